@@ -167,6 +167,13 @@ impl Inner {
     }
 
     fn reader<'a>(&'a self, rows: &'a store::Reader<'a>, index: Arc<Snapshot>) -> Reader<'a> {
-        Reader { rows, index, now: self.clock.now(), settings: &self.settings, cursor_key: &self.cursor_key }
+        Reader {
+            rows,
+            index,
+            now: self.clock.now(),
+            settings: &self.settings,
+            cursor_key: &self.cursor_key,
+            clock: &self.clock,
+        }
     }
 }

@@ -114,6 +114,29 @@ pub struct Reader<'a> {
     pub settings: &'a Settings,
     /// The key that signs cursors.
     pub cursor_key: &'a CursorKey,
+    clock: &'a Clock,
+}
+
+/// The context in which an operation checks a request before it changes anything: a read, if the request is
+/// known to be invalid, or else the write that follows.
+#[derive(Clone, Copy)]
+pub struct CheckContext<'a> {
+    /// The database, in one transaction.
+    pub rows: &'a store::Reader<'a>,
+    /// The time of the request.
+    pub now: Timestamp,
+    /// The settings of the market.
+    pub settings: &'a Settings,
+    /// The source of new IDs.
+    pub clock: &'a Clock,
+}
+
+impl<'a> Reader<'a> {
+    /// Returns the context for checks of a request that changes nothing.
+    pub const fn check_context(&self) -> CheckContext<'a> {
+        let Reader { rows, now, settings, clock, .. } = *self;
+        CheckContext { rows, now, settings, clock }
+    }
 }
 
 /// The context of a write operation.
@@ -134,7 +157,13 @@ pub struct Writer<'a> {
     has_enqueued: Cell<bool>,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    /// Returns the context for checks in this transaction.
+    pub fn check_context(&self) -> CheckContext<'a> {
+        let Writer { rows, now, settings, clock, .. } = *self;
+        CheckContext { rows, now, settings, clock }
+    }
+
     /// Enqueues a job. It is due as soon as this transaction is committed.
     pub fn enqueue(&self, kind: JobKind, subject: impl Into<JobSubject>) -> Result<()> {
         self.wake_background();

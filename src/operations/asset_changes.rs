@@ -1,10 +1,13 @@
 //! Changes of an asset's fields: the values and locks that all kinds of assets have in common.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, HashSet},
+    iter,
+};
 
 use uuid::Uuid;
 
-use super::{access::Vendor, assets, groups};
+use super::{access::Vendor, assets, references::References};
 use crate::{
     domain::{
         assets::{Channel, Kind},
@@ -12,9 +15,10 @@ use crate::{
         inventory::{Asset, AssetChange, Change, CodebaseHistory},
         money::Cents,
         problems::Problems,
+        time::Day,
     },
     error::{LocSegment, Problem, Result},
-    market::Writer,
+    market::{CheckContext, Writer},
     store,
     string_enum::StringEnum,
 };
@@ -31,12 +35,13 @@ const MAX_COLUMN_DEPTH: usize = 32;
 /// change to `problems`. `path` leads to it in the body. If there are problems, the asset is partly changed and
 /// must not be stored.
 pub fn apply(
-    writer: &Writer,
+    context: &CheckContext,
+    references: &References,
     asset: &mut Asset,
     change: AssetChange,
     path: &[LocSegment],
     problems: &mut Problems,
-) -> Result<()> {
+) {
     let mut found = Problems::default();
     let written = change.changed_fields();
     for (field, source) in field_locks::locked_by_data(&asset.locks) {
@@ -50,72 +55,83 @@ pub fn apply(
         }
     }
     field_locks::update_api_locks(&mut asset.locks, written);
-    set_fields(writer, asset, change, &mut found)?;
+    set_fields(references, asset, change, &mut found);
     let has_valid_days = !["history_start", "history_end"].iter().any(|day| problems.has_field(path, day));
-    validate_history(writer, &asset.history, has_valid_days, &mut found);
+    validate_history(context.now.day(), &asset.history, has_valid_days, &mut found);
     problems.extend_nested(found, path);
-    Ok(())
 }
 
-/// Updates one of the team's assets. `problems` has those with the body so far.
-pub fn update(
-    writer: &mut Writer,
-    vendor: &Vendor,
-    id: Uuid,
-    kind: Kind,
-    change: AssetChange,
-    problems: Problems,
-) -> Result<Asset> {
-    let (asset, _) = apply_to_own(writer, vendor, (id, kind), change, problems)?;
-    store::assets::update(writer.rows, &asset)?;
-    Ok(asset)
+/// One of the team's assets with a valid change applied, not stored yet.
+#[derive(Debug)]
+pub struct ChangedAsset {
+    /// The asset after the change.
+    pub asset: Asset,
+    /// Its title before.
+    pub title_before: String,
 }
 
-/// Returns one of the team's assets with a change applied, and its title before. Fails with all problems.
-pub fn apply_to_own(
-    writer: &Writer,
+/// Applies a change to one of the team's assets. Fails with all problems. `problems` has those with the body so
+/// far.
+pub fn check_update(
+    context: &CheckContext,
     vendor: &Vendor,
     (id, kind): (Uuid, Kind),
     change: AssetChange,
     mut problems: Problems,
-) -> Result<(Asset, String)> {
-    let found = problems.if_available(assets::find(writer.rows, vendor, id, Some(kind)))?;
+) -> Result<ChangedAsset> {
+    let found = problems.if_available(assets::find(context.rows, vendor, id, Some(kind)))?;
+    let references = References::read(context, vendor, iter::once(&change))?;
+    let group = (references.default_group.row_id, references.default_group.id);
     // Without the asset, the references of an invalid body are still checked.
-    let mut asset = found.map_or_else(|| assets::new_asset(writer, vendor, kind), Ok)?;
-    let title = asset.title.clone();
-    apply(writer, &mut asset, change, &[], &mut problems)?;
+    let mut asset = found.unwrap_or_else(|| assets::new_asset(context, vendor, kind, group));
+    let title_before = asset.title.clone();
+    apply(context, &references, &mut asset, change, &[], &mut problems);
     problems.into_result()?;
-    Ok((asset, title))
+    Ok(ChangedAsset { asset, title_before })
+}
+
+/// Applies a change to a new asset. Also adds what is wrong with it to `problems`.
+pub fn check_new(
+    context: &CheckContext,
+    vendor: &Vendor,
+    kind: Kind,
+    change: AssetChange,
+    problems: &mut Problems,
+) -> Result<Asset> {
+    let references = References::read(context, vendor, iter::once(&change))?;
+    let group = (references.default_group.row_id, references.default_group.id);
+    let mut asset = assets::new_asset(context, vendor, kind, group);
+    apply(context, &references, &mut asset, change, &[], problems);
+    Ok(asset)
+}
+
+/// Stores a changed asset.
+pub fn update(writer: &mut Writer, changed: ChangedAsset) -> Result<Asset> {
+    store::assets::update(writer.rows, &changed.asset)?;
+    Ok(changed.asset)
 }
 
 /// Applies a change, and reports the problems of its values and references.
-fn set_fields(
-    writer: &Writer,
-    asset: &mut Asset,
-    change: AssetChange,
-    problems: &mut Problems,
-) -> Result<()> {
+fn set_fields(references: &References, asset: &mut Asset, change: AssetChange, problems: &mut Problems) {
     if let Some(title) = change.title {
         asset.title = title;
     }
     change.description.apply(&mut asset.description);
     if let Some(tags) = change.domain_tags {
-        asset.domain_tags = resolve_tags(writer, tags, problems)?;
+        asset.domain_tags = resolve_tags(&references.domains, tags, problems);
     }
     change.other_domain.apply(&mut asset.other_domain);
     // The request schema accepts whole cents only.
     change.price_usd.map(|dollars| Cents::from_dollars(dollars).unwrap_or_default()).apply(&mut asset.price);
     change.notes.apply(&mut asset.notes);
     if let Some(columns) = change.extra_columns {
-        if let Some(problem) = validate_columns(&columns) {
-            problems.push(problem);
-        }
+        validate_columns(&columns, problems);
         asset.extra_columns = columns;
     }
     let group = match change.group_id {
         Change::Unchanged => None,
-        Change::Clear => Some(store::groups::find_default(writer.rows, asset.team)?),
-        Change::Set(id) => problems.collect(groups::find_referenced(writer.rows, asset.team, id))?,
+        Change::Clear => Some(&references.default_group),
+        Change::Set(id) => references.groups.find(id).map_err(|problem| problems.push(problem)).ok(),
     };
     if let Some(group) = group {
         asset.group = (group.row_id, group.id);
@@ -132,15 +148,18 @@ fn set_fields(
     change.history_start.apply(&mut history.start);
     change.history_end.apply(&mut history.end);
     change.ci_on_prs.apply(&mut history.ci_on_prs);
-    Ok(())
 }
 
 /// Returns the domain tags of a request, each once, and reports those that the taxonomy does not have.
-fn resolve_tags(writer: &Writer, tags: Vec<Option<String>>, problems: &mut Problems) -> Result<Vec<String>> {
+fn resolve_tags(
+    domains: &HashSet<String>,
+    tags: Vec<Option<String>>,
+    problems: &mut Problems,
+) -> Vec<String> {
     let mut distinct = Vec::new();
     for (index, tag) in tags.into_iter().enumerate() {
         let Some(tag) = tag else { continue };
-        if !store::taxonomy::domain_exists(writer.rows, &tag)? {
+        if !domains.contains(&tag) {
             let msg = format!("Unknown domain {tag:?}. `GET /v2/domains` lists the domains.");
             let mut problem = Problem::body(&["domain_tags"], "unknown_slug", msg);
             problem.loc.push(LocSegment::Index(index));
@@ -150,22 +169,28 @@ fn resolve_tags(writer: &Writer, tags: Vec<Option<String>>, problems: &mut Probl
             distinct.push(tag);
         }
     }
-    Ok(distinct)
+    distinct
 }
 
 /// Validates vendor-defined columns. Lists return them in full, so their size is limited.
-fn validate_columns(columns: &BTreeMap<String, serde_json::Value>) -> Option<Problem> {
-    let is_small = serde_json::to_vec(columns).is_ok_and(|text| text.len() <= MAX_COLUMNS_BYTES);
-    let msg = if !is_small {
-        format!("`extra_columns` must be at most {MAX_COLUMNS_BYTES} bytes of JSON.")
-    } else if columns.keys().any(|name| name.chars().count() > MAX_COLUMN_NAME) {
-        format!("Column names in `extra_columns` must have at most {MAX_COLUMN_NAME} characters.")
-    } else if columns.values().any(|value| !is_nested_at_most(value, MAX_COLUMN_DEPTH)) {
-        format!("Values in `extra_columns` must be nested at most {MAX_COLUMN_DEPTH} levels deep.")
-    } else {
-        return None;
-    };
-    Some(Problem::body(&["extra_columns"], "too_long", msg))
+fn validate_columns(columns: &BTreeMap<String, serde_json::Value>, problems: &mut Problems) {
+    let mut report = |path: &[&str], msg| problems.push(Problem::body(path, "too_long", msg));
+    if serde_json::to_vec(columns).is_ok_and(|text| text.len() > MAX_COLUMNS_BYTES) {
+        report(
+            &["extra_columns"],
+            format!("`extra_columns` must be at most {MAX_COLUMNS_BYTES} bytes of JSON."),
+        );
+    }
+    for (name, value) in columns {
+        if name.chars().nth(MAX_COLUMN_NAME).is_some() {
+            let msg = format!("The name of a column must have at most {MAX_COLUMN_NAME} characters.");
+            report(&["extra_columns", name], msg);
+        }
+        if !is_nested_at_most(value, MAX_COLUMN_DEPTH) {
+            let msg = format!("The value of a column must be nested at most {MAX_COLUMN_DEPTH} levels deep.");
+            report(&["extra_columns", name], msg);
+        }
+    }
 }
 
 /// Whether a value is nested at most `depth` levels deep.
@@ -183,13 +208,7 @@ fn is_nested_at_most(value: &serde_json::Value, depth: usize) -> bool {
 
 /// Validates the dates of a history: none is in the future, and the end is not before the start. The order of
 /// dates is compared only if both are valid.
-fn validate_history(
-    writer: &Writer,
-    history: &CodebaseHistory,
-    has_valid_days: bool,
-    problems: &mut Problems,
-) {
-    let today = writer.now.day();
+fn validate_history(today: Day, history: &CodebaseHistory, has_valid_days: bool, problems: &mut Problems) {
     for (field, day) in [("history_start", history.start), ("history_end", history.end)] {
         if day.is_some_and(|day| day > today) {
             let msg = format!("`{field}` must not be later than today, {today}.");

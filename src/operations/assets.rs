@@ -12,11 +12,11 @@ use crate::{
         field_locks,
         inventory::{Asset, CodebaseHistory},
         listings::{Event, LifecycleStage},
-        row_ids::AssetRowId,
+        row_ids::{AssetRowId, GroupRowId},
         taxonomy::Deprecation,
     },
     error::{Error, Result, StateCode},
-    market::{Reader, Writer},
+    market::{CheckContext, Reader, Writer},
     store::{
         self,
         groups::Group,
@@ -233,19 +233,13 @@ pub fn move_to_group(
     Ok((asset, store::taxonomy::deprecations(writer.rows)?))
 }
 
-/// Returns a new, empty asset in the default group. It is not stored yet.
-pub fn new_asset(writer: &Writer, vendor: &Vendor, kind: Kind) -> Result<Asset> {
-    let group = store::groups::find_default(writer.rows, vendor.team_row_id())?;
-    Ok(new_asset_in(&group, writer, vendor, kind))
-}
-
-/// Returns a new, empty asset in this group. For callers that create many assets and read the group once.
-pub fn new_asset_in(group: &Group, writer: &Writer, vendor: &Vendor, kind: Kind) -> Asset {
+/// Returns a new, empty asset in this group. It is not stored yet.
+pub fn new_asset(context: &CheckContext, vendor: &Vendor, kind: Kind, group: (GroupRowId, Uuid)) -> Asset {
     Asset {
         row_id: AssetRowId(0),
-        id: writer.clock.new_id(),
+        id: context.clock.new_id(),
         team: vendor.team_row_id(),
-        group: (group.row_id, group.id),
+        group,
         kind,
         title: String::new(),
         description: None,
@@ -254,7 +248,7 @@ pub fn new_asset_in(group: &Group, writer: &Writer, vendor: &Vendor, kind: Kind)
         price: None,
         notes: None,
         extra_columns: BTreeMap::new(),
-        created_at: writer.now,
+        created_at: context.now,
         history: CodebaseHistory::default(),
         environment: None,
         task: None,

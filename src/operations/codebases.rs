@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{access::Vendor, asset_changes, assets, linked_data};
+use super::{access::Vendor, asset_changes, assets, linked_data, references::References};
 use crate::{
     domain::{
         assets::{Channel, Kind, RepositoryChannel},
@@ -13,7 +13,7 @@ use crate::{
         taxonomy::Language,
     },
     error::{LocSegment, MAX_PROBLEMS, Result},
-    market::{Reader, Writer},
+    market::{CheckContext, Reader, Writer},
     store::{
         self,
         assets::{CodebaseFields, KindFields, NewAsset, NewData},
@@ -34,18 +34,26 @@ pub fn languages(reader: &Reader, _: &Vendor) -> Result<Vec<Language>> {
     store::taxonomy::languages(reader.rows)
 }
 
-/// Creates a codebase, optionally linked to a repository. `problems` has those with the body so far.
+/// Returns a codebase to create. Fails with all problems. `problems` has those with the body so far.
+pub fn check_new(
+    context: &CheckContext,
+    vendor: &Vendor,
+    change: AssetChange,
+    mut problems: Problems,
+) -> Result<Asset> {
+    let asset = asset_changes::check_new(context, vendor, Kind::Codebase, change, &mut problems)?;
+    problems.into_result()?;
+    Ok(asset)
+}
+
+/// Creates a codebase, optionally linked to a repository.
 pub fn create(
     writer: &mut Writer,
     vendor: &Vendor,
-    change: AssetChange,
+    asset: &Asset,
     link: Option<&LinkRequest>,
-    mut problems: Problems,
 ) -> Result<Asset> {
-    let mut asset = assets::new_asset(writer, vendor, Kind::Codebase)?;
-    asset_changes::apply(writer, &mut asset, change, &[], &mut problems)?;
-    problems.into_result()?;
-    let row_id = insert_rows(writer, &asset)?;
+    let row_id = insert_rows(writer, asset)?;
     if let Some(link) = link {
         linked_data::insert(writer, row_id, &repository_data(writer, link))?;
     }
@@ -53,15 +61,16 @@ pub fn create(
     assets::find(writer.rows, vendor, asset.id, None)
 }
 
-/// Creates several codebases. If any of them is invalid, none is created. A change is `None` if nothing of it can
-/// be checked; `problems` then has the reason.
-pub fn create_all(
-    writer: &mut Writer,
+/// Returns several codebases to create. Fails with the problems of all of them, or at least the first
+/// [`MAX_PROBLEMS`]. A change is `None` if nothing of it can be checked; `problems` then has the reason.
+pub fn check_all_new(
+    context: &CheckContext,
     vendor: &Vendor,
     changes: Vec<Option<AssetChange>>,
     mut problems: Problems,
 ) -> Result<Vec<Asset>> {
-    let group = store::groups::find_default(writer.rows, vendor.team_row_id())?;
+    let references = References::read(context, vendor, changes.iter().flatten())?;
+    let group = (references.default_group.row_id, references.default_group.id);
     let (mut created, schema_problems) = (Vec::new(), problems.len());
     for (index, change) in changes.into_iter().enumerate() {
         // Those of later rows would not be reported.
@@ -69,17 +78,22 @@ pub fn create_all(
             break;
         }
         let Some(change) = change else { continue };
-        let mut asset = assets::new_asset_in(&group, writer, vendor, Kind::Codebase);
+        let mut asset = assets::new_asset(context, vendor, Kind::Codebase, group);
         let path = [LocSegment::Name("items".to_owned()), LocSegment::Index(index)];
-        asset_changes::apply(writer, &mut asset, change, &path, &mut problems)?;
+        asset_changes::apply(context, &references, &mut asset, change, &path, &mut problems);
         created.push(asset);
     }
     problems.into_result()?;
-    for asset in &created {
+    Ok(created)
+}
+
+/// Creates several codebases.
+pub fn create_all(writer: &mut Writer, assets: &[Asset]) -> Result<()> {
+    for asset in assets {
         let row_id = insert_rows(writer, asset)?;
         store::inventory::upsert_row(writer.rows, row_id)?;
     }
-    Ok(created)
+    Ok(())
 }
 
 /// Creates a codebase from an upload as its grant specifies, and enqueues its analysis. Returns the ID of the
@@ -91,11 +105,14 @@ pub fn create_from_upload(
     upload: UploadRowId,
     bytes: u64,
 ) -> Result<Uuid> {
-    let mut asset = assets::new_asset(writer, vendor, Kind::Codebase)?;
-    if let Some(group) = grant.group_row_id {
-        let id = store::groups::find_id(writer.rows, vendor.team_row_id(), group)?;
-        asset.group = id.map_or(asset.group, |id| (group, id));
-    }
+    let (team, default) =
+        (vendor.team_row_id(), store::groups::find_default(writer.rows, vendor.team_row_id())?);
+    let chosen = match grant.group_row_id {
+        Some(group) => store::groups::find_id(writer.rows, team, group)?.map(|id| (group, id)),
+        None => None,
+    };
+    let group = chosen.unwrap_or((default.row_id, default.id));
+    let mut asset = assets::new_asset(&writer.check_context(), vendor, Kind::Codebase, group);
     asset.title.clone_from(&grant.title);
     asset.history.exclusivity = Some(grant.exclusivity);
     let row_id = insert_rows(writer, &asset)?;
@@ -115,10 +132,8 @@ pub fn attach_repository(
     writer: &mut Writer,
     vendor: &Vendor,
     id: Uuid,
-    link: Option<&LinkRequest>,
-    problems: Problems,
+    link: &LinkRequest,
 ) -> Result<Asset> {
-    let link = problems.into_result_of(link)?;
     let asset = assets::find(writer.rows, vendor, id, Some(Kind::Codebase))?;
     let data = repository_data(writer, link);
     linked_data::attach(writer, vendor, &asset, &data)

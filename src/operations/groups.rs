@@ -4,8 +4,8 @@ use uuid::Uuid;
 
 use super::access::Vendor;
 use crate::{
-    domain::{problems::Problems, row_ids::GroupRowId, teams::TeamRowId},
-    error::{Error, Problem, Result, StateCode},
+    domain::row_ids::GroupRowId,
+    error::{Error, Result, StateCode},
     market::{Reader, Writer},
     store::{self, groups::Group},
 };
@@ -20,33 +20,16 @@ pub fn find(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<Group> {
     store::groups::find(rows, vendor.team_row_id(), id)?.ok_or_else(|| Error::not_found("group"))
 }
 
-/// Returns the group that the field `group_id` of a request body refers to, or fails with a problem. The problem
-/// does not reveal whether another team has a group with this ID.
-pub fn find_referenced(rows: &store::Reader, team: TeamRowId, id: Uuid) -> Result<Group> {
-    store::groups::find(rows, team, id)?.ok_or_else(|| {
-        let msg = "Your team has no such group. `GET /v2/asset-groups` lists its groups.";
-        Error::invalid(Problem::body(&["group_id"], "unknown_reference", msg))
-    })
-}
-
 /// Creates a group.
-pub fn create(writer: &mut Writer, vendor: &Vendor, name: Option<&str>, problems: Problems) -> Result<Group> {
-    let name = problems.into_result_of(name)?;
+pub fn create(writer: &mut Writer, vendor: &Vendor, name: &str) -> Result<Group> {
     check_name_is_free(writer, vendor, name, None)?;
     let id = writer.clock.new_id();
     store::groups::insert(writer.rows, id, vendor.team_row_id(), name, false, writer.now)?;
     find(writer.rows, vendor, id)
 }
 
-/// Renames a group.
-pub fn rename(
-    writer: &mut Writer,
-    vendor: &Vendor,
-    id: Uuid,
-    name: Option<&str>,
-    problems: Problems,
-) -> Result<Group> {
-    problems.into_result()?;
+/// Renames a group, if there is a new name.
+pub fn rename(writer: &mut Writer, vendor: &Vendor, id: Uuid, name: Option<&str>) -> Result<Group> {
     let group = find(writer.rows, vendor, id)?;
     let Some(name) = name.filter(|name| *name != group.name) else { return Ok(group) };
     check_name_is_free(writer, vendor, name, Some(group.row_id))?;

@@ -40,6 +40,7 @@ pub mod quality_checks;
 pub mod quality_runs;
 pub mod quotas;
 pub mod raw_data;
+pub mod references;
 pub mod repository_analysis;
 pub mod running_job;
 pub mod sales;

@@ -8,7 +8,8 @@ use uuid::Uuid;
 use super::{
     access::Vendor,
     assets::{self, Deprecations},
-    browse, groups, listings,
+    browse, listings,
+    references::Groups,
 };
 use crate::{
     domain::{
@@ -21,7 +22,7 @@ use crate::{
         problems::Problems,
     },
     error::{Error, LocSegment, Result, StateCode},
-    market::{Reader, Writer},
+    market::{CheckContext, Reader, Writer},
     search,
     store::{
         self,
@@ -177,21 +178,35 @@ pub struct AttachResult {
     pub skipped: Vec<(AttachSkip, u64)>,
 }
 
+/// Returns the listing to attach assets to. Fails with all problems. `problems` has those with the body so far.
+pub fn check_attachment(
+    context: &CheckContext,
+    vendor: &Vendor,
+    id: Uuid,
+    matches: &[AssetSelector],
+    mut problems: Problems,
+) -> Result<ListingRow> {
+    let listing = problems.if_available(listings::find_own(context.rows, vendor, id))?;
+    let groups = Groups::read(context, vendor, matches.iter().filter_map(|selector| selector.group_id))?;
+    for (index, selector) in matches.iter().enumerate() {
+        if let Some(Err(problem)) = selector.group_id.map(|group| groups.find(group)) {
+            let path = [LocSegment::Name("matches".to_owned()), LocSegment::Index(index)];
+            problems.push(problem.nested_in(&path));
+        }
+    }
+    problems.into_result_of(listing)
+}
+
 /// Attaches assets to a listing: those with these IDs, and all that match one of the filters. The work
-/// happens inside the database, so any number of assets can be attached. `problems` has those with the body so
-/// far.
+/// happens inside the database, so any number of assets can be attached.
 pub fn attach_assets(
     writer: &mut Writer,
     vendor: &Vendor,
-    id: Uuid,
+    listing: &ListingRow,
     ids: &[Uuid],
     matches: Vec<AssetSelector>,
-    mut problems: Problems,
 ) -> Result<AttachResult> {
-    let listing = problems.if_available(listings::find_own(writer.rows, vendor, id))?;
-    check_groups(writer, vendor, &matches, &mut problems)?;
-    let listing = problems.into_result_of(listing)?;
-    check_editable(&listing)?;
+    check_editable(listing)?;
     let deprecations = store::taxonomy::deprecations(writer.rows)?;
     let candidates = Candidates::new(writer.rows)?;
     let mut distinct = ids.to_vec();
@@ -214,28 +229,11 @@ pub fn attach_assets(
         .collect();
     let counts = candidates.attach(vendor.team_row_id(), listing.row_id, &closed)?;
     if counts.attached > 0 {
-        listings::record_asset_change(writer, &listing, Event::AssetAttached)?;
+        listings::record_asset_change(writer, listing, Event::AssetAttached)?;
     }
     let skipped = skip_counts(distinct.len() as u64 - found, counts);
-    Ok(AttachResult { assets: list_assets(writer.rows, vendor, id)?, attached: counts.attached, skipped })
-}
-
-/// Reports the selectors whose group the team does not have.
-fn check_groups(
-    writer: &Writer,
-    vendor: &Vendor,
-    matches: &[AssetSelector],
-    problems: &mut Problems,
-) -> Result<()> {
-    for (index, selector) in matches.iter().enumerate() {
-        if let Some(group) = selector.group_id {
-            let mut found = Problems::default();
-            found.collect(groups::find_referenced(writer.rows, vendor.team_row_id(), group))?;
-            let path = [LocSegment::Name("matches".to_owned()), LocSegment::Index(index)];
-            problems.extend_nested(found, &path);
-        }
-    }
-    Ok(())
+    let assets = list_assets(writer.rows, vendor, listing.id)?;
+    Ok(AttachResult { assets, attached: counts.attached, skipped })
 }
 
 /// Returns the reasons for which any asset was skipped, in their order.

@@ -2,7 +2,11 @@
 
 use uuid::Uuid;
 
-use super::{access::Vendor, asset_changes, assets, linked_data};
+use super::{
+    access::Vendor,
+    asset_changes::{self, ChangedAsset},
+    assets, linked_data,
+};
 use crate::{
     domain::{
         assets::{Channel, Kind},
@@ -11,7 +15,7 @@ use crate::{
         row_ids::UploadRowId,
     },
     error::{Error, Problem, Result},
-    market::Writer,
+    market::{CheckContext, Writer},
     store::{
         self,
         assets::{KindFields, NewAsset, NewData},
@@ -33,91 +37,103 @@ pub struct UploadReference {
 /// Row ID and size in bytes of an upload.
 type FoundUpload = (UploadRowId, u64);
 
-/// Creates raw data, optionally with an upload. If `suffix_title` is set and the title is taken, a number is
-/// appended to the title. `problems` has those with the body so far.
-pub fn create(
-    writer: &mut Writer,
+/// An upload to attach that exists.
+#[derive(Debug)]
+pub struct CheckedUpload {
+    found: FoundUpload,
+    manifest_url: Option<String>,
+}
+
+/// Returns raw data to create, with its upload. Fails with all problems. `problems` has those with the body so
+/// far.
+pub fn check_new(
+    context: &CheckContext,
     vendor: &Vendor,
     change: AssetChange,
-    upload: Option<&UploadReference>,
-    suffix_title: bool,
+    upload: Option<UploadReference>,
     mut problems: Problems,
-) -> Result<Asset> {
-    let mut asset = assets::new_asset(writer, vendor, Kind::RawData)?;
-    asset_changes::apply(writer, &mut asset, change, &[], &mut problems)?;
-    let found = match upload {
-        Some(upload) => find_upload(writer, vendor, upload, &["data"], &mut problems)?,
+) -> Result<(Asset, Option<CheckedUpload>)> {
+    let asset = asset_changes::check_new(context, vendor, Kind::RawData, change, &mut problems)?;
+    let upload = match upload {
+        Some(upload) => check_upload(context, vendor, upload, &["data"], &mut problems)?,
         None => None,
     };
     problems.into_result()?;
+    Ok((asset, upload))
+}
+
+/// Creates raw data, optionally with an upload. If `suffix_title` is set and the title is taken, a number is
+/// appended to the title.
+pub fn create(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    (mut asset, upload): (Asset, Option<CheckedUpload>),
+    suffix_title: bool,
+) -> Result<Asset> {
     if suffix_title {
         asset.title = unique_title(writer, &asset)?;
     }
     check_title_is_free(writer, &asset)?;
     let fields = KindFields::RawData { files: None, extensions: &[] };
     let row_id = store::assets::insert(writer.rows, &NewAsset::from_asset(&asset, fields))?;
-    if let (Some(upload), Some(found)) = (upload, found) {
-        linked_data::insert(writer, row_id, &upload_data(writer, upload, found))?;
+    if let Some(upload) = &upload {
+        linked_data::insert(writer, row_id, &upload_data(writer, upload))?;
     }
     store::inventory::upsert_row(writer.rows, row_id)?;
     assets::find(writer.rows, vendor, asset.id, None)
 }
 
-/// Updates one of the team's raw data assets. `problems` has those with the body so far.
-pub fn update(
-    writer: &mut Writer,
+/// Stores changed raw data. Its title must be free.
+pub fn update(writer: &mut Writer, changed: ChangedAsset) -> Result<Asset> {
+    if changed.asset.title != changed.title_before {
+        check_title_is_free(writer, &changed.asset)?;
+    }
+    asset_changes::update(writer, changed)
+}
+
+/// Returns one of the team's raw data assets, and the upload to attach to it. Fails with all problems. `problems`
+/// has those with the body so far.
+pub fn check_attachment(
+    context: &CheckContext,
     vendor: &Vendor,
     id: Uuid,
-    change: AssetChange,
-    problems: Problems,
-) -> Result<Asset> {
-    let (asset, title_before) =
-        asset_changes::apply_to_own(writer, vendor, (id, Kind::RawData), change, problems)?;
-    if asset.title != title_before {
-        check_title_is_free(writer, &asset)?;
-    }
-    store::assets::update(writer.rows, &asset)?;
-    Ok(asset)
+    upload: UploadReference,
+    mut problems: Problems,
+) -> Result<(Asset, CheckedUpload)> {
+    let asset = problems.if_available(assets::find(context.rows, vendor, id, Some(Kind::RawData)))?;
+    let upload = check_upload(context, vendor, upload, &[], &mut problems)?;
+    problems.into_result_of(asset.zip(upload))
 }
 
 /// Attaches an upload. A job then analyzes it.
 pub fn attach_upload(
     writer: &mut Writer,
     vendor: &Vendor,
-    id: Uuid,
-    upload: &UploadReference,
-    mut problems: Problems,
+    (asset, upload): &(Asset, CheckedUpload),
 ) -> Result<Asset> {
-    let asset = problems.if_available(assets::find(writer.rows, vendor, id, Some(Kind::RawData)))?;
-    let found = find_upload(writer, vendor, upload, &[], &mut problems)?;
-    let (asset, found) = problems.into_result_of(asset.zip(found))?;
-    let data = upload_data(writer, upload, found);
-    linked_data::attach(writer, vendor, &asset, &data)
+    linked_data::attach(writer, vendor, asset, &upload_data(writer, upload))
 }
 
 /// Returns the upload with this URL, or adds a problem. The problem does not reveal whether another team has an
 /// upload with this URL.
-fn find_upload(
-    writer: &Writer,
+fn check_upload(
+    context: &CheckContext,
     vendor: &Vendor,
-    upload: &UploadReference,
+    upload: UploadReference,
     path: &[&str],
     problems: &mut Problems,
-) -> Result<Option<FoundUpload>> {
-    let Some(url) = &upload.url else { return Ok(None) };
-    let found = store::uploads::find_by_url(writer.rows, vendor.team_row_id(), url)?;
+) -> Result<Option<CheckedUpload>> {
+    let UploadReference { url: Some(url), manifest_url } = upload else { return Ok(None) };
+    let found = store::uploads::find_by_url(context.rows, vendor.team_row_id(), &url)?;
     if found.is_none() {
         let msg = "Your team has no completed upload with this URL. Upload the zip, then send its URL.";
         problems.push(Problem::body(&[path, &["url"]].concat(), "unknown_reference", msg));
     }
-    Ok(found)
+    Ok(found.map(|found| CheckedUpload { found, manifest_url }))
 }
 
-fn upload_data<'a>(
-    writer: &Writer,
-    upload: &'a UploadReference,
-    (row_id, bytes): FoundUpload,
-) -> NewData<'a> {
+fn upload_data<'a>(writer: &Writer, upload: &'a CheckedUpload) -> NewData<'a> {
+    let (row_id, bytes) = upload.found;
     NewData {
         is_private: true,
         archive_bytes: Some(bytes),

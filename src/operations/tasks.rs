@@ -1,30 +1,34 @@
 //! Task assets: import of task versions, and editing by the vendor.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    iter,
+};
 
 use uuid::Uuid;
 
 use super::{
     access::{BrowseGate, Vendor},
-    asset_changes,
+    asset_changes::{self, ChangedAsset},
     assets::{self, Deprecations},
-    groups,
+    references::Groups,
 };
 use crate::{
     domain::{
         assets::{Kind, TaskType},
         field_locks,
-        inventory::{Asset, AssetChange},
+        inventory::Asset,
         problems::Problems,
-        row_ids::{GroupRowId, TaskVersionRowId},
+        row_ids::{GroupRowId, TaskVersionRowId, TasksetRowId},
         tasks::{BuildStatus, SkipReason},
     },
     error::{Error, Problem, Result},
-    market::{Reader, Writer},
+    market::{CheckContext, Reader, Writer},
     store::{
         self,
         assets::{KindFields, NewAsset},
         task_imports::ImportCandidate,
+        tasks::Taskset,
     },
 };
 
@@ -60,28 +64,56 @@ pub struct ImportResult {
     pub deprecations: Deprecations,
 }
 
-/// Imports the latest versions of tasks as assets. If the team may not see one of the tasks, nothing is
-/// imported. `problems` has those with the body so far; `selection` is `None` if one of them is with it.
-pub fn import(
-    writer: &mut Writer,
+/// A valid import.
+#[derive(Debug)]
+pub struct CheckedImport {
+    task_type: TaskType,
+    /// The group for the assets, if the request names one.
+    group: Option<(GroupRowId, Uuid)>,
+    candidates: Vec<ImportCandidate>,
+}
+
+/// Returns the import that a request describes. Fails with all problems, and if the team may not see one of the
+/// tasks. `problems` has those with the body so far; `selection` is `None` if one of them is with it.
+pub fn check_import(
+    context: &CheckContext,
     vendor: &Vendor,
     (task_type, selection): (Option<TaskType>, Option<&TaskSelection>),
     group: Option<Uuid>,
     mut problems: Problems,
-) -> Result<ImportResult> {
+) -> Result<CheckedImport> {
     let group = match group {
-        Some(id) => problems.collect(groups::find_referenced(writer.rows, vendor.team_row_id(), id))?,
+        Some(id) => Groups::read(context, vendor, iter::once(id))?
+            .find(id)
+            .map(|group| (group.row_id, group.id))
+            .map_err(|problem| problems.push(problem))
+            .ok(),
         None => None,
     };
-    let candidates = match selection {
-        Some(selection) => problems.if_available(find_candidates(writer, vendor, selection))?,
-        None => None,
+    let taskset = match selection {
+        Some(TaskSelection::Taskset(id)) => problems.if_available(find_taskset(context, vendor, *id))?,
+        _ => None,
     };
+    if let Some(taskset) = &taskset {
+        check_import_size(context, vendor, taskset, &mut problems)?;
+    }
+    // Nothing else is wrong with a request, except that it may select a task that the team cannot see.
+    let task_type = problems.into_result_of(task_type)?;
+    let team = vendor.team_row_id();
+    let candidates = match (taskset, selection) {
+        (Some(taskset), _) => store::task_imports::list_candidates(context.rows, team, taskset.row_id)?,
+        (None, Some(TaskSelection::Tasks(ids))) => find_candidates(context, vendor, ids)?,
+        _ => return Err(Error::internal("a selection of tasks is missing without a problem")),
+    };
+    Ok(CheckedImport { task_type, group, candidates })
+}
+
+/// Imports the latest versions of tasks as assets.
+pub fn import(writer: &mut Writer, vendor: &Vendor, import: &CheckedImport) -> Result<ImportResult> {
     let mut result =
         ImportResult { deprecations: store::taxonomy::deprecations(writer.rows)?, ..ImportResult::default() };
     let (mut existing, mut new_tasks) = (Vec::new(), Vec::new());
-    let candidates = candidates.unwrap_or_default();
-    for candidate in &candidates {
+    for candidate in &import.candidates {
         let version = match latest_version(vendor, candidate) {
             Ok(version) => version,
             Err(reason) => {
@@ -90,27 +122,21 @@ pub fn import(
             }
         };
         // The build matters only to new assets: what was imported stays imported when a later build fails.
-        let team = vendor.team_row_id();
-        match store::task_imports::find_asset_of_version(writer.rows, team, version.row_id)? {
-            Some(asset) => existing.push(asset),
-            None => match version.check_build() {
-                Ok(()) => new_tasks.push((candidate, version)),
-                Err(reason) => result.skipped.push((candidate.id, reason)),
-            },
+        match (candidate.asset, version.check_build()) {
+            (Some(asset), _) => existing.push(asset),
+            (None, Ok(())) => new_tasks.push((candidate, version)),
+            (None, Err(reason)) => result.skipped.push((candidate.id, reason)),
         }
     }
-    if let Some(selection) = selection {
-        problems.collect(check_import_size(selection, new_tasks.len()))?;
-    }
-    let task_type = problems.into_result_of(task_type)?;
-    let group = match group {
-        Some(group) => Some((group.row_id, group.id)),
-        None if !new_tasks.is_empty() => group_for_import(writer, vendor, &candidates)?,
-        None => None,
-    };
-    for (candidate, version) in new_tasks {
-        let id = insert_asset(writer, vendor, task_type, candidate, version, group)?;
-        result.imported.push(assets::find(writer.rows, vendor, id, None)?);
+    if !new_tasks.is_empty() {
+        let group = match import.group {
+            Some(group) => group,
+            None => group_for_import(writer, vendor, &import.candidates)?,
+        };
+        for (candidate, version) in new_tasks {
+            let id = insert_asset(writer, vendor, import.task_type, candidate, version, group)?;
+            result.imported.push(assets::find(writer.rows, vendor, id, None)?);
+        }
     }
     for id in existing {
         result.existing.push(assets::find(writer.rows, vendor, id, None)?);
@@ -118,48 +144,44 @@ pub fn import(
     Ok(result)
 }
 
-/// Returns the selected tasks without duplicates. Fails if the team may not see one of them.
-fn find_candidates(
-    writer: &Writer,
+/// Returns those of the tasksets that the team can see on listings.
+fn visible_tasksets(
+    context: &CheckContext,
     vendor: &Vendor,
-    selection: &TaskSelection,
-) -> Result<Vec<ImportCandidate>> {
-    let rows = writer.rows;
-    let published = store::listings::count_published(rows, vendor.team_row_id())?;
-    let required = writer.settings.browse_gate.required_published;
+    tasksets: &BTreeSet<TasksetRowId>,
+) -> Result<BTreeSet<TasksetRowId>> {
+    let team = vendor.team_row_id();
+    let published = store::listings::count_published(context.rows, team)?;
+    let required = context.settings.browse_gate.required_published;
     let sees_catalog = BrowseGate::new(vendor.team(), published, required).is_open;
-    let can_see = |team, taskset| {
-        Ok::<bool, Error>(
-            team == vendor.team_row_id()
-                || store::task_imports::is_visible_to(rows, taskset, vendor.team_row_id(), sees_catalog)?,
-        )
-    };
-    match selection {
-        TaskSelection::Taskset(id) => match store::tasks::find_taskset(rows, *id)? {
-            Some(taskset) if can_see(taskset.team, taskset.row_id)? => {
-                store::task_imports::list_candidates(rows, taskset.row_id)
-            }
-            _ => Err(Error::not_found("taskset")),
-        },
-        TaskSelection::Tasks(ids) => {
-            let mut candidates = Vec::new();
-            for id in ids.iter().copied().collect::<BTreeSet<Uuid>>() {
-                match store::task_imports::find_candidate(rows, id)? {
-                    // Deleted tasks of other teams count as not found.
-                    Some(task)
-                        if (task.team == vendor.team_row_id() || !task.is_deleted)
-                            && can_see(task.team, task.taskset)? =>
-                    {
-                        candidates.push(task);
-                    }
-                    _ => return Err(Error::not_found(format!("task {id}"))),
-                }
-            }
-            // Restores the order of the request.
-            candidates.sort_by_key(|task| ids.iter().position(|id| *id == task.id));
-            Ok(candidates)
-        }
+    store::task_imports::list_visible_to(context.rows, tasksets, team, sees_catalog)
+}
+
+/// Returns a taskset. Fails if the team may not see it.
+fn find_taskset(context: &CheckContext, vendor: &Vendor, id: Uuid) -> Result<Taskset> {
+    let absent = || Error::not_found("taskset");
+    let taskset = store::tasks::find_taskset(context.rows, id)?.ok_or_else(absent)?;
+    let is_visible = taskset.team == vendor.team_row_id()
+        || !visible_tasksets(context, vendor, &BTreeSet::from([taskset.row_id]))?.is_empty();
+    if is_visible { Ok(taskset) } else { Err(absent()) }
+}
+
+/// Returns the tasks with these IDs without duplicates. Fails if the team may not see one of them.
+fn find_candidates(context: &CheckContext, vendor: &Vendor, ids: &[Uuid]) -> Result<Vec<ImportCandidate>> {
+    let team = vendor.team_row_id();
+    let found = store::task_imports::find_candidates(context.rows, team, ids)?;
+    let foreign = found.iter().filter(|task| task.team != team).map(|task| task.taskset).collect();
+    let visible = visible_tasksets(context, vendor, &foreign)?;
+    // Deleted tasks of other teams count as not found.
+    let can_see =
+        |task: &ImportCandidate| task.team == team || (!task.is_deleted && visible.contains(&task.taskset));
+    let mut by_id: BTreeMap<Uuid, ImportCandidate> =
+        found.into_iter().filter(can_see).map(|task| (task.id, task)).collect();
+    if let Some(absent) = ids.iter().find(|id| !by_id.contains_key(*id)) {
+        return Err(Error::not_found(format!("task {absent}")));
     }
+    // In the order of the request.
+    Ok(ids.iter().filter_map(|id| by_id.remove(id)).collect())
 }
 
 /// The latest version of a task.
@@ -196,19 +218,26 @@ fn latest_version(
     Ok(LatestVersion { row_id, number, build })
 }
 
-fn check_import_size(selection: &TaskSelection, count: usize) -> Result<()> {
-    if count <= MAX_IMPORT {
-        return Ok(());
+/// Reports a taskset of which an import would create too many assets. Its tasks are counted only as far as
+/// necessary, and not read. Tasks that are selected by ID cannot be too many.
+fn check_import_size(
+    context: &CheckContext,
+    vendor: &Vendor,
+    taskset: &Taskset,
+    problems: &mut Problems,
+) -> Result<()> {
+    let team = vendor.team_row_id();
+    // Tasks of other teams are skipped.
+    if taskset.team == team
+        && store::task_imports::count_new(context.rows, team, taskset.row_id, MAX_IMPORT + 1)? > MAX_IMPORT
+    {
+        let msg = format!(
+            "The import would create more than {MAX_IMPORT} assets. Select up to {MAX_IMPORT} tasks at a time \
+             with `task_ids`."
+        );
+        problems.push(Problem::body(&["taskset_id"], "too_long", msg));
     }
-    let field = match selection {
-        TaskSelection::Taskset(_) => "taskset_id",
-        TaskSelection::Tasks(_) => "task_ids",
-    };
-    let msg = format!(
-        "The import would create {count} assets, but the maximum is {MAX_IMPORT}. Select up to {MAX_IMPORT} \
-         tasks at a time with `task_ids`."
-    );
-    Err(Error::invalid(Problem::body(&[field], "too_long", msg)))
+    Ok(())
 }
 
 /// Returns the group for an import that does not name one: a group with the name of the taskset, or the
@@ -217,19 +246,20 @@ fn group_for_import(
     writer: &Writer,
     vendor: &Vendor,
     selected: &[ImportCandidate],
-) -> Result<Option<(GroupRowId, Uuid)>> {
-    let Some(first) = selected.first() else { return Ok(None) };
+) -> Result<(GroupRowId, Uuid)> {
     let team = vendor.team_row_id();
-    if selected.iter().any(|task| task.taskset != first.taskset) {
+    let mut tasksets = selected.iter().map(|task| (task.taskset, &task.taskset_name));
+    let first = tasksets.next();
+    let Some((_, name)) = first.filter(|first| tasksets.all(|other| other.0 == first.0)) else {
         let group = store::groups::find_default(writer.rows, team)?;
-        return Ok(Some((group.row_id, group.id)));
-    }
-    let name: String = first.taskset_name.chars().take(MAX_GROUP_NAME).collect();
+        return Ok((group.row_id, group.id));
+    };
+    let name: String = name.chars().take(MAX_GROUP_NAME).collect();
     if let Some(group) = store::groups::find_by_name(writer.rows, team, &name)? {
-        return Ok(Some((group.row_id, group.id)));
+        return Ok((group.row_id, group.id));
     }
     let id = writer.clock.new_id();
-    Ok(Some((store::groups::insert(writer.rows, id, team, &name, false, writer.now)?, id)))
+    Ok((store::groups::insert(writer.rows, id, team, &name, false, writer.now)?, id))
 }
 
 /// Creates the asset of a task's latest version. If the team has an asset of another version of the task, the
@@ -240,10 +270,10 @@ fn insert_asset(
     task_type: TaskType,
     candidate: &ImportCandidate,
     version: LatestVersion,
-    group: Option<(GroupRowId, Uuid)>,
+    group: (GroupRowId, Uuid),
 ) -> Result<Uuid> {
     let LatestVersion { row_id: version, number, .. } = version;
-    let mut asset = assets::new_asset(writer, vendor, Kind::Task)?;
+    let mut asset = assets::new_asset(&writer.check_context(), vendor, Kind::Task, group);
     let is_another = store::task_imports::has_asset_of_task(writer.rows, vendor.team_row_id(), version)?;
     let suffix = if is_another { format!(" (v{number})") } else { String::new() };
     let name: String = candidate.name.chars().take(MAX_TITLE - suffix.len()).collect();
@@ -251,7 +281,6 @@ fn insert_asset(
     asset.description.clone_from(&candidate.description);
     asset.extra_columns =
         candidate.column_values.iter().take(MAX_COLUMNS).map(|(k, v)| (k.clone(), v.clone())).collect();
-    asset.group = group.unwrap_or(asset.group);
     field_locks::update_api_locks(&mut asset.locks, [("task_type", true)]);
     let row_id = store::assets::insert(
         writer.rows,
@@ -267,15 +296,9 @@ pub fn get(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<(Asset, Depreca
     Ok((asset, store::taxonomy::deprecations(reader.rows)?))
 }
 
-/// Updates one of the team's task assets. `problems` has those with the body so far.
-pub fn update(
-    writer: &mut Writer,
-    vendor: &Vendor,
-    id: Uuid,
-    change: AssetChange,
-    problems: Problems,
-) -> Result<(Asset, Deprecations)> {
-    let asset = asset_changes::update(writer, vendor, id, Kind::Task, change, problems)?;
+/// Stores a changed task asset.
+pub fn update(writer: &mut Writer, changed: ChangedAsset) -> Result<(Asset, Deprecations)> {
+    let asset = asset_changes::update(writer, changed)?;
     Ok((asset, store::taxonomy::deprecations(writer.rows)?))
 }
 

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     domain::{grants::Grant, problems::Problems},
-    error::{LocSegment, Problem, Result},
+    error::{LocSegment, MAX_PROBLEMS, Problem, Result},
     market::{Market, Reader},
     store::grants::PendingUpload,
 };
@@ -56,16 +56,14 @@ pub fn check_parts(
 
 /// Fails if an upload of `count` parts does not have one of the parts.
 pub fn check_part_numbers(numbers: impl Iterator<Item = Option<u32>>, count: u32) -> Result<()> {
-    let mut problems = Problems::default();
-    for (index, number) in numbers.enumerate() {
-        if let Some(number) = number.filter(|number| *number > count) {
-            let msg = format!("Part {number} does not exist: the upload has {count} parts.");
-            let mut problem = Problem::body(&["part_numbers"], "less_than_equal", msg);
-            problem.loc.push(LocSegment::Index(index));
-            problems.push(problem);
-        }
-    }
-    problems.into_result()
+    let absent = numbers.enumerate().filter_map(|(index, number)| {
+        let number = number.filter(|number| *number > count)?;
+        let msg = format!("Part {number} does not exist: the upload has {count} parts.");
+        let mut problem = Problem::body(&["part_numbers"], "less_than_equal", msg);
+        problem.loc.push(LocSegment::Index(index));
+        Some(problem)
+    });
+    Problems::from(absent.take(MAX_PROBLEMS).collect::<Vec<_>>()).into_result()
 }
 
 /// Number and ETag of a part; `None` if the request states it in an invalid form.
@@ -83,11 +81,13 @@ pub fn check_completion(
 ) -> Result<(Uuid, Vec<(u32, String)>)> {
     let has_valid_shape = problems.is_empty();
     let mut listed = HashSet::new();
-    for (index, (number, _)) in parts.iter().enumerate() {
-        if let Some(number) = number.filter(|number| !listed.insert(*number)) {
-            let msg = format!("Part {number} is listed more than once. List each part once.");
-            problems.push(problem_of_part(index, "duplicate", msg));
-        }
+    let repeated = parts.iter().enumerate().filter_map(|(index, (number, _))| {
+        let number = number.filter(|number| !listed.insert(*number))?;
+        let msg = format!("Part {number} is listed more than once. List each part once.");
+        Some(problem_of_part(index, "duplicate", msg))
+    });
+    for problem in repeated.take(MAX_PROBLEMS) {
+        problems.push(problem);
     }
     // An absent grant is 404 if the shape of the body is valid, whatever else is wrong with it.
     let found = if has_valid_shape && !problems.is_empty() {

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     domain::{problems::Problems, teams::TeamRowId},
     error::{Error, Problem, Result},
-    market::{Market, Writer},
+    market::{CheckContext, Market, Reader, Writer},
     operations::{
         access::Vendor,
         idempotency::{self, HEADER},
@@ -51,23 +51,50 @@ impl<'a> FromRequest<'a> for Idempotent {
 }
 
 impl Idempotent {
-    /// Runs `work` in a transaction, or returns the stored response of an earlier run. `work` gets the problems
-    /// of the body, and must fail with them and its own before it changes anything.
-    pub async fn write<T: Serialize, const STATUS: u16>(
+    /// Runs `check` and then `work` in a transaction, or returns the stored response of an earlier run. `check`
+    /// gets the problems of the body, and must fail with them and its own. `work` gets what `check` returns.
+    pub async fn write<C, T: Serialize, const STATUS: u16>(
         self,
         app: &App,
         vendor: Vendor,
         body: BodySource,
-        work: impl FnOnce(&mut Writer, &Vendor, Problems) -> Result<T> + Send + 'static,
+        check: impl FnOnce(&CheckContext, &Vendor, Problems) -> Result<C> + Send + 'static,
+        work: impl FnOnce(&mut Writer, &Vendor, C) -> Result<T> + Send + 'static,
     ) -> JsonResult<T, STATUS> {
         let body = Arc::new(body);
-        let source = Arc::clone(&body);
-        let run = move |writer: &mut Writer, vendor: &Vendor| {
-            source.reject_invalid(work(writer, vendor, source.problems()))
+        let result = if body.is_valid() {
+            let run = move |writer: &mut Writer, vendor: &Vendor| {
+                let checked = check(&writer.check_context(), vendor, Problems::default())?;
+                work(writer, vendor, checked)
+            };
+            self.execute(app, vendor, body.digest(), run).await
+        } else {
+            self.reject(app, vendor, Arc::clone(&body), check).await
         };
-        let needs_space = body.is_valid();
-        let result = self.execute(app, vendor, body.digest(), needs_space, run).await;
         Ok(Json::from_bytes(body.sort_problems(app, result).await?))
+    }
+
+    /// Fails with everything that is wrong with a body that violates its schema, without the write connection.
+    async fn reject<C>(
+        self,
+        app: &App,
+        vendor: Vendor,
+        body: Arc<BodySource>,
+        check: impl FnOnce(&CheckContext, &Vendor, Problems) -> Result<C> + Send + 'static,
+    ) -> Result<Vec<u8>> {
+        let requester = vendor.requester();
+        let (_, request) = self.into_request(&vendor);
+        let _guard = request.as_ref().map(|request| app.in_flight().try_insert(request)).transpose()?;
+        let read = move |reader: &Reader| {
+            // The schema may have been different when the request was executed.
+            if let Some(request) = &request
+                && let Some(response) = idempotency::find_response(reader, request, body.digest())?
+            {
+                return Ok(response);
+            }
+            body.reject(reader, |context, problems| check(context, &vendor, problems)).map(|()| Vec::new())
+        };
+        app.market().read(requester, read).await
     }
 
     /// Like [`Idempotent::write`], for a request without a body.
@@ -78,7 +105,7 @@ impl Idempotent {
         work: impl FnOnce(&mut Writer, &Vendor) -> Result<T> + Send + 'static,
     ) -> JsonResult<T, STATUS> {
         let digest = Sha256::digest(b"").into();
-        Ok(Json::from_bytes(self.execute(app, vendor, digest, true, work).await?))
+        Ok(Json::from_bytes(self.execute(app, vendor, digest, work).await?))
     }
 
     /// Runs `work` in a transaction, or returns the stored response of an earlier run, as JSON. `digest` is the
@@ -88,7 +115,6 @@ impl Idempotent {
         app: &App,
         vendor: Vendor,
         digest: [u8; 32],
-        needs_space: bool,
         work: impl FnOnce(&mut Writer, &Vendor) -> Result<T> + Send + 'static,
     ) -> Result<Vec<u8>> {
         let requester = vendor.requester();
@@ -97,9 +123,7 @@ impl Idempotent {
         let market = app.market().clone();
         let render = move |writer: &mut Writer| {
             // Only work that is executed needs space. A stored response is returned in any case.
-            if needs_space {
-                market.ensure_space(0)?;
-            }
+            market.ensure_space(0)?;
             serde_json::to_vec(&work(writer, &vendor)?).map_err(Error::internal)
         };
         let write =
@@ -139,8 +163,8 @@ impl Idempotent {
             }
             let prepared = prepare(market, &vendor, source.problems())?;
             let render = |writer: &mut Writer| {
-                let result = source.reject_invalid(Ok(())).and_then(|()| work(writer, &vendor, &prepared));
-                serde_json::to_vec(&result?).map_err(Error::internal)
+                source.problems().into_result()?;
+                serde_json::to_vec(&work(writer, &vendor, &prepared)?).map_err(Error::internal)
             };
             let response = market.write_blocking_for(requester, |writer| {
                 idempotency::execute(writer, team, request.as_ref(), digest, render)

@@ -17,7 +17,7 @@ use super::{app::App, problem::ApiError, request_body::BodySource};
 use crate::{
     domain::problems::Problems,
     error::{Error, Result},
-    market::{Reader, Requester, Writer},
+    market::{CheckContext, Reader, Requester, Writer},
 };
 
 /// Size in bytes that a response may have in any case, whatever the limit on memory.
@@ -81,23 +81,27 @@ impl<T: Serialize, const STATUS: u16> Json<T, STATUS> {
         Ok(Json::from_bytes(app.market().write(requester, write).await?))
     }
 
-    /// Like [`Json::write`], for a request with a body. `work` gets the problems of the body, and must fail with
-    /// them and its own before it changes anything.
-    pub async fn write_body(
+    /// Like [`Json::write`], for a request with a body. `check` gets the problems of the body, and must fail with
+    /// them and its own. `work` runs in the same transaction with what `check` returns.
+    pub async fn write_body<C>(
         app: &App,
         requester: Requester,
         body: BodySource,
-        work: impl FnOnce(&mut Writer, Problems) -> Result<T> + Send + 'static,
+        check: impl FnOnce(&CheckContext, Problems) -> Result<C> + Send + 'static,
+        work: impl FnOnce(&mut Writer, C) -> Result<T> + Send + 'static,
     ) -> JsonResult<T, STATUS> {
         let body = Arc::new(body);
-        let (source, market) = (Arc::clone(&body), app.market().clone());
-        let write = move |writer: &mut Writer| {
-            if source.is_valid() {
-                market.ensure_space(0)?;
-            }
-            Self::render(&source.reject_invalid(work(writer, source.problems()))?)
+        let source = Arc::clone(&body);
+        let result = if body.is_valid() {
+            let write = move |writer: &mut Writer| {
+                let checked = check(&writer.check_context(), Problems::default())?;
+                Self::render(&work(writer, checked)?)
+            };
+            app.market().write(requester, write).await
+        } else {
+            let read = move |reader: &Reader| source.reject(reader, check).map(|()| Vec::new());
+            app.market().read(requester, read).await
         };
-        let result = app.market().write_freeing(requester, write).await;
         Ok(Json::from_bytes(body.sort_problems(app, result).await?))
     }
 

@@ -1,5 +1,7 @@
 //! Groups of a team's assets.
 
+use std::collections::BTreeSet;
+
 use uuid::Uuid;
 
 use super::{Reader, Writer, row};
@@ -90,6 +92,18 @@ pub fn find(reader: &Reader, team: TeamRowId, id: Uuid) -> Result<Option<Group>>
 pub fn find_id(reader: &Reader, team: TeamRowId, row_id: GroupRowId) -> Result<Option<Uuid>> {
     const SQL: &str = "SELECT uuid FROM groups WHERE id = ?1 AND team = ?2";
     reader.query_first(SQL, (row_id, team), |row| row.get(0))
+}
+
+/// Returns those of the team's groups that have one of these IDs.
+pub fn find_all(reader: &Reader, team: TeamRowId, ids: &BTreeSet<Uuid>) -> Result<Vec<Group>> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let sql = format!(
+        "SELECT {COLUMNS} FROM groups WHERE team = ?1 AND uuid IN (SELECT unhex(value) FROM json_each(?2))"
+    );
+    let ids: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
+    reader.query_all(&sql, (team, row::to_json(&ids)?), read_group)
 }
 
 /// Returns the team's group with this name, regardless of case.

@@ -1,6 +1,6 @@
 //! Domains, tags, asset kinds and languages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::{Reader, Writer, row};
 use crate::{
@@ -21,9 +21,9 @@ pub fn domains(reader: &Reader) -> Result<Vec<Label>> {
     reader.query_all("SELECT slug, label FROM domains ORDER BY position", [], read_label)
 }
 
-/// Whether a domain with this slug exists.
-pub fn domain_exists(reader: &Reader, slug: &str) -> Result<bool> {
-    reader.query_one("SELECT EXISTS (SELECT 1 FROM domains WHERE slug = ?1)", [slug], |row| row.get(0))
+/// Returns the slugs of all domains.
+pub fn domain_slugs(reader: &Reader) -> Result<HashSet<String>> {
+    Ok(reader.query_all("SELECT slug FROM domains", [], |row| row.get(0))?.into_iter().collect())
 }
 
 /// Returns all content tags, in display order.

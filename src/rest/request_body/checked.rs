@@ -1,34 +1,47 @@
-//! Values of request bodies that can be invalid while the rest of the body is checked.
+//! Values of request bodies that can be missing or invalid while the rest of the body is checked.
 
 use std::borrow::Cow;
 
 use poem_openapi::{
-    registry::{MetaSchemaRef, Registry},
-    types::{ParseFromJSON, ParseResult, ToJSON, Type},
+    registry::{MetaSchema, MetaSchemaRef, Registry},
+    types::{MaybeUndefined, ParseFromJSON, ParseResult, ToJSON, Type},
 };
 use serde_json::Value;
+
+use crate::{domain::inventory::Change, rest::schema_marks::OMITTABLE_MARK};
 
 /// A required field or an element of an array: `None` if it is missing or violates its schema. Then the body
 /// has a problem there. The document shows the type itself.
 #[derive(Clone, Debug, Default)]
-pub struct Checked<T>(pub Option<T>);
+pub struct Checked<T, const IS_REQUIRED: bool = true>(pub Option<T>);
+
+/// A field that may be omitted but not null: `None` if it is omitted or violates its schema.
+pub type Omittable<T> = Checked<T, false>;
 
 /// Returns the texts of an array; `None` for each that is invalid.
 pub fn checked_texts<T: Into<String>>(elements: Vec<Checked<T>>) -> Vec<Option<String>> {
     elements.into_iter().map(|element| element.0.map(T::into)).collect()
 }
 
-impl<T: Type> Type for Checked<T> {
-    const IS_REQUIRED: bool = true;
+impl<T: Type, const IS_REQUIRED: bool> Type for Checked<T, IS_REQUIRED> {
+    const IS_REQUIRED: bool = IS_REQUIRED;
     type RawValueType = T::RawValueType;
     type RawElementValueType = T::RawElementValueType;
 
     fn name() -> Cow<'static, str> {
-        T::name()
+        if IS_REQUIRED { T::name() } else { format!("given_{}", T::name()).into() }
     }
 
     fn schema_ref() -> MetaSchemaRef {
-        T::schema_ref()
+        if IS_REQUIRED {
+            return T::schema_ref();
+        }
+        let marked = MetaSchema {
+            title: Some(OMITTABLE_MARK.to_owned()),
+            all_of: vec![T::schema_ref()],
+            ..MetaSchema::ANY
+        };
+        MetaSchemaRef::Inline(Box::new(marked))
     }
 
     fn register(registry: &mut Registry) {
@@ -44,7 +57,7 @@ impl<T: Type> Type for Checked<T> {
     }
 }
 
-impl<T: ParseFromJSON> ParseFromJSON for Checked<T> {
+impl<T: ParseFromJSON, const IS_REQUIRED: bool> ParseFromJSON for Checked<T, IS_REQUIRED> {
     fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
         match value {
             None | Some(Value::Null) => Ok(Checked(None)),
@@ -55,8 +68,18 @@ impl<T: ParseFromJSON> ParseFromJSON for Checked<T> {
     }
 }
 
-impl<T: ToJSON> ToJSON for Checked<T> {
+impl<T: ToJSON, const IS_REQUIRED: bool> ToJSON for Checked<T, IS_REQUIRED> {
     fn to_json(&self) -> Option<Value> {
         self.0.as_ref()?.to_json()
+    }
+}
+
+/// Converts a field of a PATCH body to a change: omitted keeps the value, null clears it, and anything else
+/// sets it.
+pub fn into_change<T>(field: MaybeUndefined<T>) -> Change<T> {
+    match field {
+        MaybeUndefined::Undefined => Change::Unchanged,
+        MaybeUndefined::Null => Change::Clear,
+        MaybeUndefined::Value(value) => Change::Set(value),
     }
 }

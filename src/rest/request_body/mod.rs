@@ -8,7 +8,6 @@
 mod checked;
 mod free_form;
 mod no_body;
-mod omittable;
 mod order;
 mod parser;
 mod path;
@@ -34,16 +33,20 @@ use poem_openapi::{
 use sha2::{Digest, Sha256};
 
 pub use self::{
-    checked::{Checked, checked_texts},
+    checked::{Checked, Omittable, checked_texts, into_change},
     no_body::{TakesNoBody, reject_body},
-    omittable::{Omittable, into_change},
     receive::{Chunks, read_json_bytes},
 };
 use self::{parser::Parsed, rules::Rule};
-use super::{app::App, problem::ApiError, resources};
+use super::{
+    app::App,
+    problem::ApiError,
+    resources::{self, RequestResources},
+};
 use crate::{
     domain::problems::Problems,
     error::{Error, Problem, Result},
+    market::{CheckContext, Permit, Reader},
 };
 
 /// Size in bytes from which a body is parsed on a blocking thread, since it would delay other requests of the
@@ -68,6 +71,7 @@ pub struct BodySource {
     bytes: Bytes,
     digest: [u8; 32],
     problems: Vec<Problem>,
+    resources: Option<RequestResources>,
 }
 
 impl BodySource {
@@ -86,17 +90,24 @@ impl BodySource {
         self.problems.clone().into()
     }
 
-    /// Turns the result of an operation into an error if the body violates its schema. Use this before the
-    /// operation is committed, so that it cannot do anything with such a body.
-    pub fn reject_invalid<T>(&self, result: Result<T>) -> Result<T> {
-        match result {
-            Ok(_) if !self.is_valid() => self.problems().into_result_of(None),
-            other => other,
-        }
+    /// Checks a body that violates its schema: adds what `check` finds to its problems, and fails with all of
+    /// them. This takes a connection for reading only, so invalid bodies don't delay writes.
+    pub fn reject<C>(
+        &self,
+        reader: &Reader,
+        check: impl FnOnce(&CheckContext, Problems) -> Result<C>,
+    ) -> Result<()> {
+        check(&reader.check_context(), self.problems())?;
+        self.problems().into_result()
+    }
+
+    /// Waits until the body may be read again, if it is large.
+    async fn heavy_work(&self) -> Result<Option<Permit>> {
+        if self.bytes.len() < BLOCKING_BYTES { Ok(None) } else { heavy_work(self.resources.as_ref()).await }
     }
 
     /// Sorts the problems of an operation's result by their places in the body, and keeps those that are
-    /// reported.
+    /// reported. Finding the places in a large body is heavy work.
     pub async fn sort_problems<T: Send + 'static>(&self, app: &App, result: Result<T>) -> Result<T> {
         let mut problems = match result {
             Err(Error::Invalid(problems)) => problems,
@@ -108,10 +119,14 @@ impl BodySource {
             Err(Error::Invalid(problems))
         };
         if self.bytes.len() < BLOCKING_BYTES {
-            sort()
-        } else {
-            app.market().spawn_blocking(move |_| sort()).await
+            return sort();
         }
+        let permit = self.heavy_work().await?;
+        let sort = move |_: &_| {
+            let _permit = permit;
+            sort()
+        };
+        app.market().spawn_blocking(sort).await
     }
 }
 
@@ -150,13 +165,10 @@ async fn extract_body<T: Type + ParseFromJSON + 'static>(
     let max_bytes = rule.max_bytes.min(settings.max_body_bytes);
     let bytes = read_json_bytes(request, body, settings, max_bytes).await?;
     let resources = resources::of_request(request);
-    let (body, free_form_bytes) = if bytes.len() < BLOCKING_BYTES {
+    let (mut body, free_form_bytes) = if bytes.len() < BLOCKING_BYTES {
         parse_body(bytes, &rule.rule)?
     } else {
-        let permit = match resources {
-            Some(resources) => Some(resources.heavy_work().await?),
-            None => None,
-        };
+        let permit = heavy_work(resources).await?;
         let parse = move |_: &_| {
             let _permit = permit;
             parse_body(bytes, &rule.rule)
@@ -166,8 +178,17 @@ async fn extract_body<T: Type + ParseFromJSON + 'static>(
     // Such values can take more than what was counted for the bytes of the body.
     if let Some(resources) = resources {
         resources.keep_more(free_form_bytes as u64).await?;
+        body.source.resources = Some(resources.clone());
     }
     Ok(body)
+}
+
+/// Waits until the large body of a request may be parsed.
+async fn heavy_work(resources: Option<&RequestResources>) -> Result<Option<Permit>> {
+    match resources {
+        Some(resources) => resources.heavy_work().await.map(Some),
+        None => Ok(None),
+    }
 }
 
 /// Validates and deserializes a body. Fails if no part of it can be checked any further. Also returns the bytes
@@ -177,7 +198,8 @@ fn parse_body<T: Type + ParseFromJSON>(bytes: Bytes, rule: &Rule) -> Result<(Bod
     let value = value.map(|value| T::parse_from_json(Some(value)));
     match value {
         Some(Ok(value)) => {
-            let source = BodySource { digest: Sha256::digest(&bytes).into(), bytes, problems };
+            let digest = Sha256::digest(&bytes).into();
+            let source = BodySource { digest, bytes, problems, resources: None };
             Ok((Body { value, source }, free_form_bytes))
         }
         // A body that satisfies the rules must deserialize. If it does not, a rule is missing, which is a bug

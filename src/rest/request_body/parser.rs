@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::{
     free_form::FreeForm,
     path::Path,
-    rules::{Field, Rule},
+    rules::{Fault, Field, Rule},
     skip::{Skip, skip_elements, skip_entries},
     state::{State, duplicate_fault},
 };
@@ -58,14 +58,18 @@ struct RuleSeed<'a> {
 }
 
 impl RuleSeed<'_> {
-    fn scalar(self, mut value: Value) -> Option<Value> {
-        match self.rule.check_scalar(&mut value) {
-            Ok(()) => Some(value),
-            Err(fault) => {
-                self.state.report(self.path, fault);
-                None
-            }
+    /// Reports the faults of the value. Returns whether there are none.
+    fn valid(self, faults: Vec<Fault>) -> bool {
+        let is_valid = faults.is_empty();
+        for fault in faults {
+            self.state.report(self.path, fault);
         }
+        is_valid
+    }
+
+    fn scalar(self, mut value: Value) -> Option<Value> {
+        let faults = self.rule.check_scalar(&mut value);
+        self.valid(faults).then_some(value)
     }
 
     fn array<'de, A: SeqAccess<'de>>(
@@ -74,33 +78,30 @@ impl RuleSeed<'_> {
         mut items: A,
     ) -> std::result::Result<Option<Value>, A::Error> {
         let RuleSeed { path, state, .. } = self;
-        let first_problem = state.problems.len();
-        let mut values = Vec::new();
-        while values.len() < max && !state.is_full() {
-            let path = Path::Index(path, values.len());
-            let seed = RuleSeed { rule, is_nullable: false, path: &path, state: &mut *state };
-            // An element that is invalid keeps its place.
-            let Some(value) = items.next_element_seed(seed)? else { break };
-            values.push(value.unwrap_or_default());
+        let (mut values, mut length) = (Vec::new(), 0);
+        while length < max {
+            // After the last problem that is reported, elements are only counted: the problem with their
+            // number comes before those with the elements.
+            if state.is_full() {
+                let Some(()) = items.next_element_seed(Skip)? else { break };
+            } else {
+                let path = Path::Index(path, length);
+                let seed = RuleSeed { rule, is_nullable: false, path: &path, state: &mut *state };
+                // An element that is invalid keeps its place.
+                let Some(value) = items.next_element_seed(seed)? else { break };
+                values.push(value.unwrap_or_default());
+            }
+            length += 1;
         }
-        if state.is_full() {
+        if length == max && items.next_element_seed(Skip)?.is_some() {
+            state.report(path, ("too_long", format!("must have at most {max} elements")));
             skip_elements(&mut items)?;
-            return Ok(Some(Value::Array(values)));
         }
-        let is_too_long = values.len() == max && items.next_element_seed(Skip)?.is_some();
-        if !is_too_long && values.len() >= min {
-            return Ok(Some(Value::Array(values)));
+        if length < min {
+            state.report(path, ("too_short", format!("must have a length of at least {min}")));
+            return Ok(None);
         }
-        // The length is reported instead of the elements.
-        state.problems.truncate(first_problem);
-        let fault = if is_too_long {
-            ("too_long", format!("must have at most {max} elements"))
-        } else {
-            ("too_short", format!("must have a length of at least {min}"))
-        };
-        state.report(path, fault);
-        skip_elements(&mut items)?;
-        Ok(None)
+        Ok(Some(Value::Array(values)))
     }
 
     fn map<'de, A: MapAccess<'de>>(
@@ -110,33 +111,34 @@ impl RuleSeed<'_> {
         mut entries: A,
     ) -> std::result::Result<Option<Value>, A::Error> {
         let RuleSeed { path, state, .. } = self;
-        let first_problem = state.problems.len();
-        let (mut map, mut is_whole) = (Map::new(), true);
-        while !state.is_full() {
-            let Some(name) = entries.next_key::<String>()? else {
-                return Ok(is_whole.then_some(Value::Object(map)));
-            };
-            if map.len() == max && !map.contains_key(&name) {
-                // The number of entries is reported instead of the entries.
-                state.problems.truncate(first_problem);
+        let mut map = Map::new();
+        while let Some(name) = entries.next_key::<String>()? {
+            let is_repeated = map.contains_key(&name);
+            if map.len() == max && !is_repeated {
                 entries.next_value_seed(Skip)?;
                 state.report(path, ("too_long", format!("must have at most {max} entries")));
+                skip_entries(&mut entries)?;
                 break;
             }
             let path = Path::Name(path, &name);
-            if map.contains_key(&name) {
+            // After the last problem that is reported, entries are only counted, like elements of an array.
+            if is_repeated || state.is_full() {
                 entries.next_value_seed(Skip)?;
-                state.report(&path, duplicate_fault());
+                if !state.is_full() {
+                    state.report(&path, duplicate_fault());
+                }
+                // Without a maximum, there is nothing to count.
+                if max < usize::MAX {
+                    map.entry(name).or_insert(Value::Null);
+                }
                 continue;
             }
             let seed = RuleSeed { rule, is_nullable: false, path: &path, state: &mut *state };
             let value = entries.next_value_seed(seed)?;
-            is_whole &= value.is_some();
+            // An invalid value keeps its place, too.
             map.insert(name, value.unwrap_or_default());
         }
-        drop(map);
-        skip_entries(&mut entries)?;
-        Ok(None)
+        Ok(Some(Value::Object(map)))
     }
 
     fn object<'de, A: MapAccess<'de>>(
@@ -227,13 +229,8 @@ impl<'de> Visitor<'de> for RuleSeed<'_> {
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> std::result::Result<Self::Value, E> {
-        match self.rule.check_text(text) {
-            Ok(()) => Ok(Some(Value::from(text))),
-            Err(fault) => {
-                self.state.report(self.path, fault);
-                Ok(None)
-            }
-        }
+        let faults = self.rule.check_text(text);
+        Ok(self.valid(faults).then(|| Value::from(text)))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> std::result::Result<Self::Value, A::Error> {

@@ -123,46 +123,38 @@ impl Rule {
         Rule::Object(schema.properties.iter().map(field).collect())
     }
 
-    /// Checks a string. The error is the problem's type (pydantic's name, if it has one) and a predicate for
-    /// the message, such as "must be an integer".
-    pub(super) fn check_text(&self, text: &str) -> Result<(), Fault> {
+    /// Returns everything that is wrong with a string.
+    pub(super) fn check_text(&self, text: &str) -> Vec<Fault> {
         match self {
-            Rule::Any => Ok(()),
+            Rule::Any => Vec::new(),
             Rule::Text(min, max, pattern) => check_text(text, *min, *max, pattern.as_ref()),
-            Rule::Uuid if Uuid::try_parse(text).is_ok() => Ok(()),
-            Rule::Uuid => Err(("uuid_parsing", "must be a UUID".to_owned())),
-            Rule::Day if Day::parse(text).is_some() => Ok(()),
-            Rule::Day => Err(("date_parsing", "must be a date in the form YYYY-MM-DD".to_owned())),
-            Rule::OneOf(values) if values.iter().any(|value| value == text) => Ok(()),
-            _ => Err(self.type_fault()),
+            Rule::Uuid if Uuid::try_parse(text).is_ok() => Vec::new(),
+            Rule::Uuid => vec![("uuid_parsing", "must be a UUID".to_owned())],
+            Rule::Day if Day::parse(text).is_some() => Vec::new(),
+            Rule::Day => vec![("date_parsing", "must be a date in the form YYYY-MM-DD".to_owned())],
+            Rule::OneOf(values) if values.iter().any(|value| value == text) => Vec::new(),
+            _ => vec![self.type_fault()],
         }
     }
 
-    /// Checks a number, a truth value, or null. Integers that are written with a decimal point, such as
-    /// `7.0`, are replaced by plain integers. The error is as in [`Rule::check_text`].
-    pub(super) fn check_scalar(&self, value: &mut Value) -> Result<(), Fault> {
+    /// Returns everything that is wrong with a number, a truth value, or null. Integers that are written with a
+    /// decimal point, such as `7.0`, are replaced by plain integers.
+    pub(super) fn check_scalar(&self, value: &mut Value) -> Vec<Fault> {
         match (self, &*value) {
-            (Rule::Any, _) | (Rule::Boolean, Value::Bool(_)) => Ok(()),
-            (Rule::Integer(min, max), Value::Number(_)) => {
-                let integer = as_integer(value).ok_or_else(|| self.type_fault())?;
-                if integer < i128::from(*min) {
-                    return Err(too_small(min));
+            (Rule::Any, _) | (Rule::Boolean, Value::Bool(_)) => Vec::new(),
+            (Rule::Integer(min, max), Value::Number(_)) => match as_integer(value) {
+                None => vec![self.type_fault()],
+                Some(integer) if integer < i128::from(*min) => vec![too_small(min)],
+                Some(integer) if integer > i128::from(*max) => vec![too_large(max)],
+                Some(integer) => {
+                    *value = Value::from(integer as i64);
+                    Vec::new()
                 }
-                if integer > i128::from(*max) {
-                    return Err(too_large(max));
-                }
-                *value = Value::from(integer as i64);
-                Ok(())
-            }
-            (Rule::Number(min, max, is_money), Value::Number(number)) => match number.as_f64() {
-                Some(number) if number < *min => Err(too_small(min)),
-                Some(number) if number > *max => Err(too_large(max)),
-                Some(number) if *is_money && Cents::from_dollars(number).is_none() => {
-                    Err(("multiple_of", "must have at most two decimal places".to_owned()))
-                }
-                _ => Ok(()),
             },
-            _ => Err(self.type_fault()),
+            (Rule::Number(min, max, is_money), Value::Number(number)) => {
+                number.as_f64().map_or_else(Vec::new, |number| check_number(number, *min, *max, *is_money))
+            }
+            _ => vec![self.type_fault()],
         }
     }
 
@@ -181,17 +173,35 @@ impl Rule {
     }
 }
 
-fn check_text(text: &str, min: usize, max: usize, pattern: Option<&Regex>) -> Result<(), Fault> {
-    match text.chars().take(max.saturating_add(1)).count() {
-        length if length > max => Err(("string_too_long", format!("must have at most {max} characters"))),
-        length if length < min => Err(("string_too_short", format!("must have a length of at least {min}"))),
-        _ => match pattern {
-            Some(pattern) if !pattern.is_match(text) => {
-                Err(("string_pattern_mismatch", patterns::describe_pattern(pattern.as_str())))
-            }
-            _ => Ok(()),
-        },
+fn check_text(text: &str, min: usize, max: usize, pattern: Option<&Regex>) -> Vec<Fault> {
+    let length = text.chars().take(max.saturating_add(1)).count();
+    if length < min {
+        // A text that is too short to match needs no other explanation.
+        return vec![("string_too_short", format!("must have a length of at least {min}"))];
     }
+    let mut faults = Vec::new();
+    if length > max {
+        faults.push(("string_too_long", format!("must have at most {max} characters")));
+    }
+    if let Some(pattern) = pattern.filter(|pattern| !pattern.is_match(text)) {
+        faults.push(("string_pattern_mismatch", patterns::describe_pattern(pattern.as_str())));
+    }
+    faults
+}
+
+fn check_number(number: f64, min: f64, max: f64, is_money: bool) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    if number < min {
+        faults.push(too_small(min));
+    }
+    if number > max {
+        faults.push(too_large(max));
+    }
+    // Cents are exact only in the range of amounts, so a large amount is just too large.
+    if is_money && number.abs() <= max && Cents::from_dollars(number).is_none() {
+        faults.push(("multiple_of", "must have at most two decimal places".to_owned()));
+    }
+    faults
 }
 
 /// Returns the value of a number that has no fraction.

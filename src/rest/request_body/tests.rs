@@ -1,3 +1,5 @@
+mod several_problems;
+
 use std::collections::BTreeMap;
 
 use poem_openapi::{Object, types::MaybeUndefined};

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::{
     domain::{assets::Kind, inventory::Asset, problems::Problems},
     error,
-    market::Writer,
+    market::{CheckContext, Writer},
     operations::{access::Vendor, assets, linked_data},
     rest::{
         app::App,
@@ -37,17 +37,18 @@ pub async fn delete(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> Result<N
     Ok(NoContent)
 }
 
-/// Links data to an asset with `attach`, and returns the data.
-pub async fn attach_data(
+/// Links data to an asset with `attach`, after `check`, and returns the data.
+pub async fn attach_data<C>(
     app: &App,
     vendor: Vendor,
     idempotent: Idempotent,
     body: BodySource,
-    attach: impl FnOnce(&mut Writer, &Vendor, Problems) -> error::Result<Asset> + Send + 'static,
+    check: impl FnOnce(&CheckContext, &Vendor, Problems) -> error::Result<C> + Send + 'static,
+    attach: impl FnOnce(&mut Writer, &Vendor, C) -> error::Result<Asset> + Send + 'static,
 ) -> JsonResult<DataObject, 201> {
     idempotent
-        .write(app, vendor, body, move |writer, vendor, problems| {
-            DataObject::from_linked_asset(&attach(writer, vendor, problems)?)
+        .write(app, vendor, body, check, move |writer, vendor, checked| {
+            DataObject::from_linked_asset(&attach(writer, vendor, checked)?)
         })
         .await
 }

@@ -107,9 +107,13 @@ impl GroupsApi {
     ) -> JsonResult<GroupOut, 201> {
         let name = body.value.name.0.map(String::from);
         idempotent
-            .write(&app, access.0, body.source, move |writer, vendor, problems| {
-                groups::create(writer, vendor, name.as_deref(), problems).map(GroupOut::from)
-            })
+            .write(
+                &app,
+                access.0,
+                body.source,
+                move |_, _, problems| problems.into_result_of(name),
+                move |writer, vendor, name| groups::create(writer, vendor, &name).map(GroupOut::from),
+            )
             .await
     }
 
@@ -145,9 +149,15 @@ impl GroupsApi {
         body: Body<GroupPatch>,
     ) -> JsonResult<GroupOut> {
         let name = body.value.name.0.map(String::from);
-        Json::write_body(&app, access.0.requester(), body.source, move |writer, problems| {
-            groups::rename(writer, &access.0, group_id.0, name.as_deref(), problems).map(GroupOut::from)
-        })
+        Json::write_body(
+            &app,
+            access.0.requester(),
+            body.source,
+            move |_, problems| problems.into_result(),
+            move |writer, ()| {
+                groups::rename(writer, &access.0, group_id.0, name.as_deref()).map(GroupOut::from)
+            },
+        )
         .await
     }
 

@@ -327,21 +327,34 @@ impl ListingsApi {
     ) -> JsonResult<AssetAttachmentOut, 201> {
         let AssetAttachment { asset_ids, matches } = body.value;
         idempotent
-            .write(&app, access.0, body.source, move |writer, vendor, mut problems| {
-                let matches = parse_matches(matches, &mut problems)?;
-                let (id, asset_ids) = (listing_id.0, valid_ids(asset_ids));
-                let outcome = own_listings::attach_assets(writer, vendor, id, &asset_ids, matches, problems)?;
-                Ok(AssetAttachmentOut {
-                    assets: asset_summaries(&outcome.assets, writer.now),
-                    total: outcome.assets.total as u64,
-                    attached: outcome.attached,
-                    skipped: outcome
-                        .skipped
-                        .iter()
-                        .map(|(reason, count)| SkippedAssets { reason: EnumValue(*reason), count: *count })
-                        .collect(),
-                })
-            })
+            .write(
+                &app,
+                access.0,
+                body.source,
+                move |context, vendor, mut problems| {
+                    let matches = parse_matches(matches, &mut problems)?;
+                    let id = listing_id.0;
+                    let listing = own_listings::check_attachment(context, vendor, id, &matches, problems)?;
+                    Ok((listing, matches))
+                },
+                move |writer, vendor, (listing, matches)| {
+                    let ids = valid_ids(asset_ids);
+                    let outcome = own_listings::attach_assets(writer, vendor, &listing, &ids, matches)?;
+                    Ok(AssetAttachmentOut {
+                        assets: asset_summaries(&outcome.assets, writer.now),
+                        total: outcome.assets.total as u64,
+                        attached: outcome.attached,
+                        skipped: outcome
+                            .skipped
+                            .iter()
+                            .map(|(reason, count)| SkippedAssets {
+                                reason: EnumValue(*reason),
+                                count: *count,
+                            })
+                            .collect(),
+                    })
+                },
+            )
             .await
     }
 

@@ -17,6 +17,7 @@ use crate::{
     },
     operations::{
         access::Vendor,
+        asset_changes,
         raw_data::{self, UploadReference},
     },
     rest::{
@@ -250,11 +251,18 @@ impl RawDataApi {
     ) -> JsonResult<RawDataOut, 201> {
         let (change, upload, suffix_title) = body.value.into_parts();
         idempotent
-            .write(&app, access.0, body.source, move |writer, vendor, problems| {
-                let upload = upload.as_ref();
-                let asset = raw_data::create(writer, vendor, change, upload, suffix_title, problems)?;
-                Ok(RawDataOut::from(&asset))
-            })
+            .write(
+                &app,
+                access.0,
+                body.source,
+                move |context, vendor, problems| {
+                    raw_data::check_new(context, vendor, change, upload, problems)
+                },
+                move |writer, vendor, checked| {
+                    let asset = raw_data::create(writer, vendor, checked, suffix_title)?;
+                    Ok(RawDataOut::from(&asset))
+                },
+            )
             .await
     }
 
@@ -287,10 +295,15 @@ impl RawDataApi {
         body: Body<RawDataPatch>,
     ) -> JsonResult<RawDataOut> {
         let change = body.value.into();
-        Json::write_body(&app, access.0.requester(), body.source, move |writer, problems| {
-            let asset = raw_data::update(writer, &access.0, asset_id.0, change, problems)?;
-            Ok(RawDataOut::from(&asset))
-        })
+        let (vendor, asset) = (access.0, (asset_id.0, Kind::RawData));
+        let requester = vendor.requester();
+        Json::write_body(
+            &app,
+            requester,
+            body.source,
+            move |context, problems| asset_changes::check_update(context, &vendor, asset, change, problems),
+            move |writer, changed| raw_data::update(writer, changed).map(|asset| RawDataOut::from(&asset)),
+        )
         .await
     }
 
@@ -326,9 +339,16 @@ impl RawDataApi {
         body: Body<UploadLink>,
     ) -> JsonResult<DataObject, 201> {
         let upload = UploadReference::from(body.value);
-        data_assets::attach_data(&app, access.0, idempotent, body.source, move |writer, vendor, problems| {
-            raw_data::attach_upload(writer, vendor, asset_id.0, &upload, problems)
-        })
+        data_assets::attach_data(
+            &app,
+            access.0,
+            idempotent,
+            body.source,
+            move |context, vendor, problems| {
+                raw_data::check_attachment(context, vendor, asset_id.0, upload, problems)
+            },
+            move |writer, vendor, checked| raw_data::attach_upload(writer, vendor, &checked),
+        )
         .await
     }
 

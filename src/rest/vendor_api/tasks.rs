@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::asset_queries::{AssetListQuery, FilterAndSort, PageFilter, TaskStage};
 use crate::{
     domain::{
-        assets::TaskType,
+        assets::{Kind, TaskType},
         inventory::{Asset, AssetChange},
         problems::Problems,
         stages::Piece,
@@ -20,8 +20,9 @@ use crate::{
     error::Problem,
     operations::{
         access::Vendor,
+        asset_changes,
         assets::Deprecations,
-        tasks::{self, TaskSelection},
+        tasks::{self, ImportResult, TaskSelection},
     },
     rest::{
         app::App,
@@ -130,6 +131,22 @@ pub struct TaskImportOut {
     pub skipped: Vec<SkippedTask>,
 }
 
+impl TaskImportOut {
+    fn new(result: &ImportResult, now: Timestamp) -> TaskImportOut {
+        let to_json = |assets: &[Asset]| {
+            assets.iter().map(|asset| TaskAsset::new(asset, &result.deprecations, now)).collect()
+        };
+        let skipped = result.skipped.iter();
+        TaskImportOut {
+            imported: to_json(&result.imported),
+            existing: to_json(&result.existing),
+            skipped: skipped
+                .map(|(task, reason)| SkippedTask { task_id: *task, reason: EnumValue(*reason) })
+                .collect(),
+        }
+    }
+}
+
 /// Changes to a task asset; omitted fields keep their values. Null clears a field, and `[]` the tags.
 #[derive(Debug, Object)]
 pub struct TaskPatch {
@@ -233,27 +250,20 @@ impl TasksApi {
     ) -> JsonResult<TaskImportOut> {
         let TaskImport { task_type, taskset_id, task_ids, group_id } = body.value;
         idempotent
-            .write(&app, access.0, body.source, move |writer, vendor, mut problems| {
-                let selection = tasks_to_import(taskset_id, task_ids, &mut problems);
-                let task_type = task_type.0.map(|task_type| task_type.0);
-                let selected = (task_type, selection.as_ref());
-                let outcome = tasks::import(writer, vendor, selected, group_id, problems)?;
-                let to_json = |assets: &[Asset]| {
-                    assets
-                        .iter()
-                        .map(|asset| TaskAsset::new(asset, &outcome.deprecations, writer.now))
-                        .collect()
-                };
-                Ok(TaskImportOut {
-                    imported: to_json(&outcome.imported),
-                    existing: to_json(&outcome.existing),
-                    skipped: outcome
-                        .skipped
-                        .iter()
-                        .map(|(task, reason)| SkippedTask { task_id: *task, reason: EnumValue(*reason) })
-                        .collect(),
-                })
-            })
+            .write(
+                &app,
+                access.0,
+                body.source,
+                move |context, vendor, mut problems| {
+                    let selection = tasks_to_import(taskset_id, task_ids, &mut problems);
+                    let task_type = task_type.0.map(|task_type| task_type.0);
+                    tasks::check_import(context, vendor, (task_type, selection.as_ref()), group_id, problems)
+                },
+                move |writer, vendor, import| {
+                    tasks::import(writer, vendor, &import)
+                        .map(|result| TaskImportOut::new(&result, writer.now))
+                },
+            )
             .await
     }
 
@@ -308,10 +318,18 @@ impl TasksApi {
         body: Body<TaskPatch>,
     ) -> JsonResult<TaskAsset> {
         let change = body.value.into();
-        Json::write_body(&app, access.0.requester(), body.source, move |writer, problems| {
-            let (asset, deprecations) = tasks::update(writer, &access.0, asset_id.0, change, problems)?;
-            Ok(TaskAsset::new(&asset, &deprecations, writer.now))
-        })
+        let (vendor, asset) = (access.0, (asset_id.0, Kind::Task));
+        let requester = vendor.requester();
+        Json::write_body(
+            &app,
+            requester,
+            body.source,
+            move |context, problems| asset_changes::check_update(context, &vendor, asset, change, problems),
+            move |writer, changed| {
+                let (asset, deprecations) = tasks::update(writer, changed)?;
+                Ok(TaskAsset::new(&asset, &deprecations, writer.now))
+            },
+        )
         .await
     }
 }

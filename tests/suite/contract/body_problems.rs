@@ -18,7 +18,7 @@ use crate::harness::{
 };
 
 /// An ID that nothing has.
-const ABSENT: &str = "6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11";
+pub const ABSENT: &str = "6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11";
 
 /// Operations whose bodies refer to nothing and repeat nothing, so only their schemas have problems.
 const SCHEMA_ONLY: [&str; 3] = ["attach_codebase_data", "create_asset_group", "update_asset_group"];
@@ -28,12 +28,12 @@ const FOUND_BY_OPERATIONS: [&str; 6] =
     ["unknown_reference", "unknown_slug", "field_locked", "duplicate", "date_future", "less_than_equal"];
 
 /// A part of a body, and the problems that it causes, each without `body.` and the prefix of the case.
-type Part = (String, &'static [&'static str]);
+pub type Part = (String, &'static [&'static str]);
 
 /// A body with problems of several kinds.
-struct Case {
-    operation: &'static str,
-    path: String,
+pub struct Case {
+    pub operation: &'static str,
+    pub path: String,
     /// The path with an ID or a token that nothing has; empty if the path has none.
     absent_path: String,
     /// What the body has before and after the parts.
@@ -43,7 +43,7 @@ struct Case {
     /// Problems before and after those of the parts.
     leading: &'static [&'static str],
     trailing: &'static [&'static str],
-    parts: Vec<Part>,
+    pub parts: Vec<Part>,
 }
 
 impl Case {
@@ -66,13 +66,13 @@ impl Case {
         self
     }
 
-    fn method(&self) -> &'static str {
+    pub fn method(&self) -> &'static str {
         let operation = documents().iter().find_map(|document| document.operation(self.operation));
         if operation.unwrap().method == "PATCH" { "PATCH" } else { "POST" }
     }
 
     /// Returns the body with its parts in this order, and its problems.
-    fn body<'a>(&'a self, parts: impl Iterator<Item = &'a Part> + Clone) -> (String, Vec<String>) {
+    pub fn body<'a>(&'a self, parts: impl Iterator<Item = &'a Part> + Clone) -> (String, Vec<String>) {
         let texts: Vec<&str> = parts.clone().map(|(text, _)| text.as_str()).collect();
         let of_parts = parts.flat_map(|(_, problems)| *problems);
         let of_parts = of_parts.map(|problem| format!("body.{}{problem}", self.prefix));
@@ -214,7 +214,7 @@ fn create_grant(market: &TestMarket) -> String {
 }
 
 /// Returns a case of each operation with a body.
-async fn cases(market: &TestMarket) -> Vec<Case> {
+pub async fn cases(market: &TestMarket) -> Vec<Case> {
     let codebases = list(market, "codebases?limit=200").await;
     let is_locked = |codebase: &&Value| {
         ["commits", "contributors"].iter().all(|field| codebase["locked_fields"][field] == "github")
@@ -233,7 +233,7 @@ async fn cases(market: &TestMarket) -> Vec<Case> {
     cases
 }
 
-async fn send(market: &TestMarket, method: &str, path: &str, body: String) -> TestResponse {
+pub async fn send(market: &TestMarket, method: &str, path: &str, body: String) -> TestResponse {
     let headers = [("x-api-key", VENDOR), ("content-type", "application/json")];
     let method = Method::from_bytes(method.as_bytes()).unwrap();
     market.send_body(method, &format!("/v2/{path}"), &headers, body.into_bytes()).await

@@ -3,6 +3,7 @@
 mod backup_states;
 mod backups;
 mod bodies;
+mod body_checks;
 mod body_memory;
 mod body_problems;
 mod buyer_cases;

@@ -2,7 +2,7 @@
 
 use marketplace::{
     config::Settings,
-    domain::{assets::RepositoryChannel, problems::Problems},
+    domain::assets::RepositoryChannel,
     market::{Requester, Writer},
     operations::{self, cleanup, codebases::LinkRequest, grant_uploads, idempotency},
 };
@@ -111,7 +111,7 @@ async fn full_disk_postpones_copies() {
         let id = id.parse().unwrap();
         let link =
             LinkRequest { channel: RepositoryChannel::Github, repo_full_name: "acme/ledger".to_owned() };
-        operations::codebases::attach_repository(writer, &vendor, id, Some(&link), Problems::default())
+        operations::codebases::attach_repository(writer, &vendor, id, &link)
     });
     attached.unwrap();
     market.run_background();

@@ -269,7 +269,10 @@ fn market_with_tasks(count: usize) -> TestMarket {
 async fn import_creates_at_most_500_assets() {
     let market = market_with_tasks(501);
     let taskset_import = json!({"taskset_id": seeded_id("tasksets", "big")});
+    let before = market.market().statement_count();
     assert_eq!(import_tasks(&market, &taskset_import).await.problems(), ["body.taskset_id too_long"]);
+    let statements = market.market().statement_count() - before;
+    assert!(statements < 20, "{statements} statements: the tasks must be counted, not read");
     let ids: Vec<String> = (0..501).map(|n| task_id("big", &format!("t{n:03}"))).collect();
     assert_eq!(import_tasks(&market, &json!({"task_ids": ids})).await.problems(), ["body.task_ids too_long"]);
     let done = import_tasks(&market, &json!({"task_ids": ids[..500]})).await.ok();

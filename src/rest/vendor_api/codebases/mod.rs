@@ -62,10 +62,16 @@ impl CodebasesApi {
         let CodebaseIn { row, data } = body.value;
         let link = data.and_then(RepositoryLink::into_request);
         idempotent
-            .write(&app, access.0, body.source, move |writer, vendor, problems| {
-                let asset = codebases::create(writer, vendor, row.into(), link.as_ref(), problems)?;
-                Ok(Codebase::from(&asset))
-            })
+            .write(
+                &app,
+                access.0,
+                body.source,
+                move |context, vendor, problems| codebases::check_new(context, vendor, row.into(), problems),
+                move |writer, vendor, asset| {
+                    codebases::create(writer, vendor, &asset, link.as_ref())
+                        .map(|asset| Codebase::from(&asset))
+                },
+            )
             .await
     }
 
@@ -84,11 +90,19 @@ impl CodebasesApi {
     ) -> JsonResult<CodebaseBatchOut, 201> {
         let rows = body.value.items.0.unwrap_or_default();
         idempotent
-            .write(&app, access.0, body.source, move |writer, vendor, problems| {
-                let changes = rows.into_iter().map(|row| row.0.map(AssetChange::from)).collect();
-                let created = codebases::create_all(writer, vendor, changes, problems)?;
-                Ok(CodebaseBatchOut { items: created.iter().map(Codebase::from).collect() })
-            })
+            .write(
+                &app,
+                access.0,
+                body.source,
+                move |context, vendor, problems| {
+                    let changes = rows.into_iter().map(|row| row.0.map(AssetChange::from)).collect();
+                    codebases::check_all_new(context, vendor, changes, problems)
+                },
+                move |writer, _, created| {
+                    codebases::create_all(writer, &created)?;
+                    Ok(CodebaseBatchOut { items: created.iter().map(Codebase::from).collect() })
+                },
+            )
             .await
     }
 
@@ -122,11 +136,15 @@ impl CodebasesApi {
         body: Body<CodebasePatch>,
     ) -> JsonResult<Codebase> {
         let change = body.value.into();
-        Json::write_body(&app, access.0.requester(), body.source, move |writer, problems| {
-            let (id, kind) = (asset_id.0, Kind::Codebase);
-            let asset = asset_changes::update(writer, &access.0, id, kind, change, problems)?;
-            Ok(Codebase::from(&asset))
-        })
+        let (vendor, asset) = (access.0, (asset_id.0, Kind::Codebase));
+        let requester = vendor.requester();
+        Json::write_body(
+            &app,
+            requester,
+            body.source,
+            move |context, problems| asset_changes::check_update(context, &vendor, asset, change, problems),
+            move |writer, changed| asset_changes::update(writer, changed).map(|asset| Codebase::from(&asset)),
+        )
         .await
     }
 
@@ -162,9 +180,14 @@ impl CodebasesApi {
         body: Body<RepositoryLink>,
     ) -> JsonResult<DataObject, 201> {
         let link = body.value.into_request();
-        data_assets::attach_data(&app, access.0, idempotent, body.source, move |writer, vendor, problems| {
-            codebases::attach_repository(writer, vendor, asset_id.0, link.as_ref(), problems)
-        })
+        data_assets::attach_data(
+            &app,
+            access.0,
+            idempotent,
+            body.source,
+            move |_, _, problems| problems.into_result_of(link),
+            move |writer, vendor, link| codebases::attach_repository(writer, vendor, asset_id.0, &link),
+        )
         .await
     }
 
