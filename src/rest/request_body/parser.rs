@@ -83,7 +83,9 @@ impl RuleSeed<'_> {
             // After the last problem that is reported, elements are only counted: the problem with their
             // number comes before those with the elements.
             if state.is_full() {
-                let Some(()) = items.next_element_seed(Skip)? else { break };
+                if items.next_element_seed(Skip)?.is_none() {
+                    break;
+                }
             } else {
                 let path = Path::Index(path, length);
                 let seed = RuleSeed { rule, is_nullable: false, path: &path, state: &mut *state };

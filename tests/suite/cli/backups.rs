@@ -24,7 +24,9 @@ fn set_modes(path: &Path, directories: u32, files: u32) {
         return;
     }
     if is_directory {
-        fs::read_dir(path).unwrap().for_each(|entry| set_modes(&entry.unwrap().path(), directories, files));
+        for entry in fs::read_dir(path).unwrap() {
+            set_modes(&entry.unwrap().path(), directories, files);
+        }
     }
     let _ = fs::set_permissions(path, Permissions::from_mode(mode));
 }

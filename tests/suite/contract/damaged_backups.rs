@@ -46,7 +46,9 @@ fn damaged_objects_of_an_earlier_backup_are_written_again() {
     back_up(market.market(), backup.path()).unwrap();
     let objects = files(&backup.path().join("objects"));
     let changed: Vec<&PathBuf> = objects.iter().filter(|path| path.metadata().unwrap().len() > 0).collect();
-    changed.iter().for_each(|path| damage(path));
+    for path in &changed {
+        damage(path);
+    }
     let again = back_up(market.market(), backup.path()).unwrap();
     assert_eq!((again.repaired, again.problems.len()), (changed.len() as u64, 0));
     drop(open_restored(backup.path()));
@@ -80,7 +82,9 @@ fn backup_changes_nothing_outside_of_its_directory() {
     let (backup, outside) = (directory.path().join("backup"), directory.path().join("outside"));
     fs::create_dir(&outside).unwrap();
     let own: Vec<PathBuf> = ["a", "b", "c", &"0".repeat(64)].iter().map(|name| outside.join(name)).collect();
-    own.iter().for_each(|path| fs::write(path, "Mine.").unwrap());
+    for path in &own {
+        fs::write(path, "Mine.").unwrap();
+    }
     back_up(market.market(), &backup).unwrap();
     fs::remove_file(backup.join("backup.lock")).unwrap();
     for (target, name) in own.iter().zip(["backup.lock", "incoming", "backup.json.new"]) {
