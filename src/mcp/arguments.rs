@@ -18,6 +18,7 @@ use super::{
     variants::{Paging, Variant},
 };
 use crate::error::{Code, excerpt};
+use crate::rest::route::MultiTool;
 
 /// Arguments that select a part of the results or their order, but do not filter.
 const PAGING_ARGUMENTS: [&str; 5] = [LIMIT, OFFSET, "cursor", "sort", "sort_direction"];
@@ -145,8 +146,8 @@ impl ToolCall<'_> {
             return error;
         }
         let mut next_step = error.next_step;
-        if !self.row.id_sources.is_empty() {
-            next_step = format!("{next_step} IDs for this tool: {}.", self.row.id_sources);
+        if !self.row.text.id_sources.is_empty() {
+            next_step = format!("{next_step} IDs for this tool: {}.", self.row.text.id_sources);
         }
         if let Some(choice) = self.row.choice_argument() {
             next_step = format!("{next_step} If the ID is right, try another `{choice}`.");
@@ -206,7 +207,8 @@ fn find_variant<'t, 'v>(
     tool: &'t Tool,
     find: impl Fn(&str) -> Option<&'v Value>,
 ) -> Result<&'t Variant, ToolError> {
-    let ToolOperations::Choice { argument, default, .. } = &tool.entry.operations else {
+    let ToolOperations::Choice { argument: MultiTool { argument, default, .. }, .. } = &tool.entry.operations
+    else {
         return Ok(&tool.variants[0]);
     };
     let known_choices =
@@ -353,7 +355,7 @@ fn check_path(
         _ if [NEXT_OFFSET, CUT, NOTICE].contains(&name.as_str()) => {
             "It is always returned; leave it out.".to_owned()
         }
-        ToolOperations::Choice { argument, .. } if !other_choices.is_empty() => {
+        ToolOperations::Choice { argument: MultiTool { argument, .. }, .. } if !other_choices.is_empty() => {
             format!("It exists with `{argument}` {}.", other_choices.join(" or "))
         }
         _ if known.is_empty() => "The field has no nested fields; name the field itself.".to_owned(),
@@ -379,7 +381,7 @@ pub fn unknown_argument(tool: &Tool, name: &str) -> ToolError {
         (_, Some((_, known))) => format!(" Did you mean `{known}`?"),
         _ => String::new(),
     };
-    let message = format!("{} has no argument {name:?}.{hint}", tool.entry.name);
+    let message = format!("{} has no argument {name:?}.{hint}", tool.entry.text.name);
     let next = match tool.arguments.as_slice() {
         [] => "Call it without arguments.".to_owned(),
         known => format!("Known arguments: {}.", known.join(", ")),

@@ -68,7 +68,7 @@ impl ServerHandler for AgentServer {
         };
         let output = self.run_tool(&caller, tool, &request.arguments.unwrap_or_default()).await;
         let outcome = output.as_ref().err().map_or("answered", |error| error.code.as_str());
-        tracing::info!(request_id = caller.request_id(), tool = tool.entry.name, outcome, "tool called");
+        tracing::info!(request_id = caller.request_id(), tool = tool.entry.text.name, outcome, "tool called");
         let result = match output {
             Ok(ToolOutput { value, text }) => {
                 let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);

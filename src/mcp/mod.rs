@@ -35,10 +35,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 pub use sanitize::TEAM_TEXT_FIELDS as WRITTEN_BY_TEAMS;
 
-use crate::{
-    market::Market,
-    rest::{Api, AppBuilder},
-};
+use crate::{market::Market, rest::AppBuilder};
 use agent_server::{AgentServer, KeySource};
 
 /// Paths of the agent server.
@@ -65,10 +62,7 @@ fn with_agent_server(builder: AppBuilder, base_url: &str) -> AppBuilder {
 }
 
 fn new_server(builder: &AppBuilder, key_source: KeySource) -> AgentServer {
-    let operations = openapi::GetOperations::from_documents(&[
-        builder.document(Api::Vendor),
-        builder.document(Api::Buyer),
-    ]);
+    let operations = openapi::GetOperations::from_documents(&builder.documents());
     let tool_sets = tools::ToolSets::new(&operations);
     AgentServer {
         market: builder.market().clone(),

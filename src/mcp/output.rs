@@ -200,7 +200,7 @@ impl Page {
         let is_empty = item_count == 0 && call.variant.call.list.is_some();
         let notice = match sanitize::notice(&page.value) {
             _ if is_empty && call.is_filtered && call.offset == 0 => Some(NO_MATCHES_NOTICE.to_owned()),
-            notice => notice.filter(|_| call.row.has_team_text),
+            notice => notice.filter(|_| call.row.text.has_team_text),
         };
         if let Some(notice) = notice {
             page.add_field(NOTICE, json!(notice));

@@ -14,6 +14,7 @@ use super::{
     table::{ToolEntry, ToolOperations},
     variants::{Paging, Variant},
 };
+use crate::rest::route::MultiTool;
 
 /// Default number of items on a page.
 pub const DEFAULT_LIMIT: usize = 20;
@@ -61,7 +62,8 @@ pub fn input_schema(
         }
         properties.insert(name.to_owned(), Value::Object(schema));
     };
-    if let ToolOperations::Choice { argument, description, default, .. } = &row.operations {
+    if let ToolOperations::Choice { argument: tool, .. } = &row.operations {
+        let MultiTool { argument, description, default, .. } = tool;
         let choices: Vec<&str> = variants.iter().filter_map(|variant| variant.choice).collect();
         let mut schema = into_object(json!({"type": "string", "enum": choices}));
         match default {
@@ -85,6 +87,7 @@ pub fn input_schema(
             parameters.iter().any(|other| other.name.strip_prefix("min_") == Some(quantity))
         });
         let replacement = row
+            .text
             .parameters
             .iter()
             .find(|(name, _)| *name == parameter.name)

@@ -8,10 +8,10 @@ use rmcp::model::{Tool as Definition, ToolAnnotations};
 use super::{
     openapi::GetOperations,
     schemas,
-    table::{self, Audience, OperationCall, ToolEntry, ToolOperations},
+    table::{self, OperationCall, ToolEntry, ToolOperations},
     variants::Variant,
 };
-use crate::domain::teams::Team;
+use crate::{domain::teams::Team, rest::route::Audience};
 
 /// The tools of teams with one combination of roles, in display order.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl ToolSet {
         let mut described = schemas::DescribedArguments::default();
         let tools: Vec<Tool> =
             rows.map(|row| Tool::new(row, operations, &is_visible, &mut described)).collect();
-        let by_name = tools.iter().enumerate().map(|(index, tool)| (tool.entry.name, index)).collect();
+        let by_name = tools.iter().enumerate().map(|(index, tool)| (tool.entry.text.name, index)).collect();
         ToolSet { tools, by_name }
     }
 
@@ -98,8 +98,8 @@ impl Tool {
         let input = schemas::input_schema(row, &variants, described);
         let arguments = schemas::argument_names(&input);
         let annotations = ToolAnnotations::new().read_only(true).destructive(false);
-        let definition = Definition::new(row.name, row.description(), input)
-            .with_title(row.title)
+        let definition = Definition::new(row.text.name, row.description(), input)
+            .with_title(row.text.title)
             .with_raw_output_schema(Arc::new(schemas::output_schema(&variants)))
             .with_annotations(annotations.idempotent(true).open_world(false));
         Tool { entry: row, variants, arguments, definition }

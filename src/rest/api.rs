@@ -1,50 +1,119 @@
-//! The two APIs that the server has, and the tags of their operations.
+//! The table of APIs: each is a set of routes with an OpenAPI document and a docs page.
 
-/// One of the two APIs, each with its own OpenAPI document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Api {
-    /// For teams that sell data.
-    Vendor,
-    /// For teams that buy data.
-    Buyer,
+use std::collections::HashMap;
+
+use poem::{endpoint::BoxEndpoint, http::Method};
+use poem_openapi::{OpenApi, OpenApiService, registry::MetaApi};
+
+use super::{buyer_api, catalog, route::DeclaredRoute, vendor_api};
+
+/// The endpoints of paths, by path and method.
+type Endpoints = HashMap<String, HashMap<Method, BoxEndpoint<'static>>>;
+
+/// An API: a set of routes with an OpenAPI document and a docs page.
+#[derive(Debug)]
+pub struct Api {
+    /// Name of the API, in the paths of its document and its docs page.
+    pub name: &'static str,
+    /// Title of the document.
+    pub title: &'static str,
+    /// What the API is for: the first paragraph of the document.
+    pub purpose: &'static str,
+    /// API key of the demo market that the docs page contains.
+    pub demo_key: &'static str,
+    /// The routes. Groups may be shared with other APIs.
+    pub groups: &'static [&'static RouteGroup],
+    /// Returns the framework's document of the routes.
+    pub spec: fn() -> String,
 }
 
+/// Routes that belong to the same APIs.
+#[derive(Debug)]
+pub struct RouteGroup {
+    /// Returns the routes, in the order in which agents see their tools.
+    pub routes: fn() -> Vec<DeclaredRoute>,
+    /// Returns the framework's declarations of the routes.
+    pub declarations: fn() -> Vec<MetaApi>,
+    /// Adds the endpoints of the routes.
+    pub add_endpoints: fn(&mut Endpoints),
+}
+
+static CATALOG: RouteGroup = RouteGroup {
+    routes: catalog::routes,
+    declarations: || declarations(&catalog::apis()),
+    add_endpoints: |endpoints| catalog::apis().add_routes(endpoints),
+};
+
+static VENDOR_ROUTES: RouteGroup = RouteGroup {
+    routes: vendor_api::routes,
+    declarations: || declarations(&vendor_api::apis()),
+    add_endpoints: |endpoints| vendor_api::apis().add_routes(endpoints),
+};
+
+static BUYER_ROUTES: RouteGroup = RouteGroup {
+    routes: buyer_api::routes,
+    declarations: || declarations(&buyer_api::apis()),
+    add_endpoints: |endpoints| buyer_api::apis().add_routes(endpoints),
+};
+
+/// The API for teams that sell data.
+pub static VENDOR: Api = Api {
+    name: "vendor",
+    title: "Data marketplace: vendor API",
+    purpose: "For teams that sell data: the catalog as buyers see it, and the team's own listings, assets, \
+              uploads, estimations, and sales.",
+    demo_key: "mkt_demo_vendor",
+    groups: &[&CATALOG, &VENDOR_ROUTES],
+    spec: || spec((catalog::apis(), vendor_api::apis())),
+};
+
+/// The API for teams that buy data.
+pub static BUYER: Api = Api {
+    name: "buyer",
+    title: "Data marketplace: buyer API",
+    purpose: "For teams that buy data: the catalog with its quality evidence and previews, and the team's \
+              purchases, offers, and opportunities.",
+    demo_key: "mkt_demo_buyer",
+    groups: &[&CATALOG, &BUYER_ROUTES],
+    spec: || spec((catalog::apis(), buyer_api::apis())),
+};
+
+/// Every API that the server has.
+pub static APIS: [&Api; 2] = [&VENDOR, &BUYER];
+
 impl Api {
-    /// Returns the name of the API in paths.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Api::Vendor => "vendor",
-            Api::Buyer => "buyer",
-        }
+    /// Returns the API with this name.
+    pub fn find(name: &str) -> Option<&'static Api> {
+        APIS.into_iter().find(|api| api.name == name)
+    }
+
+    /// Returns the routes.
+    pub fn routes(&self) -> Vec<DeclaredRoute> {
+        self.groups.iter().flat_map(|group| (group.routes)()).collect()
     }
 }
 
-/// Tags that group the operations in the OpenAPI documents.
-#[derive(poem_openapi::Tags)]
-#[oai(rename_all = "snake_case")]
-pub enum Tag {
-    /// Published listings: browse pages, filters, facets, details, quality evidence, and previews.
-    Catalog,
-    /// The taxonomy of the catalog: domains, tags, and asset types.
-    Taxonomy,
-    /// The team's wallet and notifications.
-    Account,
-    /// The buyer's purchases and offers.
-    Deals,
-    /// Requests for data that buyers publish, and vendors' bids on them.
-    Opportunities,
-    /// Non-binding price estimations for a vendor's data sources.
-    Estimations,
-    /// The vendor's own listings in every lifecycle stage.
-    Listings,
-    /// The vendor's assets of all types and the groups that contain them.
-    Inventory,
-    /// Code repositories with their history.
-    Codebases,
-    /// Zip archives of data files.
-    RawData,
-    /// Zip archives that are uploaded in parts under an upload grant.
-    Uploads,
-    /// Task versions, each imported from one of the team's tasksets.
-    Tasks,
+/// Returns the groups of several APIs, each once.
+pub fn groups(apis: &[&'static Api]) -> Vec<&'static RouteGroup> {
+    let mut groups: Vec<&'static RouteGroup> = Vec::new();
+    for group in apis.iter().flat_map(|api| api.groups) {
+        if !groups.iter().any(|known| std::ptr::eq(*known, *group)) {
+            groups.push(group);
+        }
+    }
+    groups
+}
+
+/// Returns every route of the server, in the order in which agents see their tools.
+pub fn routes() -> Vec<DeclaredRoute> {
+    groups(&APIS).into_iter().flat_map(|group| (group.routes)()).collect()
+}
+
+/// Returns the framework's document of routes. [`super::openapi`] completes it.
+fn spec<A: OpenApi>(apis: A) -> String {
+    OpenApiService::new(apis, "", "").spec()
+}
+
+fn declarations<A: OpenApi>(_: &A) -> Vec<MetaApi> {
+    A::meta()
 }

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::{api::Api, buyer_api, catalog, openapi, vendor_api};
+use super::{api::Api, openapi};
 use crate::config::ContactSettings;
 
 /// Returns the OpenAPI document of one API as pretty-printed JSON with a trailing newline.
-pub fn openapi_json(api: Api, base_url: &str, contact: &ContactSettings) -> String {
+pub fn openapi_json(api: &Api, base_url: &str, contact: &ContactSettings) -> String {
     let mut text = serde_json::to_string_pretty(&openapi_document(api, base_url, contact))
         .expect("a document serializes");
     text.push('\n');
@@ -15,11 +15,8 @@ pub fn openapi_json(api: Api, base_url: &str, contact: &ContactSettings) -> Stri
 
 /// Returns the OpenAPI document of one API. `base_url` is the address of the server, which may be relative to
 /// that of the document.
-pub fn openapi_document(api: Api, base_url: &str, contact: &ContactSettings) -> Value {
-    let mut document = match api {
-        Api::Vendor => openapi::generate_document((catalog::apis(), vendor_api::apis()), api, base_url),
-        Api::Buyer => openapi::generate_document((catalog::apis(), buyer_api::apis()), api, base_url),
-    };
+pub fn openapi_document(api: &Api, base_url: &str, contact: &ContactSettings) -> Value {
+    let mut document = openapi::generate_document(api, base_url);
     openapi::set_contact(&mut document, contact);
     document
 }

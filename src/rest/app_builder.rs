@@ -1,4 +1,4 @@
-//! Assembles the HTTP server: the routes of both APIs, their OpenAPI documents, endpoints that layers above
+//! Assembles the HTTP server: the routes of all APIs, their OpenAPI documents, endpoints that layers above
 //! add, and the middleware around all of them.
 
 use std::sync::Arc;
@@ -7,10 +7,21 @@ use poem::{Endpoint, EndpointExt, Request, Response, endpoint::BoxEndpoint, midd
 use serde_json::Value;
 
 use super::{
-    api::Api, api_documents::openapi_document, app::App, blobs, buyer_api, capacity::Capacity, catalog,
-    compression, cors::AllowedOrigins, declarations, error_layer, etag, head, in_process::InProcessRoutes,
-    landing_page, limits, limits::RateLimits, link_base::LinkBase, openapi_pages, request_id,
-    resources::Resources, router, spool, vendor_api,
+    api::{self, APIS, Api},
+    api_documents::openapi_document,
+    app::App,
+    blobs,
+    capacity::Capacity,
+    compression,
+    cors::AllowedOrigins,
+    declarations, error_layer, etag, head,
+    in_process::InProcessRoutes,
+    landing_page, limits,
+    limits::RateLimits,
+    link_base::LinkBase,
+    openapi_pages, request_id,
+    resources::Resources,
+    router, spool,
 };
 use crate::{error::Error, market::Market, rest::problem::ApiError};
 
@@ -18,41 +29,44 @@ use crate::{error::Error, market::Market, rest::problem::ApiError};
 pub struct AppBuilder {
     market: Market,
     routes: InProcessRoutes,
-    vendor_document: Value,
-    buyer_document: Value,
-    mounted: Vec<(&'static str, BoxEndpoint<'static, Response>)>,
+    apis: Vec<(&'static Api, Value)>,
+    mounted: Vec<(Arc<str>, BoxEndpoint<'static, Response>)>,
     link_base: LinkBase,
     excludes_routes: bool,
     has_demo_keys: bool,
 }
 
 impl AppBuilder {
-    /// Creates the routes of both APIs and their documents. `base_url` is what [`super::base_url`] returns for
+    /// Creates the routes of all APIs and their documents. `base_url` is what [`super::base_url`] returns for
     /// the server.
     pub fn new(market: Market, base_url: &str) -> AppBuilder {
+        AppBuilder::with_apis(market, base_url, &APIS)
+    }
+
+    /// Creates the routes of these APIs and their documents.
+    fn with_apis(market: Market, base_url: &str, apis: &[&'static Api]) -> AppBuilder {
         let settings = market.settings();
         // Without a public URL, the server is where its document is, whatever host name that was requested from.
         let server = match settings.server.public_url.as_str() {
             "" => "/",
             url => url,
         };
-        let [vendor_document, buyer_document] =
-            [Api::Vendor, Api::Buyer].map(|api| openapi_document(api, server, &settings.contact));
         let link_base = LinkBase::new(settings, base_url);
         let app = Arc::new(App::new(market.clone(), base_url));
-        let apis = (catalog::apis(), vendor_api::apis(), buyer_api::apis());
-        declarations::check_declarations(&apis);
+        let groups = api::groups(apis);
+        declarations::check_declarations(&groups);
+        let document = |api: &&'static Api| (*api, openapi_document(api, server, &settings.contact));
+        let apis: Vec<(&'static Api, Value)> = apis.iter().map(document).collect();
         let mut routes =
-            router::build_routes(apis).at(blobs::PART_ROUTE, blobs::part_endpoint(Arc::clone(&app)));
-        for (api, document) in [(Api::Vendor, &vendor_document), (Api::Buyer, &buyer_document)] {
-            routes = routes.at(format!("/{}/openapi.json", api.name()), openapi_pages::json_page(document));
+            router::build_routes(&groups).at(blobs::PART_ROUTE, blobs::part_endpoint(Arc::clone(&app)));
+        for (api, document) in &apis {
+            routes = routes.at(format!("/{}/openapi.json", api.name), openapi_pages::json_page(document));
         }
         let routes = InProcessRoutes::new(routes.with(AddData::new(app)).boxed());
         AppBuilder {
             market,
             routes,
-            vendor_document,
-            buyer_document,
+            apis,
             mounted: Vec::new(),
             link_base,
             excludes_routes: false,
@@ -70,22 +84,19 @@ impl AppBuilder {
         self.routes.clone()
     }
 
-    /// Returns the OpenAPI document of one API.
-    pub const fn document(&self, api: Api) -> &Value {
-        match api {
-            Api::Vendor => &self.vendor_document,
-            Api::Buyer => &self.buyer_document,
-        }
+    /// Returns the OpenAPI document of every API.
+    pub fn documents(&self) -> Vec<&Value> {
+        self.apis.iter().map(|(_, document)| document).collect()
     }
 
     /// Mounts an endpoint of a layer above at exactly `path`, for all methods.
     #[must_use]
     pub fn mount(
         mut self,
-        path: &'static str,
+        path: impl Into<Arc<str>>,
         endpoint: impl Endpoint<Output = Response> + 'static,
     ) -> AppBuilder {
-        self.mounted.push((path, endpoint.boxed()));
+        self.mounted.push((path.into(), endpoint.boxed()));
         self
     }
 
@@ -98,12 +109,14 @@ impl AppBuilder {
 
     /// Mounts the pages for people: the landing page and the reference of each API.
     fn with_pages(self) -> AppBuilder {
-        let [vendor, buyer] = [Api::Vendor, Api::Buyer].map(|api| {
-            let key = if self.has_demo_keys { landing_page::demo_key(api) } else { "" };
-            openapi_pages::html_page(self.document(api), key)
-        });
-        let landing = landing_page::landing_page(self.link_base.clone(), self.has_demo_keys);
-        self.mount("/", landing).mount("/vendor/docs", vendor).mount("/buyer/docs", buyer)
+        let apis = self.apis.iter().map(|(api, _)| *api).collect();
+        let landing = landing_page::landing_page(apis, self.link_base.clone(), self.has_demo_keys);
+        let page = |(api, document): &(&'static Api, Value)| {
+            let key = if self.has_demo_keys { api.demo_key } else { "" };
+            (format!("/{}/docs", api.name), openapi_pages::html_page(document, key))
+        };
+        let pages: Vec<_> = self.apis.iter().map(page).collect();
+        pages.into_iter().fold(self.mount("/", landing), |builder, (path, page)| builder.mount(path, page))
     }
 
     /// Excludes the REST routes, so that only the endpoints added by [`AppBuilder::mount`] are served.
@@ -144,17 +157,17 @@ impl AppBuilder {
 /// Dispatches a request to a mounted endpoint, or else to the routes.
 struct Dispatcher {
     routes: Option<InProcessRoutes>,
-    mounted: Vec<(&'static str, BoxEndpoint<'static, Response>)>,
+    mounted: Vec<(Arc<str>, BoxEndpoint<'static, Response>)>,
 }
 
 impl Endpoint for Dispatcher {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
-        let mounted_endpoint = self.mounted.iter().find(|(path, _)| *path == request.uri().path());
+        let mounted_endpoint = self.mounted.iter().find(|(path, _)| **path == *request.uri().path());
         match (mounted_endpoint, &self.routes) {
             (Some((path, mounted_endpoint)), _) => {
-                request_id::set_route(&request, (*path).into());
+                request_id::set_route(&request, Arc::clone(path));
                 mounted_endpoint.call(request).await
             }
             (None, Some(routes)) => routes.call(request).await,

@@ -1,19 +1,18 @@
 //! Authentication and authorization: extracts the API key from one of three headers and turns it into a proof
 //! of access.
 //!
-//! Handlers take the proof as their first argument. Arguments are extracted in order, so a caller without
-//! access learns nothing about parameters or resources.
+//! A [`super::route::Call`] brings the proof to the handler.
 
-use poem::{Request, RequestBody};
+use poem::Request;
 use poem_openapi::{
-    ApiExtractor, ApiExtractorType, ExtractParamOptions, SecurityScheme,
+    ApiExtractor, SecurityScheme,
     auth::{ApiKey, Bearer},
     registry::Registry,
 };
 
 use super::{
     app::App, capacity::Slot, in_process::InProcessProof, key_headers, limits::RequestLimits, path_params,
-    problem::ApiError, resources::RequestResources,
+    required_access::RequiredAccess, resources::RequestResources,
 };
 use crate::{
     error::Result,
@@ -38,7 +37,10 @@ pub struct PlatformKey(#[allow(dead_code)] ApiKey);
 pub struct XApiKey(#[allow(dead_code)] ApiKey);
 
 /// An access requirement of an operation. The type itself is the proof that the requirement is met.
-pub trait Policy: Sized + Send {
+pub trait Policy: Sized + Send + Sync {
+    /// The requirement as a value.
+    const REQUIRED: RequiredAccess;
+
     /// Checks the owner of a valid key against the requirement, and returns the proof or the reason for
     /// denial.
     fn admit(
@@ -50,6 +52,8 @@ pub trait Policy: Sized + Send {
 
 /// Requires a valid key.
 impl Policy for AuthenticatedTeam {
+    const REQUIRED: RequiredAccess = RequiredAccess::ValidKey;
+
     async fn admit(_: &App, authenticated: AuthenticatedTeam, _: &Request) -> Result<AuthenticatedTeam> {
         Ok(authenticated)
     }
@@ -57,6 +61,8 @@ impl Policy for AuthenticatedTeam {
 
 /// Requires a marketplace role and the mutual NDA.
 impl Policy for Member {
+    const REQUIRED: RequiredAccess = RequiredAccess::Member;
+
     async fn admit(_: &App, authenticated: AuthenticatedTeam, _: &Request) -> Result<Member> {
         Member::authorize(authenticated)
     }
@@ -64,6 +70,8 @@ impl Policy for Member {
 
 /// Requires the vendor role and the mutual NDA.
 impl Policy for Vendor {
+    const REQUIRED: RequiredAccess = RequiredAccess::Vendor;
+
     async fn admit(_: &App, authenticated: AuthenticatedTeam, _: &Request) -> Result<Vendor> {
         Vendor::authorize(authenticated)
     }
@@ -71,6 +79,8 @@ impl Policy for Vendor {
 
 /// Requires the buyer role and the mutual NDA.
 impl Policy for Buyer {
+    const REQUIRED: RequiredAccess = RequiredAccess::Buyer;
+
     async fn admit(_: &App, authenticated: AuthenticatedTeam, _: &Request) -> Result<Buyer> {
         Buyer::authorize(authenticated)
     }
@@ -78,6 +88,8 @@ impl Policy for Buyer {
 
 /// Requires a marketplace role and the mutual NDA; the proof includes the team's browse gate state.
 impl Policy for CatalogViewer {
+    const REQUIRED: RequiredAccess = RequiredAccess::Member;
+
     async fn admit(app: &App, authenticated: AuthenticatedTeam, _: &Request) -> Result<CatalogViewer> {
         Ok(CatalogViewer::new(Member::authorize(authenticated)?, app.market()))
     }
@@ -85,6 +97,8 @@ impl Policy for CatalogViewer {
 
 /// Requires an open browse gate.
 impl Policy for FullCatalogViewer {
+    const REQUIRED: RequiredAccess = RequiredAccess::CatalogAccess;
+
     async fn admit(
         app: &App,
         authenticated: AuthenticatedTeam,
@@ -96,6 +110,8 @@ impl Policy for FullCatalogViewer {
 
 /// Requires an open browse gate, or that the team owns the listing that the first path parameter identifies.
 impl Policy for ListingViewer {
+    const REQUIRED: RequiredAccess = RequiredAccess::CatalogAccessOrOwner;
+
     async fn admit(app: &App, authenticated: AuthenticatedTeam, request: &Request) -> Result<ListingViewer> {
         let viewer = CatalogViewer::admit(app, authenticated, request).await?;
         let listing = path_params::first(request).and_then(|id| uuid::Uuid::try_parse(id).ok());
@@ -108,6 +124,8 @@ impl Policy for ListingViewer {
 pub struct FirstPageViewer(pub CatalogViewer);
 
 impl Policy for FirstPageViewer {
+    const REQUIRED: RequiredAccess = RequiredAccess::MemberFirstPage;
+
     async fn admit(
         app: &App,
         authenticated: AuthenticatedTeam,
@@ -132,39 +150,25 @@ async fn authenticate(app: &App, request: &Request) -> Result<AuthenticatedTeam>
     AuthenticatedTeam::authenticate(app.market(), requester, key).await
 }
 
-/// Extracts a proof of access from a request.
-pub struct Access<P>(pub P);
+/// The names of the security schemes, any of which carries the key.
+pub const SCHEMES: [&str; 3] = ["BearerKey", "PlatformKey", "XApiKey"];
 
-impl<'a, P: Policy> ApiExtractor<'a> for Access<P> {
-    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::SecurityScheme];
+/// Registers the security schemes.
+pub fn register_schemes(registry: &mut Registry) {
+    <BearerKey as ApiExtractor>::register(registry);
+    <PlatformKey as ApiExtractor>::register(registry);
+    <XApiKey as ApiExtractor>::register(registry);
+}
 
-    type ParamType = ();
-    type ParamRawType = ();
-
-    fn register(registry: &mut Registry) {
-        <BearerKey as ApiExtractor>::register(registry);
-        <PlatformKey as ApiExtractor>::register(registry);
-        <XApiKey as ApiExtractor>::register(registry);
-    }
-
-    fn security_schemes() -> Vec<&'static str> {
-        vec!["BearerKey", "PlatformKey", "XApiKey"]
-    }
-
-    async fn from_request(
-        request: &'a Request,
-        _: &mut RequestBody,
-        _: ExtractParamOptions<()>,
-    ) -> poem::Result<Self> {
-        let app = App::from_request(request).map_err(ApiError)?;
-        let authenticated = match InProcessProof::of_request(request) {
-            Some(authenticated) => authenticated,
-            None => authenticate(app, request).await.map_err(ApiError)?,
-        };
-        let team = authenticated.team().row_id;
-        RequestResources::set_team(request, team);
-        RequestLimits::charge_team(request, team).map_err(ApiError)?;
-        Slot::assign_to_team(request, team).await.map_err(ApiError)?;
-        Ok(Access(P::admit(app, authenticated, request).await.map_err(ApiError)?))
-    }
+/// Returns the owner of the request's key, and counts the request for it from now on.
+pub async fn identify(app: &App, request: &Request) -> Result<AuthenticatedTeam> {
+    let authenticated = match InProcessProof::of_request(request) {
+        Some(authenticated) => authenticated,
+        None => authenticate(app, request).await?,
+    };
+    let team = authenticated.team().row_id;
+    RequestResources::set_team(request, team);
+    RequestLimits::charge_team(request, team)?;
+    Slot::assign_to_team(request, team).await?;
+    Ok(authenticated)
 }

@@ -50,6 +50,8 @@ struct SignedQuery {
 }
 
 async fn put_part(app: &App, mut request: Request) -> Result<Response> {
+    // A part may take as long as its size requires, while data keeps arriving.
+    Slot::remove_deadline(&request);
     let (id, number): (Uuid, u32) = request.path_params().map_err(|_| Error::UnknownPath)?;
     let size = verify_url(app, &request, id, number)?;
     let body = request.take_body();

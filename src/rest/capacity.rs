@@ -14,12 +14,15 @@ mod sharing_tests;
 
 use std::{
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     task::{Context, Poll},
     time::Duration,
 };
 
-use poem::{Endpoint, Request, Response, http::Method};
+use poem::{Endpoint, Request, Response};
 use tokio::{runtime::Handle, time::timeout};
 
 use super::{client_network::request_network, problem, request_id::RequestId};
@@ -69,25 +72,30 @@ impl Capacity {
         mut request: Request,
     ) -> poem::Result<Response> {
         let id = RequestId::from_request(&request);
-        // An upload part may take as long as its size requires; `blobs` checks that data keeps arriving.
-        let is_part = *request.method() == Method::PUT && request.uri().path().starts_with("/v2/blobs/");
-        let deadline = self.response_timeout.filter(|_| !is_part);
+        let deadline = self.response_timeout;
         let client = Principal::Client(request_network(&request, self.trust_forwarded_for));
         let slot = match self.acquire(client).await {
-            Ok(slot) => Slot { capacity: self, permit: Arc::new(Mutex::new(slot)) },
+            Ok(slot) => {
+                Slot { capacity: self, permit: Arc::new(Mutex::new(slot)), has_no_deadline: Arc::default() }
+            }
             Err(full) => return Ok(problem::error_response(&full, id.as_str())),
         };
         request.set_data(slot.clone());
-        let response = RunToCompletion::new(async move {
+        let has_no_deadline = Arc::clone(&slot.has_no_deadline);
+        let mut response = RunToCompletion::new(async move {
             let response = inner.as_ref().call(request).await;
             drop(slot);
             response
         });
         let Some(deadline) = deadline else { return response.await };
-        timeout(deadline, response).await.unwrap_or_else(|_| {
-            let timeout_error = Error::ResponseTimeout { retry_seconds: SLOW_RETRY_SECONDS };
-            Ok(problem::error_response(&timeout_error, id.as_str()))
-        })
+        match timeout(deadline, &mut response).await {
+            Ok(response) => response,
+            Err(_) if has_no_deadline.load(Ordering::Relaxed) => response.await,
+            Err(_) => {
+                let timeout_error = Error::ResponseTimeout { retry_seconds: SLOW_RETRY_SECONDS };
+                Ok(problem::error_response(&timeout_error, id.as_str()))
+            }
+        }
     }
 
     /// Acquires a slot, after a short wait if all are taken or the principal has its share. Returns none if
@@ -112,6 +120,7 @@ impl Capacity {
 pub struct Slot {
     capacity: Capacity,
     permit: Arc<Mutex<Option<Permit>>>,
+    has_no_deadline: Arc<AtomicBool>,
 }
 
 impl Slot {
@@ -150,6 +159,13 @@ impl Slot {
             drop(slot.replace_permit(None));
         }
         body.await
+    }
+
+    /// Lets the response to a request take as long as it needs. Whoever calls this checks that data keeps moving.
+    pub fn remove_deadline(request: &Request) {
+        if let Some(slot) = request.data::<Slot>() {
+            slot.has_no_deadline.store(true, Ordering::Relaxed);
+        }
     }
 
     fn replace_permit(&self, permit: Option<Permit>) -> Option<Permit> {
@@ -193,7 +209,11 @@ impl<F: Future<Output: Send> + Send + 'static> Drop for RunToCompletion<F> {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use poem::{EndpointExt, IntoResponse, endpoint::make, http::StatusCode};
+    use poem::{
+        EndpointExt, IntoResponse,
+        endpoint::make,
+        http::{Method, StatusCode},
+    };
     use tokio::{
         io::AsyncWriteExt,
         sync::Notify,

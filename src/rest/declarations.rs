@@ -3,18 +3,21 @@
 
 use std::collections::HashSet;
 
-use poem_openapi::{
-    OpenApi,
-    registry::{MetaOperation, MetaOperationParam, MetaParamIn, MetaSchemaRef},
+use poem::http::Method;
+use poem_openapi::registry::{MetaOperation, MetaOperationParam, MetaParamIn, MetaSchema, MetaSchemaRef};
+
+use super::{
+    api::RouteGroup,
+    path_params,
+    route::{DeclaredRoute, Repeatability},
+    schema_marks::{IDEMPOTENCY_MARK, PARAMS_MARK, ROUTE_MARK},
 };
 
-use super::{path_params, schema_marks::PARAMS_MARK};
-
-/// Panics if any declaration of these APIs is invalid, with a list of everything that is wrong, or if the
+/// Panics if any declaration of these routes is invalid, with a list of everything that is wrong, or if the
 /// framework does not treat declared paths as expected.
-pub fn check_declarations<A: OpenApi>(_: &A) {
+pub fn check_declarations(groups: &[&RouteGroup]) {
     path_params::check();
-    let declaration_errors = declaration_errors::<A>();
+    let declaration_errors = declaration_errors(groups);
     assert!(
         declaration_errors.is_empty(),
         "invalid operation declarations:\n{}",
@@ -23,26 +26,61 @@ pub fn check_declarations<A: OpenApi>(_: &A) {
 }
 
 /// Returns a sentence for everything that is wrong with the declarations.
-fn declaration_errors<A: OpenApi>() -> Vec<String> {
-    let (mut declaration_errors, mut operation_ids, mut routes) =
-        (Vec::new(), HashSet::new(), HashSet::new());
-    for path in A::meta().into_iter().flat_map(|api| api.paths) {
+fn declaration_errors(groups: &[&RouteGroup]) -> Vec<String> {
+    let (mut declaration_errors, mut operation_ids, mut paths) = (Vec::new(), HashSet::new(), HashSet::new());
+    let routes: Vec<DeclaredRoute> = groups.iter().flat_map(|group| (group.routes)()).collect();
+    for path in groups.iter().flat_map(|group| (group.declarations)()).flat_map(|api| api.paths) {
         for operation in &path.operations {
             let name = format!("{} {}", operation.method, path.path);
-            declaration_errors.extend(
-                operation_errors(&path.path, operation).into_iter().map(|error| format!("{name}: {error}")),
-            );
+            let mut errors = operation_errors(&path.path, operation);
+            errors.extend(attribute_errors(operation, &routes));
+            declaration_errors.extend(errors.into_iter().map(|error| format!("{name}: {error}")));
             if let Some(id) = operation.operation_id.filter(|id| !operation_ids.insert(*id)) {
                 declaration_errors.push(format!("{name}: its operation ID {id} is already in use"));
             }
-            let route = path_params::framework_path(&path.path);
-            if !routes.insert((operation.method.clone(), route)) {
+            if !paths.insert((operation.method.clone(), path_params::framework_path(&path.path))) {
                 declaration_errors
                     .push(format!("{name}: is declared twice, and only one declaration would be served"));
             }
         }
     }
+    let unused = routes.iter().filter(|route| !operation_ids.contains(route.operation));
     declaration_errors
+        .extend(unused.map(|route| format!("{}: has attributes but no handler", route.operation)));
+    declaration_errors
+}
+
+/// Returns what is wrong with the attributes of an operation.
+fn attribute_errors(operation: &MetaOperation, routes: &[DeclaredRoute]) -> Vec<&'static str> {
+    let declared = operation.params.iter().find_map(|parameter| mark(parameter, ROUTE_MARK));
+    let Some(declared) = declared else {
+        return vec!["does not take the `Call` of its route"];
+    };
+    if operation.operation_id != declared.description {
+        return vec!["takes the `Call` of another route"];
+    }
+    let mut listed = routes.iter().filter(|route| Some(route.operation) == operation.operation_id);
+    let (Some(route), None) = (listed.next(), listed.next()) else {
+        return vec!["its attributes are not listed exactly once"];
+    };
+    let repeatability = match operation.method {
+        Method::GET => Repeatability::Safe,
+        Method::POST => Repeatability::OncePerKey,
+        _ => Repeatability::Idempotent,
+    };
+    let has_key = operation.params.iter().any(|parameter| mark(parameter, IDEMPOTENCY_MARK).is_some());
+    let checks = [
+        (route.repeatability == repeatability, "its attributes are those of another method"),
+        (
+            has_key == (route.repeatability == Repeatability::OncePerKey),
+            "takes an idempotency key although its attributes say otherwise, or the other way round",
+        ),
+        (
+            operation.request.is_some() == route.body_example.is_some(),
+            "has an example of a body but takes none, or the other way round",
+        ),
+    ];
+    checks.into_iter().filter(|(holds, _)| !holds).map(|(_, message)| message).collect()
 }
 
 fn operation_errors(path: &str, operation: &MetaOperation) -> Vec<&'static str> {
@@ -62,31 +100,68 @@ fn operation_errors(path: &str, operation: &MetaOperation) -> Vec<&'static str> 
             "its arguments are not in the order of its path parameters, and they are bound by position",
         ),
         (
-            in_query.len() == 1 && in_query.iter().all(|parameter| is_params_struct(parameter)),
-            "does not take `Params` exactly once, so unknown parameters would pass; take `Params<NoParams>`",
+            in_query.len() <= 1 && in_query.iter().all(|parameter| is_params_struct(parameter)),
+            "takes query parameters other than by one `Params`, so unknown ones would pass",
         ),
     ];
     checks.into_iter().filter(|(holds, _)| !holds).map(|(_, message)| message).collect()
 }
 
-fn is_params_struct(parameter: &MetaOperationParam) -> bool {
-    matches!(&parameter.schema, MetaSchemaRef::Inline(schema) if schema.title.as_deref() == Some(PARAMS_MARK))
+/// Whether a parameter stands for a struct of query parameters.
+pub fn is_params_struct(parameter: &MetaOperationParam) -> bool {
+    mark(parameter, PARAMS_MARK).is_some()
+}
+
+/// Returns the schema of a parameter if it has this mark.
+fn mark<'a>(parameter: &'a MetaOperationParam, mark: &str) -> Option<&'a MetaSchema> {
+    match &parameter.schema {
+        MetaSchemaRef::Inline(schema) => {
+            Some(&**schema).filter(|schema| schema.title.as_deref() == Some(mark))
+        }
+        MetaSchemaRef::Reference(_) => None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use poem_openapi::{
-        Tags,
-        param::{Path, Query},
-    };
+    use poem_openapi::{OpenApi, Tags, param::Query};
+    use serde_json::json;
     use uuid::Uuid;
 
     use super::*;
-    use crate::rest::params::{NoParams, Params};
+    use crate::{
+        operations::access::Vendor,
+        rest::{
+            limits::Budget,
+            route::{Call, Contract, Path, Route, RouteAttributes, Target, Tool},
+        },
+    };
 
     #[derive(Tags)]
     enum Tag {
         Things,
+    }
+
+    struct GetPart;
+
+    impl Route for GetPart {
+        type Access = Vendor;
+
+        const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+            "get_part",
+            Budget::Other,
+            Tool::Excluded("this is a test"),
+            Contract::new(Target::None),
+        );
+    }
+
+    struct PutPart;
+
+    impl Route for PutPart {
+        type Access = Vendor;
+
+        const ATTRIBUTES: RouteAttributes =
+            RouteAttributes::post("put_part", Budget::Other, Some(|| json!({})), Contract::new(Target::None));
     }
 
     struct ValidApi;
@@ -96,8 +171,8 @@ mod tests {
     impl ValidApi {
         /// A part
         #[oai(path = "/a/:a_id/b/:b_id", method = "get", operation_id = "get_part")]
-        async fn part(&self, a_id: Path<Uuid>, b_id: Path<Uuid>, _query: Params<NoParams>) {
-            let _ = (a_id, b_id);
+        async fn part(&self, call: Call<GetPart>, a_id: Path<Uuid>, b_id: Path<Uuid>) {
+            let _ = (call, a_id, b_id);
         }
     }
 
@@ -111,28 +186,56 @@ mod tests {
             let _ = (a_id, b_id, limit);
         }
 
+        /// Put a part
+        #[oai(path = "/a/:a_id", method = "put", operation_id = "put_part", tag = "Tag::Things")]
+        async fn put(&self, call: Call<PutPart>, a_id: Path<Uuid>) {
+            let _ = (call, a_id);
+        }
+
+        /// Delete a part
+        #[oai(path = "/a/:a_id", method = "delete", operation_id = "delete_part", tag = "Tag::Things")]
+        async fn delete(&self, call: Call<PutPart>, a_id: Path<Uuid>) {
+            let _ = (call, a_id);
+        }
+
         /// Again
         #[oai(path = "/a/:x/b/:y", method = "get", operation_id = "get_part", tag = "Tag::Things")]
-        async fn duplicate(&self, x: Path<Uuid>, y: Path<Uuid>, _query: Params<NoParams>) {
-            let _ = (x, y);
+        async fn duplicate(&self, call: Call<GetPart>, x: Path<Uuid>, y: Path<Uuid>) {
+            let _ = (call, x, y);
         }
+    }
+
+    fn group<A: OpenApi + 'static>(routes: fn() -> Vec<DeclaredRoute>) -> RouteGroup {
+        RouteGroup { routes, declarations: A::meta, add_endpoints: |_| () }
     }
 
     #[test]
     fn invalid_declarations_are_reported() {
-        check_declarations(&ValidApi);
-        let declaration_errors = declaration_errors::<(ValidApi, InvalidApi)>().join("\n");
+        let valid = group::<ValidApi>(|| vec![DeclaredRoute::of::<GetPart>()]);
+        check_declarations(&[&valid]);
+        let invalid =
+            group::<InvalidApi>(|| vec![DeclaredRoute::of::<PutPart>(), DeclaredRoute::of::<GetPart>()]);
+        let unused = group::<()>(|| vec![DeclaredRoute::of::<PutPart>()]);
+        let errors = declaration_errors(&[&valid, &invalid]).join("\n");
         for error in [
             "PUT /a/{a_id}/b/{b_id}: has no operation ID",
             "PUT /a/{a_id}/b/{b_id}: has no summary",
             "PUT /a/{a_id}/b/{b_id}: has no tag",
             "PUT /a/{a_id}/b/{b_id}: its arguments are not in the order",
-            "PUT /a/{a_id}/b/{b_id}: does not take `Params` exactly once",
+            "PUT /a/{a_id}/b/{b_id}: takes query parameters other than by one `Params`",
+            "PUT /a/{a_id}/b/{b_id}: does not take the `Call` of its route",
+            "PUT /a/{a_id}: its attributes are those of another method",
+            "PUT /a/{a_id}: takes an idempotency key although",
+            "PUT /a/{a_id}: has an example of a body but takes none",
+            "DELETE /a/{a_id}: takes the `Call` of another route",
+            "GET /a/{a_id}/b/{b_id}: its attributes are not listed exactly once",
             "GET /a/{x}/b/{y}: its operation ID get_part is already in use",
             "GET /a/{x}/b/{y}: is declared twice",
+            "GET /a/{x}/b/{y}: its attributes are not listed exactly once",
         ] {
-            assert!(declaration_errors.contains(error), "{error} is not in\n{declaration_errors}");
+            assert!(errors.contains(error), "{error} is not in\n{errors}");
         }
-        assert_eq!(declaration_errors.lines().count(), 7, "{declaration_errors}");
+        assert_eq!(errors.lines().count(), 14, "{errors}");
+        assert_eq!(declaration_errors(&[&unused]), ["put_part: has attributes but no handler"]);
     }
 }

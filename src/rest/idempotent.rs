@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use poem::{FromRequest, Request, RequestBody};
+use poem::{Request, RequestBody};
+use poem_openapi::{
+    ApiExtractor, ApiExtractorType, ExtractParamOptions,
+    registry::{MetaParamIn, MetaSchema, MetaSchemaRef},
+};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -11,6 +15,7 @@ use super::{
     json::{Json, JsonResult},
     problem::ApiError,
     request_body::BodySource,
+    schema_marks::IDEMPOTENCY_MARK,
 };
 use crate::{
     domain::{problems::Problems, teams::TeamRowId},
@@ -32,8 +37,27 @@ pub struct Idempotent {
     route: String,
 }
 
-impl<'a> FromRequest<'a> for Idempotent {
-    async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
+impl<'a> ApiExtractor<'a> for Idempotent {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn param_in() -> Option<MetaParamIn> {
+        Some(MetaParamIn::Header)
+    }
+
+    /// Returns a mark, which the documents replace by the header.
+    fn param_schema_ref() -> Option<MetaSchemaRef> {
+        let mark = MetaSchema { title: Some(IDEMPOTENCY_MARK.to_owned()), ..MetaSchema::ANY };
+        Some(MetaSchemaRef::Inline(Box::new(mark)))
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        _: &mut RequestBody,
+        _: ExtractParamOptions<()>,
+    ) -> poem::Result<Self> {
         // A path may contain the token of an upload grant, so only a digest of it is stored.
         let route = format!("{} {:x}", request.method(), Sha256::digest(request.uri().path()));
         let Some(key) = request.headers().get(HEADER) else { return Ok(Idempotent { key: None, route }) };

@@ -18,7 +18,7 @@ const TEMPLATE: &str = include_str!("pages/landing.html");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'";
 
-/// The API keys of the demo market, and what each is for. The first one of each API is in its docs page.
+/// The API keys of the demo market, and what each is for.
 pub const DEMO_KEYS: [(&str, &str); 6] = [
     ("mkt_demo_vendor", "a vendor that can browse the catalog"),
     ("mkt_demo_buyer", "a buyer"),
@@ -28,21 +28,20 @@ pub const DEMO_KEYS: [(&str, &str); 6] = [
     ("mkt_demo_no_role", "a team without a marketplace role"),
 ];
 
-/// Returns the demo key that the docs page of an API contains.
-pub const fn demo_key(api: Api) -> &'static str {
-    match api {
-        Api::Vendor => DEMO_KEYS[0].0,
-        Api::Buyer => DEMO_KEYS[1].0,
-    }
-}
+/// The demo key in the example of a request.
+const EXAMPLE_KEY: &str = DEMO_KEYS[1].0;
 
 /// Serves the landing page, with the demo keys if the server has the demo market.
-pub fn landing_page(link_base: LinkBase, is_demo: bool) -> impl Endpoint<Output = Response> + 'static {
+pub fn landing_page(
+    apis: Vec<&'static Api>,
+    link_base: LinkBase,
+    is_demo: bool,
+) -> impl Endpoint<Output = Response> + 'static {
     router::get_only(make_sync(move |request: Request| {
         let base_url = link_base.for_request(&request);
         let response = Response::builder().header(header::VARY, "Accept");
         if prefers_json(request.headers()) {
-            let body = landing_json(&base_url, is_demo).to_string();
+            let body = landing_json(&apis, &base_url, is_demo).to_string();
             response.content_type("application/json").body(body)
         } else {
             let response = response.header(header::CONTENT_SECURITY_POLICY, POLICY);
@@ -51,9 +50,9 @@ pub fn landing_page(link_base: LinkBase, is_demo: bool) -> impl Endpoint<Output 
     }))
 }
 
-fn landing_json(base_url: &str, is_demo: bool) -> Value {
-    let apis = [Api::Vendor, Api::Buyer].map(|api| {
-        let name = api.name();
+fn landing_json(apis: &[&Api], base_url: &str, is_demo: bool) -> Value {
+    let apis = apis.iter().map(|api| {
+        let name = api.name;
         json!({
             "name": name,
             "docs": format!("{base_url}/{name}/docs"),
@@ -65,7 +64,7 @@ fn landing_json(base_url: &str, is_demo: bool) -> Value {
     json!({
         "name": "Data marketplace",
         "version": env!("CARGO_PKG_VERSION"),
-        "apis": apis,
+        "apis": apis.collect::<Vec<_>>(),
         "agent_server": format!("{base_url}/v2/mcp/"),
         "demo_keys": demo_keys.collect::<Vec<_>>(),
     })
@@ -79,8 +78,7 @@ fn landing_html(base_url: &str, is_demo: bool) -> String {
         let _ = writeln!(demo_keys, "<tr><td><code>{key}</code></td><td>{meaning}</td></tr>");
     }
     demo_keys.push_str("</table>");
-    let (key, demo_keys) =
-        if is_demo { (demo_key(Api::Buyer), demo_keys.as_str()) } else { ("&lt;API_KEY&gt;", "") };
+    let (key, demo_keys) = if is_demo { (EXAMPLE_KEY, demo_keys.as_str()) } else { ("&lt;API_KEY&gt;", "") };
     TEMPLATE
         .replace("{icon}", &openapi_pages::icon())
         .replace("{page_style}", openapi_pages::PAGE_STYLE)
@@ -117,7 +115,7 @@ mod tests {
 
     fn client(is_demo: bool) -> TestClient<impl Endpoint<Output = Response>> {
         let link_base = LinkBase::new(&Settings::default(), "http://192.0.2.7:8080");
-        TestClient::new(landing_page(link_base, is_demo))
+        TestClient::new(landing_page(crate::rest::APIS.to_vec(), link_base, is_demo))
     }
 
     #[tokio::test]

@@ -1,8 +1,8 @@
 //! The REST API: routes, JSON shapes, authentication, and OpenAPI documents. Only this module depends on the
 //! web framework.
 //!
-//! Two OpenAPI documents are generated from the routes, one for vendors and one for buyers. Routes that both
-//! use are in both documents.
+//! [`APIS`] is the table of APIs. Each has an OpenAPI document, which is generated from its routes. Routes of several
+//! APIs are in all of their documents.
 
 mod api;
 mod api_documents;
@@ -46,20 +46,23 @@ mod patterns;
 mod problem;
 mod request_body;
 mod request_id;
+mod required_access;
 mod resolved_schemas;
 mod resources;
 mod response_body;
+pub mod route;
 mod router;
 mod schema_marks;
 pub mod shapes;
 mod spool;
+mod tags;
 mod unknown_names;
 mod vendor_api;
 
 use crate::{config::Settings, search::Renderer};
 use poem::{Response, endpoint::BoxEndpoint};
 
-pub use api::Api;
+pub use api::{APIS, Api, BUYER, VENDOR, routes};
 pub use api_documents::openapi_json;
 pub use app_builder::AppBuilder;
 pub use host::check as check_host;

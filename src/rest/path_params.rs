@@ -31,6 +31,11 @@ pub fn first(request: &Request) -> Option<&str> {
     request.raw_path_param(&format!("{PREFIX}0"))
 }
 
+/// Returns the number of a path parameter by its name, counted from 1.
+pub fn number(name: &str) -> Option<usize> {
+    name.strip_prefix(PREFIX)?.parse().ok().map(|position: usize| position + 1)
+}
+
 /// Returns the position of the path parameter that an error is about.
 pub fn position(error: &ParsePathError) -> Option<usize> {
     error.name.strip_prefix(PREFIX)?.parse().ok()

@@ -9,35 +9,39 @@ use poem::{
     Endpoint, EndpointExt, PathPattern, Request, Response, Route, endpoint::BoxEndpoint, http::Method,
 };
 use poem_openapi::{
-    OpenApi,
     error::ParsePathError,
-    registry::{MetaOperation, MetaOperationParam, MetaParamIn, MetaSchemaRef},
+    registry::{MetaOperationParam, MetaParamIn, MetaSchemaRef},
 };
 
 use super::{
-    limits::{Budget, RequestLimits},
-    path_params,
-    problem::ApiError,
-    request_body::TakesNoBody,
-    request_id,
+    api::RouteGroup, declarations, path_params, problem::ApiError, request_body::TakesNoBody, request_id,
+    route::NoQuery,
 };
 use crate::error::{Error, Problem};
 
-/// Builds the routes for all operations of `apis`.
-pub fn build_routes<A: OpenApi>(apis: A) -> Route {
+/// Builds the routes for all operations of the given groups.
+pub fn build_routes(groups: &[&RouteGroup]) -> Route {
     let mut documented: HashMap<String, Documented> = HashMap::new();
-    for path in A::meta().into_iter().flat_map(|api| api.paths) {
+    let declarations = groups.iter().flat_map(|group| (group.declarations)());
+    for path in declarations.flat_map(|api| api.paths) {
         // The operations of a path are in several declarations if their APIs are.
         let entry = documented.entry(path_params::framework_path(&path.path)).or_default();
         let parameters =
             path.operations.first().map(|operation| Parameter::from_operation(&operation.params));
         entry.parameters = parameters.unwrap_or_default();
-        let has_body = |operation: &&MetaOperation| operation.request.is_some();
-        entry.with_body.extend(path.operations.iter().filter(has_body).map(|found| found.method.clone()));
+        for operation in &path.operations {
+            let has_query = operation.params.iter().any(declarations::is_params_struct);
+            entry.arguments.push((
+                operation.method.clone(),
+                Arguments { has_query, has_body: operation.request.is_some() },
+            ));
+        }
         entry.path = path.path;
     }
     let mut resources = HashMap::new();
-    apis.add_routes(&mut resources);
+    for group in groups {
+        (group.add_endpoints)(&mut resources);
+    }
     resources.into_iter().fold(Route::new(), |route, (path, methods)| {
         let documented = documented.remove(&path).expect("each route is documented");
         route.at(path, Resource::new(methods, documented))
@@ -59,8 +63,15 @@ pub fn put_only(endpoint: impl Endpoint<Output = Response> + 'static) -> impl En
 struct Documented {
     path: String,
     parameters: Vec<Parameter>,
-    /// The methods that take a body.
-    with_body: Vec<Method>,
+    /// What the operation of each method takes.
+    arguments: Vec<(Method, Arguments)>,
+}
+
+/// What an operation takes besides path parameters.
+#[derive(Clone, Copy, Default)]
+struct Arguments {
+    has_query: bool,
+    has_body: bool,
 }
 
 /// A path parameter, with what is needed to report an invalid value.
@@ -93,13 +104,11 @@ impl Parameter {
     }
 }
 
-/// The endpoints of one path, by method, with the rate limit budget that each is charged to.
+/// The endpoints of one path, by method, with what each takes.
 struct Resource {
-    methods: Vec<(Method, Budget, BoxEndpoint<'static, Response>)>,
+    methods: Vec<(Method, Arguments, BoxEndpoint<'static, Response>)>,
     allowed: Vec<String>,
     parameters: Vec<Parameter>,
-    /// The methods that take a body.
-    with_body: Vec<Method>,
     /// The documented path, for the log; `None` if the endpoint is not documented.
     route: Option<Arc<str>>,
 }
@@ -109,19 +118,19 @@ impl Resource {
         methods: impl IntoIterator<Item = (Method, BoxEndpoint<'static, Response>)>,
         documented: Documented,
     ) -> Resource {
-        let Documented { path, parameters, with_body } = documented;
-        let with_budget = |(method, endpoint)| {
-            let budget = Budget::for_operation(&method, &path);
-            (method, budget, endpoint)
+        let Documented { path, parameters, arguments } = documented;
+        let with_arguments = |(method, endpoint)| {
+            let found = arguments.iter().find(|(declared, _)| *declared == method);
+            (method, found.map(|(_, arguments)| *arguments).unwrap_or_default(), endpoint)
         };
-        let methods: Vec<_> = methods.into_iter().map(with_budget).collect();
+        let methods: Vec<_> = methods.into_iter().map(with_arguments).collect();
         let mut allowed: Vec<String> = methods.iter().map(|(method, ..)| method.to_string()).collect();
         if allowed.iter().any(|method| method == "GET") {
             allowed.push("HEAD".to_owned());
         }
         allowed.sort();
         let route = (!path.is_empty()).then(|| path.into());
-        Resource { methods, allowed, parameters, with_body, route }
+        Resource { methods, allowed, parameters, route }
     }
 
     /// Replaces the framework's error for an invalid path parameter by a problem that has the documented
@@ -144,10 +153,12 @@ impl Endpoint for Resource {
             request_id::set_route(&request, route);
         }
         match self.methods.iter().find(|(method, ..)| method == request.method()) {
-            Some((_, budget, endpoint)) => {
-                RequestLimits::set_budget(&request, *budget);
-                if self.route.is_some() && !self.with_body.contains(request.method()) {
+            Some((_, arguments, endpoint)) => {
+                if self.route.is_some() && !arguments.has_body {
                     request.set_data(TakesNoBody);
+                }
+                if self.route.is_some() && !arguments.has_query {
+                    request.set_data(NoQuery { path_parameters: self.parameters.len() });
                 }
                 endpoint.call(request).await.map_err(|error| self.name_parameter(error))
             }
@@ -159,7 +170,7 @@ impl Endpoint for Resource {
 #[cfg(test)]
 mod tests {
     use poem::{http::StatusCode, test::TestClient};
-    use poem_openapi::param::Path;
+    use poem_openapi::{OpenApi, param::Path};
     use serde_json::{Value, json};
     use uuid::Uuid;
 
@@ -195,8 +206,14 @@ mod tests {
         }
     }
 
+    static THINGS: RouteGroup = RouteGroup {
+        routes: Vec::new,
+        declarations: Things::meta,
+        add_endpoints: |endpoints| Things.add_routes(endpoints),
+    };
+
     async fn send(method: Method, path: &str) -> (StatusCode, Option<String>, Value) {
-        let client = TestClient::new(build_routes(Things).around(error_layer::layer).around(head::layer));
+        let client = TestClient::new(build_routes(&[&THINGS]).around(error_layer::layer).around(head::layer));
         let response = client.request(method, path).send().await;
         let allow = response.0.headers().get("allow").map(|allow| allow.to_str().unwrap().to_owned());
         let status = response.0.status();

@@ -5,6 +5,13 @@
 /// field. Its `required` lists all parameters in field order, because `properties` loses the order.
 pub const PARAMS_MARK: &str = "x-parameters";
 
+/// The title that marks the parameter that stands for a route's attributes. Its description is the operation ID.
+/// `openapi` removes it.
+pub const ROUTE_MARK: &str = "x-route";
+
+/// The title that marks the parameter that stands for an idempotency key. `openapi` replaces it by the header.
+pub const IDEMPOTENCY_MARK: &str = "x-idempotency";
+
 /// The title that marks the schema of an `Omittable`. `openapi` removes it and, unlike for other optional
 /// fields, does not make the field nullable.
 pub const OMITTABLE_MARK: &str = "x-given";

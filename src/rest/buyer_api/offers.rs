@@ -1,8 +1,5 @@
 //! Offers (bids) of a buyer.
 
-use std::sync::Arc;
-
-use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
@@ -13,11 +10,10 @@ use crate::{
     domain::{money::CURRENCY, purchases::OfferStatus},
     operations::{access::Buyer, offers},
     rest::{
-        app::App,
-        auth::Access,
         enum_value::EnumValue,
         json::{Json, JsonResult},
-        params::{NoParams, Params},
+        limits::Budget,
+        route::{Call, Contract, DeclaredRoute, Link, Route, RouteAttributes, Target, Tool, ToolText},
         shapes::{UtcTime, listings::ListingSummary},
     },
     store::offers::Offer,
@@ -81,20 +77,28 @@ pub struct Offers {
 
 pub struct OffersApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Deals")]
+/// `GET /v2/listings/browse/offers`
+pub struct ListOffers;
+
+impl Route for ListOffers {
+    type Access = Buyer;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get("list_offers", Budget::Purchases, Tool::list(ToolText::new("list_offers", "Offers", "The team's bids on listings, newest first, each with its listing. `offer.status`: submitted (open), \
+         accepted, declined, withdrawn or expired."), "offers"), Contract::new(Target::None).with_one_statement()).with_links(&[Link::new("/offers/0/listing/id", "get_listing", "listing_id")]);
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<ListOffers>()];
+
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Deals")]
 impl OffersApi {
     /// List offers
     ///
     /// Returns the team's offers (bids) on all listings, newest first, each with its listing.
     #[oai(path = "/listings/browse/offers", method = "get", operation_id = "list_offers")]
-    async fn list_offers(
-        &self,
-        app: Data<&Arc<App>>,
-        access: Access<Buyer>,
-        _query: Params<NoParams>,
-    ) -> JsonResult<Offers> {
-        Json::read_bytes(&app, access.0.requester(), move |reader| {
-            let offers = offers::list(reader, &access.0)?;
+    async fn list_offers(&self, call: Call<ListOffers>) -> JsonResult<Offers> {
+        Json::read_bytes(&call.app, call.access.requester(), move |reader| {
+            let offers = offers::list(reader, &call.access)?;
             let entries = offers.iter().map(|offer| (json!(OfferOut::from(offer)), &offer.listing));
             Ok(list_json("offers", "offer", entries))
         })

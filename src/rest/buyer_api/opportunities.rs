@@ -1,9 +1,6 @@
 //! A buyer's own opportunities, and the bids on its project opportunities.
 
-use std::sync::Arc;
-
-use poem::web::Data;
-use poem_openapi::{Object, OpenApi, param::Path};
+use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -12,10 +9,13 @@ use crate::{
     operations::{access::Buyer, opportunities},
     rest::{
         app::App,
-        auth::Access,
         enum_value::EnumValue,
         json::{Json, JsonResult},
-        params::{NoParams, Params},
+        limits::Budget,
+        params::Params,
+        route::{
+            Call, Contract, DeclaredRoute, MultiTool, Path, Route, RouteAttributes, Target, Tool, ToolText,
+        },
         shapes::{
             UtcTime,
             limit_offset::{Page, SmallLimitOffset},
@@ -191,7 +191,124 @@ pub struct ReceivedBids {
 
 pub struct OpportunitiesApi;
 
-#[OpenApi(prefix_path = "/v2/buyer", tag = "crate::rest::api::Tag::Opportunities")]
+/// Description of the argument that selects the kind of request.
+const REQUEST_KIND_DESCRIPTION: &str = "Listings, or custom task work.";
+
+/// The tool for the operations that `kind` selects.
+pub static LIST_OWN_OPPORTUNITIES_TOOL: MultiTool = MultiTool {
+    text: ToolText::new(
+        "list_own_opportunities",
+        "Own opportunities",
+        "Requests that the team posted, newest first, in any status.",
+    ),
+    argument: "kind",
+    description: REQUEST_KIND_DESCRIPTION,
+    default: Some("listing"),
+};
+
+/// `GET /v2/buyer/opportunities`
+pub struct ListOwnOpportunities;
+
+impl Route for ListOwnOpportunities {
+    type Access = Buyer;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_own_opportunities",
+        Budget::Other,
+        Tool::Choice { tool: &LIST_OWN_OPPORTUNITIES_TOOL, value: "listing", list: Some("items") },
+        Contract::new(Target::None)
+            .with_queries(&["limit=100", "limit=1&offset=1", "status=published", "status=nonsense"])
+            .with_misspelled("staus=draft", "status")
+            .with_pages("limit=1", "limit=100", 4),
+    );
+}
+
+/// The tool for the operations that `kind` selects.
+pub static GET_OWN_OPPORTUNITY_TOOL: MultiTool = MultiTool {
+    text: ToolText::new("get_own_opportunity", "Own opportunity", "One request that the team posted.")
+        .with_ids("list_own_opportunities"),
+    argument: "kind",
+    description: REQUEST_KIND_DESCRIPTION,
+    default: Some("listing"),
+};
+
+/// `GET /v2/buyer/opportunities/{opportunity_id}`
+pub struct GetOwnOpportunity;
+
+impl Route for GetOwnOpportunity {
+    type Access = Buyer;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_own_opportunity",
+        Budget::Other,
+        Tool::Choice { tool: &GET_OWN_OPPORTUNITY_TOOL, value: "listing", list: None },
+        Contract::new(Target::OwnOpportunity),
+    );
+}
+
+/// `GET /v2/buyer/project-opportunities`
+pub struct ListOwnProjectOpportunities;
+
+impl Route for ListOwnProjectOpportunities {
+    type Access = Buyer;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_own_project_opportunities",
+        Budget::Other,
+        Tool::Choice { tool: &LIST_OWN_OPPORTUNITIES_TOOL, value: "project", list: Some("items") },
+        Contract::new(Target::None)
+            .with_queries(&["limit=100", "limit=1&offset=1", "status=published", "status=nonsense"])
+            .with_misspelled("staus=draft", "status")
+            .with_pages("limit=1", "limit=100", 4),
+    );
+}
+
+/// `GET /v2/buyer/project-opportunities/{opportunity_id}`
+pub struct GetOwnProjectOpportunity;
+
+impl Route for GetOwnProjectOpportunity {
+    type Access = Buyer;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_own_project_opportunity",
+        Budget::Other,
+        Tool::Choice { tool: &GET_OWN_OPPORTUNITY_TOOL, value: "project", list: None },
+        Contract::new(Target::OwnProjectOpportunity),
+    );
+}
+
+/// `GET /v2/buyer/project-opportunities/{opportunity_id}/bids`
+pub struct ListProjectBids;
+
+impl Route for ListProjectBids {
+    type Access = Buyer;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_project_bids",
+        Budget::Other,
+        Tool::list(
+            ToolText::new(
+                "list_project_bids",
+                "Bids on a project",
+                "Vendors' bids on one of the team's requests for custom task work.",
+            )
+            .with_ids("list_own_opportunities with `kind` project"),
+            "items",
+        ),
+        Contract::new(Target::OwnProjectOpportunity).with_misspelled("limt=1", "limit"),
+    );
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 5] = [
+    DeclaredRoute::of::<ListOwnOpportunities>(),
+    DeclaredRoute::of::<GetOwnOpportunity>(),
+    DeclaredRoute::of::<ListOwnProjectOpportunities>(),
+    DeclaredRoute::of::<GetOwnProjectOpportunity>(),
+    DeclaredRoute::of::<ListProjectBids>(),
+];
+
+#[OpenApi(prefix_path = "/v2/buyer", tag = "crate::rest::tags::Tag::Opportunities")]
 impl OpportunitiesApi {
     /// List own opportunities
     ///
@@ -200,12 +317,11 @@ impl OpportunitiesApi {
     #[oai(path = "/opportunities", method = "get", operation_id = "list_own_opportunities")]
     async fn list(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Buyer>,
+        call: Call<ListOwnOpportunities>,
         query: Params<OwnOpportunitiesQuery>,
     ) -> JsonResult<OwnOpportunities> {
         let to_page = |Page { items, total, limit, offset }| OwnOpportunities { items, total, limit, offset };
-        read_own_page(&app, access.0, query.0, OpportunityKind::Listing, to_page).await
+        read_own_page(&call.app, call.access, query.0, OpportunityKind::Listing, to_page).await
     }
 
     /// Get an own opportunity
@@ -214,13 +330,11 @@ impl OpportunitiesApi {
     #[oai(path = "/opportunities/:opportunity_id", method = "get", operation_id = "get_own_opportunity")]
     async fn get(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Buyer>,
+        call: Call<GetOwnOpportunity>,
         /// ID of the opportunity.
         opportunity_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> JsonResult<OwnOpportunity> {
-        get_own_opportunity(&app, access.0, opportunity_id.0, OpportunityKind::Listing).await
+        get_own_opportunity(&call.app, call.access, opportunity_id.0, OpportunityKind::Listing).await
     }
 
     /// List own project opportunities
@@ -230,13 +344,12 @@ impl OpportunitiesApi {
     #[oai(path = "/project-opportunities", method = "get", operation_id = "list_own_project_opportunities")]
     async fn list_projects(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Buyer>,
+        call: Call<ListOwnProjectOpportunities>,
         query: Params<OwnOpportunitiesQuery>,
     ) -> JsonResult<OwnProjectOpportunities> {
         let to_page =
             |Page { items, total, limit, offset }| OwnProjectOpportunities { items, total, limit, offset };
-        read_own_page(&app, access.0, query.0, OpportunityKind::Project, to_page).await
+        read_own_page(&call.app, call.access, query.0, OpportunityKind::Project, to_page).await
     }
 
     /// Get an own project opportunity
@@ -249,13 +362,11 @@ impl OpportunitiesApi {
     )]
     async fn get_project(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Buyer>,
+        call: Call<GetOwnProjectOpportunity>,
         /// ID of the project opportunity.
         opportunity_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> JsonResult<OwnProjectOpportunity> {
-        get_own_opportunity(&app, access.0, opportunity_id.0, OpportunityKind::Project).await
+        get_own_opportunity(&call.app, call.access, opportunity_id.0, OpportunityKind::Project).await
     }
 
     /// List bids on a project opportunity
@@ -269,17 +380,16 @@ impl OpportunitiesApi {
     )]
     async fn list_bids(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Buyer>,
+        call: Call<ListProjectBids>,
         /// ID of the project opportunity.
         opportunity_id: Path<Uuid>,
         query: Params<SmallLimitOffset>,
     ) -> JsonResult<ReceivedBids> {
         let SmallLimitOffset { limit, offset } = query.0;
-        Json::read(&app, access.0.requester(), move |reader| {
+        Json::read(&call.app, call.access.requester(), move |reader| {
             let (count, skipped) = (limit as usize, offset.cast_unsigned());
             let (bids, total) =
-                opportunities::list_bids_on(reader, &access.0, opportunity_id.0, count, skipped)?;
+                opportunities::list_bids_on(reader, &call.access, opportunity_id.0, count, skipped)?;
             let items = bids.iter().map(ReceivedBid::from).collect();
             Ok(ReceivedBids { items, total, limit, offset })
         })

@@ -1,8 +1,5 @@
 //! Purchases of a buyer, and what lists of purchases and of offers have in common.
 
-use std::sync::Arc;
-
-use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -15,12 +12,11 @@ use crate::{
     },
     operations::{access::Buyer, purchases},
     rest::{
-        app::App,
-        auth::Access,
         enum_value::EnumValue,
         json::{Json, JsonResult},
         json_object::ObjectWriter,
-        params::{NoParams, Params},
+        limits::Budget,
+        route::{Call, Contract, DeclaredRoute, Link, Route, RouteAttributes, Target, Tool, ToolText},
         shapes::{UtcTime, listings::ListingSummary},
     },
     store::purchases::{BuyerListing, Purchase},
@@ -130,20 +126,40 @@ pub fn list_json<'d>(
 
 pub struct PurchasesApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Deals")]
+/// `GET /v2/listings/browse/purchases`
+pub struct ListPurchases;
+
+impl Route for ListPurchases {
+    type Access = Buyer;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_purchases",
+        Budget::Purchases,
+        Tool::list(
+            ToolText::new(
+                "list_purchases",
+                "Purchases",
+                "The team's completed purchases, newest first, each with its listing.",
+            ),
+            "purchases",
+        ),
+        Contract::new(Target::None).with_one_statement(),
+    )
+    .with_links(&[Link::new("/purchases/0/listing/id", "get_listing", "listing_id")]);
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<ListPurchases>()];
+
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Deals")]
 impl PurchasesApi {
     /// List purchases
     ///
     /// Returns the team's completed purchases, newest first, each with its listing.
     #[oai(path = "/listings/browse/purchases", method = "get", operation_id = "list_purchases")]
-    async fn list_purchases(
-        &self,
-        app: Data<&Arc<App>>,
-        access: Access<Buyer>,
-        _query: Params<NoParams>,
-    ) -> JsonResult<Purchases> {
-        Json::read_bytes(&app, access.0.requester(), move |reader| {
-            let purchases = purchases::list(reader, &access.0)?;
+    async fn list_purchases(&self, call: Call<ListPurchases>) -> JsonResult<Purchases> {
+        Json::read_bytes(&call.app, call.access.requester(), move |reader| {
+            let purchases = purchases::list(reader, &call.access)?;
             let entries =
                 purchases.iter().map(|purchase| (json!(PurchaseOut::from(purchase)), &purchase.listing));
             Ok(list_json("purchases", "purchase", entries))

@@ -6,9 +6,9 @@ use serde::Serialize;
 use crate::{
     operations::access::CatalogViewer,
     rest::{
-        auth::Access,
         json::{Json, JsonResult},
-        params::{NoParams, Params},
+        limits::Budget,
+        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText},
     },
 };
 
@@ -25,7 +25,29 @@ pub struct BrowseAccess {
 
 pub struct AccessApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Catalog")]
+/// `GET /v2/listings/browse/access`
+pub struct GetBrowseAccess;
+
+impl Route for GetBrowseAccess {
+    type Access = CatalogViewer;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_browse_access",
+        Budget::Catalog,
+        Tool::record(ToolText::new(
+            "get_browse_access",
+            "Browse access",
+            "Whether the team may browse the whole catalog, how many published listings it has, and how many it \
+         needs.",
+        )),
+        Contract::new(Target::None).with_misspelled("unlocked=true", ""),
+    );
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<GetBrowseAccess>()];
+
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Catalog")]
 impl AccessApi {
     /// Get browse access
     ///
@@ -34,8 +56,8 @@ impl AccessApi {
     /// catalog is locked.
     #[allow(clippy::unused_async)] // The framework requires async handlers; this one awaits nothing.
     #[oai(path = "/listings/browse/access", method = "get", operation_id = "get_browse_access")]
-    async fn get(&self, access: Access<CatalogViewer>, _query: Params<NoParams>) -> JsonResult<BrowseAccess> {
-        let gate = access.0.gate();
+    async fn get(&self, call: Call<GetBrowseAccess>) -> JsonResult<BrowseAccess> {
+        let gate = call.access.gate();
         Ok(Json::from_small(&BrowseAccess {
             published_count: gate.published_count,
             required_count: gate.required_count,

@@ -1,10 +1,9 @@
 //! The catalog: pages of listings, listings by ID, and listing details.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 use marketplace_index::Facets;
-use poem::web::Data;
-use poem_openapi::{Object, OpenApi, param::Path};
+use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -17,13 +16,14 @@ use crate::{
         browse,
     },
     rest::{
-        app::App,
-        auth::{Access, FirstPageViewer},
+        auth::FirstPageViewer,
         enum_value::EnumValue,
         first_page_cache::CachedPage,
         json::{Json, JsonResult},
         json_object::ObjectWriter,
-        params::{NoParams, Params},
+        limits::Budget,
+        params::Params,
+        route::{Call, Contract, DeclaredRoute, Link, Path, Route, RouteAttributes, Target, Tool, ToolText},
         shapes::{
             listing_pages::{Counts, FacetCounts, detail_json},
             listings::{ListingDetail, ListingSummary},
@@ -72,7 +72,69 @@ pub struct ListingsByIds {
 
 pub struct BrowseApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Catalog")]
+/// `GET /v2/listings/browse`
+pub struct BrowseListings;
+
+impl Route for BrowseListings {
+    type Access = FirstPageViewer;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get("browse_listings", Budget::Catalog, Tool::list(ToolText::new("browse_listings", "Browse listings", "Search and filter the published catalog. Values of one filter are alternatives; different filters \
+         combine with AND; bounds are inclusive. The first page has `counts`, and in `facets` the values \
+         that filters take, counted over all matches of `query`. Prices and certification are in \
+         get_listing.").with_parameters(&[
+        ("query", "Words in titles, descriptions, tags and team names; all must match, no operators. Use \
+                   \"quotes\" for phrases."),
+        ("tags", "Domain slugs (see list_taxonomy)."),
+        ("tag_slugs", "Inventory tag slugs (see list_taxonomy)."),
+        ("asset_types", "Asset kind slugs."),
+        ("min_sample_price", "US dollars."),
+        ("min_price", "Buy-now price, US dollars."),
+        ("min_price_per_task", "US dollars."),
+        ("min_tasks", "In tasksets and bundles."),
+        ("min_zip_size_gb", "1 GB = 1,000,000,000 bytes."),
+        ("rare_languages_only", "At most 40% JavaScript, TypeScript and Python."),
+        ("robotics_formats", "lerobot_v3, lerobot_v2, ego_exo, other."),
+        ("min_zip_files", ""),
+        ("min_loc", "Lines of code."),
+        ("min_codebases", ""),
+        ("min_tasksets", "Includes bundles."),
+        ("min_environments", ""),
+        ("min_robotics_datasets", ""),
+        ("min_raw_data", "Zips."),
+        ("min_vendor_tier", ""),
+        ("vendor_tiers", "1 to 3."),
+        ("cursor", "`next_cursor` of the previous page; query, filters and sort must be unchanged."),
+    ]), "items"), Contract::new(Target::None).with_queries(&["limit=100", "limit=1&sort=price_low", "sort=price_high&owned=true", "query=data&sort=recent", "query=nothingatallwillevermatchthis", "asset_types=bundle&asset_types=other", "vendor_tiers=1&vendor_tiers=9&min_price=0.01&max_price=1e12"]).with_misspelled("min_pice=3", "min_price")).with_parameter_examples(&[("query", r#""cobol ledger""#), ("tags", r#"["finance"]"#), ("tag_slugs", r#"["full-history"]"#), ("asset_types", r#"["codebase"]"#), ("languages", r#"["cobol"]"#), ("vendor_tiers", "[2, 3]"), ("min_price", "500"), ("max_price", "200000")]);
+}
+
+/// `GET /v2/listings/browse/by-ids`
+pub struct GetListingsByIds;
+
+impl Route for GetListingsByIds {
+    type Access = FullCatalogViewer;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get("get_listings_by_ids", Budget::Catalog, Tool::list(ToolText::new("get_listings_by_ids", "Listings by ID", "Summaries of up to 200 listings, to see which are still published: an ID that no page returns is \
+         stale.").with_parameters(&[("ids", "IDs to look up; if omitted, the result is empty.")]), "listings"), Contract::new(Target::None).with_queries(&["sort=recommended&ids={listings}", "sort=recent&ids={listings}", "sort=price_low&ids={listings}", "sort=price_high&ids={listings}", "ids=00000000-0000-0000-0000-000000000000"]).with_misspelled("idss=1", "ids")).with_parameter_examples(&[("ids", r#"["34f2c447-0d0a-5b97-aa77-8245b1d085a3"]"#)]);
+}
+
+/// `GET /v2/listings/browse/{listing_id}`
+pub struct GetListing;
+
+impl Route for GetListing {
+    type Access = ListingViewer;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get("get_listing", Budget::Catalog, Tool::record(ToolText::new("get_listing", "Listing", "One catalog listing in full: description, price, sample, scale, languages, tasksets, delivery, \
+         terms. Next: get_listing_quality, and get_taskset for its tasksets.").with_ids("browse_listings; for own drafts, use get_own_listing")), Contract::new(Target::CatalogListing).with_misspelled("listing=1", "")).with_links(&[Link::new("/tasksets/0/id", "get_taskset", "taskset_id"), Link::new("/tasksets/0/id", "preview_taskset_tasks", "taskset_id")]);
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 3] = [
+    DeclaredRoute::of::<BrowseListings>(),
+    DeclaredRoute::of::<GetListingsByIds>(),
+    DeclaredRoute::of::<GetListing>(),
+];
+
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Catalog")]
 impl BrowseApi {
     /// Browse the catalog
     ///
@@ -82,15 +144,10 @@ impl BrowseApi {
     /// nothing. While the catalog is locked for the team, only the first page without query and filters and
     /// in the default order is served, with `locked` true.
     #[oai(path = "/listings/browse", method = "get", operation_id = "browse_listings")]
-    async fn list(
-        &self,
-        app: Data<&Arc<App>>,
-        access: Access<FirstPageViewer>,
-        query: Params<BrowseQuery>,
-    ) -> JsonResult<BrowsePage> {
-        let viewer = access.0.0;
+    async fn list(&self, call: Call<BrowseListings>, query: Params<BrowseQuery>) -> JsonResult<BrowsePage> {
+        let viewer = call.access.0;
         let (limit, request) = (query.0.limit, query.0.into_request());
-        let market = app.market();
+        let market = call.app.market();
         let is_locked = !viewer.gate().is_open;
         if !request.is_plain_first_page() {
             // A later page of the unfiltered catalog follows a stored order; anything else is a search.
@@ -111,7 +168,7 @@ impl BrowseApi {
         }
         // The unfiltered first page is the same for all teams until the index changes, except for the counts.
         let snapshot = market.snapshot();
-        let first_page = match app.first_pages().get(snapshot.generation(), request.sort, limit) {
+        let first_page = match call.app.first_pages().get(snapshot.generation(), request.sort, limit) {
             Some(first_page) => first_page,
             None => {
                 let (sort, caller) = (request.sort, viewer.clone());
@@ -121,7 +178,7 @@ impl BrowseApi {
                         Ok((reader.index.generation(), CachedPage::from_page(page, facets_json)))
                     })
                     .await?;
-                app.first_pages().insert(generation, sort, limit, page)
+                call.app.first_pages().insert(generation, sort, limit, page)
             }
         };
         let owned = snapshot.active_count(viewer.member().team_row_id().0 as u64);
@@ -137,13 +194,12 @@ impl BrowseApi {
     #[oai(path = "/listings/browse/by-ids", method = "get", operation_id = "get_listings_by_ids")]
     async fn list_by_ids(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<FullCatalogViewer>,
+        call: Call<GetListingsByIds>,
         query: Params<ByIdsQuery>,
     ) -> JsonResult<ListingsByIds> {
         let Params(ByIdsQuery { ids, sort }) = query;
-        Json::read_bytes(&app, access.0.requester(), move |reader| {
-            let items = browse::summaries_by_ids(reader, &access.0, &ids, sort.0)?;
+        Json::read_bytes(&call.app, call.access.requester(), move |reader| {
+            let items = browse::summaries_by_ids(reader, &call.access, &ids, sort.0)?;
             let mut json = ObjectWriter::with_capacity(items.len() + 16);
             json.array_field("listings", &items);
             Ok(json.finish())
@@ -158,17 +214,15 @@ impl BrowseApi {
     #[oai(path = "/listings/browse/:listing_id", method = "get", operation_id = "get_listing")]
     async fn get(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<ListingViewer>,
+        call: Call<GetListing>,
         /// ID of the listing.
         listing_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> JsonResult<ListingDetail> {
         let id = listing_id.0;
-        let requester = access.0.requester();
+        let requester = call.access.requester();
         // The rendering is stored, so little work is left, whatever its size.
-        let render = move |reader: &Reader| detail_json(&browse::get_detail(reader, &access.0, id)?);
-        Ok(Json::from_bytes(app.market().read_inline(requester, render).await?))
+        let render = move |reader: &Reader| detail_json(&browse::get_detail(reader, &call.access, id)?);
+        Ok(Json::from_bytes(call.app.market().read_inline(requester, render).await?))
     }
 }
 

@@ -6,10 +6,12 @@ mod browse_query;
 mod notifications;
 mod quality;
 mod tasksets;
-mod taxonomy;
+pub mod taxonomy;
 mod wallet;
 
 use poem_openapi::OpenApi;
+
+use super::route::DeclaredRoute;
 
 /// All shared routes, in the order of the documents.
 pub fn apis() -> impl OpenApi {
@@ -22,4 +24,18 @@ pub fn apis() -> impl OpenApi {
         wallet::WalletApi,
         notifications::NotificationsApi,
     )
+}
+
+/// The routes, in the order in which agents see their tools.
+pub fn routes() -> Vec<DeclaredRoute> {
+    [
+        &browse::ROUTES[..],
+        &access::ROUTES[..],
+        &quality::ROUTES[..],
+        &tasksets::ROUTES[..],
+        &taxonomy::ROUTES[..],
+        &wallet::ROUTES[..],
+        &notifications::ROUTES[..],
+    ]
+    .concat()
 }

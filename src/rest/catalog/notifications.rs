@@ -1,8 +1,5 @@
 //! Notifications of a team.
 
-use std::sync::Arc;
-
-use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use uuid::Uuid;
@@ -11,11 +8,11 @@ use crate::{
     domain::notifications::NotificationType,
     operations::{access::Member, notifications},
     rest::{
-        app::App,
-        auth::Access,
         enum_value::EnumValue,
         json::{Json, JsonResult},
+        limits::Budget,
         params::Params,
+        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText},
         shapes::{UtcTime, limit_offset},
     },
 };
@@ -73,7 +70,33 @@ pub struct Notifications {
 
 pub struct NotificationsApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Account")]
+/// `GET /v2/vendor/notifications`
+pub struct ListNotifications;
+
+impl Route for ListNotifications {
+    type Access = Member;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_notifications",
+        Budget::Other,
+        Tool::list(
+            ToolText::new(
+                "list_notifications",
+                "Notifications",
+                "The team's notifications, newest first; only the newest 100 are available.",
+            ),
+            "notifications",
+        ),
+        Contract::new(Target::None)
+            .with_queries(&["limit=100", "limit=1"])
+            .with_misspelled("limt=3", "limit"),
+    );
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<ListNotifications>()];
+
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Account")]
 impl NotificationsApi {
     /// List notifications
     ///
@@ -82,13 +105,12 @@ impl NotificationsApi {
     #[oai(path = "/vendor/notifications", method = "get", operation_id = "list_notifications")]
     async fn list(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Member>,
+        call: Call<ListNotifications>,
         query: Params<NotificationsQuery>,
     ) -> JsonResult<Notifications> {
-        let (limit, team) = (query.0.limit as usize, access.0.team().id);
-        Json::read(&app, access.0.requester(), move |reader| {
-            let (feed, unread_count) = notifications::list_newest(reader, &access.0, limit)?;
+        let (limit, team) = (query.0.limit as usize, call.access.team().id);
+        Json::read(&call.app, call.access.requester(), move |reader| {
+            let (feed, unread_count) = notifications::list_newest(reader, &call.access, limit)?;
             let items = feed.into_iter().map(|message| NotificationOut {
                 id: message.id,
                 team_id: team,

@@ -1,9 +1,6 @@
 //! Quality evidence of a listing, as shown to buyers.
 
-use std::sync::Arc;
-
-use poem::web::Data;
-use poem_openapi::{Object, OpenApi, param::Path};
+use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -14,11 +11,10 @@ use crate::{
     },
     operations::{access::ListingViewer, quality},
     rest::{
-        app::App,
-        auth::Access,
         enum_value::EnumValue,
         json::{Json, JsonResult},
-        params::{NoParams, Params},
+        limits::Budget,
+        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
         shapes::UtcTime,
     },
 };
@@ -61,7 +57,31 @@ pub struct QualityEvidence {
 
 pub struct QualityApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Catalog")]
+/// `GET /v2/listings/browse/{listing_id}/quality`
+pub struct GetListingQuality;
+
+impl Route for GetListingQuality {
+    type Access = ListingViewer;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_listing_quality",
+        Budget::QualityChecks,
+        Tool::record(
+            ToolText::new(
+                "get_listing_quality",
+                "Quality evidence",
+                "Whether a catalog listing is certified, and which checks it passed or failed.",
+            )
+            .with_ids("browse_listings"),
+        ),
+        Contract::new(Target::CatalogListing),
+    );
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<GetListingQuality>()];
+
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Catalog")]
 impl QualityApi {
     /// Get quality evidence
     ///
@@ -74,15 +94,13 @@ impl QualityApi {
     )]
     async fn get(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<ListingViewer>,
+        call: Call<GetListingQuality>,
         /// ID of the listing.
         listing_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> JsonResult<QualityEvidence> {
         let id = listing_id.0;
-        Json::read(&app, access.0.requester(), move |reader| {
-            quality::get_evidence(reader, &access.0, id).map(QualityEvidence::from_evidence)
+        Json::read(&call.app, call.access.requester(), move |reader| {
+            quality::get_evidence(reader, &call.access, id).map(QualityEvidence::from_evidence)
         })
         .await
     }

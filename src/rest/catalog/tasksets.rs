@@ -1,9 +1,8 @@
 //! Tasksets on listings, and the preview of their tasks.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
-use poem::web::Data;
-use poem_openapi::{Object, OpenApi, param::Path};
+use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -14,11 +13,10 @@ use crate::{
     },
     operations::{access::ListingViewer, tasksets},
     rest::{
-        app::App,
-        auth::Access,
         enum_value::EnumValue,
         json::{Json, JsonResult},
-        params::{NoParams, Params},
+        limits::Budget,
+        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
         shapes::UtcTime,
     },
     store::tasks::{PreviewedTask, PreviewedVersion, Taskset, Trace},
@@ -175,7 +173,51 @@ pub struct TaskPreview {
 
 pub struct TasksetsApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Catalog")]
+/// `GET /v2/listings/browse/{listing_id}/tasksets/{taskset_id}`
+pub struct GetTaskset;
+
+impl Route for GetTaskset {
+    type Access = ListingViewer;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_taskset",
+        Budget::Catalog,
+        Tool::record(
+            ToolText::new("get_taskset", "Taskset", "The columns of a listing's taskset.")
+                .with_ids("`tasksets` of get_listing, not its `assets`"),
+        ),
+        Contract::new(Target::CatalogTaskset),
+    );
+}
+
+/// `GET /v2/listings/browse/{listing_id}/tasksets/{taskset_id}/tasks`
+pub struct PreviewTasksetTasks;
+
+impl Route for PreviewTasksetTasks {
+    type Access = ListingViewer;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "preview_taskset_tasks",
+        Budget::Catalog,
+        Tool::record(
+            ToolText::new(
+                "preview_taskset_tasks",
+                "Preview of tasks",
+                "The 20 newest tasks of a taskset with their versions. `task_stats` has model results by \
+         `task_version_id` (`version.id`): each trace with model and reward (null: not graded). Average the \
+         rewards by model.",
+            )
+            .with_ids("`tasksets` of get_listing, not its `assets`"),
+        ),
+        Contract::new(Target::CatalogTaskset).with_misspelled("offset=20", ""),
+    );
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 2] =
+    [DeclaredRoute::of::<GetTaskset>(), DeclaredRoute::of::<PreviewTasksetTasks>()];
+
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Catalog")]
 impl TasksetsApi {
     /// Get a taskset
     ///
@@ -187,17 +229,15 @@ impl TasksetsApi {
     )]
     async fn get(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<ListingViewer>,
+        call: Call<GetTaskset>,
         /// ID of the listing.
         listing_id: Path<Uuid>,
         /// ID of the taskset.
         taskset_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> JsonResult<TasksetOut> {
         let (listing, taskset) = (listing_id.0, taskset_id.0);
-        Json::read(&app, access.0.requester(), move |reader| {
-            tasksets::find(reader, &access.0, listing, taskset).map(TasksetOut::from_taskset)
+        Json::read(&call.app, call.access.requester(), move |reader| {
+            tasksets::find(reader, &call.access, listing, taskset).map(TasksetOut::from_taskset)
         })
         .await
     }
@@ -213,17 +253,15 @@ impl TasksetsApi {
     )]
     async fn preview_tasks(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<ListingViewer>,
+        call: Call<PreviewTasksetTasks>,
         /// ID of the listing.
         listing_id: Path<Uuid>,
         /// ID of the taskset.
         taskset_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> JsonResult<TaskPreview> {
         let (listing, taskset) = (listing_id.0, taskset_id.0);
-        Json::read(&app, access.0.requester(), move |reader| {
-            let (taskset, tasks) = tasksets::preview(reader, &access.0, listing, taskset)?;
+        Json::read(&call.app, call.access.requester(), move |reader| {
+            let (taskset, tasks) = tasksets::preview(reader, &call.access, listing, taskset)?;
             Ok(TaskPreview::new(&taskset, tasks))
         })
         .await

@@ -1,8 +1,5 @@
 //! The taxonomy: domains, tags and asset types. Any valid key may read it.
 
-use std::sync::Arc;
-
-use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 
@@ -13,11 +10,10 @@ use crate::{
     },
     operations::{access::AuthenticatedTeam, taxonomy},
     rest::{
-        app::App,
-        auth::Access,
         enum_value::EnumValue,
         json::{Json, JsonResult},
-        params::{NoParams, Params},
+        limits::Budget,
+        route::{Call, Contract, DeclaredRoute, MultiTool, Route, RouteAttributes, Target, Tool, ToolText},
         shapes::taxonomy::DeprecationOut,
     },
 };
@@ -108,20 +104,89 @@ pub struct AssetTypes {
 
 pub struct TaxonomyApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Taxonomy")]
+/// The tool for the operations that `kind` selects.
+pub static LIST_TAXONOMY_TOOL: MultiTool = MultiTool {
+    text: ToolText::new("list_taxonomy", "Taxonomy", "The slugs and values that filters take.")
+        .without_team_text(),
+    argument: "kind",
+    description: "`domains` are for `tags`, `inventory_tags` for `tag_slugs`, `asset_types` for `asset_types` \
+                and `sku`.",
+    default: None,
+};
+
+/// `GET /v2/domains`
+pub struct ListDomains;
+
+impl Route for ListDomains {
+    type Access = AuthenticatedTeam;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_domains",
+        Budget::Other,
+        Tool::Choice { tool: &LIST_TAXONOMY_TOOL, value: "domains", list: Some("domains") },
+        Contract::new(Target::None),
+    );
+}
+
+/// `GET /v2/inventory-tags`
+pub struct ListInventoryTags;
+
+impl Route for ListInventoryTags {
+    type Access = AuthenticatedTeam;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_inventory_tags",
+        Budget::Other,
+        Tool::Choice { tool: &LIST_TAXONOMY_TOOL, value: "inventory_tags", list: Some("inventory_tags") },
+        Contract::new(Target::None).with_misspelled("category=x", ""),
+    );
+}
+
+/// `GET /v2/content-tags`
+pub struct ListContentTags;
+
+impl Route for ListContentTags {
+    type Access = AuthenticatedTeam;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_content_tags",
+        Budget::Other,
+        Tool::Choice { tool: &LIST_TAXONOMY_TOOL, value: "content_tags", list: Some("content_tags") },
+        Contract::new(Target::None),
+    );
+}
+
+/// `GET /v2/asset-types`
+pub struct ListAssetTypes;
+
+impl Route for ListAssetTypes {
+    type Access = AuthenticatedTeam;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_asset_types",
+        Budget::Other,
+        Tool::Choice { tool: &LIST_TAXONOMY_TOOL, value: "asset_types", list: Some("asset_types") },
+        Contract::new(Target::None).with_misspelled("deprecated=true", ""),
+    );
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 4] = [
+    DeclaredRoute::of::<ListDomains>(),
+    DeclaredRoute::of::<ListInventoryTags>(),
+    DeclaredRoute::of::<ListContentTags>(),
+    DeclaredRoute::of::<ListAssetTypes>(),
+];
+
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Taxonomy")]
 impl TaxonomyApi {
     /// List domains
     ///
     /// Returns the business fields that listings, assets and opportunities are tagged with.
     #[oai(path = "/domains", method = "get", operation_id = "list_domains")]
-    async fn list_domains(
-        &self,
-        app: Data<&Arc<App>>,
-        access: Access<AuthenticatedTeam>,
-        _query: Params<NoParams>,
-    ) -> JsonResult<Domains> {
-        Json::read_inline(&app, access.0.requester(), move |reader| {
-            let domains = taxonomy::domains(reader, &access.0)?;
+    async fn list_domains(&self, call: Call<ListDomains>) -> JsonResult<Domains> {
+        Json::read_inline(&call.app, call.access.requester(), move |reader| {
+            let domains = taxonomy::domains(reader, &call.access)?;
             Ok(Domains { domains: domains.into_iter().map(LabelOut::from_label).collect() })
         })
         .await
@@ -131,14 +196,9 @@ impl TaxonomyApi {
     ///
     /// Returns the tags that describe properties of listings, each with its category.
     #[oai(path = "/inventory-tags", method = "get", operation_id = "list_inventory_tags")]
-    async fn list_inventory_tags(
-        &self,
-        app: Data<&Arc<App>>,
-        access: Access<AuthenticatedTeam>,
-        _query: Params<NoParams>,
-    ) -> JsonResult<InventoryTags> {
-        Json::read_inline(&app, access.0.requester(), move |reader| {
-            let tags = taxonomy::inventory_tags(reader, &access.0)?.into_iter();
+    async fn list_inventory_tags(&self, call: Call<ListInventoryTags>) -> JsonResult<InventoryTags> {
+        Json::read_inline(&call.app, call.access.requester(), move |reader| {
+            let tags = taxonomy::inventory_tags(reader, &call.access)?.into_iter();
             let inventory_tags = tags.map(|tag| InventoryTagOut {
                 slug: tag.slug,
                 label: tag.label,
@@ -154,14 +214,9 @@ impl TaxonomyApi {
     ///
     /// Returns the tags that a vendor may put on an asset of the type `other`.
     #[oai(path = "/content-tags", method = "get", operation_id = "list_content_tags")]
-    async fn list_content_tags(
-        &self,
-        app: Data<&Arc<App>>,
-        access: Access<AuthenticatedTeam>,
-        _query: Params<NoParams>,
-    ) -> JsonResult<ContentTags> {
-        Json::read_inline(&app, access.0.requester(), move |reader| {
-            let tags = taxonomy::content_tags(reader, &access.0)?;
+    async fn list_content_tags(&self, call: Call<ListContentTags>) -> JsonResult<ContentTags> {
+        Json::read_inline(&call.app, call.access.requester(), move |reader| {
+            let tags = taxonomy::content_tags(reader, &call.access)?;
             Ok(ContentTags { content_tags: tags.into_iter().map(LabelOut::from_label).collect() })
         })
         .await
@@ -171,14 +226,9 @@ impl TaxonomyApi {
     ///
     /// Returns the active asset types, and those whose retirement has been announced.
     #[oai(path = "/asset-types", method = "get", operation_id = "list_asset_types")]
-    async fn list_asset_types(
-        &self,
-        app: Data<&Arc<App>>,
-        access: Access<AuthenticatedTeam>,
-        _query: Params<NoParams>,
-    ) -> JsonResult<AssetTypes> {
-        Json::read_inline(&app, access.0.requester(), move |reader| {
-            let (active, deprecated) = taxonomy::asset_types(reader, &access.0)?;
+    async fn list_asset_types(&self, call: Call<ListAssetTypes>) -> JsonResult<AssetTypes> {
+        Json::read_inline(&call.app, call.access.requester(), move |reader| {
+            let (active, deprecated) = taxonomy::asset_types(reader, &call.access)?;
             let now = reader.now;
             let retirement = |kind: &AssetType| {
                 kind.deprecation.as_ref().map(|deprecation| DeprecationOut::new(deprecation, now))

@@ -1,8 +1,5 @@
 //! Wallet of a team.
 
-use std::sync::Arc;
-
-use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 
@@ -10,10 +7,9 @@ use crate::{
     domain::money::CURRENCY,
     operations::{access::Member, wallet},
     rest::{
-        app::App,
-        auth::Access,
         json::{Json, JsonResult},
-        params::{NoParams, Params},
+        limits::Budget,
+        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText},
     },
 };
 
@@ -46,20 +42,37 @@ pub struct Wallet {
 
 pub struct WalletApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Account")]
+/// `GET /v2/wallet`
+pub struct GetWallet;
+
+impl Route for GetWallet {
+    type Access = Member;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_wallet",
+        Budget::Other,
+        Tool::record(ToolText::new(
+            "get_wallet",
+            "Wallet",
+            "The team's credits and earnings, in US dollars: `total` ever earned net of fees, `pending` on hold, \
+         `available` to convert or withdraw.",
+        )),
+        Contract::new(Target::None).with_misspelled("currency=USD", ""),
+    );
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<GetWallet>()];
+
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Account")]
 impl WalletApi {
     /// Get the wallet
     ///
     /// Returns the team's credits, and its earnings from sales: total, pending and available.
     #[oai(path = "/wallet", method = "get", operation_id = "get_wallet")]
-    async fn get(
-        &self,
-        app: Data<&Arc<App>>,
-        access: Access<Member>,
-        _query: Params<NoParams>,
-    ) -> JsonResult<Wallet> {
-        Json::read_inline(&app, access.0.requester(), move |reader| {
-            let balances = wallet::balances(reader, &access.0)?;
+    async fn get(&self, call: Call<GetWallet>) -> JsonResult<Wallet> {
+        Json::read_inline(&call.app, call.access.requester(), move |reader| {
+            let balances = wallet::balances(reader, &call.access)?;
             let earnings = Earnings {
                 total: balances.earned.to_string(),
                 pending: balances.pending.to_string(),

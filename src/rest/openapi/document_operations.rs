@@ -8,12 +8,3 @@ pub fn operations(document: &mut Value) -> impl Iterator<Item = &mut Map<String,
     let items = paths.flat_map(|(_, item)| item.as_object_mut().into_iter().flatten());
     items.filter_map(|(_, operation)| operation.as_object_mut())
 }
-
-/// Iterates over the operations with a given method.
-pub fn operations_with_method<'a>(
-    document: &'a mut Value,
-    method: &'a str,
-) -> impl Iterator<Item = &'a mut Map<String, Value>> {
-    let paths = document["paths"].as_object_mut().into_iter().flatten();
-    paths.filter_map(move |(_, item)| item.get_mut(method)?.as_object_mut())
-}

@@ -1,47 +1,12 @@
 //! Links between operations: which responses contain the IDs that other operations take.
 //!
 //! Most links follow from the paths: an operation that lists or creates resources is linked to all operations
-//! below its path that take exactly one more ID. The others are listed in [`EXTRA_LINKS`].
+//! below its path that take exactly one more ID. The others are attributes of the routes.
 
 use serde_json::{Map, Value, json};
 
 use super::error_responses::JSON;
-
-/// A link that does not follow from the paths: an ID in the response of one operation that another operation
-/// takes.
-struct ExtraLink {
-    from: &'static str,
-    pointer: &'static str,
-    to: &'static str,
-    parameter: &'static str,
-}
-
-const fn extra_link(
-    from: &'static str,
-    pointer: &'static str,
-    to: &'static str,
-    parameter: &'static str,
-) -> ExtraLink {
-    ExtraLink { from, pointer, to, parameter }
-}
-
-const EXTRA_LINKS: [ExtraLink; 10] = [
-    extra_link("get_listing", "/tasksets/0/id", "get_taskset", "taskset_id"),
-    extra_link("get_listing", "/tasksets/0/id", "preview_taskset_tasks", "taskset_id"),
-    extra_link("list_purchases", "/purchases/0/listing/id", "get_listing", "listing_id"),
-    extra_link("list_offers", "/offers/0/listing/id", "get_listing", "listing_id"),
-    extra_link("list_sales", "/sales/0/listing_id", "get_own_listing", "listing_id"),
-    extra_link("list_qc_reports", "/reports/0/listing_id", "get_listing_qc", "listing_id"),
-    extra_link(
-        "list_own_project_bids",
-        "/items/0/opportunity_id",
-        "get_project_opportunity",
-        "opportunity_id",
-    ),
-    extra_link("get_asset", "/group_id", "place_asset", "group_id"),
-    extra_link("create_codebases", "/items/0/id", "get_codebase", "asset_id"),
-    extra_link("import_tasks", "/imported/0/id", "get_task", "asset_id"),
-];
+use crate::rest::route::DeclaredRoute;
 
 /// The parts of an operation that links depend on.
 struct Operation {
@@ -66,7 +31,7 @@ impl Operation {
 }
 
 /// Adds links to the success responses of all operations that have any.
-pub fn add_links(document: &mut Value) {
+pub fn add_links(document: &mut Value, routes: &[DeclaredRoute]) {
     let all_operations = operations(document);
     for from in &all_operations {
         let Some(pointer) = response_schema(document, from).map(|schema| id_pointer(document, &schema))
@@ -77,13 +42,11 @@ pub fn add_links(document: &mut Value) {
             let target = move |to| Some((to, Operation::next_parameter(to, &from.path)?, pointer.as_str()));
             all_operations.iter().filter_map(target)
         });
-        let extra = EXTRA_LINKS.iter().filter(|extra_link| extra_link.from == from.id);
-        let extra = extra.filter_map(|extra_link| {
-            Some((
-                all_operations.iter().find(|to| to.id == extra_link.to)?,
-                extra_link.parameter,
-                extra_link.pointer,
-            ))
+        let extra =
+            routes.iter().find(|route| route.operation == from.id).map_or(&[][..], |route| route.links);
+        let extra = extra.iter().filter_map(|link| {
+            let to = all_operations.iter().find(|to| to.id == link.operation)?;
+            Some((to, link.parameter, link.pointer))
         });
         let links: Map<String, Value> =
             by_path.chain(extra).map(|(to, parameter, pointer)| link(from, to, parameter, pointer)).collect();
@@ -163,11 +126,14 @@ fn properties(document: &Value, schema: &Value) -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rest::{api::Api, api_documents::openapi_document};
+    use crate::rest::{
+        api::{self, APIS},
+        api_documents::openapi_document,
+    };
 
     #[test]
     fn every_id_parameter_is_reachable_by_a_link() {
-        for api in [Api::Vendor, Api::Buyer] {
+        for api in APIS {
             let document =
                 openapi_document(api, "http://market.test", &crate::config::ContactSettings::default());
             let all_operations = operations(&document);
@@ -208,7 +174,7 @@ mod tests {
     #[test]
     fn link_parameters_point_to_ids() {
         let document =
-            openapi_document(Api::Vendor, "http://market.test", &crate::config::ContactSettings::default());
+            openapi_document(&api::VENDOR, "http://market.test", &crate::config::ContactSettings::default());
         let link_parameters = |path: &str, method: &str, status: &str, to: &str| {
             document["paths"][path][method]["responses"][status]["links"][to]["parameters"].clone()
         };

@@ -2,8 +2,8 @@
 //! not support.
 //!
 //! One pass over the framework's JSON. `schemas` corrects the schemas, and `error_responses` adds what all
-//! operations have in common. Nothing in this module depends on an individual route, except for examples and
-//! some links.
+//! operations have in common. Nothing in this module depends on an individual route: examples and some links are
+//! attributes of the routes.
 
 mod document_operations;
 mod error_responses;
@@ -12,12 +12,14 @@ mod links;
 mod parameters;
 mod schemas;
 
-use poem::http::Method;
-use poem_openapi::{OpenApi, OpenApiService};
 use serde_json::{Map, Value, json};
 
-use self::document_operations::{operations, operations_with_method};
-use super::{api::Api, limits::Budget};
+use self::document_operations::operations;
+use super::{
+    api::Api,
+    limits::Budget,
+    route::{DeclaredRoute, RouteAttributes},
+};
 use crate::{config::ContactSettings, string_enum::StringEnum};
 
 /// The OpenAPI version: the last one in which `nullable` has the meaning that clients expect.
@@ -26,43 +28,41 @@ const OPENAPI_VERSION: &str = "3.0.3";
 /// The version of the API.
 const API_VERSION: &str = "2.0.0";
 
-/// Generates the OpenAPI document of one API, whose routes are `apis`.
-pub fn generate_document<A: OpenApi>(apis: A, api: Api, base_url: &str) -> Value {
-    let spec = OpenApiService::new(apis, "", API_VERSION).spec();
-    let mut document: Value = serde_json::from_str(&spec).expect("the framework generates valid JSON");
+/// Generates the OpenAPI document of one API.
+pub fn generate_document(api: &Api, base_url: &str) -> Value {
+    let mut document: Value =
+        serde_json::from_str(&(api.spec)()).expect("the framework generates valid JSON");
     document["openapi"] = json!(OPENAPI_VERSION);
     document["info"] = info(api);
     document["servers"] = json!([{"url": base_url, "description": "This server."}]);
     let schemas = document["components"]["schemas"].clone();
-    for operation in operations_with_method(&mut document, "post") {
-        parameters::add_idempotency_key(operation);
-    }
-    add_budgets(&mut document);
+    let routes = api.routes();
     for operation in operations(&mut document) {
-        parameters::expand_structs(operation, &schemas);
-        add_examples(operation);
+        let attributes = &*attributes_of(operation, &routes);
+        operation.insert("x-budget".to_owned(), json!(attributes.budget.as_str()));
+        parameters::expand_structs(operation, &schemas, attributes);
+        add_examples(operation, attributes);
         error_responses::add_responses(operation);
     }
-    links::add_links(&mut document);
+    links::add_links(&mut document, &routes);
     remove_unused_tags(&mut document);
     error_responses::add_components(&mut document);
     schemas::complete_schemas(&mut document);
     document
 }
 
-fn info(api: Api) -> Value {
-    let (title, text) = match api {
-        Api::Vendor => (
-            "Data marketplace: vendor API",
-            "For teams that sell data: the catalog as buyers see it, and the team's own listings, assets, \
-             uploads, estimations, and sales.",
-        ),
-        Api::Buyer => (
-            "Data marketplace: buyer API",
-            "For teams that buy data: the catalog with its quality evidence and previews, and the team's \
-             purchases, offers, and opportunities.",
-        ),
-    };
+/// Returns the attributes of an operation. [`super::declarations`] checks that all operations have some.
+fn attributes_of(operation: &Map<String, Value>, routes: &[DeclaredRoute]) -> DeclaredRoute {
+    let id = operation.get("operationId").and_then(Value::as_str).unwrap_or_default();
+    routes
+        .iter()
+        .copied()
+        .find(|route| route.operation == id)
+        .unwrap_or_else(|| panic!("{id} has no attributes"))
+}
+
+fn info(api: &Api) -> Value {
+    let Api { title, purpose: text, .. } = api;
     json!({
         "title": title,
         "version": API_VERSION,
@@ -95,17 +95,6 @@ pub fn set_contact(document: &mut Value, contact: &ContactSettings) {
     }
 }
 
-/// Adds `x-budget`, the rate limit budget that the operation is charged to, to every operation.
-fn add_budgets(document: &mut Value) {
-    for (path, item) in document["paths"].as_object_mut().into_iter().flatten() {
-        for (method, operation) in item.as_object_mut().into_iter().flatten() {
-            let method = Method::from_bytes(method.to_uppercase().as_bytes())
-                .expect("keys of a path item are methods");
-            operation["x-budget"] = json!(Budget::for_operation(&method, path).as_str());
-        }
-    }
-}
-
 /// Removes the tags that no operation of the document uses. The framework adds all variants of the tag enum.
 fn remove_unused_tags(document: &mut Value) {
     let tags = |operation: &mut Map<String, Value>| operation.get("tags").and_then(Value::as_array).cloned();
@@ -116,12 +105,11 @@ fn remove_unused_tags(document: &mut Value) {
 }
 
 /// Adds an example response of the demo market, and an example request body, to an operation that has any.
-fn add_examples(operation: &mut Map<String, Value>) {
-    let id = operation.get("operationId").and_then(Value::as_str).unwrap_or_default().to_owned();
-    if let (Some(body), Some(example)) = (operation.get_mut("requestBody"), examples::example_body(&id)) {
-        body["content"][error_responses::JSON]["example"] = example;
+fn add_examples(operation: &mut Map<String, Value>, attributes: &RouteAttributes) {
+    if let (Some(body), Some(example)) = (operation.get_mut("requestBody"), attributes.body_example) {
+        body["content"][error_responses::JSON]["example"] = example();
     }
-    let Some(example) = examples::example_response(&id) else {
+    let Some(example) = examples::example_response(attributes.operation) else {
         return;
     };
     let responses = operation.get_mut("responses").and_then(Value::as_object_mut).into_iter().flatten();

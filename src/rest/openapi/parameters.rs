@@ -6,29 +6,40 @@ use serde_json::{Map, Value, json};
 use super::examples;
 use crate::{
     operations::idempotency::HEADER,
-    rest::{idempotent::MAX_KEY_LENGTH, resolved_schemas::integer_range, schema_marks::PARAMS_MARK},
+    rest::{
+        idempotent::MAX_KEY_LENGTH,
+        resolved_schemas::integer_range,
+        route::{Repeatability, RouteAttributes},
+        schema_marks::{IDEMPOTENCY_MARK, PARAMS_MARK, ROUTE_MARK},
+    },
 };
 
-/// Replaces the parameter that represents a struct by one parameter per field, in field order.
-pub fn expand_structs(operation: &mut Map<String, Value>, schemas: &Value) {
+/// Replaces the parameter that represents a struct by one parameter per field, in field order. Removes the mark of
+/// the route, and replaces that of an idempotency key.
+pub fn expand_structs(operation: &mut Map<String, Value>, schemas: &Value, attributes: &RouteAttributes) {
     let Some(Value::Array(declared)) = operation.remove("parameters") else {
         return;
     };
     let mut parameters = Vec::new();
     for mut parameter in declared {
-        if parameter["schema"]["title"] == PARAMS_MARK {
-            parameters.extend(expand_struct(&parameter["schema"], schemas));
-        } else {
-            if let Some(parameter) = parameter.as_object_mut() {
-                parameter.retain(|key, value| key != "explode" && (key != "deprecated" || *value == true));
+        match parameter["schema"]["title"].as_str() {
+            Some(ROUTE_MARK | IDEMPOTENCY_MARK) => {}
+            Some(PARAMS_MARK) => parameters.extend(expand_struct(&parameter["schema"], schemas)),
+            _ => {
+                if let Some(parameter) = parameter.as_object_mut() {
+                    parameter
+                        .retain(|key, value| key != "explode" && (key != "deprecated" || *value == true));
+                }
+                parameters.push(parameter);
             }
-            parameters.push(parameter);
         }
     }
-    let id = operation.get("operationId").and_then(Value::as_str).unwrap_or_default();
+    if attributes.repeatability == Repeatability::OncePerKey {
+        parameters.push(idempotency_key());
+    }
     for parameter in &mut parameters {
         let name = parameter["name"].as_str().unwrap_or_default();
-        if let Some(example) = examples::example_parameter(id, name) {
+        if let Some(example) = examples::example_parameter(attributes, name) {
             parameter["example"] = example;
         }
     }
@@ -37,9 +48,9 @@ pub fn expand_structs(operation: &mut Map<String, Value>, schemas: &Value) {
     }
 }
 
-/// Adds the `Idempotency-Key` header to the parameters of an operation.
-pub fn add_idempotency_key(operation: &mut Map<String, Value>) {
-    let header = json!({
+/// Returns the parameter for the `Idempotency-Key` header.
+fn idempotency_key() -> Value {
+    json!({
         "name": HEADER,
         "in": "header",
         "required": false,
@@ -47,11 +58,7 @@ pub fn add_idempotency_key(operation: &mut Map<String, Value>) {
                         with the same key within a day, the first response is returned and the operation is \
                         not performed again.",
         "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH, "pattern": "^[!-~]+$"},
-    });
-    let parameters = operation.entry("parameters").or_insert_with(|| json!([]));
-    if let Value::Array(parameters) = parameters {
-        parameters.push(header);
-    }
+    })
 }
 
 /// Returns the parameters that a marked schema represents.

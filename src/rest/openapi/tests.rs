@@ -2,16 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use poem_openapi::{Object, param::Path, payload};
+use poem_openapi::{Object, OpenApi, payload};
 use uuid::Uuid;
 
 use super::*;
 use crate::{
     domain::teams::Role,
+    operations::access::AuthenticatedTeam,
     rest::{
+        api::RouteGroup,
         enum_value::EnumValue,
         json::{Json, JsonResult},
-        params::{NoParams, Params},
+        limits::Budget,
+        params::Params,
+        route::{Call, Contract, Path, Route, Target, Tool},
     },
 };
 
@@ -74,6 +78,43 @@ fn ten() -> u32 {
     10
 }
 
+struct ListThings;
+
+impl Route for ListThings {
+    type Access = AuthenticatedTeam;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_things",
+        Budget::Other,
+        Tool::Excluded("this is a test"),
+        Contract::new(Target::None),
+    );
+}
+
+struct UpdateThing;
+
+impl Route for UpdateThing {
+    type Access = AuthenticatedTeam;
+
+    const ATTRIBUTES: RouteAttributes =
+        RouteAttributes::patch("update_thing", Budget::Other, || json!({}), Contract::new(Target::None));
+}
+
+static THINGS: RouteGroup = RouteGroup {
+    routes: || vec![DeclaredRoute::of::<ListThings>(), DeclaredRoute::of::<UpdateThing>()],
+    declarations: Things::meta,
+    add_endpoints: |endpoints| Things.add_routes(endpoints),
+};
+
+static API: Api = Api {
+    name: "things",
+    title: "Things",
+    purpose: "For tests.",
+    demo_key: "",
+    groups: &[&THINGS],
+    spec: || poem_openapi::OpenApiService::new(Things, "", "").spec(),
+};
+
 struct Things;
 
 #[OpenApi(prefix_path = "/v2")]
@@ -81,7 +122,7 @@ struct Things;
 impl Things {
     /// List things
     #[oai(path = "/things", method = "get", operation_id = "list_things")]
-    async fn list(&self, _query: Params<ThingsQuery>) -> JsonResult<Vec<Thing>> {
+    async fn list(&self, _call: Call<ListThings>, _query: Params<ThingsQuery>) -> JsonResult<Vec<Thing>> {
         Ok(Json::from_bytes("[]"))
     }
 
@@ -89,9 +130,9 @@ impl Things {
     #[oai(path = "/things/:thing_id", method = "patch", operation_id = "update_thing")]
     async fn update(
         &self,
+        _call: Call<UpdateThing>,
         /// ID of the thing.
         thing_id: Path<Uuid>,
-        _query: Params<NoParams>,
         patch: payload::Json<ThingPatch>,
     ) -> JsonResult<Thing> {
         Ok(Json::from_bytes(format!("{}{:?}", thing_id.0, patch.0)))
@@ -99,7 +140,7 @@ impl Things {
 }
 
 fn test_document() -> Value {
-    generate_document(Things, Api::Vendor, "http://market.test")
+    generate_document(&API, "http://market.test")
 }
 
 #[test]
@@ -159,7 +200,10 @@ fn operations_have_error_responses_and_headers() {
     let statuses = |path: &str, method: &str| -> Vec<String> {
         document["paths"][path][method]["responses"].as_object().unwrap().keys().cloned().collect()
     };
-    assert_eq!(statuses("/v2/things", "get"), ["200", "400", "404", "409", "422", "429", "500", "503"]);
+    assert_eq!(
+        statuses("/v2/things", "get"),
+        ["200", "400", "401", "403", "404", "409", "422", "429", "500", "503"]
+    );
     let patch_statuses = statuses("/v2/things/{thing_id}", "patch");
     assert_eq!(patch_statuses, ["200", "400", "404", "408", "409", "413", "422", "429", "500", "503"]);
     let responses = document["components"]["responses"].as_object().unwrap();
@@ -228,7 +272,7 @@ fn error_examples_match_their_schemas() {
 
 #[test]
 fn request_examples_match_their_schemas() {
-    for api in [Api::Vendor, Api::Buyer] {
+    for api in crate::rest::APIS {
         let mut document = crate::rest::api_documents::openapi_document(
             api,
             "http://market.test",

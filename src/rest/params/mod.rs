@@ -34,13 +34,30 @@ const MAX_PROBLEMS: usize = 50;
 /// `Uuid`, `EnumValue`, or integers up to `i64`. `u64` is not supported, because the framework's parser
 /// rejects all its values.
 ///
-/// Every operation has query parameters or [`NoParams`]. After them, the body is checked if the operation takes
-/// none.
+/// A route without query parameters has no argument for them; see [`reject_query`]. After the query, the body is
+/// checked if the operation takes none.
 pub struct Params<T>(pub T);
 
 /// No query parameters: any parameter in the query is an error.
 #[derive(Debug, Object)]
-pub struct NoParams {}
+struct NoParams {}
+
+/// Fails if the query of a request to a route without query parameters has any, or if there is a body although
+/// the operation takes none.
+pub async fn reject_query(request: &Request, body: &mut RequestBody) -> poem::Result<()> {
+    parse_params::<NoParams>(request, body).await.map(|_| ())
+}
+
+/// Parses the query, and then checks that there is no body if the operation takes none.
+async fn parse_params<T: Type + ParseFromJSON + 'static>(
+    request: &Request,
+    body: &mut RequestBody,
+) -> poem::Result<T> {
+    let query = request.uri().query().unwrap_or_default();
+    let params = parse_query(query).map_err(|problems| ApiError(Error::Invalid(problems)))?;
+    request_body::reject_body(request, body).await.map_err(ApiError)?;
+    Ok(params)
+}
 
 impl<'a, T: Type + ParseFromJSON + 'static> ApiExtractor<'a> for Params<T> {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
@@ -71,10 +88,7 @@ impl<'a, T: Type + ParseFromJSON + 'static> ApiExtractor<'a> for Params<T> {
         body: &mut RequestBody,
         _: ExtractParamOptions<T>,
     ) -> poem::Result<Self> {
-        let query = request.uri().query().unwrap_or_default();
-        let params = parse_query(query).map_err(|problems| ApiError(Error::Invalid(problems)))?;
-        request_body::reject_body(request, body).await.map_err(ApiError)?;
-        Ok(Params(params))
+        parse_params(request, body).await.map(Params)
     }
 }
 

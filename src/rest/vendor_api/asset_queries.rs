@@ -148,3 +148,14 @@ impl PageFilter {
 pub fn parse_kinds(sku: Option<&str>) -> Option<Vec<Kind>> {
     sku.map(|sku| Kind::parse(sku).into_iter().collect())
 }
+
+/// Valid queries of every list of assets, for the contract tests.
+pub const ASSET_LIST_QUERIES: &[&str] = &[
+    "limit=200",
+    "limit=1&offset=2",
+    "offset=2147483647",
+    "stage=complete&sort=name",
+    "stage=incomplete&sort=price&sort_direction=desc",
+    "filter=name:contains:a&filter=channel:is_not:zip",
+    "filter=domain:is:finance&sort=created_at",
+];

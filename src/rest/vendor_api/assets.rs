@@ -1,10 +1,7 @@
 //! Assets of all kinds: a page, a window grouped by inventory group, one asset, and moving an asset to a
 //! group.
 
-use std::sync::Arc;
-
-use poem::web::Data;
-use poem_openapi::{Object, OpenApi, param::Path};
+use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -17,13 +14,17 @@ use crate::{
         assets::{self, AssetFilter, AssetPage, GroupCounts, WindowBounds},
     },
     rest::{
-        app::App,
-        auth::Access,
         enum_value::EnumValue,
         filter_entries::{AssetFilters, FilterEntry},
         json::{Json, JsonResult},
-        params::{NoParams, Params},
+        limits::Budget,
+        params::Params,
+        route::{
+            Call, Contract, DeclaredRoute, Link, MultiTool, Path, Route, RouteAttributes, Target, Tool,
+            ToolText,
+        },
         shapes::{assets::AssetSummary, limit_offset::LimitOffset},
+        vendor_api::asset_queries::ASSET_LIST_QUERIES,
     },
 };
 
@@ -198,26 +199,110 @@ fn sku_counts(counts: &GroupCounts) -> Vec<SkuCount> {
 
 pub struct AssetsApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Inventory")]
+/// Description of the `filter` parameter of inventory lists.
+const FILTER_DESCRIPTION: &str = "Conditions that must all hold, as `field:operator:value`. Operators: `is`, \
+                          `is_not`; `contains` for `name`. Fields: `stage`, `name`, `type`, `domain`, \
+                          `channel` (`not_linked`: no data), and those in the `filter` of each kind's \
+                          list.";
+
+/// `GET /v2/assets`
+pub struct ListAssets;
+
+impl Route for ListAssets {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get("list_assets", Budget::Other, Tool::list(ToolText::new("list_assets", "Assets", "The team's inventory of all kinds, with counts by group and kind. For fields of one kind (lines, \
+         channel, `missing`), use list_codebases, list_raw_data or list_tasks.").with_parameters(&[
+        ("sku", "Asset kind slug."),
+        ("deprecated", "True: only kinds being retired; false: only the others."),
+        ("attach_to", "Listing ID. Assets that it already has are not `attachable`."),
+        ("filter", FILTER_DESCRIPTION),
+        ("sort", "Default: newest first."),
+    ]), "items"), Contract::new(Target::None).with_queries(ASSET_LIST_QUERIES).with_misspelled("atach_to=x", "attach_to").with_pages("limit=1", "limit=200", 6));
+}
+
+/// `GET /v2/assets/window`
+pub struct GetAssetWindow;
+
+impl Route for GetAssetWindow {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_asset_window",
+        Budget::Other,
+        Tool::Excluded(
+            "a screen of collapsed groups; list_asset_groups, and list_assets with group_id, return the same \
+         data",
+        ),
+        Contract::new(Target::None)
+            .with_queries(&[
+                "leaf_budget=1&header_budget=2",
+                "include_empty_groups=true",
+                "sku=codebase&deprecated=false",
+            ])
+            .with_misspelled("leaf_buget=3", "leaf_budget")
+            .with_pages("leaf_budget=1", "leaf_budget=200", 6),
+    );
+}
+
+/// The tool for the operations that `kind` selects.
+pub static GET_ASSET_TOOL: MultiTool = MultiTool {
+    text: ToolText::new("get_asset", "Asset", "One of the team's assets.")
+        .with_ids("list_assets, or the list of one kind"),
+    argument: "kind",
+    description: "Use codebase, raw_data or task for fields of that kind: `missing` (what the asset lacks), \
+                `locked_fields`, the price.",
+    default: Some("any"),
+};
+
+/// `GET /v2/assets/{asset_id}`
+pub struct GetAsset;
+
+impl Route for GetAsset {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_asset",
+        Budget::Other,
+        Tool::Choice { tool: &GET_ASSET_TOOL, value: "any", list: None },
+        Contract::new(Target::OwnAsset),
+    )
+    .with_links(&[Link::new("/group_id", "place_asset", "group_id")]);
+}
+
+/// `PUT /v2/asset-groups/{group_id}/assets/{asset_id}`
+pub struct PlaceAsset;
+
+impl Route for PlaceAsset {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes =
+        RouteAttributes::put("place_asset", Budget::Other, Contract::new(Target::OwnGroupAndAsset));
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 4] = [
+    DeclaredRoute::of::<ListAssets>(),
+    DeclaredRoute::of::<GetAssetWindow>(),
+    DeclaredRoute::of::<GetAsset>(),
+    DeclaredRoute::of::<PlaceAsset>(),
+];
+
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Inventory")]
 impl AssetsApi {
     /// List assets
     ///
     /// Returns a page of the team's assets of all kinds, newest first unless sorted, and the number of
     /// matches by group and by kind.
     #[oai(path = "/assets", method = "get", operation_id = "list_assets")]
-    async fn list(
-        &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
-        query: Params<AssetsQuery>,
-    ) -> JsonResult<Assets> {
+    async fn list(&self, call: Call<ListAssets>, query: Params<AssetsQuery>) -> JsonResult<Assets> {
         let AssetsQuery { scope, paging, selection } = query.0;
         let LimitOffset { limit, offset } = paging.page;
-        let mut filter = scope.into_filter(&access.0, selection)?;
+        let mut filter = scope.into_filter(&call.access, selection)?;
         paging.apply_to(&mut filter.query);
-        let requester = access.0.requester();
-        Json::read(&app, requester, move |reader| {
-            let page = assets::page(reader, &access.0, filter, limit as usize, offset.cast_unsigned())?;
+        let requester = call.access.requester();
+        Json::read(&call.app, requester, move |reader| {
+            let page = assets::page(reader, &call.access, filter, limit as usize, offset.cast_unsigned())?;
             Ok(Assets {
                 items: asset_summaries(&page, reader.now),
                 groups: group_counts(&page.counts),
@@ -238,21 +323,20 @@ impl AssetsApi {
     #[oai(path = "/assets/window", method = "get", operation_id = "get_asset_window")]
     async fn get_window(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<GetAssetWindow>,
         query: Params<WindowQuery>,
     ) -> JsonResult<AssetWindow> {
         let params = query.0;
-        let filter = params.scope.into_filter(&access.0, params.selection)?;
+        let filter = params.scope.into_filter(&call.access, params.selection)?;
         let budgets = WindowBounds {
             max_assets: params.leaf_budget as usize,
             max_groups: params.header_budget as usize,
             after_group: params.after_group_id,
             include_empty_groups: params.include_empty_groups,
         };
-        let requester = access.0.requester();
-        Json::read(&app, requester, move |reader| {
-            let window = assets::window(reader, &access.0, filter, budgets)?;
+        let requester = call.access.requester();
+        Json::read(&call.app, requester, move |reader| {
+            let window = assets::window(reader, &call.access, filter, budgets)?;
             let counts = &window.page.counts;
             let groups = window.group_indices.iter().map(|index| {
                 let (group, count) = &counts.groups[*index];
@@ -285,14 +369,12 @@ impl AssetsApi {
     #[oai(path = "/assets/:asset_id", method = "get", operation_id = "get_asset")]
     async fn get(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<GetAsset>,
         /// ID of the asset.
         asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> JsonResult<AssetSummary> {
-        Json::read_inline(&app, access.0.requester(), move |reader| {
-            let (asset, deprecations) = assets::get_with_deprecations(reader, &access.0, asset_id.0)?;
+        Json::read_inline(&call.app, call.access.requester(), move |reader| {
+            let (asset, deprecations) = assets::get_with_deprecations(reader, &call.access, asset_id.0)?;
             Ok(AssetSummary::new(&asset, &deprecations, reader.now))
         })
         .await
@@ -305,16 +387,14 @@ impl AssetsApi {
     #[oai(path = "/asset-groups/:group_id/assets/:asset_id", method = "put", operation_id = "place_asset")]
     async fn move_to_group(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<PlaceAsset>,
         /// ID of the group.
         group_id: Path<Uuid>,
         /// ID of the asset.
         asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> JsonResult<AssetSummary> {
-        Json::write(&app, access.0.requester(), move |writer| {
-            let (asset, deprecations) = assets::move_to_group(writer, &access.0, group_id.0, asset_id.0)?;
+        Json::write(&call.app, call.access.requester(), move |writer| {
+            let (asset, deprecations) = assets::move_to_group(writer, &call.access, group_id.0, asset_id.0)?;
             Ok(AssetSummary::new(&asset, &deprecations, writer.now))
         })
         .await

@@ -1,9 +1,6 @@
 //! Estimations: advisory quotes for a vendor's sources.
 
-use std::sync::Arc;
-
-use poem::web::Data;
-use poem_openapi::{Object, OpenApi, param::Path};
+use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -16,12 +13,12 @@ use crate::{
     },
     operations::{access::Vendor, estimations},
     rest::{
-        app::App,
-        auth::Access,
         enum_value::EnumValue,
         filter_entries::{self, EstimationFilters, FilterEntry},
         json::{Json, JsonResult},
-        params::{NoParams, Params},
+        limits::Budget,
+        params::Params,
+        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
         shapes::{UtcTime, limit_offset::LimitOffset},
     },
 };
@@ -212,7 +209,84 @@ pub struct LatestEstimations {
 
 pub struct EstimationsApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Estimations")]
+/// `GET /v2/estimations`
+pub struct ListEstimations;
+
+impl Route for ListEstimations {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get("list_estimations", Budget::Other, Tool::list(ToolText::new("list_estimations", "Estimations", "Advisory quotes for the team's repositories in full, in US cents. list_latest_estimations finds \
+         them by asset.").with_parameters(&[("filter", "`field:operator:value`; fields `status`, `type`, `name`, `channel`, \
+                              `inventory`.")]), "estimations"), Contract::new(Target::None).with_queries(&["limit=200", "limit=1&offset=1", "offset=2147483647", "sort=name&filter=status:is_not:failed", "sort=type&filter=status:is_not:failed", "sort=channel&filter=status:is_not:failed", "sort=status&filter=status:is_not:failed", "sort=quote&filter=status:is_not:failed", "sort=date&filter=status:is_not:failed"]).with_misspelled("filtr=x", "filter").with_pages("limit=1", "limit=200", 3)).with_parameter_examples(&[("filter", r#"["status:is:estimated", "name:contains:core"]"#)]);
+}
+
+/// `GET /v2/estimations/summary`
+pub struct GetEstimationSummary;
+
+impl Route for GetEstimationSummary {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_estimation_summary",
+        Budget::Other,
+        Tool::record(ToolText::new(
+            "get_estimation_summary",
+            "Estimation summary",
+            "The number of estimations by status, and the totals of their quotes.",
+        )),
+        Contract::new(Target::None).with_misspelled("filtr=x", "filter"),
+    )
+    .with_parameter_examples(&[("filter", r#"["status:is:estimated", "name:contains:core"]"#)]);
+}
+
+/// `GET /v2/estimations/latest`
+pub struct ListLatestEstimations;
+
+impl Route for ListLatestEstimations {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_latest_estimations",
+        Budget::Other,
+        Tool::list(
+            ToolText::new(
+                "list_latest_estimations",
+                "Latest estimations",
+                "The latest quote of each given asset that has one.",
+            )
+            .with_ids("list_codebases"),
+            "estimations",
+        ),
+        Contract::new(Target::None)
+            .with_required_queries(&["asset_id={assets}"])
+            .with_misspelled("aset_id=x&asset_id=x", "asset_id"),
+    )
+    .with_parameter_examples(&[("asset_id", r#"["ef50a644-f585-571e-b33d-4774e03b7d48"]"#)]);
+}
+
+/// `GET /v2/estimations/{estimation_id}`
+pub struct GetEstimation;
+
+impl Route for GetEstimation {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_estimation",
+        Budget::Other,
+        Tool::Excluded("list_estimations returns every estimation in full"),
+        Contract::new(Target::OwnEstimation),
+    );
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 4] = [
+    DeclaredRoute::of::<ListEstimations>(),
+    DeclaredRoute::of::<GetEstimationSummary>(),
+    DeclaredRoute::of::<ListLatestEstimations>(),
+    DeclaredRoute::of::<GetEstimation>(),
+];
+
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Estimations")]
 impl EstimationsApi {
     /// List estimations
     ///
@@ -220,16 +294,15 @@ impl EstimationsApi {
     #[oai(path = "/estimations", method = "get", operation_id = "list_estimations")]
     async fn list(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<ListEstimations>,
         query: Params<EstimationsQuery>,
     ) -> JsonResult<Estimations> {
         let params = query.0;
         let conditions = filter_entries::parse_query_entries(&params.filter)?;
         let sort = params.sort.map(|column| (column.0, params.sort_direction.0));
         let (limit, offset) = (params.page.limit as usize, params.page.offset.cast_unsigned());
-        Json::read(&app, access.0.requester(), move |reader| {
-            let (found, total) = estimations::page(reader, &access.0, &conditions, sort, limit, offset)?;
+        Json::read(&call.app, call.access.requester(), move |reader| {
+            let (found, total) = estimations::page(reader, &call.access, &conditions, sort, limit, offset)?;
             Ok(Estimations { estimations: found.iter().map(EstimationOut::from).collect(), total })
         })
         .await
@@ -242,13 +315,12 @@ impl EstimationsApi {
     #[oai(path = "/estimations/summary", method = "get", operation_id = "get_estimation_summary")]
     async fn get_summary(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<GetEstimationSummary>,
         query: Params<EstimationSummaryQuery>,
     ) -> JsonResult<EstimationSummary> {
         let conditions = filter_entries::parse_query_entries(&query.0.filter)?;
-        Json::read(&app, access.0.requester(), move |reader| {
-            let summary = estimations::summary(reader, &access.0, &conditions)?;
+        Json::read(&call.app, call.access.requester(), move |reader| {
+            let summary = estimations::summary(reader, &call.access, &conditions)?;
             Ok(EstimationSummary::from(&summary))
         })
         .await
@@ -260,13 +332,12 @@ impl EstimationsApi {
     #[oai(path = "/estimations/latest", method = "get", operation_id = "list_latest_estimations")]
     async fn list_latest(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<ListLatestEstimations>,
         query: Params<LatestEstimationsQuery>,
     ) -> JsonResult<LatestEstimations> {
         let assets = query.0.asset_id;
-        Json::read(&app, access.0.requester(), move |reader| {
-            let found = estimations::latest(reader, &access.0, &assets)?;
+        Json::read(&call.app, call.access.requester(), move |reader| {
+            let found = estimations::latest(reader, &call.access, &assets)?;
             let items = found.iter().map(|(asset, estimation)| AssetEstimation {
                 asset_id: *asset,
                 estimation: estimation.into(),
@@ -282,14 +353,12 @@ impl EstimationsApi {
     #[oai(path = "/estimations/:estimation_id", method = "get", operation_id = "get_estimation")]
     async fn get(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<GetEstimation>,
         /// ID of the estimation.
         estimation_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> JsonResult<EstimationOut> {
-        Json::read_inline(&app, access.0.requester(), move |reader| {
-            let found = estimations::find(reader, &access.0, estimation_id.0)?;
+        Json::read_inline(&call.app, call.access.requester(), move |reader| {
+            let found = estimations::find(reader, &call.access, estimation_id.0)?;
             Ok(EstimationOut::from(&found))
         })
         .await

@@ -1,22 +1,19 @@
 //! A vendor's inventory groups.
 
-use std::sync::Arc;
-
-use poem::web::Data;
-use poem_openapi::{Object, OpenApi, param::Path};
+use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
+use serde_json::json;
 use uuid::Uuid;
 
 use crate::{
     operations::{access::Vendor, groups},
     rest::{
-        app::App,
-        auth::Access,
         idempotent::Idempotent,
         json::{Json, JsonResult, NoContent},
-        params::{NoParams, Params},
+        limits::Budget,
         problem::ApiError,
         request_body::{Body, Checked, Omittable},
+        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
         shapes::{UtcTime, strings::GroupName},
     },
     store::groups::Group,
@@ -74,20 +71,97 @@ pub struct GroupPatch {
 
 pub struct GroupsApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Inventory")]
+/// `GET /v2/asset-groups`
+pub struct ListAssetGroups;
+
+impl Route for ListAssetGroups {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_asset_groups",
+        Budget::Other,
+        Tool::list(
+            ToolText::new(
+                "list_asset_groups",
+                "Groups of assets",
+                "The groups of the team's inventory. Pass a group's ID to list_assets as `group_id`.",
+            ),
+            "groups",
+        ),
+        Contract::new(Target::None).with_one_statement(),
+    );
+}
+
+/// `POST /v2/asset-groups`
+pub struct CreateAssetGroup;
+
+impl Route for CreateAssetGroup {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
+        "create_asset_group",
+        Budget::Other,
+        Some(|| json!({"name": "Prototypes"})),
+        Contract::new(Target::None),
+    );
+}
+
+/// `GET /v2/asset-groups/{group_id}`
+pub struct GetAssetGroup;
+
+impl Route for GetAssetGroup {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_asset_group",
+        Budget::Other,
+        Tool::Excluded("list_asset_groups returns every group in full"),
+        Contract::new(Target::OwnGroup),
+    );
+}
+
+/// `PATCH /v2/asset-groups/{group_id}`
+pub struct UpdateAssetGroup;
+
+impl Route for UpdateAssetGroup {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::patch(
+        "update_asset_group",
+        Budget::Other,
+        || json!({"name": "Prototypes before 2020"}),
+        Contract::new(Target::OwnGroup),
+    );
+}
+
+/// `DELETE /v2/asset-groups/{group_id}`
+pub struct DeleteAssetGroup;
+
+impl Route for DeleteAssetGroup {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes =
+        RouteAttributes::delete("delete_asset_group", Budget::Other, Contract::new(Target::OwnGroup));
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 5] = [
+    DeclaredRoute::of::<ListAssetGroups>(),
+    DeclaredRoute::of::<CreateAssetGroup>(),
+    DeclaredRoute::of::<GetAssetGroup>(),
+    DeclaredRoute::of::<UpdateAssetGroup>(),
+    DeclaredRoute::of::<DeleteAssetGroup>(),
+];
+
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Inventory")]
 impl GroupsApi {
     /// List groups
     ///
     /// Returns the team's inventory groups. `GET /v2/assets` returns the number of assets in each.
     #[oai(path = "/asset-groups", method = "get", operation_id = "list_asset_groups")]
-    async fn list(
-        &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
-        _query: Params<NoParams>,
-    ) -> JsonResult<Groups> {
-        Json::read(&app, access.0.requester(), move |reader| {
-            let groups = groups::list(reader, &access.0)?;
+    async fn list(&self, call: Call<ListAssetGroups>) -> JsonResult<Groups> {
+        Json::read(&call.app, call.access.requester(), move |reader| {
+            let groups = groups::list(reader, &call.access)?;
             Ok(Groups { groups: groups.into_iter().map(GroupOut::from).collect() })
         })
         .await
@@ -99,17 +173,15 @@ impl GroupsApi {
     #[oai(path = "/asset-groups", method = "post", operation_id = "create_asset_group")]
     async fn create(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
-        _query: Params<NoParams>,
+        call: Call<CreateAssetGroup>,
         idempotent: Idempotent,
         body: Body<GroupIn>,
     ) -> JsonResult<GroupOut, 201> {
         let name = body.value.name.0.map(String::from);
         idempotent
             .write(
-                &app,
-                access.0,
+                &call.app,
+                call.access,
                 body.source,
                 move |_, _, problems| problems.into_result_of(name),
                 move |writer, vendor, name| groups::create(writer, vendor, &name).map(GroupOut::from),
@@ -123,14 +195,12 @@ impl GroupsApi {
     #[oai(path = "/asset-groups/:group_id", method = "get", operation_id = "get_asset_group")]
     async fn get(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<GetAssetGroup>,
         /// ID of the group.
         group_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> JsonResult<GroupOut> {
-        Json::read_inline(&app, access.0.requester(), move |reader| {
-            groups::find(reader.rows, &access.0, group_id.0).map(GroupOut::from)
+        Json::read_inline(&call.app, call.access.requester(), move |reader| {
+            groups::find(reader.rows, &call.access, group_id.0).map(GroupOut::from)
         })
         .await
     }
@@ -141,21 +211,19 @@ impl GroupsApi {
     #[oai(path = "/asset-groups/:group_id", method = "patch", operation_id = "update_asset_group")]
     async fn rename(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<UpdateAssetGroup>,
         /// ID of the group.
         group_id: Path<Uuid>,
-        _query: Params<NoParams>,
         body: Body<GroupPatch>,
     ) -> JsonResult<GroupOut> {
         let name = body.value.name.0.map(String::from);
         Json::write_body(
-            &app,
-            access.0.requester(),
+            &call.app,
+            call.access.requester(),
             body.source,
             move |_, problems| problems.into_result(),
             move |writer, ()| {
-                groups::rename(writer, &access.0, group_id.0, name.as_deref()).map(GroupOut::from)
+                groups::rename(writer, &call.access, group_id.0, name.as_deref()).map(GroupOut::from)
             },
         )
         .await
@@ -167,14 +235,15 @@ impl GroupsApi {
     #[oai(path = "/asset-groups/:group_id", method = "delete", operation_id = "delete_asset_group")]
     async fn delete(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<DeleteAssetGroup>,
         /// ID of the group.
         group_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> Result<NoContent, ApiError> {
-        app.market()
-            .write_freeing(access.0.requester(), move |writer| groups::delete(writer, &access.0, group_id.0))
+        call.app
+            .market()
+            .write_freeing(call.access.requester(), move |writer| {
+                groups::delete(writer, &call.access, group_id.0)
+            })
             .await?;
         Ok(NoContent)
     }

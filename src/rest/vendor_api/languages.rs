@@ -1,18 +1,15 @@
 //! Programming languages of codebases and filters.
 
-use std::sync::Arc;
-
-use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 
 use crate::{
     operations::{access::Vendor, codebases},
     rest::{
-        app::App,
-        auth::Access,
+        catalog::taxonomy::LIST_TAXONOMY_TOOL,
         json::{Json, JsonResult},
-        params::{NoParams, Params},
+        limits::Budget,
+        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool},
     },
 };
 
@@ -36,20 +33,32 @@ pub struct Languages {
 
 pub struct LanguagesApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Taxonomy")]
+/// `GET /v2/codebases/languages`
+pub struct ListLanguages;
+
+impl Route for ListLanguages {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_languages",
+        Budget::Other,
+        Tool::Choice { tool: &LIST_TAXONOMY_TOOL, value: "languages", list: Some("languages") },
+        Contract::new(Target::None),
+    );
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<ListLanguages>()];
+
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Taxonomy")]
 impl LanguagesApi {
     /// List languages
     ///
     /// Returns the programming languages that codebases are measured in.
     #[oai(path = "/codebases/languages", method = "get", operation_id = "list_languages")]
-    async fn list(
-        &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
-        _query: Params<NoParams>,
-    ) -> JsonResult<Languages> {
-        Json::read(&app, access.0.requester(), move |reader| {
-            let languages = codebases::languages(reader, &access.0)?;
+    async fn list(&self, call: Call<ListLanguages>) -> JsonResult<Languages> {
+        Json::read(&call.app, call.access.requester(), move |reader| {
+            let languages = codebases::languages(reader, &call.access)?;
             let items = languages.into_iter().map(|language| Language {
                 slug: language.slug,
                 name: language.name,

@@ -1,11 +1,12 @@
 //! Routes of the vendor API only.
 
 mod asset_matches;
-mod asset_queries;
-mod assets;
+pub mod asset_queries;
+pub mod assets;
 mod checked_runs;
 mod codebases;
 mod data_assets;
+mod earnings;
 mod estimations;
 mod groups;
 mod languages;
@@ -22,12 +23,15 @@ mod uploads;
 
 use poem_openapi::OpenApi;
 
+use super::route::DeclaredRoute;
+
 /// All routes of the vendor API only, in the order of the document.
 pub fn apis() -> impl OpenApi {
     (
         own_listings::ListingsApi,
         quality::QualityApi,
         sales::SalesApi,
+        earnings::EarningsApi,
         opportunities::OpportunitiesApi,
         estimations::EstimationsApi,
         assets::AssetsApi,
@@ -41,4 +45,27 @@ pub fn apis() -> impl OpenApi {
         groups::GroupsApi,
         uploads::UploadsApi,
     )
+}
+
+/// The routes, in the order in which agents see their tools.
+pub fn routes() -> Vec<DeclaredRoute> {
+    [
+        &own_listings::ROUTES[..],
+        &quality::ROUTES[..],
+        &sales::ROUTES[..],
+        &opportunities::ROUTES[..],
+        &assets::ROUTES[..],
+        &codebases::ROUTES[..],
+        &languages::ROUTES[..],
+        &structures::ROUTES[..],
+        &raw_data::ROUTES[..],
+        &quality_runs::ROUTES[..],
+        &tasks::ROUTES[..],
+        &qc_refreshes::ROUTES[..],
+        &groups::ROUTES[..],
+        &uploads::ROUTES[..],
+        &estimations::ROUTES[..],
+        &earnings::ROUTES[..],
+    ]
+    .concat()
 }

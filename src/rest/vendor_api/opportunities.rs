@@ -1,9 +1,8 @@
 //! Opportunities that a vendor can respond to, and its bids on project opportunities.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
-use poem::web::Data;
-use poem_openapi::{Object, OpenApi, param::Path};
+use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -12,10 +11,11 @@ use crate::{
     operations::{access::Vendor, opportunities},
     rest::{
         app::App,
-        auth::Access,
         enum_value::EnumValue,
         json::{Json, JsonResult},
-        params::{NoParams, Params},
+        limits::Budget,
+        params::Params,
+        route::{Call, Contract, DeclaredRoute, Link, Path, Route, RouteAttributes, Target, Tool, ToolText},
         shapes::{
             UtcTime,
             limit_offset::SmallLimitOffset,
@@ -142,7 +142,121 @@ pub struct ProjectBids {
 
 pub struct OpportunitiesApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Opportunities")]
+/// `GET /v2/opportunities`
+pub struct ListOpportunities;
+
+impl Route for ListOpportunities {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_opportunities",
+        Budget::Other,
+        Tool::list(
+            ToolText::new(
+                "list_opportunities",
+                "Opportunities",
+                "Open requests for listings that buyers published, nearest deadline first.",
+            )
+            .with_parameters(&[("query", "Words in title, overview, tags and buyer name.")]),
+            "items",
+        ),
+        Contract::new(Target::None)
+            .with_queries(&[
+                "limit=100",
+                "limit=1&offset=1",
+                "offset=2147483647",
+                "sort=deadline&asset_types=codebase&max_budget=1e6",
+                "sort=recent&asset_types=codebase&max_budget=1e6",
+                "sort=title&asset_types=codebase&max_budget=1e6",
+                "sort=budget_low&asset_types=codebase&max_budget=1e6",
+                "sort=budget_high&asset_types=codebase&max_budget=1e6",
+            ])
+            .with_misspelled("max_buget=3", "max_budget")
+            .with_pages("limit=1", "limit=100", 3),
+    )
+    .with_parameter_examples(&[
+        ("query", r#""cobol""#),
+        ("tags", r#"["legacy"]"#),
+        ("asset_types", r#"["codebase"]"#),
+    ]);
+}
+
+/// `GET /v2/opportunities/{opportunity_id}`
+pub struct GetOpportunity;
+
+impl Route for GetOpportunity {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_opportunity",
+        Budget::Other,
+        Tool::record(
+            ToolText::new(
+                "get_opportunity",
+                "Opportunity",
+                "One request for listings, published or cancelled. `metadata` has its budget and tags.",
+            )
+            .with_ids("list_opportunities; for projects, use get_project_opportunity"),
+        ),
+        Contract::new(Target::Opportunity),
+    );
+}
+
+/// `GET /v2/project-opportunities/{opportunity_id}`
+pub struct GetProjectOpportunity;
+
+impl Route for GetProjectOpportunity {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_project_opportunity",
+        Budget::Other,
+        Tool::record(
+            ToolText::new(
+                "get_project_opportunity",
+                "Project opportunity",
+                "One request for custom task work, published or cancelled.",
+            )
+            .with_ids("list_own_project_bids and list_notifications"),
+        ),
+        Contract::new(Target::ProjectOpportunity),
+    );
+}
+
+/// `GET /v2/project-opportunities/bids/mine`
+pub struct ListOwnProjectBids;
+
+impl Route for ListOwnProjectBids {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_own_project_bids",
+        Budget::Other,
+        Tool::list(
+            ToolText::new(
+                "list_own_project_bids",
+                "Own project bids",
+                "The team's own bids on custom task work, newest first.",
+            ),
+            "items",
+        ),
+        Contract::new(Target::None)
+            .with_queries(&["limit=100", "limit=1&offset=1", "offset=2147483647"])
+            .with_misspelled("limt=1", "limit")
+            .with_pages("limit=1", "limit=100", 4),
+    )
+    .with_links(&[Link::new("/items/0/opportunity_id", "get_project_opportunity", "opportunity_id")]);
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 4] = [
+    DeclaredRoute::of::<ListOpportunities>(),
+    DeclaredRoute::of::<GetOpportunity>(),
+    DeclaredRoute::of::<GetProjectOpportunity>(),
+    DeclaredRoute::of::<ListOwnProjectBids>(),
+];
+
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Opportunities")]
 impl OpportunitiesApi {
     /// List opportunities
     ///
@@ -151,8 +265,7 @@ impl OpportunitiesApi {
     #[oai(path = "/opportunities", method = "get", operation_id = "list_opportunities")]
     async fn list(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<ListOpportunities>,
         query: Params<OpportunitiesQuery>,
     ) -> JsonResult<Opportunities> {
         let params = query.0;
@@ -164,9 +277,9 @@ impl OpportunitiesApi {
             max_budget: params.max_budget,
             budget_unit: params.budget_unit.map(|unit| unit.0),
         };
-        Json::read(&app, access.0.requester(), move |reader| {
+        Json::read(&call.app, call.access.requester(), move |reader| {
             let skipped = offset.cast_unsigned();
-            let page = opportunities::page(reader, &access.0, &filters, sort, limit as usize, skipped)?;
+            let page = opportunities::page(reader, &call.access, &filters, sort, limit as usize, skipped)?;
             Ok(Opportunities {
                 items: page.items.iter().map(OpportunityOut::from).collect(),
                 limit,
@@ -185,13 +298,11 @@ impl OpportunitiesApi {
     #[oai(path = "/opportunities/:opportunity_id", method = "get", operation_id = "get_opportunity")]
     async fn get(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<GetOpportunity>,
         /// ID of the opportunity.
         opportunity_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> JsonResult<OpportunityOut> {
-        get_opportunity(&app, access.0, opportunity_id.0, OpportunityKind::Listing).await
+        get_opportunity(&call.app, call.access, opportunity_id.0, OpportunityKind::Listing).await
     }
 
     /// Get a project opportunity
@@ -206,13 +317,11 @@ impl OpportunitiesApi {
     )]
     async fn get_project(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<GetProjectOpportunity>,
         /// ID of the project opportunity.
         opportunity_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> JsonResult<ProjectOpportunityOut> {
-        get_opportunity(&app, access.0, opportunity_id.0, OpportunityKind::Project).await
+        get_opportunity(&call.app, call.access, opportunity_id.0, OpportunityKind::Project).await
     }
 
     /// List own project bids
@@ -221,14 +330,13 @@ impl OpportunitiesApi {
     #[oai(path = "/project-opportunities/bids/mine", method = "get", operation_id = "list_own_project_bids")]
     async fn list_own_bids(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<ListOwnProjectBids>,
         query: Params<SmallLimitOffset>,
     ) -> JsonResult<ProjectBids> {
         let SmallLimitOffset { limit, offset } = query.0;
-        Json::read(&app, access.0.requester(), move |reader| {
+        Json::read(&call.app, call.access.requester(), move |reader| {
             let (bids, total) =
-                opportunities::list_own_bids(reader, &access.0, limit as usize, offset.cast_unsigned())?;
+                opportunities::list_own_bids(reader, &call.access, limit as usize, offset.cast_unsigned())?;
             Ok(ProjectBids { items: bids.iter().map(ProjectBid::from).collect(), total, limit, offset })
         })
         .await

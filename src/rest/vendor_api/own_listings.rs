@@ -1,9 +1,8 @@
 //! A vendor's own listings.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
-use poem::web::Data;
-use poem_openapi::{Object, OpenApi, param::Path};
+use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
@@ -20,16 +19,16 @@ use crate::{
         own_listings::{self, AttachedAssets, PageRequest},
     },
     rest::{
-        app::App,
-        auth::Access,
         enum_value::EnumValue,
         idempotent::Idempotent,
         json::{Json, JsonResult, NoContent},
         json_object::ObjectWriter,
+        limits::Budget,
         listing_filters::ListingFilters,
-        params::{NoParams, Params},
+        params::Params,
         problem::ApiError,
         request_body::{Body, Checked},
+        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
         shapes::{
             UtcTime,
             assets::AssetSummary,
@@ -195,7 +194,142 @@ fn asset_summaries(assets: &AttachedAssets, now: Timestamp) -> Vec<AssetSummary>
 
 pub struct ListingsApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Listings")]
+/// `GET /v2/listings`
+pub struct ListOwnListings;
+
+impl Route for ListOwnListings {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_own_listings",
+        Budget::Other,
+        Tool::list(
+            ToolText::new(
+                "list_own_listings",
+                "Own listings",
+                "The team's own listings at every stage, with totals over all of them. Filters as in \
+         browse_listings.",
+            )
+            .with_parameters(&[
+                ("workspace_view", ""),
+                ("lifecycle_stages", "draft, review, ready, active, archived."),
+                ("no_assets", "Only listings without assets."),
+            ]),
+            "items",
+        ),
+        Contract::new(Target::None)
+            .with_queries(&[
+                "workspace_view=live&limit=1&offset=1",
+                "workspace_view=archived",
+                "workspace_view=submitted&lifecycle_stages=draft",
+                "query=data&sort=price_low",
+                "no_assets=true&verified_only=true&min_price=10",
+            ])
+            .with_misspelled("workspace_veiw=all", "workspace_view")
+            .with_pages("limit=1", "limit=100", 4),
+    )
+    .with_parameter_examples(&[
+        ("query", r#""review""#),
+        ("tags", r#"["software-engineering"]"#),
+        ("asset_types", r#"["taskset"]"#),
+    ]);
+}
+
+/// `GET /v2/listings/{listing_id}`
+pub struct GetOwnListing;
+
+impl Route for GetOwnListing {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_own_listing",
+        Budget::Other,
+        Tool::record(
+            ToolText::new(
+                "get_own_listing",
+                "Own listing",
+                "One of the team's own listings in full, as buyers see it or will see it.",
+            )
+            .with_ids("list_own_listings"),
+        ),
+        Contract::new(Target::OwnListing),
+    );
+}
+
+/// `GET /v2/listings/{listing_id}/history`
+pub struct GetListingHistory;
+
+impl Route for GetListingHistory {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get("get_listing_history", Budget::History, Tool::list(ToolText::new("get_listing_history", "Listing history", "Status changes of one of the team's own listings, newest first: what changed, who did it and when.").with_ids("list_own_listings"), "events"), Contract::new(Target::OwnListing));
+}
+
+/// `GET /v2/listings/{listing_id}/assets`
+pub struct ListListingAssets;
+
+impl Route for ListListingAssets {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_listing_assets",
+        Budget::Other,
+        Tool::list(
+            ToolText::new(
+                "list_listing_assets",
+                "Listing assets",
+                "The assets of one of the team's own listings, at most the first 1,000. `total` counts all.",
+            )
+            .with_ids("list_own_listings"),
+            "assets",
+        ),
+        Contract::new(Target::OwnListing),
+    );
+}
+
+/// `POST /v2/listings/{listing_id}/assets`
+pub struct AttachListingAssets;
+
+impl Route for AttachListingAssets {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
+        "attach_listing_assets",
+        Budget::Other,
+        Some(|| {
+            json!({
+                "asset_ids": ["6b473692-e841-5564-8f7d-44593627889f"],
+                "matches": [{"sku": "codebase", "filters": ["stage:is:complete", "domain:is:logistics"]}],
+            })
+        }),
+        Contract::new(Target::OwnListing),
+    );
+}
+
+/// `DELETE /v2/listings/{listing_id}/assets/{asset_id}`
+pub struct DetachListingAsset;
+
+impl Route for DetachListingAsset {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::delete(
+        "detach_listing_asset",
+        Budget::Other,
+        Contract::new(Target::OwnListingAsset),
+    );
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 6] = [
+    DeclaredRoute::of::<ListOwnListings>(),
+    DeclaredRoute::of::<GetOwnListing>(),
+    DeclaredRoute::of::<GetListingHistory>(),
+    DeclaredRoute::of::<ListListingAssets>(),
+    DeclaredRoute::of::<AttachListingAssets>(),
+    DeclaredRoute::of::<DetachListingAsset>(),
+];
+
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Listings")]
 impl ListingsApi {
     /// List own listings
     ///
@@ -204,8 +338,7 @@ impl ListingsApi {
     #[oai(path = "/listings", method = "get", operation_id = "list_own_listings")]
     async fn list(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<ListOwnListings>,
         query: Params<OwnListingsQuery>,
     ) -> JsonResult<OwnListings> {
         let params = query.0;
@@ -223,8 +356,8 @@ impl ListingsApi {
             limit: limit as usize,
             offset: offset.cast_unsigned(),
         };
-        Json::read_bytes(&app, access.0.requester(), move |reader| {
-            let page = own_listings::page(reader, &access.0, request)?;
+        Json::read_bytes(&call.app, call.access.requester(), move |reader| {
+            let page = own_listings::page(reader, &call.access, request)?;
             let facets: BTreeMap<&str, &BTreeMap<String, u64>> = page.facets.iter().collect();
             let stages = facets.get("lifecycle_stages").copied();
             let count_in =
@@ -258,15 +391,13 @@ impl ListingsApi {
     #[oai(path = "/listings/:listing_id", method = "get", operation_id = "get_own_listing")]
     async fn get(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<GetOwnListing>,
         /// ID of the listing.
         listing_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> JsonResult<ListingDetail> {
         let id = listing_id.0;
-        Json::read_bytes(&app, access.0.requester(), move |reader| {
-            detail_json(&own_listings::get_detail(reader, &access.0, id)?)
+        Json::read_bytes(&call.app, call.access.requester(), move |reader| {
+            detail_json(&own_listings::get_detail(reader, &call.access, id)?)
         })
         .await
     }
@@ -277,14 +408,12 @@ impl ListingsApi {
     #[oai(path = "/listings/:listing_id/history", method = "get", operation_id = "get_listing_history")]
     async fn get_history(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<GetListingHistory>,
         /// ID of the listing.
         listing_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> JsonResult<ListingHistory> {
-        Json::read(&app, access.0.requester(), move |reader| {
-            let events = own_listings::get_history(reader, &access.0, listing_id.0)?;
+        Json::read(&call.app, call.access.requester(), move |reader| {
+            let events = own_listings::get_history(reader, &call.access, listing_id.0)?;
             Ok(ListingHistory { events: events.into_iter().map(HistoryEventOut::from).collect() })
         })
         .await
@@ -296,14 +425,12 @@ impl ListingsApi {
     #[oai(path = "/listings/:listing_id/assets", method = "get", operation_id = "list_listing_assets")]
     async fn list_assets(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<ListListingAssets>,
         /// ID of the listing.
         listing_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> JsonResult<ListingAssets> {
-        Json::read(&app, access.0.requester(), move |reader| {
-            let assets = own_listings::list_assets(reader.rows, &access.0, listing_id.0)?;
+        Json::read(&call.app, call.access.requester(), move |reader| {
+            let assets = own_listings::list_assets(reader.rows, &call.access, listing_id.0)?;
             Ok(ListingAssets { assets: asset_summaries(&assets, reader.now), total: assets.total as u64 })
         })
         .await
@@ -317,19 +444,17 @@ impl ListingsApi {
     #[oai(path = "/listings/:listing_id/assets", method = "post", operation_id = "attach_listing_assets")]
     async fn attach_assets(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<AttachListingAssets>,
         /// ID of the listing.
         listing_id: Path<Uuid>,
-        _query: Params<NoParams>,
         idempotent: Idempotent,
         body: Body<AssetAttachment>,
     ) -> JsonResult<AssetAttachmentOut, 201> {
         let AssetAttachment { asset_ids, matches } = body.value;
         idempotent
             .write(
-                &app,
-                access.0,
+                &call.app,
+                call.access,
                 body.source,
                 move |context, vendor, mut problems| {
                     let matches = parse_matches(matches, &mut problems)?;
@@ -369,17 +494,16 @@ impl ListingsApi {
     )]
     async fn detach_asset(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<DetachListingAsset>,
         /// ID of the listing.
         listing_id: Path<Uuid>,
         /// ID of the asset.
         asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> Result<NoContent, ApiError> {
-        app.market()
-            .write_freeing(access.0.requester(), move |writer| {
-                own_listings::detach_asset(writer, &access.0, listing_id.0, asset_id.0)
+        call.app
+            .market()
+            .write_freeing(call.access.requester(), move |writer| {
+                own_listings::detach_asset(writer, &call.access, listing_id.0, asset_id.0)
             })
             .await?;
         Ok(NoContent)

@@ -1,8 +1,5 @@
 //! Refreshing the quality data of all of a team's task assets.
 
-use std::sync::Arc;
-
-use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use uuid::Uuid;
@@ -14,12 +11,11 @@ use crate::{
         qc_refreshes::{self, RefreshState},
     },
     rest::{
-        app::App,
-        auth::Access,
         enum_value::EnumValue,
         idempotent::Idempotent,
         json::{Json, JsonResult},
-        params::{NoParams, Params},
+        limits::Budget,
+        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool},
         shapes::UtcTime,
     },
     store::qc_refreshes::Refresh,
@@ -78,7 +74,37 @@ impl From<RefreshState> for QcRefreshState {
 
 pub struct QcRefreshesApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Tasks")]
+/// `POST /v2/tasks/refresh-qc`
+pub struct RefreshTaskQc;
+
+impl Route for RefreshTaskQc {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes =
+        RouteAttributes::post("refresh_task_qc", Budget::QualityChecks, None, Contract::new(Target::None));
+}
+
+/// `GET /v2/tasks/refresh-qc`
+pub struct GetTaskQcRefresh;
+
+impl Route for GetTaskQcRefresh {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_task_qc_refresh",
+        Budget::Other,
+        Tool::Excluded(
+            "the state of a refresh that no tool can start; each task has the time of its last refresh",
+        ),
+        Contract::new(Target::None),
+    );
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 2] =
+    [DeclaredRoute::of::<RefreshTaskQc>(), DeclaredRoute::of::<GetTaskQcRefresh>()];
+
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Tasks")]
 impl QcRefreshesApi {
     /// Refresh task quality
     ///
@@ -87,13 +113,11 @@ impl QcRefreshesApi {
     #[oai(path = "/tasks/refresh-qc", method = "post", operation_id = "refresh_task_qc")]
     async fn start(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
-        _query: Params<NoParams>,
+        call: Call<RefreshTaskQc>,
         idempotent: Idempotent,
     ) -> JsonResult<QcRefreshState, 202> {
         idempotent
-            .write_without_body(&app, access.0, |writer, vendor| {
+            .write_without_body(&call.app, call.access, |writer, vendor| {
                 qc_refreshes::request(writer, vendor).map(QcRefreshState::from)
             })
             .await
@@ -103,14 +127,9 @@ impl QcRefreshesApi {
     ///
     /// Returns the refresh of task quality that is in progress, or else the latest one.
     #[oai(path = "/tasks/refresh-qc", method = "get", operation_id = "get_task_qc_refresh")]
-    async fn get_latest(
-        &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
-        _query: Params<NoParams>,
-    ) -> JsonResult<QcRefreshState> {
-        Json::read_inline(&app, access.0.requester(), move |reader| {
-            qc_refreshes::latest(reader, &access.0).map(QcRefreshState::from)
+    async fn get_latest(&self, call: Call<GetTaskQcRefresh>) -> JsonResult<QcRefreshState> {
+        Json::read_inline(&call.app, call.access.requester(), move |reader| {
+            qc_refreshes::latest(reader, &call.access).map(QcRefreshState::from)
         })
         .await
     }

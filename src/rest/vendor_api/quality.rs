@@ -1,9 +1,6 @@
 //! The quality of a vendor's own listings, as shown to the vendor.
 
-use std::sync::Arc;
-
-use poem::web::Data;
-use poem_openapi::{Object, OpenApi, param::Path};
+use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -18,11 +15,11 @@ use crate::{
         quality::{self, QualityView},
     },
     rest::{
-        app::App,
-        auth::Access,
         enum_value::EnumValue,
         json::{Json, JsonResult},
+        limits::Budget,
         params::Params,
+        route::{Call, Contract, DeclaredRoute, Link, Path, Route, RouteAttributes, Target, Tool, ToolText},
         shapes::{UtcTime, limit_offset::LimitOffset},
     },
     store::{quality::HubIngestStatus, quality_reports::RunReport},
@@ -147,7 +144,32 @@ pub struct QcReports {
 
 pub struct QualityApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Listings")]
+/// `GET /v2/listings/{listing_id}/qc`
+pub struct GetListingQc;
+
+impl Route for GetListingQc {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get("get_listing_qc", Budget::QualityChecks, Tool::record(ToolText::new("get_listing_qc", "Listing quality checks", "The latest quality run of one of the team's own listings: each check's status. Failure reasons are \
+         in the check's `message`, or in the run's `review_feedback` or `error`.").with_ids("list_own_listings")
+    .with_parameters(&[("task_rows", "`failing` omits checks of tasks that passed.")])), Contract::new(Target::OwnListing).with_queries(&["task_rows=all"]).with_misspelled("task_row=all", "task_rows"));
+}
+
+/// `GET /v2/listings/qc-reports`
+pub struct ListQcReports;
+
+impl Route for ListQcReports {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get("list_qc_reports", Budget::QualityChecks, Tool::list(ToolText::new("list_qc_reports", "Quality reports", "All quality runs of the team, newest first, with credits charged; `listing_id` is null if the run checks \
+         an asset. `mandatory_passed` is valid once `status` is completed; failed checks are in get_listing_qc."), "reports"), Contract::new(Target::None).with_queries(&["limit=200", "limit=1&offset=1", "offset=2147483647"]).with_misspelled("limt=1", "limit").with_pages("limit=1", "limit=200", 4)).with_links(&[Link::new("/reports/0/listing_id", "get_listing_qc", "listing_id")]);
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 2] =
+    [DeclaredRoute::of::<GetListingQc>(), DeclaredRoute::of::<ListQcReports>()];
+
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Listings")]
 impl QualityApi {
     /// Get the quality of a listing
     ///
@@ -156,14 +178,13 @@ impl QualityApi {
     #[oai(path = "/listings/:listing_id/qc", method = "get", operation_id = "get_listing_qc")]
     async fn get(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<GetListingQc>,
         /// ID of the listing.
         listing_id: Path<Uuid>,
         query: Params<QualityQuery>,
     ) -> JsonResult<ListingQuality> {
-        Json::read(&app, access.0.requester(), move |reader| {
-            let view = quality::get_listing_quality(reader, &access.0, listing_id.0)?;
+        Json::read(&call.app, call.access.requester(), move |reader| {
+            let view = quality::get_listing_quality(reader, &call.access, listing_id.0)?;
             Ok(ListingQuality::new(view, query.0.task_rows.0))
         })
         .await
@@ -176,13 +197,12 @@ impl QualityApi {
     #[oai(path = "/listings/qc-reports", method = "get", operation_id = "list_qc_reports")]
     async fn list_reports(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<ListQcReports>,
         query: Params<LimitOffset>,
     ) -> JsonResult<QcReports> {
         let (limit, offset) = (query.0.limit as usize, query.0.offset.cast_unsigned());
-        Json::read(&app, access.0.requester(), move |reader| {
-            let (reports, total) = quality::list_reports(reader, &access.0, limit, offset)?;
+        Json::read(&call.app, call.access.requester(), move |reader| {
+            let (reports, total) = quality::list_reports(reader, &call.access, limit, offset)?;
             Ok(QcReports { reports: reports.into_iter().map(QcReport::from).collect(), total })
         })
         .await

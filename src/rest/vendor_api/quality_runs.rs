@@ -1,9 +1,6 @@
 //! Quality runs of single assets: codebases and raw data.
 
-use std::sync::Arc;
-
-use poem::web::Data;
-use poem_openapi::{Object, OpenApi, param::Path};
+use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -17,11 +14,13 @@ use crate::{
     },
     rest::{
         app::App,
-        auth::Access,
         enum_value::EnumValue,
         idempotent::Idempotent,
         json::{Json, JsonResult},
-        params::{NoParams, Params},
+        limits::Budget,
+        route::{
+            Call, Contract, DeclaredRoute, MultiTool, Path, Route, RouteAttributes, Target, Tool, ToolText,
+        },
     },
 };
 
@@ -81,6 +80,83 @@ async fn latest_run_response(app: &App, vendor: Vendor, id: Uuid, kind: Kind) ->
 
 pub struct QualityRunsApi;
 
+/// `POST /v2/codebases/{asset_id}/qc/runs`
+pub struct StartCodebaseQc;
+
+impl Route for StartCodebaseQc {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
+        "start_codebase_qc",
+        Budget::QualityChecks,
+        None,
+        Contract::new(Target::OwnCodebase),
+    );
+}
+
+/// The tool for the operations that `kind` selects.
+pub static GET_ASSET_QC_TOOL: MultiTool = MultiTool {
+    text: ToolText::new(
+        "get_asset_qc",
+        "Quality checks of an asset",
+        "The latest quality run of a codebase or raw data asset: what each check found, and where.",
+    )
+    .with_ids("list_codebases and list_raw_data"),
+    argument: "kind",
+    description: "The asset's kind.",
+    default: None,
+};
+
+/// `GET /v2/codebases/{asset_id}/qc`
+pub struct GetCodebaseQc;
+
+impl Route for GetCodebaseQc {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_codebase_qc",
+        Budget::QualityChecks,
+        Tool::Choice { tool: &GET_ASSET_QC_TOOL, value: "codebase", list: None },
+        Contract::new(Target::OwnCodebase),
+    );
+}
+
+/// `POST /v2/raw-data/{asset_id}/qc/runs`
+pub struct StartRawDataQc;
+
+impl Route for StartRawDataQc {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
+        "start_raw_data_qc",
+        Budget::QualityChecks,
+        None,
+        Contract::new(Target::OwnRawData),
+    );
+}
+
+/// `GET /v2/raw-data/{asset_id}/qc`
+pub struct GetRawDataQc;
+
+impl Route for GetRawDataQc {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_raw_data_qc",
+        Budget::QualityChecks,
+        Tool::Choice { tool: &GET_ASSET_QC_TOOL, value: "raw_data", list: None },
+        Contract::new(Target::OwnRawData),
+    );
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 4] = [
+    DeclaredRoute::of::<StartCodebaseQc>(),
+    DeclaredRoute::of::<GetCodebaseQc>(),
+    DeclaredRoute::of::<StartRawDataQc>(),
+    DeclaredRoute::of::<GetRawDataQc>(),
+];
+
 #[OpenApi(prefix_path = "/v2")]
 impl QualityRunsApi {
     /// Start a quality run of a codebase
@@ -93,18 +169,16 @@ impl QualityRunsApi {
         path = "/codebases/:asset_id/qc/runs",
         method = "post",
         operation_id = "start_codebase_qc",
-        tag = "crate::rest::api::Tag::Codebases"
+        tag = "crate::rest::tags::Tag::Codebases"
     )]
     async fn start_for_codebase(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<StartCodebaseQc>,
         /// ID of the codebase.
         asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
         idempotent: Idempotent,
     ) -> JsonResult<StartedRun, 202> {
-        start_run(&app, access.0, idempotent, asset_id.0, Kind::Codebase).await
+        start_run(&call.app, call.access, idempotent, asset_id.0, Kind::Codebase).await
     }
 
     /// Get the quality of a codebase
@@ -114,17 +188,15 @@ impl QualityRunsApi {
         path = "/codebases/:asset_id/qc",
         method = "get",
         operation_id = "get_codebase_qc",
-        tag = "crate::rest::api::Tag::Codebases"
+        tag = "crate::rest::tags::Tag::Codebases"
     )]
     async fn get_for_codebase(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<GetCodebaseQc>,
         /// ID of the codebase.
         asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> JsonResult<AssetQuality> {
-        latest_run_response(&app, access.0, asset_id.0, Kind::Codebase).await
+        latest_run_response(&call.app, call.access, asset_id.0, Kind::Codebase).await
     }
 
     /// Start a quality run of raw data
@@ -137,18 +209,16 @@ impl QualityRunsApi {
         path = "/raw-data/:asset_id/qc/runs",
         method = "post",
         operation_id = "start_raw_data_qc",
-        tag = "crate::rest::api::Tag::RawData"
+        tag = "crate::rest::tags::Tag::RawData"
     )]
     async fn start_for_raw_data(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<StartRawDataQc>,
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
         idempotent: Idempotent,
     ) -> JsonResult<StartedRun, 202> {
-        start_run(&app, access.0, idempotent, asset_id.0, Kind::RawData).await
+        start_run(&call.app, call.access, idempotent, asset_id.0, Kind::RawData).await
     }
 
     /// Get the quality of raw data
@@ -158,16 +228,14 @@ impl QualityRunsApi {
         path = "/raw-data/:asset_id/qc",
         method = "get",
         operation_id = "get_raw_data_qc",
-        tag = "crate::rest::api::Tag::RawData"
+        tag = "crate::rest::tags::Tag::RawData"
     )]
     async fn get_for_raw_data(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<GetRawDataQc>,
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> JsonResult<AssetQuality> {
-        latest_run_response(&app, access.0, asset_id.0, Kind::RawData).await
+        latest_run_response(&call.app, call.access, asset_id.0, Kind::RawData).await
     }
 }

@@ -1,11 +1,10 @@
 //! A vendor's raw data assets.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
-use poem::web::Data;
-use poem_openapi::{Object, OpenApi, param::Path, types::MaybeUndefined};
+use poem_openapi::{Object, OpenApi, types::MaybeUndefined};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{asset_queries::AssetListQuery, data_assets};
@@ -21,21 +20,23 @@ use crate::{
         raw_data::{self, UploadReference},
     },
     rest::{
-        app::App,
-        auth::Access,
         enum_value::EnumValue,
         filter_entries::{FilterEntry, RawDataFilters},
         idempotent::Idempotent,
         json::{Json, JsonResult, NoContent},
-        params::{NoParams, Params},
+        limits::Budget,
+        params::Params,
         problem::ApiError,
         request_body::{Body, Checked, Omittable, checked_texts, into_change},
+        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
         shapes::{
             UtcTime,
             assets::{DataObject, missing_pieces, price_usd},
             limit_offset::Page,
             strings::{Dollars, MultilineText, OtherDomain, Slug, Title, Url},
         },
+        vendor_api::asset_queries::ASSET_LIST_QUERIES,
+        vendor_api::assets::GET_ASSET_TOOL,
     },
 };
 
@@ -220,7 +221,129 @@ impl From<RawDataPatch> for AssetChange {
 
 pub struct RawDataApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::RawData")]
+/// `GET /v2/raw-data`
+pub struct ListRawData;
+
+impl Route for ListRawData {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_raw_data",
+        Budget::Other,
+        Tool::list(
+            ToolText::new("list_raw_data", "Raw data", "The team's raw data archives, with `missing`.")
+                .with_parameters(&[("filter", "As in list_assets.")]),
+            "items",
+        ),
+        Contract::new(Target::None)
+            .with_queries(ASSET_LIST_QUERIES)
+            .with_misspelled("stge=complete", "stage")
+            .with_pages("limit=1", "limit=200", 6),
+    );
+}
+
+/// `POST /v2/raw-data`
+pub struct CreateRawData;
+
+impl Route for CreateRawData {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
+        "create_raw_data",
+        Budget::Other,
+        Some(|| {
+            json!({
+                "title": "Court letters 1890 to 1920",
+                "description": "Scans with transcriptions.",
+                "domain_tags": ["other"],
+                "other_domain": "Palaeography",
+                "price_usd": 3200,
+                "suffix_title": true,
+            })
+        }),
+        Contract::new(Target::None),
+    );
+}
+
+/// `GET /v2/raw-data/{asset_id}`
+pub struct GetRawData;
+
+impl Route for GetRawData {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_raw_data",
+        Budget::Other,
+        Tool::Choice { tool: &GET_ASSET_TOOL, value: "raw_data", list: None },
+        Contract::new(Target::OwnRawData),
+    );
+}
+
+/// `PATCH /v2/raw-data/{asset_id}`
+pub struct UpdateRawData;
+
+impl Route for UpdateRawData {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::patch(
+        "update_raw_data",
+        Budget::Other,
+        || json!({"notes": "Scanner was recalibrated for boxes 12 to 40.", "extra_columns": {"boxes": 61}}),
+        Contract::new(Target::OwnRawData),
+    );
+}
+
+/// `DELETE /v2/raw-data/{asset_id}`
+pub struct DeleteRawData;
+
+impl Route for DeleteRawData {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes =
+        RouteAttributes::delete("delete_raw_data", Budget::Other, Contract::new(Target::OwnRawData));
+}
+
+/// `POST /v2/raw-data/{asset_id}/data`
+pub struct AttachRawData;
+
+impl Route for AttachRawData {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
+        "attach_raw_data",
+        Budget::Other,
+        Some(|| {
+            json!({
+                "channel": "zip",
+                "url": "https://market.example/v2/blobs/uploads/0d5c1c52-3f0e-4d0b-9a54-8d7a1b6f2c11.zip",
+            })
+        }),
+        Contract::new(Target::OwnRawData),
+    );
+}
+
+/// `DELETE /v2/raw-data/{asset_id}/data`
+pub struct DetachRawData;
+
+impl Route for DetachRawData {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes =
+        RouteAttributes::delete("detach_raw_data", Budget::Other, Contract::new(Target::OwnRawData));
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 7] = [
+    DeclaredRoute::of::<ListRawData>(),
+    DeclaredRoute::of::<CreateRawData>(),
+    DeclaredRoute::of::<GetRawData>(),
+    DeclaredRoute::of::<UpdateRawData>(),
+    DeclaredRoute::of::<DeleteRawData>(),
+    DeclaredRoute::of::<AttachRawData>(),
+    DeclaredRoute::of::<DetachRawData>(),
+];
+
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::RawData")]
 impl RawDataApi {
     /// List raw data
     ///
@@ -228,12 +351,11 @@ impl RawDataApi {
     #[oai(path = "/raw-data", method = "get", operation_id = "list_raw_data")]
     async fn list(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<ListRawData>,
         query: Params<AssetListQuery<FilterEntry<RawDataFilters>>>,
     ) -> JsonResult<RawDataPage> {
         let to_page = |Page { items, total, limit, offset }| RawDataPage { items, total, limit, offset };
-        query.0.read_page(&app, access.0, |asset, _, _| RawDataOut::from(asset), to_page).await
+        query.0.read_page(&call.app, call.access, |asset, _, _| RawDataOut::from(asset), to_page).await
     }
 
     /// Create raw data
@@ -243,17 +365,15 @@ impl RawDataApi {
     #[oai(path = "/raw-data", method = "post", operation_id = "create_raw_data")]
     async fn create(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
-        _query: Params<NoParams>,
+        call: Call<CreateRawData>,
         idempotent: Idempotent,
         body: Body<RawDataIn>,
     ) -> JsonResult<RawDataOut, 201> {
         let (change, upload, suffix_title) = body.value.into_parts();
         idempotent
             .write(
-                &app,
-                access.0,
+                &call.app,
+                call.access,
                 body.source,
                 move |context, vendor, problems| {
                     raw_data::check_new(context, vendor, change, upload, problems)
@@ -272,13 +392,11 @@ impl RawDataApi {
     #[oai(path = "/raw-data/:asset_id", method = "get", operation_id = "get_raw_data")]
     async fn get(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<GetRawData>,
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> JsonResult<RawDataOut> {
-        data_assets::get(&app, access.0, asset_id.0, Kind::RawData).await
+        data_assets::get(&call.app, call.access, asset_id.0, Kind::RawData).await
     }
 
     /// Update raw data
@@ -287,18 +405,16 @@ impl RawDataApi {
     #[oai(path = "/raw-data/:asset_id", method = "patch", operation_id = "update_raw_data")]
     async fn update(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<UpdateRawData>,
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
         body: Body<RawDataPatch>,
     ) -> JsonResult<RawDataOut> {
         let change = body.value.into();
-        let (vendor, asset) = (access.0, (asset_id.0, Kind::RawData));
+        let (vendor, asset) = (call.access, (asset_id.0, Kind::RawData));
         let requester = vendor.requester();
         Json::write_body(
-            &app,
+            &call.app,
             requester,
             body.source,
             move |context, problems| asset_changes::check_update(context, &vendor, asset, change, problems),
@@ -314,13 +430,11 @@ impl RawDataApi {
     #[oai(path = "/raw-data/:asset_id", method = "delete", operation_id = "delete_raw_data")]
     async fn delete(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<DeleteRawData>,
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> Result<NoContent, ApiError> {
-        data_assets::delete(&app, access.0, asset_id.0, Kind::RawData).await
+        data_assets::delete(&call.app, call.access, asset_id.0, Kind::RawData).await
     }
 
     /// Attach an archive
@@ -330,18 +444,16 @@ impl RawDataApi {
     #[oai(path = "/raw-data/:asset_id/data", method = "post", operation_id = "attach_raw_data")]
     async fn attach(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<AttachRawData>,
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
         idempotent: Idempotent,
         body: Body<UploadLink>,
     ) -> JsonResult<DataObject, 201> {
         let upload = UploadReference::from(body.value);
         data_assets::attach_data(
-            &app,
-            access.0,
+            &call.app,
+            call.access,
             idempotent,
             body.source,
             move |context, vendor, problems| {
@@ -359,12 +471,10 @@ impl RawDataApi {
     #[oai(path = "/raw-data/:asset_id/data", method = "delete", operation_id = "detach_raw_data")]
     async fn detach(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<DetachRawData>,
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> Result<NoContent, ApiError> {
-        data_assets::detach_data(&app, access.0, asset_id.0, Kind::RawData).await
+        data_assets::detach_data(&call.app, call.access, asset_id.0, Kind::RawData).await
     }
 }

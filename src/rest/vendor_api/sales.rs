@@ -1,28 +1,22 @@
-//! A vendor's settled sales, and the entries of its earnings.
+//! A vendor's settled sales.
 
-use std::sync::Arc;
-
-use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use uuid::Uuid;
 
 use crate::{
     domain::{
-        ledger::EntryType,
         money::{CURRENCY, Cents},
         purchases::{PurchaseKind, Sale},
     },
-    operations::{access::Vendor, sales, wallet},
+    operations::{access::Vendor, sales},
     rest::{
-        app::App,
-        auth::Access,
         enum_value::EnumValue,
         json::{Json, JsonResult},
-        params::{NoParams, Params},
-        shapes::{UtcTime, limit_offset::LimitOffset},
+        limits::Budget,
+        route::{Call, Contract, DeclaredRoute, Link, Route, RouteAttributes, Target, Tool, ToolText},
+        shapes::UtcTime,
     },
-    store::wallet::EarningsChange,
 };
 
 /// A settled sale. It never identifies the buyer.
@@ -73,110 +67,36 @@ pub struct Sales {
     pub currency: String,
 }
 
-/// A ledger entry that changed a team's earnings.
-#[derive(Debug, Object, Serialize)]
-pub struct EarningsEntry {
-    /// ID of the entry.
-    pub id: Uuid,
-    /// Type of the entry.
-    pub entry_type: EnumValue<EntryType>,
-    /// Change of the earnings, in US dollars with two decimals; negative if they decreased.
-    #[oai(validator(pattern = r"^-?\d+\.\d{2}$"))]
-    pub amount: String,
-    /// Currency of the amount. Always `USD`.
-    #[oai(validator(pattern = "^USD$"))]
-    pub currency: String,
-    /// Time of the entry.
-    pub created_at: UtcTime,
-    /// Time from which the amount can be converted to credits or withdrawn.
-    pub available_at: UtcTime,
-    /// Description of the entry, for people.
-    pub description: String,
-    /// ID of the sale that the entry belongs to; null if it belongs to none.
-    pub purchase_id: Option<Uuid>,
-}
-
-impl From<EarningsChange> for EarningsEntry {
-    fn from(earning: EarningsChange) -> EarningsEntry {
-        EarningsEntry {
-            id: earning.id,
-            entry_type: EnumValue(earning.entry_type),
-            amount: earning.amount.to_string(),
-            currency: CURRENCY.to_owned(),
-            created_at: earning.created_at.into(),
-            available_at: earning.available_at.into(),
-            description: earning.description,
-            purchase_id: earning.purchase,
-        }
-    }
-}
-
-/// A page of the entries of a team's earnings.
-#[derive(Debug, Object, Serialize)]
-pub struct EarningsPage {
-    /// The entries, newest first.
-    pub items: Vec<EarningsEntry>,
-    /// Number of entries, on all pages.
-    pub total: u64,
-    /// Maximum number of items on the page, as requested.
-    pub limit: u32,
-    /// Number of items skipped, as requested.
-    pub offset: i64,
-}
-
 pub struct SalesApi;
 
-#[OpenApi(prefix_path = "/v2")]
+/// `GET /v2/listings/sales`
+pub struct ListSales;
+
+impl Route for ListSales {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get("list_sales", Budget::Sales, Tool::list(ToolText::new("list_sales", "Sales", "The team's settled sales, newest first. `amount` is net of the platform fee; `total_earnings` \
+         covers all sales, not only the page. Buyers are never disclosed."), "sales"), Contract::new(Target::None).with_one_statement()).with_links(&[Link::new("/sales/0/listing_id", "get_own_listing", "listing_id")]);
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<ListSales>()];
+
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Listings")]
 impl SalesApi {
     /// List sales
     ///
     /// Returns the team's settled sales, newest first, and the total earned. Buyers are never identified.
-    #[oai(
-        path = "/listings/sales",
-        method = "get",
-        operation_id = "list_sales",
-        tag = "crate::rest::api::Tag::Listings"
-    )]
-    async fn list_sales(
-        &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
-        _query: Params<NoParams>,
-    ) -> JsonResult<Sales> {
-        Json::read(&app, access.0.requester(), move |reader| {
-            let sales = sales::list(reader, &access.0)?;
+    #[oai(path = "/listings/sales", method = "get", operation_id = "list_sales")]
+    async fn list(&self, call: Call<ListSales>) -> JsonResult<Sales> {
+        Json::read(&call.app, call.access.requester(), move |reader| {
+            let sales = sales::list(reader, &call.access)?;
             let total: i64 = sales.iter().map(|sale| sale.amount.0).sum();
             Ok(Sales {
                 sales: sales.iter().map(SaleOut::from).collect(),
                 total_earnings: Cents(total).dollars(),
                 currency: CURRENCY.to_owned(),
             })
-        })
-        .await
-    }
-
-    /// List earnings entries
-    ///
-    /// Returns a page of the ledger entries that changed the team's earnings, newest first: sales, platform
-    /// fees, refunds, conversions to credits, and withdrawals.
-    #[oai(
-        path = "/wallet/earnings",
-        method = "get",
-        operation_id = "list_earnings",
-        tag = "crate::rest::api::Tag::Account"
-    )]
-    async fn list_earnings(
-        &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
-        query: Params<LimitOffset>,
-    ) -> JsonResult<EarningsPage> {
-        let (limit, offset) = (query.0.limit, query.0.offset);
-        Json::read(&app, access.0.requester(), move |reader| {
-            let (entries, total) =
-                wallet::earnings(reader, &access.0, limit as usize, offset.cast_unsigned())?;
-            let items = entries.into_iter().map(EarningsEntry::from).collect();
-            Ok(EarningsPage { items, total, limit, offset })
         })
         .await
     }

@@ -1,9 +1,6 @@
 //! Directories and files of linked data.
 
-use std::sync::Arc;
-
-use poem::web::Data;
-use poem_openapi::{Object, OpenApi, param::Path};
+use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -13,11 +10,11 @@ use crate::{
     operations::{access::Vendor, structures},
     rest::{
         app::App,
-        auth::Access,
         enum_value::EnumValue,
         json::{Json, JsonResult},
         json_object::ObjectWriter,
-        params::{NoParams, Params},
+        limits::Budget,
+        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
     },
     store::data_structures::StoredStructure,
     string_enum::StringEnum,
@@ -68,6 +65,53 @@ async fn get_structure(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> JsonR
 
 pub struct StructuresApi;
 
+/// `GET /v2/codebases/{asset_id}/data/structure`
+pub struct GetCodebaseStructure;
+
+impl Route for GetCodebaseStructure {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_codebase_structure",
+        Budget::Other,
+        Tool::record(
+            ToolText::new(
+                "get_codebase_structure",
+                "Structure of a codebase",
+                "Directories and files of a codebase's repository or zip; none before `analysis_status` is \
+         completed.",
+            )
+            .with_ids("list_codebases"),
+        ),
+        Contract::new(Target::OwnLinkedCodebase),
+    );
+}
+
+/// `GET /v2/raw-data/{asset_id}/data/structure`
+pub struct GetRawDataStructure;
+
+impl Route for GetRawDataStructure {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_raw_data_structure",
+        Budget::Other,
+        Tool::record(
+            ToolText::new(
+                "get_raw_data_structure",
+                "Structure of raw data",
+                "Directories and files of a raw data archive; none before `analysis_status` is completed.",
+            )
+            .with_ids("list_raw_data"),
+        ),
+        Contract::new(Target::OwnLinkedRawData),
+    );
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 2] =
+    [DeclaredRoute::of::<GetCodebaseStructure>(), DeclaredRoute::of::<GetRawDataStructure>()];
+
 #[OpenApi(prefix_path = "/v2")]
 impl StructuresApi {
     /// Get the structure of a codebase
@@ -77,17 +121,15 @@ impl StructuresApi {
         path = "/codebases/:asset_id/data/structure",
         method = "get",
         operation_id = "get_codebase_structure",
-        tag = "crate::rest::api::Tag::Codebases"
+        tag = "crate::rest::tags::Tag::Codebases"
     )]
     async fn get_for_codebase(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<GetCodebaseStructure>,
         /// ID of the codebase.
         asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> JsonResult<DataStructure> {
-        get_structure(&app, access.0, asset_id.0, Kind::Codebase).await
+        get_structure(&call.app, call.access, asset_id.0, Kind::Codebase).await
     }
 
     /// Get the structure of raw data
@@ -97,16 +139,14 @@ impl StructuresApi {
         path = "/raw-data/:asset_id/data/structure",
         method = "get",
         operation_id = "get_raw_data_structure",
-        tag = "crate::rest::api::Tag::RawData"
+        tag = "crate::rest::tags::Tag::RawData"
     )]
     async fn get_for_raw_data(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<GetRawDataStructure>,
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> JsonResult<DataStructure> {
-        get_structure(&app, access.0, asset_id.0, Kind::RawData).await
+        get_structure(&call.app, call.access, asset_id.0, Kind::RawData).await
     }
 }

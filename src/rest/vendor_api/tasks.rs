@@ -1,10 +1,8 @@
 //! Task assets: task versions, imported from tasksets on the platform.
 
-use std::sync::Arc;
-
-use poem::web::Data;
-use poem_openapi::{Object, OpenApi, param::Path, types::MaybeUndefined};
+use poem_openapi::{Object, OpenApi, types::MaybeUndefined};
 use serde::Serialize;
+use serde_json::json;
 use uuid::Uuid;
 
 use super::asset_queries::{AssetListQuery, FilterAndSort, PageFilter, TaskStage};
@@ -25,19 +23,22 @@ use crate::{
         tasks::{self, ImportResult, TaskSelection},
     },
     rest::{
-        app::App,
-        auth::Access,
+        catalog::taxonomy::LIST_TAXONOMY_TOOL,
         enum_value::EnumValue,
         filter_entries::{FilterEntry, TaskFilters},
         idempotent::Idempotent,
         json::{Json, JsonResult},
-        params::{NoParams, Params},
+        limits::Budget,
+        params::Params,
         request_body::{Body, Checked, Omittable, checked_texts, into_change},
+        route::{Call, Contract, DeclaredRoute, Link, Path, Route, RouteAttributes, Target, Tool, ToolText},
         shapes::{
             assets::{AssetSummary, missing_pieces, price_usd},
             limit_offset::Page,
             strings::{Dollars, MultilineText, OtherDomain, Slug},
         },
+        vendor_api::asset_queries::ASSET_LIST_QUERIES,
+        vendor_api::assets::GET_ASSET_TOOL,
     },
 };
 
@@ -215,23 +216,113 @@ fn tasks_to_import(
 
 pub struct TasksApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Tasks")]
+/// `GET /v2/tasks`
+pub struct ListTasks;
+
+impl Route for ListTasks {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_tasks",
+        Budget::Other,
+        Tool::list(
+            ToolText::new(
+                "list_tasks",
+                "Tasks",
+                "The team's imported tasks, with model pass rates and agent findings in `task.qc`.",
+            )
+            .with_parameters(&[(
+                "filter",
+                "As in list_assets; also `task_type`, `has_traces`, `has_qa_results`, `has_environment`, \
+         `ran_on_model`, `qa_agent` (values: list_taxonomy, `task_filters`).",
+            )]),
+            "items",
+        ),
+        Contract::new(Target::None)
+            .with_queries(ASSET_LIST_QUERIES)
+            .with_misspelled("stge=complete", "stage")
+            .with_pages("limit=1", "limit=200", 6),
+    );
+}
+
+/// `POST /v2/tasks/import`
+pub struct ImportTasks;
+
+impl Route for ImportTasks {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
+        "import_tasks",
+        Budget::Other,
+        Some(|| json!({"task_type": "coding", "taskset_id": "6c2a93fc-8543-5749-9d8b-0acda0590c66"})),
+        Contract::new(Target::TasksetInBody),
+    )
+    .with_links(&[Link::new("/imported/0/id", "get_task", "asset_id")]);
+}
+
+/// `GET /v2/tasks/qc-facets`
+pub struct GetTaskQcFacets;
+
+impl Route for GetTaskQcFacets {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_task_qc_facets",
+        Budget::Other,
+        Tool::Choice { tool: &LIST_TAXONOMY_TOOL, value: "task_filters", list: None },
+        Contract::new(Target::None),
+    );
+}
+
+/// `GET /v2/tasks/{asset_id}`
+pub struct GetTask;
+
+impl Route for GetTask {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_task",
+        Budget::Other,
+        Tool::Choice { tool: &GET_ASSET_TOOL, value: "task", list: None },
+        Contract::new(Target::OwnTask),
+    );
+}
+
+/// `PATCH /v2/tasks/{asset_id}`
+pub struct UpdateTask;
+
+impl Route for UpdateTask {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::patch(
+        "update_task",
+        Budget::Other,
+        || json!({"domain_tags": ["software-engineering"], "price_usd": 40}),
+        Contract::new(Target::OwnTask),
+    );
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 5] = [
+    DeclaredRoute::of::<ListTasks>(),
+    DeclaredRoute::of::<ImportTasks>(),
+    DeclaredRoute::of::<GetTaskQcFacets>(),
+    DeclaredRoute::of::<GetTask>(),
+    DeclaredRoute::of::<UpdateTask>(),
+];
+
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Tasks")]
 impl TasksApi {
     /// List tasks
     ///
     /// Returns a page of the team's task assets, newest first unless sorted.
     #[oai(path = "/tasks", method = "get", operation_id = "list_tasks")]
-    async fn list(
-        &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
-        query: Params<TasksQuery>,
-    ) -> JsonResult<TaskAssets> {
+    async fn list(&self, call: Call<ListTasks>, query: Params<TasksQuery>) -> JsonResult<TaskAssets> {
         let TasksQuery { stage, paging, selection } = query.0;
         let stage = stage.map(|stage| EnumValue(stage.0.into()));
         let query = AssetListQuery { stage, paging, selection };
         let to_page = |Page { items, total, limit, offset }| TaskAssets { items, total, limit, offset };
-        query.read_page(&app, access.0, TaskAsset::new, to_page).await
+        query.read_page(&call.app, call.access, TaskAsset::new, to_page).await
     }
 
     /// Import tasks
@@ -242,17 +333,15 @@ impl TasksApi {
     #[oai(path = "/tasks/import", method = "post", operation_id = "import_tasks")]
     async fn import(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
-        _query: Params<NoParams>,
+        call: Call<ImportTasks>,
         idempotent: Idempotent,
         body: Body<TaskImport>,
     ) -> JsonResult<TaskImportOut> {
         let TaskImport { task_type, taskset_id, task_ids, group_id } = body.value;
         idempotent
             .write(
-                &app,
-                access.0,
+                &call.app,
+                call.access,
                 body.source,
                 move |context, vendor, mut problems| {
                     let selection = tasks_to_import(taskset_id, task_ids, &mut problems);
@@ -271,14 +360,9 @@ impl TasksApi {
     ///
     /// Returns the values that the filters `ran_on_model` and `qa_agent` of the list of tasks can take.
     #[oai(path = "/tasks/qc-facets", method = "get", operation_id = "get_task_qc_facets")]
-    async fn get_qc_facets(
-        &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
-        _query: Params<NoParams>,
-    ) -> JsonResult<QcFacets> {
-        Json::read(&app, access.0.requester(), move |reader| {
-            let (models, agents) = tasks::list_filter_values(reader, &access.0)?;
+    async fn get_qc_facets(&self, call: Call<GetTaskQcFacets>) -> JsonResult<QcFacets> {
+        Json::read(&call.app, call.access.requester(), move |reader| {
+            let (models, agents) = tasks::list_filter_values(reader, &call.access)?;
             Ok(QcFacets { models: models.into_iter().collect(), qa_agents: agents.into_iter().collect() })
         })
         .await
@@ -290,14 +374,12 @@ impl TasksApi {
     #[oai(path = "/tasks/:asset_id", method = "get", operation_id = "get_task")]
     async fn get(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<GetTask>,
         /// ID of the task asset.
         asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> JsonResult<TaskAsset> {
-        Json::read_inline(&app, access.0.requester(), move |reader| {
-            let (asset, deprecations) = tasks::get(reader, &access.0, asset_id.0)?;
+        Json::read_inline(&call.app, call.access.requester(), move |reader| {
+            let (asset, deprecations) = tasks::get(reader, &call.access, asset_id.0)?;
             Ok(TaskAsset::new(&asset, &deprecations, reader.now))
         })
         .await
@@ -310,18 +392,16 @@ impl TasksApi {
     #[oai(path = "/tasks/:asset_id", method = "patch", operation_id = "update_task")]
     async fn update(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<UpdateTask>,
         /// ID of the task asset.
         asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
         body: Body<TaskPatch>,
     ) -> JsonResult<TaskAsset> {
         let change = body.value.into();
-        let (vendor, asset) = (access.0, (asset_id.0, Kind::Task));
+        let (vendor, asset) = (call.access, (asset_id.0, Kind::Task));
         let requester = vendor.requester();
         Json::write_body(
-            &app,
+            &call.app,
             requester,
             body.source,
             move |context, problems| asset_changes::check_update(context, &vendor, asset, change, problems),

@@ -1,12 +1,11 @@
 //! Uploads under a grant: planning where the parts of a zip are sent, and turning the complete zip into a
 //! codebase.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
-use poem::web::Data;
-use poem_openapi::{Object, OpenApi, Union, param::Path, registry::MetaSchema};
+use poem_openapi::{Object, OpenApi, Union, registry::MetaSchema};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::codebases::types::Codebase;
@@ -21,13 +20,13 @@ use crate::{
         upload_requests::{self, StatedPart},
     },
     rest::{
-        app::{App, LinkBaseUrl},
-        auth::Access,
+        app::LinkBaseUrl,
         enum_value::EnumValue,
         idempotent::Idempotent,
         json::{Json, JsonResult},
-        params::{NoParams, Params},
+        limits::Budget,
         request_body::{Body, Checked, Omittable},
+        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target},
         shapes::{
             UtcTime,
             scalars::{Scalar, impl_scalar},
@@ -256,7 +255,68 @@ pub struct UploadsApi;
 
 // The arguments of a handler are the parts of its request.
 #[allow(clippy::too_many_arguments)]
-#[OpenApi(prefix_path = "/v2/vendor/uploads", tag = "crate::rest::api::Tag::Uploads")]
+/// `POST /v2/vendor/uploads/grants/{token}`
+pub struct PlanUpload;
+
+impl Route for PlanUpload {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
+        "plan_upload",
+        Budget::Uploads,
+        Some(|| {
+            json!({
+                "file_name": "billing-core.zip",
+                "size_bytes": 48_213_004,
+                "content_type": "application/zip",
+                "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+            })
+        }),
+        Contract::new(Target::UploadGrant),
+    );
+}
+
+/// `POST /v2/vendor/uploads/grants/{token}/parts`
+pub struct GetUploadParts;
+
+impl Route for GetUploadParts {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
+        "get_upload_parts",
+        Budget::Uploads,
+        Some(|| json!({"upload_id": "0d5c1c52-3f0e-4d0b-9a54-8d7a1b6f2c11", "part_numbers": [1]})),
+        Contract::new(Target::UploadGrant),
+    );
+}
+
+/// `POST /v2/vendor/uploads/grants/{token}/complete`
+pub struct CompleteUpload;
+
+impl Route for CompleteUpload {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
+        "complete_upload",
+        Budget::Uploads,
+        Some(|| {
+            json!({
+                "upload_id": "0d5c1c52-3f0e-4d0b-9a54-8d7a1b6f2c11",
+                "parts": [{"part_number": 1, "etag": "\"99aa06d3014798d86001c324468d497f\""}],
+            })
+        }),
+        Contract::new(Target::UploadGrant),
+    );
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 3] = [
+    DeclaredRoute::of::<PlanUpload>(),
+    DeclaredRoute::of::<GetUploadParts>(),
+    DeclaredRoute::of::<CompleteUpload>(),
+];
+
+#[OpenApi(prefix_path = "/v2/vendor/uploads", tag = "crate::rest::tags::Tag::Uploads")]
 impl UploadsApi {
     /// Plan an upload
     ///
@@ -266,17 +326,15 @@ impl UploadsApi {
     #[oai(path = "/grants/:token", method = "post", operation_id = "plan_upload")]
     async fn plan(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<PlanUpload>,
         /// Token of the grant.
         #[oai(validator(min_length = 1, max_length = 128))]
         token: Path<String>,
-        _query: Params<NoParams>,
         link_base: LinkBaseUrl,
         idempotent: Idempotent,
         body: Body<UploadIn>,
     ) -> JsonResult<UploadPlan> {
-        let (vendor, token) = (access.0, token.0);
+        let (vendor, token) = (call.access, token.0);
         let (checked_token, size) = (token.clone(), body.value.size_bytes.0.map(i64::unsigned_abs));
         let file = body.value.into_file();
         let prepare = move |market: &Market, vendor: &Vendor, problems: Problems| {
@@ -284,7 +342,7 @@ impl UploadsApi {
             let prepared = grant_uploads::prepare(market, vendor, &checked_token, &file)?;
             Ok((file, prepared))
         };
-        let (market, base_url) = (app.market().clone(), link_base.0);
+        let (market, base_url) = (call.app.market().clone(), link_base.0);
         let plan = move |writer: &mut Writer, vendor: &Vendor, prepared: &(FileInput, PreparedUpload)| {
             let (file, prepared) = prepared;
             let upload = grant_uploads::plan(&market, writer, vendor, &token, file.clone(), prepared)?;
@@ -294,7 +352,7 @@ impl UploadsApi {
         let finish = |market: &Market, (_, prepared): (FileInput, PreparedUpload)| {
             grant_uploads::finish_plan(market, prepared);
         };
-        idempotent.prepare_and_write(&app, vendor, body.source, prepare, plan, finish).await
+        idempotent.prepare_and_write(&call.app, vendor, body.source, prepare, plan, finish).await
     }
 
     /// Get the parts of an upload
@@ -304,12 +362,10 @@ impl UploadsApi {
     #[oai(path = "/grants/:token/parts", method = "post", operation_id = "get_upload_parts")]
     async fn get_parts(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<GetUploadParts>,
         /// Token of the grant.
         #[oai(validator(min_length = 1, max_length = 128))]
         token: Path<String>,
-        _query: Params<NoParams>,
         link_base: LinkBaseUrl,
         _idempotent: Idempotent,
         body: Body<PartsIn>,
@@ -319,8 +375,8 @@ impl UploadsApi {
         let numbers: Vec<Option<u32>> = numbers.map(|number| number.0.map(|number| number.0)).collect();
         let base_url = link_base.0;
         let problems = body.source.problems();
-        let found = app.market().spawn_blocking(move |market| {
-            let (vendor, token) = (&access.0, &token.0);
+        let found = call.app.market().spawn_blocking(move |market| {
+            let (vendor, token) = (&call.access, &token.0);
             let requested = (upload_id.0, numbers.as_slice());
             let (upload_id, numbers) =
                 upload_requests::check_parts(market, vendor, token, requested, problems)?;
@@ -334,7 +390,7 @@ impl UploadsApi {
                 received: received.into_iter().map(ReceivedPart::from).collect(),
             })
         });
-        Ok(Json::from_bytes(body.source.sort_problems(&app, found.await).await?))
+        Ok(Json::from_bytes(body.source.sort_problems(&call.app, found.await).await?))
     }
 
     /// Complete an upload
@@ -345,12 +401,10 @@ impl UploadsApi {
     #[oai(path = "/grants/:token/complete", method = "post", operation_id = "complete_upload")]
     async fn complete(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<CompleteUpload>,
         /// Token of the grant.
         #[oai(validator(min_length = 1, max_length = 128))]
         token: Path<String>,
-        _query: Params<NoParams>,
         idempotent: Idempotent,
         body: Body<CompleteIn>,
     ) -> JsonResult<Codebase> {
@@ -363,13 +417,13 @@ impl UploadsApi {
             let (upload, parts) = upload_requests::check_completion(market, vendor, token, stated, problems)?;
             Ok((upload, grant_uploads::join(market, vendor, token, upload, &parts)?))
         };
-        let base_url = app.base_url().to_owned();
+        let base_url = call.app.base_url().to_owned();
         let complete = move |writer: &mut Writer, vendor: &Vendor, joined: &(Uuid, Option<JoinedUpload>)| {
             let (upload, joined) = (joined.0, joined.1.as_ref());
             let asset = grant_uploads::complete(writer, vendor, &token, &base_url, upload, joined)?;
             Ok(Codebase::from(&asset))
         };
         let finish = |market: &Market, (_, joined)| grant_uploads::finish_completion(market, joined);
-        idempotent.prepare_and_write(&app, access.0, body.source, prepare, complete, finish).await
+        idempotent.prepare_and_write(&call.app, call.access, body.source, prepare, complete, finish).await
     }
 }

@@ -1,50 +1,20 @@
-//! One test case per operation: who may call it, and sample requests. A missing case fails a test, so none is
-//! forgotten.
+//! One test case per operation, built from the attributes of its route: who may call it, and sample requests.
 
-use marketplace::clock::fixture_record_id;
+use std::sync::OnceLock;
+
+use marketplace::rest::{self, route::DeclaredRoute};
 use serde_json::Value;
-use uuid::Uuid;
 
-use super::{buyer_cases, vendor_cases};
-use crate::harness::records::{self, demo_records, is_published, key, texts};
+pub use marketplace::rest::route::RequiredAccess;
 
-/// The access that a caller needs for an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RequiredAccess {
-    /// A valid key.
-    ValidKey,
-    /// A marketplace role and the mutual NDA.
-    Member,
-    /// As `Member`; teams without catalog access may only get the first page without filters.
-    MemberFirstPage,
-    /// As `Member`, and catalog access.
-    CatalogAccess,
-    /// As `Member`, and either catalog access or ownership of the listing.
-    CatalogAccessOrOwner,
-    /// The vendor role and the mutual NDA.
-    Vendor,
-    /// The buyer role and the mutual NDA.
-    Buyer,
-}
+use super::targets;
+use crate::harness::{
+    documents::{Operation, documents},
+    records::{self, demo_records, is_published, key},
+};
 
 /// A request: its key and its path.
 pub type CaseRequest = (&'static str, String);
-
-/// Test case of an operation.
-pub struct Case {
-    /// `operationId` in the document.
-    pub operation: &'static str,
-    /// Access that the caller needs.
-    pub access: RequiredAccess,
-    /// Requests that return 200 (of a GET operation).
-    pub ok_requests: fn() -> Vec<CaseRequest>,
-    /// Well-formed requests that return 404, since the resource does not exist or is not visible to the team.
-    pub not_found_requests: fn() -> Vec<CaseRequest>,
-    /// The documented example of the request body, `Null` if the operation takes none.
-    pub body: fn() -> Value,
-    /// A query with a misspelled parameter, and the name that the error suggests (empty if it suggests none).
-    pub misspelled_query: (&'static str, &'static str),
-}
 
 /// Key of a buyer.
 pub const BUYER: &str = "mkt_demo_buyer";
@@ -66,173 +36,113 @@ pub const TEAMS_WITH_CATALOG_ACCESS: [&str; 7] = [
     "mkt_demo_both_two",
 ];
 
-/// Operations of both APIs.
-const SHARED_CASES: [Case; 13] = [
-    Case {
-        operation: "browse_listings",
-        access: RequiredAccess::MemberFirstPage,
-        ok_requests: browse,
-        not_found_requests: no_requests,
-        body: || Value::Null,
-        misspelled_query: ("min_pice=3", "min_price"),
-    },
-    Case {
-        operation: "get_browse_access",
-        access: RequiredAccess::Member,
-        ok_requests: || for_all_keys("/v2/listings/browse/access"),
-        not_found_requests: no_requests,
-        body: || Value::Null,
-        misspelled_query: ("unlocked=true", ""),
-    },
-    Case {
-        operation: "get_listings_by_ids",
-        access: RequiredAccess::CatalogAccess,
-        ok_requests: by_ids,
-        not_found_requests: no_requests,
-        body: || Value::Null,
-        misspelled_query: ("idss=1", "ids"),
-    },
-    Case {
-        operation: "get_listing",
-        access: RequiredAccess::CatalogAccessOrOwner,
-        ok_requests: || listings_by_visibility(true, &[""]),
-        not_found_requests: || listings_by_visibility(false, &[""]),
-        body: || Value::Null,
-        misspelled_query: ("listing=1", ""),
-    },
-    Case {
-        operation: "get_listing_quality",
-        access: RequiredAccess::CatalogAccessOrOwner,
-        ok_requests: || listings_by_visibility(true, &["/quality"]),
-        not_found_requests: || listings_by_visibility(false, &["/quality"]),
-        body: || Value::Null,
-        misspelled_query: ("limit=1", ""),
-    },
-    Case {
-        operation: "get_taskset",
-        access: RequiredAccess::CatalogAccessOrOwner,
-        ok_requests: || tasksets_by_visibility(true, ""),
-        not_found_requests: || tasksets_by_visibility(false, ""),
-        body: || Value::Null,
-        misspelled_query: ("limit=1", ""),
-    },
-    Case {
-        operation: "preview_taskset_tasks",
-        access: RequiredAccess::CatalogAccessOrOwner,
-        ok_requests: || tasksets_by_visibility(true, "/tasks"),
-        not_found_requests: || tasksets_by_visibility(false, "/tasks"),
-        body: || Value::Null,
-        misspelled_query: ("offset=20", ""),
-    },
-    Case {
-        operation: "list_domains",
-        access: RequiredAccess::ValidKey,
-        ok_requests: || for_all_keys("/v2/domains"),
-        not_found_requests: no_requests,
-        body: || Value::Null,
-        misspelled_query: ("limit=1", ""),
-    },
-    Case {
-        operation: "list_inventory_tags",
-        access: RequiredAccess::ValidKey,
-        ok_requests: || for_all_keys("/v2/inventory-tags"),
-        not_found_requests: no_requests,
-        body: || Value::Null,
-        misspelled_query: ("category=x", ""),
-    },
-    Case {
-        operation: "list_content_tags",
-        access: RequiredAccess::ValidKey,
-        ok_requests: || for_all_keys("/v2/content-tags"),
-        not_found_requests: no_requests,
-        body: || Value::Null,
-        misspelled_query: ("limit=1", ""),
-    },
-    Case {
-        operation: "list_asset_types",
-        access: RequiredAccess::ValidKey,
-        ok_requests: || for_all_keys("/v2/asset-types"),
-        not_found_requests: no_requests,
-        body: || Value::Null,
-        misspelled_query: ("deprecated=true", ""),
-    },
-    Case {
-        operation: "get_wallet",
-        access: RequiredAccess::Member,
-        ok_requests: || for_all_keys("/v2/wallet"),
-        not_found_requests: no_requests,
-        body: || Value::Null,
-        misspelled_query: ("currency=USD", ""),
-    },
-    Case {
-        operation: "list_notifications",
-        access: RequiredAccess::Member,
-        ok_requests: notifications,
-        not_found_requests: no_requests,
-        body: || Value::Null,
-        misspelled_query: ("limt=3", "limit"),
-    },
-];
+/// Keys of teams with the vendor role.
+const VENDORS: [&str; 4] = [VENDOR, BOTH, LOCKED_VENDOR, "mkt_demo_vendor_two"];
+
+/// Keys of teams with the buyer role.
+const BUYERS: [&str; 5] = [BUYER, BOTH, "mkt_demo_buyer_two", "mkt_demo_buyer_three", "mkt_demo_both_two"];
+
+/// Number of assets whose IDs a query contains for `{assets}`.
+const ASSETS_IN_QUERY: usize = 150;
+
+/// Test case of an operation.
+pub struct Case {
+    /// `operationId` in the document.
+    pub operation: &'static str,
+    /// Access that the caller needs.
+    pub access: RequiredAccess,
+    /// The route.
+    pub route: DeclaredRoute,
+}
 
 /// Returns the cases of all operations.
 pub fn cases() -> impl Iterator<Item = &'static Case> {
-    SHARED_CASES.iter().chain(&vendor_cases::CASES).chain(&buyer_cases::CASES)
+    static CASES: OnceLock<Vec<Case>> = OnceLock::new();
+    let case =
+        |route: DeclaredRoute| Case { operation: route.operation, access: route.required_access, route };
+    CASES.get_or_init(|| rest::routes().into_iter().map(case).collect()).iter()
 }
 
 impl Case {
     /// Returns the case of an operation.
     pub fn for_operation(operation: &str) -> &'static Case {
-        cases().find(|row| row.operation == operation).unwrap_or_else(|| panic!("{operation} has no row"))
+        cases().find(|case| case.operation == operation).unwrap_or_else(|| panic!("{operation} has no route"))
+    }
+
+    /// Returns the operation in the first document that has it.
+    pub fn documented(&self) -> &'static Operation {
+        let found = documents().iter().find_map(|document| document.operation(self.operation));
+        found.unwrap_or_else(|| panic!("{} is in no document", self.operation))
     }
 
     /// Returns the path of the first successful request, without its query.
     pub fn path(&self) -> String {
-        let (_, path) = (self.ok_requests)().swap_remove(0);
+        let (_, path) = self.ok_requests().swap_remove(0);
         path.split('?').next().unwrap().to_owned()
     }
-}
 
-fn no_requests() -> Vec<CaseRequest> {
-    Vec::new()
-}
-
-fn for_all_keys(path: &str) -> Vec<CaseRequest> {
-    TEAMS_WITH_CATALOG_ACCESS.into_iter().map(|key| (key, path.to_owned())).collect()
-}
-
-fn browse() -> Vec<CaseRequest> {
-    let mut requests = for_all_keys("/v2/listings/browse");
-    for query in [
-        "limit=100",
-        "limit=1&sort=price_low",
-        "sort=price_high&owned=true",
-        "query=data&sort=recent",
-        "query=nothingatallwillevermatchthis",
-        "asset_types=bundle&asset_types=other",
-        "vendor_tiers=1&vendor_tiers=9&min_price=0.01&max_price=1e12",
-    ] {
-        requests.extend(for_all_keys(&format!("/v2/listings/browse?{query}")));
+    /// Returns requests that return 200 (of a GET operation).
+    pub fn ok_requests(&self) -> Vec<CaseRequest> {
+        let contract = &self.route.contract;
+        let queries: Vec<String> = contract.queries.iter().map(|query| expand_query(query)).collect();
+        let mut requests = Vec::new();
+        for key in self.callers() {
+            for path in self.paths(key, true) {
+                if !contract.requires_query {
+                    requests.push((*key, path.clone()));
+                }
+                requests.extend(queries.iter().map(|query| (*key, format!("{path}?{query}"))));
+            }
+        }
+        requests
     }
-    requests
-}
 
-fn by_ids() -> Vec<CaseRequest> {
-    let mut requests = for_all_keys("/v2/listings/browse/by-ids");
-    let listings = demo_records().collection("listings");
-    let ids: Vec<String> =
-        listings.iter().map(|record| format!("ids={}", records::id("listings", record))).collect();
-    for sort in ["recommended", "recent", "price_low", "price_high"] {
-        requests.extend(for_all_keys(&format!("/v2/listings/browse/by-ids?sort={sort}&{}", ids.join("&"))));
+    /// Returns well-formed requests that return 404, since the resource does not exist or is not visible to the
+    /// team.
+    pub fn not_found_requests(&self) -> Vec<CaseRequest> {
+        let requests =
+            |key: &&'static str| self.paths(key, false).into_iter().map(|path| (*key, path)).collect();
+        self.callers().iter().flat_map(|key| -> Vec<CaseRequest> { requests(key) }).collect()
     }
-    requests.extend(for_all_keys(&format!("/v2/listings/browse/by-ids?ids={}", Uuid::nil())));
-    requests
+
+    /// Returns the documented example of the request body, `Null` if the operation takes none.
+    pub fn body(&self) -> Value {
+        self.route.body_example.map_or(Value::Null, |example| example())
+    }
+
+    /// Returns keys of teams that may call the operation.
+    const fn callers(&self) -> &'static [&'static str] {
+        match self.access {
+            RequiredAccess::Vendor => &VENDORS,
+            RequiredAccess::Buyer => &BUYERS,
+            _ => &TEAMS_WITH_CATALOG_ACCESS,
+        }
+    }
+
+    /// Returns paths with IDs of records that the team may see, or of others.
+    fn paths(&self, key: &str, is_visible: bool) -> Vec<String> {
+        let path = &self.documented().path;
+        let fill = |ids: Vec<String>| {
+            ids.iter().fold(path.clone(), |path, id| {
+                let (start, end) = (path.find('{').unwrap(), path.find('}').unwrap());
+                format!("{}{id}{}", &path[..start], &path[end + 1..])
+            })
+        };
+        targets::ids(self.route.contract.target, key, is_visible).into_iter().map(fill).collect()
+    }
 }
 
-fn notifications() -> Vec<CaseRequest> {
-    let mut requests = for_all_keys("/v2/vendor/notifications");
-    requests.extend(for_all_keys("/v2/vendor/notifications?limit=100"));
-    requests.extend(for_all_keys("/v2/vendor/notifications?limit=1"));
-    requests
+/// Replaces `name={collection}` by the IDs of the records of this collection.
+fn expand_query(query: &str) -> String {
+    let Some((before, rest)) = query.split_once('{') else { return query.to_owned() };
+    let (collection, after) = rest.split_once('}').unwrap();
+    let (before, name) = before.rsplit_once('&').map_or(("", before), |(before, name)| (before, name));
+    let records = demo_records().collection(collection).iter();
+    let records = records.take(if collection == "assets" { ASSETS_IN_QUERY } else { usize::MAX });
+    let mut parts: Vec<String> =
+        records.map(|record| format!("{name}{}", records::id(collection, record))).collect();
+    parts.splice(0..0, (!before.is_empty()).then(|| before.to_owned()));
+    parts.join("&") + after
 }
 
 /// Whether the browse routes show a listing to a team: it is published, the team owns it, or the team bought
@@ -241,67 +151,4 @@ pub fn is_listing_visible(team: &str, listing: &Value) -> bool {
     is_published(listing)
         || listing["team"] == team
         || !demo_records().purchase_kinds(team, key(listing)).is_empty()
-}
-
-/// Requests for each listing that is visible to the calling team (`is_seen`) or not, with each suffix in
-/// `steps`.
-fn listings_by_visibility(is_seen: bool, steps: &[&str]) -> Vec<CaseRequest> {
-    let mut requests = Vec::new();
-    for secret in TEAMS_WITH_CATALOG_ACCESS {
-        let team = demo_records().team_of(secret);
-        for listing in demo_records()
-            .collection("listings")
-            .iter()
-            .filter(|listing| is_listing_visible(team, listing) == is_seen)
-        {
-            for step in steps {
-                requests.push((
-                    secret,
-                    format!("/v2/listings/browse/{}{step}", records::id("listings", listing)),
-                ));
-            }
-        }
-        if !is_seen {
-            requests.push((secret, format!("/v2/listings/browse/{}{}", Uuid::nil(), steps[0])));
-        }
-    }
-    requests
-}
-
-/// Requests for tasksets on visible listings (`is_seen`), or on hidden ones, or with tasksets that are not on
-/// the listing.
-fn tasksets_by_visibility(is_seen: bool, step: &str) -> Vec<CaseRequest> {
-    let mut requests = Vec::new();
-    let path = |listing: &Value, taskset: Uuid| {
-        format!("/v2/listings/browse/{}/tasksets/{taskset}{step}", records::id("listings", listing))
-    };
-    let any = demo_records().collection("tasksets");
-    for secret in TEAMS_WITH_CATALOG_ACCESS {
-        let team = demo_records().team_of(secret);
-        for listing in demo_records().collection("listings") {
-            let own = demo_records().taskset_keys(listing);
-            let ids = own.iter().map(|key| records::id("tasksets", demo_records().find("tasksets", key)));
-            if is_listing_visible(team, listing) == is_seen {
-                requests.extend(ids.map(|id| (secret, path(listing, id))));
-            }
-            if is_seen {
-                continue;
-            }
-            // A taskset of another listing, and the ID of an asset (or a nil UUID), which is not a taskset.
-            let other = any
-                .iter()
-                .find(|taskset| !own.contains(&key(taskset)))
-                .expect("the demo has several tasksets");
-            let asset = texts(&listing["assets"]).next().map(|key| fixture_record_id("assets", key));
-            requests.push((secret, path(listing, records::id("tasksets", other))));
-            requests.push((secret, path(listing, asset.unwrap_or_default())));
-        }
-        if !is_seen {
-            requests.push((
-                secret,
-                path(&serde_json::json!({"id": Uuid::nil()}), records::id("tasksets", &any[0])),
-            ));
-        }
-    }
-    requests
 }

@@ -10,15 +10,9 @@ use uuid::Uuid;
 use super::cases::{BUYER, Case, LOCKED_VENDOR, RequiredAccess, TEAMS_WITH_CATALOG_ACCESS, VENDOR, cases};
 use crate::harness::{
     TestResponse, demo,
-    documents::{Document, Operation, documents},
+    documents::{Document, documents},
     records::{self, demo_records},
 };
-
-/// Returns the documented operation of a row.
-fn documented_operation(row: &Case) -> &'static Operation {
-    let found = documents().iter().find_map(|document| document.operation(row.operation));
-    found.unwrap_or_else(|| panic!("{} is in no document", row.operation))
-}
 
 /// Asserts that a response matches each document that has the operation.
 fn assert_matches_documents(operation: &str, response: &TestResponse) {
@@ -37,8 +31,8 @@ async fn assert_error(
     status: u16,
     code: &str,
 ) -> TestResponse {
-    let method = Method::from_bytes(documented_operation(row).method.as_bytes()).unwrap();
-    let body = (row.body)();
+    let method = Method::from_bytes(row.documented().method.as_bytes()).unwrap();
+    let body = row.body();
     let mut headers = headers.to_vec();
     let response = if body.is_null() {
         demo().send(method, path, &headers).await
@@ -114,8 +108,8 @@ async fn every_operation_returns_401_without_a_valid_key() {
 
 #[tokio::test]
 async fn first_of_three_key_headers_is_used() {
-    for row in cases().filter(|row| documented_operation(row).method == "GET") {
-        let (key, path) = (row.ok_requests)().swap_remove(0);
+    for row in cases().filter(|row| row.documented().method == "GET") {
+        let (key, path) = row.ok_requests().swap_remove(0);
         let token = format!("Bearer {key}");
         let lower = format!("bearer {key}");
         for headers in [
@@ -170,8 +164,7 @@ async fn team_without_role_or_nda_is_rejected() {
 
 /// Returns the path template of a row with `id` in place of each parameter.
 fn path_with_ids(row: &Case, id: &str) -> String {
-    let filled =
-        documented_operation(row).path.split('/').map(|step| if step.starts_with('{') { id } else { step });
+    let filled = row.documented().path.split('/').map(|step| if step.starts_with('{') { id } else { step });
     filled.collect::<Vec<_>>().join("/")
 }
 
@@ -198,10 +191,8 @@ async fn locked_team_gets_only_the_unfiltered_first_page_and_own_listings() {
                         &assert_ok(LOCKED_VENDOR, &format!("{path}{query}")).await,
                     );
                 }
-                for name in documented_operation(row)
-                    .query
-                    .iter()
-                    .filter(|name| !["limit", "sort"].contains(&name.as_str()))
+                for name in
+                    row.documented().query.iter().filter(|name| !["limit", "sort"].contains(&name.as_str()))
                 {
                     for value in ["", "0", "false", "1", "x"] {
                         assert_error_for(row, LOCKED_VENDOR, &format!("{path}?{name}={value}"), 403, locked)
@@ -267,9 +258,9 @@ async fn assert_ok(key: &str, path: &str) -> TestResponse {
 #[tokio::test]
 async fn unknown_query_parameter_is_rejected_with_a_suggestion() {
     for row in cases() {
-        let (query, nearest) = row.misspelled_query;
+        let (query, nearest) = row.route.contract.misspelled;
         let (name, _) = query.split_once('=').unwrap();
-        let (key, _) = (row.ok_requests)().swap_remove(0);
+        let (key, _) = row.ok_requests().swap_remove(0);
         let response =
             assert_error_for(row, key, &format!("{}?{query}", row.path()), 422, "extra_forbidden").await;
         let problem = &response.json()["detail"][0];
@@ -319,8 +310,8 @@ async fn malformed_path_id_is_rejected_with_its_location() {
                 assert_error_for(row, BUYER, &path_with_ids(row, invalid_id), 422, "uuid_parsing").await;
             assert_eq!(response.json()["detail"][0]["loc"], json!(["path", "listing_id"]));
         }
-        if documented_operation(row).path.contains("{taskset_id}") {
-            let path = documented_operation(row).path.replace("{listing_id}", &Uuid::nil().to_string());
+        if row.documented().path.contains("{taskset_id}") {
+            let path = row.documented().path.replace("{listing_id}", &Uuid::nil().to_string());
             let path = path.replace("{taskset_id}", "not-a-uuid");
             let response = assert_error_for(row, BUYER, &path, 422, "uuid_parsing").await;
             assert_eq!(response.json()["detail"][0]["loc"], json!(["path", "taskset_id"]));
@@ -331,7 +322,7 @@ async fn malformed_path_id_is_rejected_with_its_location() {
 #[tokio::test]
 async fn malformed_path_ids_of_vendor_and_buyer_routes_are_rejected() {
     for row in cases().filter(|row| [RequiredAccess::Vendor, RequiredAccess::Buyer].contains(&row.access)) {
-        let template = &documented_operation(row).path;
+        let template = &row.documented().path;
         let names = template.split('/').filter_map(|step| step.strip_prefix('{')?.strip_suffix('}'));
         // The token of a grant is not a UUID.
         for name in names.filter(|name| *name != "token") {
@@ -374,7 +365,7 @@ async fn vendor_and_buyer_routes_require_their_role() {
 #[tokio::test]
 async fn resources_hidden_from_a_team_return_404() {
     for row in cases() {
-        for (key, path_of_url) in (row.not_found_requests)() {
+        for (key, path_of_url) in row.not_found_requests() {
             assert_error_for(row, key, &path_of_url, 404, "not_found").await;
         }
     }
@@ -382,8 +373,8 @@ async fn resources_hidden_from_a_team_return_404() {
 
 #[tokio::test]
 async fn successful_responses_match_their_schemas() {
-    for row in cases().filter(|row| documented_operation(row).method == "GET") {
-        let requests = (row.ok_requests)();
+    for row in cases().filter(|row| row.documented().method == "GET") {
+        let requests = row.ok_requests();
         assert!(!requests.is_empty(), "{} has no request that succeeds", row.operation);
         for (key, path_of_url) in requests {
             assert_matches_documents(row.operation, &assert_ok(key, &path_of_url).await);
@@ -393,7 +384,7 @@ async fn successful_responses_match_their_schemas() {
 
 #[test]
 fn requested_listings_cover_all_kinds_and_stages() {
-    let seen: Vec<_> = (Case::for_operation("get_listing").ok_requests)();
+    let seen: Vec<_> = Case::for_operation("get_listing").ok_requests();
     let listing_of = |path: &str| {
         let listings = demo_records().collection("listings").iter();
         listings

@@ -1,10 +1,7 @@
 //! The requests that the docs pages send unless a reader changes them: every parameter has its example or its
 //! default, and the key is the one in the page.
 
-use marketplace::{
-    config::ContactSettings,
-    rest::{self, Api},
-};
+use marketplace::{config::ContactSettings, rest};
 use poem::http::Method;
 use serde_json::Value;
 
@@ -56,7 +53,7 @@ fn has_content(body: &Value) -> bool {
 async fn every_prefilled_get_has_content_in_the_demo() {
     let mut without_content = Vec::new();
     let mut count = 0;
-    for (api, key) in [(Api::Vendor, "mkt_demo_vendor"), (Api::Buyer, "mkt_demo_buyer")] {
+    for (api, key) in [(&rest::VENDOR, "mkt_demo_vendor"), (&rest::BUYER, "mkt_demo_buyer")] {
         let contact = ContactSettings::default();
         let document: Value = serde_json::from_str(&rest::openapi_json(api, BASE, &contact)).unwrap();
         for (path, item) in document["paths"].as_object().unwrap() {

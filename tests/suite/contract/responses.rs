@@ -4,7 +4,7 @@ use std::io::Read;
 
 use marketplace::{
     config::ContactSettings,
-    rest::{self, Api},
+    rest::{self, APIS},
 };
 use poem::http::Method;
 use serde_json::{Value, json};
@@ -123,8 +123,8 @@ async fn unknown_paths_and_wrong_methods_return_json_without_a_key() {
 
 #[tokio::test]
 async fn openapi_documents_and_docs_pages_need_no_key() {
-    for api in [Api::Vendor, Api::Buyer] {
-        let name = format!("{api:?}").to_lowercase();
+    for api in APIS {
+        let name = api.name;
         let response = demo().send(Method::GET, &format!("/{name}/openapi.json"), &[]).await;
         // The server is where its document is.
         let contact = ContactSettings::default();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use marketplace::{
     config::ContactSettings,
-    rest::{self, Api},
+    rest::{self, APIS},
 };
 use serde_json::{Value, json};
 
@@ -22,8 +22,7 @@ const FREE_FORM_FIELDS: [&str; 7] = [
 ];
 
 fn openapi_documents() -> [Value; 2] {
-    [Api::Vendor, Api::Buyer]
-        .map(|api| serde_json::from_str(&rest::openapi_json(api, BASE, &ContactSettings::default())).unwrap())
+    APIS.map(|api| serde_json::from_str(&rest::openapi_json(api, BASE, &ContactSettings::default())).unwrap())
 }
 
 /// Generators of clients write invalid code for an alternative that allows only null, and ignore `nullable` next

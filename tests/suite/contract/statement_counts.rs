@@ -4,7 +4,7 @@ use poem::http::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::cases::{BUYER, VENDOR};
+use super::cases::{VENDOR, cases};
 use crate::harness::TestMarket;
 
 /// Returns the number of statements that a request executes. Background work of the server can only add
@@ -22,36 +22,16 @@ async fn count_statements(market: &TestMarket, key: &str, path: &str) -> u64 {
 #[tokio::test]
 async fn statement_count_does_not_depend_on_page_size() {
     let market = TestMarket::demo();
-    for (key, path, short_page, long_page, maximum) in [
-        (VENDOR, "assets", "limit=1", "limit=200", 6),
-        (VENDOR, "assets/window", "leaf_budget=1", "leaf_budget=200", 6),
-        (VENDOR, "codebases", "limit=1", "limit=200", 6),
-        (VENDOR, "tasks", "limit=1", "limit=200", 6),
-        (VENDOR, "listings", "limit=1", "limit=100", 4),
-        (VENDOR, "listings/qc-reports", "limit=1", "limit=200", 4),
-        (VENDOR, "wallet/earnings", "limit=1", "limit=200", 4),
-        (VENDOR, "opportunities", "limit=1", "limit=100", 3),
-        (VENDOR, "project-opportunities/bids/mine", "limit=1", "limit=100", 4),
-        (VENDOR, "estimations", "limit=1", "limit=200", 3),
-        (BUYER, "buyer/opportunities", "limit=1", "limit=100", 4),
-        (BUYER, "buyer/project-opportunities", "limit=1", "limit=100", 4),
-    ] {
+    for case in cases() {
+        let Some(pages) = &case.route.contract.pages else { continue };
+        let (key, path) = case.ok_requests().swap_remove(0);
+        let path = path.split('?').next().unwrap();
         // The first request with a key also looks up the key.
-        count_statements(&market, key, &format!("/v2/{path}")).await;
-        let short = count_statements(&market, key, &format!("/v2/{path}?{short_page}")).await;
-        let long = count_statements(&market, key, &format!("/v2/{path}?{long_page}")).await;
+        count_statements(&market, key, path).await;
+        let short = count_statements(&market, key, &format!("{path}?{}", pages.short)).await;
+        let long = count_statements(&market, key, &format!("{path}?{}", pages.long)).await;
         assert_eq!(short, long, "{path}");
-        assert!((1..=maximum).contains(&long), "{path} executes {long} statements");
-    }
-    // Lists without pages: at most one statement, whatever their length.
-    for (key, path) in [
-        (VENDOR, "listings/sales"),
-        (VENDOR, "asset-groups"),
-        (BUYER, "listings/browse/purchases"),
-        (BUYER, "listings/browse/offers"),
-    ] {
-        count_statements(&market, key, &format!("/v2/{path}")).await;
-        assert!(count_statements(&market, key, &format!("/v2/{path}")).await <= 1, "{path}");
+        assert!((1..=pages.max_statements).contains(&long), "{path} executes {long} statements");
     }
 }
 

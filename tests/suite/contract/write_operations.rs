@@ -9,7 +9,7 @@ use marketplace::{
 use poem::http::Method;
 use serde_json::{Map, Value, json};
 
-use super::{cases::VENDOR, vendor_cases::example_body};
+use super::cases::{Case, VENDOR};
 use crate::harness::{
     BASE, TestMarket,
     documents::{Document, documents},
@@ -32,7 +32,7 @@ impl Calls {
         body: Option<Value>,
         status: u16,
     ) -> Value {
-        let body = body.unwrap_or_else(|| example_body(operation));
+        let body = body.unwrap_or_else(|| Case::for_operation(operation).body());
         let found = documents().iter().find_map(|document| document.operation(operation)).unwrap();
         assert_eq!(found.method, method, "{operation}");
         let response =

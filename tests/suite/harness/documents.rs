@@ -11,7 +11,7 @@ use std::{
 use jsonschema::Validator;
 use marketplace::{
     config::ContactSettings,
-    rest::{self, Api},
+    rest::{self, APIS, Api},
 };
 use serde_json::{Map, Value, json};
 
@@ -52,11 +52,11 @@ pub struct Document {
 /// Returns the documents of the vendor and the buyer API, parsed once.
 pub fn documents() -> &'static [Document; 2] {
     static DOCUMENTS: OnceLock<[Document; 2]> = OnceLock::new();
-    DOCUMENTS.get_or_init(|| [Api::Vendor, Api::Buyer].map(Document::new))
+    DOCUMENTS.get_or_init(|| APIS.map(Document::new))
 }
 
 impl Document {
-    fn new(api: Api) -> Document {
+    fn new(api: &Api) -> Document {
         let json: Value =
             serde_json::from_str(&rest::openapi_json(api, BASE, &ContactSettings::default())).unwrap();
         let mut operations = Vec::new();

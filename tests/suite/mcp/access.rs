@@ -65,9 +65,9 @@ async fn tools_depend_on_team_roles() {
         [
             "get_current_team",
             "browse_listings",
-            "get_browse_access",
             "get_listing",
             "get_listings_by_ids",
+            "get_browse_access",
             "get_listing_quality",
             "get_taskset",
             "preview_taskset_tasks",

@@ -13,7 +13,7 @@ mod truncation;
 
 use marketplace::{
     config::ContactSettings,
-    rest::{self, Api},
+    rest::{self, APIS},
 };
 use poem::http::Method;
 use serde_json::{Value, json};
@@ -110,6 +110,5 @@ fn names(tools: &[Value]) -> Vec<&str> {
 
 /// Returns the OpenAPI documents of both APIs.
 fn documents() -> [Value; 2] {
-    [Api::Vendor, Api::Buyer]
-        .map(|api| serde_json::from_str(&rest::openapi_json(api, BASE, &ContactSettings::default())).unwrap())
+    APIS.map(|api| serde_json::from_str(&rest::openapi_json(api, BASE, &ContactSettings::default())).unwrap())
 }

@@ -3,7 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use marketplace::mcp::table::{self, Audience, OperationCall, ToolOperations};
+use marketplace::{
+    mcp::table::{self, OperationCall, ToolOperations},
+    rest::route::Audience,
+};
 use serde_json::{Map, Value, json};
 
 use super::{ADDED_FIELDS, call, documents, tools};
@@ -66,7 +69,7 @@ fn chosen_calls(row: &'static table::ToolEntry) -> Vec<ChosenCall> {
         ToolOperations::Single(call) => vec![(row.audience, *call, None)],
         ToolOperations::Choice { argument, options, .. } => options
             .iter()
-            .map(|(value, audience, call)| (*audience, *call, Some((*argument, *value))))
+            .map(|(value, audience, call)| (*audience, *call, Some((argument.argument, *value))))
             .collect(),
     }
 }
@@ -77,7 +80,7 @@ async fn tools_return_what_their_operations_return() {
     let mut schemas: BTreeMap<&str, BTreeMap<String, jsonschema::Validator>> = BTreeMap::new();
     for row in table::tools() {
         for (audience, operation_call, choice) in chosen_calls(row) {
-            let mut requests = (Case::for_operation(operation_call.operation).ok_requests)();
+            let mut requests = Case::for_operation(operation_call.operation).ok_requests();
             // Some rows list all requests of one team before those of the next, so requests are sampled
             // evenly.
             let step = requests.len().div_ceil(MAX_COMPARED_REQUESTS).max(1);
@@ -94,19 +97,19 @@ async fn tools_return_what_their_operations_return() {
                 }
                 let is_paged = operation_call.list.is_some() && !arguments.contains_key("limit");
                 if is_paged {
-                    let default_limit = if row.name == "list_estimations" { 50 } else { 100 };
+                    let default_limit = if row.text.name == "list_estimations" { 50 } else { 100 };
                     let size = expected["limit"].as_u64().unwrap_or(default_limit).max(1);
                     arguments.insert("limit".to_owned(), json!(size));
                 }
-                let output = call(demo(), key, row.name, Value::Object(arguments)).await.ok();
+                let output = call(demo(), key, row.text.name, Value::Object(arguments)).await.ok();
                 if !schemas.contains_key(key) {
                     schemas.insert(key, output_validators(key).await);
                 }
                 let errors: Vec<String> =
-                    schemas[key][row.name].iter_errors(&output).map(|error| error.to_string()).collect();
-                assert!(errors.is_empty(), "{}: {errors:?}", row.name);
+                    schemas[key][row.text.name].iter_errors(&output).map(|error| error.to_string()).collect();
+                assert!(errors.is_empty(), "{}: {errors:?}", row.text.name);
                 if output["cut"].is_null() {
-                    assert_eq!(without_added_fields(output), expected, "{} as {key}: {path}", row.name);
+                    assert_eq!(without_added_fields(output), expected, "{} as {key}: {path}", row.text.name);
                     compared += 1;
                 }
             }
@@ -140,14 +143,15 @@ async fn every_output_matches_its_schema() {
             let name = tool["name"].as_str().unwrap();
             let input_validator = jsonschema::validator_for(&tool["inputSchema"]).unwrap();
             let output_validator = jsonschema::validator_for(&tool["outputSchema"]).unwrap();
-            let row = table::tools().find(|row| row.name == name).unwrap();
+            let row = table::tools().find(|row| row.text.name == name).unwrap();
             let mut argument_sets = Vec::new();
             for (audience, operation_call, choice) in chosen_calls(row) {
                 if audience == Audience::Vendors && key == BUYER {
                     continue;
                 }
                 let mut arguments = Map::new();
-                if let Some((_, path)) = (Case::for_operation(operation_call.operation).ok_requests)()
+                if let Some((_, path)) = Case::for_operation(operation_call.operation)
+                    .ok_requests()
                     .iter()
                     .find(|(request_key, _)| *request_key == key)
                 {

@@ -41,7 +41,7 @@ async fn responses_to_vendors_never_identify_buyers() {
         if !is_read || row.operation.contains("opportunit") {
             continue;
         }
-        for (secret, path) in (row.ok_requests)() {
+        for (secret, path) in row.ok_requests() {
             let own = demo_records().team_of(secret);
             let is_vendor = demo_records().find("teams", own)["roles"].to_string().contains("vendor");
             if !is_vendor {

@@ -2,10 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use marketplace::{
-    config::ContactSettings,
-    rest::{self, Api},
-};
+use marketplace::{config::ContactSettings, rest};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -14,10 +11,7 @@ use super::seller_market::{
     task_id, taskset_record, upload_empty_zip,
 };
 use crate::{
-    contract::{
-        cases::{Case, RequiredAccess},
-        vendor_cases::example_body,
-    },
+    contract::cases::{Case, RequiredAccess},
     harness::{BASE, TestMarket, documents::documents},
 };
 
@@ -99,7 +93,7 @@ fn ids_in_paths() -> BTreeSet<String> {
 /// Returns every ID of a vendor operation in the query or the body, as the path and the field.
 fn ids_in_queries_and_bodies() -> BTreeSet<String> {
     let document: Value =
-        serde_json::from_str(&rest::openapi_json(Api::Vendor, BASE, &ContactSettings::default())).unwrap();
+        serde_json::from_str(&rest::openapi_json(&rest::VENDOR, BASE, &ContactSettings::default())).unwrap();
     let mut found = BTreeSet::new();
     for operation in documents()[0]
         .operations()
@@ -212,9 +206,13 @@ async fn other_teams_ids_in_paths_are_not_found() {
         ("POST", "codebases/{}/qc/runs".to_owned(), Value::Null),
         ("GET", "raw-data/{}/qc".to_owned(), Value::Null),
         ("POST", "raw-data/{}/qc/runs".to_owned(), Value::Null),
-        ("POST", "vendor/uploads/grants/{}".to_owned(), example_body("plan_upload")),
-        ("POST", "vendor/uploads/grants/{}/parts".to_owned(), example_body("get_upload_parts")),
-        ("POST", "vendor/uploads/grants/{}/complete".to_owned(), example_body("complete_upload")),
+        ("POST", "vendor/uploads/grants/{}".to_owned(), Case::for_operation("plan_upload").body()),
+        ("POST", "vendor/uploads/grants/{}/parts".to_owned(), Case::for_operation("get_upload_parts").body()),
+        (
+            "POST",
+            "vendor/uploads/grants/{}/complete".to_owned(),
+            Case::for_operation("complete_upload").body(),
+        ),
         ("GET", "tasks/{}".to_owned(), Value::Null),
         ("PATCH", "tasks/{}".to_owned(), json!({"notes": "x"})),
         ("GET", "asset-groups/{}".to_owned(), Value::Null),

@@ -2,10 +2,8 @@
 
 pub(super) mod types;
 
-use std::sync::Arc;
-
-use poem::web::Data;
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
+use serde_json::json;
 use uuid::Uuid;
 
 use self::types::{
@@ -16,21 +14,167 @@ use crate::{
     domain::{assets::Kind, inventory::AssetChange},
     operations::{access::Vendor, asset_changes, codebases},
     rest::{
-        app::App,
-        auth::Access,
         filter_entries::{CodebaseFilters, FilterEntry},
         idempotent::Idempotent,
         json::{Json, JsonResult, NoContent},
-        params::{NoParams, Params},
+        limits::Budget,
+        params::Params,
         problem::ApiError,
         request_body::Body,
+        route::{Call, Contract, DeclaredRoute, Link, Path, Route, RouteAttributes, Target, Tool, ToolText},
         shapes::{assets::DataObject, limit_offset::Page},
+        vendor_api::asset_queries::ASSET_LIST_QUERIES,
+        vendor_api::assets::GET_ASSET_TOOL,
     },
 };
 
 pub struct CodebasesApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Codebases")]
+/// `GET /v2/codebases`
+pub struct ListCodebases;
+
+impl Route for ListCodebases {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_codebases",
+        Budget::Other,
+        Tool::list(
+            ToolText::new(
+                "list_codebases",
+                "Codebases",
+                "The team's codebases, with lines, commits, contributors, `missing` and `locked_fields`.",
+            )
+            .with_parameters(&[("filter", "As in list_assets; also `exclusivity`, `private_data`.")]),
+            "items",
+        ),
+        Contract::new(Target::None)
+            .with_queries(ASSET_LIST_QUERIES)
+            .with_misspelled("stge=complete", "stage")
+            .with_pages("limit=1", "limit=200", 6),
+    )
+    .with_parameter_examples(&[("filter", r#"["stage:is:complete", "domain:is:logistics"]"#)]);
+}
+
+/// `POST /v2/codebases`
+pub struct CreateCodebase;
+
+impl Route for CreateCodebase {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
+        "create_codebase",
+        Budget::Other,
+        Some(|| {
+            json!({
+                "title": "Harbour scheduling",
+                "exclusivity": "available",
+                "description": "Berth planning for a container port, in production from 2011 to 2024.",
+                "domain_tags": ["logistics"],
+                "data": {"channel": "github", "repo_full_name": "tideclock/harbour"},
+            })
+        }),
+        Contract::new(Target::None),
+    );
+}
+
+/// `POST /v2/codebases/batch`
+pub struct CreateCodebases;
+
+impl Route for CreateCodebases {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
+        "create_codebases",
+        Budget::Other,
+        Some(|| {
+            json!({
+                "items": [
+                    {"title": "Billing core", "exclusivity": "available", "lines_of_code": 182_000},
+                    {"title": "Ticket kiosk", "exclusivity": "unavailable", "price_usd": 12500},
+                ],
+            })
+        }),
+        Contract::new(Target::None),
+    )
+    .with_links(&[Link::new("/items/0/id", "get_codebase", "asset_id")]);
+}
+
+/// `GET /v2/codebases/{asset_id}`
+pub struct GetCodebase;
+
+impl Route for GetCodebase {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_codebase",
+        Budget::Other,
+        Tool::Choice { tool: &GET_ASSET_TOOL, value: "codebase", list: None },
+        Contract::new(Target::OwnCodebase),
+    );
+}
+
+/// `PATCH /v2/codebases/{asset_id}`
+pub struct UpdateCodebase;
+
+impl Route for UpdateCodebase {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::patch(
+        "update_codebase",
+        Budget::Other,
+        || json!({"price_usd": 48000, "history_start": "2011-04-18", "description": null}),
+        Contract::new(Target::OwnCodebase),
+    );
+}
+
+/// `DELETE /v2/codebases/{asset_id}`
+pub struct DeleteCodebase;
+
+impl Route for DeleteCodebase {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes =
+        RouteAttributes::delete("delete_codebase", Budget::Other, Contract::new(Target::OwnCodebase));
+}
+
+/// `POST /v2/codebases/{asset_id}/data`
+pub struct AttachCodebaseData;
+
+impl Route for AttachCodebaseData {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
+        "attach_codebase_data",
+        Budget::Other,
+        Some(|| json!({"channel": "github", "repo_full_name": "tideclock/harbour"})),
+        Contract::new(Target::OwnCodebase),
+    );
+}
+
+/// `DELETE /v2/codebases/{asset_id}/data`
+pub struct DetachCodebaseData;
+
+impl Route for DetachCodebaseData {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes =
+        RouteAttributes::delete("detach_codebase_data", Budget::Other, Contract::new(Target::OwnCodebase));
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 8] = [
+    DeclaredRoute::of::<ListCodebases>(),
+    DeclaredRoute::of::<CreateCodebase>(),
+    DeclaredRoute::of::<CreateCodebases>(),
+    DeclaredRoute::of::<GetCodebase>(),
+    DeclaredRoute::of::<UpdateCodebase>(),
+    DeclaredRoute::of::<DeleteCodebase>(),
+    DeclaredRoute::of::<AttachCodebaseData>(),
+    DeclaredRoute::of::<DetachCodebaseData>(),
+];
+
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Codebases")]
 impl CodebasesApi {
     /// List codebases
     ///
@@ -38,12 +182,11 @@ impl CodebasesApi {
     #[oai(path = "/codebases", method = "get", operation_id = "list_codebases")]
     async fn list(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<ListCodebases>,
         query: Params<AssetListQuery<FilterEntry<CodebaseFilters>>>,
     ) -> JsonResult<Codebases> {
         let to_page = |Page { items, total, limit, offset }| Codebases { items, total, limit, offset };
-        query.0.read_page(&app, access.0, |asset, _, _| Codebase::from(asset), to_page).await
+        query.0.read_page(&call.app, call.access, |asset, _, _| Codebase::from(asset), to_page).await
     }
 
     /// Create a codebase
@@ -53,9 +196,7 @@ impl CodebasesApi {
     #[oai(path = "/codebases", method = "post", operation_id = "create_codebase")]
     async fn create(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
-        _query: Params<NoParams>,
+        call: Call<CreateCodebase>,
         idempotent: Idempotent,
         body: Body<CodebaseIn>,
     ) -> JsonResult<Codebase, 201> {
@@ -63,8 +204,8 @@ impl CodebasesApi {
         let link = data.and_then(RepositoryLink::into_request);
         idempotent
             .write(
-                &app,
-                access.0,
+                &call.app,
+                call.access,
                 body.source,
                 move |context, vendor, problems| codebases::check_new(context, vendor, row.into(), problems),
                 move |writer, vendor, asset| {
@@ -82,17 +223,15 @@ impl CodebasesApi {
     #[oai(path = "/codebases/batch", method = "post", operation_id = "create_codebases")]
     async fn create_batch(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
-        _query: Params<NoParams>,
+        call: Call<CreateCodebases>,
         idempotent: Idempotent,
         body: Body<CodebaseBatch>,
     ) -> JsonResult<CodebaseBatchOut, 201> {
         let rows = body.value.items.0.unwrap_or_default();
         idempotent
             .write(
-                &app,
-                access.0,
+                &call.app,
+                call.access,
                 body.source,
                 move |context, vendor, problems| {
                     let changes = rows.into_iter().map(|row| row.0.map(AssetChange::from)).collect();
@@ -112,13 +251,11 @@ impl CodebasesApi {
     #[oai(path = "/codebases/:asset_id", method = "get", operation_id = "get_codebase")]
     async fn get(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<GetCodebase>,
         /// ID of the codebase.
         asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> JsonResult<Codebase> {
-        data_assets::get(&app, access.0, asset_id.0, Kind::Codebase).await
+        data_assets::get(&call.app, call.access, asset_id.0, Kind::Codebase).await
     }
 
     /// Update a codebase
@@ -128,18 +265,16 @@ impl CodebasesApi {
     #[oai(path = "/codebases/:asset_id", method = "patch", operation_id = "update_codebase")]
     async fn update(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<UpdateCodebase>,
         /// ID of the codebase.
         asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
         body: Body<CodebasePatch>,
     ) -> JsonResult<Codebase> {
         let change = body.value.into();
-        let (vendor, asset) = (access.0, (asset_id.0, Kind::Codebase));
+        let (vendor, asset) = (call.access, (asset_id.0, Kind::Codebase));
         let requester = vendor.requester();
         Json::write_body(
-            &app,
+            &call.app,
             requester,
             body.source,
             move |context, problems| asset_changes::check_update(context, &vendor, asset, change, problems),
@@ -155,13 +290,11 @@ impl CodebasesApi {
     #[oai(path = "/codebases/:asset_id", method = "delete", operation_id = "delete_codebase")]
     async fn delete(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<DeleteCodebase>,
         /// ID of the codebase.
         asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> Result<NoContent, ApiError> {
-        data_assets::delete(&app, access.0, asset_id.0, Kind::Codebase).await
+        data_assets::delete(&call.app, call.access, asset_id.0, Kind::Codebase).await
     }
 
     /// Link a repository
@@ -171,18 +304,16 @@ impl CodebasesApi {
     #[oai(path = "/codebases/:asset_id/data", method = "post", operation_id = "attach_codebase_data")]
     async fn attach_data(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<AttachCodebaseData>,
         /// ID of the codebase.
         asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
         idempotent: Idempotent,
         body: Body<RepositoryLink>,
     ) -> JsonResult<DataObject, 201> {
         let link = body.value.into_request();
         data_assets::attach_data(
-            &app,
-            access.0,
+            &call.app,
+            call.access,
             idempotent,
             body.source,
             move |_, _, problems| problems.into_result_of(link),
@@ -199,12 +330,10 @@ impl CodebasesApi {
     #[oai(path = "/codebases/:asset_id/data", method = "delete", operation_id = "detach_codebase_data")]
     async fn detach_data(
         &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
+        call: Call<DetachCodebaseData>,
         /// ID of the codebase.
         asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
     ) -> Result<NoContent, ApiError> {
-        data_assets::detach_data(&app, access.0, asset_id.0, Kind::Codebase).await
+        data_assets::detach_data(&call.app, call.access, asset_id.0, Kind::Codebase).await
     }
 }

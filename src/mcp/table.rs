@@ -1,0 +1,119 @@
+//! The tool table: which GET operations an agent can call, and under which name. Each route declares its tool; see
+//! [`crate::rest::route::Tool`].
+
+use std::sync::LazyLock;
+
+use crate::rest::{
+    self,
+    route::{Audience, DeclaredRoute, MultiTool, Tool, ToolText},
+};
+
+/// An entry of the tool table.
+#[derive(Debug)]
+pub struct ToolEntry {
+    /// The texts of the tool.
+    pub text: &'static ToolText,
+    /// Teams that see the tool.
+    pub audience: Audience,
+    /// Operation or operations behind the tool.
+    pub operations: ToolOperations,
+}
+
+/// The operations behind a tool.
+#[derive(Debug)]
+pub enum ToolOperations {
+    /// No operation: the tool describes the team of the API key.
+    None,
+    /// A single operation.
+    Single(OperationCall),
+    /// One of several operations, selected by an argument.
+    Choice {
+        /// The argument.
+        argument: &'static MultiTool,
+        /// Values of the argument, who may use each, and the operation that each selects.
+        options: Vec<(&'static str, Audience, OperationCall)>,
+    },
+}
+
+/// A GET operation, and the list in its response that is paged.
+#[derive(Clone, Copy, Debug)]
+pub struct OperationCall {
+    /// `operationId` in the OpenAPI document.
+    pub operation: &'static str,
+    /// Name of the response field that holds the list; `None` if the response is a single record.
+    pub list: Option<&'static str>,
+}
+
+impl ToolEntry {
+    /// Returns the description that agents see: when to call the tool, what to call next, and where its IDs
+    /// come from.
+    pub fn description(&self) -> String {
+        let ToolText { summary, id_sources, .. } = self.text;
+        if id_sources.is_empty() { (*summary).to_owned() } else { format!("{summary} IDs: {id_sources}.") }
+    }
+
+    /// Returns the name of the argument that selects the operation, or `None` if there is no choice.
+    pub const fn choice_argument(&self) -> Option<&'static str> {
+        match &self.operations {
+            ToolOperations::Choice { argument, .. } => Some(argument.argument),
+            _ => None,
+        }
+    }
+
+    /// Returns every operation behind the tool, with the teams that may use it.
+    pub fn operation_calls(&self) -> Vec<(Audience, OperationCall)> {
+        match &self.operations {
+            ToolOperations::None => Vec::new(),
+            ToolOperations::Single(call) => vec![(self.audience, *call)],
+            ToolOperations::Choice { options, .. } => {
+                options.iter().map(|(_, audience, call)| (*audience, *call)).collect()
+            }
+        }
+    }
+}
+
+/// The texts of the only tool without an operation.
+static CURRENT_TEAM: ToolText = ToolText::new(
+    "get_current_team",
+    "Current team",
+    "Call this first. Returns the key's team, its roles, whether it accepted the mutual NDA, and its browse gate \
+     status.",
+);
+
+/// Returns every tool, in the order in which agents see them.
+pub fn tools() -> impl Iterator<Item = &'static ToolEntry> {
+    static TOOLS: LazyLock<Vec<ToolEntry>> = LazyLock::new(|| collect_tools(&rest::routes()));
+    TOOLS.iter()
+}
+
+/// Collects the tools that routes declare. A tool with several operations is where the first of them is.
+fn collect_tools(routes: &[DeclaredRoute]) -> Vec<ToolEntry> {
+    let mut tools = vec![ToolEntry {
+        text: &CURRENT_TEAM,
+        audience: Audience::AllTeams,
+        operations: ToolOperations::None,
+    }];
+    for route in routes {
+        let (operation, audience) = (route.operation, route.required_access.audience());
+        match route.tool() {
+            Tool::Own { text, list } => {
+                let operations = ToolOperations::Single(OperationCall { operation, list: *list });
+                tools.push(ToolEntry { text, audience, operations });
+            }
+            Tool::Choice { tool, value, list } => {
+                let option = (*value, audience, OperationCall { operation, list: *list });
+                match tools.iter_mut().find(|entry| entry.text.name == tool.text.name) {
+                    Some(ToolEntry { operations: ToolOperations::Choice { options, .. }, .. }) => {
+                        options.push(option);
+                    }
+                    _ => {
+                        let operations = ToolOperations::Choice { argument: tool, options: vec![option] };
+                        tools.push(ToolEntry { text: &tool.text, audience, operations });
+                    }
+                }
+            }
+            Tool::Excluded(_) => {}
+        }
+    }
+    tools
+}

@@ -1,0 +1,93 @@
+//! How agents call an operation: the texts of its tool, which say what the OpenAPI documents do not: when to
+//! choose the tool, and what to call next. Parameters, response shapes, and rules come from the operation.
+
+/// How agents call an operation.
+#[derive(Debug)]
+pub enum Tool {
+    /// A tool of its own.
+    Own {
+        /// The texts of the tool.
+        text: ToolText,
+        /// Name of the response field that holds the list; none if the response is a single record.
+        list: Option<&'static str>,
+    },
+    /// One of the operations of a tool, which an argument selects. The tool is shown where its first operation is.
+    Choice {
+        /// The tool.
+        tool: &'static MultiTool,
+        /// The value of the argument.
+        value: &'static str,
+        /// Name of the response field that holds the list; none if the response is a single record.
+        list: Option<&'static str>,
+    },
+    /// No tool, for this reason.
+    Excluded(&'static str),
+}
+
+/// A tool that calls one of several operations.
+#[derive(Debug)]
+pub struct MultiTool {
+    /// The texts of the tool.
+    pub text: ToolText,
+    /// Name of the argument that selects the operation.
+    pub argument: &'static str,
+    /// Description of the argument.
+    pub description: &'static str,
+    /// Default value of the argument; if none, it is required.
+    pub default: Option<&'static str>,
+}
+
+/// The texts of a tool.
+#[derive(Debug)]
+pub struct ToolText {
+    /// Name by which agents call the tool.
+    pub name: &'static str,
+    /// Display name for people.
+    pub title: &'static str,
+    /// When to call the tool, and what to call next.
+    pub summary: &'static str,
+    /// Parameter descriptions that replace those of the OpenAPI document, as `(parameter, description)`. Used
+    /// where the document's text does not fit, or where agents get the parameter wrong.
+    pub parameters: &'static [(&'static str, &'static str)],
+    /// Tools that return the IDs that this tool takes; empty if it takes none.
+    pub id_sources: &'static str,
+    /// Whether the result contains text that teams wrote, as opposed to the platform.
+    pub has_team_text: bool,
+}
+
+impl Tool {
+    /// A tool that returns a record.
+    pub const fn record(text: ToolText) -> Tool {
+        Tool::Own { text, list: None }
+    }
+
+    /// A tool that returns a list in the given field.
+    pub const fn list(text: ToolText, field: &'static str) -> Tool {
+        Tool::Own { text, list: Some(field) }
+    }
+}
+
+impl ToolText {
+    /// Creates texts without parameter descriptions and IDs.
+    pub const fn new(name: &'static str, title: &'static str, summary: &'static str) -> ToolText {
+        ToolText { name, title, summary, parameters: &[], id_sources: "", has_team_text: true }
+    }
+
+    /// Replaces parameter descriptions, given as `(parameter, description)`.
+    #[must_use]
+    pub const fn with_parameters(self, parameters: &'static [(&'static str, &'static str)]) -> ToolText {
+        ToolText { parameters, ..self }
+    }
+
+    /// Sets the tools that return the IDs that this tool takes.
+    #[must_use]
+    pub const fn with_ids(self, id_sources: &'static str) -> ToolText {
+        ToolText { id_sources, ..self }
+    }
+
+    /// States that the result contains no text that teams wrote.
+    #[must_use]
+    pub const fn without_team_text(self) -> ToolText {
+        ToolText { has_team_text: false, ..self }
+    }
+}

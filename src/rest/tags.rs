@@ -1,0 +1,31 @@
+//! Tags that group the operations in the OpenAPI documents.
+
+/// Tags that group the operations in the OpenAPI documents.
+#[derive(poem_openapi::Tags)]
+#[oai(rename_all = "snake_case")]
+pub enum Tag {
+    /// Published listings: browse pages, filters, facets, details, quality evidence, and previews.
+    Catalog,
+    /// The taxonomy of the catalog: domains, tags, and asset types.
+    Taxonomy,
+    /// The team's wallet and notifications.
+    Account,
+    /// The buyer's purchases and offers.
+    Deals,
+    /// Requests for data that buyers publish, and vendors' bids on them.
+    Opportunities,
+    /// Non-binding price estimations for a vendor's data sources.
+    Estimations,
+    /// The vendor's own listings in every lifecycle stage.
+    Listings,
+    /// The vendor's assets of all types and the groups that contain them.
+    Inventory,
+    /// Code repositories with their history.
+    Codebases,
+    /// Zip archives of data files.
+    RawData,
+    /// Zip archives that are uploaded in parts under an upload grant.
+    Uploads,
+    /// Task versions, each imported from one of the team's tasksets.
+    Tasks,
+}

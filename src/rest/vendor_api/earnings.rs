@@ -1,0 +1,119 @@
+//! The entries of a vendor's earnings.
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::{
+    domain::{ledger::EntryType, money::CURRENCY},
+    operations::{access::Vendor, wallet},
+    rest::{
+        enum_value::EnumValue,
+        json::{Json, JsonResult},
+        limits::Budget,
+        params::Params,
+        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText},
+        shapes::{UtcTime, limit_offset::LimitOffset},
+    },
+    store::wallet::EarningsChange,
+};
+
+/// A ledger entry that changed a team's earnings.
+#[derive(Debug, Object, Serialize)]
+pub struct EarningsEntry {
+    /// ID of the entry.
+    pub id: Uuid,
+    /// Type of the entry.
+    pub entry_type: EnumValue<EntryType>,
+    /// Change of the earnings, in US dollars with two decimals; negative if they decreased.
+    #[oai(validator(pattern = r"^-?\d+\.\d{2}$"))]
+    pub amount: String,
+    /// Currency of the amount. Always `USD`.
+    #[oai(validator(pattern = "^USD$"))]
+    pub currency: String,
+    /// Time of the entry.
+    pub created_at: UtcTime,
+    /// Time from which the amount can be converted to credits or withdrawn.
+    pub available_at: UtcTime,
+    /// Description of the entry, for people.
+    pub description: String,
+    /// ID of the sale that the entry belongs to; null if it belongs to none.
+    pub purchase_id: Option<Uuid>,
+}
+
+impl From<EarningsChange> for EarningsEntry {
+    fn from(earning: EarningsChange) -> EarningsEntry {
+        EarningsEntry {
+            id: earning.id,
+            entry_type: EnumValue(earning.entry_type),
+            amount: earning.amount.to_string(),
+            currency: CURRENCY.to_owned(),
+            created_at: earning.created_at.into(),
+            available_at: earning.available_at.into(),
+            description: earning.description,
+            purchase_id: earning.purchase,
+        }
+    }
+}
+
+/// A page of the entries of a team's earnings.
+#[derive(Debug, Object, Serialize)]
+pub struct EarningsPage {
+    /// The entries, newest first.
+    pub items: Vec<EarningsEntry>,
+    /// Number of entries, on all pages.
+    pub total: u64,
+    /// Maximum number of items on the page, as requested.
+    pub limit: u32,
+    /// Number of items skipped, as requested.
+    pub offset: i64,
+}
+
+pub struct EarningsApi;
+
+/// `GET /v2/wallet/earnings`
+pub struct ListEarnings;
+
+impl Route for ListEarnings {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_earnings",
+        Budget::Other,
+        Tool::list(
+            ToolText::new(
+                "list_earnings",
+                "Earnings",
+                "The team's earnings entries, newest first: sales, fees, refunds, withdrawals. `amount` is a signed \
+         decimal string.",
+            ),
+            "items",
+        ),
+        Contract::new(Target::None)
+            .with_queries(&["limit=200", "limit=1&offset=1", "offset=2147483647"])
+            .with_misspelled("ofset=1", "offset")
+            .with_pages("limit=1", "limit=200", 4),
+    );
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<ListEarnings>()];
+
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Account")]
+impl EarningsApi {
+    /// List earnings entries
+    ///
+    /// Returns a page of the ledger entries that changed the team's earnings, newest first: sales, platform
+    /// fees, refunds, conversions to credits, and withdrawals.
+    #[oai(path = "/wallet/earnings", method = "get", operation_id = "list_earnings")]
+    async fn list(&self, call: Call<ListEarnings>, query: Params<LimitOffset>) -> JsonResult<EarningsPage> {
+        let (limit, offset) = (query.0.limit, query.0.offset);
+        Json::read(&call.app, call.access.requester(), move |reader| {
+            let (entries, total) =
+                wallet::earnings(reader, &call.access, limit as usize, offset.cast_unsigned())?;
+            let items = entries.into_iter().map(EarningsEntry::from).collect();
+            Ok(EarningsPage { items, total, limit, offset })
+        })
+        .await
+    }
+}
