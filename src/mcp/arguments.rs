@@ -4,6 +4,8 @@
 //! Operations validate their own parameters. Only what they never see is validated here: argument names,
 //! choices, and what the tool does with the response.
 
+use std::sync::Arc;
+
 use rmcp::model::JsonObject;
 use serde_json::Value;
 use uuid::Uuid;
@@ -17,8 +19,10 @@ use super::{
     tools::Tool,
     variants::{Paging, Variant},
 };
-use crate::error::{Code, excerpt};
-use crate::rest::route::MultiTool;
+use crate::{
+    error::{Code, excerpt},
+    rest::route::MultiTool,
+};
 
 /// Arguments that select a part of the results or their order, but do not filter.
 const PAGING_ARGUMENTS: [&str; 5] = [LIMIT, OFFSET, "cursor", "sort", "sort_direction"];
@@ -30,7 +34,7 @@ const MAX_ADDRESS_BYTES: usize = 60_000;
 #[derive(Debug)]
 pub struct ToolCall<'t> {
     /// The tool's entry in the tool table.
-    pub row: &'static ToolEntry,
+    pub row: Arc<ToolEntry>,
     /// The operation that the arguments select.
     pub variant: &'t Variant,
     /// Path of the operation, with its parameters filled in.
@@ -64,7 +68,7 @@ impl ToolCall<'_> {
         let variant = find_variant(tool, find)?;
         let choice = tool.entry.choice_argument();
         let mut call = ToolCall {
-            row: tool.entry,
+            row: Arc::clone(&tool.entry),
             variant,
             path: variant.operation.path.clone(),
             query: Vec::new(),

@@ -41,7 +41,7 @@ use agent_server::{AgentServer, KeySource};
 /// Paths of the agent server.
 pub const PATHS: [&str; 2] = ["/v2/mcp/", "/v2/mcp"];
 
-/// Returns the whole application: the routes of both APIs and the agent server.
+/// Returns the whole application: the routes of all APIs and the agent server.
 pub fn app(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
     with_agent_server(AppBuilder::new(market, base_url), base_url).build()
 }
@@ -56,14 +56,15 @@ pub fn agent_app(market: Market, base_url: &str) -> BoxEndpoint<'static, Respons
     with_agent_server(AppBuilder::new(market, base_url), base_url).without_routes().build()
 }
 
-fn with_agent_server(builder: AppBuilder, base_url: &str) -> AppBuilder {
+/// Adds the agent server to an application, with the tools that its routes declare.
+pub fn with_agent_server(builder: AppBuilder, base_url: &str) -> AppBuilder {
     let endpoint = Arc::new(http::AgentEndpoint::new(new_server(&builder, KeySource::Request), base_url));
     PATHS.into_iter().fold(builder, |builder, path| builder.mount(path, Arc::clone(&endpoint)))
 }
 
 fn new_server(builder: &AppBuilder, key_source: KeySource) -> AgentServer {
     let operations = openapi::GetOperations::from_documents(&builder.documents());
-    let tool_sets = tools::ToolSets::new(&operations);
+    let tool_sets = tools::ToolSets::new(&builder.routes(), &operations);
     AgentServer {
         market: builder.market().clone(),
         direct: builder.in_process_routes(),

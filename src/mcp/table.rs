@@ -1,12 +1,7 @@
 //! The tool table: which GET operations an agent can call, and under which name. Each route declares its tool; see
 //! [`crate::rest::route::Tool`].
 
-use std::sync::LazyLock;
-
-use crate::rest::{
-    self,
-    route::{Audience, DeclaredRoute, MultiTool, Tool, ToolText},
-};
+use crate::rest::route::{Audience, DeclaredRoute, MultiTool, Tool, ToolText};
 
 /// An entry of the tool table.
 #[derive(Debug)]
@@ -80,14 +75,9 @@ static CURRENT_TEAM: ToolText = ToolText::new(
      status.",
 );
 
-/// Returns every tool, in the order in which agents see them.
-pub fn tools() -> impl Iterator<Item = &'static ToolEntry> {
-    static TOOLS: LazyLock<Vec<ToolEntry>> = LazyLock::new(|| collect_tools(&rest::routes()));
-    TOOLS.iter()
-}
-
-/// Collects the tools that routes declare. A tool with several operations is where the first of them is.
-fn collect_tools(routes: &[DeclaredRoute]) -> Vec<ToolEntry> {
+/// Returns the tools that routes declare, in the order in which agents see them. A tool with several operations is
+/// where the first of them is.
+pub fn tools(routes: &[DeclaredRoute]) -> Vec<ToolEntry> {
     let mut tools = vec![ToolEntry {
         text: &CURRENT_TEAM,
         audience: Audience::AllTeams,

@@ -11,7 +11,10 @@ use super::{
     table::{self, OperationCall, ToolEntry, ToolOperations},
     variants::Variant,
 };
-use crate::{domain::teams::Team, rest::route::Audience};
+use crate::{
+    domain::teams::Team,
+    rest::route::{Audience, DeclaredRoute},
+};
 
 /// The tools of teams with one combination of roles, in display order.
 #[derive(Debug)]
@@ -24,7 +27,7 @@ pub struct ToolSet {
 #[derive(Debug)]
 pub struct Tool {
     /// Entry in the tool table.
-    pub entry: &'static ToolEntry,
+    pub entry: Arc<ToolEntry>,
     /// Operations that the team can call through the tool; empty if the tool has none.
     pub variants: Vec<Variant>,
     /// Names of the tool's arguments.
@@ -40,9 +43,10 @@ pub struct ToolSets {
 }
 
 impl ToolSets {
-    /// Joins the tool table with the operations.
-    pub fn new(operations: &GetOperations) -> ToolSets {
-        let tool_set = |(is_vendor, is_buyer)| ToolSet::new(operations, is_vendor, is_buyer);
+    /// Joins the tools that routes declare with the operations.
+    pub fn new(routes: &[DeclaredRoute], operations: &GetOperations) -> ToolSets {
+        let table: Vec<Arc<ToolEntry>> = table::tools(routes).into_iter().map(Arc::new).collect();
+        let tool_set = |(is_vendor, is_buyer)| ToolSet::new(&table, operations, is_vendor, is_buyer);
         ToolSets { by_role: [(false, false), (false, true), (true, false), (true, true)].map(tool_set) }
     }
 
@@ -53,14 +57,14 @@ impl ToolSets {
 }
 
 impl ToolSet {
-    fn new(operations: &GetOperations, is_vendor: bool, is_buyer: bool) -> ToolSet {
+    fn new(table: &[Arc<ToolEntry>], operations: &GetOperations, is_vendor: bool, is_buyer: bool) -> ToolSet {
         let is_visible = |audience| match audience {
             Audience::AllTeams => true,
             Audience::TeamsWithRole => is_vendor || is_buyer,
             Audience::Vendors => is_vendor,
             Audience::Buyers => is_buyer,
         };
-        let rows = table::tools().filter(|row| is_visible(row.audience));
+        let rows = table.iter().filter(|row| is_visible(row.audience)).cloned();
         let mut described = schemas::DescribedArguments::default();
         let tools: Vec<Tool> =
             rows.map(|row| Tool::new(row, operations, &is_visible, &mut described)).collect();
@@ -81,7 +85,7 @@ impl ToolSet {
 
 impl Tool {
     fn new(
-        row: &'static ToolEntry,
+        row: Arc<ToolEntry>,
         operations: &GetOperations,
         is_visible: &dyn Fn(Audience) -> bool,
         described: &mut schemas::DescribedArguments,
@@ -95,7 +99,7 @@ impl Tool {
                 visible.map(|(choice, _, call)| variant(Some(*choice), *call)).collect()
             }
         };
-        let input = schemas::input_schema(row, &variants, described);
+        let input = schemas::input_schema(&row, &variants, described);
         let arguments = schemas::argument_names(&input);
         let annotations = ToolAnnotations::new().read_only(true).destructive(false);
         let definition = Definition::new(row.text.name, row.description(), input)

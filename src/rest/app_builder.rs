@@ -21,6 +21,7 @@ use super::{
     link_base::LinkBase,
     openapi_pages, request_id,
     resources::Resources,
+    route::DeclaredRoute,
     router, spool,
 };
 use crate::{error::Error, market::Market, rest::problem::ApiError};
@@ -44,7 +45,7 @@ impl AppBuilder {
     }
 
     /// Creates the routes of these APIs and their documents.
-    fn with_apis(market: Market, base_url: &str, apis: &[&'static Api]) -> AppBuilder {
+    pub fn with_apis(market: Market, base_url: &str, apis: &[&'static Api]) -> AppBuilder {
         let settings = market.settings();
         // Without a public URL, the server is where its document is, whatever host name that was requested from.
         let server = match settings.server.public_url.as_str() {
@@ -87,6 +88,12 @@ impl AppBuilder {
     /// Returns the OpenAPI document of every API.
     pub fn documents(&self) -> Vec<&Value> {
         self.apis.iter().map(|(_, document)| document).collect()
+    }
+
+    /// Returns every route, in the order in which agents see their tools.
+    pub fn routes(&self) -> Vec<DeclaredRoute> {
+        let apis: Vec<&'static Api> = self.apis.iter().map(|(api, _)| *api).collect();
+        api::groups(&apis).into_iter().flat_map(|group| (group.routes)()).collect()
     }
 
     /// Mounts an endpoint of a layer above at exactly `path`, for all methods.

@@ -62,12 +62,14 @@ mod vendor_api;
 use crate::{config::Settings, search::Renderer};
 use poem::{Response, endpoint::BoxEndpoint};
 
-pub use api::{APIS, Api, BUYER, VENDOR, routes};
+pub use api::{APIS, Api, BUYER, RouteGroup, VENDOR, routes};
 pub use api_documents::openapi_json;
 pub use app_builder::AppBuilder;
 pub use host::check as check_host;
 pub use in_process::{Caller, InProcessResponse, InProcessRoutes};
+pub use json::{Json, JsonResult};
 pub use landing_page::DEMO_KEYS;
+pub use limits::Budget;
 pub use link_base::{base_url, local_url};
 pub use problem::ApiError;
 pub use request_body::read_json_bytes as body_bytes;

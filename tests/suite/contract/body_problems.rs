@@ -6,6 +6,7 @@ use std::{collections::BTreeSet, io::Write, iter};
 use marketplace::{
     domain::assets::Exclusivity,
     operations::{self, grants::GrantInput},
+    rest,
 };
 use poem::http::Method;
 use serde_json::{Value, json};
@@ -340,7 +341,7 @@ async fn conflicts_with_stored_rows_come_after_all_problems() {
 #[tokio::test]
 async fn operations_without_a_body_reject_content() {
     let market = TestMarket::demo();
-    for (document, key) in documents().iter().zip([VENDOR, super::cases::BUYER]) {
+    for (document, api) in documents().iter().zip(rest::APIS) {
         for operation in document.operations().iter().filter(|operation| !operation.takes_body()) {
             let steps =
                 operation.path.split('/').map(|step| if step.starts_with('{') { ABSENT } else { step });
@@ -349,7 +350,7 @@ async fn operations_without_a_body_reject_content() {
                 path = format!("{path}?asset_id={ABSENT}");
             }
             let method = Method::from_bytes(operation.method.as_bytes()).unwrap();
-            let headers = [("x-api-key", key)];
+            let headers = [("x-api-key", api.demo_key)];
             let send = async |body: &str| {
                 market.send_body(method.clone(), &path, &headers, body.as_bytes().to_vec()).await
             };

@@ -1,6 +1,9 @@
 //! The OpenAPI documents: snapshots, and examples that are real responses.
 
-use marketplace::{config::ContactSettings, rest};
+use marketplace::{
+    config::ContactSettings,
+    rest::{self, APIS},
+};
 use serde_json::{Map, Value};
 
 use crate::harness::{
@@ -18,13 +21,11 @@ const LISTING: &str = "3e2d79e2-8302-51d1-83d5-f1aba5d6d91d";
 const TASKSET: &str = "5e316e03-31bf-563a-add4-91ab6bb72d9e";
 
 #[test]
-fn vendor_document_matches_snapshot() {
-    insta::assert_snapshot!(rest::openapi_json(&rest::VENDOR, BASE, &ContactSettings::default()));
-}
-
-#[test]
-fn buyer_document_matches_snapshot() {
-    insta::assert_snapshot!(rest::openapi_json(&rest::BUYER, BASE, &ContactSettings::default()));
+fn documents_match_their_snapshots() {
+    for api in APIS {
+        let name = format!("{}_document_matches_snapshot", api.name);
+        insta::assert_snapshot!(name, rest::openapi_json(api, BASE, &ContactSettings::default()));
+    }
 }
 
 /// Maximum number of elements of an array in an example; further ones are removed.

@@ -24,4 +24,5 @@ mod schema;
 mod schemas;
 mod statement_counts;
 mod targets;
+mod trial_api;
 mod write_operations;

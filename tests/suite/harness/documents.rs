@@ -49,10 +49,16 @@ pub struct Document {
     validators: Mutex<HashMap<String, Arc<Validator>>>,
 }
 
-/// Returns the documents of the vendor and the buyer API, parsed once.
-pub fn documents() -> &'static [Document; 2] {
-    static DOCUMENTS: OnceLock<[Document; 2]> = OnceLock::new();
-    DOCUMENTS.get_or_init(|| APIS.map(Document::new))
+/// Returns the documents of all APIs, parsed once.
+pub fn documents() -> &'static [Document] {
+    static DOCUMENTS: OnceLock<Vec<Document>> = OnceLock::new();
+    DOCUMENTS.get_or_init(|| APIS.into_iter().map(Document::new).collect())
+}
+
+/// Returns the document of the vendor API.
+pub fn vendor_document() -> &'static Document {
+    let position = APIS.iter().position(|api| api.name == rest::VENDOR.name).unwrap();
+    &documents()[position]
 }
 
 impl Document {

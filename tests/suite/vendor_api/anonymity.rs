@@ -4,7 +4,7 @@ use crate::{
     contract::cases::{Case, RequiredAccess, cases},
     harness::{
         demo,
-        documents::documents,
+        documents::vendor_document,
         records::{self, demo_records, key},
     },
 };
@@ -37,7 +37,7 @@ async fn responses_to_vendors_never_identify_buyers() {
         cases().filter(|row: &&Case| row.access == RequiredAccess::Vendor || extra.contains(&row.operation))
     {
         let is_read =
-            documents()[0].operation(row.operation).is_some_and(|operation| operation.method == "GET");
+            vendor_document().operation(row.operation).is_some_and(|operation| operation.method == "GET");
         if !is_read || row.operation.contains("opportunit") {
             continue;
         }

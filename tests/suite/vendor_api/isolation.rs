@@ -12,7 +12,7 @@ use super::seller_market::{
 };
 use crate::{
     contract::cases::{Case, RequiredAccess},
-    harness::{BASE, TestMarket, documents::documents},
+    harness::{BASE, TestMarket, documents::vendor_document},
 };
 
 /// IDs of the seller's records, one of each kind, the URL of an upload, and the token of an upload grant.
@@ -76,7 +76,7 @@ async fn visible_inventory(market: &TestMarket, key: &str) -> Vec<Value> {
 
 /// Returns every vendor operation that has IDs in its path, with each ID replaced by `{}`.
 fn ids_in_paths() -> BTreeSet<String> {
-    let operations = documents()[0].operations().iter();
+    let operations = vendor_document().operations().iter();
     let own =
         operations.filter(|operation| Case::for_operation(&operation.id).access == RequiredAccess::Vendor);
     own.filter(|operation| operation.path.contains('{'))
@@ -95,7 +95,7 @@ fn ids_in_queries_and_bodies() -> BTreeSet<String> {
     let document: Value =
         serde_json::from_str(&rest::openapi_json(&rest::VENDOR, BASE, &ContactSettings::default())).unwrap();
     let mut found = BTreeSet::new();
-    for operation in documents()[0]
+    for operation in vendor_document()
         .operations()
         .iter()
         .filter(|operation| Case::for_operation(&operation.id).access == RequiredAccess::Vendor)
