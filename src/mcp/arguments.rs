@@ -7,13 +7,13 @@
 use std::sync::Arc;
 
 use rmcp::model::JsonObject;
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
     error::{ToolError, ToolErrorCode},
     field_paths::{FieldPath, MAX_FIELD_PATHS},
-    openapi::Shape,
+    openapi::{Parameter, Shape},
     schemas::{CUT, DEFAULT_LIMIT, FIELDS, LIMIT, MAX_LIMIT, NEXT_OFFSET, NOTICE, OFFSET},
     table::{ToolEntry, ToolOperations},
     tools::Tool,
@@ -82,7 +82,7 @@ impl ToolCall<'_> {
                 continue;
             }
             match variant.operation.parameter(name) {
-                Some(parameter) if parameter.is_in_path => call.insert_id(name, value)?,
+                Some(parameter) if parameter.is_in_path => call.insert_in_path(parameter, value)?,
                 Some(_) if *name == LIMIT && matches!(variant.paging, Paging::LimitOnly(_)) => {}
                 Some(parameter) => {
                     call.is_filtered |= !PAGING_ARGUMENTS.contains(name);
@@ -159,11 +159,13 @@ impl ToolCall<'_> {
         ToolError { next_step, ..error }
     }
 
-    /// Inserts an ID into the path.
-    fn insert_id(&mut self, name: &str, value: &Value) -> Result<(), ToolError> {
-        // Only UUIDs may be inserted into a path: other text could lead to another operation.
-        let id = value.as_str().and_then(|text| Uuid::try_parse(text).ok());
-        let id = id.ok_or_else(|| {
+    /// Inserts an ID or a number into the path.
+    fn insert_in_path(&mut self, parameter: &Parameter, value: &Value) -> Result<(), ToolError> {
+        let name = &parameter.name;
+        // Only numbers and UUIDs may be inserted into a path: other text could lead to another operation.
+        let number = value.as_i64().filter(|_| parameter.schema.get("type") == Some(&json!("integer")));
+        let id = value.as_str().and_then(|text| Uuid::try_parse(text).ok()).map(|id| id.to_string());
+        let text = number.map(|number| number.to_string()).or(id).ok_or_else(|| {
             let message = format!("`{name}` must be a UUID, not {}.", quote(value));
             ToolError::invalid_argument(
                 ToolErrorCode::InvalidArguments,
@@ -171,7 +173,7 @@ impl ToolCall<'_> {
                 "Take the ID from the response of a list or browse tool.",
             )
         })?;
-        self.path = self.path.replace(&format!("{{{name}}}"), &id.to_string());
+        self.path = self.path.replace(&format!("{{{name}}}"), &text);
         Ok(())
     }
 

@@ -130,8 +130,8 @@ impl Route for GetListing {
 /// The routes of this file.
 pub const ROUTES: [DeclaredRoute; 3] = [
     DeclaredRoute::of::<BrowseListings>(),
-    DeclaredRoute::of::<GetListingsByIds>(),
     DeclaredRoute::of::<GetListing>(),
+    DeclaredRoute::of::<GetListingsByIds>(),
 ];
 
 #[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Catalog")]

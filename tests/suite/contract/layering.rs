@@ -84,7 +84,6 @@ const CRATES: [(&str, &[&str]); 2] = [
             "fixtures::records",
             "fixtures::write",
             "market",
-            "mcp::table",
             "store",
         ],
     ),
