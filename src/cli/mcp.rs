@@ -120,7 +120,8 @@ async fn serve_stdio(market: Market) -> CommandResult {
 async fn serve_http(market: Market, address: SocketAddr) -> CommandResult {
     let listener = process::bind_listener(address, "--http")?;
     let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
-    let app = mcp::agent_app(market.clone(), &rest::base_url(market.settings(), address));
+    let app = mcp::App::new(rest::App::new(market.settings(), false))
+        .serve_agents(market.clone(), &rest::base_url(market.settings(), address));
     let stop = process::server_stop_signal(market.settings().server.drain_seconds)?;
     print_line(format_args!("listening on {}{}", rest::local_url(address), mcp::PATHS[0]));
     let result = rest::run(app, listener, market.settings(), stop).await;

@@ -97,7 +97,7 @@ async fn run_server(market: Market, listener: std::net::TcpListener, is_demo: bo
     let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
     warn_of_missing_directories(market.settings());
     let url = rest::base_url(market.settings(), address);
-    let app = if is_demo { mcp::demo_app(market.clone(), &url) } else { mcp::app(market.clone(), &url) };
+    let app = mcp::App::new(rest::App::new(market.settings(), is_demo)).serve(market.clone(), &url);
     let background = Arc::new(operations::background::BackgroundWorkers::start(&market)?);
     // Install signal handlers before the address is printed, so that a stop right after it is graceful.
     let stop_signal = process::server_stop_signal(market.settings().server.drain_seconds)?;

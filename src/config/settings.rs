@@ -269,7 +269,7 @@ pub struct ChildProcessSettings {
 }
 
 /// Whom to ask about the API, for the OpenAPI documents. Empty values are left out.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContactSettings {
     /// Name of a person or an organization.

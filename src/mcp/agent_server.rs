@@ -1,5 +1,7 @@
 //! State of the agent server: the caller of a request, and running tools on its behalf.
 
+use std::sync::Arc;
+
 use poem::http::request::Parts;
 use rmcp::{
     ErrorData, RoleServer,
@@ -41,7 +43,7 @@ pub struct AgentServer {
     /// In-process access to the HTTP routes.
     pub direct: InProcessRoutes,
     /// Tools for each combination of team roles.
-    pub tool_sets: ToolSets,
+    pub tool_sets: Arc<ToolSets>,
     /// Source of the API key of a call.
     pub key_source: KeySource,
 }

@@ -35,42 +35,61 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 pub use sanitize::TEAM_TEXT_FIELDS as WRITTEN_BY_TEAMS;
 
-use crate::{market::Market, rest::AppBuilder};
+use crate::{
+    market::Market,
+    rest::{self, ServerBuilder},
+};
 use agent_server::{AgentServer, KeySource};
 
 /// Paths of the agent server.
 pub const PATHS: [&str; 2] = ["/v2/mcp/", "/v2/mcp"];
 
-/// Returns the whole application: the routes of all APIs and the agent server.
-pub fn app(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
-    with_agent_server(AppBuilder::new(market, base_url), base_url).build()
+/// The whole application: the routes, documents, and pages of [`rest::App`], and the tools that the routes declare. It is
+/// built once per process, and serves any number of markets.
+#[derive(Clone)]
+pub struct App {
+    rest: rest::App,
+    tool_sets: Arc<tools::ToolSets>,
 }
 
-/// Like [`app`], with the keys of the demo market in the pages for people.
-pub fn demo_app(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
-    with_agent_server(AppBuilder::new(market, base_url).with_demo_keys(), base_url).build()
-}
-
-/// Returns an application that serves the agent server but not the routes of the APIs.
-pub fn agent_app(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
-    with_agent_server(AppBuilder::new(market, base_url), base_url).without_routes().build()
-}
-
-/// Adds the agent server to an application, with the tools that its routes declare.
-pub fn with_agent_server(builder: AppBuilder, base_url: &str) -> AppBuilder {
-    let endpoint = Arc::new(http::AgentEndpoint::new(new_server(&builder, KeySource::Request), base_url));
-    PATHS.into_iter().fold(builder, |builder, path| builder.mount(path, Arc::clone(&endpoint)))
-}
-
-fn new_server(builder: &AppBuilder, key_source: KeySource) -> AgentServer {
-    let operations = openapi::GetOperations::from_documents(&builder.documents());
-    let tool_sets = tools::ToolSets::new(&builder.routes(), &operations);
-    AgentServer {
-        market: builder.market().clone(),
-        direct: builder.in_process_routes(),
-        tool_sets,
-        key_source,
+impl App {
+    /// Adds tools to the routes of an app.
+    pub fn new(rest: rest::App) -> App {
+        let operations = openapi::GetOperations::from_documents(&rest.documents());
+        let tool_sets = Arc::new(tools::ToolSets::new(&rest.routes(), &operations));
+        App { rest, tool_sets }
     }
+
+    /// Returns the server of a market. `base_url` is what [`rest::base_url`] returns for it.
+    pub fn serve(&self, market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
+        self.with_agent_server(market, base_url).build()
+    }
+
+    /// Returns a server that has the agent server of a market, but not the routes of the APIs.
+    pub fn serve_agents(&self, market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
+        self.with_agent_server(market, base_url).without_routes().build()
+    }
+
+    fn with_agent_server(&self, market: Market, base_url: &str) -> ServerBuilder {
+        let builder = ServerBuilder::new(&self.rest, market, base_url);
+        let agents = self.agent_server(&builder, KeySource::Request);
+        let endpoint = Arc::new(http::AgentEndpoint::new(agents, base_url));
+        PATHS.into_iter().fold(builder, |builder, path| builder.mount(path, Arc::clone(&endpoint)))
+    }
+
+    fn agent_server(&self, builder: &ServerBuilder, key_source: KeySource) -> AgentServer {
+        AgentServer {
+            market: builder.market().clone(),
+            direct: builder.in_process_routes(),
+            tool_sets: Arc::clone(&self.tool_sets),
+            key_source,
+        }
+    }
+}
+
+/// Returns the server of a market in a process that serves no other.
+pub fn app(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
+    App::new(rest::App::new(market.settings(), false)).serve(market, base_url)
 }
 
 /// Returns the standard streams of the process, for [`serve_agent`].
@@ -88,7 +107,8 @@ pub async fn serve_agent(
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
 ) -> Result<(), String> {
-    let agents = new_server(&AppBuilder::new(market, base_url), KeySource::Process(key));
+    let app = App::new(rest::App::new(market.settings(), false));
+    let agents = app.agent_server(&ServerBuilder::new(&app.rest, market, base_url), KeySource::Process(key));
     let running = match agents.serve((input, output)).await {
         Ok(running) => running,
         // A client that disconnects before initialization is not an error.

@@ -1,73 +1,92 @@
-//! The state that all handlers share.
+//! What is the same for every market: the routes, their documents, and the docs pages. Built once per process.
 
 use std::sync::Arc;
 
-use poem::{FromRequest, Request, RequestBody};
+use poem::{EndpointExt, Response, endpoint::BoxEndpoint};
+use serde_json::Value;
 
-use super::{first_page_cache::FirstPageCache, in_flight::InFlight, link_base::LinkBase, problem::ApiError};
-use crate::{
-    error::{Error, Result},
-    market::Market,
+use super::{
+    api::{self, APIS, Api},
+    api_documents::openapi_document,
+    blobs, declarations, openapi_pages,
+    route::DeclaredRoute,
+    router,
 };
+use crate::config::Settings;
 
-/// State that all handlers share.
-pub struct App {
-    market: Market,
-    link_base: LinkBase,
-    first_pages: FirstPageCache,
-    in_flight: InFlight,
+/// An endpoint that several markets share.
+pub type SharedEndpoint = Arc<BoxEndpoint<'static, Response>>;
+
+/// The routes, documents, and docs pages of the server. They never change, so any number of markets can be served
+/// with them; see [`super::ServerBuilder`].
+#[derive(Clone)]
+pub struct App(Arc<Parts>);
+
+struct Parts {
+    apis: Vec<(&'static Api, Value)>,
+    routes: SharedEndpoint,
+    docs_pages: Vec<(Arc<str>, SharedEndpoint)>,
+    has_demo_keys: bool,
 }
 
 impl App {
-    /// Creates the state for a market. `base_url` is what [`super::base_url`] returns for the server.
-    pub fn new(market: Market, base_url: &str) -> App {
-        App {
-            link_base: LinkBase::new(market.settings(), base_url),
-            market,
-            first_pages: FirstPageCache::default(),
-            in_flight: InFlight::default(),
+    /// Creates the routes of all APIs. The documents state the address and the contact of the settings. With
+    /// `has_demo_keys`, pages for people contain the keys of the demo market.
+    pub fn new(settings: &Settings, has_demo_keys: bool) -> App {
+        App::with_apis(settings, has_demo_keys, &APIS)
+    }
+
+    /// Like [`App::new`], with these APIs.
+    pub fn with_apis(settings: &Settings, has_demo_keys: bool, apis: &[&'static Api]) -> App {
+        // Without a public URL, the server is where its document is, whatever host name that was requested from.
+        let server = match settings.server.public_url.as_str() {
+            "" => "/",
+            url => url,
+        };
+        let groups = api::groups(apis);
+        declarations::check_declarations(&groups);
+        let document = |api: &&'static Api| (*api, openapi_document(api, server, &settings.contact));
+        let apis: Vec<(&'static Api, Value)> = apis.iter().map(document).collect();
+        let mut routes = router::build_routes(&groups).at(blobs::PART_ROUTE, blobs::part_endpoint());
+        for (api, document) in &apis {
+            routes = routes.at(format!("/{}/openapi.json", api.name), openapi_pages::json_page(document));
         }
+        let docs_page = |(api, document): &(&'static Api, Value)| -> (Arc<str>, SharedEndpoint) {
+            let key = if has_demo_keys { api.demo_key } else { "" };
+            let page = openapi_pages::html_page(document, key).boxed();
+            (format!("/{}/docs", api.name).into(), Arc::new(page))
+        };
+        let docs_pages = apis.iter().map(docs_page).collect();
+        App(Arc::new(Parts { apis, routes: Arc::new(routes.boxed()), docs_pages, has_demo_keys }))
     }
 
-    /// Returns the state that `app_builder` adds to every request.
-    pub fn from_request(request: &Request) -> Result<&App> {
-        let app = request.data::<Arc<App>>().map(Arc::as_ref);
-        app.ok_or_else(|| Error::internal("no app in the request"))
+    /// Returns the APIs.
+    pub fn apis(&self) -> Vec<&'static Api> {
+        self.0.apis.iter().map(|(api, _)| *api).collect()
     }
 
-    /// Returns the market that the handlers operate on.
-    pub const fn market(&self) -> &Market {
-        &self.market
+    /// Returns the OpenAPI document of every API.
+    pub fn documents(&self) -> Vec<&Value> {
+        self.0.apis.iter().map(|(_, document)| document).collect()
     }
 
-    /// Returns the base URL of the addresses that the server stores, without a trailing slash. It does not depend
-    /// on the request.
-    pub fn base_url(&self) -> &str {
-        self.link_base.base_url()
+    /// Returns every route, in the order in which agents see their tools.
+    pub fn routes(&self) -> Vec<DeclaredRoute> {
+        api::groups(&self.apis()).into_iter().flat_map(|group| (group.routes)()).collect()
     }
 
-    /// Returns the rule for links in responses.
-    pub const fn link_base(&self) -> &LinkBase {
-        &self.link_base
+    /// Returns the endpoint of all routes. Requests must have a [`super::served_market::ServedMarket`].
+    pub(super) fn endpoint(&self) -> SharedEndpoint {
+        Arc::clone(&self.0.routes)
     }
 
-    /// Returns the cache of unfiltered first pages of the catalog.
-    pub const fn first_pages(&self) -> &FirstPageCache {
-        &self.first_pages
+    /// Returns the docs pages, by path.
+    pub(super) fn docs_pages(&self) -> &[(Arc<str>, SharedEndpoint)] {
+        &self.0.docs_pages
     }
 
-    /// Returns the requests with an idempotency key that are in progress.
-    pub const fn in_flight(&self) -> &InFlight {
-        &self.in_flight
-    }
-}
-
-/// The base URL of links in the response to a request, without a trailing slash.
-pub struct LinkBaseUrl(pub String);
-
-impl<'a> FromRequest<'a> for LinkBaseUrl {
-    async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
-        let app = App::from_request(request).map_err(ApiError)?;
-        Ok(LinkBaseUrl(app.link_base().for_request(request)))
+    /// Whether pages for people contain the keys of the demo market.
+    pub(super) fn has_demo_keys(&self) -> bool {
+        self.0.has_demo_keys
     }
 }

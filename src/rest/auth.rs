@@ -11,8 +11,8 @@ use poem_openapi::{
 };
 
 use super::{
-    app::App, capacity::Slot, in_process::InProcessProof, key_headers, limits::RequestLimits, path_params,
-    required_access::RequiredAccess, resources::RequestResources,
+    capacity::Slot, in_process::InProcessProof, key_headers, limits::RequestLimits, path_params,
+    required_access::RequiredAccess, resources::RequestResources, served_market::ServedMarket,
 };
 use crate::{
     error::Result,
@@ -44,7 +44,7 @@ pub trait Policy: Sized + Send + Sync {
     /// Checks the owner of a valid key against the requirement, and returns the proof or the reason for
     /// denial.
     fn admit(
-        app: &App,
+        served: &ServedMarket,
         authenticated: AuthenticatedTeam,
         request: &Request,
     ) -> impl Future<Output = Result<Self>> + Send;
@@ -54,7 +54,11 @@ pub trait Policy: Sized + Send + Sync {
 impl Policy for AuthenticatedTeam {
     const REQUIRED: RequiredAccess = RequiredAccess::ValidKey;
 
-    async fn admit(_: &App, authenticated: AuthenticatedTeam, _: &Request) -> Result<AuthenticatedTeam> {
+    async fn admit(
+        _: &ServedMarket,
+        authenticated: AuthenticatedTeam,
+        _: &Request,
+    ) -> Result<AuthenticatedTeam> {
         Ok(authenticated)
     }
 }
@@ -63,7 +67,7 @@ impl Policy for AuthenticatedTeam {
 impl Policy for Member {
     const REQUIRED: RequiredAccess = RequiredAccess::Member;
 
-    async fn admit(_: &App, authenticated: AuthenticatedTeam, _: &Request) -> Result<Member> {
+    async fn admit(_: &ServedMarket, authenticated: AuthenticatedTeam, _: &Request) -> Result<Member> {
         Member::authorize(authenticated)
     }
 }
@@ -72,7 +76,7 @@ impl Policy for Member {
 impl Policy for Vendor {
     const REQUIRED: RequiredAccess = RequiredAccess::Vendor;
 
-    async fn admit(_: &App, authenticated: AuthenticatedTeam, _: &Request) -> Result<Vendor> {
+    async fn admit(_: &ServedMarket, authenticated: AuthenticatedTeam, _: &Request) -> Result<Vendor> {
         Vendor::authorize(authenticated)
     }
 }
@@ -81,7 +85,7 @@ impl Policy for Vendor {
 impl Policy for Buyer {
     const REQUIRED: RequiredAccess = RequiredAccess::Buyer;
 
-    async fn admit(_: &App, authenticated: AuthenticatedTeam, _: &Request) -> Result<Buyer> {
+    async fn admit(_: &ServedMarket, authenticated: AuthenticatedTeam, _: &Request) -> Result<Buyer> {
         Buyer::authorize(authenticated)
     }
 }
@@ -90,8 +94,12 @@ impl Policy for Buyer {
 impl Policy for CatalogViewer {
     const REQUIRED: RequiredAccess = RequiredAccess::Member;
 
-    async fn admit(app: &App, authenticated: AuthenticatedTeam, _: &Request) -> Result<CatalogViewer> {
-        Ok(CatalogViewer::new(Member::authorize(authenticated)?, app.market()))
+    async fn admit(
+        served: &ServedMarket,
+        authenticated: AuthenticatedTeam,
+        _: &Request,
+    ) -> Result<CatalogViewer> {
+        Ok(CatalogViewer::new(Member::authorize(authenticated)?, served.market()))
     }
 }
 
@@ -100,11 +108,11 @@ impl Policy for FullCatalogViewer {
     const REQUIRED: RequiredAccess = RequiredAccess::CatalogAccess;
 
     async fn admit(
-        app: &App,
+        served: &ServedMarket,
         authenticated: AuthenticatedTeam,
         request: &Request,
     ) -> Result<FullCatalogViewer> {
-        FullCatalogViewer::authorize(CatalogViewer::admit(app, authenticated, request).await?)
+        FullCatalogViewer::authorize(CatalogViewer::admit(served, authenticated, request).await?)
     }
 }
 
@@ -112,10 +120,14 @@ impl Policy for FullCatalogViewer {
 impl Policy for ListingViewer {
     const REQUIRED: RequiredAccess = RequiredAccess::CatalogAccessOrOwner;
 
-    async fn admit(app: &App, authenticated: AuthenticatedTeam, request: &Request) -> Result<ListingViewer> {
-        let viewer = CatalogViewer::admit(app, authenticated, request).await?;
+    async fn admit(
+        served: &ServedMarket,
+        authenticated: AuthenticatedTeam,
+        request: &Request,
+    ) -> Result<ListingViewer> {
+        let viewer = CatalogViewer::admit(served, authenticated, request).await?;
         let listing = path_params::first(request).and_then(|id| uuid::Uuid::try_parse(id).ok());
-        ListingViewer::authorize(viewer, app.market(), listing).await
+        ListingViewer::authorize(viewer, served.market(), listing).await
     }
 }
 
@@ -127,11 +139,11 @@ impl Policy for FirstPageViewer {
     const REQUIRED: RequiredAccess = RequiredAccess::MemberFirstPage;
 
     async fn admit(
-        app: &App,
+        served: &ServedMarket,
         authenticated: AuthenticatedTeam,
         request: &Request,
     ) -> Result<FirstPageViewer> {
-        let viewer = CatalogViewer::admit(app, authenticated, request).await?;
+        let viewer = CatalogViewer::admit(served, authenticated, request).await?;
         let query = request.uri().query().unwrap_or_default();
         let is_allowed = |(name, value): (std::borrow::Cow<str>, std::borrow::Cow<str>)| {
             name == "limit" || (name == "sort" && value == "recommended")
@@ -144,10 +156,10 @@ impl Policy for FirstPageViewer {
 }
 
 /// Authenticates the API key of a request.
-async fn authenticate(app: &App, request: &Request) -> Result<AuthenticatedTeam> {
+async fn authenticate(served: &ServedMarket, request: &Request) -> Result<AuthenticatedTeam> {
     let key = key_headers::api_key(request.headers())?;
-    let requester = RequestLimits::client_requester(request, app.market().settings());
-    AuthenticatedTeam::authenticate(app.market(), requester, key).await
+    let requester = RequestLimits::client_requester(request, served.market().settings());
+    AuthenticatedTeam::authenticate(served.market(), requester, key).await
 }
 
 /// The names of the security schemes, any of which carries the key.
@@ -161,10 +173,10 @@ pub fn register_schemes(registry: &mut Registry) {
 }
 
 /// Returns the owner of the request's key, and counts the request for it from now on.
-pub async fn identify(app: &App, request: &Request) -> Result<AuthenticatedTeam> {
+pub async fn identify(served: &ServedMarket, request: &Request) -> Result<AuthenticatedTeam> {
     let authenticated = match InProcessProof::of_request(request) {
         Some(authenticated) => authenticated,
-        None => authenticate(app, request).await?,
+        None => authenticate(served, request).await?,
     };
     let team = authenticated.team().row_id;
     RequestResources::set_team(request, team);

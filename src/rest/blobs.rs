@@ -1,8 +1,6 @@
 //! The built-in blob store: accepts the parts of uploads at signed URLs. The route is not in the OpenAPI
 //! documents, because clients use the URLs as issued.
 
-use std::sync::Arc;
-
 use poem::{
     Endpoint, Request, Response,
     endpoint::make,
@@ -11,13 +9,13 @@ use poem::{
 use uuid::Uuid;
 
 use super::{
-    app::App,
     capacity::Slot,
     limits::RequestLimits,
     problem::ApiError,
     request_body::Chunks,
     resources::{self, MemoryUse, RequestResources},
     router,
+    served_market::ServedMarket,
 };
 use crate::{
     blobs::{self, PartWriter, signatures},
@@ -33,10 +31,10 @@ pub const PART_ROUTE: &str = "/v2/blobs/uploads/:upload/:part";
 const WRITE_BYTES: u64 = 256 * 1024;
 
 /// Returns the endpoint that accepts upload parts.
-pub fn part_endpoint(app: Arc<App>) -> impl Endpoint<Output = Response> + 'static {
-    router::put_only(make(move |request| {
-        let app = Arc::clone(&app);
-        async move { put_part(&app, request).await.map_err(|error| poem::Error::from(ApiError(error))) }
+pub fn part_endpoint() -> impl Endpoint<Output = Response> + 'static {
+    router::put_only(make(async |request| {
+        let served = ServedMarket::shared(&request).map_err(ApiError)?;
+        put_part(&served, request).await.map_err(|error| poem::Error::from(ApiError(error)))
     }))
 }
 
@@ -49,20 +47,20 @@ struct SignedQuery {
     signature: String,
 }
 
-async fn put_part(app: &App, mut request: Request) -> Result<Response> {
+async fn put_part(served: &ServedMarket, mut request: Request) -> Result<Response> {
     // A part may take as long as its size requires, while data keeps arriving.
     Slot::remove_deadline(&request);
     let (id, number): (Uuid, u32) = request.path_params().map_err(|_| Error::UnknownPath)?;
-    let size = verify_url(app, &request, id, number)?;
+    let size = verify_url(served, &request, id, number)?;
     let body = request.take_body();
-    let requester = RequestLimits::client_requester(&request, app.market().settings());
+    let requester = RequestLimits::client_requester(&request, served.market().settings());
     let find_team = move |reader: &Reader| grant_uploads::find_team(reader, id);
-    let team = app.market().read(requester.clone(), find_team).await?;
+    let team = served.market().read(requester.clone(), find_team).await?;
     RequestResources::set_team(&request, team);
     Slot::assign_to_team(&request, team).await?;
     let resources = resources::of_request(&request);
     let slot = resources.map(RequestResources::body_slot).transpose()?;
-    let (market, requester) = (app.market(), requester.into_team(team));
+    let (market, requester) = (served.market(), requester.into_team(team));
     let starter = requester.clone();
     let opening =
         market.spawn_blocking(move |market| grant_uploads::start_part(market, starter, id, number, size));
@@ -82,17 +80,17 @@ async fn put_part(app: &App, mut request: Request) -> Result<Response> {
 
 /// Verifies the signature of a URL, its expiry, and the `Content-Length`. Returns the part size that the URL
 /// allows.
-fn verify_url(app: &App, request: &Request, id: Uuid, number: u32) -> Result<u64> {
+fn verify_url(served: &ServedMarket, request: &Request, id: Uuid, number: u32) -> Result<u64> {
     let not_signed = || {
         Error::Forbidden("The URL was not signed by this server. Request a new URL for the part.".to_owned())
     };
     let signed: SignedQuery = request.params().map_err(|_| not_signed())?;
     let SignedQuery { size, expires, signature } = signed;
     let parts = ["PUT", &blobs::part_path(id, number), &size.to_string(), &expires.to_string()];
-    if !signatures::verify(app.market().blob_secret(), &parts, &signature) {
+    if !signatures::verify(served.market().blob_secret(), &parts, &signature) {
         return Err(not_signed());
     }
-    if app.market().clock().now().seconds() > expires {
+    if served.market().clock().now().seconds() > expires {
         let message = "The URL has expired. Request a new one with `POST .../parts`.";
         return Err(Error::Forbidden(message.to_owned()));
     }

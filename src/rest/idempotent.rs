@@ -11,11 +11,11 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::{
-    app::App,
     json::{Json, JsonResult},
     problem::ApiError,
     request_body::BodySource,
     schema_marks::IDEMPOTENCY_MARK,
+    served_market::ServedMarket,
 };
 use crate::{
     domain::{problems::Problems, teams::TeamRowId},
@@ -79,7 +79,7 @@ impl Idempotent {
     /// gets the problems of the body, and must fail with them and its own. `work` gets what `check` returns.
     pub async fn write<C, T: Serialize, const STATUS: u16>(
         self,
-        app: &App,
+        served: &ServedMarket,
         vendor: Vendor,
         body: BodySource,
         check: impl FnOnce(&CheckContext, &Vendor, Problems) -> Result<C> + Send + 'static,
@@ -91,24 +91,24 @@ impl Idempotent {
                 let checked = check(&writer.check_context(), vendor, Problems::default())?;
                 work(writer, vendor, checked)
             };
-            self.execute(app, vendor, body.digest(), run).await
+            self.execute(served, vendor, body.digest(), run).await
         } else {
-            self.reject(app, vendor, Arc::clone(&body), check).await
+            self.reject(served, vendor, Arc::clone(&body), check).await
         };
-        Ok(Json::from_bytes(body.sort_problems(app, result).await?))
+        Ok(Json::from_bytes(body.sort_problems(served, result).await?))
     }
 
     /// Fails with everything that is wrong with a body that violates its schema, without the write connection.
     async fn reject<C>(
         self,
-        app: &App,
+        served: &ServedMarket,
         vendor: Vendor,
         body: Arc<BodySource>,
         check: impl FnOnce(&CheckContext, &Vendor, Problems) -> Result<C> + Send + 'static,
     ) -> Result<Vec<u8>> {
         let requester = vendor.requester();
         let (_, request) = self.into_request(&vendor);
-        let _guard = request.as_ref().map(|request| app.in_flight().try_insert(request)).transpose()?;
+        let _guard = request.as_ref().map(|request| served.in_flight().try_insert(request)).transpose()?;
         let read = move |reader: &Reader| {
             // The schema may have been different when the request was executed.
             if let Some(request) = &request
@@ -118,33 +118,33 @@ impl Idempotent {
             }
             body.reject(reader, |context, problems| check(context, &vendor, problems)).map(|()| Vec::new())
         };
-        app.market().read(requester, read).await
+        served.market().read(requester, read).await
     }
 
     /// Like [`Idempotent::write`], for a request without a body.
     pub async fn write_without_body<T: Serialize, const STATUS: u16>(
         self,
-        app: &App,
+        served: &ServedMarket,
         vendor: Vendor,
         work: impl FnOnce(&mut Writer, &Vendor) -> Result<T> + Send + 'static,
     ) -> JsonResult<T, STATUS> {
         let digest = Sha256::digest(b"").into();
-        Ok(Json::from_bytes(self.execute(app, vendor, digest, work).await?))
+        Ok(Json::from_bytes(self.execute(served, vendor, digest, work).await?))
     }
 
     /// Runs `work` in a transaction, or returns the stored response of an earlier run, as JSON. `digest` is the
     /// digest of the body.
     async fn execute<T: Serialize>(
         self,
-        app: &App,
+        served: &ServedMarket,
         vendor: Vendor,
         digest: [u8; 32],
         work: impl FnOnce(&mut Writer, &Vendor) -> Result<T> + Send + 'static,
     ) -> Result<Vec<u8>> {
         let requester = vendor.requester();
         let (team, request) = self.into_request(&vendor);
-        let _guard = request.as_ref().map(|request| app.in_flight().try_insert(request)).transpose()?;
-        let market = app.market().clone();
+        let _guard = request.as_ref().map(|request| served.in_flight().try_insert(request)).transpose()?;
+        let market = served.market().clone();
         let render = move |writer: &mut Writer| {
             // Only work that is executed needs space. A stored response is returned in any case.
             market.ensure_space(0)?;
@@ -152,7 +152,7 @@ impl Idempotent {
         };
         let write =
             move |writer: &mut Writer| idempotency::execute(writer, team, request.as_ref(), digest, render);
-        app.market().write_freeing(requester, write).await
+        served.market().write_freeing(requester, write).await
     }
 
     /// Like [`Idempotent::write`], with a first step before the transaction, and a last one after it, whether
@@ -160,7 +160,7 @@ impl Idempotent {
     /// disconnects. `prepare` gets the problems of the body, and must fail if there are any.
     pub async fn prepare_and_write<P: 'static, T: Serialize, const STATUS: u16>(
         self,
-        app: &App,
+        served: &ServedMarket,
         vendor: Vendor,
         body: BodySource,
         prepare: impl FnOnce(&Market, &Vendor, Problems) -> Result<P> + Send + 'static,
@@ -169,10 +169,10 @@ impl Idempotent {
     ) -> JsonResult<T, STATUS> {
         let requester = vendor.requester();
         let (team, request) = self.into_request(&vendor);
-        let _guard = request.as_ref().map(|request| app.in_flight().try_insert(request)).transpose()?;
+        let _guard = request.as_ref().map(|request| served.in_flight().try_insert(request)).transpose()?;
         let digest = body.digest();
         if let Some(request) = request.clone() {
-            let stored = app
+            let stored = served
                 .market()
                 .read(requester.clone(), move |reader| idempotency::find_response(reader, &request, digest));
             if let Some(response) = stored.await? {
@@ -196,8 +196,8 @@ impl Idempotent {
             finish(market, prepared);
             response
         };
-        let result = app.market().spawn_blocking(run).await;
-        Ok(Json::from_bytes(body.sort_problems(app, result).await?))
+        let result = served.market().spawn_blocking(run).await;
+        Ok(Json::from_bytes(body.sort_problems(served, result).await?))
     }
 
     /// Returns the team, and the identity of the request if it has a key.

@@ -4,7 +4,7 @@
 use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
-use poem::{Endpoint, Request, Response, endpoint::BoxEndpoint, http::header};
+use poem::{Request, Response, endpoint::BoxEndpoint, http::header};
 
 use super::{
     capacity::Slot,
@@ -13,6 +13,7 @@ use super::{
     request_id::RequestId,
     resources::{self, MemoryUse, RequestResources},
     response_body,
+    served_market::ServedMarket,
 };
 use crate::{
     domain::teams::Team,
@@ -27,9 +28,12 @@ const MIN_COUNTED_BYTES: usize = 64 * 1024;
 /// Size in bytes from which a response may be processed only while few others of its size are.
 const MIN_LARGE_BYTES: usize = 1 << 20;
 
-/// The routes of both APIs, callable in process.
+/// The routes of all APIs for one market, callable in process.
 #[derive(Clone)]
-pub struct InProcessRoutes(Arc<BoxEndpoint<'static, Response>>);
+pub struct InProcessRoutes {
+    routes: Arc<BoxEndpoint<'static, Response>>,
+    served: Arc<ServedMarket>,
+}
 
 /// The caller of an in-process request: the owner of a valid API key, and the request ID, rate limits, and
 /// resources of the request that carried it.
@@ -130,12 +134,11 @@ impl Caller {
 }
 
 impl InProcessRoutes {
-    pub(super) fn new(routes: BoxEndpoint<'static, Response>) -> InProcessRoutes {
-        InProcessRoutes(Arc::new(routes))
-    }
-
-    pub(super) async fn call(&self, request: Request) -> poem::Result<Response> {
-        self.0.as_ref().call(request).await
+    pub(super) const fn new(
+        routes: Arc<BoxEndpoint<'static, Response>>,
+        served: Arc<ServedMarket>,
+    ) -> InProcessRoutes {
+        InProcessRoutes { routes, served }
     }
 
     /// Performs a GET of `path`, which may include a query string. Drop the response before the next call:
@@ -143,6 +146,7 @@ impl InProcessRoutes {
     pub async fn get(&self, caller: &Caller, path: &str) -> Result<InProcessResponse> {
         let uri = path.parse().map_err(Error::internal)?;
         let mut request = Request::builder().uri(uri).finish();
+        request.set_data(Arc::clone(&self.served));
         request.set_data(caller.request_id.clone());
         // The key was checked when the call arrived. A second check would read it on behalf of no address, as
         // one client with the agents of all teams.
@@ -150,7 +154,8 @@ impl InProcessRoutes {
         if let Some(request_limits) = &caller.request_limits {
             request.set_data(request_limits.clone());
         }
-        let mut response = error_layer::layer(Arc::clone(&self.0), request).await.map_err(Error::internal)?;
+        let mut response =
+            error_layer::layer(Arc::clone(&self.routes), request).await.map_err(Error::internal)?;
         let retry_after = response.header(header::RETRY_AFTER).and_then(|seconds| seconds.parse().ok());
         let status = response.status().as_u16();
         let bytes = response_body::take_in_memory(&mut response).await.unwrap_or_default();

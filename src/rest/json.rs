@@ -13,7 +13,7 @@ use poem_openapi::{
 };
 use serde::Serialize;
 
-use super::{app::App, problem::ApiError, request_body::BodySource};
+use super::{problem::ApiError, request_body::BodySource, served_market::ServedMarket};
 use crate::{
     domain::problems::Problems,
     error::{Error, Result},
@@ -51,40 +51,40 @@ impl<T, const STATUS: u16> Json<T, STATUS> {
 impl<T: Serialize, const STATUS: u16> Json<T, STATUS> {
     /// Reads a value and serializes it, on a blocking thread. Fails if the JSON is too long.
     pub async fn read(
-        app: &App,
+        served: &ServedMarket,
         requester: Requester,
         work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
     ) -> JsonResult<T, STATUS> {
-        let max_bytes = max_bytes(app);
-        Json::read_bytes(app, requester, move |reader| serialize(&work(reader)?, max_bytes)).await
+        let max_bytes = max_bytes(served);
+        Json::read_bytes(served, requester, move |reader| serialize(&work(reader)?, max_bytes)).await
     }
 
     /// Reads a small value of a few rows by key and serializes it, on the current thread if a connection is
     /// free. Only for JSON of less than 64 KB.
     pub async fn read_inline(
-        app: &App,
+        served: &ServedMarket,
         requester: Requester,
         work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
     ) -> JsonResult<T, STATUS> {
-        let max_bytes = max_bytes(app);
+        let max_bytes = max_bytes(served);
         let read = move |reader: &Reader| serialize(&work(reader)?, max_bytes);
-        Ok(Json::from_bytes(app.market().read_inline(requester, read).await?))
+        Ok(Json::from_bytes(served.market().read_inline(requester, read).await?))
     }
 
     /// Changes something and serializes the result, on a blocking thread.
     pub async fn write(
-        app: &App,
+        served: &ServedMarket,
         requester: Requester,
         work: impl FnOnce(&mut Writer) -> Result<T> + Send + 'static,
     ) -> JsonResult<T, STATUS> {
         let write = move |writer: &mut Writer| Self::render(&work(writer)?);
-        Ok(Json::from_bytes(app.market().write(requester, write).await?))
+        Ok(Json::from_bytes(served.market().write(requester, write).await?))
     }
 
     /// Like [`Json::write`], for a request with a body. `check` gets the problems of the body, and must fail with
     /// them and its own. `work` runs in the same transaction with what `check` returns.
     pub async fn write_body<C>(
-        app: &App,
+        served: &ServedMarket,
         requester: Requester,
         body: BodySource,
         check: impl FnOnce(&CheckContext, Problems) -> Result<C> + Send + 'static,
@@ -97,12 +97,12 @@ impl<T: Serialize, const STATUS: u16> Json<T, STATUS> {
                 let checked = check(&writer.check_context(), Problems::default())?;
                 Self::render(&work(writer, checked)?)
             };
-            app.market().write(requester, write).await
+            served.market().write(requester, write).await
         } else {
             let read = move |reader: &Reader| source.reject(reader, check).map(|()| Vec::new());
-            app.market().read(requester, read).await
+            served.market().read(requester, read).await
         };
-        Ok(Json::from_bytes(body.sort_problems(app, result).await?))
+        Ok(Json::from_bytes(body.sort_problems(served, result).await?))
     }
 
     /// Serializes a value for [`Json::from_bytes`], on a thread that does not serve requests.
@@ -119,23 +119,23 @@ impl<T: Serialize, const STATUS: u16> Json<T, STATUS> {
 impl<T, const STATUS: u16> Json<T, STATUS> {
     /// Like [`Json::read`], for JSON that `work` puts together.
     pub async fn read_bytes(
-        app: &App,
+        served: &ServedMarket,
         requester: Requester,
         work: impl FnOnce(&Reader) -> Result<Vec<u8>> + Send + 'static,
     ) -> JsonResult<T, STATUS> {
-        let max_bytes = max_bytes(app);
+        let max_bytes = max_bytes(served);
         let read = move |reader: &Reader| {
             let bytes = work(reader)?;
             if bytes.len() <= max_bytes { Ok(bytes) } else { Err(too_long(max_bytes)) }
         };
-        Ok(Json::from_bytes(app.market().read(requester, read).await?))
+        Ok(Json::from_bytes(served.market().read(requester, read).await?))
     }
 }
 
 /// Returns the maximum size of a response in bytes: what a team may use of the memory for bodies and
 /// responses.
-fn max_bytes(app: &App) -> usize {
-    match app.market().settings().limits.memory_mb as usize {
+fn max_bytes(served: &ServedMarket) -> usize {
+    match served.market().settings().limits.memory_mb as usize {
         0 => usize::MAX,
         megabytes => ((megabytes << 20) / 4).max(MIN_MAX_BYTES),
     }

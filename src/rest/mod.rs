@@ -7,7 +7,6 @@
 mod api;
 mod api_documents;
 mod app;
-mod app_builder;
 mod auth;
 mod blobs;
 mod buyer_api;
@@ -53,6 +52,8 @@ mod response_body;
 pub mod route;
 mod router;
 mod schema_marks;
+mod served_market;
+mod server;
 pub mod shapes;
 mod spool;
 mod tags;
@@ -64,7 +65,7 @@ use poem::{Response, endpoint::BoxEndpoint};
 
 pub use api::{APIS, Api, BUYER, RouteGroup, VENDOR, routes};
 pub use api_documents::openapi_json;
-pub use app_builder::AppBuilder;
+pub use app::App;
 pub use host::check as check_host;
 pub use in_process::{Caller, InProcessResponse, InProcessRoutes};
 pub use json::{Json, JsonResult};
@@ -73,6 +74,7 @@ pub use limits::Budget;
 pub use link_base::{base_url, local_url};
 pub use problem::ApiError;
 pub use request_body::read_json_bytes as body_bytes;
+pub use server::ServerBuilder;
 
 /// Renders a listing as the JSON that the catalog serves.
 pub const RENDERER: Renderer = shapes::listings::render;

@@ -97,7 +97,7 @@ impl OffersApi {
     /// Returns the team's offers (bids) on all listings, newest first, each with its listing.
     #[oai(path = "/listings/browse/offers", method = "get", operation_id = "list_offers")]
     async fn list_offers(&self, call: Call<ListOffers>) -> JsonResult<Offers> {
-        Json::read_bytes(&call.app, call.access.requester(), move |reader| {
+        Json::read_bytes(&call.served, call.access.requester(), move |reader| {
             let offers = offers::list(reader, &call.access)?;
             let entries = offers.iter().map(|offer| (json!(OfferOut::from(offer)), &offer.listing));
             Ok(list_json("offers", "offer", entries))

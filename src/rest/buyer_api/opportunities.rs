@@ -8,7 +8,6 @@ use crate::{
     domain::opportunities::{Bid, BidEvent, Opportunity, OpportunityKind, VisibilityMode},
     operations::{access::Buyer, opportunities},
     rest::{
-        app::App,
         enum_value::EnumValue,
         json::{Json, JsonResult},
         limits::Budget,
@@ -16,6 +15,7 @@ use crate::{
         route::{
             Call, Contract, DeclaredRoute, MultiTool, Path, Route, RouteAttributes, Target, Tool, ToolText,
         },
+        served_market::ServedMarket,
         shapes::{
             UtcTime,
             limit_offset::{Page, SmallLimitOffset},
@@ -321,7 +321,7 @@ impl OpportunitiesApi {
         query: Params<OwnOpportunitiesQuery>,
     ) -> JsonResult<OwnOpportunities> {
         let to_page = |Page { items, total, limit, offset }| OwnOpportunities { items, total, limit, offset };
-        read_own_page(&call.app, call.access, query.0, OpportunityKind::Listing, to_page).await
+        read_own_page(&call.served, call.access, query.0, OpportunityKind::Listing, to_page).await
     }
 
     /// Get an own opportunity
@@ -334,7 +334,7 @@ impl OpportunitiesApi {
         /// ID of the opportunity.
         opportunity_id: Path<Uuid>,
     ) -> JsonResult<OwnOpportunity> {
-        get_own_opportunity(&call.app, call.access, opportunity_id.0, OpportunityKind::Listing).await
+        get_own_opportunity(&call.served, call.access, opportunity_id.0, OpportunityKind::Listing).await
     }
 
     /// List own project opportunities
@@ -349,7 +349,7 @@ impl OpportunitiesApi {
     ) -> JsonResult<OwnProjectOpportunities> {
         let to_page =
             |Page { items, total, limit, offset }| OwnProjectOpportunities { items, total, limit, offset };
-        read_own_page(&call.app, call.access, query.0, OpportunityKind::Project, to_page).await
+        read_own_page(&call.served, call.access, query.0, OpportunityKind::Project, to_page).await
     }
 
     /// Get an own project opportunity
@@ -366,7 +366,7 @@ impl OpportunitiesApi {
         /// ID of the project opportunity.
         opportunity_id: Path<Uuid>,
     ) -> JsonResult<OwnProjectOpportunity> {
-        get_own_opportunity(&call.app, call.access, opportunity_id.0, OpportunityKind::Project).await
+        get_own_opportunity(&call.served, call.access, opportunity_id.0, OpportunityKind::Project).await
     }
 
     /// List bids on a project opportunity
@@ -386,7 +386,7 @@ impl OpportunitiesApi {
         query: Params<SmallLimitOffset>,
     ) -> JsonResult<ReceivedBids> {
         let SmallLimitOffset { limit, offset } = query.0;
-        Json::read(&call.app, call.access.requester(), move |reader| {
+        Json::read(&call.served, call.access.requester(), move |reader| {
             let (count, skipped) = (limit as usize, offset.cast_unsigned());
             let (bids, total) =
                 opportunities::list_bids_on(reader, &call.access, opportunity_id.0, count, skipped)?;
@@ -399,7 +399,7 @@ impl OpportunitiesApi {
 
 /// Returns a page of the buyer's own opportunities of this kind.
 async fn read_own_page<T, P>(
-    app: &App,
+    served: &ServedMarket,
     buyer: Buyer,
     query: OwnOpportunitiesQuery,
     kind: OpportunityKind,
@@ -410,7 +410,7 @@ where
     P: Serialize + 'static,
 {
     let (SmallLimitOffset { limit, offset }, status) = (query.page, query.status);
-    Json::read(app, buyer.requester(), move |reader| {
+    Json::read(served, buyer.requester(), move |reader| {
         let (count, skipped) = (limit as usize, offset.cast_unsigned());
         let (found, total) =
             opportunities::list_owned(reader, &buyer, kind, status.as_deref(), count, skipped)?;
@@ -420,11 +420,16 @@ where
 }
 
 /// Returns one of the buyer's own opportunities of this kind.
-async fn get_own_opportunity<T>(app: &App, buyer: Buyer, id: Uuid, kind: OpportunityKind) -> JsonResult<T>
+async fn get_own_opportunity<T>(
+    served: &ServedMarket,
+    buyer: Buyer,
+    id: Uuid,
+    kind: OpportunityKind,
+) -> JsonResult<T>
 where
     T: for<'a> From<&'a Opportunity> + Serialize,
 {
-    Json::read(app, buyer.requester(), move |reader| {
+    Json::read(served, buyer.requester(), move |reader| {
         opportunities::find_owned(reader, &buyer, id, kind).map(|found| T::from(&found))
     })
     .await

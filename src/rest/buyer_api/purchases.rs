@@ -158,7 +158,7 @@ impl PurchasesApi {
     /// Returns the team's completed purchases, newest first, each with its listing.
     #[oai(path = "/listings/browse/purchases", method = "get", operation_id = "list_purchases")]
     async fn list_purchases(&self, call: Call<ListPurchases>) -> JsonResult<Purchases> {
-        Json::read_bytes(&call.app, call.access.requester(), move |reader| {
+        Json::read_bytes(&call.served, call.access.requester(), move |reader| {
             let purchases = purchases::list(reader, &call.access)?;
             let entries =
                 purchases.iter().map(|purchase| (json!(PurchaseOut::from(purchase)), &purchase.listing));

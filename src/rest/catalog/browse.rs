@@ -147,7 +147,7 @@ impl BrowseApi {
     async fn list(&self, call: Call<BrowseListings>, query: Params<BrowseQuery>) -> JsonResult<BrowsePage> {
         let viewer = call.access.0;
         let (limit, request) = (query.0.limit, query.0.into_request());
-        let market = call.app.market();
+        let market = call.served.market();
         let is_locked = !viewer.gate().is_open;
         if !request.is_plain_first_page() {
             // A later page of the unfiltered catalog follows a stored order; anything else is a search.
@@ -168,7 +168,7 @@ impl BrowseApi {
         }
         // The unfiltered first page is the same for all teams until the index changes, except for the counts.
         let snapshot = market.snapshot();
-        let first_page = match call.app.first_pages().get(snapshot.generation(), request.sort, limit) {
+        let first_page = match call.served.first_pages().get(snapshot.generation(), request.sort, limit) {
             Some(first_page) => first_page,
             None => {
                 let (sort, caller) = (request.sort, viewer.clone());
@@ -178,7 +178,7 @@ impl BrowseApi {
                         Ok((reader.index.generation(), CachedPage::from_page(page, facets_json)))
                     })
                     .await?;
-                call.app.first_pages().insert(generation, sort, limit, page)
+                call.served.first_pages().insert(generation, sort, limit, page)
             }
         };
         let owned = snapshot.active_count(viewer.member().team_row_id().0 as u64);
@@ -198,7 +198,7 @@ impl BrowseApi {
         query: Params<ByIdsQuery>,
     ) -> JsonResult<ListingsByIds> {
         let Params(ByIdsQuery { ids, sort }) = query;
-        Json::read_bytes(&call.app, call.access.requester(), move |reader| {
+        Json::read_bytes(&call.served, call.access.requester(), move |reader| {
             let items = browse::summaries_by_ids(reader, &call.access, &ids, sort.0)?;
             let mut json = ObjectWriter::with_capacity(items.len() + 16);
             json.array_field("listings", &items);
@@ -222,7 +222,7 @@ impl BrowseApi {
         let requester = call.access.requester();
         // The rendering is stored, so little work is left, whatever its size.
         let render = move |reader: &Reader| detail_json(&browse::get_detail(reader, &call.access, id)?);
-        Ok(Json::from_bytes(call.app.market().read_inline(requester, render).await?))
+        Ok(Json::from_bytes(call.served.market().read_inline(requester, render).await?))
     }
 }
 

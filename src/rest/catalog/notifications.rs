@@ -109,7 +109,7 @@ impl NotificationsApi {
         query: Params<NotificationsQuery>,
     ) -> JsonResult<Notifications> {
         let (limit, team) = (query.0.limit as usize, call.access.team().id);
-        Json::read(&call.app, call.access.requester(), move |reader| {
+        Json::read(&call.served, call.access.requester(), move |reader| {
             let (feed, unread_count) = notifications::list_newest(reader, &call.access, limit)?;
             let items = feed.into_iter().map(|message| NotificationOut {
                 id: message.id,

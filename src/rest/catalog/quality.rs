@@ -99,7 +99,7 @@ impl QualityApi {
         listing_id: Path<Uuid>,
     ) -> JsonResult<QualityEvidence> {
         let id = listing_id.0;
-        Json::read(&call.app, call.access.requester(), move |reader| {
+        Json::read(&call.served, call.access.requester(), move |reader| {
             quality::get_evidence(reader, &call.access, id).map(QualityEvidence::from_evidence)
         })
         .await

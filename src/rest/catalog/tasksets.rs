@@ -236,7 +236,7 @@ impl TasksetsApi {
         taskset_id: Path<Uuid>,
     ) -> JsonResult<TasksetOut> {
         let (listing, taskset) = (listing_id.0, taskset_id.0);
-        Json::read(&call.app, call.access.requester(), move |reader| {
+        Json::read(&call.served, call.access.requester(), move |reader| {
             tasksets::find(reader, &call.access, listing, taskset).map(TasksetOut::from_taskset)
         })
         .await
@@ -260,7 +260,7 @@ impl TasksetsApi {
         taskset_id: Path<Uuid>,
     ) -> JsonResult<TaskPreview> {
         let (listing, taskset) = (listing_id.0, taskset_id.0);
-        Json::read(&call.app, call.access.requester(), move |reader| {
+        Json::read(&call.served, call.access.requester(), move |reader| {
             let (taskset, tasks) = tasksets::preview(reader, &call.access, listing, taskset)?;
             Ok(TaskPreview::new(&taskset, tasks))
         })

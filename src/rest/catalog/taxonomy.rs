@@ -185,7 +185,7 @@ impl TaxonomyApi {
     /// Returns the business fields that listings, assets and opportunities are tagged with.
     #[oai(path = "/domains", method = "get", operation_id = "list_domains")]
     async fn list_domains(&self, call: Call<ListDomains>) -> JsonResult<Domains> {
-        Json::read_inline(&call.app, call.access.requester(), move |reader| {
+        Json::read_inline(&call.served, call.access.requester(), move |reader| {
             let domains = taxonomy::domains(reader, &call.access)?;
             Ok(Domains { domains: domains.into_iter().map(LabelOut::from_label).collect() })
         })
@@ -197,7 +197,7 @@ impl TaxonomyApi {
     /// Returns the tags that describe properties of listings, each with its category.
     #[oai(path = "/inventory-tags", method = "get", operation_id = "list_inventory_tags")]
     async fn list_inventory_tags(&self, call: Call<ListInventoryTags>) -> JsonResult<InventoryTags> {
-        Json::read_inline(&call.app, call.access.requester(), move |reader| {
+        Json::read_inline(&call.served, call.access.requester(), move |reader| {
             let tags = taxonomy::inventory_tags(reader, &call.access)?.into_iter();
             let inventory_tags = tags.map(|tag| InventoryTagOut {
                 slug: tag.slug,
@@ -215,7 +215,7 @@ impl TaxonomyApi {
     /// Returns the tags that a vendor may put on an asset of the type `other`.
     #[oai(path = "/content-tags", method = "get", operation_id = "list_content_tags")]
     async fn list_content_tags(&self, call: Call<ListContentTags>) -> JsonResult<ContentTags> {
-        Json::read_inline(&call.app, call.access.requester(), move |reader| {
+        Json::read_inline(&call.served, call.access.requester(), move |reader| {
             let tags = taxonomy::content_tags(reader, &call.access)?;
             Ok(ContentTags { content_tags: tags.into_iter().map(LabelOut::from_label).collect() })
         })
@@ -227,7 +227,7 @@ impl TaxonomyApi {
     /// Returns the active asset types, and those whose retirement has been announced.
     #[oai(path = "/asset-types", method = "get", operation_id = "list_asset_types")]
     async fn list_asset_types(&self, call: Call<ListAssetTypes>) -> JsonResult<AssetTypes> {
-        Json::read_inline(&call.app, call.access.requester(), move |reader| {
+        Json::read_inline(&call.served, call.access.requester(), move |reader| {
             let (active, deprecated) = taxonomy::asset_types(reader, &call.access)?;
             let now = reader.now;
             let retirement = |kind: &AssetType| {

@@ -71,7 +71,7 @@ impl WalletApi {
     /// Returns the team's credits, and its earnings from sales: total, pending and available.
     #[oai(path = "/wallet", method = "get", operation_id = "get_wallet")]
     async fn get(&self, call: Call<GetWallet>) -> JsonResult<Wallet> {
-        Json::read_inline(&call.app, call.access.requester(), move |reader| {
+        Json::read_inline(&call.served, call.access.requester(), move |reader| {
             let balances = wallet::balances(reader, &call.access)?;
             let earnings = Earnings {
                 total: balances.earned.to_string(),

@@ -103,11 +103,11 @@ async fn values_exist_only_in_slots_of_readers() {
         renderer: RENDERER,
         program: crate::market::this_program(),
     });
-    let app = App::new(market.unwrap(), "");
+    let served = ServedMarket::new(market.unwrap(), "");
     let (counts, serving) = (Arc::new(Counts::default()), std::thread::current().id());
     let responses = (0..50).map(|_| {
         let counts = Arc::clone(&counts);
-        Json::<_>::read(&app, Requester::process(), move |_| Ok(Counted::new(counts, serving)))
+        Json::<_>::read(&served, Requester::process(), move |_| Ok(Counted::new(counts, serving)))
     });
     for response in join_all(responses).await {
         assert_eq!(response.unwrap().bytes.len(), 100_002);

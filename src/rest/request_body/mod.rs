@@ -39,9 +39,9 @@ pub use self::{
 };
 use self::{parser::Parsed, rules::Rule};
 use super::{
-    app::App,
     problem::ApiError,
     resources::{self, RequestResources},
+    served_market::ServedMarket,
 };
 use crate::{
     domain::problems::Problems,
@@ -108,7 +108,11 @@ impl BodySource {
 
     /// Sorts the problems of an operation's result by their places in the body, and keeps those that are
     /// reported. Finding the places in a large body is heavy work.
-    pub async fn sort_problems<T: Send + 'static>(&self, app: &App, result: Result<T>) -> Result<T> {
+    pub async fn sort_problems<T: Send + 'static>(
+        &self,
+        served: &ServedMarket,
+        result: Result<T>,
+    ) -> Result<T> {
         let mut problems = match result {
             Err(Error::Invalid(problems)) => problems,
             other => return other,
@@ -126,7 +130,7 @@ impl BodySource {
             let _permit = permit;
             sort()
         };
-        app.market().spawn_blocking(sort).await
+        served.market().spawn_blocking(sort).await
     }
 }
 
@@ -158,8 +162,8 @@ async fn extract_body<T: Type + ParseFromJSON + 'static>(
     request: &Request,
     body: &mut RequestBody,
 ) -> Result<Body<T>> {
-    let app = App::from_request(request)?;
-    let settings = &app.market().settings().server;
+    let served = ServedMarket::from_request(request)?;
+    let settings = &served.market().settings().server;
     let body = body.take().map_err(Error::internal)?;
     let rule = cached_rule::<T>();
     let max_bytes = rule.max_bytes.min(settings.max_body_bytes);
@@ -173,7 +177,7 @@ async fn extract_body<T: Type + ParseFromJSON + 'static>(
             let _permit = permit;
             parse_body(bytes, &rule.rule)
         };
-        app.market().spawn_blocking(parse).await?
+        served.market().spawn_blocking(parse).await?
     };
     // Such values can take more than what was counted for the bytes of the body.
     if let Some(resources) = resources {

@@ -6,7 +6,7 @@ use poem::{Request, RequestBody};
 use super::receive::Chunks;
 use crate::{
     error::{Error, Problem, Result},
-    rest::{app::App, capacity::Slot, resources},
+    rest::{capacity::Slot, resources, served_market::ServedMarket},
 };
 
 /// Maximum size in bytes of a body where none is taken.
@@ -32,7 +32,7 @@ pub async fn reject_body(request: &Request, body: &mut RequestBody) -> Result<()
         return Ok(());
     }
     let body: BoxBody<bytes::Bytes, std::io::Error> = body.into();
-    let settings = &App::from_request(request)?.market().settings().server;
+    let settings = &ServedMarket::from_request(request)?.market().settings().server;
     let _slot = resources::of_request(request).map(resources::RequestResources::body_slot).transpose()?;
     let receive = async {
         let mut chunks = Chunks::new(body, settings, Some(BLANK_BODY_SECONDS));

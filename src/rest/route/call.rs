@@ -9,18 +9,14 @@ use poem_openapi::{
 };
 
 use super::attributes::{Deadline, Route};
-use crate::{
-    error::Error,
-    market::Market,
-    rest::{
-        app::App,
-        auth::{self, Policy},
-        capacity::Slot,
-        limits::RequestLimits,
-        params,
-        problem::ApiError,
-        schema_marks::ROUTE_MARK,
-    },
+use crate::rest::{
+    auth::{self, Policy},
+    capacity::Slot,
+    limits::RequestLimits,
+    params,
+    problem::ApiError,
+    schema_marks::ROUTE_MARK,
+    served_market::ServedMarket,
 };
 
 /// A call of a route by a caller that has the required access.
@@ -28,18 +24,11 @@ use crate::{
 /// Arguments are extracted in order, so a caller without access learns nothing about parameters or resources. If
 /// the route has neither path nor query parameters, the query is checked to be empty.
 pub struct Call<R: Route> {
-    /// The state that all handlers share.
-    pub app: Arc<App>,
+    /// The market that is served.
+    pub served: Arc<ServedMarket>,
     /// The proof of access.
     pub access: R::Access,
     route: PhantomData<fn() -> R>,
-}
-
-impl<R: Route> Call<R> {
-    /// Returns the market that the handlers operate on.
-    pub fn market(&self) -> &Market {
-        self.app.market()
-    }
 }
 
 /// Marks a request to a route without query parameters: any in the query is an error.
@@ -83,17 +72,16 @@ impl<'a, R: Route> ApiExtractor<'a> for Call<R> {
         body: &mut RequestBody,
         _: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
-        let app =
-            request.data::<Arc<App>>().ok_or_else(|| ApiError(Error::internal("no app in the request")))?;
+        let served = ServedMarket::shared(request).map_err(ApiError)?;
         RequestLimits::set_budget(request, R::ATTRIBUTES.budget);
         if R::ATTRIBUTES.deadline == Deadline::None {
             Slot::remove_deadline(request);
         }
-        let authenticated = auth::identify(app, request).await.map_err(ApiError)?;
-        let access = R::Access::admit(app, authenticated, request).await.map_err(ApiError)?;
+        let authenticated = auth::identify(&served, request).await.map_err(ApiError)?;
+        let access = R::Access::admit(&served, authenticated, request).await.map_err(ApiError)?;
         if request.data::<NoQuery>().is_some_and(|query| query.path_parameters == 0) {
             params::reject_query(request, body).await?;
         }
-        Ok(Call { app: Arc::clone(app), access, route: PhantomData })
+        Ok(Call { served, access, route: PhantomData })
     }
 }

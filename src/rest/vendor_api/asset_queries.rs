@@ -18,10 +18,10 @@ use crate::{
         assets::{self, AssetFilter, Deprecations},
     },
     rest::{
-        app::App,
         enum_value::EnumValue,
         filter_entries::{self, AssetFilterGrammar, FilterEntry},
         json::{Json, JsonResult},
+        served_market::ServedMarket,
         shapes::limit_offset::{LimitOffset, Page},
     },
     store::inventory::Query,
@@ -117,7 +117,7 @@ impl<G: AssetFilterGrammar> AssetListQuery<FilterEntry<G>> {
     /// with `to_page`.
     pub async fn read_page<T: 'static, P: Serialize + 'static>(
         self,
-        app: &App,
+        served: &ServedMarket,
         vendor: Vendor,
         to_item: fn(&Asset, &Deprecations, Timestamp) -> T,
         to_page: fn(Page<T>) -> P,
@@ -127,7 +127,7 @@ impl<G: AssetFilterGrammar> AssetListQuery<FilterEntry<G>> {
         let mut query = selection.into_query(vendor.team_row_id(), stage.map(|stage| stage.0))?;
         paging.apply_to(&mut query);
         let filter = AssetFilter { query, deprecated: None, attachable_to: None };
-        Json::read(app, vendor.requester(), move |reader| {
+        Json::read(served, vendor.requester(), move |reader| {
             let page = assets::page(reader, &vendor, filter, limit as usize, offset.cast_unsigned())?;
             let items = page.items.iter().map(|asset| to_item(asset, &page.deprecations, reader.now));
             Ok(to_page(Page { items: items.collect(), total: page.counts.total(), limit, offset }))

@@ -301,7 +301,7 @@ impl AssetsApi {
         let mut filter = scope.into_filter(&call.access, selection)?;
         paging.apply_to(&mut filter.query);
         let requester = call.access.requester();
-        Json::read(&call.app, requester, move |reader| {
+        Json::read(&call.served, requester, move |reader| {
             let page = assets::page(reader, &call.access, filter, limit as usize, offset.cast_unsigned())?;
             Ok(Assets {
                 items: asset_summaries(&page, reader.now),
@@ -335,7 +335,7 @@ impl AssetsApi {
             include_empty_groups: params.include_empty_groups,
         };
         let requester = call.access.requester();
-        Json::read(&call.app, requester, move |reader| {
+        Json::read(&call.served, requester, move |reader| {
             let window = assets::window(reader, &call.access, filter, budgets)?;
             let counts = &window.page.counts;
             let groups = window.group_indices.iter().map(|index| {
@@ -373,7 +373,7 @@ impl AssetsApi {
         /// ID of the asset.
         asset_id: Path<Uuid>,
     ) -> JsonResult<AssetSummary> {
-        Json::read_inline(&call.app, call.access.requester(), move |reader| {
+        Json::read_inline(&call.served, call.access.requester(), move |reader| {
             let (asset, deprecations) = assets::get_with_deprecations(reader, &call.access, asset_id.0)?;
             Ok(AssetSummary::new(&asset, &deprecations, reader.now))
         })
@@ -393,7 +393,7 @@ impl AssetsApi {
         /// ID of the asset.
         asset_id: Path<Uuid>,
     ) -> JsonResult<AssetSummary> {
-        Json::write(&call.app, call.access.requester(), move |writer| {
+        Json::write(&call.served, call.access.requester(), move |writer| {
             let (asset, deprecations) = assets::move_to_group(writer, &call.access, group_id.0, asset_id.0)?;
             Ok(AssetSummary::new(&asset, &deprecations, writer.now))
         })

@@ -9,29 +9,35 @@ use crate::{
     market::{CheckContext, Writer},
     operations::{access::Vendor, assets, linked_data},
     rest::{
-        app::App,
         idempotent::Idempotent,
         json::{Json, JsonResult, NoContent},
         problem::ApiError,
         request_body::BodySource,
+        served_market::ServedMarket,
         shapes::assets::DataObject,
     },
 };
 
 /// Returns one of the team's assets of this kind.
-pub async fn get<T>(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> JsonResult<T>
+pub async fn get<T>(served: &ServedMarket, vendor: Vendor, id: Uuid, kind: Kind) -> JsonResult<T>
 where
     T: for<'a> From<&'a Asset> + Serialize,
 {
-    Json::read(app, vendor.requester(), move |reader| {
+    Json::read(served, vendor.requester(), move |reader| {
         assets::find(reader.rows, &vendor, id, Some(kind)).map(|asset| T::from(&asset))
     })
     .await
 }
 
 /// Deletes one of the team's assets of this kind.
-pub async fn delete(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> Result<NoContent, ApiError> {
-    app.market()
+pub async fn delete(
+    served: &ServedMarket,
+    vendor: Vendor,
+    id: Uuid,
+    kind: Kind,
+) -> Result<NoContent, ApiError> {
+    served
+        .market()
         .write_freeing(vendor.requester(), move |writer| assets::delete(writer, &vendor, id, kind))
         .await?;
     Ok(NoContent)
@@ -39,7 +45,7 @@ pub async fn delete(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> Result<N
 
 /// Links data to an asset with `attach`, after `check`, and returns the data.
 pub async fn attach_data<C>(
-    app: &App,
+    served: &ServedMarket,
     vendor: Vendor,
     idempotent: Idempotent,
     body: BodySource,
@@ -47,15 +53,21 @@ pub async fn attach_data<C>(
     attach: impl FnOnce(&mut Writer, &Vendor, C) -> error::Result<Asset> + Send + 'static,
 ) -> JsonResult<DataObject, 201> {
     idempotent
-        .write(app, vendor, body, check, move |writer, vendor, checked| {
+        .write(served, vendor, body, check, move |writer, vendor, checked| {
             DataObject::from_linked_asset(&attach(writer, vendor, checked)?)
         })
         .await
 }
 
 /// Detaches the data of one of the team's assets of this kind.
-pub async fn detach_data(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> Result<NoContent, ApiError> {
-    app.market()
+pub async fn detach_data(
+    served: &ServedMarket,
+    vendor: Vendor,
+    id: Uuid,
+    kind: Kind,
+) -> Result<NoContent, ApiError> {
+    served
+        .market()
         .write_freeing(vendor.requester(), move |writer| linked_data::detach(writer, &vendor, id, kind))
         .await?;
     Ok(NoContent)

@@ -108,7 +108,7 @@ impl EarningsApi {
     #[oai(path = "/wallet/earnings", method = "get", operation_id = "list_earnings")]
     async fn list(&self, call: Call<ListEarnings>, query: Params<LimitOffset>) -> JsonResult<EarningsPage> {
         let (limit, offset) = (query.0.limit, query.0.offset);
-        Json::read(&call.app, call.access.requester(), move |reader| {
+        Json::read(&call.served, call.access.requester(), move |reader| {
             let (entries, total) =
                 wallet::earnings(reader, &call.access, limit as usize, offset.cast_unsigned())?;
             let items = entries.into_iter().map(EarningsEntry::from).collect();

@@ -301,7 +301,7 @@ impl EstimationsApi {
         let conditions = filter_entries::parse_query_entries(&params.filter)?;
         let sort = params.sort.map(|column| (column.0, params.sort_direction.0));
         let (limit, offset) = (params.page.limit as usize, params.page.offset.cast_unsigned());
-        Json::read(&call.app, call.access.requester(), move |reader| {
+        Json::read(&call.served, call.access.requester(), move |reader| {
             let (found, total) = estimations::page(reader, &call.access, &conditions, sort, limit, offset)?;
             Ok(Estimations { estimations: found.iter().map(EstimationOut::from).collect(), total })
         })
@@ -319,7 +319,7 @@ impl EstimationsApi {
         query: Params<EstimationSummaryQuery>,
     ) -> JsonResult<EstimationSummary> {
         let conditions = filter_entries::parse_query_entries(&query.0.filter)?;
-        Json::read(&call.app, call.access.requester(), move |reader| {
+        Json::read(&call.served, call.access.requester(), move |reader| {
             let summary = estimations::summary(reader, &call.access, &conditions)?;
             Ok(EstimationSummary::from(&summary))
         })
@@ -336,7 +336,7 @@ impl EstimationsApi {
         query: Params<LatestEstimationsQuery>,
     ) -> JsonResult<LatestEstimations> {
         let assets = query.0.asset_id;
-        Json::read(&call.app, call.access.requester(), move |reader| {
+        Json::read(&call.served, call.access.requester(), move |reader| {
             let found = estimations::latest(reader, &call.access, &assets)?;
             let items = found.iter().map(|(asset, estimation)| AssetEstimation {
                 asset_id: *asset,
@@ -357,7 +357,7 @@ impl EstimationsApi {
         /// ID of the estimation.
         estimation_id: Path<Uuid>,
     ) -> JsonResult<EstimationOut> {
-        Json::read_inline(&call.app, call.access.requester(), move |reader| {
+        Json::read_inline(&call.served, call.access.requester(), move |reader| {
             let found = estimations::find(reader, &call.access, estimation_id.0)?;
             Ok(EstimationOut::from(&found))
         })

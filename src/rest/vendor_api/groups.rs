@@ -160,7 +160,7 @@ impl GroupsApi {
     /// Returns the team's inventory groups. `GET /v2/assets` returns the number of assets in each.
     #[oai(path = "/asset-groups", method = "get", operation_id = "list_asset_groups")]
     async fn list(&self, call: Call<ListAssetGroups>) -> JsonResult<Groups> {
-        Json::read(&call.app, call.access.requester(), move |reader| {
+        Json::read(&call.served, call.access.requester(), move |reader| {
             let groups = groups::list(reader, &call.access)?;
             Ok(Groups { groups: groups.into_iter().map(GroupOut::from).collect() })
         })
@@ -180,7 +180,7 @@ impl GroupsApi {
         let name = body.value.name.0.map(String::from);
         idempotent
             .write(
-                &call.app,
+                &call.served,
                 call.access,
                 body.source,
                 move |_, _, problems| problems.into_result_of(name),
@@ -199,7 +199,7 @@ impl GroupsApi {
         /// ID of the group.
         group_id: Path<Uuid>,
     ) -> JsonResult<GroupOut> {
-        Json::read_inline(&call.app, call.access.requester(), move |reader| {
+        Json::read_inline(&call.served, call.access.requester(), move |reader| {
             groups::find(reader.rows, &call.access, group_id.0).map(GroupOut::from)
         })
         .await
@@ -218,7 +218,7 @@ impl GroupsApi {
     ) -> JsonResult<GroupOut> {
         let name = body.value.name.0.map(String::from);
         Json::write_body(
-            &call.app,
+            &call.served,
             call.access.requester(),
             body.source,
             move |_, problems| problems.into_result(),
@@ -239,7 +239,7 @@ impl GroupsApi {
         /// ID of the group.
         group_id: Path<Uuid>,
     ) -> Result<NoContent, ApiError> {
-        call.app
+        call.served
             .market()
             .write_freeing(call.access.requester(), move |writer| {
                 groups::delete(writer, &call.access, group_id.0)

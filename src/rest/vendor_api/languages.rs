@@ -57,7 +57,7 @@ impl LanguagesApi {
     /// Returns the programming languages that codebases are measured in.
     #[oai(path = "/codebases/languages", method = "get", operation_id = "list_languages")]
     async fn list(&self, call: Call<ListLanguages>) -> JsonResult<Languages> {
-        Json::read(&call.app, call.access.requester(), move |reader| {
+        Json::read(&call.served, call.access.requester(), move |reader| {
             let languages = codebases::languages(reader, &call.access)?;
             let items = languages.into_iter().map(|language| Language {
                 slug: language.slug,

@@ -10,12 +10,12 @@ use crate::{
     domain::opportunities::{BudgetUnit, Opportunity, OpportunityFilter, OpportunityKind, OpportunityOrder},
     operations::{access::Vendor, opportunities},
     rest::{
-        app::App,
         enum_value::EnumValue,
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
         route::{Call, Contract, DeclaredRoute, Link, Path, Route, RouteAttributes, Target, Tool, ToolText},
+        served_market::ServedMarket,
         shapes::{
             UtcTime,
             limit_offset::SmallLimitOffset,
@@ -277,7 +277,7 @@ impl OpportunitiesApi {
             max_budget: params.max_budget,
             budget_unit: params.budget_unit.map(|unit| unit.0),
         };
-        Json::read(&call.app, call.access.requester(), move |reader| {
+        Json::read(&call.served, call.access.requester(), move |reader| {
             let skipped = offset.cast_unsigned();
             let page = opportunities::page(reader, &call.access, &filters, sort, limit as usize, skipped)?;
             Ok(Opportunities {
@@ -302,7 +302,7 @@ impl OpportunitiesApi {
         /// ID of the opportunity.
         opportunity_id: Path<Uuid>,
     ) -> JsonResult<OpportunityOut> {
-        get_opportunity(&call.app, call.access, opportunity_id.0, OpportunityKind::Listing).await
+        get_opportunity(&call.served, call.access, opportunity_id.0, OpportunityKind::Listing).await
     }
 
     /// Get a project opportunity
@@ -321,7 +321,7 @@ impl OpportunitiesApi {
         /// ID of the project opportunity.
         opportunity_id: Path<Uuid>,
     ) -> JsonResult<ProjectOpportunityOut> {
-        get_opportunity(&call.app, call.access, opportunity_id.0, OpportunityKind::Project).await
+        get_opportunity(&call.served, call.access, opportunity_id.0, OpportunityKind::Project).await
     }
 
     /// List own project bids
@@ -334,7 +334,7 @@ impl OpportunitiesApi {
         query: Params<SmallLimitOffset>,
     ) -> JsonResult<ProjectBids> {
         let SmallLimitOffset { limit, offset } = query.0;
-        Json::read(&call.app, call.access.requester(), move |reader| {
+        Json::read(&call.served, call.access.requester(), move |reader| {
             let (bids, total) =
                 opportunities::list_own_bids(reader, &call.access, limit as usize, offset.cast_unsigned())?;
             Ok(ProjectBids { items: bids.iter().map(ProjectBid::from).collect(), total, limit, offset })
@@ -344,11 +344,16 @@ impl OpportunitiesApi {
 }
 
 /// Returns an opportunity of this kind that the team can see.
-async fn get_opportunity<T>(app: &App, vendor: Vendor, id: Uuid, kind: OpportunityKind) -> JsonResult<T>
+async fn get_opportunity<T>(
+    served: &ServedMarket,
+    vendor: Vendor,
+    id: Uuid,
+    kind: OpportunityKind,
+) -> JsonResult<T>
 where
     T: for<'a> From<&'a Opportunity> + Serialize,
 {
-    Json::read(app, vendor.requester(), move |reader| {
+    Json::read(served, vendor.requester(), move |reader| {
         opportunities::find(reader, &vendor, id, kind).map(|found| T::from(&found))
     })
     .await

@@ -356,7 +356,7 @@ impl ListingsApi {
             limit: limit as usize,
             offset: offset.cast_unsigned(),
         };
-        Json::read_bytes(&call.app, call.access.requester(), move |reader| {
+        Json::read_bytes(&call.served, call.access.requester(), move |reader| {
             let page = own_listings::page(reader, &call.access, request)?;
             let facets: BTreeMap<&str, &BTreeMap<String, u64>> = page.facets.iter().collect();
             let stages = facets.get("lifecycle_stages").copied();
@@ -396,7 +396,7 @@ impl ListingsApi {
         listing_id: Path<Uuid>,
     ) -> JsonResult<ListingDetail> {
         let id = listing_id.0;
-        Json::read_bytes(&call.app, call.access.requester(), move |reader| {
+        Json::read_bytes(&call.served, call.access.requester(), move |reader| {
             detail_json(&own_listings::get_detail(reader, &call.access, id)?)
         })
         .await
@@ -412,7 +412,7 @@ impl ListingsApi {
         /// ID of the listing.
         listing_id: Path<Uuid>,
     ) -> JsonResult<ListingHistory> {
-        Json::read(&call.app, call.access.requester(), move |reader| {
+        Json::read(&call.served, call.access.requester(), move |reader| {
             let events = own_listings::get_history(reader, &call.access, listing_id.0)?;
             Ok(ListingHistory { events: events.into_iter().map(HistoryEventOut::from).collect() })
         })
@@ -429,7 +429,7 @@ impl ListingsApi {
         /// ID of the listing.
         listing_id: Path<Uuid>,
     ) -> JsonResult<ListingAssets> {
-        Json::read(&call.app, call.access.requester(), move |reader| {
+        Json::read(&call.served, call.access.requester(), move |reader| {
             let assets = own_listings::list_assets(reader.rows, &call.access, listing_id.0)?;
             Ok(ListingAssets { assets: asset_summaries(&assets, reader.now), total: assets.total as u64 })
         })
@@ -453,7 +453,7 @@ impl ListingsApi {
         let AssetAttachment { asset_ids, matches } = body.value;
         idempotent
             .write(
-                &call.app,
+                &call.served,
                 call.access,
                 body.source,
                 move |context, vendor, mut problems| {
@@ -500,7 +500,7 @@ impl ListingsApi {
         /// ID of the asset.
         asset_id: Path<Uuid>,
     ) -> Result<NoContent, ApiError> {
-        call.app
+        call.served
             .market()
             .write_freeing(call.access.requester(), move |writer| {
                 own_listings::detach_asset(writer, &call.access, listing_id.0, asset_id.0)

@@ -117,7 +117,7 @@ impl QcRefreshesApi {
         idempotent: Idempotent,
     ) -> JsonResult<QcRefreshState, 202> {
         idempotent
-            .write_without_body(&call.app, call.access, |writer, vendor| {
+            .write_without_body(&call.served, call.access, |writer, vendor| {
                 qc_refreshes::request(writer, vendor).map(QcRefreshState::from)
             })
             .await
@@ -128,7 +128,7 @@ impl QcRefreshesApi {
     /// Returns the refresh of task quality that is in progress, or else the latest one.
     #[oai(path = "/tasks/refresh-qc", method = "get", operation_id = "get_task_qc_refresh")]
     async fn get_latest(&self, call: Call<GetTaskQcRefresh>) -> JsonResult<QcRefreshState> {
-        Json::read_inline(&call.app, call.access.requester(), move |reader| {
+        Json::read_inline(&call.served, call.access.requester(), move |reader| {
             qc_refreshes::latest(reader, &call.access).map(QcRefreshState::from)
         })
         .await

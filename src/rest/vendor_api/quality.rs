@@ -183,7 +183,7 @@ impl QualityApi {
         listing_id: Path<Uuid>,
         query: Params<QualityQuery>,
     ) -> JsonResult<ListingQuality> {
-        Json::read(&call.app, call.access.requester(), move |reader| {
+        Json::read(&call.served, call.access.requester(), move |reader| {
             let view = quality::get_listing_quality(reader, &call.access, listing_id.0)?;
             Ok(ListingQuality::new(view, query.0.task_rows.0))
         })
@@ -201,7 +201,7 @@ impl QualityApi {
         query: Params<LimitOffset>,
     ) -> JsonResult<QcReports> {
         let (limit, offset) = (query.0.limit as usize, query.0.offset.cast_unsigned());
-        Json::read(&call.app, call.access.requester(), move |reader| {
+        Json::read(&call.served, call.access.requester(), move |reader| {
             let (reports, total) = quality::list_reports(reader, &call.access, limit, offset)?;
             Ok(QcReports { reports: reports.into_iter().map(QcReport::from).collect(), total })
         })

@@ -13,7 +13,6 @@ use crate::{
         quality_runs::{self, RunStart},
     },
     rest::{
-        app::App,
         enum_value::EnumValue,
         idempotent::Idempotent,
         json::{Json, JsonResult},
@@ -21,6 +20,7 @@ use crate::{
         route::{
             Call, Contract, DeclaredRoute, MultiTool, Path, Route, RouteAttributes, Target, Tool, ToolText,
         },
+        served_market::ServedMarket,
     },
 };
 
@@ -54,22 +54,27 @@ pub struct AssetQuality {
 }
 
 async fn start_run(
-    app: &App,
+    served: &ServedMarket,
     vendor: Vendor,
     idempotent: Idempotent,
     id: Uuid,
     kind: Kind,
 ) -> JsonResult<StartedRun, 202> {
     idempotent
-        .write_without_body(app, vendor, move |writer, vendor| {
+        .write_without_body(served, vendor, move |writer, vendor| {
             let asset = assets::find(writer.rows, vendor, id, Some(kind))?;
             quality_runs::start_asset_run(writer, &asset).map(StartedRun::from)
         })
         .await
 }
 
-async fn latest_run_response(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> JsonResult<AssetQuality> {
-    Json::read(app, vendor.requester(), move |reader| {
+async fn latest_run_response(
+    served: &ServedMarket,
+    vendor: Vendor,
+    id: Uuid,
+    kind: Kind,
+) -> JsonResult<AssetQuality> {
+    Json::read(served, vendor.requester(), move |reader| {
         let asset = assets::find(reader.rows, &vendor, id, Some(kind))?;
         let latest = quality_runs::latest_asset_run(reader, &asset)?;
         let latest_run = latest.map(AssetRun::new);
@@ -178,7 +183,7 @@ impl QualityRunsApi {
         asset_id: Path<Uuid>,
         idempotent: Idempotent,
     ) -> JsonResult<StartedRun, 202> {
-        start_run(&call.app, call.access, idempotent, asset_id.0, Kind::Codebase).await
+        start_run(&call.served, call.access, idempotent, asset_id.0, Kind::Codebase).await
     }
 
     /// Get the quality of a codebase
@@ -196,7 +201,7 @@ impl QualityRunsApi {
         /// ID of the codebase.
         asset_id: Path<Uuid>,
     ) -> JsonResult<AssetQuality> {
-        latest_run_response(&call.app, call.access, asset_id.0, Kind::Codebase).await
+        latest_run_response(&call.served, call.access, asset_id.0, Kind::Codebase).await
     }
 
     /// Start a quality run of raw data
@@ -218,7 +223,7 @@ impl QualityRunsApi {
         asset_id: Path<Uuid>,
         idempotent: Idempotent,
     ) -> JsonResult<StartedRun, 202> {
-        start_run(&call.app, call.access, idempotent, asset_id.0, Kind::RawData).await
+        start_run(&call.served, call.access, idempotent, asset_id.0, Kind::RawData).await
     }
 
     /// Get the quality of raw data
@@ -236,6 +241,6 @@ impl QualityRunsApi {
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
     ) -> JsonResult<AssetQuality> {
-        latest_run_response(&call.app, call.access, asset_id.0, Kind::RawData).await
+        latest_run_response(&call.served, call.access, asset_id.0, Kind::RawData).await
     }
 }

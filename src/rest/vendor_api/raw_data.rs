@@ -355,7 +355,7 @@ impl RawDataApi {
         query: Params<AssetListQuery<FilterEntry<RawDataFilters>>>,
     ) -> JsonResult<RawDataPage> {
         let to_page = |Page { items, total, limit, offset }| RawDataPage { items, total, limit, offset };
-        query.0.read_page(&call.app, call.access, |asset, _, _| RawDataOut::from(asset), to_page).await
+        query.0.read_page(&call.served, call.access, |asset, _, _| RawDataOut::from(asset), to_page).await
     }
 
     /// Create raw data
@@ -372,7 +372,7 @@ impl RawDataApi {
         let (change, upload, suffix_title) = body.value.into_parts();
         idempotent
             .write(
-                &call.app,
+                &call.served,
                 call.access,
                 body.source,
                 move |context, vendor, problems| {
@@ -396,7 +396,7 @@ impl RawDataApi {
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
     ) -> JsonResult<RawDataOut> {
-        data_assets::get(&call.app, call.access, asset_id.0, Kind::RawData).await
+        data_assets::get(&call.served, call.access, asset_id.0, Kind::RawData).await
     }
 
     /// Update raw data
@@ -414,7 +414,7 @@ impl RawDataApi {
         let (vendor, asset) = (call.access, (asset_id.0, Kind::RawData));
         let requester = vendor.requester();
         Json::write_body(
-            &call.app,
+            &call.served,
             requester,
             body.source,
             move |context, problems| asset_changes::check_update(context, &vendor, asset, change, problems),
@@ -434,7 +434,7 @@ impl RawDataApi {
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
     ) -> Result<NoContent, ApiError> {
-        data_assets::delete(&call.app, call.access, asset_id.0, Kind::RawData).await
+        data_assets::delete(&call.served, call.access, asset_id.0, Kind::RawData).await
     }
 
     /// Attach an archive
@@ -452,7 +452,7 @@ impl RawDataApi {
     ) -> JsonResult<DataObject, 201> {
         let upload = UploadReference::from(body.value);
         data_assets::attach_data(
-            &call.app,
+            &call.served,
             call.access,
             idempotent,
             body.source,
@@ -475,6 +475,6 @@ impl RawDataApi {
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
     ) -> Result<NoContent, ApiError> {
-        data_assets::detach_data(&call.app, call.access, asset_id.0, Kind::RawData).await
+        data_assets::detach_data(&call.served, call.access, asset_id.0, Kind::RawData).await
     }
 }

@@ -89,7 +89,7 @@ impl SalesApi {
     /// Returns the team's settled sales, newest first, and the total earned. Buyers are never identified.
     #[oai(path = "/listings/sales", method = "get", operation_id = "list_sales")]
     async fn list(&self, call: Call<ListSales>) -> JsonResult<Sales> {
-        Json::read(&call.app, call.access.requester(), move |reader| {
+        Json::read(&call.served, call.access.requester(), move |reader| {
             let sales = sales::list(reader, &call.access)?;
             let total: i64 = sales.iter().map(|sale| sale.amount.0).sum();
             Ok(Sales {

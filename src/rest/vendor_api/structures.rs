@@ -9,12 +9,12 @@ use crate::{
     domain::assets::{ArtifactStatus, Kind},
     operations::{access::Vendor, structures},
     rest::{
-        app::App,
         enum_value::EnumValue,
         json::{Json, JsonResult},
         json_object::ObjectWriter,
         limits::Budget,
         route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
+        served_market::ServedMarket,
     },
     store::data_structures::StoredStructure,
     string_enum::StringEnum,
@@ -56,8 +56,13 @@ fn structure_json(structure: &StoredStructure) -> Vec<u8> {
     json.finish()
 }
 
-async fn get_structure(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> JsonResult<DataStructure> {
-    Json::read_bytes(app, vendor.requester(), move |reader| {
+async fn get_structure(
+    served: &ServedMarket,
+    vendor: Vendor,
+    id: Uuid,
+    kind: Kind,
+) -> JsonResult<DataStructure> {
+    Json::read_bytes(served, vendor.requester(), move |reader| {
         structures::get(reader, &vendor, id, kind).map(|structure| structure_json(&structure))
     })
     .await
@@ -129,7 +134,7 @@ impl StructuresApi {
         /// ID of the codebase.
         asset_id: Path<Uuid>,
     ) -> JsonResult<DataStructure> {
-        get_structure(&call.app, call.access, asset_id.0, Kind::Codebase).await
+        get_structure(&call.served, call.access, asset_id.0, Kind::Codebase).await
     }
 
     /// Get the structure of raw data
@@ -147,6 +152,6 @@ impl StructuresApi {
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
     ) -> JsonResult<DataStructure> {
-        get_structure(&call.app, call.access, asset_id.0, Kind::RawData).await
+        get_structure(&call.served, call.access, asset_id.0, Kind::RawData).await
     }
 }

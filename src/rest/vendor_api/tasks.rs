@@ -322,7 +322,7 @@ impl TasksApi {
         let stage = stage.map(|stage| EnumValue(stage.0.into()));
         let query = AssetListQuery { stage, paging, selection };
         let to_page = |Page { items, total, limit, offset }| TaskAssets { items, total, limit, offset };
-        query.read_page(&call.app, call.access, TaskAsset::new, to_page).await
+        query.read_page(&call.served, call.access, TaskAsset::new, to_page).await
     }
 
     /// Import tasks
@@ -340,7 +340,7 @@ impl TasksApi {
         let TaskImport { task_type, taskset_id, task_ids, group_id } = body.value;
         idempotent
             .write(
-                &call.app,
+                &call.served,
                 call.access,
                 body.source,
                 move |context, vendor, mut problems| {
@@ -361,7 +361,7 @@ impl TasksApi {
     /// Returns the values that the filters `ran_on_model` and `qa_agent` of the list of tasks can take.
     #[oai(path = "/tasks/qc-facets", method = "get", operation_id = "get_task_qc_facets")]
     async fn get_qc_facets(&self, call: Call<GetTaskQcFacets>) -> JsonResult<QcFacets> {
-        Json::read(&call.app, call.access.requester(), move |reader| {
+        Json::read(&call.served, call.access.requester(), move |reader| {
             let (models, agents) = tasks::list_filter_values(reader, &call.access)?;
             Ok(QcFacets { models: models.into_iter().collect(), qa_agents: agents.into_iter().collect() })
         })
@@ -378,7 +378,7 @@ impl TasksApi {
         /// ID of the task asset.
         asset_id: Path<Uuid>,
     ) -> JsonResult<TaskAsset> {
-        Json::read_inline(&call.app, call.access.requester(), move |reader| {
+        Json::read_inline(&call.served, call.access.requester(), move |reader| {
             let (asset, deprecations) = tasks::get(reader, &call.access, asset_id.0)?;
             Ok(TaskAsset::new(&asset, &deprecations, reader.now))
         })
@@ -401,7 +401,7 @@ impl TasksApi {
         let (vendor, asset) = (call.access, (asset_id.0, Kind::Task));
         let requester = vendor.requester();
         Json::write_body(
-            &call.app,
+            &call.served,
             requester,
             body.source,
             move |context, problems| asset_changes::check_update(context, &vendor, asset, change, problems),

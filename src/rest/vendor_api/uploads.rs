@@ -20,13 +20,13 @@ use crate::{
         upload_requests::{self, StatedPart},
     },
     rest::{
-        app::LinkBaseUrl,
         enum_value::EnumValue,
         idempotent::Idempotent,
         json::{Json, JsonResult},
         limits::Budget,
         request_body::{Body, Checked, Omittable},
         route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target},
+        served_market::LinkBaseUrl,
         shapes::{
             UtcTime,
             scalars::{Scalar, impl_scalar},
@@ -342,7 +342,7 @@ impl UploadsApi {
             let prepared = grant_uploads::prepare(market, vendor, &checked_token, &file)?;
             Ok((file, prepared))
         };
-        let (market, base_url) = (call.app.market().clone(), link_base.0);
+        let (market, base_url) = (call.served.market().clone(), link_base.0);
         let plan = move |writer: &mut Writer, vendor: &Vendor, prepared: &(FileInput, PreparedUpload)| {
             let (file, prepared) = prepared;
             let upload = grant_uploads::plan(&market, writer, vendor, &token, file.clone(), prepared)?;
@@ -352,7 +352,7 @@ impl UploadsApi {
         let finish = |market: &Market, (_, prepared): (FileInput, PreparedUpload)| {
             grant_uploads::finish_plan(market, prepared);
         };
-        idempotent.prepare_and_write(&call.app, vendor, body.source, prepare, plan, finish).await
+        idempotent.prepare_and_write(&call.served, vendor, body.source, prepare, plan, finish).await
     }
 
     /// Get the parts of an upload
@@ -375,7 +375,7 @@ impl UploadsApi {
         let numbers: Vec<Option<u32>> = numbers.map(|number| number.0.map(|number| number.0)).collect();
         let base_url = link_base.0;
         let problems = body.source.problems();
-        let found = call.app.market().spawn_blocking(move |market| {
+        let found = call.served.market().spawn_blocking(move |market| {
             let (vendor, token) = (&call.access, &token.0);
             let requested = (upload_id.0, numbers.as_slice());
             let (upload_id, numbers) =
@@ -390,7 +390,7 @@ impl UploadsApi {
                 received: received.into_iter().map(ReceivedPart::from).collect(),
             })
         });
-        Ok(Json::from_bytes(body.source.sort_problems(&call.app, found.await).await?))
+        Ok(Json::from_bytes(body.source.sort_problems(&call.served, found.await).await?))
     }
 
     /// Complete an upload
@@ -417,13 +417,13 @@ impl UploadsApi {
             let (upload, parts) = upload_requests::check_completion(market, vendor, token, stated, problems)?;
             Ok((upload, grant_uploads::join(market, vendor, token, upload, &parts)?))
         };
-        let base_url = call.app.base_url().to_owned();
+        let base_url = call.served.base_url().to_owned();
         let complete = move |writer: &mut Writer, vendor: &Vendor, joined: &(Uuid, Option<JoinedUpload>)| {
             let (upload, joined) = (joined.0, joined.1.as_ref());
             let asset = grant_uploads::complete(writer, vendor, &token, &base_url, upload, joined)?;
             Ok(Codebase::from(&asset))
         };
         let finish = |market: &Market, (_, joined)| grant_uploads::finish_completion(market, joined);
-        idempotent.prepare_and_write(&call.app, call.access, body.source, prepare, complete, finish).await
+        idempotent.prepare_and_write(&call.served, call.access, body.source, prepare, complete, finish).await
     }
 }

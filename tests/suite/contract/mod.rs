@@ -16,6 +16,7 @@ mod kill_jobs;
 mod layering;
 mod limits;
 mod logs;
+mod many_markets;
 mod operations;
 mod prefilled;
 mod received_ids;

@@ -1,7 +1,7 @@
 //! The requests that the docs pages send unless a reader changes them: every parameter has its example or its
 //! default, and the key is the one in the page.
 
-use marketplace::{config::ContactSettings, rest};
+use marketplace::{config::ContactSettings, mcp, rest};
 use poem::http::Method;
 use serde_json::Value;
 
@@ -83,7 +83,8 @@ async fn pages_of_a_server_without_the_demo_have_no_key() {
 
 #[tokio::test]
 async fn pages_of_the_demo_have_its_keys() {
-    let app = marketplace::mcp::demo_app(demo().market().clone(), BASE);
+    let market = demo().market();
+    let app = mcp::App::new(rest::App::new(market.settings(), true)).serve(market.clone(), BASE);
     for (path, key) in
         [("/", "mkt_demo_both"), ("/vendor/docs", "mkt_demo_vendor"), ("/buyer/docs", "mkt_demo_buyer")]
     {

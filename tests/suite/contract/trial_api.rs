@@ -5,7 +5,7 @@ use marketplace::{
     mcp,
     operations::access::Buyer,
     rest::{
-        self, Api, AppBuilder, Budget, JsonResult, RouteGroup,
+        self, Api, Budget, JsonResult, RouteGroup,
         route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
     },
 };
@@ -79,7 +79,8 @@ static TRIAL: Api = Api {
 
 fn app(market: &TestMarket) -> BoxEndpoint<'static, poem::Response> {
     let apis = [&rest::VENDOR, &rest::BUYER, &TRIAL];
-    mcp::with_agent_server(AppBuilder::with_apis(market.market().clone(), BASE, &apis), BASE).build()
+    let routes = rest::App::with_apis(market.market().settings(), false, &apis);
+    mcp::App::new(routes).serve(market.market().clone(), BASE)
 }
 
 /// Sends a request, and returns the status and the body.

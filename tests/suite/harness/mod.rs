@@ -21,7 +21,7 @@ use std::{
 
 use marketplace::{
     clock::{Clock, Entropy},
-    config::{Layers, RepositorySettings, Settings},
+    config::{ContactSettings, Layers, RepositorySettings, Settings},
     domain::time::Timestamp,
     fixtures::{self, FixtureSet},
     market::{Market, OpenMode, OpenOptions},
@@ -44,6 +44,14 @@ pub struct TestMarket {
     app: BoxEndpoint<'static, Response>,
     clock: Arc<Clock>,
     _directory: TempDir,
+}
+
+/// Returns the app for markets with these settings. Almost all tests share one.
+fn app_for(settings: &Settings) -> mcp::App {
+    static SHARED: OnceLock<mcp::App> = OnceLock::new();
+    let new_app = || mcp::App::new(rest::App::new(settings, false));
+    let is_usual = settings.server.public_url.is_empty() && settings.contact == ContactSettings::default();
+    if is_usual { SHARED.get_or_init(new_app).clone() } else { new_app() }
 }
 
 impl TestMarket {
@@ -86,7 +94,7 @@ impl TestMarket {
         })
         .unwrap();
         fixtures::seed_taxonomy(&market).unwrap();
-        let app = mcp::app(market.clone(), BASE);
+        let app = app_for(market.settings()).serve(market.clone(), BASE);
         TestMarket { market, app, clock, _directory: directory }
     }
 

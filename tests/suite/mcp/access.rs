@@ -3,7 +3,7 @@
 use marketplace::operations::keys;
 use marketplace::{
     market::Requester,
-    rest::{AppBuilder, Caller},
+    rest::{App, Caller, ServerBuilder},
 };
 use poem::http::Method;
 use serde_json::{Value, json};
@@ -144,7 +144,12 @@ async fn revoked_key_is_rejected() {
 #[tokio::test]
 async fn operations_of_a_call_do_not_read_its_key_again() {
     let market = TestMarket::demo();
-    let routes = AppBuilder::new(market.market().clone(), "http://market.test").in_process_routes();
+    let routes = ServerBuilder::new(
+        &App::new(market.market().settings(), false),
+        market.market().clone(),
+        "http://market.test",
+    )
+    .in_process_routes();
     let caller = Caller::from_key(market.market(), VENDOR).await.unwrap();
     let mut counts = Vec::new();
     for _ in 0..2 {

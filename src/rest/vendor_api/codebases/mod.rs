@@ -186,7 +186,7 @@ impl CodebasesApi {
         query: Params<AssetListQuery<FilterEntry<CodebaseFilters>>>,
     ) -> JsonResult<Codebases> {
         let to_page = |Page { items, total, limit, offset }| Codebases { items, total, limit, offset };
-        query.0.read_page(&call.app, call.access, |asset, _, _| Codebase::from(asset), to_page).await
+        query.0.read_page(&call.served, call.access, |asset, _, _| Codebase::from(asset), to_page).await
     }
 
     /// Create a codebase
@@ -204,7 +204,7 @@ impl CodebasesApi {
         let link = data.and_then(RepositoryLink::into_request);
         idempotent
             .write(
-                &call.app,
+                &call.served,
                 call.access,
                 body.source,
                 move |context, vendor, problems| codebases::check_new(context, vendor, row.into(), problems),
@@ -230,7 +230,7 @@ impl CodebasesApi {
         let rows = body.value.items.0.unwrap_or_default();
         idempotent
             .write(
-                &call.app,
+                &call.served,
                 call.access,
                 body.source,
                 move |context, vendor, problems| {
@@ -255,7 +255,7 @@ impl CodebasesApi {
         /// ID of the codebase.
         asset_id: Path<Uuid>,
     ) -> JsonResult<Codebase> {
-        data_assets::get(&call.app, call.access, asset_id.0, Kind::Codebase).await
+        data_assets::get(&call.served, call.access, asset_id.0, Kind::Codebase).await
     }
 
     /// Update a codebase
@@ -274,7 +274,7 @@ impl CodebasesApi {
         let (vendor, asset) = (call.access, (asset_id.0, Kind::Codebase));
         let requester = vendor.requester();
         Json::write_body(
-            &call.app,
+            &call.served,
             requester,
             body.source,
             move |context, problems| asset_changes::check_update(context, &vendor, asset, change, problems),
@@ -294,7 +294,7 @@ impl CodebasesApi {
         /// ID of the codebase.
         asset_id: Path<Uuid>,
     ) -> Result<NoContent, ApiError> {
-        data_assets::delete(&call.app, call.access, asset_id.0, Kind::Codebase).await
+        data_assets::delete(&call.served, call.access, asset_id.0, Kind::Codebase).await
     }
 
     /// Link a repository
@@ -312,7 +312,7 @@ impl CodebasesApi {
     ) -> JsonResult<DataObject, 201> {
         let link = body.value.into_request();
         data_assets::attach_data(
-            &call.app,
+            &call.served,
             call.access,
             idempotent,
             body.source,
@@ -334,6 +334,6 @@ impl CodebasesApi {
         /// ID of the codebase.
         asset_id: Path<Uuid>,
     ) -> Result<NoContent, ApiError> {
-        data_assets::detach_data(&call.app, call.access, asset_id.0, Kind::Codebase).await
+        data_assets::detach_data(&call.served, call.access, asset_id.0, Kind::Codebase).await
     }
 }

@@ -1,0 +1,81 @@
+//! A market, with what serving it needs beyond the market itself.
+
+use std::sync::Arc;
+
+use poem::{FromRequest, Request, RequestBody};
+
+use super::{first_page_cache::FirstPageCache, in_flight::InFlight, link_base::LinkBase, problem::ApiError};
+use crate::{
+    error::{Error, Result},
+    market::Market,
+};
+
+/// A market that is served, with the rule for its links and what is kept between requests. All handlers get it.
+pub struct ServedMarket {
+    market: Market,
+    link_base: LinkBase,
+    first_pages: FirstPageCache,
+    in_flight: InFlight,
+}
+
+impl ServedMarket {
+    /// Creates the state for a market. `base_url` is what [`super::base_url`] returns for the server.
+    pub fn new(market: Market, base_url: &str) -> ServedMarket {
+        ServedMarket {
+            link_base: LinkBase::new(market.settings(), base_url),
+            market,
+            first_pages: FirstPageCache::default(),
+            in_flight: InFlight::default(),
+        }
+    }
+
+    /// Returns the market of a request, which [`super::server::ServerBuilder`] adds to every request.
+    pub fn from_request(request: &Request) -> Result<&ServedMarket> {
+        let served = request.data::<Arc<ServedMarket>>().map(Arc::as_ref);
+        served.ok_or_else(|| Error::internal("no market in the request"))
+    }
+
+    /// Like [`ServedMarket::from_request`], as a shared value.
+    pub fn shared(request: &Request) -> Result<Arc<ServedMarket>> {
+        request
+            .data::<Arc<ServedMarket>>()
+            .cloned()
+            .ok_or_else(|| Error::internal("no market in the request"))
+    }
+
+    /// Returns the market that the handlers operate on.
+    pub const fn market(&self) -> &Market {
+        &self.market
+    }
+
+    /// Returns the base URL of the addresses that the server stores, without a trailing slash. It does not depend
+    /// on the request.
+    pub fn base_url(&self) -> &str {
+        self.link_base.base_url()
+    }
+
+    /// Returns the rule for links in responses.
+    pub const fn link_base(&self) -> &LinkBase {
+        &self.link_base
+    }
+
+    /// Returns the cache of unfiltered first pages of the catalog.
+    pub const fn first_pages(&self) -> &FirstPageCache {
+        &self.first_pages
+    }
+
+    /// Returns the requests with an idempotency key that are in progress.
+    pub const fn in_flight(&self) -> &InFlight {
+        &self.in_flight
+    }
+}
+
+/// The base URL of links in the response to a request, without a trailing slash.
+pub struct LinkBaseUrl(pub String);
+
+impl<'a> FromRequest<'a> for LinkBaseUrl {
+    async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
+        let served = ServedMarket::from_request(request).map_err(ApiError)?;
+        Ok(LinkBaseUrl(served.link_base().for_request(request)))
+    }
+}

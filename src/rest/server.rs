@@ -1,0 +1,127 @@
+//! Assembles the server of a market: the app's routes and pages, endpoints that layers above add, and the middleware
+//! around all of them.
+
+use std::sync::Arc;
+
+use poem::{Endpoint, EndpointExt, Request, Response, endpoint::BoxEndpoint};
+
+use super::{
+    app::{App, SharedEndpoint},
+    capacity::Capacity,
+    compression,
+    cors::AllowedOrigins,
+    error_layer, etag, head,
+    in_process::InProcessRoutes,
+    landing_page, limits,
+    limits::RateLimits,
+    request_id,
+    resources::Resources,
+    served_market::ServedMarket,
+    spool,
+};
+use crate::{error::Error, market::Market, rest::problem::ApiError};
+
+/// A builder of the HTTP server of a market.
+pub struct ServerBuilder {
+    app: App,
+    served: Arc<ServedMarket>,
+    mounted: Vec<(Arc<str>, BoxEndpoint<'static, Response>)>,
+    excludes_routes: bool,
+}
+
+impl ServerBuilder {
+    /// Creates a server with the routes of `app`. `base_url` is what [`super::base_url`] returns for the server.
+    pub fn new(app: &App, market: Market, base_url: &str) -> ServerBuilder {
+        let served = Arc::new(ServedMarket::new(market, base_url));
+        ServerBuilder { app: app.clone(), served, mounted: Vec::new(), excludes_routes: false }
+    }
+
+    /// Returns the market that is served.
+    pub fn market(&self) -> &Market {
+        self.served.market()
+    }
+
+    /// Returns the routes, for in-process calls.
+    pub fn in_process_routes(&self) -> InProcessRoutes {
+        InProcessRoutes::new(self.app.endpoint(), Arc::clone(&self.served))
+    }
+
+    /// Mounts an endpoint of a layer above at exactly `path`, for all methods.
+    #[must_use]
+    pub fn mount(
+        mut self,
+        path: impl Into<Arc<str>>,
+        endpoint: impl Endpoint<Output = Response> + 'static,
+    ) -> ServerBuilder {
+        self.mounted.push((path.into(), endpoint.boxed()));
+        self
+    }
+
+    /// Mounts the pages for people: the landing page and the docs page of each API.
+    fn with_pages(self) -> ServerBuilder {
+        let app = self.app.clone();
+        let landing =
+            landing_page::landing_page(app.apis(), self.served.link_base().clone(), app.has_demo_keys());
+        let pages = app.docs_pages().iter().cloned();
+        pages.fold(self.mount("/", landing), |builder, (path, page)| builder.mount(path, page))
+    }
+
+    /// Excludes the REST routes, so that only the endpoints added by [`ServerBuilder::mount`] are served.
+    #[must_use]
+    pub const fn without_routes(mut self) -> ServerBuilder {
+        self.excludes_routes = true;
+        self
+    }
+
+    /// Wraps the routes in their middleware, innermost first. Each middleware module states the reason for
+    /// its position.
+    pub fn build(mut self) -> BoxEndpoint<'static, Response> {
+        if !self.excludes_routes {
+            self = self.with_pages();
+        }
+        let market = self.market().clone();
+        let settings = market.settings();
+        let origins = AllowedOrigins::new(&settings.server.cors_origins);
+        let limits = RateLimits::new(&settings.limits, &market.stopwatch()).map(Arc::new);
+        let capacity = Capacity::new(settings, market.stopwatch());
+        let resources = Arc::new(Resources::new(settings, market.stopwatch()));
+        let routes = (!self.excludes_routes).then(|| self.app.endpoint());
+        let spooling = market.clone();
+        Dispatcher { routes, served: self.served, mounted: self.mounted }
+            .around(error_layer::layer)
+            .around(move |inner, request| spool::layer(spooling.clone(), inner, request))
+            .around(etag::layer)
+            .around(compression::layer)
+            .around(head::layer)
+            .around(move |inner, request| capacity.clone().layer(inner, request))
+            .around(move |inner, request| Arc::clone(&resources).layer(inner, request))
+            .around(move |inner, request| limits::layer(limits.clone(), inner, request))
+            .around(move |inner, request| origins.clone().layer(inner, request))
+            .around(request_id::layer)
+            .boxed()
+    }
+}
+
+/// Dispatches a request to a mounted endpoint, or else to the routes.
+struct Dispatcher {
+    routes: Option<SharedEndpoint>,
+    served: Arc<ServedMarket>,
+    mounted: Vec<(Arc<str>, BoxEndpoint<'static, Response>)>,
+}
+
+impl Endpoint for Dispatcher {
+    type Output = Response;
+
+    async fn call(&self, mut request: Request) -> poem::Result<Response> {
+        request.set_data(Arc::clone(&self.served));
+        let mounted_endpoint = self.mounted.iter().find(|(path, _)| **path == *request.uri().path());
+        match (mounted_endpoint, &self.routes) {
+            (Some((path, mounted_endpoint)), _) => {
+                request_id::set_route(&request, Arc::clone(path));
+                mounted_endpoint.call(request).await
+            }
+            (None, Some(routes)) => routes.as_ref().call(request).await,
+            (None, None) => Err(ApiError(Error::UnknownPath).into()),
+        }
+    }
+}
