@@ -1,4 +1,4 @@
-//! One process serves many markets with one set of routes, and each has its own data, keys, and limits.
+//! One process serves many markets with one set of routes, and what is written to one is not visible in another.
 
 use marketplace::{
     mcp,
@@ -8,37 +8,57 @@ use marketplace::{
     },
     rest,
 };
-use poem::{Endpoint, Request};
-use serde_json::Value;
+use poem::{Endpoint, Request, Response, http::Method};
+use serde_json::{Value, json};
 
 use crate::harness::{BASE, TestMarket};
 
 /// Number of markets.
 const COUNT: usize = 8;
 
+/// The name of the only team of each market. Its key is the same in all of them, since they have the same entropy.
+const TEAM: &str = "Tideclock";
+
+async fn send(server: &impl Endpoint<Output = Response>, key: &str, body: Option<Value>) -> (u16, Value) {
+    let request = Request::builder()
+        .uri("/v2/asset-groups".parse().unwrap())
+        .header("authorization", format!("Bearer {key}"));
+    let request = match body {
+        Some(body) => request.method(Method::POST).content_type("application/json").body(body.to_string()),
+        None => request.finish(),
+    };
+    let response = server.get_response(request).await;
+    let status = response.status().as_u16();
+    (status, serde_json::from_slice(&response.into_body().into_vec().await.unwrap()).unwrap())
+}
+
 #[tokio::test]
 async fn markets_on_one_set_of_routes_are_separate() {
     let markets: Vec<TestMarket> = (0..COUNT).map(|_| TestMarket::empty()).collect();
     let app = mcp::App::new(rest::App::new(markets[0].market().settings(), false));
     let servers: Vec<_> = markets.iter().map(|market| app.serve(market.market().clone(), BASE)).collect();
-    let new_key = |number: usize| {
-        let market = markets[number].market();
-        let name = &format!("Team {number}");
-        let team = TeamInput { name, is_vendor: true, is_buyer: true, tier: 1, has_accepted_nda: true };
-        market.write_blocking(|writer| teams::create(writer, &team)).unwrap();
-        market.write_blocking(|writer| keys::create(writer, name, "test", None)).unwrap().1
+    let new_key = |market: &TestMarket| {
+        let team =
+            TeamInput { name: TEAM, is_vendor: true, is_buyer: false, tier: 1, has_accepted_nda: true };
+        market.market().write_blocking(|writer| teams::create(writer, &team)).unwrap();
+        market.market().write_blocking(|writer| keys::create(writer, TEAM, "test", None)).unwrap().1
     };
-    let keys: Vec<String> = (0..COUNT).map(new_key).collect();
+    // The last market has no team, so it does not know the key.
+    let keys: Vec<String> = markets[..COUNT - 1].iter().map(new_key).collect();
     for (number, key) in keys.iter().enumerate() {
-        for (other, server) in servers.iter().enumerate() {
-            let request = Request::builder().uri("/v2/domains".parse().unwrap());
-            let request = request.header("authorization", format!("Bearer {key}")).finish();
-            let response = server.get_response(request).await;
-            let status = response.status().as_u16();
-            assert_eq!(status, if number == other { 200 } else { 401 }, "key {number} at market {other}");
-            let body: Value =
-                serde_json::from_slice(&response.into_body().into_vec().await.unwrap()).unwrap();
-            assert_eq!(body.get("domains").is_some(), number == other, "{body}");
-        }
+        let (status, group) =
+            send(&servers[number], key, Some(json!({"name": format!("Group {number}")}))).await;
+        assert_eq!(status, 201, "{group}");
     }
+    for (number, key) in keys.iter().enumerate() {
+        let (_, groups) = send(&servers[number], key, None).await;
+        let names: Vec<&str> = groups["groups"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|group| group["name"].as_str().unwrap())
+            .collect();
+        assert_eq!(names[1..], [format!("Group {number}")], "only what was written here");
+    }
+    assert_eq!(send(&servers[COUNT - 1], &keys[0], None).await.0, 401);
 }
