@@ -21,7 +21,9 @@ pub struct Openapi {
 impl Openapi {
     pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
         let Some(api) = self.api.as_deref().and_then(Api::find) else {
-            APIS.iter().for_each(|api| print_line(api.name));
+            for api in APIS {
+                print_line(api.name);
+            }
             return Ok(());
         };
         let settings = options.load_layers()?.resolve()?;
