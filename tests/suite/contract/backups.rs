@@ -29,7 +29,7 @@ async fn restored_market_serves_the_same_answers() {
     assert!(copied.uploads > 0 && copied.repositories > 0 && copied.problems.is_empty(), "{copied:?}");
     let restored = open_restored(backup.path());
     let mut count = 0;
-    for (key, path) in cases().flat_map(|case| case.ok_requests()) {
+    for (key, path) in cases().flat_map(super::cases::Case::ok_requests) {
         let (original, copy) = (demo.get(key, &path).await, restored.get(key, &path).await);
         assert_eq!(copy.status, original.status, "{path}");
         // Errors contain the ID of the request.
