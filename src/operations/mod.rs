@@ -27,6 +27,7 @@ pub mod idempotency;
 pub mod jobs;
 pub mod keys;
 pub mod linked_data;
+pub mod listing_changes;
 pub mod listings;
 pub mod notifications;
 pub mod offers;

@@ -37,7 +37,7 @@ use crate::{
             listings::ListingDetail,
         },
     },
-    store::listings::HistoryEvent,
+    store::listing_history::HistoryEvent,
     string_enum::StringEnum,
 };
 
@@ -330,7 +330,9 @@ impl ListingsApi {
             .write(&app, access.0, body.source, move |writer, vendor, mut problems| {
                 let matches = parse_matches(matches, &mut problems)?;
                 let (id, asset_ids) = (listing_id.0, valid_ids(asset_ids));
-                let outcome = own_listings::attach_assets(writer, vendor, id, &asset_ids, matches, problems)?;
+                let actor = Actor::Team;
+                let outcome =
+                    own_listings::attach_assets(writer, vendor, actor, id, &asset_ids, matches, problems)?;
                 Ok(AssetAttachmentOut {
                     assets: asset_summaries(&outcome.assets, writer.now),
                     total: outcome.assets.total as u64,
@@ -366,7 +368,7 @@ impl ListingsApi {
     ) -> Result<NoContent, ApiError> {
         app.market()
             .write_freeing(access.0.requester(), move |writer| {
-                own_listings::detach_asset(writer, &access.0, listing_id.0, asset_id.0)
+                own_listings::detach_asset(writer, &access.0, Actor::Team, listing_id.0, asset_id.0)
             })
             .await?;
         Ok(NoContent)

@@ -3,7 +3,7 @@
 
 use marketplace::{
     clock::fixture_record_id,
-    domain::{listings::LifecycleStage, money::Cents},
+    domain::money::Cents,
     store::{self, listings::ListingFields},
 };
 use serde_json::{Value, json};
@@ -23,8 +23,7 @@ fn change(market: &TestMarket, key: &str, random: &mut Random) {
         let row_id = store::listings::find(writer.rows, id)?.unwrap().row_id;
         if is_certification {
             let certified_at = is_certified.then_some(writer.now);
-            let stage = LifecycleStage::Active;
-            return store::listings::set_certification(writer.rows, row_id, certified_at, stage, writer.now);
+            return store::listings::set_certified_at(writer.rows, row_id, certified_at);
         }
         let fields = ListingFields {
             title: key,
@@ -37,9 +36,9 @@ fn change(market: &TestMarket, key: &str, random: &mut Random) {
             terms: "",
             delivery: None,
             available_from: None,
-            featured,
         };
-        store::listings::update(writer.rows, row_id, &fields, writer.now)
+        store::listings::update(writer.rows, row_id, &fields, writer.now)?;
+        store::listings::set_featured(writer.rows, row_id, featured)
     };
     market.market().write_blocking(change).unwrap();
 }

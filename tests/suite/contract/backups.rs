@@ -22,7 +22,7 @@ use marketplace::{
 use tempfile::TempDir;
 
 use super::cases::cases;
-use crate::harness::{self, TestMarket};
+use crate::harness::{self, TestMarket, lifecycle};
 
 /// Backs up a market, as the command does next to a server.
 fn back_up(market: &Market, destination: &Path) -> Result<Copied> {
@@ -115,9 +115,8 @@ fn write_until(market: &Market, is_stopping: &AtomicBool, written: &AtomicU64) {
             terms: "",
             delivery: None,
             available_from: None,
-            featured: None,
         };
-        market.write_blocking(|writer| listings::create(writer, seller, &fields)).unwrap();
+        market.write_blocking(|writer| lifecycle::create(writer, seller, &fields)).unwrap();
         written.store(number + 1, Ordering::SeqCst);
         if is_stopping.load(Ordering::SeqCst) {
             return;

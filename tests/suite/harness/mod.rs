@@ -6,6 +6,7 @@
 pub mod archives;
 pub mod documents;
 pub mod git;
+pub mod lifecycle;
 pub mod random;
 pub mod records;
 pub mod s3;
