@@ -14,7 +14,6 @@ use marketplace::{
     operations::{
         self,
         backups::{self, BackupSource, Copied},
-        listings,
         teams::TeamInput,
     },
     store::{self, Store, listings::ListingFields},
