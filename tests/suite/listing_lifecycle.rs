@@ -53,10 +53,16 @@ fn fields(title: &str) -> ListingFields<'_> {
 
 /// Returns a market with a draft of the seller, and a codebase that is on no listing.
 fn market_with_draft() -> TestMarket {
-    let code = json!({"key": "code", "team": "seller", "sku": "codebase", "title": "Code", "description": "D",
-        "created_at": "-P9D", "codebase": {"exclusivity": "available", "data": {"channel": "github",
-        "repo_full_name": "acme/x", "archive_status": "completed", "analysis_status": "completed",
-        "attached_at": "-P5D"}}});
+    let code = json!({
+        "key": "code", "team": "seller", "sku": "codebase", "title": "Code", "description": "D", "price_usd": 5,
+        "domain_tags": ["finance"], "created_at": "-P9D",
+        "codebase": {
+            "exclusivity": "available", "lines_of_code": 9, "commits": 2, "contributors": 1, "merged_prs": 0,
+            "history_start": "2020-01-01", "history_end": "2021-01-01", "ci_on_prs": false,
+            "data": {"channel": "github", "repo_full_name": "acme/x", "archive_status": "completed",
+                "analysis_status": "completed", "attached_at": "-P5D"},
+        },
+    });
     let market = small_market_with(&[listing("a", &json!({}))], &json!({"assets": [code]}));
     market.market().write_blocking(|writer| give_credits(writer, "seller")).unwrap();
     market
