@@ -5,15 +5,14 @@ use std::collections::BTreeMap;
 use rusqlite::ToSql;
 use uuid::Uuid;
 
-use super::{Reader, Writer, index_queue, row};
+use super::{Reader, Writer, index_queue, listing_bundles, row};
 use crate::{
     domain::{
         assets::Kind,
-        catalog::{BundleFile, CatalogAsset, CatalogEntry, TasksetRef, Vendor},
+        catalog::{CatalogAsset, CatalogEntry, TasksetRef, Vendor},
         lifecycle::ListingState,
         listings::{DeliveryMethod, ListingRowId, ListingStatus},
         money::Cents,
-        quality::IngestStatus,
         row_ids::{AssetRowId, TasksetRowId},
         scale::ScaleContribution,
         teams::TeamRowId,
@@ -221,29 +220,6 @@ pub fn attach_asset(writer: &Writer, row_id: ListingRowId, asset: AssetRowId) ->
     index_queue::enqueue(writer, row_id)
 }
 
-/// Adds a file to the bundle of a listing.
-pub fn add_bundle_file(writer: &Writer, row_id: ListingRowId, file: &BundleFile) -> Result<()> {
-    const SQL: &str =
-        "INSERT INTO listing_bundle_files (listing, path, size_bytes, sha256) VALUES (?1, ?2, ?3, ?4)";
-    writer.execute(SQL, (row_id, &file.path, file.size_bytes as i64, &file.sha256))?;
-    index_queue::enqueue(writer, row_id)
-}
-
-/// Adds an ingest of the listing's dataset into the platform's hub.
-pub fn add_hub_ingest(
-    writer: &Writer,
-    row_id: ListingRowId,
-    dataset: &str,
-    status: IngestStatus,
-    bytes: u64,
-    error: Option<&str>,
-) -> Result<()> {
-    const SQL: &str = "INSERT INTO hub_ingests (listing, dataset_id, status, bytes_copied, error)
-         VALUES (?1, ?2, ?3, ?4, ?5)";
-    writer.execute(SQL, (row_id, dataset, status.as_str(), bytes as i64, error))?;
-    Ok(())
-}
-
 /// Returns the number of assets on a listing.
 pub fn asset_count(reader: &Reader, row_id: ListingRowId) -> Result<usize> {
     reader.query_one("SELECT count(*) FROM listing_assets WHERE listing = ?1", [row_id], |row| row.get(0))
@@ -303,7 +279,7 @@ pub fn find_catalog_entry(reader: &Reader, row_id: ListingRowId) -> Result<Optio
         return Ok(None);
     };
     entry.assets = entry_assets(reader, row_id)?;
-    entry.bundle_files = bundle_files(reader, row_id)?;
+    entry.bundle_files = listing_bundles::list_files(reader, row_id)?;
     Ok(Some(entry))
 }
 
@@ -344,14 +320,6 @@ fn read_catalog_entry(row: &rusqlite::Row) -> rusqlite::Result<CatalogEntry> {
         assets: Vec::new(),
         active_bids: row.get(columns.next())?,
         bundle_files: Vec::new(),
-    })
-}
-
-fn bundle_files(reader: &Reader, row_id: ListingRowId) -> Result<Vec<BundleFile>> {
-    const SQL: &str =
-        "SELECT path, size_bytes, sha256 FROM listing_bundle_files WHERE listing = ?1 ORDER BY path";
-    reader.query_all(SQL, [row_id], |row| {
-        Ok(BundleFile { path: row.get(0)?, size_bytes: row.get(1)?, sha256: row.get(2)? })
     })
 }
 
