@@ -13,6 +13,7 @@ use marketplace::{
     domain::{
         assets::{ArtifactStatus, Channel, Exclusivity},
         field_locks::FieldLocks,
+        listings::Actor,
         money::Cents,
         row_ids::GroupRowId,
         teams::TeamRowId,
@@ -20,7 +21,7 @@ use marketplace::{
     fixtures,
     market::{BulkWriter, Market, OpenMode, OpenOptions, Writer},
     mcp,
-    operations::{self, teams::TeamInput},
+    operations::{self, access::Platform, teams::TeamInput},
     rest,
     store::{
         self, Durability,
@@ -114,8 +115,8 @@ fn attach_codebases(
 ) {
     let team = market
         .read_blocking(|reader| operations::teams::resolve(reader.rows, "Bench"))
-        .expect("find the team")
-        .row_id;
+        .expect("find the team");
+    let vendor = Platform::of_process().vendor(team);
     let listing_text = store::listings::ListingFields {
         title: "Everything",
         description: "",
@@ -127,10 +128,12 @@ fn attach_codebases(
         terms: "",
         delivery: None,
         available_from: None,
-        featured: None,
     };
-    let (_, listing) = market
-        .write_blocking(|writer| operations::listings::create(writer, team, &listing_text))
+    let listing = market.clock().new_id();
+    market
+        .write_blocking(|writer| {
+            operations::listings::create(writer, &vendor, Actor::Team, listing, &listing_text)
+        })
         .expect("create a listing");
     let request = Request::builder()
         .method(poem::http::Method::POST)

@@ -4,7 +4,10 @@ use clap::Subcommand;
 use uuid::Uuid;
 
 use super::{CommandResult, GlobalOptions, print_line};
-use crate::{domain::quality::RunTrigger, error::Error, operations};
+use crate::{
+    error::Error,
+    operations::{self, access::Platform},
+};
 
 /// Manage listings.
 #[derive(Debug, Subcommand)]
@@ -22,13 +25,14 @@ impl ListingCommand {
         let market = options.open_market(false)?;
         match self {
             ListingCommand::Check { id } => {
-                let started = market.write_blocking(|writer| {
-                    let listing = operations::listings::find(writer, *id).map_err(|error| match error {
+                let started = market
+                    .write_blocking(|writer| {
+                        operations::listings::start_run(writer, Platform::of_process(), *id)
+                    })
+                    .map_err(|error| match error {
                         Error::NotFound(what) => Error::not_found(format!("{what} {id}")),
                         other => other,
                     })?;
-                    operations::quality_runs::start_listing_run(writer, &listing, RunTrigger::Platform)
-                })?;
                 print_line(started.run_id);
                 eprintln!(
                     "started quality run {} of the listing; a running server performs it",

@@ -1,4 +1,5 @@
-//! The lifecycle of a listing: statuses, stages, and the transitions between them.
+//! The statuses and stages of a listing, and the events of its history. The operations that change them are in
+//! `lifecycle`.
 
 pub use super::row_ids::ListingRowId;
 use crate::string_enum::string_enum;
@@ -178,106 +179,8 @@ impl ListingStatus {
         }
     }
 
-    /// Returns the status after a transition, or `None` if the transition is not allowed. Events that are not
-    /// transitions ([`Event::Updated`], certifications, assets) always return `None`.
-    #[allow(clippy::match_same_arms)] // One row per transition is easier to read than merged rows.
-    pub const fn after(self, event: Event) -> Option<ListingStatus> {
-        use {CatalogStatus as C, ReviewStatus as R};
-        let (review, catalog) = match (event, self.review, self.catalog) {
-            (Event::Submitted, R::Draft | R::ChangesRequested, C::Unpublished) => {
-                (R::InReview, C::Unpublished)
-            }
-            (Event::Withdrawn, R::InReview, C::Unpublished) => (R::Draft, C::Unpublished),
-            (Event::Approved, R::InReview, C::Unpublished) => (R::Approved, C::Unpublished),
-            (Event::ChangesRequested, R::InReview, C::Unpublished) => (R::ChangesRequested, C::Unpublished),
-            (Event::Rejected, R::InReview, C::Unpublished) => (R::Rejected, C::Unpublished),
-            (Event::Published, R::Approved, C::Unpublished) => (R::Approved, C::Published),
-            (Event::Unpublished, review, C::Published) => (review, C::Unpublished),
-            (Event::Restored, review, C::Archived) => (review, C::Unpublished),
-            (Event::Archived, review, C::Unpublished | C::Published) if !matches!(review, R::InReview) => {
-                (review, C::Archived)
-            }
-            _ => return None,
-        };
-        Some(ListingStatus { review, catalog })
-    }
-
-    /// Returns the transitions that are allowed in this status.
-    pub fn allowed_transitions(self) -> Vec<Event> {
-        use crate::string_enum::StringEnum;
-        Event::ALL.iter().copied().filter(|event| self.after(*event).is_some()).collect()
-    }
-
     /// Whether the listing can be edited in this status, including its assets.
     pub const fn is_editable(self) -> bool {
         matches!(self.stage(), LifecycleStage::Draft | LifecycleStage::Ready)
-    }
-}
-
-impl Event {
-    /// Returns who causes this event.
-    pub const fn actor(self) -> Actor {
-        match self {
-            Event::Approved | Event::Rejected | Event::ChangesRequested => Actor::Platform,
-            Event::Certified | Event::CertificationRevoked => Actor::System,
-            _ => Actor::Team,
-        }
-    }
-}
-
-/// Returns the names of the required fields that a listing lacks before it can be submitted, in form order.
-pub fn missing_for_review(
-    title: &str,
-    description: &str,
-    has_price: bool,
-    assets: usize,
-) -> Vec<&'static str> {
-    let fields = [
-        ("title", title.trim().is_empty()),
-        ("description", description.trim().is_empty()),
-        ("price", !has_price),
-        ("assets", assets == 0),
-    ];
-    fields.into_iter().filter_map(|(name, is_missing)| is_missing.then_some(name)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::string_enum::StringEnum;
-
-    /// Compares the transition table, every status and every event, with a committed snapshot.
-    #[test]
-    fn transitions() {
-        use std::fmt::Write as _;
-        let mut table = String::new();
-        for review in ReviewStatus::ALL {
-            for catalog in CatalogStatus::ALL {
-                let status = ListingStatus { review: *review, catalog: *catalog };
-                let moves: Vec<String> = status
-                    .allowed_transitions()
-                    .into_iter()
-                    .map(|event| {
-                        format!("{} -> {}", event.as_str(), status.after(event).unwrap().stage().as_str())
-                    })
-                    .collect();
-                writeln!(
-                    table,
-                    "{} {} ({}): {}",
-                    review.as_str(),
-                    catalog.as_str(),
-                    status.stage().as_str(),
-                    moves.join(", ")
-                )
-                .unwrap();
-            }
-        }
-        insta::assert_snapshot!(table);
-    }
-
-    #[test]
-    fn review_requires_title_description_price_and_asset() {
-        assert_eq!(missing_for_review("", " ", false, 0), ["title", "description", "price", "assets"]);
-        assert!(missing_for_review("T", "D", true, 1).is_empty());
     }
 }

@@ -143,11 +143,10 @@ impl Market {
                 clock: &inner.clock,
                 entropy: &inner.entropy,
                 blobs: &inner.blobs,
-                has_enqueued: Cell::new(false),
+                is_replay: false,
+                has_enqueued: &has_enqueued,
             };
-            let result = work(&mut writer);
-            has_enqueued.set(writer.has_enqueued.get());
-            result
+            work(&mut writer)
         })?;
         inner.key_cache.clear();
         if has_enqueued.get() {

@@ -153,8 +153,10 @@ pub struct Writer<'a> {
     pub entropy: &'a Entropy,
     /// The store of the market's files. Other requests wait for the transaction, so it must not transfer anything.
     pub blobs: &'a Blobs,
+    /// Whether the operation repeats a change that was recorded earlier; see [`Writer::replay_at`].
+    pub is_replay: bool,
     /// Whether the operation has enqueued background work.
-    has_enqueued: Cell<bool>,
+    has_enqueued: &'a Cell<bool>,
 }
 
 impl<'a> Writer<'a> {
@@ -162,6 +164,13 @@ impl<'a> Writer<'a> {
     pub fn check_context(&self) -> CheckContext<'a> {
         let Writer { rows, now, settings, clock, .. } = *self;
         CheckContext { rows, now, settings, clock }
+    }
+
+    /// Returns a writer of the same transaction that repeats a recorded change of an earlier time. The operation
+    /// writes that time, and nothing that the recorder stores itself: no notifications and no quality runs.
+    #[must_use]
+    pub fn replay_at(&self, at: Timestamp) -> Writer<'a> {
+        Writer { now: at, is_replay: true, ..*self }
     }
 
     /// Enqueues a job. It is due as soon as this transaction is committed.

@@ -28,9 +28,20 @@ pub struct AuthenticatedTeam {
 #[derive(Clone, Debug)]
 pub struct Member(AuthenticatedTeam);
 
-/// Proof of a member with the vendor role.
+/// Proof of the right to act for a vendor team: a member with the vendor role, or the platform in its name.
 #[derive(Clone, Debug)]
-pub struct Vendor(Member);
+pub struct Vendor(VendorAccess);
+
+#[derive(Clone, Debug)]
+enum VendorAccess {
+    Member(Member),
+    Platform(Arc<Team>),
+}
+
+/// Proof of the right to decide for the platform, and to act in the name of any team. Fixture sets, commands,
+/// and background jobs have it; no API grants it.
+#[derive(Clone, Copy, Debug)]
+pub struct Platform(());
 
 /// Proof of a member with the buyer role.
 #[derive(Clone, Debug)]
@@ -117,22 +128,47 @@ impl Vendor {
         if !authenticated.team().is_vendor {
             return Err(Error::RoleRequired("vendor"));
         }
-        Member::authorize(authenticated).map(Vendor)
+        Ok(Vendor(VendorAccess::Member(Member::authorize(authenticated)?)))
     }
 
     /// Returns the team.
     pub fn team(&self) -> &Team {
-        self.0.team()
+        match &self.0 {
+            VendorAccess::Member(member) => member.team(),
+            VendorAccess::Platform(team) => team,
+        }
     }
 
     /// Returns the row ID of the team.
     pub fn team_row_id(&self) -> TeamRowId {
-        self.0.team_row_id()
+        self.team().row_id
     }
 
     /// Returns the requester of the team's reads and writes.
     pub fn requester(&self) -> Requester {
-        self.0.requester()
+        match &self.0 {
+            VendorAccess::Member(member) => member.requester(),
+            VendorAccess::Platform(_) => Requester::process(),
+        }
+    }
+}
+
+impl Platform {
+    /// Creates the proof for code of this process that runs on nobody's request. Code that serves requests must
+    /// not call it, which a test of the layers checks.
+    pub const fn of_process() -> Platform {
+        Platform(())
+    }
+
+    /// Returns the proof to act in the name of a team, whether or not the team could act itself.
+    pub fn vendor(self, team: Team) -> Vendor {
+        Vendor(VendorAccess::Platform(Arc::new(team)))
+    }
+
+    /// Returns the proof to act in the name of the team that sells a listing.
+    pub fn vendor_of_listing(self, rows: &store::Reader, listing: Uuid) -> Result<Vendor> {
+        let found = store::teams::find_vendor_of_listing(rows, listing)?;
+        found.map(|team| self.vendor(team)).ok_or_else(|| Error::not_found("listing"))
     }
 }
 

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
-use super::access::Vendor;
+use super::{access::Vendor, listing_changes};
 use crate::{
     domain::{
         assets::Kind,
         field_locks,
         inventory::{Asset, CodebaseHistory},
-        listings::{Event, LifecycleStage},
+        lifecycle::Operation,
+        listings::{Actor, LifecycleStage},
         row_ids::{AssetRowId, GroupRowId},
         taxonomy::Deprecation,
     },
@@ -279,7 +280,8 @@ pub fn delete(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Res
     }
     check_not_in_use(writer, &asset)?;
     for listing in store::listings::listings_with_asset(writer.rows, asset.row_id)? {
-        super::listings::record_asset_change(writer, &listing, Event::AssetDetached)?;
+        let change = listing_changes::check(&listing, Operation::DeleteAsset)?;
+        listing_changes::record(writer, &listing, change, Actor::Team, None)?;
     }
     store::assets::delete(writer.rows, &asset, writer.now)
 }

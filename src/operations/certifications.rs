@@ -1,39 +1,78 @@
 //! Certification of listings: when it is granted, and when it is revoked.
 
+use uuid::Uuid;
+
+use super::{
+    access::Platform,
+    listing_changes::{find, perform},
+};
 use crate::{
     domain::{
-        listings::{LifecycleStage, ListingRowId},
+        lifecycle::{ListingState, Operation},
+        listings::{Actor, ListingRowId},
         row_ids::AssetRowId,
-        time::Timestamp,
     },
-    error::Result,
+    error::{Error, Result},
     market::Writer,
-    store,
+    store::{self, listings::ListingRow},
 };
+
+/// Certifies a listing in its current form, whatever its quality runs found. A listing that is certified gets the
+/// time of the new certification.
+pub fn certify(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid) -> Result<ListingState> {
+    let listing = find(writer.rows, platform, id)?;
+    write_certification(writer, &listing, true, actor)
+}
+
+/// Revokes the certification of a listing.
+pub fn revoke(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid) -> Result<ListingState> {
+    let listing = find(writer.rows, platform, id)?;
+    write_certification(writer, &listing, false, actor)
+}
 
 /// Applies the result of a completed quality run to the certification of a listing: a run that passed
 /// certifies the listing, a run that failed revokes the certification of an earlier run.
 pub fn apply_run_result(
-    rows: &store::Writer,
+    writer: &mut Writer,
+    _platform: Platform,
     listing: ListingRowId,
-    was_certified: bool,
     has_passed: bool,
-    stage: LifecycleStage,
-    at: Timestamp,
 ) -> Result<()> {
-    if !has_passed && !was_certified {
-        return Ok(());
+    let listing = store::listings::find_by_row_id(writer.rows, listing)?
+        .ok_or_else(|| Error::internal("the listing of a quality run no longer exists"))?;
+    if has_passed {
+        return write_certification(writer, &listing, true, Actor::System).map(|_| ());
     }
-    store::listings::set_certification(rows, listing, has_passed.then_some(at), stage, at)
+    revoke_if_certified(writer, &listing)
 }
 
 /// Revokes the certification of all listings with this asset, because its linked data has changed.
-pub fn revoke_for_changed_data(writer: &Writer, asset: AssetRowId) -> Result<()> {
+pub fn revoke_for_changed_data(writer: &mut Writer, asset: AssetRowId) -> Result<()> {
     let listings = store::listings::listings_with_asset(writer.rows, asset)?;
-    listings.iter().try_for_each(|listing| revoke(writer.rows, listing, writer.now))
+    listings.iter().try_for_each(|listing| revoke_if_certified(writer, listing))
 }
 
-/// Revokes the certification of a listing, because its assets have changed.
-pub fn revoke(rows: &store::Writer, listing: &store::listings::ListingRow, at: Timestamp) -> Result<()> {
-    apply_run_result(rows, listing.row_id, listing.certified_at.is_some(), false, listing.status.stage(), at)
+/// Revokes the certification of a listing, if it has one, because the data of one of its assets has changed.
+pub fn revoke_if_certified(writer: &mut Writer, listing: &ListingRow) -> Result<()> {
+    if listing.certified_at.is_none() {
+        return Ok(());
+    }
+    write_certification(writer, listing, false, Actor::System).map(|_| ())
+}
+
+fn write_certification(
+    writer: &mut Writer,
+    listing: &ListingRow,
+    is_certified: bool,
+    actor: Actor,
+) -> Result<ListingState> {
+    let operation = if is_certified { Operation::Certify } else { Operation::Revoke };
+    perform(writer, listing, operation, actor, |writer, _| {
+        store::listings::set_certified_at(
+            writer.rows,
+            listing.row_id,
+            is_certified.then_some(writer.now),
+            writer.now,
+        )
+    })
 }

@@ -1,75 +1,219 @@
-//! Creation, editing, and state transitions of listings. The API has no routes for most of these; fixtures
-//! and tests use them.
+//! The lifecycle of listings: one operation for each change of a listing.
+//!
+//! What a vendor does takes a [`Vendor`], what the platform decides takes a [`Platform`], and each takes the actor
+//! whom the history names. Assets are attached in `own_listings`, certifications are in `certifications`. The API
+//! has no routes for most of these; commands and fixture sets use them.
 
 use uuid::Uuid;
 
-use super::{access::Vendor, certifications, quality_runs};
+pub use super::listing_changes::{find, find_own};
+use super::{
+    access::{Platform, Vendor},
+    listing_changes::{check, perform, record},
+    quality_runs,
+};
 use crate::{
     domain::{
-        listings::{self as rules, Event, ListingRowId},
+        lifecycle::{ListingState, Operation, missing_for_review},
+        listings::{Actor, Event, ListingRowId},
         quality::RunTrigger,
-        teams::TeamRowId,
     },
     error::{Error, Problem, Result},
     market::Writer,
     store::{
         self,
+        listing_history::{self, HistoryEvent},
         listings::{ListingFields, ListingRow},
         quality::Subject,
     },
-    string_enum::StringEnum,
 };
 
-/// Creates a draft. Returns its row ID and its ID.
-pub fn create(writer: &mut Writer, team: TeamRowId, texts: &ListingFields) -> Result<(ListingRowId, Uuid)> {
-    let id = writer.clock.new_id();
-    let row_id = store::listings::insert(writer.rows, id, team, texts, writer.now)?;
-    Ok((row_id, id))
+/// Maximum number of characters of a note to the vendor.
+pub const MAX_NOTE_CHARACTERS: usize = 2_000;
+
+/// Creates a draft with this ID. Returns its row ID.
+pub fn create(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    actor: Actor,
+    id: Uuid,
+    fields: &ListingFields,
+) -> Result<ListingRowId> {
+    let row_id = store::listings::insert(writer.rows, id, vendor.team_row_id(), fields, writer.now)?;
+    let to = ListingState::NEW.status.stage();
+    let created = HistoryEvent { event: Event::Created, actor, occurred_at: writer.now, from: None, to };
+    listing_history::insert(writer.rows, row_id, &created)?;
+    Ok(row_id)
 }
 
-/// Replaces the texts and prices of a listing. The listing must be in a stage in which its assets may change,
-/// too.
-pub fn update(writer: &mut Writer, id: Uuid, texts: &ListingFields) -> Result<()> {
-    let listing = find(writer, id)?;
-    if !listing.status.is_editable() {
-        return Err(Error::Conflict(format!(
-            "The listing is {} and cannot be edited. Withdraw or unpublish it first.",
-            listing.status.stage().as_str()
-        )));
-    }
-    store::listings::update(writer.rows, listing.row_id, texts, writer.now)?;
-    let stage = listing.status.stage();
-    store::listings::record_event(writer.rows, listing.row_id, Event::Updated, writer.now, Some(stage), stage)
+/// Replaces the texts, the prices, and the terms of a listing. The listing must be in a stage in which its assets
+/// may change, too.
+pub fn update(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    actor: Actor,
+    id: Uuid,
+    fields: &ListingFields,
+) -> Result<ListingState> {
+    let listing = find_own(writer.rows, vendor, id)?;
+    perform(writer, &listing, Operation::Update, actor, |writer, _| {
+        store::listings::update(writer.rows, listing.row_id, fields, writer.now)
+    })
 }
 
-/// Applies an event to a listing, if its status allows it.
-pub fn transition(writer: &mut Writer, id: Uuid, event: Event) -> Result<()> {
-    let listing = find(writer, id)?;
-    let Some(to) = listing.status.after(event) else {
-        return Err(Error::InvalidTransition {
-            from: listing.status.stage().as_str(),
-            allowed: listing.status.allowed_transitions().into_iter().map(StringEnum::as_str).collect(),
-        });
-    };
-    if event == Event::Submitted {
-        check_ready_for_review(writer, &listing)?;
-    }
-    store::listings::advance(writer.rows, listing.row_id, event, listing.status, to, writer.now)?;
-    match event {
+/// Submits a complete listing for review, and starts a quality run of it.
+pub fn submit(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> Result<ListingState> {
+    let listing = find_own(writer.rows, vendor, id)?;
+    check(&listing, Operation::Submit)?;
+    check_complete(writer, &listing)?;
+    let state = transition(writer, &listing, Operation::Submit, actor)?;
+    if !writer.is_replay {
         // The result of an earlier run is obsolete.
-        Event::Submitted => {
-            quality_runs::cancel(writer, Subject::Listing(listing.row_id))?;
-            quality_runs::start_listing_run(writer, &listing, RunTrigger::Submission).map(|_| ())
-        }
-        Event::Withdrawn => quality_runs::cancel(writer, Subject::Listing(listing.row_id)),
-        _ => Ok(()),
+        quality_runs::cancel(writer, Subject::Listing(listing.row_id))?;
+        quality_runs::start_listing_run(writer, &listing, RunTrigger::Submission)?;
     }
+    Ok(state)
 }
 
-fn check_ready_for_review(writer: &Writer, listing: &ListingRow) -> Result<()> {
+/// Withdraws a listing from review, and cancels its quality run.
+pub fn withdraw(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> Result<ListingState> {
+    let listing = find_own(writer.rows, vendor, id)?;
+    let state = transition(writer, &listing, Operation::Withdraw, actor)?;
+    if !writer.is_replay {
+        quality_runs::cancel(writer, Subject::Listing(listing.row_id))?;
+    }
+    Ok(state)
+}
+
+/// Approves a listing in review.
+pub fn approve(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid) -> Result<ListingState> {
+    let listing = find(writer.rows, platform, id)?;
+    transition(writer, &listing, Operation::Approve, actor)
+}
+
+/// Returns a listing in review to its vendor, with a note that says what to change.
+pub fn request_changes(
+    writer: &mut Writer,
+    platform: Platform,
+    actor: Actor,
+    id: Uuid,
+    note: Option<&str>,
+) -> Result<ListingState> {
+    let listing = find(writer.rows, platform, id)?;
+    decide_with_note(writer, &listing, Operation::RequestChanges, actor, note)
+}
+
+/// Rejects a listing in review, with a note that says why.
+pub fn reject(
+    writer: &mut Writer,
+    platform: Platform,
+    actor: Actor,
+    id: Uuid,
+    note: Option<&str>,
+) -> Result<ListingState> {
+    let listing = find(writer.rows, platform, id)?;
+    decide_with_note(writer, &listing, Operation::Reject, actor, note)
+}
+
+/// Publishes an approved listing in the catalog.
+pub fn publish(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> Result<ListingState> {
+    let listing = find_own(writer.rows, vendor, id)?;
+    transition(writer, &listing, Operation::Publish, actor)
+}
+
+/// Removes a listing from the catalog.
+pub fn unpublish(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> Result<ListingState> {
+    let listing = find_own(writer.rows, vendor, id)?;
+    transition(writer, &listing, Operation::Unpublish, actor)
+}
+
+/// Archives a listing that is not in review.
+pub fn archive(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> Result<ListingState> {
+    let listing = find_own(writer.rows, vendor, id)?;
+    transition(writer, &listing, Operation::Archive, actor)
+}
+
+/// Restores a listing from the archive. It keeps its review status, and is not published.
+pub fn restore(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> Result<ListingState> {
+    let listing = find_own(writer.rows, vendor, id)?;
+    transition(writer, &listing, Operation::Restore, actor)
+}
+
+/// Gives a listing a place among the featured listings, from 1.
+pub fn feature(
+    writer: &mut Writer,
+    platform: Platform,
+    actor: Actor,
+    id: Uuid,
+    place: u32,
+) -> Result<ListingState> {
+    let listing = find(writer.rows, platform, id)?;
+    perform(writer, &listing, Operation::Feature, actor, |writer, _| {
+        store::listings::set_featured(writer.rows, listing.row_id, Some(place), writer.now)
+    })
+}
+
+/// Takes a listing from the featured listings.
+pub fn unfeature(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid) -> Result<ListingState> {
+    let listing = find(writer.rows, platform, id)?;
+    perform(writer, &listing, Operation::Unfeature, actor, |writer, _| {
+        store::listings::set_featured(writer.rows, listing.row_id, None, writer.now)
+    })
+}
+
+/// Starts a quality run of a listing and all its assets for the platform, as on submission.
+pub fn start_run(writer: &mut Writer, platform: Platform, id: Uuid) -> Result<quality_runs::RunStart> {
+    let listing = find(writer.rows, platform, id)?;
+    quality_runs::start_listing_run(writer, &listing, RunTrigger::Platform)
+}
+
+fn transition(
+    writer: &mut Writer,
+    listing: &ListingRow,
+    operation: Operation,
+    actor: Actor,
+) -> Result<ListingState> {
+    perform(writer, listing, operation, actor, |writer, after| write_status(writer, listing, after))
+}
+
+fn write_status(writer: &Writer, listing: &ListingRow, after: ListingState) -> Result<()> {
+    store::listings::set_status(writer.rows, listing.row_id, listing.status, after.status, writer.now)
+}
+
+/// Performs a transition that the platform explains to the vendor: in the notification, and in the quality run that
+/// was reviewed.
+fn decide_with_note(
+    writer: &mut Writer,
+    listing: &ListingRow,
+    operation: Operation,
+    actor: Actor,
+    note: Option<&str>,
+) -> Result<ListingState> {
+    let change = check(listing, operation)?;
+    if let Some(note) = note {
+        check_note(note)?;
+        store::quality_runs::set_review_feedback(writer.rows, listing.row_id, note)?;
+    }
+    write_status(writer, listing, change.after())?;
+    record(writer, listing, change, actor, note)
+}
+
+fn check_note(note: &str) -> Result<()> {
+    let length = note.chars().count();
+    if note.trim().is_empty() {
+        let message = "The note is blank. Say what the vendor has to know.";
+        return Err(Error::invalid(Problem::body(&["note"], "string_too_short", message.to_owned())));
+    }
+    if length > MAX_NOTE_CHARACTERS {
+        let message = format!("The note has {length} characters. It can have at most {MAX_NOTE_CHARACTERS}.");
+        return Err(Error::invalid(Problem::body(&["note"], "string_too_long", message)));
+    }
+    Ok(())
+}
+
+fn check_complete(writer: &Writer, listing: &ListingRow) -> Result<()> {
     let assets = store::listings::asset_count(writer.rows, listing.row_id)?;
-    let missing =
-        rules::missing_for_review(&listing.title, &listing.description, listing.price.is_some(), assets);
+    let missing = missing_for_review(&listing.title, &listing.description, listing.price.is_some(), assets);
     if missing.is_empty() {
         return Ok(());
     }
@@ -77,22 +221,4 @@ fn check_ready_for_review(writer: &Writer, listing: &ListingRow) -> Result<()> {
         Problem::body(&[name], "missing", format!("`{name}` is required to submit the listing."))
     };
     Err(Error::Invalid(missing.iter().map(problem).collect()))
-}
-
-/// Returns the listing with this ID, whichever team it belongs to.
-pub fn find(writer: &Writer, id: Uuid) -> Result<ListingRow> {
-    store::listings::find(writer.rows, id)?.ok_or_else(|| Error::not_found("listing"))
-}
-
-/// Returns the listing with this ID if it belongs to the team.
-pub fn find_own(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<ListingRow> {
-    let found = store::listings::find(rows, id)?.filter(|listing| listing.team == vendor.team_row_id());
-    found.ok_or_else(|| Error::not_found("listing"))
-}
-
-/// Records that the assets of a listing have changed, and revokes its certification.
-pub fn record_asset_change(writer: &Writer, listing: &ListingRow, event: Event) -> Result<()> {
-    let stage = listing.status.stage();
-    store::listings::record_event(writer.rows, listing.row_id, event, writer.now, Some(stage), stage)?;
-    certifications::revoke(writer.rows, listing, writer.now)
 }

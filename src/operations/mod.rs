@@ -28,6 +28,7 @@ pub mod jobs;
 pub mod keys;
 pub mod linked_data;
 pub mod listed_parts;
+pub mod listing_changes;
 pub mod listings;
 pub mod notifications;
 pub mod offers;

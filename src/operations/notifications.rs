@@ -2,10 +2,42 @@
 
 use super::access::Member;
 use crate::{
+    domain::{notifications::NotificationType, teams::TeamRowId},
     error::Result,
-    market::Reader,
-    store::{self, notifications::Notification},
+    market::{Reader, Writer},
+    store::{
+        self,
+        notifications::{NewNotification, Notification},
+    },
 };
+
+/// Notifies a team, in the transaction of the change that it is about. A replayed change notifies nobody.
+pub fn send(
+    writer: &Writer,
+    team: TeamRowId,
+    kind: NotificationType,
+    title: &str,
+    message: &str,
+) -> Result<()> {
+    if writer.is_replay {
+        return Ok(());
+    }
+    let notification = NewNotification {
+        id: writer.clock.new_id(),
+        team,
+        kind,
+        title,
+        message,
+        is_read: false,
+        link: None,
+        opportunity: None,
+        project_opportunity: None,
+        project_bid: None,
+        task: None,
+        created_at: writer.now,
+    };
+    store::notifications::insert(writer.rows, &notification)
+}
 
 /// Returns the team's newest notifications, and the number of all its unread notifications.
 pub fn list_newest(reader: &Reader, member: &Member, limit: usize) -> Result<(Vec<Notification>, u64)> {

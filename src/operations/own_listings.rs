@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::{
     access::Vendor,
     assets::{self, Deprecations},
-    browse, listings,
+    browse, listing_changes, listings,
     references::Groups,
 };
 use crate::{
@@ -17,18 +17,20 @@ use crate::{
         assets::Kind,
         browse::SortOrder,
         inventory::Asset,
-        listings::{AttachSkip, Event, LifecycleStage, ListingRowId, WorkspaceView},
+        lifecycle::{ListingState, Operation},
+        listings::{Actor, AttachSkip, LifecycleStage, ListingRowId, WorkspaceView},
         money::Cents,
         problems::Problems,
     },
-    error::{Error, LocSegment, Result, StateCode},
+    error::{Error, LocSegment, Result},
     market::{CheckContext, Reader, Writer},
     search,
     store::{
         self,
         inventory::Query,
         listing_assets::{AttachCounts, Candidates},
-        listings::{HistoryEvent, ListingRow},
+        listing_history::HistoryEvent,
+        listings::ListingRow,
         renderings::Rendering,
     },
     string_enum::StringEnum,
@@ -128,7 +130,7 @@ pub fn get_detail(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Renderin
 /// Returns the history of one of the team's own listings, newest event first.
 pub fn get_history(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Vec<HistoryEvent>> {
     let listing = listings::find_own(reader.rows, vendor, id)?;
-    store::listings::history(reader.rows, listing.row_id)
+    store::listing_history::list(reader.rows, listing.row_id)
 }
 
 /// The assets of a listing.
@@ -202,11 +204,12 @@ pub fn check_attachment(
 pub fn attach_assets(
     writer: &mut Writer,
     vendor: &Vendor,
+    actor: Actor,
     listing: &ListingRow,
     ids: &[Uuid],
     matches: Vec<AssetSelector>,
 ) -> Result<AttachResult> {
-    check_editable(listing)?;
+    let change = listing_changes::check(listing, Operation::Attach)?;
     let deprecations = store::taxonomy::deprecations(writer.rows)?;
     let candidates = Candidates::new(writer.rows)?;
     let mut distinct = ids.to_vec();
@@ -229,7 +232,7 @@ pub fn attach_assets(
         .collect();
     let counts = candidates.attach(vendor.team_row_id(), listing.row_id, &closed)?;
     if counts.attached > 0 {
-        listings::record_asset_change(writer, listing, Event::AssetAttached)?;
+        listing_changes::record(writer, listing, change, actor, None)?;
     }
     let skipped = skip_counts(distinct.len() as u64 - found, counts);
     let assets = list_assets(writer.rows, vendor, listing.id)?;
@@ -248,22 +251,27 @@ fn skip_counts(not_found: u64, done: AttachCounts) -> Vec<(AttachSkip, u64)> {
 }
 
 /// Detaches an asset from a listing.
-pub fn detach_asset(writer: &mut Writer, vendor: &Vendor, id: Uuid, asset: Uuid) -> Result<()> {
+pub fn detach_asset(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid, asset: Uuid) -> Result<()> {
     let listing = listings::find_own(writer.rows, vendor, id)?;
     let asset = assets::find(writer.rows, vendor, asset, None)?;
     if !store::listing_assets::is_attached(writer.rows, listing.row_id, asset.row_id)? {
         return Err(Error::not_found("asset on this listing"));
     }
-    check_editable(&listing)?;
-    store::listing_assets::detach(writer.rows, listing.row_id, asset.row_id)?;
-    listings::record_asset_change(writer, &listing, Event::AssetDetached)
+    listing_changes::perform(writer, &listing, Operation::Detach, actor, |writer, _| {
+        store::listing_assets::detach(writer.rows, listing.row_id, asset.row_id)
+    })?;
+    Ok(())
 }
 
-fn check_editable(listing: &ListingRow) -> Result<()> {
-    if listing.status.is_editable() {
-        return Ok(());
-    }
-    let stage = listing.status.stage().as_str();
-    let message = format!("The listing is {stage}. Its assets can only be changed in stage draft or ready.");
-    Err(Error::InvalidState(StateCode::ListingNotEditable, message))
+/// Repeats a recorded change of a listing's assets. The listing must have the assets of the end of the recording
+/// already, since a recording does not say which ones changed.
+pub fn replay_asset_change(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    actor: Actor,
+    id: Uuid,
+    operation: Operation,
+) -> Result<ListingState> {
+    let listing = listings::find_own(writer.rows, vendor, id)?;
+    listing_changes::perform(writer, &listing, operation, actor, |_, _| Ok(()))
 }

@@ -3,7 +3,7 @@
 
 use uuid::Uuid;
 
-use super::{certifications, checked_runs::CheckedRun, data_files};
+use super::{access::Platform, certifications, checked_runs::CheckedRun, data_files, notifications};
 use crate::{
     domain::{
         inventory::Asset,
@@ -21,7 +21,6 @@ use crate::{
     store::{
         self,
         listings::ListingRow,
-        notifications::NewNotification,
         quality::{NewRun, Subject},
         quality_runs::UnfinishedRun,
         wallet::NewEntry,
@@ -204,28 +203,15 @@ pub fn complete(writer: &mut Writer, run: &UnfinishedRun) -> Result<()> {
         checks.iter().map(|check| CheckOutcome { is_mandatory: check.is_mandatory, status: check.status });
     let has_passed = quality::is_run_passed(RunStatus::Completed, outcomes);
     if let Subject::Listing(listing) = run.subject {
-        let row = store::listings::find_by_row_id(writer.rows, listing)?
-            .ok_or_else(|| Error::internal("the listing of a quality run no longer exists"))?;
         // The result applies only to the assets and the data that the run inspected.
         let is_same = store::quality_runs::list_listing_assets(writer.rows, listing)? == run.assets;
-        update_certification(writer, &row, has_passed && is_same)?;
+        let platform = Platform::of_process();
+        certifications::apply_run_result(writer, platform, listing, has_passed && is_same)?;
     }
     let Some((team, title)) = owner_of(writer.rows, run.subject)? else { return Ok(()) };
     let outcome =
         if has_passed { "passed every mandatory check" } else { "did not pass every mandatory check" };
     notify_team(writer, team, &title, outcome)
-}
-
-fn update_certification(writer: &Writer, listing: &ListingRow, has_passed: bool) -> Result<()> {
-    let was_certified = listing.certified_at.is_some();
-    certifications::apply_run_result(
-        writer.rows,
-        listing.row_id,
-        was_certified,
-        has_passed,
-        listing.status.stage(),
-        writer.now,
-    )
 }
 
 fn owner_of(rows: &store::Reader, subject: Subject) -> Result<Option<(TeamRowId, String)>> {
@@ -241,20 +227,7 @@ fn owner_of(rows: &store::Reader, subject: Subject) -> Result<Option<(TeamRowId,
 
 /// Notifies the team how a run ended. `outcome` follows "The quality checks of the title".
 fn notify_team(writer: &Writer, team: TeamRowId, title: &str, outcome: &str) -> Result<()> {
-    let notification = NewNotification {
-        id: writer.clock.new_id(),
-        team,
-        kind: NotificationType::QualityCheckCompleted,
-        title: "Quality checks ended",
-        message: &format!("The quality checks of \u{201c}{title}\u{201d} {outcome}."),
-        is_read: false,
-        link: None,
-        opportunity: None,
-        project_opportunity: None,
-        project_bid: None,
-        task: None,
-        created_at: writer.now,
-    };
-    store::notifications::insert(writer.rows, &notification)?;
-    Ok(())
+    let message = format!("The quality checks of \u{201c}{title}\u{201d} {outcome}.");
+    let kind = NotificationType::QualityCheckCompleted;
+    notifications::send(writer, team, kind, "Quality checks ended", &message)
 }

@@ -1,18 +1,18 @@
-//! Listings, their history, and all catalog data of a listing.
+//! Listings, and all catalog data of a listing. Their histories are in `listing_history`.
 
 use std::collections::BTreeMap;
 
 use rusqlite::ToSql;
 use uuid::Uuid;
 
-use super::{Reader, Writer, index_queue, row, sort_changes};
+use super::{Reader, Writer, index_queue, listing_bundles, row, sort_changes};
 use crate::{
     domain::{
         assets::Kind,
-        catalog::{BundleFile, CatalogAsset, CatalogEntry, TasksetRef, Vendor},
-        listings::{Actor, DeliveryMethod, Event, LifecycleStage, ListingRowId, ListingStatus},
+        catalog::{CatalogAsset, CatalogEntry, TasksetRef, Vendor},
+        lifecycle::ListingState,
+        listings::{DeliveryMethod, ListingRowId, ListingStatus},
         money::Cents,
-        quality::IngestStatus,
         row_ids::{AssetRowId, TasksetRowId},
         scale::ScaleContribution,
         teams::TeamRowId,
@@ -35,6 +35,8 @@ pub struct ListingRow {
     pub status: ListingStatus,
     /// Time of certification; `None` if the listing is not certified in its current form.
     pub certified_at: Option<Timestamp>,
+    /// Position among the featured listings, from 1; `None` if the listing is not featured.
+    pub featured: Option<u32>,
     /// Title for people.
     pub title: String,
     /// Description for people.
@@ -43,9 +45,20 @@ pub struct ListingRow {
     pub price: Option<Cents>,
 }
 
+impl ListingRow {
+    /// Returns the state, which decides what can be done with the listing.
+    pub const fn state(&self) -> ListingState {
+        ListingState {
+            status: self.status,
+            is_certified: self.certified_at.is_some(),
+            is_featured: self.featured.is_some(),
+        }
+    }
+}
+
 const SELECT_ROW: &str =
-    "SELECT l.id, l.uuid, l.team, l.review_status, l.catalog_status, l.certified_at, l.title, l.description,
-         l.price_cents
+    "SELECT l.id, l.uuid, l.team, l.review_status, l.catalog_status, l.certified_at, l.featured, l.title,
+         l.description, l.price_cents
      FROM listings l";
 
 fn read_row(row: &rusqlite::Row) -> rusqlite::Result<ListingRow> {
@@ -55,6 +68,7 @@ fn read_row(row: &rusqlite::Row) -> rusqlite::Result<ListingRow> {
         team: row.get("team")?,
         status: read_status(row)?,
         certified_at: row::optional_time(row, "certified_at")?,
+        featured: row.get("featured")?,
         title: row.get("title")?,
         description: row.get("description")?,
         price: row::optional_cents(row, "price_cents")?,
@@ -96,13 +110,11 @@ pub struct ListingFields<'a> {
     pub delivery: Option<(DeliveryMethod, u32)>,
     /// Time from which the data can be delivered.
     pub available_from: Option<Timestamp>,
-    /// Position among the featured listings, from 1; `None` if the listing is not featured.
-    pub featured: Option<u32>,
 }
 
-/// Returns the values of the editable columns, in the order of the parameters `?1` to `?12` of the statements
+/// Returns the values of the editable columns, in the order of the parameters `?1` to `?11` of the statements
 /// below.
-fn field_values<'w>(fields: &'w ListingFields) -> Result<[Box<dyn ToSql + 'w>; 12]> {
+fn field_values<'w>(fields: &'w ListingFields) -> Result<[Box<dyn ToSql + 'w>; 11]> {
     Ok([
         Box::new(fields.title),
         Box::new(fields.description),
@@ -115,7 +127,6 @@ fn field_values<'w>(fields: &'w ListingFields) -> Result<[Box<dyn ToSql + 'w>; 1
         Box::new(fields.delivery.map(|(method, _)| method.as_str())),
         Box::new(fields.delivery.map(|(_, days)| days)),
         Box::new(fields.available_from.map(|at| at.0)),
-        Box::new(fields.featured),
     ])
 }
 
@@ -127,25 +138,27 @@ pub fn insert(
     fields: &ListingFields,
     at: Timestamp,
 ) -> Result<ListingRowId> {
-    const SQL: &str = "INSERT INTO listings (title, description, domain_tags, tag_slugs, price_cents, sample_price_cents,
-             accepts_bids, terms, delivery_method, delivery_days, available_from, featured,
+    const SQL: &str =
+        "INSERT INTO listings (title, description, domain_tags, tag_slugs, price_cents, sample_price_cents,
+             accepts_bids, terms, delivery_method, delivery_days, available_from,
              uuid, team, review_status, catalog_status, created_at, updated_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 'draft', 'unpublished', ?15, ?15)";
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 'draft', 'unpublished', ?14, ?14)";
     let columns = field_values(fields)?;
     let rest: [&dyn ToSql; 3] = [&id, &team, &at.0];
     let parameters = columns.iter().map(|column| &**column).chain(rest);
     let row_id = ListingRowId(writer.insert(SQL, rusqlite::params_from_iter(parameters))?);
-    record_event(writer, row_id, Event::Created, at, None, LifecycleStage::Draft)?;
     index_queue::enqueue(writer, row_id)?;
     Ok(row_id)
 }
 
-/// Updates the editable fields of a listing.
+/// Updates the editable fields of a listing. If none of them changes, the time of the last update stays.
 pub fn update(writer: &Writer, row_id: ListingRowId, fields: &ListingFields, at: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE listings SET title = ?1, description = ?2, domain_tags = ?3, tag_slugs = ?4, price_cents = ?5,
              sample_price_cents = ?6, accepts_bids = ?7, terms = ?8, delivery_method = ?9, delivery_days = ?10,
-             available_from = ?11, featured = ?12, updated_at = ?13
-         WHERE id = ?14";
+             available_from = ?11, updated_at = ?12
+         WHERE id = ?13 AND (title, description, domain_tags, tag_slugs, price_cents, sample_price_cents, accepts_bids,
+                 terms, delivery_method, delivery_days, available_from)
+             IS NOT (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
     let columns = field_values(fields)?;
     let rest: [&dyn ToSql; 2] = [&at.0, &row_id];
     let parameters = columns.iter().map(|column| &**column).chain(rest);
@@ -157,19 +170,17 @@ pub fn update(writer: &Writer, row_id: ListingRowId, fields: &ListingFields, at:
     })
 }
 
-/// Changes the status of a listing: updates both statuses and the dates that depend on them, and records the
-/// event.
-pub fn advance(
+/// Updates both statuses of a listing, and the dates that depend on them.
+pub fn set_status(
     writer: &Writer,
     row_id: ListingRowId,
-    event: Event,
     from: ListingStatus,
     to: ListingStatus,
     at: Timestamp,
 ) -> Result<()> {
     const REVIEWED: &str = "UPDATE listings SET review_status = ?2, updated_at = ?3 WHERE id = ?1";
     const MOVED: &str = "UPDATE listings SET review_status = ?2, catalog_status = ?3, updated_at = ?4,
-             published_at = CASE WHEN ?5 THEN ?4 ELSE published_at END,
+             published_at = CASE WHEN ?3 = 'published' THEN ?4 ELSE published_at END,
              archived_at = CASE WHEN ?3 = 'archived' THEN ?4 END
          WHERE id = ?1";
     if from.catalog == to.catalog {
@@ -177,19 +188,16 @@ pub fn advance(
         // update.
         writer.execute(REVIEWED, (row_id, to.review.as_str(), at.0))?;
     } else {
-        let parameters = (row_id, to.review.as_str(), to.catalog.as_str(), at.0, event == Event::Published);
-        writer.execute(MOVED, parameters)?;
+        writer.execute(MOVED, (row_id, to.review.as_str(), to.catalog.as_str(), at.0))?;
     }
-    record_event(writer, row_id, event, at, Some(from.stage()), to.stage())?;
     index_queue::enqueue(writer, row_id)
 }
 
-/// Sets or clears the certification time of a listing, and records the event.
-pub fn set_certification(
+/// Sets or clears the certification time of a listing. `at` is the time of the change.
+pub fn set_certified_at(
     writer: &Writer,
     row_id: ListingRowId,
     certified_at: Option<Timestamp>,
-    stage: LifecycleStage,
     at: Timestamp,
 ) -> Result<()> {
     const SQL: &str = "UPDATE listings SET certified_at = ?2 WHERE id = ?1";
@@ -198,26 +206,17 @@ pub fn set_certification(
     sort_changes::recording(writer, row_id, at, || {
         writer.execute(SQL, (row_id, certified_at.map(|at| at.0)))?;
         Ok(())
-    })?;
-    let event = if certified_at.is_some() { Event::Certified } else { Event::CertificationRevoked };
-    record_event(writer, row_id, event, at, Some(stage), stage)
+    })
 }
 
-/// Adds an event to the history of a listing.
-pub fn record_event(
-    writer: &Writer,
-    row_id: ListingRowId,
-    event: Event,
-    at: Timestamp,
-    from: Option<LifecycleStage>,
-    to: LifecycleStage,
-) -> Result<()> {
-    const SQL: &str = "INSERT INTO listing_history (listing, event, actor, occurred_at, from_stage, to_stage)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    let actor: Actor = event.actor();
-    let from = from.map(StringEnum::as_str);
-    writer.execute(SQL, (row_id, event.as_str(), actor.as_str(), at.0, from, to.as_str()))?;
-    Ok(())
+/// Sets the position of a listing among the featured listings, from 1, or clears it. `at` is the time of the change.
+pub fn set_featured(writer: &Writer, row_id: ListingRowId, place: Option<u32>, at: Timestamp) -> Result<()> {
+    // First, because recorded values have the number that the change has in the queue.
+    index_queue::enqueue(writer, row_id)?;
+    sort_changes::recording(writer, row_id, at, || {
+        writer.execute("UPDATE listings SET featured = ?2 WHERE id = ?1", (row_id, place))?;
+        Ok(())
+    })
 }
 
 /// Appends an asset to a listing.
@@ -228,62 +227,9 @@ pub fn attach_asset(writer: &Writer, row_id: ListingRowId, asset: AssetRowId) ->
     index_queue::enqueue(writer, row_id)
 }
 
-/// Adds a file to the bundle of a listing.
-pub fn add_bundle_file(writer: &Writer, row_id: ListingRowId, file: &BundleFile) -> Result<()> {
-    const SQL: &str =
-        "INSERT INTO listing_bundle_files (listing, path, size_bytes, sha256) VALUES (?1, ?2, ?3, ?4)";
-    writer.execute(SQL, (row_id, &file.path, file.size_bytes as i64, &file.sha256))?;
-    index_queue::enqueue(writer, row_id)
-}
-
-/// Adds an ingest of the listing's dataset into the platform's hub.
-pub fn add_hub_ingest(
-    writer: &Writer,
-    row_id: ListingRowId,
-    dataset: &str,
-    status: IngestStatus,
-    bytes: u64,
-    error: Option<&str>,
-) -> Result<()> {
-    const SQL: &str = "INSERT INTO hub_ingests (listing, dataset_id, status, bytes_copied, error)
-         VALUES (?1, ?2, ?3, ?4, ?5)";
-    writer.execute(SQL, (row_id, dataset, status.as_str(), bytes as i64, error))?;
-    Ok(())
-}
-
 /// Returns the number of assets on a listing.
 pub fn asset_count(reader: &Reader, row_id: ListingRowId) -> Result<usize> {
     reader.query_one("SELECT count(*) FROM listing_assets WHERE listing = ?1", [row_id], |row| row.get(0))
-}
-
-/// An event in the history of a listing.
-#[derive(Clone, Copy, Debug)]
-pub struct HistoryEvent {
-    /// What happened.
-    pub event: Event,
-    /// Who caused the event.
-    pub actor: Actor,
-    /// Time of the event.
-    pub occurred_at: Timestamp,
-    /// Stage before the event; `None` for the creation of the listing.
-    pub from: Option<LifecycleStage>,
-    /// Stage after the event.
-    pub to: LifecycleStage,
-}
-
-/// Returns the history of a listing, newest event first.
-pub fn history(reader: &Reader, row_id: ListingRowId) -> Result<Vec<HistoryEvent>> {
-    const SQL: &str = "SELECT event, actor, occurred_at, from_stage, to_stage FROM listing_history
-         WHERE listing = ?1 ORDER BY occurred_at DESC, id DESC";
-    reader.query_all(SQL, [row_id], |row| {
-        Ok(HistoryEvent {
-            event: row::string_enum(row, 0)?,
-            actor: row::string_enum(row, 1)?,
-            occurred_at: row::time(row, 2)?,
-            from: row::optional_string_enum(row, 3)?,
-            to: row::string_enum(row, 4)?,
-        })
-    })
 }
 
 /// Returns the sum of the prices of a team's published listings.
@@ -340,7 +286,7 @@ pub fn find_catalog_entry(reader: &Reader, row_id: ListingRowId) -> Result<Optio
         return Ok(None);
     };
     entry.assets = entry_assets(reader, row_id)?;
-    entry.bundle_files = bundle_files(reader, row_id)?;
+    entry.bundle_files = listing_bundles::list_files(reader, row_id)?;
     Ok(Some(entry))
 }
 
@@ -381,14 +327,6 @@ fn read_catalog_entry(row: &rusqlite::Row) -> rusqlite::Result<CatalogEntry> {
         assets: Vec::new(),
         active_bids: row.get(columns.next())?,
         bundle_files: Vec::new(),
-    })
-}
-
-fn bundle_files(reader: &Reader, row_id: ListingRowId) -> Result<Vec<BundleFile>> {
-    const SQL: &str =
-        "SELECT path, size_bytes, sha256 FROM listing_bundle_files WHERE listing = ?1 ORDER BY path";
-    reader.query_all(SQL, [row_id], |row| {
-        Ok(BundleFile { path: row.get(0)?, size_bytes: row.get(1)?, sha256: row.get(2)? })
     })
 }
 

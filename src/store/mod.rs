@@ -16,6 +16,8 @@ pub mod inventory;
 pub mod jobs;
 pub mod keys;
 pub mod listing_assets;
+pub mod listing_bundles;
+pub mod listing_history;
 pub mod listings;
 pub mod migrations;
 pub mod notifications;

@@ -78,6 +78,14 @@ pub fn list_unfinished(reader: &Reader, subject: Subject) -> Result<Vec<Unfinish
     reader.query_all(&sql, [row_id], read_unfinished_run)
 }
 
+/// Stores the feedback of a review with the latest run of the listing, if there is one.
+pub fn set_review_feedback(writer: &Writer, listing: ListingRowId, feedback: &str) -> Result<()> {
+    const SQL: &str = "UPDATE quality_runs SET review_feedback = ?2 WHERE listing = ?1
+         AND run_number = (SELECT max(run_number) FROM quality_runs WHERE listing = ?1)";
+    writer.execute(SQL, (listing, feedback))?;
+    Ok(())
+}
+
 /// Returns the latest run of an asset.
 pub fn find_latest_of_asset(reader: &Reader, asset: AssetRowId) -> Result<Option<RunRow>> {
     let sql =

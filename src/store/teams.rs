@@ -35,6 +35,12 @@ pub fn find(reader: &Reader, id: Uuid) -> Result<Option<Team>> {
     reader.query_first(&format!("SELECT {COLUMNS} FROM teams t WHERE t.uuid = ?1"), [id], read_team)
 }
 
+/// Returns the team that sells the listing with this ID.
+pub fn find_vendor_of_listing(reader: &Reader, listing: Uuid) -> Result<Option<Team>> {
+    let sql = format!("SELECT {COLUMNS} FROM listings l JOIN teams t ON t.id = l.team WHERE l.uuid = ?1");
+    reader.query_first(&sql, [listing], read_team)
+}
+
 /// Returns all teams with this name; names are not unique.
 pub fn list_by_name(reader: &Reader, name: &str) -> Result<Vec<Team>> {
     reader.query_all(

@@ -8,6 +8,7 @@ mod contract;
 mod fixture_quality;
 mod fixtures;
 mod harness;
+mod listing_lifecycle;
 mod mcp;
 mod permissions;
 mod tour;

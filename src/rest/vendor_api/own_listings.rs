@@ -36,7 +36,7 @@ use crate::{
             listings::ListingDetail,
         },
     },
-    store::listings::HistoryEvent,
+    store::listing_history::HistoryEvent,
     string_enum::StringEnum,
 };
 
@@ -464,7 +464,9 @@ impl ListingsApi {
                 },
                 move |writer, vendor, (listing, matches)| {
                     let ids = valid_ids(asset_ids);
-                    let outcome = own_listings::attach_assets(writer, vendor, &listing, &ids, matches)?;
+                    let actor = Actor::Team;
+                    let outcome =
+                        own_listings::attach_assets(writer, vendor, actor, &listing, &ids, matches)?;
                     Ok(AssetAttachmentOut {
                         assets: asset_summaries(&outcome.assets, writer.now),
                         total: outcome.assets.total as u64,
@@ -503,7 +505,7 @@ impl ListingsApi {
         call.served
             .market()
             .write_freeing(call.access.requester(), move |writer| {
-                own_listings::detach_asset(writer, &call.access, listing_id.0, asset_id.0)
+                own_listings::detach_asset(writer, &call.access, Actor::Team, listing_id.0, asset_id.0)
             })
             .await?;
         Ok(NoContent)

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::{
-    domain::listings::{Event, LifecycleStage, ListingStatus},
+    domain::listings::{CatalogStatus, ListingStatus, ReviewStatus},
     store::{
         Durability, Store, index_queue,
         listings::{self, ListingFields},
@@ -32,7 +32,6 @@ fn fields(values: &SortValues) -> ListingFields<'static> {
         terms: "",
         delivery: None,
         available_from: None,
-        featured: values.featured,
     }
 }
 
@@ -65,12 +64,9 @@ impl Listings {
             let team = teams::insert(writer, &team)?;
             let insert = |number| {
                 let listing = listings::insert(writer, Uuid::from_u128(number), team, &fields(&values), at)?;
-                let mut status = ListingStatus::NEW;
-                for event in [Event::Submitted, Event::Approved, Event::Published] {
-                    let next = status.after(event).unwrap();
-                    listings::advance(writer, listing, event, status, next, at)?;
-                    status = next;
-                }
+                let published =
+                    ListingStatus { review: ReviewStatus::Approved, catalog: CatalogStatus::Published };
+                listings::set_status(writer, listing, ListingStatus::NEW, published, at)?;
                 Ok((listing, values))
             };
             (1..=count).map(insert).collect::<Result<_>>()
@@ -93,9 +89,14 @@ impl Listings {
                 let (listing, current) = &mut known[*index];
                 if values.is_certified != current.is_certified {
                     let certified_at = values.is_certified.then_some(now);
-                    listings::set_certification(writer, *listing, certified_at, LifecycleStage::Active, now)?;
+                    listings::set_certified_at(writer, *listing, certified_at, now)?;
                 }
-                listings::update(writer, *listing, &fields(values), now)?;
+                if values.featured != current.featured {
+                    listings::set_featured(writer, *listing, values.featured, now)?;
+                }
+                if values.price != current.price {
+                    listings::update(writer, *listing, &fields(values), now)?;
+                }
                 *current = *values;
             }
             index_queue::last_change(writer)

@@ -3,7 +3,7 @@
 
 use std::{cell::RefCell, collections::BTreeSet, fmt::Write as _};
 
-use marketplace::{domain::listings::Event, market::Requester, operations};
+use marketplace::{domain::lifecycle::Operation, market::Requester};
 use proptest::{
     prelude::*,
     test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner},
@@ -14,7 +14,7 @@ use super::{
     generated::{self, CAPABILITIES, DOMAINS, EXTENSIONS, FORMATS, KINDS, LANGUAGES, TAGS, WORDS},
     oracle::{self, ListingFacts, QueryParameters},
 };
-use crate::harness::{TestMarket, documents::vendor_document, random::Random};
+use crate::harness::{TestMarket, documents::vendor_document, lifecycle, random::Random};
 
 /// Teams that browse: one that is vendor and buyer, and one that is only a buyer.
 const VIEWERS: [&str; 2] = ["two", "shopper"];
@@ -44,13 +44,13 @@ impl ComparedMarket {
         self.now += 1;
         self.market.clock().advance(1_000_000);
         let listing = &mut self.facts[index];
-        let (id, event) =
-            (listing.id, if listing.published.is_some() { Event::Unpublished } else { Event::Published });
+        let (id, operation) =
+            (listing.id, if listing.published.is_some() { Operation::Unpublish } else { Operation::Publish });
         listing.published = if listing.published.is_some() { None } else { Some(self.now) };
         let moved = self
             .market
             .market()
-            .write(Requester::process(), move |writer| operations::listings::transition(writer, id, event));
+            .write(Requester::process(), move |writer| lifecycle::perform(writer, id, operation));
         moved.await.unwrap();
     }
 }

@@ -5,18 +5,15 @@ use std::collections::BTreeSet;
 
 use marketplace::{
     clock::fixture_record_id,
-    domain::{
-        listings::{Event, LifecycleStage},
-        money::Cents,
-    },
+    domain::{lifecycle::Operation, money::Cents},
     market::Writer,
-    operations::{self, cleanup},
+    operations::cleanup,
     store::{self, listings::ListingFields},
 };
 use serde_json::{Value, json};
 
 use super::small_market::{BROWSE, keys, published, small_market};
-use crate::harness::{TestMarket, TestResponse, listings::listing_fields, random::Random};
+use crate::harness::{TestMarket, TestResponse, lifecycle, listings::listing_fields, random::Random};
 
 const KEYS: [&str; 8] = ["a", "b", "c", "d", "old", "older", "new", "twin"];
 
@@ -30,11 +27,11 @@ fn change(market: &TestMarket, key: &str, random: &mut Random) {
         let row_id = store::listings::find(writer.rows, id)?.unwrap().row_id;
         if is_certification {
             let certified_at = is_certified.then_some(writer.now);
-            let stage = LifecycleStage::Active;
-            return store::listings::set_certification(writer.rows, row_id, certified_at, stage, writer.now);
+            return store::listings::set_certified_at(writer.rows, row_id, certified_at, writer.now);
         }
-        let fields = ListingFields { description: "About it.", price, featured, ..listing_fields(key) };
-        store::listings::update(writer.rows, row_id, &fields, writer.now)
+        let fields = ListingFields { description: "About it.", price, ..listing_fields(key) };
+        store::listings::update(writer.rows, row_id, &fields, writer.now)?;
+        store::listings::set_featured(writer.rows, row_id, featured, writer.now)
     };
     market.market().write_blocking(change).unwrap();
 }
@@ -79,9 +76,9 @@ async fn walk_keeps_the_order_of_its_first_page_while_listings_change() {
 }
 
 /// Applies an event to a listing, if its status allows it.
-fn try_transition(market: &TestMarket, key: &str, event: Event) {
+fn try_transition(market: &TestMarket, key: &str, operation: Operation) {
     let id = fixture_record_id("listings", key);
-    let change = |writer: &mut Writer| operations::listings::transition(writer, id, event);
+    let change = |writer: &mut Writer| lifecycle::perform(writer, id, operation);
     let _ = market.market().write_blocking(change);
 }
 
@@ -91,7 +88,7 @@ fn certify(market: &TestMarket, key: &str, is_certified: bool) {
     let certify = |writer: &mut Writer| {
         let row_id = store::listings::find(writer.rows, id)?.unwrap().row_id;
         let at = is_certified.then_some(writer.now);
-        store::listings::set_certification(writer.rows, row_id, at, LifecycleStage::Active, writer.now)
+        store::listings::set_certified_at(writer.rows, row_id, at, writer.now)
     };
     market.market().write_blocking(certify).unwrap();
 }
@@ -119,9 +116,9 @@ async fn walk_shows_each_listing_that_is_published_throughout_once() {
                 let key = *random.pick(&KEYS);
                 if random.percent(5) {
                     throughout.remove(key);
-                    try_transition(&market, key, Event::Unpublished);
+                    try_transition(&market, key, Operation::Unpublish);
                     if random.percent(80) {
-                        try_transition(&market, key, Event::Published);
+                        try_transition(&market, key, Operation::Publish);
                     }
                 } else {
                     change(&market, key, &mut random);
@@ -149,7 +146,7 @@ async fn walk_shows_each_listing_that_is_published_throughout_once() {
             }
         }
         for key in KEYS {
-            try_transition(&market, key, Event::Published);
+            try_transition(&market, key, Operation::Publish);
         }
     }
     assert!(complete > 30 && expired > 2, "{complete} walks were complete, {expired} expired");

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 use marketplace::{
     clock::{Clock, Entropy, fixture_record_id},
     config::Layers,
-    domain::{listings::Event, time::Timestamp},
+    domain::{lifecycle::Operation, time::Timestamp},
     fixtures::{self, FixtureSet},
     market::{Market, OpenError, OpenMode, OpenOptions, Requester},
     mcp, operations, rest,
@@ -16,7 +16,7 @@ use marketplace_index::{Filters, Index, OLDEST_SCHEMA_VERSION, Scope, Search, So
 use poem::{Body, Endpoint, Request, Response, endpoint::BoxEndpoint};
 use serde_json::{Value, json};
 
-use crate::harness::{BASE, NOW};
+use crate::harness::{BASE, NOW, lifecycle};
 
 /// Maximum number of times a test polls for a change that another thread makes within milliseconds.
 const MAX_POLLS: usize = 100_000;
@@ -194,18 +194,17 @@ async fn writes_are_visible_to_the_next_read() {
     let served = ServedMarket::new();
     let id = fixture_record_id("listings", "one");
     for round in 0..40 {
-        let (event, count) = if round % 2 == 0 { (Event::Unpublished, 0) } else { (Event::Published, 1) };
+        let (operation, count) =
+            if round % 2 == 0 { (Operation::Unpublish, 0) } else { (Operation::Publish, 1) };
         let moved = served
             .market
-            .write(Requester::process(), move |writer| operations::listings::transition(writer, id, event));
+            .write(Requester::process(), move |writer| lifecycle::perform(writer, id, operation));
         moved.await.unwrap();
         assert_eq!(served.titles().await.len(), count, "round {round}");
     }
     let rejection = served
         .market
-        .write(Requester::process(), move |writer| {
-            operations::listings::transition(writer, id, Event::Approved)
-        })
+        .write(Requester::process(), move |writer| lifecycle::perform(writer, id, Operation::Approve))
         .await;
     assert!(rejection.is_err());
     assert_eq!(served.titles().await.len(), 1, "a rejected write changes nothing");

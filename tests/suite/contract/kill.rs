@@ -14,23 +14,20 @@ use marketplace::{
     clock::{Clock, Entropy},
     config::Settings,
     domain::{
-        listings::{Event, LifecycleStage},
-        money::Cents,
-        purchases::OfferStatus,
+        lifecycle::Operation, listings::LifecycleStage, money::Cents, purchases::OfferStatus,
         teams::TeamRowId,
     },
-    error::Error,
+    error::{Error, StateCode},
     fixtures::{self, FixtureSet},
     market::{Market, OpenMode, OpenOptions},
-    operations::{self, listings},
-    rest,
+    operations, rest,
     store::{self, Durability, offers::NewOffer},
     string_enum::StringEnum,
 };
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::harness::{listings::listing_fields, random::Random};
+use crate::harness::{lifecycle, listings::listing_fields, random::Random};
 
 /// Environment variable with the data directory of the server to kill.
 const DIRECTORY_VARIABLE: &str = "KILL_FOLDER";
@@ -106,17 +103,17 @@ fn writes_until_it_is_killed() {
         match random.below(6) {
             0 => {
                 let title = format!("Made {seed} {count}");
-                let (_, id) = market
-                    .write_blocking(|writer| listings::create(writer, seller, &listing_fields(&title)))
+                let id = market
+                    .write_blocking(|writer| lifecycle::create(writer, seller, &listing_fields(&title)))
                     .unwrap();
                 listing_ids.push(id);
                 print_line(format!("done title {id} {title}"));
             }
             1 => {
                 let title = format!("Changed {seed} {count}");
-                match market.write_blocking(|writer| listings::update(writer, id, &listing_fields(&title))) {
-                    Ok(()) => print_line(format!("done title {id} {title}")),
-                    Err(Error::Conflict(_)) => {}
+                match market.write_blocking(|writer| lifecycle::update(writer, id, &listing_fields(&title))) {
+                    Ok(_) => print_line(format!("done title {id} {title}")),
+                    Err(Error::InvalidState(StateCode::ListingNotEditable, _)) => {}
                     Err(other) => panic!("{other}"),
                 }
             }
@@ -153,15 +150,12 @@ fn writes_until_it_is_killed() {
                 if allowed.is_empty() {
                     continue;
                 }
-                let event = *random.pick(&allowed);
-                match market.write_blocking(|writer| listings::transition(writer, id, event)) {
-                    Ok(()) => {
-                        print_line(format!(
-                            "done stage {id} {}",
-                            status.after(event).unwrap().stage().as_str()
-                        ));
+                let operation = *random.pick(&allowed);
+                match market.write_blocking(|writer| lifecycle::perform(writer, id, operation)) {
+                    Ok(state) => {
+                        print_line(format!("done stage {id} {}", state.status.stage().as_str()));
                     }
-                    Err(Error::Invalid(_)) if event == Event::Submitted => {}
+                    Err(Error::Invalid(_)) if operation == Operation::Submit => {}
                     Err(other) => panic!("{other}"),
                 }
             }

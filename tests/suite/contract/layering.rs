@@ -192,6 +192,20 @@ fn names_are_found() {
     assert!(contains_name("use poem::x", "poem::") && !contains_name("use poem_openapi::x", "poem::"));
 }
 
+/// Nothing that serves requests can act for the platform by itself.
+#[test]
+fn only_code_that_serves_no_requests_acts_for_the_platform() {
+    let serves_requests = |path: &str| ["rest", "mcp"].contains(&layer(path));
+    let acting: Vec<String> = sources("src")
+        .into_iter()
+        .filter(|(_, text)| without_comments(text).contains("Platform::of_process"))
+        .map(|(path, _)| path)
+        .collect();
+    let violations: Vec<&String> = acting.iter().filter(|path| serves_requests(path)).collect();
+    assert!(violations.is_empty(), "{violations:#?}");
+    assert!(!acting.is_empty(), "the proof has another name now");
+}
+
 /// A handler leaves reading, converting, and serializing to `rest::json`, which does all of it in the slot of a
 /// reader or the writer. Only the catalog reads by itself, since it caches pages; its reads return bytes.
 #[test]

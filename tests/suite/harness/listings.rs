@@ -15,6 +15,5 @@ pub fn listing_fields(title: &str) -> ListingFields<'_> {
         terms: "",
         delivery: None,
         available_from: None,
-        featured: None,
     }
 }

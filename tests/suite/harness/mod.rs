@@ -8,6 +8,7 @@ pub mod backups;
 pub mod codebases;
 pub mod documents;
 pub mod git;
+pub mod lifecycle;
 pub mod listings;
 pub mod random;
 pub mod records;

@@ -1,8 +1,8 @@
 //! Quality runs that inspect repositories, archives, and whole listings: results, charges, and certification.
 
 use marketplace::{
-    domain::{listings::Event, quality::RunTrigger},
-    operations,
+    domain::lifecycle::Operation,
+    operations::{self, access::Platform},
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -12,7 +12,7 @@ use super::seller_market::{
 };
 use crate::{
     catalog::small_market,
-    harness::{TestMarket, archives::zip_of, git::Repositories},
+    harness::{TestMarket, archives::zip_of, git::Repositories, lifecycle},
 };
 
 /// Returns a market whose seller has 12 dollars of credits, enough for two runs but not for three.
@@ -251,18 +251,15 @@ async fn submitted_listing_is_checked_and_certified() {
     let url = upload_zip(&market, "Seller house", &zip_of(&scan_files()));
     seller_post(&market, &format!("raw-data/{files}/data"), json!({"channel": "zip", "url": url})).await;
     let listing: Uuid = seeded_id("listings", "good").parse().unwrap();
-    let submit = |id: Uuid, event| {
-        market
-            .market()
-            .write_blocking(move |writer| operations::listings::transition(writer, id, event))
-            .unwrap();
+    let perform = |id: Uuid, operation| {
+        market.market().write_blocking(move |writer| lifecycle::perform(writer, id, operation)).unwrap();
     };
     let view = |key: &str| {
         let (market, path) = (&market, format!("listings/{}/qc?task_rows=all", seeded_id("listings", key)));
         async move { seller_get(market, &path).await }
     };
     // The run waits for the analysis of the archive.
-    submit(listing, Event::Submitted);
+    perform(listing, Operation::Submit);
     assert_eq!(view("good").await["latest_run"]["status"], "queued");
     market.run_background();
     let good = view("good").await;
@@ -277,7 +274,7 @@ async fn submitted_listing_is_checked_and_certified() {
     let reports = seller_get(&market, "listings/qc-reports").await;
     assert_eq!((&reports["total"], &reports["reports"][0]["charge_total"]), (&json!(1), &json!(5.0)));
     // A change of the listing's assets ends the certification.
-    submit(listing, Event::Withdrawn);
+    perform(listing, Operation::Withdraw);
     seller_call(&market, "DELETE", &format!("listings/{listing}/assets/{files}"), Value::Null)
         .await
         .expect_status(204);
@@ -286,10 +283,7 @@ async fn submitted_listing_is_checked_and_certified() {
     let tasks: Uuid = seeded_id("listings", "tasks").parse().unwrap();
     market
         .market()
-        .write_blocking(|writer| {
-            let listing = operations::listings::find(writer, tasks)?;
-            operations::quality_runs::start_listing_run(writer, &listing, RunTrigger::Platform)
-        })
+        .write_blocking(|writer| operations::listings::start_run(writer, Platform::of_process(), tasks))
         .unwrap();
     market.run_background();
     let view = view("tasks").await;
@@ -315,11 +309,8 @@ async fn withdrawing_a_listing_cancels_its_run() {
     }));
     let listing: Uuid = seeded_id("listings", "a").parse().unwrap();
     for _ in 0..3 {
-        for event in [Event::Submitted, Event::Withdrawn] {
-            market
-                .market()
-                .write_blocking(|writer| operations::listings::transition(writer, listing, event))
-                .unwrap();
+        for operation in [Operation::Submit, Operation::Withdraw] {
+            market.market().write_blocking(|writer| lifecycle::perform(writer, listing, operation)).unwrap();
         }
     }
     market.run_background();
@@ -347,10 +338,7 @@ async fn certification_ends_when_the_data_changes() {
     let check = || {
         market
             .market()
-            .write_blocking(|writer| {
-                let listing = operations::listings::find(writer, listing)?;
-                operations::quality_runs::start_listing_run(writer, &listing, RunTrigger::Platform)
-            })
+            .write_blocking(|writer| operations::listings::start_run(writer, Platform::of_process(), listing))
             .unwrap();
     };
     let view = async || seller_get(&market, &format!("listings/{listing}/qc")).await;

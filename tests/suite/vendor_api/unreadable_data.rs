@@ -1,6 +1,6 @@
 //! Quality runs of data that the server has no files of.
 
-use marketplace::{domain::listings::Event, operations};
+use marketplace::domain::lifecycle::Operation;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -8,6 +8,7 @@ use super::{
     quality_runs::{check_results, get_credits, market},
     seller_market::{seeded_id, seller_call, seller_get},
 };
+use crate::harness::lifecycle;
 
 /// "A run that a team requests on data that cannot be read is 409 `data_not_readable`, before any charge. A submit is
 /// never refused for that."
@@ -57,10 +58,7 @@ async fn run_of_unreadable_data_is_refused_before_any_charge() {
     assert_eq!(get_credits(&market).await, json!("12.00"));
     assert_eq!(seller_get(&market, "listings/qc-reports").await["total"], 0);
     let listing: Uuid = seeded_id("listings", "all").parse().unwrap();
-    market
-        .market()
-        .write_blocking(|writer| operations::listings::transition(writer, listing, Event::Submitted))
-        .unwrap();
+    market.market().write_blocking(|writer| lifecycle::perform(writer, listing, Operation::Submit)).unwrap();
     market.run_background();
     let run = seller_get(&market, &format!("listings/{listing}/qc")).await["latest_run"].clone();
     assert_eq!((&run["status"], &run["mandatory_passed"]), (&json!("completed"), &json!(false)), "{run:#}");

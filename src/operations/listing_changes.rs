@@ -1,0 +1,145 @@
+//! What all changes of a listing have in common: the check of its state, the history, the notification of the
+//! vendor, the end of a certification, and the queue of the index.
+
+use uuid::Uuid;
+
+use super::{
+    access::{Platform, Vendor},
+    notifications,
+};
+use crate::{
+    domain::{
+        lifecycle::{ListingState, Operation, Refusal},
+        listings::{Actor, Event},
+    },
+    error::{Error, Result, StateCode},
+    market::Writer,
+    store::{
+        self, index_queue,
+        listing_history::{self, HistoryEvent},
+        listings::ListingRow,
+    },
+    string_enum::StringEnum,
+};
+
+/// A change that the state of a listing allows.
+#[derive(Clone, Copy, Debug)]
+pub struct AllowedChange {
+    operation: Operation,
+    before: ListingState,
+    after: ListingState,
+}
+
+impl AllowedChange {
+    /// Returns the state after the change.
+    pub const fn after(self) -> ListingState {
+        self.after
+    }
+}
+
+/// Returns the listing with this ID, whichever team it belongs to.
+pub fn find(rows: &store::Reader, _platform: Platform, id: Uuid) -> Result<ListingRow> {
+    store::listings::find(rows, id)?.ok_or_else(|| Error::not_found("listing"))
+}
+
+/// Returns the listing with this ID if it belongs to the team.
+pub fn find_own(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<ListingRow> {
+    let found = store::listings::find(rows, id)?.filter(|listing| listing.team == vendor.team_row_id());
+    found.ok_or_else(|| Error::not_found("listing"))
+}
+
+/// Checks that the state of a listing allows an operation.
+pub fn check(listing: &ListingRow, operation: Operation) -> Result<AllowedChange> {
+    let before = listing.state();
+    match before.after(operation) {
+        Ok(after) => Ok(AllowedChange { operation, before, after }),
+        Err(refusal) => Err(refusal_error(operation, refusal)),
+    }
+}
+
+fn refusal_error(operation: Operation, refusal: Refusal) -> Error {
+    match refusal {
+        Refusal::Transition { from, allowed } => Error::InvalidTransition {
+            from: from.as_str(),
+            allowed: allowed.into_iter().map(StringEnum::as_str).collect(),
+        },
+        Refusal::NotEditable(stage) => {
+            let stage = stage.as_str();
+            let message = if operation == Operation::Update {
+                format!("The listing is {stage}. It can only be edited in stage draft or ready.")
+            } else {
+                format!("The listing is {stage}. Its assets can only be changed in stage draft or ready.")
+            };
+            Error::InvalidState(StateCode::ListingNotEditable, message)
+        }
+        Refusal::NotCertified => Error::Conflict("The listing is not certified.".to_owned()),
+        Refusal::NotFeatured => Error::Conflict("The listing is not featured.".to_owned()),
+    }
+}
+
+/// Performs a change that `write` writes: checks the state of the listing before, and records the change after.
+pub fn perform(
+    writer: &mut Writer,
+    listing: &ListingRow,
+    operation: Operation,
+    actor: Actor,
+    write: impl FnOnce(&Writer, ListingState) -> Result<()>,
+) -> Result<ListingState> {
+    let change = check(listing, operation)?;
+    write(writer, change.after)?;
+    record(writer, listing, change, actor, None)
+}
+
+/// Records a change that was written: adds it to the history, notifies the vendor, and queues the listing for the
+/// index. A change that ends a certification revokes it, by the system. `note` explains a decision of the
+/// platform to the vendor. Returns the state after the change.
+pub fn record(
+    writer: &Writer,
+    listing: &ListingRow,
+    change: AllowedChange,
+    actor: Actor,
+    note: Option<&str>,
+) -> Result<ListingState> {
+    let AllowedChange { operation, before, after } = change;
+    index_queue::enqueue(writer.rows, listing.row_id)?;
+    if let Some(event) = operation.event() {
+        record_event(writer, listing, change, event, actor)?;
+    }
+    if before.is_certified && !after.is_certified && operation != Operation::Revoke {
+        store::listings::set_certified_at(writer.rows, listing.row_id, None, writer.now)?;
+        record_event(writer, listing, change, Event::CertificationRevoked, Actor::System)?;
+    }
+    notify_vendor(writer, listing, operation, note)?;
+    Ok(after)
+}
+
+fn record_event(
+    writer: &Writer,
+    listing: &ListingRow,
+    change: AllowedChange,
+    event: Event,
+    actor: Actor,
+) -> Result<()> {
+    let (from, to) = (Some(change.before.status.stage()), change.after.status.stage());
+    let event = HistoryEvent { event, actor, occurred_at: writer.now, from, to };
+    listing_history::insert(writer.rows, listing.row_id, &event)
+}
+
+fn notify_vendor(
+    writer: &Writer,
+    listing: &ListingRow,
+    operation: Operation,
+    note: Option<&str>,
+) -> Result<()> {
+    let Some(kind) = operation.notification() else { return Ok(()) };
+    let name = &listing.title;
+    let (title, outcome, advice) = match operation {
+        Operation::Approve => ("Listing approved", "passed review", "You can publish it now."),
+        Operation::RequestChanges => {
+            ("Changes requested", "needs changes", "Update the listing, then submit it again.")
+        }
+        _ => ("Listing rejected", "was rejected", "It cannot be submitted again."),
+    };
+    let message = format!("\u{201c}{name}\u{201d} {outcome}. {}", note.unwrap_or(advice));
+    notifications::send(writer, listing.team, kind, title, &message)
+}

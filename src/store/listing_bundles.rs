@@ -1,0 +1,40 @@
+//! The delivery bundles of listings, and the ingests of their datasets into the platform's hub.
+
+use super::{Reader, Writer, index_queue};
+use crate::{
+    domain::{catalog::BundleFile, listings::ListingRowId, quality::IngestStatus},
+    error::Result,
+    string_enum::StringEnum,
+};
+
+/// Adds a file to the bundle of a listing.
+pub fn insert_file(writer: &Writer, listing: ListingRowId, file: &BundleFile) -> Result<()> {
+    const SQL: &str =
+        "INSERT INTO listing_bundle_files (listing, path, size_bytes, sha256) VALUES (?1, ?2, ?3, ?4)";
+    writer.execute(SQL, (listing, &file.path, file.size_bytes as i64, &file.sha256))?;
+    index_queue::enqueue(writer, listing)
+}
+
+/// Adds an ingest of the listing's dataset into the platform's hub.
+pub fn insert_hub_ingest(
+    writer: &Writer,
+    listing: ListingRowId,
+    dataset: &str,
+    status: IngestStatus,
+    bytes: u64,
+    error: Option<&str>,
+) -> Result<()> {
+    const SQL: &str = "INSERT INTO hub_ingests (listing, dataset_id, status, bytes_copied, error)
+         VALUES (?1, ?2, ?3, ?4, ?5)";
+    writer.execute(SQL, (listing, dataset, status.as_str(), bytes as i64, error))?;
+    Ok(())
+}
+
+/// Returns the files of a listing's bundle, ordered by path.
+pub fn list_files(reader: &Reader, listing: ListingRowId) -> Result<Vec<BundleFile>> {
+    const SQL: &str =
+        "SELECT path, size_bytes, sha256 FROM listing_bundle_files WHERE listing = ?1 ORDER BY path";
+    reader.query_all(SQL, [listing], |row| {
+        Ok(BundleFile { path: row.get(0)?, size_bytes: row.get(1)?, sha256: row.get(2)? })
+    })
+}

@@ -1,0 +1,59 @@
+//! The histories of listings.
+
+use super::{Reader, Writer, row};
+use crate::{
+    domain::{
+        listings::{Actor, Event, LifecycleStage, ListingRowId},
+        time::Timestamp,
+    },
+    error::Result,
+    string_enum::StringEnum,
+};
+
+/// An event in the history of a listing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HistoryEvent {
+    /// What happened.
+    pub event: Event,
+    /// Who caused the event.
+    pub actor: Actor,
+    /// Time of the event.
+    pub occurred_at: Timestamp,
+    /// Stage before the event; `None` for the creation of the listing.
+    pub from: Option<LifecycleStage>,
+    /// Stage after the event.
+    pub to: LifecycleStage,
+}
+
+/// Adds an event to the history of a listing.
+pub fn insert(writer: &Writer, listing: ListingRowId, event: &HistoryEvent) -> Result<()> {
+    const SQL: &str = "INSERT INTO listing_history (listing, event, actor, occurred_at, from_stage, to_stage)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    writer.execute(
+        SQL,
+        (
+            listing,
+            event.event.as_str(),
+            event.actor.as_str(),
+            event.occurred_at.0,
+            event.from.map(StringEnum::as_str),
+            event.to.as_str(),
+        ),
+    )?;
+    Ok(())
+}
+
+/// Returns the history of a listing, newest event first.
+pub fn list(reader: &Reader, listing: ListingRowId) -> Result<Vec<HistoryEvent>> {
+    const SQL: &str = "SELECT event, actor, occurred_at, from_stage, to_stage FROM listing_history
+         WHERE listing = ?1 ORDER BY occurred_at DESC, id DESC";
+    reader.query_all(SQL, [listing], |row| {
+        Ok(HistoryEvent {
+            event: row::string_enum(row, 0)?,
+            actor: row::string_enum(row, 1)?,
+            occurred_at: row::time(row, 2)?,
+            from: row::optional_string_enum(row, 3)?,
+            to: row::string_enum(row, 4)?,
+        })
+    })
+}

@@ -1,0 +1,60 @@
+//! Operations on listings, by whoever may perform them.
+
+use marketplace::{
+    domain::{
+        lifecycle::{ListingState, Operation},
+        listings::Actor,
+        teams::TeamRowId,
+    },
+    error::Result,
+    market::Writer,
+    operations::{
+        access::{Platform, Vendor},
+        certifications, listings,
+    },
+    store::{self, listings::ListingFields},
+};
+use uuid::Uuid;
+
+/// Proof to act in the name of a team.
+pub fn vendor(rows: &store::Reader, team: TeamRowId) -> Vendor {
+    let teams = store::teams::list(rows).unwrap();
+    Platform::of_process().vendor(teams.into_iter().find(|found| found.row_id == team).unwrap())
+}
+
+/// Creates a draft, and returns its ID.
+pub fn create(writer: &mut Writer, team: TeamRowId, fields: &ListingFields) -> Result<Uuid> {
+    let (vendor, id) = (vendor(writer.rows, team), writer.clock.new_id());
+    listings::create(writer, &vendor, Actor::Team, id, fields).map(|_| id)
+}
+
+/// Replaces the fields of a listing.
+pub fn update(writer: &mut Writer, id: Uuid, fields: &ListingFields) -> Result<ListingState> {
+    let vendor = Platform::of_process().vendor_of_listing(writer.rows, id)?;
+    listings::update(writer, &vendor, Actor::Team, id, fields)
+}
+
+/// Performs an operation that needs no arguments, as its usual actor. Featured listings get the first place.
+pub fn perform(writer: &mut Writer, id: Uuid, operation: Operation) -> Result<ListingState> {
+    let platform = Platform::of_process();
+    let vendor = &platform.vendor_of_listing(writer.rows, id)?;
+    let (team, staff) = (Actor::Team, Actor::Platform);
+    match operation {
+        Operation::Submit => listings::submit(writer, vendor, team, id),
+        Operation::Withdraw => listings::withdraw(writer, vendor, team, id),
+        Operation::Approve => listings::approve(writer, platform, staff, id),
+        Operation::RequestChanges => listings::request_changes(writer, platform, staff, id, None),
+        Operation::Reject => listings::reject(writer, platform, staff, id, None),
+        Operation::Publish => listings::publish(writer, vendor, team, id),
+        Operation::Unpublish => listings::unpublish(writer, vendor, team, id),
+        Operation::Archive => listings::archive(writer, vendor, team, id),
+        Operation::Restore => listings::restore(writer, vendor, team, id),
+        Operation::Certify => certifications::certify(writer, platform, staff, id),
+        Operation::Revoke => certifications::revoke(writer, platform, staff, id),
+        Operation::Feature => listings::feature(writer, platform, staff, id, 1),
+        Operation::Unfeature => listings::unfeature(writer, platform, staff, id),
+        Operation::Update | Operation::Attach | Operation::Detach | Operation::DeleteAsset => {
+            panic!("{operation:?} needs arguments")
+        }
+    }
+}

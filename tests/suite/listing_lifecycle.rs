@@ -1,0 +1,462 @@
+//! The operations on listings: what each one writes, that a failed write leaves nothing, and that replaying a
+//! recorded history writes the same rows.
+
+use marketplace::{
+    clock::fixture_record_id,
+    domain::{
+        lifecycle::{ListingState, Operation},
+        listings::{Actor, Event},
+        money::Cents,
+        notifications::NotificationType,
+        problems::Problems,
+        time::Timestamp,
+    },
+    error::{Error, Result},
+    market::Writer,
+    operations::{
+        access::{Platform, Vendor},
+        certifications, listings, own_listings,
+    },
+    store::{
+        self,
+        listing_history::{self, HistoryEvent},
+        listings::ListingFields,
+        notifications::Notification,
+    },
+    string_enum::StringEnum,
+};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::{
+    catalog::small_market::{listing, small_market_with},
+    harness::{NOW, TestMarket, lifecycle, random::Random},
+};
+
+/// Microseconds per second.
+const SECOND: i64 = 1_000_000;
+
+fn fields(title: &str) -> ListingFields<'_> {
+    ListingFields {
+        title,
+        description: "About it.",
+        domain_tags: &[],
+        tag_slugs: &[],
+        price: Some(Cents(5_000)),
+        sample_price: None,
+        accepts_bids: false,
+        terms: "",
+        delivery: None,
+        available_from: None,
+    }
+}
+
+/// Returns a market with a draft of the seller, and a codebase that is on no listing.
+fn market_with_draft() -> TestMarket {
+    let code = json!({
+        "key": "code", "team": "seller", "sku": "codebase", "title": "Code", "description": "D", "price_usd": 5,
+        "domain_tags": ["finance"], "created_at": "-P9D",
+        "codebase": {
+            "exclusivity": "available", "lines_of_code": 9, "commits": 2, "contributors": 1, "merged_prs": 0,
+            "history_start": "2020-01-01", "history_end": "2021-01-01", "ci_on_prs": false,
+            "data": {"channel": "github", "repo_full_name": "acme/x", "archive_status": "completed",
+                "analysis_status": "completed", "attached_at": "-P5D"},
+        },
+    });
+    let market = small_market_with(&[listing("a", &json!({}))], &json!({"assets": [code]}));
+    market.market().write_blocking(|writer| give_credits(writer, "seller")).unwrap();
+    market
+}
+
+/// Gives a team enough credits for a few quality runs.
+fn give_credits(writer: &mut Writer, team: &str) -> Result<()> {
+    let team = store::teams::find(writer.rows, fixture_record_id("teams", team))?.unwrap();
+    let id = writer.clock.new_id();
+    let charge = Cents(-10_000);
+    marketplace::operations::quality_runs::charge(writer.rows, id, team.row_id, "gift", charge, writer.now)?;
+    Ok(())
+}
+
+fn draft_id() -> Uuid {
+    fixture_record_id("listings", "a")
+}
+
+/// The rows that operations write about a listing.
+#[derive(Debug, PartialEq)]
+struct Rows {
+    entry: String,
+    certified_at: Option<Timestamp>,
+    history: Vec<HistoryEvent>,
+    notifications: Vec<NotificationType>,
+    last_change: i64,
+}
+
+fn rows(reader: &store::Reader, id: Uuid) -> Rows {
+    let row = store::listings::find(reader, id).unwrap().unwrap();
+    let entry = store::listings::find_catalog_entry(reader, row.row_id).unwrap();
+    let notifications = store::notifications::list_newest(reader, row.team, 100).unwrap();
+    Rows {
+        entry: format!("{entry:?}"),
+        certified_at: row.certified_at,
+        history: listing_history::list(reader, row.row_id).unwrap(),
+        notifications: notifications.iter().map(|notification| notification.kind).collect(),
+        last_change: store::index_queue::last_change(reader).unwrap(),
+    }
+}
+
+/// Performs an operation with the draft of [`market_with_draft`], as this actor.
+fn perform(writer: &mut Writer, operation: Operation, actor: Actor) -> Result<()> {
+    let (platform, id) = (Platform::of_process(), draft_id());
+    let vendor = &platform.vendor_of_listing(writer.rows, id)?;
+    match operation {
+        Operation::Update => listings::update(writer, vendor, actor, id, &fields("Changed")),
+        Operation::Submit => listings::submit(writer, vendor, actor, id),
+        Operation::Withdraw => listings::withdraw(writer, vendor, actor, id),
+        Operation::Approve => listings::approve(writer, platform, actor, id),
+        Operation::RequestChanges => listings::request_changes(writer, platform, actor, id, Some("Tidy up.")),
+        Operation::Reject => listings::reject(writer, platform, actor, id, Some("Not ours.")),
+        Operation::Publish => listings::publish(writer, vendor, actor, id),
+        Operation::Unpublish => listings::unpublish(writer, vendor, actor, id),
+        Operation::Archive => listings::archive(writer, vendor, actor, id),
+        Operation::Restore => listings::restore(writer, vendor, actor, id),
+        Operation::Certify => certifications::certify(writer, platform, actor, id),
+        Operation::Revoke => certifications::revoke(writer, platform, actor, id),
+        Operation::Feature => listings::feature(writer, platform, actor, id, 1),
+        Operation::Unfeature => listings::unfeature(writer, platform, actor, id),
+        Operation::Attach => return attach(writer, vendor, actor, id),
+        Operation::Detach => {
+            let asset = fixture_record_id("assets", "a-files");
+            return own_listings::detach_asset(writer, vendor, actor, id, asset);
+        }
+        Operation::DeleteAsset => {
+            let asset = fixture_record_id("assets", "a-files");
+            let kind = marketplace::domain::assets::Kind::RawData;
+            return marketplace::operations::assets::delete(writer, vendor, asset, kind);
+        }
+    }
+    .map(|_| ())
+}
+
+fn attach(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> Result<()> {
+    let ids = [fixture_record_id("assets", "code")];
+    let context = writer.check_context();
+    let listing = own_listings::check_attachment(&context, vendor, id, &[], Problems::default())?;
+    let result = own_listings::attach_assets(writer, vendor, actor, &listing, &ids, Vec::new())?;
+    assert_eq!(result.attached, 1, "{:?}", result.skipped);
+    Ok(())
+}
+
+/// Returns operations that bring a draft into a state in which an operation is allowed.
+fn operations_before(operation: Operation) -> &'static [Operation] {
+    use Operation as O;
+    match operation {
+        O::Withdraw | O::Approve | O::RequestChanges | O::Reject => &[O::Submit],
+        O::Publish => &[O::Submit, O::Approve],
+        O::Unpublish => &[O::Submit, O::Approve, O::Publish],
+        O::Restore => &[O::Archive],
+        O::Revoke => &[O::Certify],
+        O::Unfeature => &[O::Feature],
+        _ => &[],
+    }
+}
+
+/// Each operation writes one event with the actor that it is given, and its notification, and queues the listing for
+/// the index in the same transaction. Featuring has no event.
+#[test]
+fn operation_writes_one_event_its_notification_and_the_queue() {
+    for operation in Operation::ALL.iter().copied() {
+        for actor in Actor::ALL.iter().copied() {
+            // Assets are only deleted by their team.
+            let actor = if operation == Operation::DeleteAsset { Actor::Team } else { actor };
+            let market = market_with_draft();
+            market.clock().advance(SECOND);
+            let step = |operation, actor| {
+                let changed = market.market().write_blocking(|writer| {
+                    let before = rows(writer.rows, draft_id());
+                    perform(writer, operation, actor)?;
+                    Ok((before, rows(writer.rows, draft_id()), writer.now))
+                });
+                changed.unwrap_or_else(|error| panic!("{operation:?}: {error}"))
+            };
+            for earlier in operations_before(operation) {
+                step(*earlier, Actor::System);
+            }
+            let (before, after, now) = step(operation, actor);
+            let new_events = &after.history[..after.history.len() - before.history.len()];
+            let events: Vec<_> =
+                new_events.iter().map(|event| (event.event, event.actor, event.occurred_at)).collect();
+            let expected: Vec<_> = operation.event().map(|event| (event, actor, now)).into_iter().collect();
+            assert_eq!(events, expected, "{operation:?}");
+            let sent = &after.notifications[..after.notifications.len() - before.notifications.len()];
+            let mut expected: Vec<_> = operation.notification().into_iter().collect();
+            if operation == Operation::Withdraw {
+                // Its quality run is canceled.
+                expected.push(NotificationType::QualityCheckCompleted);
+            }
+            assert_eq!(sent, expected, "{operation:?}");
+            assert!(after.last_change > before.last_change, "{operation:?} does not queue the listing");
+        }
+    }
+}
+
+/// A transaction that fails after an operation leaves nothing of it.
+#[test]
+fn rollback_leaves_nothing() {
+    for operation in Operation::ALL.iter().copied() {
+        let market = market_with_draft();
+        for earlier in operations_before(operation) {
+            market.market().write_blocking(|writer| perform(writer, *earlier, Actor::Team)).unwrap();
+        }
+        market.clock().advance(SECOND);
+        let read = || market.market().read_blocking(|reader| Ok(rows(reader.rows, draft_id()))).unwrap();
+        let before = read();
+        let failed = market.market().write_blocking(|writer| {
+            perform(writer, operation, Actor::Platform)?;
+            assert_ne!(rows(writer.rows, draft_id()), before, "{operation:?} writes nothing");
+            Err::<(), _>(Error::Conflict("rolled back".to_owned()))
+        });
+        assert!(matches!(failed, Err(Error::Conflict(message)) if message == "rolled back"), "{operation:?}");
+        assert_eq!(read(), before, "{operation:?}");
+    }
+}
+
+/// An operation that the state refuses writes nothing, and says what is allowed.
+#[test]
+fn refused_operation_writes_nothing() {
+    let market = market_with_draft();
+    let read = || market.market().read_blocking(|reader| Ok(rows(reader.rows, draft_id()))).unwrap();
+    let before = read();
+    let refused = market.market().write_blocking(|writer| perform(writer, Operation::Publish, Actor::Team));
+    match refused {
+        Err(Error::InvalidTransition { from, allowed }) => {
+            assert_eq!((from, allowed), ("draft", vec!["submit", "archive"]));
+        }
+        other => panic!("{other:?}"),
+    }
+    for operation in [Operation::Revoke, Operation::Unfeature] {
+        let refused = market.market().write_blocking(|writer| perform(writer, operation, Actor::Platform));
+        assert!(matches!(refused, Err(Error::Conflict(_))), "{operation:?}: {refused:?}");
+    }
+    assert_eq!(read(), before);
+}
+
+/// A team has no access to the listings of another team, whoever acts in its name.
+#[test]
+fn listing_of_another_team_is_not_found() {
+    let market = market_with_draft();
+    let refused = market.market().write_blocking(|writer| {
+        let other = store::teams::find(writer.rows, fixture_record_id("teams", "both"))?.unwrap();
+        let vendor = Platform::of_process().vendor(other);
+        listings::submit(writer, &vendor, Actor::Team, draft_id())
+    });
+    assert!(matches!(refused, Err(Error::NotFound(_))), "{refused:?}");
+}
+
+/// The platform certifies and revokes itself; a quality run certifies, and a change revokes, as the system.
+#[test]
+fn certification_names_who_decided() {
+    let market = market_with_draft();
+    let event = |work: &dyn Fn(&mut Writer) -> Result<()>| {
+        market.clock().advance(SECOND);
+        market.market().write_blocking(|writer| work(writer)).unwrap();
+        let history =
+            market.market().read_blocking(|reader| Ok(rows(reader.rows, draft_id()))).unwrap().history;
+        (history[0].event, history[0].actor)
+    };
+    let finish_run = |has_passed: bool| {
+        move |writer: &mut Writer| {
+            let row = store::listings::find(writer.rows, draft_id())?.unwrap();
+            certifications::apply_run_result(writer, Platform::of_process(), row.row_id, has_passed)
+        }
+    };
+    let by = |operation, actor| move |writer: &mut Writer| perform(writer, operation, actor);
+    assert_eq!(event(&by(Operation::Certify, Actor::Platform)), (Event::Certified, Actor::Platform));
+    assert_eq!(
+        event(&by(Operation::Revoke, Actor::Platform)),
+        (Event::CertificationRevoked, Actor::Platform)
+    );
+    assert_eq!(event(&finish_run(true)), (Event::Certified, Actor::System));
+    assert_eq!(event(&finish_run(false)), (Event::CertificationRevoked, Actor::System));
+    assert_eq!(event(&finish_run(true)), (Event::Certified, Actor::System));
+    for change in [Operation::Attach, Operation::Detach] {
+        event(&by(Operation::Certify, Actor::Platform));
+        assert_eq!(
+            event(&by(change, Actor::Team)),
+            (Event::CertificationRevoked, Actor::System),
+            "{change:?}"
+        );
+    }
+}
+
+/// A note of the platform is in the notification and in the quality run that was reviewed.
+#[tokio::test]
+async fn note_reaches_the_vendor() {
+    let market = market_with_draft();
+    for operation in [Operation::Submit, Operation::RequestChanges] {
+        market.market().write_blocking(|writer| perform(writer, operation, Actor::Platform)).unwrap();
+    }
+    let feed = market.get("mkt_seller", "/v2/vendor/notifications").await.ok();
+    let newest = &feed["notifications"][0];
+    assert_eq!(newest["type"], "listing_changes_requested");
+    assert_eq!(newest["message"], "\u{201c}Listing a\u{201d} needs changes. Tidy up.");
+    let quality = market.get("mkt_seller", &format!("/v2/listings/{}/qc", draft_id())).await.ok();
+    assert_eq!(quality["latest_run"]["review_feedback"], "Tidy up.");
+    for note in [String::new(), " ".to_owned(), "x".repeat(listings::MAX_NOTE_CHARACTERS + 1)] {
+        let refused = market.market().write_blocking(|writer| {
+            perform(writer, Operation::Submit, Actor::Team)?;
+            listings::reject(writer, Platform::of_process(), Actor::Platform, draft_id(), Some(&note))
+        });
+        assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
+    }
+}
+
+/// A step of a random history.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Perform(Operation),
+    /// A quality run that started at the previous step ends. Whether it passed.
+    Run(bool),
+}
+
+/// Returns a random history: allowed operations, and quality runs between them.
+fn random_steps(random: &mut Random) -> Vec<Step> {
+    let (mut state, mut steps) = (ListingState::NEW, Vec::new());
+    for _ in 0..random.below(12) {
+        if random.percent(25) {
+            steps.push(Step::Run(random.percent(60)));
+            continue;
+        }
+        let not_recorded = [Operation::DeleteAsset, Operation::Certify, Operation::Revoke];
+        let allowed = Operation::ALL.iter().copied().filter(|operation| {
+            operation.event().is_some()
+                && !not_recorded.contains(operation)
+                && state.after(*operation).is_ok()
+        });
+        let operation = *random.pick(&allowed.collect::<Vec<_>>());
+        state = state.after(operation).unwrap();
+        steps.push(Step::Perform(operation));
+    }
+    steps
+}
+
+/// Returns the record of a listing with this history, and the records of its quality runs.
+fn records(number: u64, steps: &[Step], started: Timestamp) -> (Value, Vec<Value>) {
+    let time = |index: usize| started.plus_micros((index as i64 + 1) * SECOND).to_string();
+    let (mut history, mut runs) = (Vec::new(), Vec::new());
+    for (index, step) in steps.iter().enumerate() {
+        match step {
+            Step::Perform(operation) => {
+                let event = operation.event().unwrap();
+                history.push(json!({"event": event.as_str(), "at": time(index)}));
+            }
+            Step::Run(has_passed) => runs.push(json!({
+                "key": format!("r{number}-{index}"), "listing": format!("l{number}"), "status": "completed",
+                "triggered_by": "platform", "started_at": time(index), "completed_at": time(index),
+                "checks": [{"kind": "automated", "check": "c", "label": "C", "mandatory": true, "status": if *has_passed { "passed" } else { "failed" }}],
+            })),
+        }
+    }
+    let record = listing(
+        &format!("l{number}"),
+        &json!({"assets": ["shared-files"], "created_at": started.to_string(), "history": history}),
+    );
+    (record, runs)
+}
+
+/// Performs the steps of a history as they would happen, each at its time.
+fn perform_live(market: &TestMarket, number: u64, steps: &[Step], started: Timestamp) {
+    let (key, title) = (format!("l{number}"), format!("Listing l{number}"));
+    let id = fixture_record_id("listings", &key);
+    let set_time = |at: Timestamp| market.clock().advance(at.0 - market.clock().now().0);
+    let fields = fields(&title);
+    set_time(started);
+    let create = |writer: &mut Writer| {
+        let seller = store::teams::find(writer.rows, fixture_record_id("teams", "seller"))?.unwrap();
+        let vendor = Platform::of_process().vendor(seller);
+        let row_id = listings::create(writer, &vendor, Actor::Team, id, &fields)?;
+        let asset = fixture_record_id("assets", "shared-files");
+        let (asset, _) = store::assets::find_row_id_and_team(writer.rows, asset)?.unwrap();
+        store::listings::attach_asset(writer.rows, row_id, asset)
+    };
+    market.market().write_blocking(create).unwrap();
+    for (index, step) in steps.iter().enumerate() {
+        set_time(started.plus_micros((index as i64 + 1) * SECOND));
+        let work = |writer: &mut Writer| match step {
+            Step::Run(has_passed) => {
+                let row = store::listings::find(writer.rows, id)?.unwrap();
+                certifications::apply_run_result(writer, Platform::of_process(), row.row_id, *has_passed)
+            }
+            Step::Perform(Operation::Update) => lifecycle::update(writer, id, &fields).map(|_| ()),
+            Step::Perform(operation @ (Operation::Attach | Operation::Detach)) => {
+                let vendor = Platform::of_process().vendor_of_listing(writer.rows, id)?;
+                own_listings::replay_asset_change(writer, &vendor, Actor::Team, id, *operation).map(|_| ())
+            }
+            Step::Perform(operation) => lifecycle::perform(writer, id, *operation).map(|_| ()),
+        };
+        market.market().write_blocking(work).unwrap_or_else(|error| panic!("{step:?} of {steps:?}: {error}"));
+    }
+}
+
+fn market_with_shared_asset() -> TestMarket {
+    let market = TestMarket::with_settings(|settings| settings.quality.credits_per_run = 0.0);
+    let files = json!({"key": "shared-files", "team": "seller", "sku": "raw_data", "title": "Files",
+        "created_at": "-P9D", "raw_data": {}});
+    crate::catalog::small_market::seed_market(&market, &[], &json!({"assets": [files]}));
+    market
+}
+
+/// A fixture set that records a history, and the operations of that history as they happen, write the same rows.
+#[test]
+fn replayed_history_equals_live_operations() {
+    let (replayed, live) = (market_with_shared_asset(), market_with_shared_asset());
+    let mut random = Random(5);
+    let started = Timestamp::parse(NOW).unwrap();
+    let histories: Vec<Vec<Step>> = (0..60).map(|_| random_steps(&mut random)).collect();
+    let (mut listing_records, mut run_records) = (Vec::new(), Vec::new());
+    for (number, steps) in (0..).zip(&histories) {
+        let (record, runs) = records(number, steps, started);
+        listing_records.push(record);
+        run_records.extend(runs);
+        perform_live(&live, number, steps, started);
+    }
+    replayed.clock().advance(3_600 * SECOND);
+    replayed.seed_json(&json!({"listings": listing_records, "quality_runs": run_records}));
+    let mut events = 0;
+    for (number, steps) in (0..).zip(&histories) {
+        let id = fixture_record_id("listings", &format!("l{number}"));
+        let read = |market: &TestMarket| {
+            let found = market.market().read_blocking(|reader| Ok(rows(reader.rows, id))).unwrap();
+            (found.entry, found.certified_at, found.history)
+        };
+        let expected = read(&live);
+        events += expected.2.len();
+        assert_eq!(without_row_ids(read(&replayed)), without_row_ids(expected), "{steps:?}");
+    }
+    assert!(events > 200, "{events}");
+}
+
+/// Removes the row IDs, which depend on the order in which listings were created.
+fn without_row_ids<T, U>((entry, certified_at, history): (String, T, U)) -> (String, T, U) {
+    let (_, rest) = entry.split_once(", id: ").unwrap();
+    (rest.to_owned(), certified_at, history)
+}
+
+/// A replayed history sends no notifications and starts no quality runs: the set has those as records of their own.
+#[tokio::test]
+async fn replayed_history_notifies_nobody() {
+    let history = json!([{"event": "submitted", "at": "-P5D"}, {"event": "approved", "at": "-P4D"}]);
+    let notification = json!({"key": "n", "team": "seller", "type": "listing_approved", "title": "Approved",
+        "message": "As recorded.", "read": false, "created_at": "-P4D"});
+    let market = small_market_with(
+        &[listing("a", &json!({"history": history})), listing("b", &json!({"history": history}))],
+        &json!({"notifications": [notification]}),
+    );
+    let sent = market.market().read_blocking(|reader| {
+        let seller = store::teams::find(reader.rows, fixture_record_id("teams", "seller"))?.unwrap();
+        store::notifications::list_newest(reader.rows, seller.row_id, 10)
+    });
+    let messages: Vec<String> = sent.unwrap().into_iter().map(|sent: Notification| sent.message).collect();
+    assert_eq!(messages, ["As recorded."]);
+    let quality = market.get("mkt_seller", &format!("/v2/listings/{}/qc", draft_id())).await.ok();
+    assert_eq!(quality["latest_run"], Value::Null);
+}
