@@ -205,7 +205,10 @@ fn operations_have_error_responses_and_headers() {
         ["200", "400", "401", "403", "404", "409", "422", "429", "500", "503"]
     );
     let patch_statuses = statuses("/v2/things/{thing_id}", "patch");
-    assert_eq!(patch_statuses, ["200", "400", "404", "408", "409", "413", "422", "429", "500", "503"]);
+    assert_eq!(
+        patch_statuses,
+        ["200", "400", "401", "403", "404", "408", "409", "413", "422", "429", "500", "503"]
+    );
     let responses = document["components"]["responses"].as_object().unwrap();
     assert!(responses["RateLimited"]["headers"].get("Retry-After").is_some());
     for response in responses.values() {
