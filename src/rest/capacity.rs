@@ -161,7 +161,7 @@ impl Slot {
         body.await
     }
 
-    /// Lets the response to a request take as long as it needs. Whoever calls this checks that data keeps moving.
+    /// Removes the time limit of the response. The caller must check that data keeps moving.
     pub fn remove_deadline(request: &Request) {
         if let Some(slot) = request.data::<Slot>() {
             slot.has_no_deadline.store(true, Ordering::Relaxed);

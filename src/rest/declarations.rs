@@ -107,7 +107,7 @@ fn operation_errors(path: &str, operation: &MetaOperation) -> Vec<&'static str> 
     checks.into_iter().filter(|(holds, _)| !holds).map(|(_, message)| message).collect()
 }
 
-/// Whether a parameter stands for a struct of query parameters.
+/// Whether a parameter is a struct of query parameters.
 pub fn is_params_struct(parameter: &MetaOperationParam) -> bool {
     mark(parameter, PARAMS_MARK).is_some()
 }

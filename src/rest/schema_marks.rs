@@ -5,11 +5,11 @@
 /// field. Its `required` lists all parameters in field order, because `properties` loses the order.
 pub const PARAMS_MARK: &str = "x-parameters";
 
-/// The title that marks the parameter that stands for a route's attributes. Its description is the operation ID.
-/// `openapi` removes it.
+/// The title of the parameter that links an operation to the attributes of its route. Its description is the
+/// operation ID. `openapi` removes the parameter.
 pub const ROUTE_MARK: &str = "x-route";
 
-/// The title that marks the parameter that stands for an idempotency key. `openapi` replaces it by the header.
+/// The title of the parameter of operations that take an idempotency key. `openapi` replaces it with the header.
 pub const IDEMPOTENCY_MARK: &str = "x-idempotency";
 
 /// The title that marks the schema of an `Omittable`. `openapi` removes it and, unlike for other optional

@@ -240,7 +240,7 @@ fn refused_operation_writes_nothing() {
     assert_eq!(read(), before);
 }
 
-/// A team has no access to the listings of another team, whoever acts in its name.
+/// A team cannot change the listings of another team, even if the platform acts for it.
 #[test]
 fn listing_of_another_team_is_not_found() {
     let market = market_with_draft();

@@ -83,8 +83,21 @@ pub struct ListOffers;
 impl Route for ListOffers {
     type Access = Buyer;
 
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get("list_offers", Budget::Purchases, Tool::list(ToolText::new("list_offers", "Offers", "The team's bids on listings, newest first, each with its listing. `offer.status`: submitted (open), \
-         accepted, declined, withdrawn or expired."), "offers"), Contract::new(Target::None).with_one_statement()).with_links(&[Link::new("/offers/0/listing/id", "get_listing", "listing_id")]);
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_offers",
+        Budget::Purchases,
+        Tool::list(
+            ToolText::new(
+                "list_offers",
+                "Offers",
+                "The team's bids on listings, newest first, each with its listing. \
+                 `offer.status`: submitted (open), accepted, declined, withdrawn or expired.",
+            ),
+            "offers",
+        ),
+        Contract::new(Target::None).with_one_statement(),
+    )
+    .with_links(&[Link::new("/offers/0/listing/id", "get_listing", "listing_id")]);
 }
 
 /// The routes of this file.

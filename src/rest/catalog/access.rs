@@ -37,8 +37,8 @@ impl Route for GetBrowseAccess {
         Tool::record(ToolText::new(
             "get_browse_access",
             "Browse access",
-            "Whether the team may browse the whole catalog, how many published listings it has, and how many it \
-         needs.",
+            "Whether the team may browse the whole catalog, how many published listings \
+                 it has, and how many it needs.",
         )),
         Contract::new(Target::None).with_misspelled("unlocked=true", ""),
     );

@@ -78,33 +78,74 @@ pub struct BrowseListings;
 impl Route for BrowseListings {
     type Access = FirstPageViewer;
 
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get("browse_listings", Budget::Catalog, Tool::list(ToolText::new("browse_listings", "Browse listings", "Search and filter the published catalog. Values of one filter are alternatives; different filters \
-         combine with AND; bounds are inclusive. The first page has `counts`, and in `facets` the values \
-         that filters take, counted over all matches of `query`. Prices and certification are in \
-         get_listing.").with_parameters(&[
-        ("query", "Words in titles, descriptions, tags and team names; all must match, no operators. Use \
-                   \"quotes\" for phrases."),
-        ("tags", "Domain slugs (see list_taxonomy)."),
-        ("tag_slugs", "Inventory tag slugs (see list_taxonomy)."),
-        ("asset_types", "Asset kind slugs."),
-        ("min_sample_price", "US dollars."),
-        ("min_price", "Buy-now price, US dollars."),
-        ("min_price_per_task", "US dollars."),
-        ("min_tasks", "In tasksets and bundles."),
-        ("min_zip_size_gb", "1 GB = 1,000,000,000 bytes."),
-        ("rare_languages_only", "At most 40% JavaScript, TypeScript and Python."),
-        ("robotics_formats", "lerobot_v3, lerobot_v2, ego_exo, other."),
-        ("min_zip_files", ""),
-        ("min_loc", "Lines of code."),
-        ("min_codebases", ""),
-        ("min_tasksets", "Includes bundles."),
-        ("min_environments", ""),
-        ("min_robotics_datasets", ""),
-        ("min_raw_data", "Zips."),
-        ("min_vendor_tier", ""),
-        ("vendor_tiers", "1 to 3."),
-        ("cursor", "`next_cursor` of the previous page; query, filters and sort must be unchanged."),
-    ]), "items"), Contract::new(Target::None).with_queries(&["limit=100", "limit=1&sort=price_low", "sort=price_high&owned=true", "query=data&sort=recent", "query=nothingatallwillevermatchthis", "asset_types=bundle&asset_types=other", "vendor_tiers=1&vendor_tiers=9&min_price=0.01&max_price=1e12"]).with_misspelled("min_pice=3", "min_price")).with_parameter_examples(&[("query", r#""cobol ledger""#), ("tags", r#"["finance"]"#), ("tag_slugs", r#"["full-history"]"#), ("asset_types", r#"["codebase"]"#), ("languages", r#"["cobol"]"#), ("vendor_tiers", "[2, 3]"), ("min_price", "500"), ("max_price", "200000")]);
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "browse_listings",
+        Budget::Catalog,
+        Tool::list(
+            ToolText::new(
+                "browse_listings",
+                "Browse listings",
+                "Search and filter the published catalog. Values of one filter are \
+                 alternatives; different filters combine with AND; bounds are inclusive. The \
+                 first page has `counts`, and in `facets` the values that filters take, \
+                 counted over all matches of `query`. Prices and certification are in \
+                 get_listing.",
+            )
+            .with_parameters(&[
+                (
+                    "query",
+                    "Words in titles, descriptions, tags and team names; all must match, no \
+                 operators. Use \"quotes\" for phrases.",
+                ),
+                ("tags", "Domain slugs (see list_taxonomy)."),
+                ("tag_slugs", "Inventory tag slugs (see list_taxonomy)."),
+                ("asset_types", "Asset kind slugs."),
+                ("min_sample_price", "US dollars."),
+                ("min_price", "Buy-now price, US dollars."),
+                ("min_price_per_task", "US dollars."),
+                ("min_tasks", "In tasksets and bundles."),
+                ("min_zip_size_gb", "1 GB = 1,000,000,000 bytes."),
+                ("rare_languages_only", "At most 40% JavaScript, TypeScript and Python."),
+                ("robotics_formats", "lerobot_v3, lerobot_v2, ego_exo, other."),
+                ("min_zip_files", ""),
+                ("min_loc", "Lines of code."),
+                ("min_codebases", ""),
+                ("min_tasksets", "Includes bundles."),
+                ("min_environments", ""),
+                ("min_robotics_datasets", ""),
+                ("min_raw_data", "Zips."),
+                ("min_vendor_tier", ""),
+                ("vendor_tiers", "1 to 3."),
+                (
+                    "cursor",
+                    "`next_cursor` of the previous page; query, filters and sort must be \
+                 unchanged.",
+                ),
+            ]),
+            "items",
+        ),
+        Contract::new(Target::None)
+            .with_queries(&[
+                "limit=100",
+                "limit=1&sort=price_low",
+                "sort=price_high&owned=true",
+                "query=data&sort=recent",
+                "query=nothingatallwillevermatchthis",
+                "asset_types=bundle&asset_types=other",
+                "vendor_tiers=1&vendor_tiers=9&min_price=0.01&max_price=1e12",
+            ])
+            .with_misspelled("min_pice=3", "min_price"),
+    )
+    .with_parameter_examples(&[
+        ("query", r#""cobol ledger""#),
+        ("tags", r#"["finance"]"#),
+        ("tag_slugs", r#"["full-history"]"#),
+        ("asset_types", r#"["codebase"]"#),
+        ("languages", r#"["cobol"]"#),
+        ("vendor_tiers", "[2, 3]"),
+        ("min_price", "500"),
+        ("max_price", "200000"),
+    ]);
 }
 
 /// `GET /v2/listings/browse/by-ids`
@@ -113,8 +154,30 @@ pub struct GetListingsByIds;
 impl Route for GetListingsByIds {
     type Access = FullCatalogViewer;
 
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get("get_listings_by_ids", Budget::Catalog, Tool::list(ToolText::new("get_listings_by_ids", "Listings by ID", "Summaries of up to 200 listings, to see which are still published: an ID that no page returns is \
-         stale.").with_parameters(&[("ids", "IDs to look up; if omitted, the result is empty.")]), "listings"), Contract::new(Target::None).with_queries(&["sort=recommended&ids={listings}", "sort=recent&ids={listings}", "sort=price_low&ids={listings}", "sort=price_high&ids={listings}", "ids=00000000-0000-0000-0000-000000000000"]).with_misspelled("idss=1", "ids")).with_parameter_examples(&[("ids", r#"["34f2c447-0d0a-5b97-aa77-8245b1d085a3"]"#)]);
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_listings_by_ids",
+        Budget::Catalog,
+        Tool::list(
+            ToolText::new(
+                "get_listings_by_ids",
+                "Listings by ID",
+                "Summaries of up to 200 listings, to see which are still published: an ID \
+                 that no page returns is stale.",
+            )
+            .with_parameters(&[("ids", "IDs to look up; if omitted, the result is empty.")]),
+            "listings",
+        ),
+        Contract::new(Target::None)
+            .with_queries(&[
+                "sort=recommended&ids={listings}",
+                "sort=recent&ids={listings}",
+                "sort=price_low&ids={listings}",
+                "sort=price_high&ids={listings}",
+                "ids=00000000-0000-0000-0000-000000000000",
+            ])
+            .with_misspelled("idss=1", "ids"),
+    )
+    .with_parameter_examples(&[("ids", r#"["34f2c447-0d0a-5b97-aa77-8245b1d085a3"]"#)]);
 }
 
 /// `GET /v2/listings/browse/{listing_id}`
@@ -123,8 +186,25 @@ pub struct GetListing;
 impl Route for GetListing {
     type Access = ListingViewer;
 
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get("get_listing", Budget::Catalog, Tool::record(ToolText::new("get_listing", "Listing", "One catalog listing in full: description, price, sample, scale, languages, tasksets, delivery, \
-         terms. Next: get_listing_quality, and get_taskset for its tasksets.").with_ids("browse_listings; for own drafts, use get_own_listing")), Contract::new(Target::CatalogListing).with_misspelled("listing=1", "")).with_links(&[Link::new("/tasksets/0/id", "get_taskset", "taskset_id"), Link::new("/tasksets/0/id", "preview_taskset_tasks", "taskset_id")]);
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_listing",
+        Budget::Catalog,
+        Tool::record(
+            ToolText::new(
+                "get_listing",
+                "Listing",
+                "One catalog listing in full: description, price, sample, scale, languages, \
+                 tasksets, delivery, terms. Next: get_listing_quality, and get_taskset for \
+                 its tasksets.",
+            )
+            .with_ids("browse_listings; for own drafts, use get_own_listing"),
+        ),
+        Contract::new(Target::CatalogListing).with_misspelled("listing=1", ""),
+    )
+    .with_links(&[
+        Link::new("/tasksets/0/id", "get_taskset", "taskset_id"),
+        Link::new("/tasksets/0/id", "preview_taskset_tasks", "taskset_id"),
+    ]);
 }
 
 /// The routes of this file.

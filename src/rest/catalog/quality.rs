@@ -70,7 +70,8 @@ impl Route for GetListingQuality {
             ToolText::new(
                 "get_listing_quality",
                 "Quality evidence",
-                "Whether a catalog listing is certified, and which checks it passed or failed.",
+                "Whether a catalog listing is certified, and which checks it passed or \
+                 failed.",
             )
             .with_ids("browse_listings"),
         ),

@@ -203,9 +203,9 @@ impl Route for PreviewTasksetTasks {
             ToolText::new(
                 "preview_taskset_tasks",
                 "Preview of tasks",
-                "The 20 newest tasks of a taskset with their versions. `task_stats` has model results by \
-         `task_version_id` (`version.id`): each trace with model and reward (null: not graded). Average the \
-         rewards by model.",
+                "The 20 newest tasks of a taskset with their versions. `task_stats` has \
+                 model results by `task_version_id` (`version.id`): each trace with model \
+                 and reward (null: not graded). Average the rewards by model.",
             )
             .with_ids("`tasksets` of get_listing, not its `assets`"),
         ),

@@ -109,8 +109,8 @@ pub static LIST_TAXONOMY_TOOL: MultiTool = MultiTool {
     text: ToolText::new("list_taxonomy", "Taxonomy", "The slugs and values that filters take.")
         .without_team_text(),
     argument: "kind",
-    description: "`domains` are for `tags`, `inventory_tags` for `tag_slugs`, `asset_types` for `asset_types` \
-                and `sku`.",
+    description: "`domains` are for `tags`, `inventory_tags` for `tag_slugs`, `asset_types` \
+                 for `asset_types` and `sku`.",
     default: None,
 };
 

@@ -54,8 +54,8 @@ impl Route for GetWallet {
         Tool::record(ToolText::new(
             "get_wallet",
             "Wallet",
-            "The team's credits and earnings, in US dollars: `total` ever earned net of fees, `pending` on hold, \
-         `available` to convert or withdraw.",
+            "The team's credits and earnings, in US dollars: `total` ever earned net of \
+                 fees, `pending` on hold, `available` to convert or withdraw.",
         )),
         Contract::new(Target::None).with_misspelled("currency=USD", ""),
     );

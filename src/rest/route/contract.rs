@@ -52,7 +52,7 @@ pub enum Target {
 pub struct Contract {
     /// What the path identifies.
     pub target: Target,
-    /// Queries that are valid, besides none. `{listings}` stands for the IDs of all listings of the demo market, and
+    /// Queries that are valid, besides none. `{listings}` is replaced with the IDs of all listings of the demo market, and
     /// `{assets}` for those of 150 assets.
     pub queries: &'static [&'static str],
     /// Whether a request without a query is invalid.

@@ -211,14 +211,31 @@ pub struct ListAssets;
 impl Route for ListAssets {
     type Access = Vendor;
 
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get("list_assets", Budget::Other, Tool::list(ToolText::new("list_assets", "Assets", "The team's inventory of all kinds, with counts by group and kind. For fields of one kind (lines, \
-         channel, `missing`), use list_codebases, list_raw_data or list_tasks.").with_parameters(&[
-        ("sku", "Asset kind slug."),
-        ("deprecated", "True: only kinds being retired; false: only the others."),
-        ("attach_to", "Listing ID. Assets that it already has are not `attachable`."),
-        ("filter", FILTER_DESCRIPTION),
-        ("sort", "Default: newest first."),
-    ]), "items"), Contract::new(Target::None).with_queries(ASSET_LIST_QUERIES).with_misspelled("atach_to=x", "attach_to").with_pages("limit=1", "limit=200", 6));
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_assets",
+        Budget::Other,
+        Tool::list(
+            ToolText::new(
+                "list_assets",
+                "Assets",
+                "The team's inventory of all kinds, with counts by group and kind. For \
+                 fields of one kind (lines, channel, `missing`), use list_codebases, \
+                 list_raw_data or list_tasks.",
+            )
+            .with_parameters(&[
+                ("sku", "Asset kind slug."),
+                ("deprecated", "True: only kinds being retired; false: only the others."),
+                ("attach_to", "Listing ID. Assets that it already has are not `attachable`."),
+                ("filter", FILTER_DESCRIPTION),
+                ("sort", "Default: newest first."),
+            ]),
+            "items",
+        ),
+        Contract::new(Target::None)
+            .with_queries(ASSET_LIST_QUERIES)
+            .with_misspelled("atach_to=x", "attach_to")
+            .with_pages("limit=1", "limit=200", 6),
+    );
 }
 
 /// `GET /v2/assets/window`
@@ -231,8 +248,8 @@ impl Route for GetAssetWindow {
         "get_asset_window",
         Budget::Other,
         Tool::Excluded(
-            "a screen of collapsed groups; list_asset_groups, and list_assets with group_id, return the same \
-         data",
+            "a screen of collapsed groups; list_asset_groups, and list_assets with \
+                 group_id, return the same data",
         ),
         Contract::new(Target::None)
             .with_queries(&[
@@ -250,8 +267,8 @@ pub static GET_ASSET_TOOL: MultiTool = MultiTool {
     text: ToolText::new("get_asset", "Asset", "One of the team's assets.")
         .with_ids("list_assets, or the list of one kind"),
     argument: "kind",
-    description: "Use codebase, raw_data or task for fields of that kind: `missing` (what the asset lacks), \
-                `locked_fields`, the price.",
+    description: "Use codebase, raw_data or task for fields of that kind: `missing` (what the \
+                 asset lacks), `locked_fields`, the price.",
     default: Some("any"),
 };
 

@@ -84,8 +84,8 @@ impl Route for ListEarnings {
             ToolText::new(
                 "list_earnings",
                 "Earnings",
-                "The team's earnings entries, newest first: sales, fees, refunds, withdrawals. `amount` is a signed \
-         decimal string.",
+                "The team's earnings entries, newest first: sales, fees, refunds, \
+                 withdrawals. `amount` is a signed decimal string.",
             ),
             "items",
         ),

@@ -215,9 +215,39 @@ pub struct ListEstimations;
 impl Route for ListEstimations {
     type Access = Vendor;
 
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get("list_estimations", Budget::Other, Tool::list(ToolText::new("list_estimations", "Estimations", "Advisory quotes for the team's repositories in full, in US cents. list_latest_estimations finds \
-         them by asset.").with_parameters(&[("filter", "`field:operator:value`; fields `status`, `type`, `name`, `channel`, \
-                              `inventory`.")]), "estimations"), Contract::new(Target::None).with_queries(&["limit=200", "limit=1&offset=1", "offset=2147483647", "sort=name&filter=status:is_not:failed", "sort=type&filter=status:is_not:failed", "sort=channel&filter=status:is_not:failed", "sort=status&filter=status:is_not:failed", "sort=quote&filter=status:is_not:failed", "sort=date&filter=status:is_not:failed"]).with_misspelled("filtr=x", "filter").with_pages("limit=1", "limit=200", 3)).with_parameter_examples(&[("filter", r#"["status:is:estimated", "name:contains:core"]"#)]);
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_estimations",
+        Budget::Other,
+        Tool::list(
+            ToolText::new(
+                "list_estimations",
+                "Estimations",
+                "Advisory quotes for the team's repositories in full, in US cents. \
+                 list_latest_estimations finds them by asset.",
+            )
+            .with_parameters(&[(
+                "filter",
+                "`field:operator:value`; fields `status`, `type`, `name`, `channel`, \
+                 `inventory`.",
+            )]),
+            "estimations",
+        ),
+        Contract::new(Target::None)
+            .with_queries(&[
+                "limit=200",
+                "limit=1&offset=1",
+                "offset=2147483647",
+                "sort=name&filter=status:is_not:failed",
+                "sort=type&filter=status:is_not:failed",
+                "sort=channel&filter=status:is_not:failed",
+                "sort=status&filter=status:is_not:failed",
+                "sort=quote&filter=status:is_not:failed",
+                "sort=date&filter=status:is_not:failed",
+            ])
+            .with_misspelled("filtr=x", "filter")
+            .with_pages("limit=1", "limit=200", 3),
+    )
+    .with_parameter_examples(&[("filter", r#"["status:is:estimated", "name:contains:core"]"#)]);
 }
 
 /// `GET /v2/estimations/summary`

@@ -84,7 +84,8 @@ impl Route for ListAssetGroups {
             ToolText::new(
                 "list_asset_groups",
                 "Groups of assets",
-                "The groups of the team's inventory. Pass a group's ID to list_assets as `group_id`.",
+                "The groups of the team's inventory. Pass a group's ID to list_assets as \
+                 `group_id`.",
             ),
             "groups",
         ),

@@ -194,7 +194,8 @@ impl Route for GetOpportunity {
             ToolText::new(
                 "get_opportunity",
                 "Opportunity",
-                "One request for listings, published or cancelled. `metadata` has its budget and tags.",
+                "One request for listings, published or cancelled. `metadata` has its budget \
+                 and tags.",
             )
             .with_ids("list_opportunities; for projects, use get_project_opportunity"),
         ),

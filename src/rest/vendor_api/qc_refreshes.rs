@@ -94,7 +94,8 @@ impl Route for GetTaskQcRefresh {
         "get_task_qc_refresh",
         Budget::Other,
         Tool::Excluded(
-            "the state of a refresh that no tool can start; each task has the time of its last refresh",
+            "the state of a refresh that no tool can start; each task has the time of \
+                 its last refresh",
         ),
         Contract::new(Target::None),
     );

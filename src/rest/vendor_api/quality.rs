@@ -150,9 +150,24 @@ pub struct GetListingQc;
 impl Route for GetListingQc {
     type Access = Vendor;
 
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get("get_listing_qc", Budget::QualityChecks, Tool::record(ToolText::new("get_listing_qc", "Listing quality checks", "The latest quality run of one of the team's own listings: each check's status. Failure reasons are \
-         in the check's `message`, or in the run's `review_feedback` or `error`.").with_ids("list_own_listings")
-    .with_parameters(&[("task_rows", "`failing` omits checks of tasks that passed.")])), Contract::new(Target::OwnListing).with_queries(&["task_rows=all"]).with_misspelled("task_row=all", "task_rows"));
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_listing_qc",
+        Budget::QualityChecks,
+        Tool::record(
+            ToolText::new(
+                "get_listing_qc",
+                "Listing quality checks",
+                "The latest quality run of one of the team's own listings: each check's \
+                 status. Failure reasons are in the check's `message`, or in the run's \
+                 `review_feedback` or `error`.",
+            )
+            .with_ids("list_own_listings")
+            .with_parameters(&[("task_rows", "`failing` omits checks of tasks that passed.")]),
+        ),
+        Contract::new(Target::OwnListing)
+            .with_queries(&["task_rows=all"])
+            .with_misspelled("task_row=all", "task_rows"),
+    );
 }
 
 /// `GET /v2/listings/qc-reports`
@@ -161,8 +176,25 @@ pub struct ListQcReports;
 impl Route for ListQcReports {
     type Access = Vendor;
 
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get("list_qc_reports", Budget::QualityChecks, Tool::list(ToolText::new("list_qc_reports", "Quality reports", "All quality runs of the team, newest first, with credits charged; `listing_id` is null if the run checks \
-         an asset. `mandatory_passed` is valid once `status` is completed; failed checks are in get_listing_qc."), "reports"), Contract::new(Target::None).with_queries(&["limit=200", "limit=1&offset=1", "offset=2147483647"]).with_misspelled("limt=1", "limit").with_pages("limit=1", "limit=200", 4)).with_links(&[Link::new("/reports/0/listing_id", "get_listing_qc", "listing_id")]);
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_qc_reports",
+        Budget::QualityChecks,
+        Tool::list(
+            ToolText::new(
+                "list_qc_reports",
+                "Quality reports",
+                "All quality runs of the team, newest first, with credits charged; \
+                 `listing_id` is null if the run checks an asset. `mandatory_passed` is \
+                 valid once `status` is completed; failed checks are in get_listing_qc.",
+            ),
+            "reports",
+        ),
+        Contract::new(Target::None)
+            .with_queries(&["limit=200", "limit=1&offset=1", "offset=2147483647"])
+            .with_misspelled("limt=1", "limit")
+            .with_pages("limit=1", "limit=200", 4),
+    )
+    .with_links(&[Link::new("/reports/0/listing_id", "get_listing_qc", "listing_id")]);
 }
 
 /// The routes of this file.

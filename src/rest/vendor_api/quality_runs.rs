@@ -104,7 +104,8 @@ pub static GET_ASSET_QC_TOOL: MultiTool = MultiTool {
     text: ToolText::new(
         "get_asset_qc",
         "Quality checks of an asset",
-        "The latest quality run of a codebase or raw data asset: what each check found, and where.",
+        "The latest quality run of a codebase or raw data asset: what each check \
+                 found, and where.",
     )
     .with_ids("list_codebases and list_raw_data"),
     argument: "kind",

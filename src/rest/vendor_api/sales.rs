@@ -75,8 +75,22 @@ pub struct ListSales;
 impl Route for ListSales {
     type Access = Vendor;
 
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get("list_sales", Budget::Sales, Tool::list(ToolText::new("list_sales", "Sales", "The team's settled sales, newest first. `amount` is net of the platform fee; `total_earnings` \
-         covers all sales, not only the page. Buyers are never disclosed."), "sales"), Contract::new(Target::None).with_one_statement()).with_links(&[Link::new("/sales/0/listing_id", "get_own_listing", "listing_id")]);
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_sales",
+        Budget::Sales,
+        Tool::list(
+            ToolText::new(
+                "list_sales",
+                "Sales",
+                "The team's settled sales, newest first. `amount` is net of the platform \
+                 fee; `total_earnings` covers all sales, not only the page. Buyers are never \
+                 disclosed.",
+            ),
+            "sales",
+        ),
+        Contract::new(Target::None).with_one_statement(),
+    )
+    .with_links(&[Link::new("/sales/0/listing_id", "get_own_listing", "listing_id")]);
 }
 
 /// The routes of this file.

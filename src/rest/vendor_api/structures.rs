@@ -83,8 +83,8 @@ impl Route for GetCodebaseStructure {
             ToolText::new(
                 "get_codebase_structure",
                 "Structure of a codebase",
-                "Directories and files of a codebase's repository or zip; none before `analysis_status` is \
-         completed.",
+                "Directories and files of a codebase's repository or zip; none before \
+                 `analysis_status` is completed.",
             )
             .with_ids("list_codebases"),
         ),
@@ -105,7 +105,8 @@ impl Route for GetRawDataStructure {
             ToolText::new(
                 "get_raw_data_structure",
                 "Structure of raw data",
-                "Directories and files of a raw data archive; none before `analysis_status` is completed.",
+                "Directories and files of a raw data archive; none before `analysis_status` \
+                 is completed.",
             )
             .with_ids("list_raw_data"),
         ),

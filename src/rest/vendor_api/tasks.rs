@@ -229,12 +229,14 @@ impl Route for ListTasks {
             ToolText::new(
                 "list_tasks",
                 "Tasks",
-                "The team's imported tasks, with model pass rates and agent findings in `task.qc`.",
+                "The team's imported tasks, with model pass rates and agent findings in \
+                 `task.qc`.",
             )
             .with_parameters(&[(
                 "filter",
-                "As in list_assets; also `task_type`, `has_traces`, `has_qa_results`, `has_environment`, \
-         `ran_on_model`, `qa_agent` (values: list_taxonomy, `task_filters`).",
+                "As in list_assets; also `task_type`, `has_traces`, `has_qa_results`, \
+                 `has_environment`, `ran_on_model`, `qa_agent` (values: list_taxonomy, \
+                 `task_filters`).",
             )]),
             "items",
         ),

@@ -1,4 +1,4 @@
-//! Operations on listings, by whoever may perform them.
+//! Performs operations on listings, as the vendor or as the platform.
 
 use marketplace::{
     domain::{

@@ -43,7 +43,8 @@ impl Route for ListCodebases {
             ToolText::new(
                 "list_codebases",
                 "Codebases",
-                "The team's codebases, with lines, commits, contributors, `missing` and `locked_fields`.",
+                "The team's codebases, with lines, commits, contributors, `missing` and \
+                 `locked_fields`.",
             )
             .with_parameters(&[("filter", "As in list_assets; also `exclusivity`, `private_data`.")]),
             "items",

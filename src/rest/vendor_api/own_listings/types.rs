@@ -1,0 +1,172 @@
+//! JSON types of a vendor's own listings.
+
+use poem_openapi::Object;
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::{
+    domain::{
+        browse::SortOrder,
+        listings::{Actor, AttachSkip, Event, LifecycleStage, WorkspaceView},
+    },
+    rest::{
+        enum_value::EnumValue,
+        listing_filters::ListingFilters,
+        request_body::Checked,
+        shapes::{
+            UtcTime,
+            assets::AssetSummary,
+            listing_pages::{self, Counts, FacetCounts, OwnListingSummary},
+        },
+        vendor_api::asset_matches::AssetMatch,
+    },
+    store::listing_history::HistoryEvent,
+};
+
+/// Query parameters of the list of a vendor's own listings.
+#[derive(Debug, Object)]
+pub struct OwnListingsQuery {
+    /// Only listings in these lifecycle stages: `drafts` (draft), `submitted` (review, ready), `live`
+    /// (active), `archived` or `all`.
+    #[oai(default = "default_view")]
+    pub(super) workspace_view: EnumValue<WorkspaceView>,
+    /// Lifecycle stages. A listing matches if it is in any of them.
+    #[oai(default)]
+    pub(super) lifecycle_stages: Vec<EnumValue<LifecycleStage>>,
+    /// Filters that the catalog takes, too.
+    #[oai(flatten)]
+    pub(super) common: ListingFilters,
+    /// Only listings without attached assets.
+    #[oai(default)]
+    pub(super) no_assets: bool,
+    /// Order of the listings.
+    #[oai(default = "default_sort")]
+    pub(super) sort: EnumValue<SortOrder>,
+    /// Maximum number of listings to return.
+    #[oai(default = "listing_pages::default_limit", validator(minimum(value = "1"), maximum(value = "100")))]
+    pub(super) limit: u32,
+    /// Number of listings to skip.
+    #[oai(default, validator(minimum(value = "0"), maximum(value = "2147483647")))]
+    pub(super) offset: i64,
+}
+
+fn default_view() -> EnumValue<WorkspaceView> {
+    EnumValue(WorkspaceView::All)
+}
+
+fn default_sort() -> EnumValue<SortOrder> {
+    EnumValue(SortOrder::Recent)
+}
+
+/// Totals over all listings of the team, or over the matches of `query` if it is set; filters do not affect
+/// them.
+#[derive(Debug, Object, Serialize)]
+pub struct ListingsSummary {
+    /// Number of published listings.
+    pub active: u64,
+    /// Number of listings in review.
+    pub in_review: u64,
+    /// Number of drafts, including listings that were sent back for changes or rejected.
+    pub drafts: u64,
+    /// Sum of the buy-now prices of the published listings, in US dollars.
+    pub listed_value: f64,
+}
+
+/// A page of a vendor's own listings.
+#[derive(Debug, Object, Serialize)]
+pub struct OwnListings {
+    /// The listings, in the requested order.
+    pub items: Vec<OwnListingSummary>,
+    /// Maximum number of items on the page, as requested.
+    pub limit: u32,
+    /// Number of items skipped, as requested.
+    pub offset: i64,
+    /// Number of listings that match, on all pages.
+    pub counts: Counts,
+    /// Values to filter by, with counts over all listings of the team, or over the matches of `query` if it
+    /// is set.
+    pub facets: FacetCounts,
+    /// Totals over the same listings as the facets.
+    pub summary: ListingsSummary,
+}
+
+/// An event in the life of a listing.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "HistoryEvent")]
+pub struct HistoryEventOut {
+    /// Type of the event.
+    pub event_type: EnumValue<Event>,
+    /// Who caused the event: the vendor team, a person of the platform, or the server itself.
+    pub actor: EnumValue<Actor>,
+    /// Time of the event.
+    pub occurred_at: UtcTime,
+    /// Lifecycle stage before the event; null for the creation of the listing.
+    pub from_status: Option<EnumValue<LifecycleStage>>,
+    /// Lifecycle stage after the event.
+    pub to_status: EnumValue<LifecycleStage>,
+}
+
+impl From<HistoryEvent> for HistoryEventOut {
+    fn from(event: HistoryEvent) -> HistoryEventOut {
+        HistoryEventOut {
+            event_type: EnumValue(event.event),
+            actor: EnumValue(event.actor),
+            occurred_at: event.occurred_at.into(),
+            from_status: event.from.map(EnumValue),
+            to_status: EnumValue(event.to),
+        }
+    }
+}
+
+/// The history of a listing.
+#[derive(Debug, Object, Serialize)]
+pub struct ListingHistory {
+    /// Events in the life of the listing, newest first.
+    pub events: Vec<HistoryEventOut>,
+}
+
+/// The assets of one of the team's own listings.
+#[derive(Debug, Object, Serialize)]
+pub struct ListingAssets {
+    /// The first 1,000 assets, in the order in which they were attached; `GET /v2/assets?listing_id=…`
+    /// returns all of them.
+    #[oai(validator(max_items = 1000))]
+    pub assets: Vec<AssetSummary>,
+    /// Number of all assets of the listing.
+    pub total: u64,
+}
+
+/// The assets to attach: those in `asset_ids`, plus all that `matches` selects. If both are empty, nothing is
+/// attached.
+#[derive(Debug, Object)]
+pub struct AssetAttachment {
+    /// IDs of assets to attach.
+    #[oai(default, validator(max_items = 1000))]
+    pub(super) asset_ids: Vec<Checked<Uuid>>,
+    /// Selections of assets to attach, without a limit on the number of assets that they select.
+    #[oai(default, validator(max_items = 20))]
+    pub(super) matches: Vec<Checked<AssetMatch>>,
+}
+
+/// Number of assets that were not attached for one reason.
+#[derive(Debug, Object, Serialize)]
+pub struct SkippedAssets {
+    /// Reason for not attaching the assets.
+    pub reason: EnumValue<AttachSkip>,
+    /// Number of assets.
+    pub count: u64,
+}
+
+/// Result of attaching assets to a listing.
+#[derive(Debug, Object, Serialize)]
+pub struct AssetAttachmentOut {
+    /// The first 1,000 assets of the listing; `GET /v2/assets?listing_id=…` returns all of them.
+    #[oai(validator(max_items = 1000))]
+    pub assets: Vec<AssetSummary>,
+    /// Number of assets that the listing has now.
+    pub total: u64,
+    /// Number of assets that were attached by this request.
+    pub attached: u64,
+    /// Number of assets that were not attached, by reason.
+    pub skipped: Vec<SkippedAssets>,
+}
