@@ -1,7 +1,8 @@
 //! Cursors: positions as opaque signed strings.
 //!
-//! A cursor contains a position, as of which change it orders listings, and a MAC over it and over everything that
-//! gives it meaning: scope, text, filters and sort order. Any other string, and a cursor of another search, is rejected.
+//! A cursor contains a position, as of which change it orders listings, and a MAC over it and over everything
+//! that gives it meaning: scope, text, filters and sort order. Any other string, and a cursor of another
+//! search, is rejected.
 
 use std::collections::BTreeSet;
 

@@ -42,9 +42,9 @@ pub struct Position {
 }
 
 impl Position {
-    /// Returns the number of the last change in the snapshot that returned the first page. If later pages order
-    /// listings by their values as of that change, each listing is on one page. It is 0 if a cursor of an
-    /// earlier version, which did not contain it, was decoded.
+    /// Returns the number of the last change in the snapshot that returned the first page. If later pages
+    /// order listings by their values as of that change, each listing is on one page. It is 0 if a cursor of
+    /// an earlier version, which did not contain it, was decoded.
     pub const fn as_of(&self) -> u64 {
         self.as_of
     }

@@ -20,8 +20,8 @@ use crate::words::Splitting;
 /// file.
 pub const SCHEMA_VERSION: u32 = 4;
 
-/// Oldest schema version of an index that can still be opened, searched and changed, so that it can be used while
-/// a new one is built. An index with any other version cannot be opened and has to be rebuilt.
+/// Oldest schema version of an index that can still be opened, searched and changed, so that it can be used
+/// while a new one is built. An index with any other version cannot be opened and has to be rebuilt.
 pub const OLDEST_SCHEMA_VERSION: u32 = 2;
 
 /// Returns how an index with a schema version splits text. Nothing else differs between the versions that can

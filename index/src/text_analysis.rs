@@ -4,9 +4,9 @@
 //! case is folded; only the first [`MAX_WORD_CHARS`] characters of a word count. Stemming is English.
 //!
 //! Text without spaces is indexed as its characters and its pairs of neighbors, both at the position of the
-//! character, so that any part of it is found as a phrase of pairs. Pairs need no dictionary, find words that no
-//! dictionary has, and cost two postings for each character. Such text has no forms, because it needs neither
-//! prefixes nor edits.
+//! character, so that any part of it is found as a phrase of pairs. Pairs need no dictionary, find words that
+//! no dictionary has, and cost two postings for each character. Such text has no forms, because it needs
+//! neither prefixes nor edits.
 
 use std::borrow::Cow;
 
@@ -21,8 +21,8 @@ use crate::words::{self, Piece, PieceChars, PieceKind, Pieces, Splitting};
 /// words are still found.
 pub const MAX_WORD_CHARS: usize = 64;
 
-/// Maximum number of words in a search. Two characters of text without spaces count as a word. Further words are
-/// ignored.
+/// Maximum number of words in a search. Two characters of text without spaces count as a word. Further words
+/// are ignored.
 pub const MAX_SEARCH_WORDS: usize = 32;
 
 /// Returns the analyzer for words as written, except for case and accents.
@@ -247,8 +247,8 @@ impl Parser {
         found
     }
 
-    /// Returns the adjacent terms of a phrase. At its end, text without spaces may continue in a document, so its
-    /// last character counts only as part of a pair there.
+    /// Returns the adjacent terms of a phrase. At its end, text without spaces may continue in a document, so
+    /// its last character counts only as part of a pair there.
     fn phrase_terms(&mut self, pieces: &[SearchPiece]) -> Vec<String> {
         let mut terms = Vec::new();
         for (index, (piece, characters)) in pieces.iter().enumerate() {

@@ -9,8 +9,8 @@ use std::borrow::Cow;
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
-/// Rules for splitting text. They are part of the schema, because searches must split as the documents of their
-/// index were split.
+/// Rules for splitting text. They are part of the schema, because searches must split as the documents of
+/// their index were split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Splitting {
     /// Sequences of letters and digits in any script (schema version 2).

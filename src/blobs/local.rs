@@ -110,8 +110,8 @@ impl LocalStore {
         Ok(RepositoryHold { _file: Some(file) })
     }
 
-    /// Deletes all repository copies for which `is_referenced` returns false. Returns their number, or `None` if
-    /// a hold forbids it.
+    /// Deletes all repository copies for which `is_referenced` returns false. Returns their number, or `None`
+    /// if a hold forbids it.
     pub(super) fn cleanup_repositories(
         &self,
         is_referenced: impl Fn(Uuid, Timestamp) -> bool,

@@ -292,7 +292,8 @@ impl Blobs {
         }
     }
 
-    /// Returns a text that changes if the stored file of an upload changes, or `None` if there is no such file.
+    /// Returns a text that changes if the stored file of an upload changes, or `None` if there is no such
+    /// file.
     pub fn upload_version(&self, id: Uuid) -> io::Result<Option<String>> {
         match &self.s3 {
             // Objects are never replaced.
@@ -345,14 +346,14 @@ impl Blobs {
     }
 
     /// Keeps every process from deleting repository copies until the returned value is dropped. Waits until a
-    /// cleanup that is running has ended. A directory that is read-only to this process, and in which no cleanup has
-    /// run yet, has no lock: there it keeps none.
+    /// cleanup that is running has ended. A directory that is read-only to this process, and in which no
+    /// cleanup has run yet, has no lock: there it keeps none.
     pub fn hold_repositories(&self) -> io::Result<RepositoryHold> {
         self.local.hold_repositories()
     }
 
-    /// Deletes all repository copies for which `is_referenced` returns false. Returns their number, or `None` if
-    /// a [hold](Blobs::hold_repositories) forbids it now.
+    /// Deletes all repository copies for which `is_referenced` returns false. Returns their number, or `None`
+    /// if a [hold](Blobs::hold_repositories) forbids it now.
     pub fn cleanup_repositories(
         &self,
         is_referenced: impl Fn(Uuid, Timestamp) -> bool,

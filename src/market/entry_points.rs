@@ -1,5 +1,5 @@
-//! The entry points of a market for reads and writes. They own the connection, the transaction, the thread, the
-//! commit, and the wait until the search index contains the change.
+//! The entry points of a market for reads and writes. They own the connection, the transaction, the thread,
+//! the commit, and the wait until the search index contains the change.
 
 use std::{cell::Cell, sync::Arc};
 
@@ -42,7 +42,8 @@ impl Market {
     }
 
     /// Runs blocking work on a blocking thread, with any number of reads and writes. As these wait on the
-    /// thread, the number of such threads is limited; see [`max_blocking_threads`](super::max_blocking_threads).
+    /// thread, the number of such threads is limited; see
+    /// [`max_blocking_threads`](super::max_blocking_threads).
     pub async fn spawn_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Market) -> Result<T> + Send + 'static,
@@ -72,8 +73,8 @@ impl Market {
         self.inner.writers.run(requester, write).await
     }
 
-    /// Like [`Market::write`], for an operation that frees space, or checks itself whether there is enough. It
-    /// may use the reserve of the disk.
+    /// Like [`Market::write`], for an operation that frees space, or checks itself whether there is enough.
+    /// It may use the reserve of the disk.
     pub async fn write_freeing<T: Send + 'static>(
         &self,
         requester: Requester,

@@ -45,8 +45,8 @@ use crate::{
     store::{self, Store},
 };
 
-/// File in a data directory to which a backup is being restored. No market is opened there meanwhile, nor if the
-/// restore was interrupted.
+/// File in a data directory to which a backup is being restored. No market is opened there meanwhile, nor if
+/// the restore was interrupted.
 pub const RESTORE_MARKER: &str = "restore-in-progress";
 
 /// Name of the database in the data directory.
@@ -151,7 +151,8 @@ pub struct Writer<'a> {
     pub clock: &'a Clock,
     /// The source of new secrets.
     pub entropy: &'a Entropy,
-    /// The store of the market's files. Other requests wait for the transaction, so it must not transfer anything.
+    /// The store of the market's files. Other requests wait for the transaction, so it must not transfer
+    /// anything.
     pub blobs: &'a Blobs,
     /// Whether the operation repeats a change that was recorded earlier; see [`Writer::replay_at`].
     pub is_replay: bool,
@@ -166,8 +167,9 @@ impl<'a> Writer<'a> {
         CheckContext { rows, now, settings, clock }
     }
 
-    /// Returns a writer of the same transaction that repeats a recorded change of an earlier time. The operation
-    /// writes that time, and nothing that the recorder stores itself: no notifications and no quality runs.
+    /// Returns a writer of the same transaction that repeats a recorded change of an earlier time. The
+    /// operation writes that time, and nothing that the recorder stores itself: no notifications and no
+    /// quality runs.
     #[must_use]
     pub fn replay_at(&self, at: Timestamp) -> Writer<'a> {
         Writer { now: at, is_replay: true, ..*self }
@@ -341,12 +343,12 @@ async fn spawn_blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Se
     }
 }
 
-/// Number of blocking threads for work that never waits for a slot: above all the work that occupies the slots
-/// of readers and of the writer, without which those that wait for them would wait forever.
+/// Number of blocking threads for work that never waits for a slot: above all the work that occupies the
+/// slots of readers and of the writer, without which those that wait for them would wait forever.
 const WORKING_THREADS: usize = 128;
 
-/// Returns the number of blocking threads that a runtime needs for a market: one for each request and each body
-/// that may wait, and the threads of work that never waits.
+/// Returns the number of blocking threads that a runtime needs for a market: one for each request and each
+/// body that may wait, and the threads of work that never waits.
 pub fn max_blocking_threads(settings: &Settings) -> usize {
     max_waiting_threads(settings) + WORKING_THREADS
 }

@@ -44,8 +44,8 @@ use agent_server::{AgentServer, KeySource};
 /// Paths of the agent server.
 pub const PATHS: [&str; 2] = ["/v2/mcp/", "/v2/mcp"];
 
-/// The whole application: the routes, documents, and pages of [`rest::App`], and the tools that the routes declare. It is
-/// built once per process, and serves any number of markets.
+/// The whole application: the routes, documents, and pages of [`rest::App`], and the tools that the routes
+/// declare. It is built once per process, and serves any number of markets.
 #[derive(Clone)]
 pub struct App {
     rest: rest::App,

@@ -77,8 +77,8 @@ pub async fn fetch(
     output_of(call, response.bytes.clone(), Some((fitting, total))).map_err(failed)
 }
 
-/// Turns the body of a response into the output. If its list was already truncated, `truncation` is the number
-/// of items left, and the number before.
+/// Turns the body of a response into the output. If its list was already truncated, `truncation` is the
+/// number of items left, and the number before.
 fn output_of(
     call: &ToolCall,
     bytes: Bytes,

@@ -1,8 +1,8 @@
 //! Removes invisible characters from text that people wrote before it reaches a model, and names the fields
 //! that contain such text.
 //!
-//! Invisible characters and those that change the text direction can hide instructions. Variation selectors and
-//! joiners are kept where they have an effect (`shaped_characters`), one after each character.
+//! Invisible characters and those that change the text direction can hide instructions. Variation selectors
+//! and joiners are kept where they have an effect (`shaped_characters`), one after each character.
 
 use std::ops::RangeInclusive;
 

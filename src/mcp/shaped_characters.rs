@@ -1,5 +1,5 @@
-//! The characters that variation selectors and joiners have an effect on. After all others, they are invisible, and
-//! can hide data.
+//! The characters that variation selectors and joiners have an effect on. After all others, they are
+//! invisible, and can hide data.
 
 use std::ops::RangeInclusive;
 

@@ -1,5 +1,5 @@
-//! The tool table: which GET operations an agent can call, and under which name. Each route declares its tool; see
-//! [`crate::rest::route::Tool`].
+//! The tool table: which GET operations an agent can call, and under which name. Each route declares its
+//! tool; see [`crate::rest::route::Tool`].
 
 use crate::rest::route::{Audience, DeclaredRoute, MultiTool, Tool, ToolText};
 
@@ -75,8 +75,8 @@ static CURRENT_TEAM: ToolText = ToolText::new(
      status.",
 );
 
-/// Returns the tools that routes declare, in the order in which agents see them. A tool with several operations is
-/// where the first of them is.
+/// Returns the tools that routes declare, in the order in which agents see them. A tool with several
+/// operations is where the first of them is.
 pub fn tools(routes: &[DeclaredRoute]) -> Vec<ToolEntry> {
     let mut tools = vec![ToolEntry {
         text: &CURRENT_TEAM,

@@ -154,8 +154,8 @@ impl Vendor {
 }
 
 impl Platform {
-    /// Creates the proof for code of this process that runs on nobody's request. Code that serves requests must
-    /// not call it, which a test of the layers checks.
+    /// Creates the proof for code of this process that runs on nobody's request. Code that serves requests
+    /// must not call it, which a test of the layers checks.
     pub const fn of_process() -> Platform {
         Platform(())
     }

@@ -32,8 +32,8 @@ const MAX_COLUMN_NAME: usize = 1_000;
 const MAX_COLUMN_DEPTH: usize = 32;
 
 /// Applies a change sent with an API key, locks the fields that it writes, and adds what is wrong with the
-/// change to `problems`. `path` leads to it in the body. If there are problems, the asset is partly changed and
-/// must not be stored.
+/// change to `problems`. `path` leads to it in the body. If there are problems, the asset is partly changed
+/// and must not be stored.
 pub fn apply(
     context: &CheckContext,
     references: &References,
@@ -70,8 +70,8 @@ pub struct ChangedAsset {
     pub title_before: String,
 }
 
-/// Applies a change to one of the team's assets. Fails with all problems. `problems` has those with the body so
-/// far.
+/// Applies a change to one of the team's assets. Fails with all problems. `problems` has those with the body
+/// so far.
 pub fn check_update(
     context: &CheckContext,
     vendor: &Vendor,

@@ -70,8 +70,8 @@ pub struct Totals {
 
 /// Returns a page of the catalog.
 ///
-/// Costs one search of the index, and one row read per summary. A later page may also read which listings have
-/// changed since the first one.
+/// Costs one search of the index, and one row read per summary. A later page may also read which listings
+/// have changed since the first one.
 pub fn search_page(reader: &Reader, viewer: &CatalogViewer, request: PageRequest) -> Result<CatalogPage> {
     if !request.is_plain_first_page() {
         viewer.require_open()?;
@@ -81,7 +81,8 @@ pub fn search_page(reader: &Reader, viewer: &CatalogViewer, request: PageRequest
     if request.owned {
         filters.team = Some(team);
     }
-    // A query without words filters nothing. So its pages are those without a query, and so are their cursors.
+    // A query without words filters nothing. So its pages are those without a query, and so are their
+    // cursors.
     let text = if marketplace_index::is_blank(&request.text) { String::new() } else { request.text };
     let mut search = Search {
         scope: Scope::Market,

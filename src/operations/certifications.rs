@@ -17,8 +17,8 @@ use crate::{
     store::{self, listings::ListingRow},
 };
 
-/// Certifies a listing in its current form, whatever its quality runs found. A listing that is certified gets the
-/// time of the new certification.
+/// Certifies a listing in its current form, whatever its quality runs found. A listing that is certified gets
+/// the time of the new certification.
 pub fn certify(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid) -> Result<ListingState> {
     let listing = find(writer.rows, platform, id)?;
     write_certification(writer, &listing, true, actor)

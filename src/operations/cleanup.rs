@@ -1,4 +1,5 @@
-//! Cleanup of files that the database no longer refers to, and of expired rows, in the background and by command.
+//! Cleanup of files that the database no longer refers to, and of expired rows, in the background and by
+//! command.
 
 use super::{
     discarded_uploads,
@@ -19,8 +20,8 @@ const RETRY_SECONDS: i64 = 60;
 /// Hours between two cleanups that nothing else requested, which delete what has expired meanwhile.
 const INTERVAL_HOURS: i64 = 6;
 
-/// The subject of the cleanup that is due after the interval. One that is due earlier has another subject, since
-/// jobs of the same kind and subject are queued once.
+/// The subject of the cleanup that is due after the interval. One that is due earlier has another subject,
+/// since jobs of the same kind and subject are queued once.
 const NEXT: JobSubject = JobSubject(-1);
 
 /// What a cleanup deleted.
@@ -74,8 +75,8 @@ pub fn sweep(market: &Market) -> Result<Swept> {
     })
 }
 
-/// Sweeps, and again after the interval, or sooner if a backup was running, or an upload was in use or was discarded
-/// meanwhile.
+/// Sweeps, and again after the interval, or sooner if a backup was running, or an upload was in use or was
+/// discarded meanwhile.
 pub fn run(job: &RunningJob) -> JobResult {
     let swept = sweep(job.market())?;
     job.finish(|writer| {

@@ -16,8 +16,8 @@ use crate::{
     store::{self, jobs::Job},
 };
 
-/// Claims a job of a queue of which `running` jobs are running already: of the team whose turn it is, the one that
-/// has waited longest.
+/// Claims a job of a queue of which `running` jobs are running already: of the team whose turn it is, the one
+/// that has waited longest.
 pub fn claim(market: &Market, queue: Queue, running: u32) -> Result<Option<Job>> {
     let settings = &market.settings().jobs;
     let max_per_team = match queue {

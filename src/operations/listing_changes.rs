@@ -77,7 +77,8 @@ fn refusal_error(operation: Operation, refusal: Refusal) -> Error {
     }
 }
 
-/// Performs a change that `write` writes: checks the state of the listing before, and records the change after.
+/// Performs a change that `write` writes: checks the state of the listing before, and records the change
+/// after.
 pub fn perform(
     writer: &mut Writer,
     listing: &ListingRow,
@@ -90,8 +91,8 @@ pub fn perform(
     record(writer, listing, change, actor, None)
 }
 
-/// Records a change that was written: adds it to the history, notifies the vendor, and queues the listing for the
-/// index. A change that ends a certification revokes it, by the system. `note` explains a decision of the
+/// Records a change that was written: adds it to the history, notifies the vendor, and queues the listing for
+/// the index. A change that ends a certification revokes it, by the system. `note` explains a decision of the
 /// platform to the vendor. Returns the state after the change.
 pub fn record(
     writer: &Writer,

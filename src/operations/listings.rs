@@ -1,8 +1,8 @@
 //! The lifecycle of listings: one operation for each change of a listing.
 //!
-//! What a vendor does takes a [`Vendor`], what the platform decides takes a [`Platform`], and each takes the actor
-//! whom the history names. Assets are attached in `own_listings`, certifications are in `certifications`. The API
-//! has no routes for most of these; commands and fixture sets use them.
+//! What a vendor does takes a [`Vendor`], what the platform decides takes a [`Platform`], and each takes the
+//! actor whom the history names. Assets are attached in `own_listings`, certifications are in
+//! `certifications`. The API has no routes for most of these; commands and fixture sets use them.
 
 use uuid::Uuid;
 
@@ -46,8 +46,8 @@ pub fn create(
     Ok(row_id)
 }
 
-/// Replaces the texts, the prices, and the terms of a listing. The listing must be in a stage in which its assets
-/// may change, too.
+/// Replaces the texts, the prices, and the terms of a listing. The listing must be in a stage in which its
+/// assets may change, too.
 pub fn update(
     writer: &mut Writer,
     vendor: &Vendor,
@@ -180,8 +180,8 @@ fn write_status(writer: &Writer, listing: &ListingRow, after: ListingState) -> R
     store::listings::set_status(writer.rows, listing.row_id, listing.status, after.status, writer.now)
 }
 
-/// Performs a transition that the platform explains to the vendor: in the notification, and in the quality run that
-/// was reviewed.
+/// Performs a transition that the platform explains to the vendor: in the notification, and in the quality
+/// run that was reviewed.
 fn decide_with_note(
     writer: &mut Writer,
     listing: &ListingRow,

@@ -180,7 +180,8 @@ pub struct AttachResult {
     pub skipped: Vec<(AttachSkip, u64)>,
 }
 
-/// Returns the listing to attach assets to. Fails with all problems. `problems` has those with the body so far.
+/// Returns the listing to attach assets to. Fails with all problems. `problems` has those with the body so
+/// far.
 pub fn check_attachment(
     context: &CheckContext,
     vendor: &Vendor,
@@ -263,8 +264,8 @@ pub fn detach_asset(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid
     Ok(())
 }
 
-/// Repeats a recorded change of a listing's assets. The listing must have the assets of the end of the recording
-/// already, since a recording does not say which ones changed.
+/// Repeats a recorded change of a listing's assets. The listing must have the assets of the end of the
+/// recording already, since a recording does not say which ones changed.
 pub fn replay_asset_change(
     writer: &mut Writer,
     vendor: &Vendor,

@@ -40,8 +40,8 @@ pub struct RunStart {
     pub status: RunStatus,
 }
 
-/// Starts a run for the linked data of an asset. The run waits until the data has been analyzed. Fails, without a charge,
-/// if the server has no files to check.
+/// Starts a run for the linked data of an asset. The run waits until the data has been analyzed. Fails,
+/// without a charge, if the server has no files to check.
 pub fn start_asset_run(writer: &mut Writer, asset: &Asset) -> Result<RunStart> {
     let Some(data) = &asset.data else {
         let message = "The asset has no linked data to check. Attach data first.";

@@ -44,8 +44,8 @@ pub struct CheckedUpload {
     manifest_url: Option<String>,
 }
 
-/// Returns raw data to create, with its upload. Fails with all problems. `problems` has those with the body so
-/// far.
+/// Returns raw data to create, with its upload. Fails with all problems. `problems` has those with the body
+/// so far.
 pub fn check_new(
     context: &CheckContext,
     vendor: &Vendor,
@@ -91,8 +91,8 @@ pub fn update(writer: &mut Writer, changed: ChangedAsset) -> Result<Asset> {
     asset_changes::update(writer, changed)
 }
 
-/// Returns one of the team's raw data assets, and the upload to attach to it. Fails with all problems. `problems`
-/// has those with the body so far.
+/// Returns one of the team's raw data assets, and the upload to attach to it. Fails with all problems.
+/// `problems` has those with the body so far.
 pub fn check_attachment(
     context: &CheckContext,
     vendor: &Vendor,
@@ -114,8 +114,8 @@ pub fn attach_upload(
     linked_data::attach(writer, vendor, asset, &upload_data(writer, upload))
 }
 
-/// Returns the upload with this URL, or adds a problem. The problem does not reveal whether another team has an
-/// upload with this URL.
+/// Returns the upload with this URL, or adds a problem. The problem does not reveal whether another team has
+/// an upload with this URL.
 fn check_upload(
     context: &CheckContext,
     vendor: &Vendor,

@@ -1,5 +1,5 @@
-//! What the bodies of requests refer to: domains, and groups of the team. A request reads them once, however many
-//! references its body has, so that it never occupies a connection for long.
+//! What the bodies of requests refer to: domains, and groups of the team. A request reads them once, however
+//! many references its body has, so that it never occupies a connection for long.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -56,8 +56,8 @@ impl Groups {
         Ok(Groups(found.into_iter().map(|group| (group.id, group)).collect()))
     }
 
-    /// Returns the group that the field `group_id` of a body refers to, or a problem. The problem does not reveal
-    /// whether another team has a group with this ID.
+    /// Returns the group that the field `group_id` of a body refers to, or a problem. The problem does not
+    /// reveal whether another team has a group with this ID.
     pub fn find(&self, id: Uuid) -> std::result::Result<&Group, Problem> {
         self.0.get(&id).ok_or_else(|| {
             let msg = "Your team has no such group. `GET /v2/asset-groups` lists its groups.";

@@ -73,8 +73,8 @@ pub struct CheckedImport {
     candidates: Vec<ImportCandidate>,
 }
 
-/// Returns the import that a request describes. Fails with all problems, and if the team may not see one of the
-/// tasks. `problems` has those with the body so far; `selection` is `None` if one of them is with it.
+/// Returns the import that a request describes. Fails with all problems, and if the team may not see one of
+/// the tasks. `problems` has those with the body so far; `selection` is `None` if one of them is with it.
 pub fn check_import(
     context: &CheckContext,
     vendor: &Vendor,

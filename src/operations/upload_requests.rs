@@ -1,4 +1,5 @@
-//! What is wrong with the bodies of requests under an upload grant. `grant_uploads` does what valid ones request.
+//! What is wrong with the bodies of requests under an upload grant. `grant_uploads` does what valid ones
+//! request.
 
 use std::collections::HashSet;
 
@@ -17,8 +18,8 @@ use crate::{
     store::grants::PendingUpload,
 };
 
-/// Returns the file of a request to plan an upload, which is `None` if `problems` has the reason. Fails with all
-/// problems.
+/// Returns the file of a request to plan an upload, which is `None` if `problems` has the reason. Fails with
+/// all problems.
 pub fn check_plan(
     market: &Market,
     vendor: &Vendor,
@@ -69,9 +70,9 @@ pub fn check_part_numbers(numbers: impl Iterator<Item = Option<u32>>, count: u32
 /// Number and ETag of a part; `None` if the request states it in an invalid form.
 pub type StatedPart = (Option<u32>, Option<String>);
 
-/// Returns the upload and the parts of a request to complete an upload, which are `None` if `problems` has the
-/// reason. Fails with all problems, except that whether the parts of a valid request exist
-/// is checked later, by [`check_listed_parts`].
+/// Returns the upload and the parts of a request to complete an upload, which are `None` if `problems` has
+/// the reason. Fails with all problems, except that whether the parts of a valid request exist is checked
+/// later, by [`check_listed_parts`].
 pub fn check_completion(
     market: &Market,
     vendor: &Vendor,

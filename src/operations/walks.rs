@@ -1,5 +1,5 @@
-//! Walks through the catalog: later pages have the order of the first one, so that a listing that is published
-//! throughout is on exactly one page.
+//! Walks through the catalog: later pages have the order of the first one, so that a listing that is
+//! published throughout is on exactly one page.
 
 use std::collections::BTreeMap;
 
@@ -12,19 +12,19 @@ use crate::{
     store::{self, sort_changes::ChangingSort},
 };
 
-/// Maximum number of listings that later pages of a walk order by earlier values than their current ones. When
-/// more listings have changed since the first page, its cursors are no longer valid.
+/// Maximum number of listings that later pages of a walk order by earlier values than their current ones.
+/// When more listings have changed since the first page, its cursors are no longer valid.
 const MAX_REORDERED_LISTINGS: usize = 4_000;
 
-/// Number of days for which the earlier sort values of listings are stored. A cursor can expire when its walk has
-/// taken longer.
+/// Number of days for which the earlier sort values of listings are stored. A cursor can expire when its walk
+/// has taken longer.
 const RETENTION_DAYS: i64 = 1;
 
 /// Maximum number of changes that one transaction of a cleanup looks at.
 const MAX_PRUNED_PER_BATCH: u32 = 1_000;
 
-/// Returns the values by which the first page of a walk ordered the listings whose values have changed since, if
-/// the sort order compares them.
+/// Returns the values by which the first page of a walk ordered the listings whose values have changed since,
+/// if the sort order compares them.
 ///
 /// Returns [`Error::InvalidCursor`] if there are too many such listings, or the walk began too long ago.
 pub(super) fn sort_values_of_first_page(

@@ -1,4 +1,5 @@
-//! What is the same for every market: the routes, their documents, and the docs pages. Built once per process.
+//! What is the same for every market: the routes, their documents, and the docs pages. Built once per
+//! process.
 
 use std::sync::Arc;
 
@@ -17,8 +18,8 @@ use crate::config::Settings;
 /// An endpoint that several markets share.
 pub type SharedEndpoint = Arc<BoxEndpoint<'static, Response>>;
 
-/// The routes, documents, and docs pages of the server. They never change, so any number of markets can be served
-/// with them; see [`super::ServerBuilder`].
+/// The routes, documents, and docs pages of the server. They never change, so any number of markets can be
+/// served with them; see [`super::ServerBuilder`].
 #[derive(Clone)]
 pub struct App(Arc<Parts>);
 
@@ -38,7 +39,8 @@ impl App {
 
     /// Like [`App::new`], with these APIs.
     pub fn with_apis(settings: &Settings, has_demo_keys: bool, apis: &[&'static Api]) -> App {
-        // Without a public URL, the server is where its document is, whatever host name that was requested from.
+        // Without a public URL, the server is where its document is, whatever host name that was requested
+        // from.
         let server = match settings.server.public_url.as_str() {
             "" => "/",
             url => url,

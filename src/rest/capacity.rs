@@ -5,9 +5,9 @@
 //! being received there is no work, so the request gives up its slot.
 //!
 //! Slots are shared fairly: a request counts for the network of its client, and for its team as soon as the
-//! key is checked. Each may occupy as many slots as are free, and at least one. So there is a slot for another
-//! as long as there are more slots than principals with requests. Otherwise their requests take turns, and those
-//! that wait too long are rejected.
+//! key is checked. Each may occupy as many slots as are free, and at least one. So there is a slot for
+//! another as long as there are more slots than principals with requests. Otherwise their requests take
+//! turns, and those that wait too long are rejected.
 
 #[cfg(test)]
 mod sharing_tests;

@@ -75,8 +75,9 @@ impl<'a> ApiExtractor<'a> for Idempotent {
 }
 
 impl Idempotent {
-    /// Runs `check` and then `work` in a transaction, or returns the stored response of an earlier run. `check`
-    /// gets the problems of the body, and must fail with them and its own. `work` gets what `check` returns.
+    /// Runs `check` and then `work` in a transaction, or returns the stored response of an earlier run.
+    /// `check` gets the problems of the body, and must fail with them and its own. `work` gets what `check`
+    /// returns.
     pub async fn write<C, T: Serialize, const STATUS: u16>(
         self,
         served: &ServedMarket,
@@ -98,7 +99,8 @@ impl Idempotent {
         Ok(Json::from_bytes(body.sort_problems(served, result).await?))
     }
 
-    /// Fails with everything that is wrong with a body that violates its schema, without the write connection.
+    /// Fails with everything that is wrong with a body that violates its schema, without the write
+    /// connection.
     async fn reject<C>(
         self,
         served: &ServedMarket,
@@ -132,8 +134,8 @@ impl Idempotent {
         Ok(Json::from_bytes(self.execute(served, vendor, digest, work).await?))
     }
 
-    /// Runs `work` in a transaction, or returns the stored response of an earlier run, as JSON. `digest` is the
-    /// digest of the body.
+    /// Runs `work` in a transaction, or returns the stored response of an earlier run, as JSON. `digest` is
+    /// the digest of the body.
     async fn execute<T: Serialize>(
         self,
         served: &ServedMarket,

@@ -81,8 +81,8 @@ impl<T: Serialize, const STATUS: u16> Json<T, STATUS> {
         Ok(Json::from_bytes(served.market().write(requester, write).await?))
     }
 
-    /// Like [`Json::write`], for a request with a body. `check` gets the problems of the body, and must fail with
-    /// them and its own. `work` runs in the same transaction with what `check` returns.
+    /// Like [`Json::write`], for a request with a body. `check` gets the problems of the body, and must fail
+    /// with them and its own. `work` runs in the same transaction with what `check` returns.
     pub async fn write_body<C>(
         served: &ServedMarket,
         requester: Requester,

@@ -1,5 +1,5 @@
-//! The landing page at `/`: what this server is, where its parts are, and the demo keys. As HTML, or as JSON for
-//! clients that ask for it.
+//! The landing page at `/`: what this server is, where its parts are, and the demo keys. As HTML, or as JSON
+//! for clients that ask for it.
 
 use std::fmt::Write;
 
@@ -88,8 +88,8 @@ fn landing_html(base_url: &str, is_demo: bool) -> String {
         .replace("{base_url}", &openapi_pages::escape_html(base_url))
 }
 
-/// Whether the `Accept` headers give JSON a higher weight than HTML. Wildcards do not count, so that browsers and
-/// simple clients get the page.
+/// Whether the `Accept` headers give JSON a higher weight than HTML. Wildcards do not count, so that browsers
+/// and simple clients get the page.
 fn prefers_json(headers: &HeaderMap) -> bool {
     let ranges = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let [mut json, mut html] = [0.0_f32; 2];

@@ -1,8 +1,8 @@
 //! The REST API: routes, JSON shapes, authentication, and OpenAPI documents. Only this module depends on the
 //! web framework.
 //!
-//! [`APIS`] is the table of APIs. Each has an OpenAPI document, which is generated from its routes. Routes of several
-//! APIs are in all of their documents.
+//! [`APIS`] is the table of APIs. Each has an OpenAPI document, which is generated from its routes. Routes of
+//! several APIs are in all of their documents.
 
 mod api;
 mod api_documents;

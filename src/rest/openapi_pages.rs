@@ -19,8 +19,8 @@ pub fn json_page(document: &Value) -> impl Endpoint<Output = Response> + 'static
     static_page("application/json", None, document.to_string())
 }
 
-/// Serves the interactive reference of a document, with an API key in its key box. The address of the server is
-/// relative, so the page works by any host name under which it is reached.
+/// Serves the interactive reference of a document, with an API key in its key box. The address of the server
+/// is relative, so the page works by any host name under which it is reached.
 pub fn html_page(document: &Value, key: &str) -> impl Endpoint<Output = Response> + 'static + use<> {
     static_page("text/html; charset=utf-8", Some(POLICY.to_owned()), reference_html(document, key))
 }

@@ -1,6 +1,7 @@
 //! The access that a route requires, as a value: for the agent tools and for the contract tests.
 
-/// The access that a caller needs. Each is met by one of the proofs that implement [`crate::rest::auth::Policy`].
+/// The access that a caller needs. Each is met by one of the proofs that implement
+/// [`crate::rest::auth::Policy`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequiredAccess {
     /// A valid key.

@@ -9,7 +9,8 @@ pub const PARAMS_MARK: &str = "x-parameters";
 /// operation ID. `openapi` removes the parameter.
 pub const ROUTE_MARK: &str = "x-route";
 
-/// The title of the parameter of operations that take an idempotency key. `openapi` replaces it with the header.
+/// The title of the parameter of operations that take an idempotency key. `openapi` replaces it with the
+/// header.
 pub const IDEMPOTENCY_MARK: &str = "x-idempotency";
 
 /// The title that marks the schema of an `Omittable`. `openapi` removes it and, unlike for other optional

@@ -10,7 +10,8 @@ use crate::{
     market::Market,
 };
 
-/// A market that is served, with the rule for its links and what is kept between requests. All handlers get it.
+/// A market that is served, with the rule for its links and what is kept between requests. All handlers get
+/// it.
 pub struct ServedMarket {
     market: Market,
     link_base: LinkBase,
@@ -48,8 +49,8 @@ impl ServedMarket {
         &self.market
     }
 
-    /// Returns the base URL of the addresses that the server stores, without a trailing slash. It does not depend
-    /// on the request.
+    /// Returns the base URL of the addresses that the server stores, without a trailing slash. It does not
+    /// depend on the request.
     pub fn base_url(&self) -> &str {
         self.link_base.base_url()
     }

@@ -1,5 +1,5 @@
-//! Assembles the server of a market: the app's routes and pages, endpoints that layers above add, and the middleware
-//! around all of them.
+//! Assembles the server of a market: the app's routes and pages, endpoints that layers above add, and the
+//! middleware around all of them.
 
 use std::sync::Arc;
 
@@ -30,7 +30,8 @@ pub struct ServerBuilder {
 }
 
 impl ServerBuilder {
-    /// Creates a server with the routes of `app`. `base_url` is what [`super::base_url`] returns for the server.
+    /// Creates a server with the routes of `app`. `base_url` is what [`super::base_url`] returns for the
+    /// server.
     pub fn new(app: &App, market: Market, base_url: &str) -> ServerBuilder {
         let served = Arc::new(ServedMarket::new(market, base_url));
         ServerBuilder { app: app.clone(), served, mounted: Vec::new(), excludes_routes: false }

@@ -209,7 +209,8 @@ pub fn set_certified_at(
     })
 }
 
-/// Sets the position of a listing among the featured listings, from 1, or clears it. `at` is the time of the change.
+/// Sets the position of a listing among the featured listings, from 1, or clears it. `at` is the time of the
+/// change.
 pub fn set_featured(writer: &Writer, row_id: ListingRowId, place: Option<u32>, at: Timestamp) -> Result<()> {
     // First, because recorded values have the number that the change has in the queue.
     index_queue::enqueue(writer, row_id)?;

@@ -85,8 +85,8 @@ const READ_ONLY: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::S
 /// Flags with which a database is opened by a URI.
 const READ_ONLY_URI: OpenFlags = READ_ONLY.union(OpenFlags::SQLITE_OPEN_URI);
 
-/// Number of read connections in addition to those of the settings, which the market shares among requests and
-/// jobs. They are for the thread that updates the index and for opening the market.
+/// Number of read connections in addition to those of the settings, which the market shares among requests
+/// and jobs. They are for the thread that updates the index and for opening the market.
 const OWN_READERS: u32 = 1;
 
 /// Time in milliseconds that a statement waits for a write of another process.
@@ -201,9 +201,9 @@ impl Store {
         Store::open_existing(path, path, READ_ONLY, readers)
     }
 
-    /// Like [`Store::open_read_only`], without locks, which are files in the directory of the database. If another
-    /// process writes to the database, reads may fail or return a mixture of states, so callers check that it was
-    /// not changed.
+    /// Like [`Store::open_read_only`], without locks, which are files in the directory of the database. If
+    /// another process writes to the database, reads may fail or return a mixture of states, so callers check
+    /// that it was not changed.
     pub fn open_unlocked(path: &Path, readers: u32) -> std::result::Result<Store, OpenError> {
         let mut uri = "file:".to_owned();
         for byte in path.as_os_str().as_encoded_bytes() {

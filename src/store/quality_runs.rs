@@ -193,8 +193,8 @@ pub fn upsert_fingerprint(writer: &Writer, asset: AssetRowId, fingerprint: &[u8]
 /// Maximum number of fingerprints that the one of an asset is compared with.
 const MAX_COMPARED: u32 = 10_000;
 
-/// Calls `visit` with the title and the fingerprint of each of a team's assets, except `excluded_asset`: the newest
-/// ones, if there are too many.
+/// Calls `visit` with the title and the fingerprint of each of a team's assets, except `excluded_asset`: the
+/// newest ones, if there are too many.
 pub fn for_each_fingerprint(
     reader: &Reader,
     team: TeamRowId,

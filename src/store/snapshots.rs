@@ -11,8 +11,8 @@ pub fn size_bytes(reader: &Reader) -> Result<u64> {
     reader.query_one(SQL, [], |row| row.get(0))
 }
 
-/// Returns numbers that never decrease while a market exists, by name. Their rows are never deleted, and the number
-/// of the last job is never used again. An older state of the market has smaller ones.
+/// Returns numbers that never decrease while a market exists, by name. Their rows are never deleted, and the
+/// number of the last job is never used again. An older state of the market has smaller ones.
 pub fn counters(reader: &Reader) -> Result<BTreeMap<String, i64>> {
     const SQL: &str = "SELECT 'changes', coalesce(max(change), 0) FROM index_queue
          UNION ALL SELECT 'teams', coalesce(max(id), 0) FROM teams

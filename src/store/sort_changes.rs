@@ -20,7 +20,8 @@ pub struct SortValues {
     pub price: Option<Cents>,
 }
 
-/// A sort of published listings by values that can change. The date of publication cannot, so `recent` is none.
+/// A sort of published listings by values that can change. The date of publication cannot, so `recent` is
+/// none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangingSort {
     /// By featured place and certification.
@@ -51,8 +52,8 @@ impl ChangingSort {
     }
 }
 
-/// Runs `change`, which may change the sort values of a listing, and records the earlier ones if the listing is
-/// published. The listing must be in the index queue, with the number of this change.
+/// Runs `change`, which may change the sort values of a listing, and records the earlier ones if the listing
+/// is published. The listing must be in the index queue, with the number of this change.
 pub(super) fn recording(
     writer: &Writer,
     listing: ListingRowId,
@@ -108,9 +109,9 @@ fn record(
     Ok(())
 }
 
-/// Returns the values as of a change (see [`index_queue`](super::index_queue)) of the listings whose values in a
-/// sort have changed since then. Returns `None` if there are more than `limit` such listings, or if some of
-/// the changes have been deleted.
+/// Returns the values as of a change (see [`index_queue`](super::index_queue)) of the listings whose values
+/// in a sort have changed since then. Returns `None` if there are more than `limit` such listings, or if some
+/// of the changes have been deleted.
 ///
 /// Costs a few lookups per listing, however often it changed.
 pub fn find_as_of(
@@ -138,8 +139,8 @@ pub fn find_as_of(
     Ok((changed.len() <= limit).then(|| changed.into_iter().collect()))
 }
 
-/// Deletes changes before `since`, among the oldest `limit` changes, and changes with lower numbers. Returns the
-/// number of deleted rows; 0 if none are left.
+/// Deletes changes before `since`, among the oldest `limit` changes, and changes with lower numbers. Returns
+/// the number of deleted rows; 0 if none are left.
 pub fn prune(writer: &Writer, since: Timestamp, limit: u32) -> Result<usize> {
     const THROUGH: &str = "SELECT max(change) FROM (
              SELECT change, changed_at FROM listing_sort_changes ORDER BY change LIMIT ?1)

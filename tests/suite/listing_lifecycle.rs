@@ -160,8 +160,8 @@ fn operations_before(operation: Operation) -> &'static [Operation] {
     }
 }
 
-/// Each operation writes one event with the actor that it is given, and its notification, and queues the listing for
-/// the index in the same transaction. Featuring has no event.
+/// Each operation writes one event with the actor that it is given, and its notification, and queues the
+/// listing for the index in the same transaction. Featuring has no event.
 #[test]
 fn operation_writes_one_event_its_notification_and_the_queue() {
     for operation in Operation::ALL.iter().copied() {
@@ -405,7 +405,8 @@ fn market_with_shared_asset() -> TestMarket {
     market
 }
 
-/// A fixture set that records a history, and the operations of that history as they happen, write the same rows.
+/// A fixture set that records a history, and the operations of that history as they happen, write the same
+/// rows.
 #[test]
 fn replayed_history_equals_live_operations() {
     let (replayed, live) = (market_with_shared_asset(), market_with_shared_asset());
@@ -441,7 +442,8 @@ fn without_row_ids<T, U>((entry, certified_at, history): (String, T, U)) -> (Str
     (rest.to_owned(), certified_at, history)
 }
 
-/// A replayed history sends no notifications and starts no quality runs: the set has those as records of their own.
+/// A replayed history sends no notifications and starts no quality runs: the set has those as records of
+/// their own.
 #[tokio::test]
 async fn replayed_history_notifies_nobody() {
     let history = json!([{"event": "submitted", "at": "-P5D"}, {"event": "approved", "at": "-P4D"}]);

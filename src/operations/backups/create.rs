@@ -21,7 +21,8 @@ use crate::{
     store,
 };
 
-/// Bytes of the database in one object. A backup over an earlier one writes the parts of this size that differ.
+/// Bytes of the database in one object. A backup over an earlier one writes the parts of this size that
+/// differ.
 const DATABASE_PART_BYTES: usize = 256 << 10;
 
 /// Number of times a repository copy is read that another process replaces meanwhile.
@@ -100,8 +101,8 @@ pub fn create(
     })
 }
 
-/// Checks that the disk of the backup has space for what will certainly be written: uploads that the backup does
-/// not have, and the database of the first backup.
+/// Checks that the disk of the backup has space for what will certainly be written: uploads that the backup
+/// does not have, and the database of the first backup.
 fn ensure_space(rows: &store::Reader, directory: &Path, objects: &Objects, has_earlier: bool) -> Result<()> {
     let mut required = if has_earlier { 0 } else { store::snapshots::size_bytes(rows)? };
     for store::uploads::RecordedUpload { size_bytes, sha256, .. } in store::uploads::list(rows)? {
@@ -143,7 +144,8 @@ fn copy_database(
     Ok(Snapshot { manifest, uploads, repositories })
 }
 
-/// Copies an upload that the backup does not have yet. The inner error is a description of damage in the market.
+/// Copies an upload that the backup does not have yet. The inner error is a description of damage in the
+/// market.
 fn copy_upload(
     blobs: &Blobs,
     upload: &store::uploads::RecordedUpload,

@@ -16,7 +16,8 @@ use crate::{
     private_files,
 };
 
-/// Name of the database until it is complete. No process that opens the directory can mistake it for the market's.
+/// Name of the database until it is complete. No process that opens the directory can mistake it for the
+/// market's.
 const INCOMPLETE_DATABASE: &str = "restore-in-progress.sqlite";
 
 /// The directory of uploads and repository copies.
@@ -30,7 +31,8 @@ pub(super) struct DataDirectory<'a> {
 }
 
 impl DataDirectory<'_> {
-    /// Locks a directory, and marks it, so that no market is opened there. Fails if it is in use or not empty.
+    /// Locks a directory, and marks it, so that no market is opened there. Fails if it is in use or not
+    /// empty.
     pub(super) fn claim(directory: &Path) -> Result<DataDirectory<'_>> {
         let is_new = !directory.exists();
         private_files::create_dir_all(directory).map_err(cannot("create", directory))?;

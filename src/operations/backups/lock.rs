@@ -28,8 +28,8 @@ pub(super) struct BackupLock {
     _file: File,
 }
 
-/// Locks the directory of a backup, and creates it if it does not exist. Fails if it contains anything else, or
-/// if another process makes a backup there.
+/// Locks the directory of a backup, and creates it if it does not exist. Fails if it contains anything else,
+/// or if another process makes a backup there.
 pub(super) fn lock_directory(directory: &Path) -> Result<BackupLock> {
     private_files::create_dir_all(directory).map_err(cannot("create", directory))?;
     let is_known = |name: &str| directory.join(name).is_file();
@@ -54,8 +54,8 @@ pub(super) fn lock_directory(directory: &Path) -> Result<BackupLock> {
     }
 }
 
-/// Keeps backups from changing a directory while it is restored. Fails if a backup is being made there. `None` if
-/// there is no lock, and this process can create none, as in a read-only copy of a backup.
+/// Keeps backups from changing a directory while it is restored. Fails if a backup is being made there.
+/// `None` if there is no lock, and this process can create none, as in a read-only copy of a backup.
 pub(super) fn lock_for_reading(directory: &Path) -> Result<Option<BackupLock>> {
     let path = directory.join(LOCK_FILE);
     let file = match open_regular_file(&path) {
@@ -75,7 +75,8 @@ pub(super) fn lock_for_reading(directory: &Path) -> Result<Option<BackupLock>> {
     }
 }
 
-/// Opens the file to lock, and creates it if it does not exist. Never changes its contents, since it may be a link.
+/// Opens the file to lock, and creates it if it does not exist. Never changes its contents, since it may be a
+/// link.
 fn open_lock_file(path: &Path) -> io::Result<File> {
     match open_regular_file(path) {
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),

@@ -24,7 +24,8 @@ pub(super) const MANIFEST_FILE: &str = "backup.json";
 /// The version of the format. It increases when an older program could misunderstand a backup.
 const FORMAT: u32 = 1;
 
-/// Maximum size of a manifest in bytes, which is held in memory. That of a database of 1 TB has half of this size.
+/// Maximum size of a manifest in bytes, which is held in memory. That of a database of 1 TB has half of this
+/// size.
 const MAX_MANIFEST_BYTES: u64 = 1 << 30;
 
 /// What a backup contains.
@@ -75,8 +76,8 @@ pub(super) struct RepositoryEntry {
 pub(super) struct FileEntry {
     /// Relative path.
     pub(super) path: String,
-    /// Modification time of the file that was copied, in nanoseconds since 1970. A file with the same path, size,
-    /// and time is not read again.
+    /// Modification time of the file that was copied, in nanoseconds since 1970. A file with the same path,
+    /// size, and time is not read again.
     pub(super) modified: u64,
     /// The object with its contents.
     #[serde(flatten)]

@@ -1,9 +1,9 @@
-//! Backups of a market: a consistent copy of the database, of finished uploads, and of repository copies, made
-//! while a server runs. The search index is not copied, since it is rebuilt from the database.
+//! Backups of a market: a consistent copy of the database, of finished uploads, and of repository copies,
+//! made while a server runs. The search index is not copied, since it is rebuilt from the database.
 //!
-//! A backup is a directory of objects, which are named by their digest and never changed, and a manifest, which
-//! is replaced when all objects that it names are there. So a backup over an earlier one writes only what is
-//! new, and an interrupted one leaves the earlier one as it was.
+//! A backup is a directory of objects, which are named by their digest and never changed, and a manifest,
+//! which is replaced when all objects that it names are there. So a backup over an earlier one writes only
+//! what is new, and an interrupted one leaves the earlier one as it was.
 
 mod copied;
 mod create;

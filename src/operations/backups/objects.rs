@@ -43,8 +43,8 @@ impl Objects {
         self.path(object).exists()
     }
 
-    /// Whether the object exists and is intact. Its contents are read once: an object of an earlier backup may have
-    /// been damaged since, and each later backup would contain the damage.
+    /// Whether the object exists and is intact. Its contents are read once: an object of an earlier backup
+    /// may have been damaged since, and each later backup would contain the damage.
     pub(super) fn contains(&mut self, object: &StoredFile) -> bool {
         if self.intact.get(&object.sha256) == Some(&object.size_bytes) {
             return true;
@@ -57,8 +57,8 @@ impl Objects {
         is_intact
     }
 
-    /// Opens an object. Fails if its size is another one, or if it is anything but a regular file, such as a pipe
-    /// that never ends.
+    /// Opens an object. Fails if its size is another one, or if it is anything but a regular file, such as a
+    /// pipe that never ends.
     pub(super) fn open(&self, object: &StoredFile) -> io::Result<impl Read + use<>> {
         let file = open_regular_file(&self.path(object))?;
         if file.metadata()?.len() != object.size_bytes {
@@ -81,8 +81,8 @@ impl Objects {
         Ok(object)
     }
 
-    /// Stores what `copy` writes as an object, if `is_wanted` accepts it. Returns the result of `copy`. The outer
-    /// error is that of writing to the backup.
+    /// Stores what `copy` writes as an object, if `is_wanted` accepts it. Returns the result of `copy`. The
+    /// outer error is that of writing to the backup.
     pub(super) fn put(
         &mut self,
         copy: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<StoredFile>,
@@ -105,8 +105,8 @@ impl Objects {
         Ok(Ok(object))
     }
 
-    /// Deletes all objects that are not in the given list, and what an interrupted backup left. Files that are not
-    /// named like objects stay, and so does everything behind links.
+    /// Deletes all objects that are not in the given list, and what an interrupted backup left. Files that
+    /// are not named like objects stay, and so does everything behind links.
     pub(super) fn retain<'a>(&self, objects: impl Iterator<Item = &'a StoredFile>) -> io::Result<()> {
         let kept: HashSet<&str> = objects.map(|object| object.sha256.as_str()).collect();
         for directory in fs::read_dir(self.directory.join("objects"))? {

@@ -34,8 +34,8 @@ pub struct RestoreOptions<'a> {
     pub entropy: &'a Entropy,
 }
 
-/// Restores the backup in `source`. Checks the digest of every file. If this fails, the directory is as it was; no
-/// market can be opened there before it succeeds. `progress` counts bytes.
+/// Restores the backup in `source`. Checks the digest of every file. If this fails, the directory is as it
+/// was; no market can be opened there before it succeeds. `progress` counts bytes.
 pub fn restore(source: &Path, options: RestoreOptions, progress: &dyn Progress) -> Result<Copied> {
     let missing = || {
         Error::Conflict(format!(

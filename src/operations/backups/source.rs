@@ -102,7 +102,8 @@ fn write_ahead_log(database: &Path) -> PathBuf {
     path.into()
 }
 
-/// Says so if the files of the market belong to another user. A database that does not exist is reported later.
+/// Says so if the files of the market belong to another user. A database that does not exist is reported
+/// later.
 fn ensure_readable(path: &Path) -> Result<()> {
     match File::open(path) {
         Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Err(Error::Conflict(format!(

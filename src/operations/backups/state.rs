@@ -25,7 +25,8 @@ pub enum Replace {
 pub(super) struct MarketState {
     /// Identifies the market: a digest of a secret that it has from its first start.
     pub(super) market: String,
-    /// Identifies the copy of the market: a digest of a secret that each restore creates. Empty for the original.
+    /// Identifies the copy of the market: a digest of a secret that each restore creates. Empty for the
+    /// original.
     #[serde(default)]
     pub(super) copy: String,
     /// Numbers that never decrease, by name. Backups of earlier versions have none.
@@ -49,7 +50,8 @@ impl MarketState {
         Ok(MarketState { market: digest(secret), copy, counters })
     }
 
-    /// Checks that a backup of this state may replace an earlier one in `directory`, which was made at `made_at`.
+    /// Checks that a backup of this state may replace an earlier one in `directory`, which was made at
+    /// `made_at`.
     pub(super) fn ensure_replaces(
         &self,
         earlier: &MarketState,

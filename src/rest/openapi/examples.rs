@@ -1,4 +1,5 @@
-//! Examples in the documents: parameters and responses. Examples of request bodies are attributes of the routes.
+//! Examples in the documents: parameters and responses. Examples of request bodies are attributes of the
+//! routes.
 //!
 //! The responses are those of the demo market, stored in `examples.json`; a test regenerates and compares
 //! them.
@@ -18,9 +19,9 @@ pub fn example_response(operation: &str) -> Option<Value> {
     PARSED.get(operation).cloned()
 }
 
-/// Returns the example value of a parameter of an operation. IDs are those of the demo market. Docs pages send
-/// all examples of an operation unless a reader changes them, so they have results together. Therefore, optional
-/// parameters that would exclude each other have none.
+/// Returns the example value of a parameter of an operation. IDs are those of the demo market. Docs pages
+/// send all examples of an operation unless a reader changes them, so they have results together. Therefore,
+/// optional parameters that would exclude each other have none.
 pub fn example_parameter(attributes: &RouteAttributes, name: &str) -> Option<Value> {
     let own = attributes.parameter_examples.iter().find(|(parameter, _)| *parameter == name);
     if let Some((_, json)) = own {
@@ -33,8 +34,8 @@ pub fn example_parameter(attributes: &RouteAttributes, name: &str) -> Option<Val
     })
 }
 
-/// Returns the example ID of a path parameter: of a listing in the catalog, and of records of the demo's vendor
-/// and buyer.
+/// Returns the example ID of a path parameter: of a listing in the catalog, and of records of the demo's
+/// vendor and buyer.
 fn example_id(target: Target, name: &str) -> Option<&'static str> {
     Some(match (name, target) {
         (_, Target::None) => return None,

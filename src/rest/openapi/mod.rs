@@ -2,8 +2,8 @@
 //! not support.
 //!
 //! One pass over the framework's JSON. `schemas` corrects the schemas, and `error_responses` adds what all
-//! operations have in common. Nothing in this module depends on an individual route: examples and some links are
-//! attributes of the routes.
+//! operations have in common. Nothing in this module depends on an individual route: examples and some links
+//! are attributes of the routes.
 
 mod document_operations;
 mod error_responses;

@@ -14,8 +14,8 @@ use crate::{
     },
 };
 
-/// Replaces the parameter that represents a struct by one parameter per field, in field order. Removes the mark of
-/// the route, and replaces that of an idempotency key.
+/// Replaces the parameter that represents a struct by one parameter per field, in field order. Removes the
+/// mark of the route, and replaces that of an idempotency key.
 pub fn expand_structs(operation: &mut Map<String, Value>, schemas: &Value, attributes: &RouteAttributes) {
     let Some(Value::Array(declared)) = operation.remove("parameters") else {
         return;

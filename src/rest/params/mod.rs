@@ -34,16 +34,16 @@ const MAX_PROBLEMS: usize = 50;
 /// `Uuid`, `EnumValue`, or integers up to `i64`. `u64` is not supported, because the framework's parser
 /// rejects all its values.
 ///
-/// A route without query parameters has no argument for them; see [`reject_query`]. After the query, the body is
-/// checked if the operation takes none.
+/// A route without query parameters has no argument for them; see [`reject_query`]. After the query, the body
+/// is checked if the operation takes none.
 pub struct Params<T>(pub T);
 
 /// No query parameters: any parameter in the query is an error.
 #[derive(Debug, Object)]
 struct NoParams {}
 
-/// Fails if the query of a request to a route without query parameters has any, or if there is a body although
-/// the operation takes none.
+/// Fails if the query of a request to a route without query parameters has any, or if there is a body
+/// although the operation takes none.
 pub async fn reject_query(request: &Request, body: &mut RequestBody) -> poem::Result<()> {
     parse_params::<NoParams>(request, body).await.map(|_| ())
 }

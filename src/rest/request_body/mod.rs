@@ -56,8 +56,8 @@ const BLOCKING_BYTES: usize = 64 * 1024;
 /// A JSON request body, deserialized into a struct.
 ///
 /// A field that is an `Option` may be omitted or null, with the same meaning. An [`Omittable`] may be omitted
-/// but not null. A `MaybeUndefined` distinguishes omitted from null. Required fields and elements of arrays are
-/// [`Checked`]. Integers are `i64`, because the framework's parser rejects all values of `u64`.
+/// but not null. A `MaybeUndefined` distinguishes omitted from null. Required fields and elements of arrays
+/// are [`Checked`]. Integers are `i64`, because the framework's parser rejects all values of `u64`.
 pub struct Body<T> {
     /// The deserialized body. If `source` has problems, it lacks the parts with problems.
     pub value: T,
@@ -195,8 +195,8 @@ async fn heavy_work(resources: Option<&RequestResources>) -> Result<Option<Permi
     }
 }
 
-/// Validates and deserializes a body. Fails if no part of it can be checked any further. Also returns the bytes
-/// of memory that values of any shape take.
+/// Validates and deserializes a body. Fails if no part of it can be checked any further. Also returns the
+/// bytes of memory that values of any shape take.
 fn parse_body<T: Type + ParseFromJSON>(bytes: Bytes, rule: &Rule) -> Result<(Body<T>, usize)> {
     let Parsed { value, mut problems, free_form_bytes } = parser::parse(&bytes, rule)?;
     let value = value.map(|value| T::parse_from_json(Some(value)));

@@ -14,8 +14,8 @@ use crate::{
 /// Sorts problems by the places of their values in a body that is valid JSON, and drops those beyond the
 /// maximum number. Truncates the names in their locations.
 ///
-/// A value that the body does not have, such as a missing field, has the place of the closest value around it,
-/// so missing fields come before the fields of their object. Problems with one value keep their order.
+/// A value that the body does not have, such as a missing field, has the place of the closest value around
+/// it, so missing fields come before the fields of their object. Problems with one value keep their order.
 pub fn sort_problems(body: &[u8], problems: &mut Vec<Problem>) {
     for segment in problems.iter_mut().flat_map(|problem| &mut problem.loc) {
         if let LocSegment::Name(name) = segment {

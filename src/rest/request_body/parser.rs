@@ -24,8 +24,8 @@ use crate::{
 /// A body that is valid JSON, as far as it satisfies its rule.
 #[derive(Debug)]
 pub struct Parsed {
-    /// The body without its invalid parts: a field is absent, and an element of an array is null. `None` if no
-    /// part can be kept.
+    /// The body without its invalid parts: a field is absent, and an element of an array is null. `None` if
+    /// no part can be kept.
     pub value: Option<Value>,
     /// All problems, or more than are reported.
     pub problems: Vec<Problem>,

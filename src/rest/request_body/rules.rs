@@ -137,8 +137,8 @@ impl Rule {
         }
     }
 
-    /// Returns everything that is wrong with a number, a truth value, or null. Integers that are written with a
-    /// decimal point, such as `7.0`, are replaced by plain integers.
+    /// Returns everything that is wrong with a number, a truth value, or null. Integers that are written with
+    /// a decimal point, such as `7.0`, are replaced by plain integers.
     pub(super) fn check_scalar(&self, value: &mut Value) -> Vec<Fault> {
         match (self, &*value) {
             (Rule::Any, _) | (Rule::Boolean, Value::Bool(_)) => Vec::new(),

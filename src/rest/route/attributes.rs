@@ -119,8 +119,8 @@ impl RouteAttributes {
         }
     }
 
-    /// Creates the attributes of an operation that is performed once per `Idempotency-Key`, with an example of its
-    /// body unless it takes none.
+    /// Creates the attributes of an operation that is performed once per `Idempotency-Key`, with an example
+    /// of its body unless it takes none.
     pub const fn post(
         operation: &'static str,
         budget: Budget,

@@ -21,8 +21,8 @@ use crate::rest::{
 
 /// A call of a route by a caller that has the required access.
 ///
-/// Arguments are extracted in order, so a caller without access learns nothing about parameters or resources. If
-/// the route has neither path nor query parameters, the query is checked to be empty.
+/// Arguments are extracted in order, so a caller without access learns nothing about parameters or resources.
+/// If the route has neither path nor query parameters, the query is checked to be empty.
 pub struct Call<R: Route> {
     /// The market that is served.
     pub served: Arc<ServedMarket>,

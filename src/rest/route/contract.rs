@@ -1,8 +1,8 @@
 //! What the contract tests must know of a route to request it: what its path identifies, and which queries it
 //! accepts. From this they check permissions, the order of errors, and that responses match their schemas.
 
-/// What the IDs in a path identify, in the order of the path. Tests request the records that the caller may see, and
-/// expect 404 for all others.
+/// What the IDs in a path identify, in the order of the path. Tests request the records that the caller may
+/// see, and expect 404 for all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// The path has no parameters.
@@ -52,8 +52,8 @@ pub enum Target {
 pub struct Contract {
     /// What the path identifies.
     pub target: Target,
-    /// Queries that are valid, besides none. `{listings}` is replaced with the IDs of all listings of the demo market, and
-    /// `{assets}` for those of 150 assets.
+    /// Queries that are valid, besides none. `{listings}` is replaced with the IDs of all listings of the
+    /// demo market, and `{assets}` for those of 150 assets.
     pub queries: &'static [&'static str],
     /// Whether a request without a query is invalid.
     pub requires_query: bool,

@@ -1,7 +1,7 @@
 //! Routes: what each one requires and how it is described, declared next to its handler.
 //!
-//! A handler takes a [`Call`] of its [`Route`], so a route without attributes does not compile. A constructor of
-//! [`RouteAttributes`] exists for each kind of operation and requires whatever that kind must state.
+//! A handler takes a [`Call`] of its [`Route`], so a route without attributes does not compile. A constructor
+//! of [`RouteAttributes`] exists for each kind of operation and requires whatever that kind must state.
 //! [`super::declarations`] checks at startup that the attributes belong to the handler and are listed.
 
 mod attributes;

@@ -11,7 +11,8 @@ pub enum Tool {
         /// Name of the response field that holds the list; none if the response is a single record.
         list: Option<&'static str>,
     },
-    /// One of the operations of a tool, which an argument selects. The tool is shown where its first operation is.
+    /// One of the operations of a tool, which an argument selects. The tool is shown where its first
+    /// operation is.
     Choice {
         /// The tool.
         tool: &'static MultiTool,

@@ -1,5 +1,5 @@
-//! Walks through the catalog while listings change: each page is in the order of the first one, so a listing that
-//! is published throughout is on exactly one page.
+//! Walks through the catalog while listings change: each page is in the order of the first one, so a listing
+//! that is published throughout is on exactly one page.
 
 use std::collections::BTreeSet;
 

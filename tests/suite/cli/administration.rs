@@ -44,7 +44,8 @@ fn team_names_are_unique_regardless_of_case() {
     assert!(code == 1 && stderr.contains("is the name of another team"), "{stderr}");
 }
 
-/// Names that were given before they had to be unique regardless of case are kept, and each finds its own team.
+/// Names that were given before they had to be unique regardless of case are kept, and each finds its own
+/// team.
 #[test]
 fn existing_names_that_differ_only_in_case_stay() {
     let temp_dir = temp_dir();

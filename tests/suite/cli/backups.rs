@@ -31,7 +31,8 @@ fn set_modes(path: &Path, directories: u32, files: u32) {
     let _ = fs::set_permissions(path, Permissions::from_mode(mode));
 }
 
-/// Backs up `market` as a user who can read it and write only to `backups`. Returns standard output and error.
+/// Backs up `market` as a user who can read it and write only to `backups`. Returns standard output and
+/// error.
 fn back_up_without_write_access(program: &Path, directory: &Path, name: &str) -> (bool, String) {
     let mut command = Command::new(program);
     command.args(["backup", name, "--data", "../market"]).current_dir(directory.join("backups")).env_clear();
@@ -53,7 +54,8 @@ fn market_that_is_only_readable_is_backed_up() {
     let program = directory.join("marketplace");
     fs::copy(env!("CARGO_BIN_EXE_marketplace"), &program).unwrap();
     let server = Server::start(&["--demo", "--data", "market"], directory);
-    // Creates the lock of the copies of repositories, so that the server creates no file after the modes are set.
+    // Creates the lock of the copies of repositories, so that the server creates no file after the modes are
+    // set.
     stdout_of(&run(&["backup", "own", "--data", "market"], directory));
     fs::create_dir(directory.join("backups")).unwrap();
     set_modes(directory, 0o755, 0o755);

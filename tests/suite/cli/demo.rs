@@ -25,7 +25,8 @@ fn foreign_variables_stop_no_command() {
 /// The beginning of the last line that a demo server prints when it starts.
 const LAST_LINE: &str = "MCP server: ";
 
-/// Starts a demo server without `--data`, and returns it with the directory that it prints instead of its address.
+/// Starts a demo server without `--data`, and returns it with the directory that it prints instead of its
+/// address.
 fn start_demo(variables: &[(&str, &Path)], directory: &Path) -> Server {
     let mut command = marketplace(&["serve", "--demo", "--listen", "127.0.0.1:0"], directory);
     command.envs(variables.iter().copied());

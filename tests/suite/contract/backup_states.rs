@@ -58,8 +58,8 @@ fn backup_of_an_earlier_state_replaces_nothing() {
     back_up(market.market(), &backup).unwrap();
 }
 
-/// A restored market may have changes of its own, so neither its backups nor those of the original replace the
-/// others.
+/// A restored market may have changes of its own, so neither its backups nor those of the original replace
+/// the others.
 #[test]
 fn backup_of_a_restored_market_replaces_nothing_of_the_original() {
     let (market, directory) = (TestMarket::empty(), temp_dir());
@@ -142,8 +142,8 @@ fn restore_replaces_no_market_that_is_created_meanwhile() {
     assert!(!target.join(RESTORE_MARKER).exists());
 }
 
-/// A bucket may be shared with the market that was backed up: its uploads are never replaced, and those of a failed
-/// restore are deleted.
+/// A bucket may be shared with the market that was backed up: its uploads are never replaced, and those of a
+/// failed restore are deleted.
 #[test]
 fn restore_to_a_bucket_keeps_what_is_there() {
     let (market, directory, store) = (TestMarket::demo(), temp_dir(), S3Server::start());

@@ -80,8 +80,8 @@ fn titles(market: &Market) -> Vec<String> {
     read.unwrap().into_iter().map(|listing| listing.unwrap().title).collect()
 }
 
-/// Under a constant load of writes, each backup has everything that was acknowledged before it began, and nothing
-/// of a later write without all earlier ones. Restored, each is consistent.
+/// Under a constant load of writes, each backup has everything that was acknowledged before it began, and
+/// nothing of a later write without all earlier ones. Restored, each is consistent.
 #[test]
 fn backup_under_load_has_every_earlier_write() {
     let market = TestMarket::empty();

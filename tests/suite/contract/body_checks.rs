@@ -1,4 +1,5 @@
-//! How bodies are checked: no problem hides another, and an invalid body does not occupy the write connection.
+//! How bodies are checked: no problem hides another, and an invalid body does not occupy the write
+//! connection.
 
 use std::{iter, sync::mpsc, thread, time::Duration};
 
@@ -7,8 +8,8 @@ use serde_json::{Value, json};
 use super::body_problems::{ABSENT, cases, send};
 use crate::harness::TestMarket;
 
-/// The bodies are checked with a connection for reading, so they don't wait for writes, and writes don't wait for
-/// them.
+/// The bodies are checked with a connection for reading, so they don't wait for writes, and writes don't wait
+/// for them.
 #[tokio::test]
 async fn invalid_bodies_are_rejected_while_another_request_writes() {
     let market = TestMarket::demo();

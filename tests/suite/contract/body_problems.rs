@@ -1,5 +1,5 @@
-//! Every operation with a body reports all problems of the body at once, in the order of the body: those that its
-//! schema finds, and those that the operation finds.
+//! Every operation with a body reports all problems of the body at once, in the order of the body: those that
+//! its schema finds, and those that the operation finds.
 
 use std::{collections::BTreeSet, io::Write, iter};
 
@@ -267,7 +267,8 @@ async fn all_problems_of_a_body_are_reported_in_its_order() {
         assert_eq!(problems.iter().any(is_of_operation), !SCHEMA_ONLY.contains(&name), "{name}");
         assert!(!problems.iter().all(is_of_operation), "{name}");
         if !case.absent_path.is_empty() {
-            // Without what the path names, at least the problems of the schema are reported, in the same order.
+            // Without what the path names, at least the problems of the schema are reported, in the same
+            // order.
             let reported = send(&market, case.method(), &case.absent_path, body).await.problems();
             let mut rest = problems.iter();
             assert!(

@@ -97,8 +97,8 @@ impl Case {
         requests
     }
 
-    /// Returns well-formed requests that return 404, since the resource does not exist or is not visible to the
-    /// team.
+    /// Returns well-formed requests that return 404, since the resource does not exist or is not visible to
+    /// the team.
     pub fn not_found_requests(&self) -> Vec<CaseRequest> {
         let requests =
             |key: &&'static str| self.paths(key, false).into_iter().map(|path| (*key, path)).collect();

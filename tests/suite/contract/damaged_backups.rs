@@ -1,5 +1,5 @@
-//! Backups that were damaged, interrupted, or changed by somebody else: nothing is trusted without its digest, and
-//! nothing outside of the backup is changed.
+//! Backups that were damaged, interrupted, or changed by somebody else: nothing is trusted without its
+//! digest, and nothing outside of the backup is changed.
 
 use std::{
     collections::BTreeSet,
@@ -116,8 +116,8 @@ impl Progress for Kill {
     }
 }
 
-/// However far a backup came before it was killed, the earlier one can be restored, and the next one succeeds and
-/// leaves nothing of it behind.
+/// However far a backup came before it was killed, the earlier one can be restored, and the next one succeeds
+/// and leaves nothing of it behind.
 #[test]
 fn backup_is_complete_or_absent_after_a_kill_at_any_step() {
     let (market, backup) = (TestMarket::demo(), temp_dir());

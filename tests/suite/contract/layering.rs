@@ -206,8 +206,8 @@ fn only_code_that_serves_no_requests_acts_for_the_platform() {
     assert!(!acting.is_empty(), "the proof has another name now");
 }
 
-/// A handler leaves reading, converting, and serializing to `rest::json`, which does all of it in the slot of a
-/// reader or the writer. Only the catalog reads by itself, since it caches pages; its reads return bytes.
+/// A handler leaves reading, converting, and serializing to `rest::json`, which does all of it in the slot of
+/// a reader or the writer. Only the catalog reads by itself, since it caches pages; its reads return bytes.
 #[test]
 fn handlers_serialize_in_the_slot_of_a_reader() {
     const CALLS: [&str; 5] =

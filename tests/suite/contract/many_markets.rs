@@ -1,4 +1,5 @@
-//! One process serves many markets with one set of routes, and what is written to one is not visible in another.
+//! One process serves many markets with one set of routes, and what is written to one is not visible in
+//! another.
 
 use marketplace::{
     mcp,
@@ -16,7 +17,8 @@ use crate::harness::{BASE, TestMarket};
 /// Number of markets.
 const COUNT: usize = 8;
 
-/// The name of the only team of each market. Its key is the same in all of them, since they have the same entropy.
+/// The name of the only team of each market. Its key is the same in all of them, since they have the same
+/// entropy.
 const TEAM: &str = "Tideclock";
 
 async fn send(server: &impl Endpoint<Output = Response>, key: &str, body: Option<Value>) -> (u16, Value) {

@@ -1,5 +1,5 @@
-//! Every ID that a response contains leads to its details, unless the documents or the response say otherwise:
-//! the demo market is read completely by each of its teams, following every ID.
+//! Every ID that a response contains leads to its details, unless the documents or the response say
+//! otherwise: the demo market is read completely by each of its teams, following every ID.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

@@ -25,8 +25,8 @@ fn openapi_documents() -> [Value; 2] {
     APIS.map(|api| serde_json::from_str(&rest::openapi_json(api, BASE, &ContactSettings::default())).unwrap())
 }
 
-/// Generators of clients write invalid code for an alternative that allows only null, and ignore `nullable` next
-/// to a reference that has a type.
+/// Generators of clients write invalid code for an alternative that allows only null, and ignore `nullable`
+/// next to a reference that has a type.
 #[test]
 fn nullable_references_have_the_form_that_generators_understand() {
     fn check(schema: &Value, nullable: &mut usize) {

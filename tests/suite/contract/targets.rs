@@ -1,4 +1,5 @@
-//! The records of the demo market that the path of a route may identify: those that a team may see, and all others.
+//! The records of the demo market that the path of a route may identify: those that a team may see, and all
+//! others.
 
 use marketplace::{clock::fixture_record_id, rest::route::Target};
 use serde_json::Value;
@@ -7,8 +8,8 @@ use uuid::Uuid;
 use super::cases::{BOTH, VENDOR, is_listing_visible};
 use crate::harness::records::{self, demo_records, key, texts};
 
-/// Returns the IDs for the parameters of a path: of records that the team with this key may see, or of all others
-/// and of none.
+/// Returns the IDs for the parameters of a path: of records that the team with this key may see, or of all
+/// others and of none.
 pub fn ids(target: Target, secret: &str, is_visible: bool) -> Vec<Vec<String>> {
     let team = demo_records().team_of(secret);
     let own = |collection, field| by_owner(collection, field, team, is_visible);
@@ -42,7 +43,8 @@ pub fn ids(target: Target, secret: &str, is_visible: bool) -> Vec<Vec<String>> {
     }
 }
 
-/// Returns each ID as the only one of a path. Those that the team may not see also include one that nothing has.
+/// Returns each ID as the only one of a path. Those that the team may not see also include one that nothing
+/// has.
 fn single(ids: Vec<Uuid>, is_visible: bool) -> Vec<Vec<String>> {
     let unknown = (!is_visible).then_some(Uuid::nil());
     ids.into_iter().chain(unknown).map(|id| vec![id.to_string()]).collect()
@@ -87,8 +89,8 @@ fn catalog_tasksets(team: &str, is_visible: bool) -> Vec<Vec<String>> {
     to_texts(pairs)
 }
 
-/// The assets on the team's listings; or a listing of another team with one of its assets, and an own listing with
-/// assets that are not on it.
+/// The assets on the team's listings; or a listing of another team with one of its assets, and an own listing
+/// with assets that are not on it.
 fn listing_assets(team: &str, is_visible: bool) -> Vec<Vec<String>> {
     let on_listings = |is_own: bool| {
         let listings = demo_records().collection("listings").iter();
@@ -119,8 +121,8 @@ fn linked_assets(team: &str, kind: &str, is_visible: bool) -> Vec<Vec<String>> {
     assets(team, |asset| asset["sku"] == kind && is_linked(asset), is_visible)
 }
 
-/// An own asset and an own group; or another team's group with an own asset, an own group with another team's asset,
-/// and both from other teams.
+/// An own asset and an own group; or another team's group with an own asset, an own group with another team's
+/// asset, and both from other teams.
 fn placements(team: &str, is_visible: bool) -> Vec<Vec<String>> {
     let of = |collection: &str, is_own: bool| -> Option<String> {
         let mut records = demo_records().collection(collection).iter();
@@ -133,8 +135,8 @@ fn placements(team: &str, is_visible: bool) -> Vec<Vec<String>> {
     owned.iter().filter_map(|(group, asset)| pair(*group, *asset)).collect()
 }
 
-/// Opportunities that vendors may read: published or cancelled ones from which the team is not excluded, and those
-/// that it has a bid on or a notification of.
+/// Opportunities that vendors may read: published or cancelled ones from which the team is not excluded, and
+/// those that it has a bid on or a notification of.
 fn opportunities(collection: &str, team: &str, is_visible: bool) -> Vec<Vec<String>> {
     let can_read = |record: &&Value| {
         let is_excluded = texts(&record["excluded_teams"]).any(|excluded| excluded == team);

@@ -1,5 +1,5 @@
-//! A third API with one operation, added to the table of APIs: nothing else has to change for it to have a document,
-//! a docs page, access control, a budget, and a tool for agents.
+//! A third API with one operation, added to the table of APIs: nothing else has to change for it to have a
+//! document, a docs page, access control, a budget, and a tool for agents.
 
 use marketplace::{
     mcp,

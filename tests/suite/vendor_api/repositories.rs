@@ -81,8 +81,8 @@ fn ledger_repository() -> Repositories {
     repositories
 }
 
-/// Detaching gives every field that was read from the data the value and the lock that it had before, and null if it
-/// had none. The stage follows from what is missing then.
+/// Detaching gives every field that was read from the data the value and the lock that it had before, and
+/// null if it had none. The stage follows from what is missing then.
 #[tokio::test]
 async fn detaching_restores_the_values_from_before_attaching() {
     let repositories = ledger_repository();

@@ -10,8 +10,8 @@ use super::{
 };
 use crate::harness::lifecycle;
 
-/// "A run that a team requests on data that cannot be read is 409 `data_not_readable`, before any charge. A submit is
-/// never refused for that."
+/// "A run that a team requests on data that cannot be read is 409 `data_not_readable`, before any charge. A
+/// submit is never refused for that."
 #[tokio::test]
 async fn run_of_unreadable_data_is_refused_before_any_charge() {
     let data = |channel: &str, archive: &str, analysis: &str| {
