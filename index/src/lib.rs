@@ -9,6 +9,7 @@ mod columns;
 pub mod cursor;
 mod doc_bitmap;
 pub mod document;
+mod durability;
 mod error;
 mod facet;
 mod facets;
@@ -32,7 +33,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
@@ -40,6 +41,7 @@ use tantivy::directory::{Directory, META_LOCK};
 use tantivy::{IndexMeta, IndexSettings};
 
 pub use self::cursor::{CursorKey, InvalidCursor};
+pub use self::durability::UNSYNCED_FILE;
 pub use self::error::Error;
 pub use self::facets::Facets;
 pub use self::measure::{Measure, PerMeasure};
@@ -68,6 +70,7 @@ pub struct Index {
 
 struct Inner {
     engine: tantivy::Index,
+    dir: PathBuf,
     fields: Fields,
     version: u32,
     current: ArcSwap<Snapshot>,
@@ -98,15 +101,14 @@ impl Index {
             .schema(schema)
             .settings(IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() })
             .register_plugin(Arc::new(ColumnsPlugin::new(fields)))
-            .create_in_dir(dir)?;
-        for entry in fs::read_dir(dir)? {
-            private_directory::restrict_file(&entry?.path())?;
-        }
+            .open_or_create(open_directory(dir)?)?;
+        durability::sync(dir)?;
         Index::open(dir)
     }
 
     /// Opens the index in a directory at its last commit. It may have an older schema version; see
-    /// [`Index::is_outdated`].
+    /// [`Index::is_outdated`]. If the machine may have failed while it was written, its files are verified first,
+    /// which takes about a second per gigabyte.
     pub fn open(dir: &Path) -> Result<Index, Error> {
         if !dir.join(META_FILE).try_exists()? {
             return Err(Error::Missing);
@@ -123,24 +125,29 @@ impl Index {
         if !(OLDEST_SCHEMA_VERSION..=SCHEMA_VERSION).contains(&version) {
             return Err(Error::SchemaMismatch { found: version, expected: SCHEMA_VERSION });
         }
-        let directory = PrivateDirectory::open(dir).map_err(tantivy::TantivyError::from)?;
-        let mut engine = tantivy::Index::open(directory)?;
+        let mut engine = tantivy::Index::open(open_directory(dir)?)?;
         let (schema, fields) = schema::schema();
         if engine.schema() != schema {
             return Err(Error::Corrupt("the fields do not match the schema version".to_owned()));
         }
         engine.register_plugin(Arc::new(ColumnsPlugin::new(fields)));
         // The engine trusts its files, and panics on some that are truncated.
-        catch_unwind(AssertUnwindSafe(|| Index::from_engine(engine, fields, version)))
+        catch_unwind(AssertUnwindSafe(|| Index::from_engine(engine, dir, fields, version)))
             .unwrap_or_else(|_| Err(Error::Corrupt("a file is truncated".to_owned())))
     }
 
-    fn from_engine(engine: tantivy::Index, fields: Fields, version: u32) -> Result<Index, Error> {
+    fn from_engine(engine: tantivy::Index, dir: &Path, fields: Fields, version: u32) -> Result<Index, Error> {
+        if durability::may_be_torn(dir)? {
+            // The lock keeps a writer from deleting the files of the commit.
+            let _lock = engine.directory().acquire_lock(&META_LOCK).map_err(tantivy::TantivyError::from)?;
+            durability::verify(engine.directory(), &engine.load_metas()?)?;
+        }
         schema::register_tokenizers(&engine, schema::splitting(version));
         let snapshot = load_snapshot(&engine, fields, version, None)?;
         let current = ArcSwap::from_pointee(snapshot);
         let replace_lock = Mutex::new(());
-        Ok(Index { inner: Arc::new(Inner { engine, fields, version, current, replace_lock }) })
+        let dir = dir.to_owned();
+        Ok(Index { inner: Arc::new(Inner { engine, dir, fields, version, current, replace_lock }) })
     }
 
     /// Returns whether the index has an older schema version. It can be used as any other, but text is split by
@@ -186,9 +193,17 @@ impl Index {
         &self.inner.engine
     }
 
+    pub(crate) fn dir(&self) -> &Path {
+        &self.inner.dir
+    }
+
     pub(crate) fn fields(&self) -> Fields {
         self.inner.fields
     }
+}
+
+fn open_directory(dir: &Path) -> Result<PrivateDirectory, Error> {
+    Ok(PrivateDirectory::open(dir).map_err(tantivy::TantivyError::from)?)
 }
 
 /// Loads the last commit.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tantivy::index::{SegmentComponent, SegmentId};
 use tantivy::postings::TermInfo;
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocId, DocSet, InvertedIndexReader, Opstamp, SegmentMeta, SegmentReader};
+use tantivy::{Directory, DocId, DocSet, InvertedIndexReader, Opstamp, SegmentMeta, SegmentReader};
 
 use crate::columns::{Columns, EXTENSION};
 use crate::doc_bitmap::DocBitmap;
@@ -48,12 +48,13 @@ impl SegmentView {
         if let Some(earlier) = earlier.filter(|earlier| earlier.delete_opstamp == meta.delete_opstamp()) {
             return Ok(Arc::clone(earlier));
         }
-        let reader = SegmentReader::open(&index.segment(meta.clone()))?;
-        let alive =
-            reader.alive_bitset().map(|alive| DocBitmap::from_docs(meta.max_doc(), alive.iter_alive()));
+        let alive = read_alive(index, meta)?;
         let segment = match earlier {
             Some(earlier) => Arc::clone(&earlier.segment),
-            None => Arc::new(Segment::open(index, fields, meta, reader)?),
+            None => {
+                let reader = SegmentReader::open(&index.segment(meta.clone()))?;
+                Arc::new(Segment::open(index, fields, meta, reader)?)
+            }
         };
         let mut visible = segment.columns.active().clone();
         if let Some(alive) = &alive {
@@ -114,6 +115,26 @@ impl SegmentView {
     pub(crate) fn team_docs(&self, team: TeamRowId) -> impl Iterator<Item = DocId> + '_ {
         self.segment.columns.team_docs(team).filter(|doc| self.is_alive(*doc))
     }
+}
+
+/// Reads the documents of a segment that are not deleted; `None` if all are alive. The engine would iterate over
+/// them, which takes milliseconds for a million.
+fn read_alive(index: &tantivy::Index, meta: &SegmentMeta) -> Result<Option<DocBitmap>, Error> {
+    if meta.delete_opstamp().is_none() {
+        return Ok(None);
+    }
+    let path = meta.relative_path(SegmentComponent::Delete);
+    let bytes = index.directory().open_read(&path)?.read_bytes()?;
+    // The number of documents, and a bit for each.
+    let Some((size, words)) = bytes.split_first_chunk::<4>() else {
+        return Err(Error::Corrupt(format!("{} is truncated", path.display())));
+    };
+    let (words, rest) = words.as_chunks::<8>();
+    let is_complete = words.len() == meta.max_doc().div_ceil(64) as usize && rest.is_empty();
+    if !is_complete || u32::from_le_bytes(*size) != meta.max_doc() {
+        return Err(Error::Corrupt(format!("{} belongs to another segment", path.display())));
+    }
+    Ok(Some(DocBitmap::from_words(words.iter().map(|word| u64::from_le_bytes(*word)).collect())))
 }
 
 impl Segment {

@@ -1,9 +1,18 @@
 //! The writer of an index.
+//!
+//! A few documents become a segment on the calling thread, since the engine's indexing threads need more memory
+//! and time to start than the documents take. Only a larger batch goes to these threads.
 
-use tantivy::{IndexWriter, TantivyDocument};
+use std::collections::BTreeMap;
+use std::mem;
+
+use tantivy::directory::INDEX_WRITER_LOCK;
+use tantivy::indexer::{AddOperation, IndexWriterOptions, SegmentWriter};
+use tantivy::{Directory, IndexWriter, TantivyDocument, TantivyError};
 
 use crate::Index;
 use crate::document::{ListingDocument, ListingRowId};
+use crate::durability;
 use crate::error::Error;
 use crate::merge_policy::GrowingSegments;
 
@@ -13,18 +22,39 @@ const MIN_THREAD_BYTES: usize = 15_000_000;
 /// Maximum memory per indexing thread that the search engine accepts, in bytes.
 const MAX_THREAD_BYTES: usize = 4_000_000_000;
 
+/// Maximum number of changes, and bytes of text, that become one segment on the calling thread.
+const MAX_SMALL_BATCH: usize = 256;
+const MAX_SMALL_BATCH_BYTES: usize = 1_000_000;
+
+/// Initial memory for the words of a small batch, in bytes. It grows if needed.
+const SMALL_BATCH_MEMORY: usize = 200_000;
+
+/// Number of threads that merge segments.
+const MERGE_THREADS: usize = 1;
+
 /// Changes the index. There is at most one writer per directory, among all processes. Changes become visible
 /// on commit, and uncommitted changes are lost when the writer is dropped.
 pub struct Writer {
     index: Index,
     writer: IndexWriter<TantivyDocument>,
+    /// The changes since the last commit, unless they are too many: the new document, or `None` if the listing is
+    /// removed.
+    batch: BTreeMap<ListingRowId, Option<TantivyDocument>>,
+    batch_bytes: usize,
+    /// Whether the changes go to the engine's threads until the next commit.
+    is_streaming: bool,
 }
 
 impl Writer {
     pub(crate) fn open(index: &Index, memory_bytes: usize, threads: usize) -> Result<Writer, Error> {
         let threads = threads.max(1);
-        let bytes = (memory_bytes / threads).clamp(MIN_THREAD_BYTES, MAX_THREAD_BYTES) * threads;
-        let writer = index.engine().writer_with_num_threads(threads, bytes)?;
+        let options = IndexWriterOptions::builder()
+            .num_worker_threads(threads)
+            .memory_budget_per_thread((memory_bytes / threads).clamp(MIN_THREAD_BYTES, MAX_THREAD_BYTES))
+            .num_merge_threads(MERGE_THREADS)
+            .build();
+        let writer = index.engine().writer_with_options(options)?;
+        durability::mark_unsynced(index.dir())?;
         writer.set_merge_policy(Box::new(GrowingSegments));
         // Files that a killed writer left have to be deleted: the engine names files by operation numbers,
         // which continue after the last commit, and refuses to write a file that exists.
@@ -33,37 +63,94 @@ impl Writer {
         // that commit would treat it as part of it, but only in some segments; the others would never apply
         // it. This no-op takes the number instead.
         writer.run(std::iter::empty())?;
-        Ok(Writer { index: index.clone(), writer })
+        Ok(Writer {
+            index: index.clone(),
+            writer,
+            batch: BTreeMap::new(),
+            batch_bytes: 0,
+            is_streaming: false,
+        })
     }
 
     /// Adds a listing. Replaces its earlier document.
     pub fn put(&mut self, doc: &ListingDocument) -> Result<(), Error> {
-        self.remove(doc.listing)?;
-        self.writer.add_document(self.index.fields().document(doc))?;
-        Ok(())
+        self.batch_bytes += doc.text.title.len() + doc.text.description.len();
+        self.change(doc.listing, Some(self.index.fields().document(doc)))
     }
 
     /// Removes a listing, if the index has it.
-    // Removal cannot fail in this engine, but additions can, and callers should not depend on the difference.
-    #[allow(clippy::unnecessary_wraps)]
     pub fn remove(&mut self, listing: ListingRowId) -> Result<(), Error> {
-        self.writer.delete_term(self.index.fields().listing(listing));
+        self.change(listing, None)
+    }
+
+    fn change(&mut self, listing: ListingRowId, doc: Option<TantivyDocument>) -> Result<(), Error> {
+        if self.is_streaming {
+            return self.stream(listing, doc);
+        }
+        self.batch.insert(listing, doc);
+        if self.batch.len() > MAX_SMALL_BATCH || self.batch_bytes > MAX_SMALL_BATCH_BYTES {
+            self.is_streaming = true;
+            for (listing, doc) in mem::take(&mut self.batch) {
+                self.stream(listing, doc)?;
+            }
+        }
         Ok(())
     }
 
-    /// Makes all changes so far durable, recorded under this change number, and visible: when this returns,
-    /// [`Index::snapshot`] includes them.
+    /// Passes a change to the engine's threads.
+    fn stream(&self, listing: ListingRowId, doc: Option<TantivyDocument>) -> Result<(), Error> {
+        self.writer.delete_term(self.index.fields().listing(listing));
+        if let Some(doc) = doc {
+            self.writer.add_document(doc)?;
+        }
+        Ok(())
+    }
+
+    /// Makes all changes so far visible, recorded under this change number: when this returns,
+    /// [`Index::snapshot`] includes them. A kill does not lose them, but a failure of the machine may, after
+    /// which the index opens at an earlier commit, or is [corrupt](Error::Corrupt).
     pub fn commit(&mut self, change: u64) -> Result<(), Error> {
+        self.write_batch()?;
         let mut commit = self.writer.prepare_commit()?;
         commit.set_payload(&change.to_string());
         commit.commit()?;
+        self.is_streaming = false;
         self.index.reload()?;
         Ok(())
     }
 
-    /// Waits for running merges, closes the writer, and reloads the index.
+    /// Writes the changes that did not go to the engine's threads.
+    fn write_batch(&mut self) -> Result<(), Error> {
+        self.batch_bytes = 0;
+        let batch = mem::take(&mut self.batch);
+        // A deletion applies to the segments that exist when it is made.
+        for listing in batch.keys() {
+            self.writer.delete_term(self.index.fields().listing(*listing));
+        }
+        let docs: Vec<TantivyDocument> = batch.into_values().flatten().collect();
+        if docs.is_empty() {
+            return Ok(());
+        }
+        let count = docs.len() as u32;
+        let segment = self.writer.new_segment();
+        let mut segment_writer = SegmentWriter::for_segment(SMALL_BATCH_MEMORY, segment.clone())?;
+        for document in docs {
+            // Only segments that the engine's own threads write need operation numbers of documents.
+            segment_writer.add_document(AddOperation { opstamp: 0, document })?;
+        }
+        segment_writer.finalize()?;
+        self.writer.add_segment(self.index.engine().new_segment_meta(segment.id(), count))?;
+        Ok(())
+    }
+
+    /// Waits for running merges, closes the writer, waits until everything is on the disk, and reloads the index.
     pub fn finish(self) -> Result<(), Error> {
         self.writer.wait_merging_threads()?;
+        match self.index.engine().directory().acquire_lock(&INDEX_WRITER_LOCK) {
+            Ok(_lock) => durability::sync(self.index.dir())?,
+            Err(tantivy::directory::error::LockError::LockBusy) => {} // The next writer has marked the index.
+            Err(error) => return Err(TantivyError::from(error).into()),
+        }
         self.index.reload()?;
         Ok(())
     }

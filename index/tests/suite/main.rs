@@ -2,6 +2,7 @@
 
 mod cursors;
 mod directory;
+mod durability;
 mod formats;
 mod large;
 mod market;
