@@ -21,6 +21,7 @@ mod order;
 mod page;
 mod private_directory;
 mod query;
+mod replaced_listing;
 mod schema;
 mod search;
 mod segment;

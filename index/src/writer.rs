@@ -15,6 +15,7 @@ use crate::document::{ListingDocument, ListingRowId};
 use crate::durability;
 use crate::error::Error;
 use crate::merge_policy::GrowingSegments;
+use crate::replaced_listing::ReplacedListing;
 
 /// Minimum memory per indexing thread, as required by the search engine, in bytes.
 const MIN_THREAD_BYTES: usize = 15_000_000;
@@ -123,12 +124,13 @@ impl Writer {
     fn write_batch(&mut self) -> Result<(), Error> {
         self.batch_bytes = 0;
         let batch = mem::take(&mut self.batch);
-        // A deletion applies to the segments that exist when it is made.
-        for listing in batch.keys() {
-            self.writer.delete_term(self.index.fields().listing(*listing));
-        }
+        let listings: Vec<ListingRowId> = batch.keys().copied().collect();
         let docs: Vec<TantivyDocument> = batch.into_values().flatten().collect();
+        let fields = self.index.fields();
         if docs.is_empty() {
+            for listing in listings {
+                self.writer.delete_term(fields.listing(listing));
+            }
             return Ok(());
         }
         let count = docs.len() as u32;
@@ -139,6 +141,10 @@ impl Writer {
             segment_writer.add_document(AddOperation { opstamp: 0, document })?;
         }
         segment_writer.finalize()?;
+        for listing in listings {
+            let replaced = ReplacedListing::new(fields.listing(listing), segment.id());
+            self.writer.delete_query(Box::new(replaced))?;
+        }
         self.writer.add_segment(self.index.engine().new_segment_meta(segment.id(), count))?;
         Ok(())
     }

@@ -62,7 +62,7 @@ pub fn open_with(directory: &Path, settings: Settings) -> Market {
 }
 
 /// Creates a market with a seller, a buyer, and four drafts, one of which is ready for submission.
-fn prepare(directory: &Path) {
+pub fn prepare(directory: &Path) {
     let market = open(directory);
     fixtures::seed_taxonomy(&market).unwrap();
     let team = |key: &str, role: &str| json!({"key": key, "name": key, "roles": [role], "tier": 1, "created_at": "-P9D"});
@@ -82,7 +82,7 @@ fn prepare(directory: &Path) {
 }
 
 /// Returns the fields of a listing with this title.
-fn listing_fields(title: &str) -> ListingFields<'_> {
+pub fn listing_fields(title: &str) -> ListingFields<'_> {
     ListingFields {
         title,
         description: "Much of it.",

@@ -13,6 +13,7 @@ mod kill;
 mod kill_jobs;
 mod layering;
 mod limits;
+mod listed_writes;
 mod logs;
 mod operations;
 mod prefilled;
