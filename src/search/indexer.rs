@@ -143,11 +143,10 @@ impl Indexer {
             change = *last_of_batch as u64;
             let count = batch.len();
             let listings = self.put_prepared(batch, writer)?;
-            if !listings.is_empty() {
-                let taxonomy = match &mut taxonomy {
-                    Some(taxonomy) => taxonomy,
-                    none => none.insert(self.store.read(Taxonomy::load)?),
-                };
+            if !listings.is_empty() && taxonomy.is_none() {
+                taxonomy = Some(self.store.read(Taxonomy::load)?);
+            }
+            if let Some(taxonomy) = &taxonomy {
                 self.index_listings(&listings, writer, taxonomy)?;
             }
             done += count as u64;
@@ -199,6 +198,9 @@ impl Indexer {
         writer: &mut Writer,
         taxonomy: &Taxonomy,
     ) -> Result<()> {
+        if listings.is_empty() {
+            return Ok(());
+        }
         let now = self.clock.now();
         self.store.write(|rows| {
             for listing in listings {
@@ -212,6 +214,7 @@ impl Indexer {
         })?;
         Ok(())
     }
+
     /// Stores the rendering of a listing, and returns its document.
     fn render_entry(
         &self,
