@@ -2,9 +2,9 @@
 //! do not wait for the disk.
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions, Permissions},
+    fs::{self, DirBuilder, File, OpenOptions},
     io::{self, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -50,11 +50,6 @@ impl PrivateDirectory {
         }
         Ok(files)
     }
-}
-
-/// Restricts a file to its owner.
-pub(crate) fn restrict_file(path: &Path) -> io::Result<()> {
-    fs::set_permissions(path, Permissions::from_mode(0o600))
 }
 
 /// Creates a directory with mode 0700, with its parents, if it does not exist.
@@ -150,10 +145,13 @@ impl Directory for PrivateDirectory {
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
-        let acquired = self.inner.acquire_lock(lock)?;
-        // The file is empty, and a process that only reads may not be allowed to change it.
-        let _ = restrict_file(&self.path.join(&lock.filepath));
-        Ok(acquired)
+        // The engine would create the file with the mode that the umask gives.
+        let path = self.path.join(&lock.filepath);
+        if !path.exists() {
+            let created = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
+            created.map_err(|cause| LockError::IoError(Arc::new(cause)))?;
+        }
+        self.inner.acquire_lock(lock)
     }
 
     fn watch(&self, watch_callback: WatchCallback) -> tantivy::Result<WatchHandle> {

@@ -120,6 +120,16 @@ impl Snapshot {
         documents.collect()
     }
 
+    /// Returns whether the index has a document of a listing.
+    pub(crate) fn has_listing(&self, listing: ListingRowId) -> Result<bool, Error> {
+        for view in &self.views {
+            if view.find_listing(self.fields, listing)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Returns the number of listings in scope.
     pub fn count(&self, scope: Scope) -> u64 {
         match scope {

@@ -44,6 +44,8 @@ pub struct Writer {
     batch_bytes: usize,
     /// Whether the changes go to the engine's threads until the next commit.
     is_streaming: bool,
+    /// Whether any segment exists, or will be written by the engine's threads, and applies deletions.
+    has_segments: bool,
 }
 
 impl Writer {
@@ -64,12 +66,15 @@ impl Writer {
         // that commit would treat it as part of it, but only in some segments; the others would never apply
         // it. This no-op takes the number instead.
         writer.run(std::iter::empty())?;
+        // Another process may have written since; see `write_batch`.
+        index.reload()?;
         Ok(Writer {
             index: index.clone(),
             writer,
             batch: BTreeMap::new(),
             batch_bytes: 0,
             is_streaming: false,
+            has_segments: false,
         })
     }
 
@@ -91,6 +96,7 @@ impl Writer {
         self.batch.insert(listing, doc);
         if self.batch.len() > MAX_SMALL_BATCH || self.batch_bytes > MAX_SMALL_BATCH_BYTES {
             self.is_streaming = true;
+            self.has_segments = self.index.snapshot().segments() > 0;
             for (listing, doc) in mem::take(&mut self.batch) {
                 self.stream(listing, doc)?;
             }
@@ -99,8 +105,11 @@ impl Writer {
     }
 
     /// Passes a change to the engine's threads.
-    fn stream(&self, listing: ListingRowId, doc: Option<TantivyDocument>) -> Result<(), Error> {
-        self.writer.delete_term(self.index.fields().listing(listing));
+    fn stream(&mut self, listing: ListingRowId, doc: Option<TantivyDocument>) -> Result<(), Error> {
+        self.has_segments |= doc.is_some();
+        if self.has_segments {
+            self.writer.delete_term(self.index.fields().listing(listing));
+        }
         if let Some(doc) = doc {
             self.writer.add_document(doc)?;
         }
@@ -127,9 +136,17 @@ impl Writer {
         let listings: Vec<ListingRowId> = batch.keys().copied().collect();
         let docs: Vec<TantivyDocument> = batch.into_values().flatten().collect();
         let fields = self.index.fields();
+        let snapshot = self.index.snapshot();
+        let mut replaced = Vec::new();
+        for listing in listings {
+            // The engine would keep a deletion that no segment applies, and apply it to segments of later commits.
+            if snapshot.has_listing(listing)? {
+                replaced.push(fields.listing(listing));
+            }
+        }
         if docs.is_empty() {
-            for listing in listings {
-                self.writer.delete_term(fields.listing(listing));
+            for listing in replaced {
+                self.writer.delete_term(listing);
             }
             return Ok(());
         }
@@ -141,9 +158,8 @@ impl Writer {
             segment_writer.add_document(AddOperation { opstamp: 0, document })?;
         }
         segment_writer.finalize()?;
-        for listing in listings {
-            let replaced = ReplacedListing::new(fields.listing(listing), segment.id());
-            self.writer.delete_query(Box::new(replaced))?;
+        for listing in replaced {
+            self.writer.delete_query(Box::new(ReplacedListing::new(listing, segment.id())))?;
         }
         self.writer.add_segment(self.index.engine().new_segment_meta(segment.id(), count))?;
         Ok(())
