@@ -311,7 +311,7 @@ fn write_single_listings(index: &Index, listings: u64) {
         let doc = listing(1 + random.below(listings), &mut random);
         let started = Instant::now();
         writer.put(&doc).expect("put a listing");
-        writer.commit(change).expect("commit");
+        writer.show(change).expect("show");
         times.push(started.elapsed().as_secs_f64() * 1e3);
         segments.push(index.snapshot().segments());
     }

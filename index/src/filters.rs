@@ -164,8 +164,7 @@ impl AnyLabel {
     }
 
     fn postings<'a>(&self, view: &'a SegmentView) -> Result<Vec<Postings<'a>>, Error> {
-        let labels = &view.segment.labels;
-        self.names.iter().filter_map(|name| Postings::find(labels, name).transpose()).collect()
+        self.names.iter().filter_map(|name| view.segment.find_label(name).transpose()).collect()
     }
 }
 

@@ -21,6 +21,7 @@ mod order;
 mod page;
 mod private_directory;
 mod query;
+mod recent;
 mod replaced_listing;
 mod schema;
 mod search;
@@ -54,7 +55,9 @@ pub use self::text_analysis::{MAX_SEARCH_WORDS, MAX_WORD_CHARS, is_blank};
 pub use self::writer::Writer;
 
 use self::columns::ColumnsPlugin;
+use self::document::ListingRowId;
 use self::private_directory::PrivateDirectory;
+use self::recent::{Analyzers, RecentDocument};
 use self::schema::Fields;
 
 /// File in the directory that contains the schema version.
@@ -173,7 +176,10 @@ impl Index {
         let _replacing = self.inner.replace_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let current = self.snapshot();
         let meta = self.inner.engine.load_metas()?;
-        if current.is_at_commit(&meta, commit_change(&meta)?) {
+        let change = commit_change(&meta)?;
+        // The writer in this process may have shown changes that it has not committed yet.
+        let is_ahead = current.is_ahead() && current.change() > change;
+        if is_ahead || current.is_at_commit(&meta, change) {
             return Ok(false);
         }
         self.inner.current.store(Arc::new(load_snapshot(
@@ -183,6 +189,33 @@ impl Index {
             Some(&current),
         )?));
         Ok(true)
+    }
+
+    /// Loads the last commit, even if an earlier writer has shown later changes.
+    pub(crate) fn discard_recent(&self) -> Result<(), Error> {
+        let _replacing = self.inner.replace_lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let inner = &self.inner;
+        let current = self.snapshot();
+        let earlier = Some(&*current).filter(|current| !current.is_ahead());
+        inner.current.store(Arc::new(load_snapshot(&inner.engine, inner.fields, inner.version, earlier)?));
+        Ok(())
+    }
+
+    /// Shows changes of listings that are not committed; see [`Snapshot::with_recent`].
+    pub(crate) fn show_recent(
+        &self,
+        listings: &[ListingRowId],
+        recent: &[&RecentDocument],
+        change: u64,
+    ) -> Result<(), Error> {
+        let _replacing = self.inner.replace_lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let shown = self.snapshot().with_recent(listings, recent, change)?;
+        self.inner.current.store(Arc::new(shown));
+        Ok(())
+    }
+
+    pub(crate) fn analyzers(&self) -> Analyzers {
+        schema::analyzers(schema::splitting(self.inner.version))
     }
 
     /// Returns the change number of the last commit on disk, which another process may have made.

@@ -13,6 +13,7 @@ use tantivy::{Index, Term};
 use crate::document::{ListingDocument, ListingRowId};
 use crate::facet::Facet;
 use crate::numeric;
+use crate::recent::Analyzers;
 use crate::text_analysis;
 use crate::words::Splitting;
 
@@ -85,10 +86,8 @@ impl Fields {
         for label in labels(doc) {
             out.add_text(self.labels, label);
         }
-        let text = &doc.text;
-        let tags = text.tag_labels.iter().map(String::as_str);
         // The engine leaves a position gap between the values of a field, so no phrase spans two of them.
-        for value in [text.title.as_str(), &text.description, &text.team_name].into_iter().chain(tags) {
+        for value in texts(doc) {
             out.add_text(self.stems, value);
             out.add_text(self.forms, value);
         }
@@ -99,8 +98,23 @@ impl Fields {
     }
 }
 
+/// Returns the texts of a document.
+pub(crate) fn texts(doc: &ListingDocument) -> impl Iterator<Item = &str> {
+    let text = &doc.text;
+    let tags = text.tag_labels.iter().map(String::as_str);
+    [text.title.as_str(), &text.description, &text.team_name].into_iter().chain(tags)
+}
+
+/// Returns the analyzers of an index, with which [`register_tokenizers`] was called.
+pub(crate) fn analyzers(splitting: Splitting) -> Analyzers {
+    Analyzers {
+        stems: text_analysis::stem_analyzer(splitting),
+        forms: text_analysis::form_analyzer(splitting),
+    }
+}
+
 /// Returns the labels of a document, without duplicates.
-fn labels(doc: &ListingDocument) -> BTreeSet<String> {
+pub(crate) fn labels(doc: &ListingDocument) -> BTreeSet<String> {
     let mut labels = BTreeSet::from([Facet::LifecycleStages.label(doc.stage.name())]);
     for facet in Facet::ALL {
         let values: &[String] = match facet {

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::mem;
+use std::sync::Arc;
 
 use tantivy::directory::INDEX_WRITER_LOCK;
 use tantivy::indexer::{AddOperation, IndexWriterOptions, SegmentWriter};
@@ -15,7 +16,9 @@ use crate::document::{ListingDocument, ListingRowId};
 use crate::durability;
 use crate::error::Error;
 use crate::merge_policy::GrowingSegments;
+use crate::recent::{Analyzers, RecentDocument};
 use crate::replaced_listing::ReplacedListing;
+use crate::snapshot::Snapshot;
 
 /// Minimum memory per indexing thread, as required by the search engine, in bytes.
 const MIN_THREAD_BYTES: usize = 15_000_000;
@@ -26,6 +29,10 @@ const MAX_THREAD_BYTES: usize = 4_000_000_000;
 /// Maximum number of changes, and bytes of text, that become one segment on the calling thread.
 const MAX_SMALL_BATCH: usize = 256;
 const MAX_SMALL_BATCH_BYTES: usize = 1_000_000;
+
+/// Maximum number of changes that are visible before the engine has written them. Each of them costs every further
+/// one some microseconds.
+const MAX_RECENT: usize = 32;
 
 /// Initial memory for the words of a small batch, in bytes. It grows if needed.
 const SMALL_BATCH_MEMORY: usize = 200_000;
@@ -40,8 +47,15 @@ pub struct Writer {
     writer: IndexWriter<TantivyDocument>,
     /// The changes since the last commit, unless they are too many: the new document, or `None` if the listing is
     /// removed.
-    batch: BTreeMap<ListingRowId, Option<TantivyDocument>>,
+    batch: BTreeMap<ListingRowId, Option<RecentDocument>>,
     batch_bytes: usize,
+    /// The changes that are visible, but that the engine has not written.
+    recent: BTreeMap<ListingRowId, Option<RecentDocument>>,
+    /// The number of the last visible change.
+    change: u64,
+    /// The last commit of the engine.
+    written: Arc<Snapshot>,
+    analyzers: Analyzers,
     /// Whether the changes go to the engine's threads until the next commit.
     is_streaming: bool,
     /// Whether any segment exists, or will be written by the engine's threads, and applies deletions.
@@ -67,12 +81,17 @@ impl Writer {
         // it. This no-op takes the number instead.
         writer.run(std::iter::empty())?;
         // Another process may have written since; see `write_batch`.
-        index.reload()?;
+        index.discard_recent()?;
+        let written = index.snapshot();
         Ok(Writer {
             index: index.clone(),
             writer,
             batch: BTreeMap::new(),
             batch_bytes: 0,
+            recent: BTreeMap::new(),
+            change: written.change(),
+            written,
+            analyzers: index.analyzers(),
             is_streaming: false,
             has_segments: false,
         })
@@ -81,24 +100,29 @@ impl Writer {
     /// Adds a listing. Replaces its earlier document.
     pub fn put(&mut self, doc: &ListingDocument) -> Result<(), Error> {
         self.batch_bytes += doc.text.title.len() + doc.text.description.len();
-        self.change(doc.listing, Some(self.index.fields().document(doc)))
+        if self.is_streaming {
+            return self.stream(doc.listing, Some(self.index.fields().document(doc)));
+        }
+        let document = RecentDocument::new(doc, self.index.fields(), &mut self.analyzers);
+        self.change(doc.listing, Some(document))
     }
 
     /// Removes a listing, if the index has it.
     pub fn remove(&mut self, listing: ListingRowId) -> Result<(), Error> {
+        if self.is_streaming {
+            return self.stream(listing, None);
+        }
         self.change(listing, None)
     }
 
-    fn change(&mut self, listing: ListingRowId, doc: Option<TantivyDocument>) -> Result<(), Error> {
-        if self.is_streaming {
-            return self.stream(listing, doc);
-        }
+    fn change(&mut self, listing: ListingRowId, doc: Option<RecentDocument>) -> Result<(), Error> {
         self.batch.insert(listing, doc);
         if self.batch.len() > MAX_SMALL_BATCH || self.batch_bytes > MAX_SMALL_BATCH_BYTES {
             self.is_streaming = true;
-            self.has_segments = self.index.snapshot().segments() > 0;
-            for (listing, doc) in mem::take(&mut self.batch) {
-                self.stream(listing, doc)?;
+            self.has_segments = self.written.segments() > 0;
+            let recent = mem::take(&mut self.recent);
+            for (listing, doc) in recent.into_iter().chain(mem::take(&mut self.batch)) {
+                self.stream(listing, doc.map(|doc| doc.document))?;
             }
         }
         Ok(())
@@ -116,7 +140,32 @@ impl Writer {
         Ok(())
     }
 
-    /// Makes all changes so far visible, recorded under this change number: when this returns,
+    /// Makes all changes so far visible in this process: when this returns, [`Index::snapshot`] includes them, as the
+    /// state after the change of this number. A few changes are kept in memory until a [`Writer::commit`] or
+    /// [`Writer::flush`]; until then, other processes do not see them, and a kill loses them.
+    pub fn show(&mut self, change: u64) -> Result<(), Error> {
+        if self.is_streaming || self.recent.len() + self.batch.len() > MAX_RECENT {
+            return self.commit(change);
+        }
+        let listings: Vec<ListingRowId> = self.batch.keys().copied().collect();
+        self.recent.append(&mut self.batch);
+        self.batch_bytes = 0;
+        self.change = change;
+        let docs: Vec<&RecentDocument> = self.recent.values().flatten().collect();
+        self.index.show_recent(&listings, &docs, change)
+    }
+
+    /// Returns whether [`Writer::show`] has shown changes that other processes do not see.
+    pub fn is_ahead(&self) -> bool {
+        self.change != self.written.change()
+    }
+
+    /// Writes the changes that [`Writer::show`] has shown, if there are any.
+    pub fn flush(&mut self) -> Result<(), Error> {
+        if self.is_ahead() { self.commit(self.change) } else { Ok(()) }
+    }
+
+    /// Makes all changes so far visible to all processes, recorded under this change number: when this returns,
     /// [`Index::snapshot`] includes them. A kill does not lose them, but a failure of the machine may, after
     /// which the index opens at an earlier commit, or is [corrupt](Error::Corrupt).
     pub fn commit(&mut self, change: u64) -> Result<(), Error> {
@@ -125,22 +174,24 @@ impl Writer {
         commit.set_payload(&change.to_string());
         commit.commit()?;
         self.is_streaming = false;
+        self.change = change;
         self.index.reload()?;
+        self.written = self.index.snapshot();
         Ok(())
     }
 
     /// Writes the changes that did not go to the engine's threads.
     fn write_batch(&mut self) -> Result<(), Error> {
         self.batch_bytes = 0;
-        let batch = mem::take(&mut self.batch);
+        let mut batch = mem::take(&mut self.recent);
+        batch.append(&mut self.batch);
         let listings: Vec<ListingRowId> = batch.keys().copied().collect();
-        let docs: Vec<TantivyDocument> = batch.into_values().flatten().collect();
+        let docs: Vec<TantivyDocument> = batch.into_values().flatten().map(|doc| doc.document).collect();
         let fields = self.index.fields();
-        let snapshot = self.index.snapshot();
         let mut replaced = Vec::new();
         for listing in listings {
             // The engine would keep a deletion that no segment applies, and apply it to segments of later commits.
-            if snapshot.has_listing(listing)? {
+            if self.written.has_listing(listing)? {
                 replaced.push(fields.listing(listing));
             }
         }
@@ -166,7 +217,8 @@ impl Writer {
     }
 
     /// Waits for running merges, closes the writer, waits until everything is on the disk, and reloads the index.
-    pub fn finish(self) -> Result<(), Error> {
+    pub fn finish(mut self) -> Result<(), Error> {
+        self.flush()?;
         self.writer.wait_merging_threads()?;
         match self.index.engine().directory().acquire_lock(&INDEX_WRITER_LOCK) {
             Ok(_lock) => durability::sync(self.index.dir())?,

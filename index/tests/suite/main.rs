@@ -8,4 +8,5 @@ mod large;
 mod market;
 mod model;
 mod pages;
+mod recent;
 mod text;
