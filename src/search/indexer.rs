@@ -113,12 +113,15 @@ impl Indexer {
     /// Renderings are committed before the index returns a listing, so a rendering exists for every search
     /// result. If the operation is canceled, the changes since the last commit are not committed.
     pub fn drain(&self, index: &Index, writer: &mut Writer, progress: &dyn Progress) -> Result<u64> {
-        self.drain_until(u64::MAX, index, writer, progress)
+        let done = self.show_until(u64::MAX, index, writer, progress)?;
+        self.flush(writer)?;
+        Ok(done)
     }
 
-    /// Like [`Indexer::drain`], but applies only the changes up to the number `last`. If its listing has changed
-    /// again since, there is no such number, and all changes are applied.
-    pub fn drain_until(
+    /// Like [`Indexer::drain`], but applies only the changes up to the number `last`, and other processes may see
+    /// them only after [`Indexer::flush`]. If the listing of `last` has changed again since, there is no such
+    /// number, and all changes are applied.
+    pub fn show_until(
         &self,
         last: u64,
         index: &Index,
@@ -162,9 +165,16 @@ impl Indexer {
             }
         }
         if uncommitted > 0 {
-            self.commit(writer, change)?;
+            writer.show(change)?;
+            self.commit_count.fetch_add(u64::from(!writer.is_ahead()), Ordering::Relaxed);
         }
         Ok(done)
+    }
+
+    /// Commits the changes that are shown, so that other processes see them.
+    pub fn flush(&self, writer: &mut Writer) -> Result<()> {
+        self.commit_count.fetch_add(u64::from(writer.is_ahead()), Ordering::Relaxed);
+        Ok(writer.flush()?)
     }
 
     fn commit(&self, writer: &mut Writer, change: u64) -> Result<()> {

@@ -1,6 +1,7 @@
 //! How a serving process keeps the index up to date. A write that needs the index updates it on its own thread.
-//! Writes that arrive meanwhile wait, and share the next update. A thread polls a few times a second for changes
-//! by other processes. Another thread replaces an index with an older schema.
+//! Writes that arrive meanwhile wait, and share the next update. Updates are visible in this process at once; a
+//! thread commits them for other processes a few times a second, and polls for their changes. Another thread
+//! replaces an index with an older schema.
 
 use std::{
     path::Path,
@@ -39,6 +40,8 @@ struct State {
     requested: u64,
     /// The last change that the index has.
     indexed: u64,
+    /// Whether the index shows changes that other processes do not see yet.
+    is_ahead: bool,
     /// Whether a thread updates the index now.
     is_updating: bool,
     /// Number of updates that failed, and the error of the last one.
@@ -141,6 +144,10 @@ impl Drop for Worker {
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
+        let mut updater = self.shared.updater.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = updater.flush() {
+            tracing::error!(cause = %ErrorChain(&error), "committing the search index failed");
+        }
     }
 }
 
@@ -170,11 +177,15 @@ impl Shared {
         state.is_updating = true;
         drop(state);
         let turn = Turn(self);
-        let result = update(&mut self.updater.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut updater = self.updater.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = update(&mut updater);
+        let is_ahead = updater.writer.as_ref().is_some_and(Writer::is_ahead);
+        drop(updater);
         if matches!(result, Ok(None)) {
             thread::sleep(BUSY_DELAY);
         }
         let mut state = self.lock();
+        state.is_ahead = is_ahead;
         match result {
             Ok(None) => {}
             Ok(Some(change)) => {
@@ -192,7 +203,7 @@ impl Shared {
         self.lock()
     }
 
-    /// Polls for changes by other processes until the worker stops.
+    /// Polls for changes by other processes, and commits the changes of this one, until the worker stops.
     fn poll(&self, directory: &IndexDirectory, detect_changes: &dyn Fn() -> Result<bool>) {
         // `detect_changes` reports a change only once, so this flag stays set until the index includes the
         // change.
@@ -213,6 +224,12 @@ impl Shared {
                 Err(error) => {
                     tracing::error!(cause = %ErrorChain(&error), "looking for changes of other processes failed");
                 }
+            }
+            let state = self.lock();
+            if state.is_ahead && !state.is_updating {
+                drop(self.update(state, Updater::flush));
+            } else {
+                drop(state);
             }
             while is_behind {
                 let state = self.lock();
@@ -283,9 +300,18 @@ impl Updater {
                 other => other?,
             },
         };
-        self.indexer.drain_until(last, &index, &mut writer, &())?;
+        self.indexer.show_until(last, &index, &mut writer, &())?;
         self.writer = Some(writer);
         Ok(Some(index.snapshot().change()))
+    }
+
+    /// Commits the changes that the index shows, so that other processes see them.
+    fn flush(&mut self) -> Result<Option<u64>> {
+        if let Some(mut writer) = self.writer.take() {
+            self.indexer.flush(&mut writer)?;
+            self.writer = Some(writer);
+        }
+        Ok(Some(self.directory.index().snapshot().change()))
     }
 
     /// Like [`Updater::update`], for all changes, and with the index that another process may have swapped in.
