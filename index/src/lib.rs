@@ -10,6 +10,7 @@ pub mod cursor;
 mod doc_bitmap;
 pub mod document;
 mod durability;
+mod edit_distance;
 mod error;
 mod facet;
 mod facets;
@@ -19,6 +20,7 @@ mod merge_policy;
 mod numeric;
 mod order;
 mod page;
+mod postings;
 mod private_directory;
 mod query;
 mod recent;
@@ -57,8 +59,9 @@ pub use self::writer::Writer;
 use self::columns::ColumnsPlugin;
 use self::document::ListingRowId;
 use self::private_directory::PrivateDirectory;
-use self::recent::{Analyzers, RecentDocument};
+use self::recent::RecentDocument;
 use self::schema::Fields;
+use self::text_analysis::Analyzers;
 
 /// File in the directory that contains the schema version.
 const VERSION_FILE: &str = "schema-version";
@@ -215,7 +218,7 @@ impl Index {
     }
 
     pub(crate) fn analyzers(&self) -> Analyzers {
-        schema::analyzers(schema::splitting(self.inner.version))
+        Analyzers::new(schema::splitting(self.inner.version))
     }
 
     /// Returns the change number of the last commit on disk, which another process may have made.

@@ -6,15 +6,12 @@
 //! written. Only documents that are alive in this snapshot count as in scope, so results do not depend on
 //! merges or on deleted documents that are still stored.
 
-use std::sync::LazyLock;
-
-use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder, SINK_STATE};
-use tantivy_fst::Automaton;
-
 use crate::doc_bitmap::DocBitmap;
+use crate::edit_distance::OneEdit;
 use crate::error::Error;
+use crate::postings::Postings;
 use crate::schema::Fields;
-use crate::segment::{Postings, SegmentView};
+use crate::segment::SegmentView;
 use crate::text_analysis::{ParsedText, SearchWord};
 
 /// Minimum length of a word for a retry with one edit. Too many words are one edit away from a shorter one.
@@ -22,10 +19,6 @@ const MIN_FUZZY_CHARS: usize = 5;
 
 /// Seeking in postings pays off if there are at least this many of them per document.
 const POSTINGS_PER_SEEK: u64 = 16;
-
-/// Builder of automata for edit distance one, with a transposition as one edit.
-static ONE_EDIT: LazyLock<LevenshteinAutomatonBuilder> =
-    LazyLock::new(|| LevenshteinAutomatonBuilder::new(1, true));
 
 /// For each segment, postings of which a document must be in at least one.
 type Alternatives<'a> = Vec<Vec<Postings<'a>>>;
@@ -91,7 +84,7 @@ fn word_postings<'a, V: AsRef<SegmentView>>(
     if word.form.chars().count() < MIN_FUZZY_CHARS || has_match_in_scope(&found, scope)? {
         return Ok(found);
     }
-    let edited = OneEditAutomaton(ONE_EDIT.build_dfa(&word.form));
+    let edited = OneEdit::new(&word.form);
     views.iter().map(|view| view.as_ref().segment.find_similar(&edited)).collect()
 }
 
@@ -129,27 +122,4 @@ fn retain_matching(
         alternatives.iter().try_for_each(|postings| postings.insert_into(&mut any))?;
     }
     Ok(docs.intersect(&any))
-}
-
-/// Adapts an edit distance automaton to the term dictionary.
-pub(crate) struct OneEditAutomaton(pub(crate) DFA);
-
-impl Automaton for OneEditAutomaton {
-    type State = u32;
-
-    fn start(&self) -> u32 {
-        self.0.initial_state()
-    }
-
-    fn is_match(&self, state: &u32) -> bool {
-        matches!(self.0.distance(*state), Distance::Exact(_))
-    }
-
-    fn can_match(&self, state: &u32) -> bool {
-        *state != SINK_STATE
-    }
-
-    fn accept(&self, state: &u32, byte: u8) -> u32 {
-        self.0.transition(*state, byte)
-    }
 }

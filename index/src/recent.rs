@@ -7,17 +7,18 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use levenshtein_automata::{DFA, Distance};
-use tantivy::tokenizer::{TextAnalyzer, TokenStream};
+use tantivy::tokenizer::TokenStream;
 use tantivy::{DocId, TantivyDocument};
 
 use crate::columns::Columns;
 use crate::doc_bitmap::DocBitmap;
 use crate::document::{ListingDocument, ListingRowId};
+use crate::edit_distance::OneEdit;
 use crate::error::Error;
 use crate::numeric::{self, NumericRow};
+use crate::postings::Postings;
 use crate::schema::{self, Fields};
-use crate::segment::Postings;
+use crate::text_analysis::Analyzers;
 
 /// Difference between the positions of the last word of a value and the first one of the next, so that no phrase
 /// spans both.
@@ -33,12 +34,6 @@ pub(crate) struct RecentDocument {
     /// Stems with their positions.
     stems: BTreeMap<Arc<str>, Arc<[u32]>>,
     forms: Vec<Arc<str>>,
-}
-
-/// The analyzers of an index.
-pub(crate) struct Analyzers {
-    pub(crate) stems: TextAnalyzer,
-    pub(crate) forms: TextAnalyzer,
 }
 
 impl RecentDocument {
@@ -136,9 +131,11 @@ impl RecentTerms {
     }
 
     /// Returns the postings of the words that an automaton accepts.
-    pub(crate) fn find_similar<'a>(&'a self, automaton: &DFA) -> impl Iterator<Item = Postings<'a>> {
-        let accepts = |form: &str| matches!(automaton.eval(form), Distance::Exact(_));
-        self.forms.iter().filter(move |(form, _)| accepts(form)).map(|(_, docs)| Postings::Recent(docs))
+    pub(crate) fn find_similar<'a>(&'a self, automaton: &OneEdit) -> impl Iterator<Item = Postings<'a>> {
+        self.forms
+            .iter()
+            .filter(move |(form, _)| automaton.accepts(form))
+            .map(|(_, docs)| Postings::Recent(docs))
     }
 
     /// Retains the documents that have these stems next to each other, and returns how many are left.

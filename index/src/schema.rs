@@ -13,8 +13,7 @@ use tantivy::{Index, Term};
 use crate::document::{ListingDocument, ListingRowId};
 use crate::facet::Facet;
 use crate::numeric;
-use crate::recent::Analyzers;
-use crate::text_analysis;
+use crate::text_analysis::Analyzers;
 use crate::words::Splitting;
 
 /// Version of everything that determines the contents of a new index: fields, text analysis and the columns
@@ -69,8 +68,9 @@ pub(crate) fn schema() -> (Schema, Fields) {
 
 /// Registers the text analyzers with an index.
 pub(crate) fn register_tokenizers(index: &Index, splitting: Splitting) {
-    index.tokenizers().register(FORMS, text_analysis::form_analyzer(splitting));
-    index.tokenizers().register(STEMS, text_analysis::stem_analyzer(splitting));
+    let Analyzers { stems, forms } = Analyzers::new(splitting);
+    index.tokenizers().register(FORMS, forms);
+    index.tokenizers().register(STEMS, stems);
 }
 
 impl Fields {
@@ -103,14 +103,6 @@ pub(crate) fn texts(doc: &ListingDocument) -> impl Iterator<Item = &str> {
     let text = &doc.text;
     let tags = text.tag_labels.iter().map(String::as_str);
     [text.title.as_str(), &text.description, &text.team_name].into_iter().chain(tags)
-}
-
-/// Returns the analyzers of an index, with which [`register_tokenizers`] was called.
-pub(crate) fn analyzers(splitting: Splitting) -> Analyzers {
-    Analyzers {
-        stems: text_analysis::stem_analyzer(splitting),
-        forms: text_analysis::form_analyzer(splitting),
-    }
 }
 
 /// Returns the labels of a document, without duplicates.

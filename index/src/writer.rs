@@ -16,9 +16,10 @@ use crate::document::{ListingDocument, ListingRowId};
 use crate::durability;
 use crate::error::Error;
 use crate::merge_policy::GrowingSegments;
-use crate::recent::{Analyzers, RecentDocument};
+use crate::recent::RecentDocument;
 use crate::replaced_listing::ReplacedListing;
 use crate::snapshot::Snapshot;
+use crate::text_analysis::Analyzers;
 
 /// Minimum memory per indexing thread, as required by the search engine, in bytes.
 const MIN_THREAD_BYTES: usize = 15_000_000;
