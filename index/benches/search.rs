@@ -17,6 +17,9 @@ use marketplace_index::{Bounds, Filters, Index, Measure, PerMeasure, Scope, Sear
 const DISTINCT_WORDS: u64 = 60_000;
 const TEAMS: u64 = 5_000;
 
+/// Number of changes of single listings that are measured.
+const SINGLE_WRITES: u64 = 1_000;
+
 /// A small random number generator (xorshift) with a fixed sequence.
 struct Random(u64);
 
@@ -274,22 +277,52 @@ fn main() {
         index.snapshot().segments(),
         anonymous_memory()
     );
+    let before = measure_searches(&index);
+    write_single_listings(&index, listings);
+    println!("searches with {} segments:", index.snapshot().segments());
+    for ((name, before), (_, after)) in before.iter().zip(measure_searches(&index)) {
+        println!("{:>9.0} %  {name}", after / before * 100.0);
+    }
+}
+
+/// Prints and returns the times of the searches.
+fn measure_searches(index: &Index) -> Vec<(&'static str, f64)> {
     let snapshot = index.snapshot();
     let only = std::env::var("ONLY").unwrap_or_default();
-    for (name, search) in searches(&index).into_iter().filter(|(name, _)| name.contains(&only)) {
+    let selected = searches(index).into_iter().filter(|(name, _)| name.contains(&only));
+    let measured = selected.map(|(name, search)| {
         let results = snapshot.search(&search).expect("search");
         let all = results.totals.map_or(String::new(), |totals| format!(" ({} found)", totals.all));
         let micros = micros(|| drop(std::hint::black_box(snapshot.search(&search))));
         println!("{micros:>10.1} µs  {name}{all}");
-    }
+        (name, micros)
+    });
+    measured.collect()
+}
+
+/// Changes listings one at a time, and prints what a change costs.
+fn write_single_listings(index: &Index, listings: u64) {
     let mut writer = index.writer(100_000_000, 1).expect("open the writer");
     let mut random = Random(0xfeed);
+    let first = index.snapshot().change() + 1;
+    let (mut times, mut segments) = (Vec::new(), Vec::new());
     let before = process_time();
-    let started = Instant::now();
-    for change in 2..42 {
-        writer.put(&listing(random.below(listings), &mut random)).expect("put a listing");
-        writer.commit(change).expect("commit");
+    for change in first..first + SINGLE_WRITES {
+        let doc = listing(1 + random.below(listings), &mut random);
+        let started = Instant::now();
+        writer.put(&doc).expect("put a listing");
+        writer.show(change).expect("show");
+        times.push(started.elapsed().as_secs_f64() * 1e3);
+        segments.push(index.snapshot().segments());
     }
-    let (wall, processor) = (started.elapsed().as_secs_f64() / 0.04, (process_time() - before) / 0.04);
-    println!("commit of one listing: {wall:.1} ms, {processor:.1} ms of CPU time");
+    let processor = (process_time() - before) / SINGLE_WRITES as f64 * 1e3;
+    times.sort_by(f64::total_cmp);
+    println!(
+        "commit of one listing: median {:.2} ms, 99th percentile {:.2} ms, {processor:.2} ms of CPU time with \
+         merges; {:.1} segments on average, at most {}",
+        times[times.len() / 2],
+        times[times.len() * 99 / 100],
+        segments.iter().sum::<usize>() as f64 / SINGLE_WRITES as f64,
+        segments.iter().max().expect("there are commits"),
+    );
 }

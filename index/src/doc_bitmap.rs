@@ -17,6 +17,20 @@ impl DocBitmap {
         DocBitmap { words: vec![0; size.div_ceil(64) as usize] }
     }
 
+    /// Creates a set of all documents of a segment of `size` documents.
+    pub(crate) fn full(size: u32) -> DocBitmap {
+        let mut words = vec![u64::MAX; size.div_ceil(64) as usize];
+        if let Some(last) = words.last_mut().filter(|_| !size.is_multiple_of(64)) {
+            *last = (1 << (size % 64)) - 1;
+        }
+        DocBitmap { words }
+    }
+
+    /// Removes a document.
+    pub(crate) fn remove(&mut self, doc: DocId) {
+        self.words[doc as usize / 64] &= !(1 << (doc % 64));
+    }
+
     /// Creates a set from its bits; the lowest bit is the first document.
     pub(crate) fn from_words(words: Vec<u64>) -> DocBitmap {
         DocBitmap { words }

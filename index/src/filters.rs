@@ -11,8 +11,9 @@ use crate::error::Error;
 use crate::facet::Facet;
 use crate::measure::Measure;
 use crate::numeric::{NumericColumn, StateBits, encode_measure};
+use crate::postings::Postings;
 use crate::search::{Bounds, Filters};
-use crate::segment::{Postings, SegmentView};
+use crate::segment::SegmentView;
 
 /// Number of postings that can be read in the time of checking one document's labels, which are scattered in
 /// memory.
@@ -164,8 +165,7 @@ impl AnyLabel {
     }
 
     fn postings<'a>(&self, view: &'a SegmentView) -> Result<Vec<Postings<'a>>, Error> {
-        let labels = &view.segment.labels;
-        self.names.iter().filter_map(|name| Postings::find(labels, name).transpose()).collect()
+        self.names.iter().filter_map(|name| view.segment.find_label(name).transpose()).collect()
     }
 }
 

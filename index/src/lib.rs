@@ -9,6 +9,8 @@ mod columns;
 pub mod cursor;
 mod doc_bitmap;
 pub mod document;
+mod durability;
+mod edit_distance;
 mod error;
 mod facet;
 mod facets;
@@ -18,8 +20,11 @@ mod merge_policy;
 mod numeric;
 mod order;
 mod page;
+mod postings;
 mod private_directory;
 mod query;
+mod recent;
+mod replaced_listing;
 mod schema;
 mod search;
 mod segment;
@@ -32,7 +37,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
@@ -40,6 +45,7 @@ use tantivy::directory::{Directory, META_LOCK};
 use tantivy::{IndexMeta, IndexSettings};
 
 pub use self::cursor::{CursorKey, InvalidCursor};
+pub use self::durability::UNSYNCED_FILE;
 pub use self::error::Error;
 pub use self::facets::Facets;
 pub use self::measure::{Measure, PerMeasure};
@@ -51,8 +57,11 @@ pub use self::text_analysis::{MAX_SEARCH_WORDS, MAX_WORD_CHARS, is_blank};
 pub use self::writer::Writer;
 
 use self::columns::ColumnsPlugin;
+use self::document::ListingRowId;
 use self::private_directory::PrivateDirectory;
+use self::recent::RecentDocument;
 use self::schema::Fields;
+use self::text_analysis::Analyzers;
 
 /// File in the directory that contains the schema version.
 const VERSION_FILE: &str = "schema-version";
@@ -68,6 +77,7 @@ pub struct Index {
 
 struct Inner {
     engine: tantivy::Index,
+    dir: PathBuf,
     fields: Fields,
     version: u32,
     current: ArcSwap<Snapshot>,
@@ -98,15 +108,14 @@ impl Index {
             .schema(schema)
             .settings(IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() })
             .register_plugin(Arc::new(ColumnsPlugin::new(fields)))
-            .create_in_dir(dir)?;
-        for entry in fs::read_dir(dir)? {
-            private_directory::restrict_file(&entry?.path())?;
-        }
+            .open_or_create(open_directory(dir)?)?;
+        durability::sync(dir)?;
         Index::open(dir)
     }
 
     /// Opens the index in a directory at its last commit. It may have an older schema version; see
-    /// [`Index::is_outdated`].
+    /// [`Index::is_outdated`]. If the machine may have failed while it was written, its files are verified first,
+    /// which takes about a second per gigabyte.
     pub fn open(dir: &Path) -> Result<Index, Error> {
         if !dir.join(META_FILE).try_exists()? {
             return Err(Error::Missing);
@@ -123,24 +132,29 @@ impl Index {
         if !(OLDEST_SCHEMA_VERSION..=SCHEMA_VERSION).contains(&version) {
             return Err(Error::SchemaMismatch { found: version, expected: SCHEMA_VERSION });
         }
-        let directory = PrivateDirectory::open(dir).map_err(tantivy::TantivyError::from)?;
-        let mut engine = tantivy::Index::open(directory)?;
+        let mut engine = tantivy::Index::open(open_directory(dir)?)?;
         let (schema, fields) = schema::schema();
         if engine.schema() != schema {
             return Err(Error::Corrupt("the fields do not match the schema version".to_owned()));
         }
         engine.register_plugin(Arc::new(ColumnsPlugin::new(fields)));
         // The engine trusts its files, and panics on some that are truncated.
-        catch_unwind(AssertUnwindSafe(|| Index::from_engine(engine, fields, version)))
+        catch_unwind(AssertUnwindSafe(|| Index::from_engine(engine, dir, fields, version)))
             .unwrap_or_else(|_| Err(Error::Corrupt("a file is truncated".to_owned())))
     }
 
-    fn from_engine(engine: tantivy::Index, fields: Fields, version: u32) -> Result<Index, Error> {
+    fn from_engine(engine: tantivy::Index, dir: &Path, fields: Fields, version: u32) -> Result<Index, Error> {
+        if durability::may_be_torn(dir)? {
+            // The lock keeps a writer from deleting the files of the commit.
+            let _lock = engine.directory().acquire_lock(&META_LOCK).map_err(tantivy::TantivyError::from)?;
+            durability::verify(engine.directory(), &engine.load_metas()?)?;
+        }
         schema::register_tokenizers(&engine, schema::splitting(version));
         let snapshot = load_snapshot(&engine, fields, version, None)?;
         let current = ArcSwap::from_pointee(snapshot);
         let replace_lock = Mutex::new(());
-        Ok(Index { inner: Arc::new(Inner { engine, fields, version, current, replace_lock }) })
+        let dir = dir.to_owned();
+        Ok(Index { inner: Arc::new(Inner { engine, dir, fields, version, current, replace_lock }) })
     }
 
     /// Returns whether the index has an older schema version. It can be used as any other, but text is split by
@@ -165,7 +179,10 @@ impl Index {
         let _replacing = self.inner.replace_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let current = self.snapshot();
         let meta = self.inner.engine.load_metas()?;
-        if current.is_at_commit(&meta, commit_change(&meta)?) {
+        let change = commit_change(&meta)?;
+        // The writer in this process may have shown changes that it has not committed yet.
+        let is_ahead = current.is_ahead() && current.change() > change;
+        if is_ahead || current.is_at_commit(&meta, change) {
             return Ok(false);
         }
         self.inner.current.store(Arc::new(load_snapshot(
@@ -177,6 +194,33 @@ impl Index {
         Ok(true)
     }
 
+    /// Loads the last commit, even if an earlier writer has shown later changes.
+    pub(crate) fn discard_recent(&self) -> Result<(), Error> {
+        let _replacing = self.inner.replace_lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let inner = &self.inner;
+        let current = self.snapshot();
+        let earlier = Some(&*current).filter(|current| !current.is_ahead());
+        inner.current.store(Arc::new(load_snapshot(&inner.engine, inner.fields, inner.version, earlier)?));
+        Ok(())
+    }
+
+    /// Shows changes of listings that are not committed; see [`Snapshot::with_recent`].
+    pub(crate) fn show_recent(
+        &self,
+        listings: &[ListingRowId],
+        recent: &[&RecentDocument],
+        change: u64,
+    ) -> Result<(), Error> {
+        let _replacing = self.inner.replace_lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let shown = self.snapshot().with_recent(listings, recent, change)?;
+        self.inner.current.store(Arc::new(shown));
+        Ok(())
+    }
+
+    pub(crate) fn analyzers(&self) -> Analyzers {
+        Analyzers::new(schema::splitting(self.inner.version))
+    }
+
     /// Returns the change number of the last commit on disk, which another process may have made.
     pub fn committed_change(&self) -> Result<u64, Error> {
         commit_change(&self.inner.engine.load_metas()?)
@@ -186,9 +230,17 @@ impl Index {
         &self.inner.engine
     }
 
+    pub(crate) fn dir(&self) -> &Path {
+        &self.inner.dir
+    }
+
     pub(crate) fn fields(&self) -> Fields {
         self.inner.fields
     }
+}
+
+fn open_directory(dir: &Path) -> Result<PrivateDirectory, Error> {
+    Ok(PrivateDirectory::open(dir).map_err(tantivy::TantivyError::from)?)
 }
 
 /// Loads the last commit.

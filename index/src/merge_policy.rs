@@ -7,14 +7,18 @@ use tantivy::indexer::{MergeCandidate, MergePolicy};
 /// Minimum number of segments in a merge.
 const MIN_MERGED_SEGMENTS: usize = 4;
 
+/// Minimum number of segments in a merge of few documents. It costs about as much for one document as for
+/// hundreds, and is the larger part of what a write of a single listing costs.
+const MIN_MERGED_SMALL_SEGMENTS: usize = 8;
+
 /// A segment joins the merge of the smaller ones if it is at most this many times as large as all of them
 /// together. Segment sizes then grow by about this factor, and a million documents need about half a dozen
 /// segments.
 const GROWTH_FACTOR: u64 = 4;
 
-/// Segments with at most this many documents always join the merge, because merging them costs next to
-/// nothing.
-const SMALL_SEGMENT_DOCS: u64 = 1_000;
+/// Maximum number of documents in a merge of few documents, and in segments that are not rewritten when many of
+/// their documents are deleted, since they are soon merged anyway.
+const MAX_SMALL_DOCS: u64 = 1_000;
 
 /// Merges the smallest segments, and rewrites segments in which more than a third of the documents are
 /// deleted.
@@ -32,7 +36,8 @@ impl MergePolicy for GrowingSegments {
         if merged > 0 {
             candidates.push(MergeCandidate(smallest.iter().map(|segment| segment.id()).collect()));
         }
-        let sparse = rest.iter().filter(|segment| segment.num_deleted_docs() > segment.max_doc() / 3);
+        let large = rest.iter().filter(|segment| u64::from(segment.max_doc()) > MAX_SMALL_DOCS);
+        let sparse = large.filter(|segment| segment.num_deleted_docs() > segment.max_doc() / 3);
         candidates.extend(sparse.map(|segment| MergeCandidate(vec![segment.id()])));
         candidates
     }
@@ -43,13 +48,14 @@ fn count_to_merge(sizes: &[u64]) -> usize {
     let mut sum = 0;
     let mut count = 0;
     for size in sizes {
-        if count > 0 && *size > SMALL_SEGMENT_DOCS.max(GROWTH_FACTOR * sum) {
+        if count > 0 && *size > GROWTH_FACTOR * sum {
             break;
         }
         sum += size;
         count += 1;
     }
-    if count >= MIN_MERGED_SEGMENTS { count } else { 0 }
+    let min = if sum <= MAX_SMALL_DOCS { MIN_MERGED_SMALL_SEGMENTS } else { MIN_MERGED_SEGMENTS };
+    if count >= min { count } else { 0 }
 }
 
 #[cfg(test)]
@@ -59,7 +65,7 @@ mod tests {
     #[test]
     fn segments_stay_few_and_writing_stays_cheap() {
         for batch in [1, 100, 20_000] {
-            let (mut sizes, mut written, mut max_segments) = (Vec::new(), 0_u64, 0);
+            let (mut sizes, mut written, mut merges, mut max_segments) = (Vec::new(), 0_u64, 0, 0);
             let commits = 50_000 / batch.min(50);
             for _ in 0..commits {
                 sizes.push(batch);
@@ -68,14 +74,15 @@ mod tests {
                 if together > 0 {
                     let size: u64 = sizes.drain(..together).sum();
                     written += size;
+                    merges += 1;
                     sizes.push(size);
                     sizes.sort_unstable();
                 }
                 max_segments = max_segments.max(sizes.len());
             }
-            assert!(max_segments <= 9, "{max_segments} segments at batches of {batch}");
-            // Repeatedly merging very small segments is cheaper than keeping them.
-            assert!(written <= 300 * batch * commits, "{written} written at batches of {batch}");
+            assert!(max_segments <= 12, "{max_segments} segments at batches of {batch}");
+            assert!(merges <= commits / 3, "{merges} merges at batches of {batch}");
+            assert!(written <= 15 * batch * commits, "{written} written at batches of {batch}");
         }
     }
 }

@@ -6,17 +6,12 @@
 //! written. Only documents that are alive in this snapshot count as in scope, so results do not depend on
 //! merges or on deleted documents that are still stored.
 
-use std::sync::LazyLock;
-
-use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder, SINK_STATE};
-use tantivy::query::{EnableScoring, PhraseQuery, Query};
-use tantivy::{DocSet, Term};
-use tantivy_fst::Automaton;
-
 use crate::doc_bitmap::DocBitmap;
+use crate::edit_distance::OneEdit;
 use crate::error::Error;
+use crate::postings::Postings;
 use crate::schema::Fields;
-use crate::segment::{Postings, SegmentView};
+use crate::segment::SegmentView;
 use crate::text_analysis::{ParsedText, SearchWord};
 
 /// Minimum length of a word for a retry with one edit. Too many words are one edit away from a shorter one.
@@ -24,10 +19,6 @@ const MIN_FUZZY_CHARS: usize = 5;
 
 /// Seeking in postings pays off if there are at least this many of them per document.
 const POSTINGS_PER_SEEK: u64 = 16;
-
-/// Builder of automata for edit distance one, with a transposition as one edit.
-static ONE_EDIT: LazyLock<LevenshteinAutomatonBuilder> =
-    LazyLock::new(|| LevenshteinAutomatonBuilder::new(1, true));
 
 /// For each segment, postings of which a document must be in at least one.
 type Alternatives<'a> = Vec<Vec<Postings<'a>>>;
@@ -70,7 +61,7 @@ pub(crate) fn matching_docs<V: AsRef<SegmentView>>(
         }
         for phrase in &phrases {
             if remaining > 0 {
-                remaining = retain_phrase(phrase, fields, view.as_ref(), &mut docs)?;
+                remaining = view.as_ref().segment.retain_phrase(phrase, fields, &mut docs)?;
             }
         }
         found.push(docs);
@@ -87,46 +78,20 @@ fn word_postings<'a, V: AsRef<SegmentView>>(
     let mut found = stem_postings(&word.stem, views)?;
     if word.is_prefix {
         for (view, found) in views.iter().zip(&mut found) {
-            add_prefix_postings(&word.form, view.as_ref(), found)?;
+            view.as_ref().segment.add_longer(&word.form, found)?;
         }
     }
     if word.form.chars().count() < MIN_FUZZY_CHARS || has_match_in_scope(&found, scope)? {
         return Ok(found);
     }
-    let edited = OneEditAutomaton(ONE_EDIT.build_dfa(&word.form));
-    let similar = views.iter().map(|view| {
-        let forms = &view.as_ref().segment.forms;
-        let mut similar = forms.terms().search(&edited).into_stream()?;
-        let mut found = Vec::new();
-        while similar.advance() {
-            found.push(Postings::new(forms, similar.value().clone()));
-        }
-        Ok(found)
-    });
-    similar.collect()
+    let edited = OneEdit::new(&word.form);
+    views.iter().map(|view| view.as_ref().segment.find_similar(&edited)).collect()
 }
 
 /// Returns the postings of a stem.
 fn stem_postings<'a, V: AsRef<SegmentView>>(stem: &str, views: &'a [V]) -> Result<Alternatives<'a>, Error> {
-    let find_in = |view: &'a V| Ok(Postings::find(&view.as_ref().segment.stems, stem)?.into_iter().collect());
+    let find_in = |view: &'a V| Ok(view.as_ref().segment.find_stem(stem)?.into_iter().collect());
     views.iter().map(find_in).collect()
-}
-
-/// Adds the postings of the words that start with this one.
-fn add_prefix_postings<'a>(
-    form: &str,
-    view: &'a SegmentView,
-    found: &mut Vec<Postings<'a>>,
-) -> Result<(), Error> {
-    let forms = &view.segment.forms;
-    // No byte of UTF-8 is 0xff, so the last byte can be incremented to get the end of the range.
-    let mut end = form.as_bytes().to_vec();
-    end.last_mut().into_iter().for_each(|last| *last += 1);
-    let mut longer = forms.terms().range().ge(form).lt(end).into_stream()?;
-    while longer.advance() {
-        found.push(Postings::new(forms, longer.value().clone()));
-    }
-    Ok(())
 }
 
 fn has_match_in_scope(found: &Alternatives, scope: &[&DocBitmap]) -> Result<bool, Error> {
@@ -157,44 +122,4 @@ fn retain_matching(
         alternatives.iter().try_for_each(|postings| postings.insert_into(&mut any))?;
     }
     Ok(docs.intersect(&any))
-}
-
-/// Retains the documents that have these stems next to each other, and returns how many are left.
-fn retain_phrase(
-    phrase: &[String],
-    fields: Fields,
-    view: &SegmentView,
-    docs: &mut DocBitmap,
-) -> Result<u64, Error> {
-    let terms = phrase.iter().map(|stem| Term::from_field_text(fields.stems, stem)).collect();
-    let reader = &view.segment.reader;
-    let weight = PhraseQuery::new(terms).weight(EnableScoring::disabled_from_schema(reader.schema()))?;
-    let mut scorer = weight.scorer(reader, 1.0)?;
-    Ok(docs.retain(|doc| {
-        let found = scorer.doc();
-        (if found < doc { scorer.seek(doc) } else { found }) == doc
-    }))
-}
-
-/// Adapts an edit distance automaton to the term dictionary.
-struct OneEditAutomaton(DFA);
-
-impl Automaton for OneEditAutomaton {
-    type State = u32;
-
-    fn start(&self) -> u32 {
-        self.0.initial_state()
-    }
-
-    fn is_match(&self, state: &u32) -> bool {
-        matches!(self.0.distance(*state), Distance::Exact(_))
-    }
-
-    fn can_match(&self, state: &u32) -> bool {
-        *state != SINK_STATE
-    }
-
-    fn accept(&self, state: &u32, byte: u8) -> u32 {
-        self.0.transition(*state, byte)
-    }
 }

@@ -13,7 +13,7 @@ use tantivy::{Index, Term};
 use crate::document::{ListingDocument, ListingRowId};
 use crate::facet::Facet;
 use crate::numeric;
-use crate::text_analysis;
+use crate::text_analysis::Analyzers;
 use crate::words::Splitting;
 
 /// Version of everything that determines the contents of a new index: fields, text analysis and the columns
@@ -69,8 +69,9 @@ pub(crate) fn schema() -> (Schema, Fields) {
 
 /// Registers the text analyzers with an index.
 pub(crate) fn register_tokenizers(index: &Index, splitting: Splitting) {
-    index.tokenizers().register(FORMS, text_analysis::form_analyzer(splitting));
-    index.tokenizers().register(STEMS, text_analysis::stem_analyzer(splitting));
+    let Analyzers { stems, forms } = Analyzers::new(splitting);
+    index.tokenizers().register(FORMS, forms);
+    index.tokenizers().register(STEMS, stems);
 }
 
 impl Fields {
@@ -86,10 +87,8 @@ impl Fields {
         for label in labels(doc) {
             out.add_text(self.labels, label);
         }
-        let text = &doc.text;
-        let tags = text.tag_labels.iter().map(String::as_str);
         // The engine leaves a position gap between the values of a field, so no phrase spans two of them.
-        for value in [text.title.as_str(), &text.description, &text.team_name].into_iter().chain(tags) {
+        for value in texts(doc) {
             out.add_text(self.stems, value);
             out.add_text(self.forms, value);
         }
@@ -100,8 +99,15 @@ impl Fields {
     }
 }
 
+/// Returns the texts of a document.
+pub(crate) fn texts(doc: &ListingDocument) -> impl Iterator<Item = &str> {
+    let text = &doc.text;
+    let tags = text.tag_labels.iter().map(String::as_str);
+    [text.title.as_str(), &text.description, &text.team_name].into_iter().chain(tags)
+}
+
 /// Returns the labels of a document, without duplicates.
-fn labels(doc: &ListingDocument) -> BTreeSet<String> {
+pub(crate) fn labels(doc: &ListingDocument) -> BTreeSet<String> {
     let mut labels = BTreeSet::from([Facet::LifecycleStages.label(doc.stage.name())]);
     for facet in Facet::ALL {
         let values: &[String] = match facet {

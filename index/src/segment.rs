@@ -5,23 +5,37 @@
 use std::sync::Arc;
 
 use tantivy::index::{SegmentComponent, SegmentId};
-use tantivy::postings::TermInfo;
+use tantivy::query::{EnableScoring, PhraseQuery, Query};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocId, DocSet, InvertedIndexReader, Opstamp, SegmentMeta, SegmentReader};
+use tantivy::{Directory, DocId, DocSet, InvertedIndexReader, Opstamp, SegmentMeta, SegmentReader, Term};
 
 use crate::columns::{Columns, EXTENSION};
 use crate::doc_bitmap::DocBitmap;
 use crate::document::{ListingRowId, TeamRowId};
+use crate::edit_distance::OneEdit;
 use crate::error::Error;
+use crate::postings::Postings;
+use crate::recent::{RecentDocument, RecentTerms};
 use crate::schema::Fields;
 
 /// The postings and columns of a segment.
 pub(crate) struct Segment {
     pub(crate) columns: Columns,
-    pub(crate) labels: Arc<InvertedIndexReader>,
-    pub(crate) stems: Arc<InvertedIndexReader>,
-    pub(crate) forms: Arc<InvertedIndexReader>,
-    pub(crate) reader: SegmentReader,
+    terms: Terms,
+}
+
+/// The postings of a segment.
+enum Terms {
+    Engine(Box<EngineTerms>),
+    Recent(RecentTerms),
+}
+
+/// The postings of a segment that the engine has written.
+struct EngineTerms {
+    labels: Arc<InvertedIndexReader>,
+    stems: Arc<InvertedIndexReader>,
+    forms: Arc<InvertedIndexReader>,
+    reader: SegmentReader,
 }
 
 /// A snapshot's view of a segment.
@@ -48,12 +62,13 @@ impl SegmentView {
         if let Some(earlier) = earlier.filter(|earlier| earlier.delete_opstamp == meta.delete_opstamp()) {
             return Ok(Arc::clone(earlier));
         }
-        let reader = SegmentReader::open(&index.segment(meta.clone()))?;
-        let alive =
-            reader.alive_bitset().map(|alive| DocBitmap::from_docs(meta.max_doc(), alive.iter_alive()));
+        let alive = read_alive(index, meta)?;
         let segment = match earlier {
             Some(earlier) => Arc::clone(&earlier.segment),
-            None => Arc::new(Segment::open(index, fields, meta, reader)?),
+            None => {
+                let reader = SegmentReader::open(&index.segment(meta.clone()))?;
+                Arc::new(Segment::open(index, fields, meta, reader)?)
+            }
         };
         let mut visible = segment.columns.active().clone();
         if let Some(alive) = &alive {
@@ -77,8 +92,48 @@ impl SegmentView {
         }))
     }
 
-    pub(crate) fn id(&self) -> SegmentId {
-        self.segment.reader.segment_id()
+    /// Returns a view of a segment of recent documents.
+    pub(crate) fn of_recent(docs: &[&RecentDocument]) -> Result<Arc<SegmentView>, Error> {
+        let (terms, columns) = RecentTerms::build(docs)?;
+        let visible = columns.active().clone();
+        Ok(Arc::new(SegmentView {
+            alive: None,
+            visible_count: visible.count(),
+            visible,
+            label_totals: columns.label_totals(),
+            delete_opstamp: None,
+            segment: Arc::new(Segment { columns, terms: Terms::Recent(terms) }),
+        }))
+    }
+
+    /// Returns a view in which these documents, which are alive, are deleted.
+    pub(crate) fn without(&self, docs: &[DocId]) -> SegmentView {
+        let columns = &self.segment.columns;
+        let mut alive = self.alive.clone().unwrap_or_else(|| DocBitmap::full(columns.size()));
+        let (mut visible, mut totals) = (self.visible.clone(), self.label_totals.clone());
+        let mut deleted = vec![0; totals.len()];
+        columns.count_labels(docs.iter().copied().filter(|doc| visible.contains(*doc)), &mut deleted);
+        totals.iter_mut().zip(deleted).for_each(|(total, deleted)| *total -= deleted);
+        for doc in docs {
+            alive.remove(*doc);
+            visible.remove(*doc);
+        }
+        SegmentView {
+            alive: Some(alive),
+            visible_count: visible.count(),
+            visible,
+            label_totals: totals,
+            delete_opstamp: self.delete_opstamp,
+            segment: Arc::clone(&self.segment),
+        }
+    }
+
+    /// Returns the ID of the segment; `None` if the engine has not written it.
+    pub(crate) fn id(&self) -> Option<SegmentId> {
+        match &self.segment.terms {
+            Terms::Engine(terms) => Some(terms.reader.segment_id()),
+            Terms::Recent(_) => None,
+        }
     }
 
     pub(crate) const fn delete_opstamp(&self) -> Option<Opstamp> {
@@ -87,7 +142,11 @@ impl SegmentView {
 
     /// Returns the document of a listing, if it is alive.
     pub(crate) fn find_listing(&self, fields: Fields, listing: ListingRowId) -> Result<Option<DocId>, Error> {
-        let index = self.segment.reader.inverted_index(fields.listing)?;
+        let terms = match &self.segment.terms {
+            Terms::Engine(terms) => terms,
+            Terms::Recent(terms) => return Ok(terms.find_listing(listing)),
+        };
+        let index = terms.reader.inverted_index(fields.listing)?;
         let Some(term) = index.get_term_info(&fields.listing(listing))? else { return Ok(None) };
         // The segment may also have earlier documents of the listing, which are deleted.
         let mut postings = index.read_block_postings_from_terminfo(&term, IndexRecordOption::Basic)?;
@@ -116,6 +175,26 @@ impl SegmentView {
     }
 }
 
+/// Reads the documents of a segment that are not deleted; `None` if all are alive. The engine would iterate over
+/// them, which takes milliseconds for a million.
+fn read_alive(index: &tantivy::Index, meta: &SegmentMeta) -> Result<Option<DocBitmap>, Error> {
+    if meta.delete_opstamp().is_none() {
+        return Ok(None);
+    }
+    let path = meta.relative_path(SegmentComponent::Delete);
+    let bytes = index.directory().open_read(&path)?.read_bytes()?;
+    // The number of documents, and a bit for each.
+    let Some((size, words)) = bytes.split_first_chunk::<4>() else {
+        return Err(Error::Corrupt(format!("{} is truncated", path.display())));
+    };
+    let (words, rest) = words.as_chunks::<8>();
+    let is_complete = words.len() == meta.max_doc().div_ceil(64) as usize && rest.is_empty();
+    if !is_complete || u32::from_le_bytes(*size) != meta.max_doc() {
+        return Err(Error::Corrupt(format!("{} belongs to another segment", path.display())));
+    }
+    Ok(Some(DocBitmap::from_words(words.iter().map(|word| u64::from_le_bytes(*word)).collect())))
+}
+
 impl Segment {
     fn open(
         index: &tantivy::Index,
@@ -134,71 +213,81 @@ impl Segment {
         if columns.size() != meta.max_doc() {
             return Err(Error::Corrupt(format!("{} belongs to another segment", path.display())));
         }
-        Ok(Segment {
-            columns,
+        let terms = EngineTerms {
             labels: reader.inverted_index(fields.labels)?,
             stems: reader.inverted_index(fields.stems)?,
             forms: reader.inverted_index(fields.forms)?,
             reader,
-        })
-    }
-}
-
-/// The documents of one term, including deleted ones.
-pub(crate) struct Postings<'a> {
-    index: &'a InvertedIndexReader,
-    term: TermInfo,
-}
-
-impl<'a> Postings<'a> {
-    /// Returns the postings of a text term or label; `None` if the segment does not have it.
-    pub(crate) fn find(index: &'a InvertedIndexReader, term: &str) -> Result<Option<Postings<'a>>, Error> {
-        Ok(index.terms().get(term)?.map(|term| Postings { index, term }))
+        };
+        Ok(Segment { columns, terms: Terms::Engine(Box::new(terms)) })
     }
 
-    pub(crate) const fn new(index: &'a InvertedIndexReader, term: TermInfo) -> Postings<'a> {
-        Postings { index, term }
+    /// Returns the postings of a label; `None` if the segment does not have it.
+    pub(crate) fn find_label(&self, label: &str) -> Result<Option<Postings<'_>>, Error> {
+        match &self.terms {
+            Terms::Engine(terms) => Postings::find(&terms.labels, label),
+            Terms::Recent(terms) => Ok(terms.find_label(label)),
+        }
     }
 
-    /// Returns the number of documents.
-    pub(crate) fn count(&self) -> u64 {
-        u64::from(self.term.doc_freq)
+    /// Returns the postings of a stem; `None` if the segment does not have it.
+    pub(crate) fn find_stem(&self, stem: &str) -> Result<Option<Postings<'_>>, Error> {
+        match &self.terms {
+            Terms::Engine(terms) => Postings::find(&terms.stems, stem),
+            Terms::Recent(terms) => Ok(terms.find_stem(stem)),
+        }
     }
 
-    /// Adds the documents to a set.
-    pub(crate) fn insert_into(&self, docs: &mut DocBitmap) -> Result<(), Error> {
-        self.for_each_block(|block| {
-            docs.insert_sorted(block);
-            true
-        })
-    }
-
-    /// Returns whether one of the documents is in the set.
-    pub(crate) fn intersects(&self, docs: &DocBitmap) -> Result<bool, Error> {
-        let mut intersects = false;
-        self.for_each_block(|block| {
-            intersects = block.iter().any(|doc| docs.contains(*doc));
-            !intersects
-        })?;
-        Ok(intersects)
-    }
-
-    /// Retains the documents that have the term, seeking from one to the next, and returns how many are left.
-    pub(crate) fn retain_in(&self, docs: &mut DocBitmap) -> Result<u64, Error> {
-        let mut postings = self.index.read_postings_from_terminfo(&self.term, IndexRecordOption::Basic)?;
-        Ok(docs.retain(|doc| {
-            let found = postings.doc();
-            (if found < doc { postings.seek(doc) } else { found }) == doc
-        }))
-    }
-
-    /// Passes the documents to `sink` in blocks, until it returns `false`.
-    fn for_each_block(&self, mut sink: impl FnMut(&[DocId]) -> bool) -> Result<(), Error> {
-        let mut blocks =
-            self.index.read_block_postings_from_terminfo(&self.term, IndexRecordOption::Basic)?;
-        while !blocks.docs().is_empty() && sink(blocks.docs()) {
-            blocks.advance();
+    /// Adds the postings of the words that start with this one.
+    pub(crate) fn add_longer<'a>(&'a self, form: &str, found: &mut Vec<Postings<'a>>) -> Result<(), Error> {
+        let forms = match &self.terms {
+            Terms::Engine(terms) => &terms.forms,
+            Terms::Recent(terms) => {
+                terms.add_longer(form, found);
+                return Ok(());
+            }
+        };
+        // No byte of UTF-8 is 0xff, so the last byte can be incremented to get the end of the range.
+        let mut end = form.as_bytes().to_vec();
+        end.last_mut().into_iter().for_each(|last| *last += 1);
+        let mut longer = forms.terms().range().ge(form).lt(end).into_stream()?;
+        while longer.advance() {
+            found.push(Postings::Engine(forms, longer.value().clone()));
         }
         Ok(())
+    }
+
+    /// Returns the postings of the words that an automaton accepts.
+    pub(crate) fn find_similar(&self, automaton: &OneEdit) -> Result<Vec<Postings<'_>>, Error> {
+        let forms = match &self.terms {
+            Terms::Engine(terms) => &terms.forms,
+            Terms::Recent(terms) => return Ok(terms.find_similar(automaton).collect()),
+        };
+        let mut similar = forms.terms().search(automaton).into_stream()?;
+        let mut found = Vec::new();
+        while similar.advance() {
+            found.push(Postings::Engine(forms, similar.value().clone()));
+        }
+        Ok(found)
+    }
+
+    /// Retains the documents that have these stems next to each other, and returns how many are left.
+    pub(crate) fn retain_phrase(
+        &self,
+        phrase: &[String],
+        fields: Fields,
+        docs: &mut DocBitmap,
+    ) -> Result<u64, Error> {
+        let reader = match &self.terms {
+            Terms::Engine(terms) => &terms.reader,
+            Terms::Recent(terms) => return Ok(terms.retain_phrase(phrase, docs)),
+        };
+        let terms = phrase.iter().map(|stem| Term::from_field_text(fields.stems, stem)).collect();
+        let weight = PhraseQuery::new(terms).weight(EnableScoring::disabled_from_schema(reader.schema()))?;
+        let mut scorer = weight.scorer(reader, 1.0)?;
+        Ok(docs.retain(|doc| {
+            let found = scorer.doc();
+            (if found < doc { scorer.seek(doc) } else { found }) == doc
+        }))
     }
 }

@@ -16,6 +16,7 @@ use crate::numeric::NumericColumn;
 use crate::order::{Order, Position, SortKey};
 use crate::page::{self, Page, PageRequest};
 use crate::query;
+use crate::recent::RecentDocument;
 use crate::schema::Fields;
 use crate::search::{Filters, Scope, Search, SearchResults, Start, Totals};
 use crate::segment::SegmentView;
@@ -35,6 +36,8 @@ static GENERATIONS: AtomicU64 = AtomicU64::new(1);
 /// The state of the index at one commit. It is immutable, and stays readable after later commits.
 pub struct Snapshot {
     change: u64,
+    /// Whether the engine has not written all changes.
+    is_ahead: bool,
     generation: u64,
     fields: Fields,
     splitting: Splitting,
@@ -62,17 +65,31 @@ impl Snapshot {
         change: u64,
         earlier: Option<&Snapshot>,
     ) -> Result<Snapshot, Error> {
-        let earlier_views: HashMap<SegmentId, &Arc<SegmentView>> =
-            earlier.iter().flat_map(|earlier| &earlier.views).map(|view| (view.id(), view)).collect();
+        let earlier_views: HashMap<SegmentId, &Arc<SegmentView>> = earlier
+            .iter()
+            .flat_map(|earlier| &earlier.views)
+            .filter_map(|view| Some((view.id()?, view)))
+            .collect();
         let views = meta
             .segments
             .iter()
             .map(|meta| SegmentView::open(index, fields, meta, earlier_views.get(&meta.id()).copied()));
         let views = views.collect::<Result<Vec<_>, Error>>()?;
+        Ok(Snapshot::of_views(fields, splitting, views, change, earlier))
+    }
+
+    fn of_views(
+        fields: Fields,
+        splitting: Splitting,
+        views: Vec<Arc<SegmentView>>,
+        change: u64,
+        earlier: Option<&Snapshot>,
+    ) -> Snapshot {
         let columns = views.iter().map(|view| &view.segment.columns);
         let empty = LabelDictionary::default();
-        Ok(Snapshot {
+        Snapshot {
             change,
+            is_ahead: false,
             generation: GENERATIONS.fetch_add(1, Ordering::Relaxed),
             fields,
             splitting,
@@ -81,14 +98,46 @@ impl Snapshot {
             views,
             market_facets_cache: OnceLock::new(),
             team_counts_cache: Mutex::default(),
-        })
+        }
+    }
+
+    /// Returns whether it has changes that the engine has not written.
+    pub(crate) const fn is_ahead(&self) -> bool {
+        self.is_ahead
+    }
+
+    /// Returns the snapshot after changes of these listings, which the engine has not written yet. `recent` are
+    /// all documents that the engine has not written yet.
+    pub(crate) fn with_recent(
+        &self,
+        listings: &[ListingRowId],
+        recent: &[&RecentDocument],
+        change: u64,
+    ) -> Result<Snapshot, Error> {
+        let mut views = Vec::with_capacity(self.views.len() + 1);
+        for view in self.views.iter().filter(|view| view.id().is_some()) {
+            let mut replaced = Vec::new();
+            for listing in listings {
+                replaced.extend(view.find_listing(self.fields, *listing)?);
+            }
+            views.push(if replaced.is_empty() {
+                Arc::clone(view)
+            } else {
+                Arc::new(view.without(&replaced))
+            });
+        }
+        if !recent.is_empty() {
+            views.push(SegmentView::of_recent(recent)?);
+        }
+        let shown = Snapshot::of_views(self.fields, self.splitting, views, change, Some(self));
+        Ok(Snapshot { is_ahead: true, ..shown })
     }
 
     /// Returns whether the snapshot is of this commit, with the same segments.
     pub(crate) fn is_at_commit(&self, meta: &IndexMeta, change: u64) -> bool {
         let segments = self.views.iter().map(|view| (view.id(), view.delete_opstamp()));
         self.change == change
-            && segments.eq(meta.segments.iter().map(|meta| (meta.id(), meta.delete_opstamp())))
+            && segments.eq(meta.segments.iter().map(|meta| (Some(meta.id()), meta.delete_opstamp())))
     }
 
     /// Returns the number of the last change in the snapshot, as given to
@@ -118,6 +167,16 @@ impl Snapshot {
             })
         });
         documents.collect()
+    }
+
+    /// Returns whether the index has a document of a listing.
+    pub(crate) fn has_listing(&self, listing: ListingRowId) -> Result<bool, Error> {
+        for view in &self.views {
+            if view.find_listing(self.fields, listing)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Returns the number of listings in scope.

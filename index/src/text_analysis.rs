@@ -26,13 +26,25 @@ pub const MAX_WORD_CHARS: usize = 64;
 pub const MAX_SEARCH_WORDS: usize = 32;
 
 /// Returns the analyzer for words as written, except for case and accents.
-pub(crate) fn form_analyzer(splitting: Splitting) -> TextAnalyzer {
+fn form_analyzer(splitting: Splitting) -> TextAnalyzer {
     with_forms(WordTokenizer { splitting, with_parts: false, normal: String::new(), token: Token::default() })
 }
 
 /// Returns the analyzer for English stems.
-pub(crate) fn stem_analyzer(splitting: Splitting) -> TextAnalyzer {
+fn stem_analyzer(splitting: Splitting) -> TextAnalyzer {
     with_stems(WordTokenizer { splitting, with_parts: true, normal: String::new(), token: Token::default() })
+}
+
+/// The analyzers of the text of documents.
+pub(crate) struct Analyzers {
+    pub(crate) stems: TextAnalyzer,
+    pub(crate) forms: TextAnalyzer,
+}
+
+impl Analyzers {
+    pub(crate) fn new(splitting: Splitting) -> Analyzers {
+        Analyzers { stems: stem_analyzer(splitting), forms: form_analyzer(splitting) }
+    }
 }
 
 fn with_forms(tokenizer: impl Tokenizer) -> TextAnalyzer {

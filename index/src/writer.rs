@@ -1,11 +1,25 @@
 //! The writer of an index.
+//!
+//! A few documents become a segment on the calling thread, since the engine's indexing threads need more memory
+//! and time to start than the documents take. Only a larger batch goes to these threads.
 
-use tantivy::{IndexWriter, TantivyDocument};
+use std::collections::BTreeMap;
+use std::mem;
+use std::sync::Arc;
+
+use tantivy::directory::INDEX_WRITER_LOCK;
+use tantivy::indexer::{AddOperation, IndexWriterOptions, SegmentWriter};
+use tantivy::{Directory, IndexWriter, TantivyDocument, TantivyError};
 
 use crate::Index;
 use crate::document::{ListingDocument, ListingRowId};
+use crate::durability;
 use crate::error::Error;
 use crate::merge_policy::GrowingSegments;
+use crate::recent::RecentDocument;
+use crate::replaced_listing::ReplacedListing;
+use crate::snapshot::Snapshot;
+use crate::text_analysis::Analyzers;
 
 /// Minimum memory per indexing thread, as required by the search engine, in bytes.
 const MIN_THREAD_BYTES: usize = 15_000_000;
@@ -13,57 +27,205 @@ const MIN_THREAD_BYTES: usize = 15_000_000;
 /// Maximum memory per indexing thread that the search engine accepts, in bytes.
 const MAX_THREAD_BYTES: usize = 4_000_000_000;
 
+/// Maximum number of changes, and bytes of text, that become one segment on the calling thread.
+const MAX_SMALL_BATCH: usize = 256;
+const MAX_SMALL_BATCH_BYTES: usize = 1_000_000;
+
+/// Maximum number of changes that are visible before the engine has written them. Each of them costs every further
+/// one some microseconds.
+const MAX_RECENT: usize = 32;
+
+/// Initial memory for the words of a small batch, in bytes. It grows if needed.
+const SMALL_BATCH_MEMORY: usize = 200_000;
+
+/// Number of threads that merge segments.
+const MERGE_THREADS: usize = 1;
+
 /// Changes the index. There is at most one writer per directory, among all processes. Changes become visible
 /// on commit, and uncommitted changes are lost when the writer is dropped.
 pub struct Writer {
     index: Index,
-    writer: IndexWriter<TantivyDocument>,
+    engine: IndexWriter<TantivyDocument>,
+    /// The changes since the last commit, unless they are too many: the new document, or `None` if the listing is
+    /// removed.
+    batch: BTreeMap<ListingRowId, Option<RecentDocument>>,
+    batch_bytes: usize,
+    /// The changes that are visible, but that the engine has not written.
+    recent: BTreeMap<ListingRowId, Option<RecentDocument>>,
+    /// The number of the last visible change.
+    change: u64,
+    /// The last commit of the engine.
+    written: Arc<Snapshot>,
+    analyzers: Analyzers,
+    /// Whether the changes go to the engine's threads until the next commit.
+    is_streaming: bool,
+    /// Whether any segment exists, or will be written by the engine's threads, and applies deletions.
+    has_segments: bool,
 }
 
 impl Writer {
     pub(crate) fn open(index: &Index, memory_bytes: usize, threads: usize) -> Result<Writer, Error> {
         let threads = threads.max(1);
-        let bytes = (memory_bytes / threads).clamp(MIN_THREAD_BYTES, MAX_THREAD_BYTES) * threads;
-        let writer = index.engine().writer_with_num_threads(threads, bytes)?;
-        writer.set_merge_policy(Box::new(GrowingSegments));
+        let options = IndexWriterOptions::builder()
+            .num_worker_threads(threads)
+            .memory_budget_per_thread((memory_bytes / threads).clamp(MIN_THREAD_BYTES, MAX_THREAD_BYTES))
+            .num_merge_threads(MERGE_THREADS)
+            .build();
+        let engine = index.engine().writer_with_options(options)?;
+        durability::mark_unsynced(index.dir())?;
+        engine.set_merge_policy(Box::new(GrowingSegments));
         // Files that a killed writer left have to be deleted: the engine names files by operation numbers,
         // which continue after the last commit, and refuses to write a file that exists.
-        writer.garbage_collect_files().wait()?;
+        engine.garbage_collect_files().wait()?;
         // The first operation would get the operation number of the last commit, and a merge that targets
         // that commit would treat it as part of it, but only in some segments; the others would never apply
         // it. This no-op takes the number instead.
-        writer.run(std::iter::empty())?;
-        Ok(Writer { index: index.clone(), writer })
+        engine.run(std::iter::empty())?;
+        // Another process may have written since; see `write_batch`.
+        index.discard_recent()?;
+        let written = index.snapshot();
+        Ok(Writer {
+            index: index.clone(),
+            engine,
+            batch: BTreeMap::new(),
+            batch_bytes: 0,
+            recent: BTreeMap::new(),
+            change: written.change(),
+            written,
+            analyzers: index.analyzers(),
+            is_streaming: false,
+            has_segments: false,
+        })
     }
 
     /// Adds a listing. Replaces its earlier document.
     pub fn put(&mut self, doc: &ListingDocument) -> Result<(), Error> {
-        self.remove(doc.listing)?;
-        self.writer.add_document(self.index.fields().document(doc))?;
-        Ok(())
+        self.batch_bytes += doc.text.title.len() + doc.text.description.len();
+        if self.is_streaming {
+            return self.stream(doc.listing, Some(self.index.fields().document(doc)));
+        }
+        let document = RecentDocument::new(doc, self.index.fields(), &mut self.analyzers);
+        self.change(doc.listing, Some(document))
     }
 
     /// Removes a listing, if the index has it.
-    // Removal cannot fail in this engine, but additions can, and callers should not depend on the difference.
-    #[allow(clippy::unnecessary_wraps)]
     pub fn remove(&mut self, listing: ListingRowId) -> Result<(), Error> {
-        self.writer.delete_term(self.index.fields().listing(listing));
+        if self.is_streaming {
+            return self.stream(listing, None);
+        }
+        self.change(listing, None)
+    }
+
+    fn change(&mut self, listing: ListingRowId, doc: Option<RecentDocument>) -> Result<(), Error> {
+        self.batch.insert(listing, doc);
+        if self.batch.len() > MAX_SMALL_BATCH || self.batch_bytes > MAX_SMALL_BATCH_BYTES {
+            self.is_streaming = true;
+            self.has_segments = self.written.segments() > 0;
+            let recent = mem::take(&mut self.recent);
+            for (listing, doc) in recent.into_iter().chain(mem::take(&mut self.batch)) {
+                self.stream(listing, doc.map(|doc| doc.document))?;
+            }
+        }
         Ok(())
     }
 
-    /// Makes all changes so far durable, recorded under this change number, and visible: when this returns,
-    /// [`Index::snapshot`] includes them.
+    /// Passes a change to the engine's threads.
+    fn stream(&mut self, listing: ListingRowId, doc: Option<TantivyDocument>) -> Result<(), Error> {
+        self.has_segments |= doc.is_some();
+        if self.has_segments {
+            self.engine.delete_term(self.index.fields().listing(listing));
+        }
+        if let Some(doc) = doc {
+            self.engine.add_document(doc)?;
+        }
+        Ok(())
+    }
+
+    /// Makes all changes so far visible in this process: when this returns, [`Index::snapshot`] includes them, as the
+    /// state after the change of this number. A few changes are kept in memory until a [`Writer::commit`] or
+    /// [`Writer::flush`]; until then, other processes do not see them, and a kill loses them.
+    pub fn show(&mut self, change: u64) -> Result<(), Error> {
+        if self.is_streaming || self.recent.len() + self.batch.len() > MAX_RECENT {
+            return self.commit(change);
+        }
+        let listings: Vec<ListingRowId> = self.batch.keys().copied().collect();
+        self.recent.append(&mut self.batch);
+        self.batch_bytes = 0;
+        self.change = change;
+        let docs: Vec<&RecentDocument> = self.recent.values().flatten().collect();
+        self.index.show_recent(&listings, &docs, change)
+    }
+
+    /// Returns whether [`Writer::show`] has shown changes that other processes do not see.
+    pub fn is_ahead(&self) -> bool {
+        self.change != self.written.change()
+    }
+
+    /// Writes the changes that [`Writer::show`] has shown, if there are any.
+    pub fn flush(&mut self) -> Result<(), Error> {
+        if self.is_ahead() { self.commit(self.change) } else { Ok(()) }
+    }
+
+    /// Makes all changes so far visible to all processes, recorded under this change number: when this returns,
+    /// [`Index::snapshot`] includes them. A kill does not lose them, but a failure of the machine may, after
+    /// which the index opens at an earlier commit, or is [corrupt](Error::Corrupt).
     pub fn commit(&mut self, change: u64) -> Result<(), Error> {
-        let mut commit = self.writer.prepare_commit()?;
+        self.write_batch()?;
+        let mut commit = self.engine.prepare_commit()?;
         commit.set_payload(&change.to_string());
         commit.commit()?;
+        self.is_streaming = false;
+        self.change = change;
         self.index.reload()?;
+        self.written = self.index.snapshot();
         Ok(())
     }
 
-    /// Waits for running merges, closes the writer, and reloads the index.
-    pub fn finish(self) -> Result<(), Error> {
-        self.writer.wait_merging_threads()?;
+    /// Writes the changes that did not go to the engine's threads.
+    fn write_batch(&mut self) -> Result<(), Error> {
+        self.batch_bytes = 0;
+        let mut batch = mem::take(&mut self.recent);
+        batch.append(&mut self.batch);
+        let listings: Vec<ListingRowId> = batch.keys().copied().collect();
+        let docs: Vec<TantivyDocument> = batch.into_values().flatten().map(|doc| doc.document).collect();
+        let fields = self.index.fields();
+        let mut replaced = Vec::new();
+        for listing in listings {
+            // The engine would keep a deletion that no segment applies, and apply it to segments of later commits.
+            if self.written.has_listing(listing)? {
+                replaced.push(fields.listing(listing));
+            }
+        }
+        if docs.is_empty() {
+            for listing in replaced {
+                self.engine.delete_term(listing);
+            }
+            return Ok(());
+        }
+        let count = docs.len() as u32;
+        let segment = self.engine.new_segment();
+        let mut segment_writer = SegmentWriter::for_segment(SMALL_BATCH_MEMORY, segment.clone())?;
+        for document in docs {
+            // Only segments that the engine's own threads write need operation numbers of documents.
+            segment_writer.add_document(AddOperation { opstamp: 0, document })?;
+        }
+        segment_writer.finalize()?;
+        for listing in replaced {
+            self.engine.delete_query(Box::new(ReplacedListing::new(listing, segment.id())))?;
+        }
+        self.engine.add_segment(self.index.engine().new_segment_meta(segment.id(), count))?;
+        Ok(())
+    }
+
+    /// Waits for running merges, closes the writer, waits until everything is on the disk, and reloads the index.
+    pub fn finish(mut self) -> Result<(), Error> {
+        self.flush()?;
+        self.engine.wait_merging_threads()?;
+        match self.index.engine().directory().acquire_lock(&INDEX_WRITER_LOCK) {
+            Ok(_lock) => durability::sync(self.index.dir())?,
+            Err(tantivy::directory::error::LockError::LockBusy) => {} // The next writer has marked the index.
+            Err(error) => return Err(TantivyError::from(error).into()),
+        }
         self.index.reload()?;
         Ok(())
     }

@@ -33,12 +33,15 @@ impl<'a> BulkWriter<'a> {
         Ok(result)
     }
 
-    /// Updates the index with everything that was written.
+    /// Updates the index with everything that was written. Other processes see it, too.
     pub fn finish(self, progress: &dyn Progress) -> Result<()> {
         let Some(change) = self.last_change.get() else { return Ok(()) };
         let inner = &self.market.inner;
         match &inner.worker {
-            Some(worker) => worker.wait_until_indexed(change as u64),
+            Some(worker) => {
+                worker.wait_until_indexed(change as u64)?;
+                worker.commit()
+            }
             None => {
                 let WriterOptions { memory_bytes, threads } = index_writer_size(&inner.settings);
                 let size = WriterOptions {

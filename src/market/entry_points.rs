@@ -119,13 +119,27 @@ impl Market {
 
     /// Runs a write operation with the write connection, and then waits for the index without it.
     fn write_and_index<T>(&self, permit: Permit, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
-        let written = self.write_unindexed(work);
+        let written = self.write_prepared(work);
         drop(permit);
         let (result, change) = written?;
         if let Some(change) = change {
             self.wait_until_indexed(change as u64)?;
         }
         Ok(result)
+    }
+
+    /// Runs a write operation that also renders the listings that it changes. A second transaction for that would
+    /// double the time that the write waits for the disk. Also returns the last change that the index now lacks.
+    fn write_prepared<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<(T, Option<i64>)> {
+        let inner = &self.inner;
+        let ((result, prepared), change) = self.write_unindexed(|writer| {
+            let result = work(writer)?;
+            Ok((result, inner.indexer.prepare(writer.rows, writer.now)?))
+        })?;
+        if !prepared.is_empty() {
+            inner.indexer.keep_prepared(prepared, self.snapshot().change());
+        }
+        Ok((result, change))
     }
 
     /// Runs a write operation without updating the index. Also returns the last change that the index now

@@ -222,6 +222,7 @@ impl Market {
         let indexer = Indexer::new(Arc::clone(&store), Arc::clone(&clock), renderer);
         let key_cache = Arc::new(KeyCache::new(settings.keys.allow_fixture_keys));
         if mode != OpenMode::ReadOnly {
+            index_dir.discard_if_ahead(|| indexer.latest_change())?;
             record_retirements(&store, clock.now())?;
         }
         let worker = match mode {
@@ -302,6 +303,12 @@ impl Market {
     /// Returns the number of SQL statements executed so far. The cost of a request is the difference.
     pub fn statement_count(&self) -> u64 {
         self.inner.store.statement_count()
+    }
+
+    /// Returns the number of commits of the database and of the index so far. The cost of a request is the
+    /// difference.
+    pub fn commit_count(&self) -> u64 {
+        self.inner.store.commit_count() + self.inner.indexer.commit_count()
     }
 
     /// Returns the notifier that wakes the background threads.

@@ -62,6 +62,19 @@ impl IndexDirectory {
         Ok(directory)
     }
 
+    /// Replaces the current index by an empty one, which is then filled from the queue, if it has changes that the
+    /// database lacks. After a failure of the machine, the database may have lost the last transactions of a bulk
+    /// write, whose numbers other changes would then get.
+    pub fn discard_if_ahead(&self, latest_change: impl FnOnce() -> Result<u64>) -> Result<()> {
+        // Read before the number of the database, which increases first.
+        let indexed = self.index().snapshot().change();
+        if indexed > latest_change()? {
+            tracing::warn!("the search index has changes that the database lacks; rebuilding it");
+            self.current.store(Arc::new(create_index(&self.path)?));
+        }
+        Ok(())
+    }
+
     /// Opens the current index without changing anything. Returns an error if the index is unusable.
     pub fn open_existing(path: &Path) -> Result<IndexDirectory> {
         let missing = || {

@@ -18,7 +18,8 @@ use crate::{
     string_enum::StringEnum,
 };
 
-/// The parts of the taxonomy that documents and renderings need, loaded once for many listings.
+/// The parts of the taxonomy that documents and renderings need: all of them, loaded once for many listings, or
+/// those of one listing.
 #[derive(Debug, Default)]
 pub struct Taxonomy {
     /// Labels of domains and inventory tags, by slug. People search for labels.
@@ -39,6 +40,21 @@ impl Taxonomy {
             labels: tags.chain(domains).collect(),
             languages: languages.map(|language| (language.slug, language.name)).collect(),
             deprecations: store::taxonomy::deprecations(reader)?,
+        })
+    }
+}
+
+impl Taxonomy {
+    /// Loads what one listing needs from the current taxonomy.
+    pub fn load_for(reader: &Reader, entry: &CatalogEntry) -> Result<Taxonomy> {
+        let slugs: Vec<&String> = entry.domain_tags.iter().chain(&entry.tag_slugs).collect();
+        let scale = entry.scale();
+        let languages: Vec<&String> = scale.languages.keys().collect();
+        let has_assets = !entry.assets.is_empty();
+        Ok(Taxonomy {
+            labels: store::taxonomy::find_labels(reader, &slugs)?,
+            languages: store::taxonomy::find_language_names(reader, &languages)?,
+            deprecations: if has_assets { store::taxonomy::deprecations(reader)? } else { BTreeMap::new() },
         })
     }
 }

@@ -1,15 +1,25 @@
 //! Applies queued changes to the index, and renders the JSON that the catalog returns.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 
-use marketplace_index::{Index, Writer};
+use marketplace_index::{Index, Writer, document::ListingDocument};
 
-use super::documents::{self, Taxonomy};
+use super::{
+    documents::{self, Taxonomy},
+    prepared_changes::{PreparedChange, PreparedChanges},
+};
 use crate::{
     domain::{catalog::CatalogEntry, listings::ListingRowId, time::Timestamp},
     error::Result,
     store::{self, Store},
 };
+
+/// Maximum number of listings that a write operation renders itself. A larger operation would block other writes
+/// for long.
+const MAX_PREPARED_LISTINGS: usize = 64;
 
 /// Number of listings processed in one transaction, during which no other write can run.
 const BATCH_SIZE: usize = 256;
@@ -52,12 +62,45 @@ pub struct Indexer {
     store: Arc<Store>,
     clock: Arc<crate::clock::Clock>,
     render: Renderer,
+    prepared: Arc<PreparedChanges>,
+    commit_count: Arc<AtomicU64>,
 }
 
 impl Indexer {
     /// Creates an indexer for a database.
     pub fn new(store: Arc<Store>, clock: Arc<crate::clock::Clock>, render: Renderer) -> Indexer {
-        Indexer { store, clock, render }
+        Indexer { store, clock, render, prepared: Arc::default(), commit_count: Arc::default() }
+    }
+
+    /// Returns the number of commits of indexes so far.
+    pub fn commit_count(&self) -> u64 {
+        self.commit_count.load(Ordering::Relaxed)
+    }
+
+    /// Renders the listings that a transaction has queued, at its end, and builds their documents. Leaves this to
+    /// [`Indexer::drain`] if they are many.
+    pub fn prepare(&self, rows: &store::Writer, now: Timestamp) -> Result<Vec<PreparedChange>> {
+        let queued = rows.queued_listings();
+        if queued.len() > MAX_PREPARED_LISTINGS {
+            return Ok(Vec::new());
+        }
+        let prepare = |(listing, change): (ListingRowId, i64)| {
+            let entry = store::listings::find_catalog_entry(rows, listing)?;
+            let document = match entry {
+                Some(entry) => {
+                    Some(self.render_entry(rows, &entry, &Taxonomy::load_for(rows, &entry)?, now)?)
+                }
+                None => None,
+            };
+            Ok(PreparedChange { change: change as u64, listing, document })
+        };
+        queued.into_iter().map(prepare).collect()
+    }
+
+    /// Keeps what was prepared in a transaction, which is committed now, for the next drain. `indexed` is the
+    /// last change that the index has.
+    pub fn keep_prepared(&self, changes: Vec<PreparedChange>, indexed: u64) {
+        self.prepared.keep(changes, indexed);
     }
 
     /// Returns the number of the latest change in the database.
@@ -70,33 +113,91 @@ impl Indexer {
     /// Renderings are committed before the index returns a listing, so a rendering exists for every search
     /// result. If the operation is canceled, the changes since the last commit are not committed.
     pub fn drain(&self, index: &Index, writer: &mut Writer, progress: &dyn Progress) -> Result<u64> {
+        let done = self.show_until(u64::MAX, index, writer, progress)?;
+        self.flush(writer)?;
+        Ok(done)
+    }
+
+    /// Like [`Indexer::drain`], but applies only the changes up to the number `last`, and other processes may see
+    /// them only after [`Indexer::flush`]. If the listing of `last` has changed again since, there is no such
+    /// number, and all changes are applied.
+    pub fn show_until(
+        &self,
+        last: u64,
+        index: &Index,
+        writer: &mut Writer,
+        progress: &dyn Progress,
+    ) -> Result<u64> {
         let first_change = index.snapshot().change();
         let mut change = first_change;
         let (mut done, mut uncommitted) = (0, 0);
-        let taxonomy = self.store.read(Taxonomy::load)?;
+        let mut taxonomy = None;
         loop {
-            let batch = self
+            let mut batch = self
                 .store
                 .read(|reader| store::index_queue::list_after(reader, change as i64, BATCH_SIZE))?;
-            let Some((_, last)) = batch.last() else { break };
+            let end = batch.iter().position(|(_, change)| *change as u64 == last);
+            let is_end = end.is_some() || batch.len() < BATCH_SIZE;
+            batch.truncate(end.map_or(BATCH_SIZE, |end| end + 1));
+            let Some((_, last_of_batch)) = batch.last() else { break };
             if progress.is_canceled() {
                 return Ok(done);
             }
-            change = *last as u64;
-            let listings: Vec<ListingRowId> = batch.into_iter().map(|(listing, _)| listing).collect();
-            self.index_listings(&listings, writer, &taxonomy)?;
-            done += listings.len() as u64;
-            uncommitted += listings.len() as u64;
+            change = *last_of_batch as u64;
+            let count = batch.len();
+            let listings = self.put_prepared(batch, writer)?;
+            if !listings.is_empty() && taxonomy.is_none() {
+                taxonomy = Some(self.store.read(Taxonomy::load)?);
+            }
+            if let Some(taxonomy) = &taxonomy {
+                self.index_listings(&listings, writer, taxonomy)?;
+            }
+            done += count as u64;
+            uncommitted += count as u64;
+            if is_end {
+                progress.advance(done, done);
+                break;
+            }
             progress.advance(done, done.max(self.latest_change()?.saturating_sub(first_change)));
             if uncommitted >= DOCUMENTS_PER_COMMIT {
-                writer.commit(change)?;
+                self.commit(writer, change)?;
                 uncommitted = 0;
             }
         }
         if uncommitted > 0 {
-            writer.commit(change)?;
+            writer.show(change)?;
+            self.commit_count.fetch_add(u64::from(!writer.is_ahead()), Ordering::Relaxed);
         }
         Ok(done)
+    }
+
+    /// Commits the changes that are shown, so that other processes see them.
+    pub fn flush(&self, writer: &mut Writer) -> Result<()> {
+        self.commit_count.fetch_add(u64::from(writer.is_ahead()), Ordering::Relaxed);
+        Ok(writer.flush()?)
+    }
+
+    fn commit(&self, writer: &mut Writer, change: u64) -> Result<()> {
+        writer.commit(change)?;
+        self.commit_count.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Passes the prepared changes of a batch to the index, and returns the other listings.
+    fn put_prepared(
+        &self,
+        batch: Vec<(ListingRowId, i64)>,
+        writer: &mut Writer,
+    ) -> Result<Vec<ListingRowId>> {
+        let mut others = Vec::new();
+        for (listing, change) in batch {
+            match self.prepared.take(listing, change as u64) {
+                Some(PreparedChange { document: Some(document), .. }) => writer.put(&document)?,
+                Some(PreparedChange { document: None, .. }) => writer.remove(listing.0 as u64)?,
+                None => others.push(listing),
+            }
+        }
+        Ok(others)
     }
 
     /// Loads, renders and indexes listings one by one, which limits memory use and keeps data in the CPU
@@ -107,6 +208,9 @@ impl Indexer {
         writer: &mut Writer,
         taxonomy: &Taxonomy,
     ) -> Result<()> {
+        if listings.is_empty() {
+            return Ok(());
+        }
         let now = self.clock.now();
         self.store.write(|rows| {
             for listing in listings {
@@ -114,12 +218,23 @@ impl Indexer {
                     writer.remove(listing.0 as u64)?;
                     continue;
                 };
-                let rendered = (self.render)(&entry, taxonomy, now);
-                store::renderings::upsert(rows, entry.row_id, &rendered.summary, &rendered.detail_fields)?;
-                writer.put(&documents::build_document(&entry, taxonomy))?;
+                writer.put(&self.render_entry(rows, &entry, taxonomy, now)?)?;
             }
             Ok(())
         })?;
         Ok(())
+    }
+
+    /// Stores the rendering of a listing, and returns its document.
+    fn render_entry(
+        &self,
+        rows: &store::Writer,
+        entry: &CatalogEntry,
+        taxonomy: &Taxonomy,
+        now: Timestamp,
+    ) -> Result<ListingDocument> {
+        let rendered = (self.render)(entry, taxonomy, now);
+        store::renderings::upsert(rows, entry.row_id, &rendered.summary, &rendered.detail_fields)?;
+        Ok(documents::build_document(entry, taxonomy))
     }
 }

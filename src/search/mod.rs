@@ -1,16 +1,18 @@
 //! Synchronizes the search index with the database: converts rows to documents, drains the queue of changes
-//! in a worker thread, and swaps in rebuilt indexes.
+//! on the thread of a write, and swaps in rebuilt indexes.
 //!
 //! The database is the source of truth. All data here is derived and can be deleted and rebuilt at any time.
 
 mod directory;
 mod documents;
 mod indexer;
+mod prepared_changes;
 mod worker;
 
 pub use directory::{IndexDirectory, rebuild_index};
 pub use documents::{Taxonomy, build_document, index_stage, listing_row_id};
 pub use indexer::{Indexer, Progress, RenderedListing, Renderer};
+pub use prepared_changes::PreparedChange;
 pub use worker::{Worker, WriterOptions};
 
 use crate::error::Error;

@@ -9,13 +9,14 @@ use crate::{domain::listings::ListingRowId, error::Result};
 pub fn enqueue(writer: &Writer, listing: ListingRowId) -> Result<()> {
     const SQL: &str = "INSERT INTO index_queue (listing, change) VALUES (?1, ?2)
          ON CONFLICT (listing) DO UPDATE SET change = excluded.change";
-    if !writer.queued_listings.borrow_mut().insert(listing) {
+    if writer.queued_listings.borrow().contains_key(&listing) {
         return Ok(());
     }
     // No other transaction writes during this one, so the latest change number is read only once.
     let change = 1 + writer.last_change.get().map_or_else(|| last_change(writer), Ok)?;
     writer.execute(SQL, (listing, change))?;
     writer.last_change.set(Some(change));
+    writer.queued_listings.borrow_mut().insert(listing, change);
     Ok(())
 }
 

@@ -175,6 +175,8 @@ pub struct Store {
     writer: Mutex<Connection>,
     /// Number of statements prepared for execution so far.
     statement_count: Arc<AtomicU64>,
+    /// Number of committed write transactions so far.
+    commit_count: AtomicU64,
 }
 
 impl Store {
@@ -187,7 +189,7 @@ impl Store {
         configure_writer(&writer, durability).map_err(OpenError::unusable(path))?;
         migrations::migrate(&mut writer, path)?;
         let readers = create_pool(path, READ_ONLY, readers).map_err(OpenError::unusable(path))?;
-        let store = Store { readers, writer: Mutex::new(writer), statement_count: Arc::default() };
+        let store = Store::new(readers, writer);
         // Check before taking the write lock, so that a command need not wait for a server that is writing.
         if store.read(are_rows_missing).map_err(OpenError::unusable(path))? {
             store.write(derive_missing_rows).map_err(OpenError::unusable(path))?;
@@ -232,11 +234,20 @@ impl Store {
         configure_reader(&mut writer).map_err(OpenError::unusable(path))?;
         migrations::check_current(&writer, path)?;
         let readers = create_pool(name, flags, readers).map_err(OpenError::unusable(path))?;
-        let store = Store { readers, writer: Mutex::new(writer), statement_count: Arc::default() };
+        let store = Store::new(readers, writer);
         if store.read(are_rows_missing).map_err(OpenError::unusable(path))? {
             return Err(OpenError::OlderVersion(path.to_owned()));
         }
         Ok(store)
+    }
+
+    fn new(readers: r2d2::Pool<SqliteConnectionManager>, writer: Connection) -> Store {
+        Store {
+            readers,
+            writer: Mutex::new(writer),
+            statement_count: Arc::default(),
+            commit_count: AtomicU64::default(),
+        }
     }
 
     /// Runs `work` in one read transaction, so that all of its reads see the same snapshot. Waits until a
@@ -258,6 +269,11 @@ impl Store {
         self.statement_count.load(Ordering::Relaxed)
     }
 
+    /// Returns the number of committed write transactions so far. The cost of a request is the difference.
+    pub fn commit_count(&self) -> u64 {
+        self.commit_count.load(Ordering::Relaxed)
+    }
+
     /// Runs `work` in one write transaction, which is rolled back if `work` fails. Also returns the number of
     /// the last change to a listing that `work` queued for the index, if any.
     pub fn write<T>(&self, work: impl FnOnce(&Writer) -> Result<T>) -> Result<(T, Option<i64>)> {
@@ -271,6 +287,7 @@ impl Store {
         let result = work(&writer)?;
         let change = writer.last_change.get();
         transaction.commit()?;
+        self.commit_count.fetch_add(1, Ordering::Relaxed);
         Ok((result, change))
     }
 

@@ -52,6 +52,31 @@ pub fn languages(reader: &Reader) -> Result<Vec<Language>> {
     })
 }
 
+/// Returns the labels of these domains and inventory tags, by slug. If both have the slug, the domain's label.
+pub fn find_labels(reader: &Reader, slugs: &[&String]) -> Result<BTreeMap<String, String>> {
+    const TAGS: &str =
+        "SELECT slug, label FROM inventory_tags WHERE slug IN (SELECT value FROM json_each(?1))";
+    const DOMAINS: &str = "SELECT slug, label FROM domains WHERE slug IN (SELECT value FROM json_each(?1))";
+    let mut labels = BTreeMap::new();
+    if !slugs.is_empty() {
+        let slugs = row::to_json(slugs)?;
+        for sql in [TAGS, DOMAINS] {
+            labels.extend(reader.query_all(sql, [&slugs], |row| Ok((row.get(0)?, row.get(1)?)))?);
+        }
+    }
+    Ok(labels)
+}
+
+/// Returns the names of these languages, by slug.
+pub fn find_language_names(reader: &Reader, slugs: &[&String]) -> Result<BTreeMap<String, String>> {
+    const SQL: &str = "SELECT slug, name FROM languages WHERE slug IN (SELECT value FROM json_each(?1))";
+    if slugs.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let names = reader.query_all(SQL, [row::to_json(slugs)?], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(names.into_iter().collect())
+}
+
 /// Returns all asset kinds, in display order.
 pub fn asset_types(reader: &Reader) -> Result<Vec<AssetType>> {
     const SQL: &str = "SELECT slug, label, is_enabled, listing_kinds, deprecated_at, retires_at, accepts_new_listings, message

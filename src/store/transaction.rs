@@ -2,7 +2,7 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::HashSet,
+    collections::BTreeMap,
     ops::Deref,
     sync::atomic::{AtomicU64, Ordering},
 };
@@ -27,8 +27,8 @@ pub struct Writer<'c> {
     pub(super) reader: Reader<'c>,
     /// Number of the last change to a listing that this transaction queued.
     pub(super) last_change: Cell<Option<i64>>,
-    /// Row IDs of the listings that this transaction queued for the index.
-    pub(super) queued_listings: RefCell<HashSet<ListingRowId>>,
+    /// The listings that this transaction queued for the index, with the numbers of their changes.
+    pub(super) queued_listings: RefCell<BTreeMap<ListingRowId, i64>>,
 }
 
 impl<'c> Deref for Writer<'c> {
@@ -96,6 +96,12 @@ impl Reader<'_> {
 }
 
 impl Writer<'_> {
+    /// Returns the listings that this transaction has queued for the index so far, with the numbers of their
+    /// changes.
+    pub fn queued_listings(&self) -> Vec<(ListingRowId, i64)> {
+        self.queued_listings.borrow().iter().map(|(listing, change)| (*listing, *change)).collect()
+    }
+
     /// Executes a statement and returns the number of changed rows.
     pub(super) fn execute(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<usize> {
         Ok(self.prepare(sql)?.execute(parameters)?)

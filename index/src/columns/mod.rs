@@ -27,12 +27,13 @@ use std::ops::Range;
 use tantivy::DocId;
 use tantivy::directory::OwnedBytes;
 
+use self::builder::ColumnsBuilder;
 use self::packed::PackedArray;
 pub(crate) use self::plugin::{ColumnsPlugin, EXTENSION};
 use crate::doc_bitmap::DocBitmap;
 use crate::document::TeamRowId;
 use crate::error::Error;
-use crate::numeric::{NUMERIC_COLUMNS, NumericColumn};
+use crate::numeric::{NUMERIC_COLUMNS, NumericColumn, NumericRow};
 use crate::order::Order;
 
 const MAGIC: &[u8; 8] = b"MKTCOLS2";
@@ -92,6 +93,20 @@ impl Columns {
         }
         let columns = Columns::from_arrays(size, arrays).ok_or_else(inconsistent)?;
         if end == bytes.len() { Ok(columns) } else { Err(inconsistent()) }
+    }
+
+    /// Builds the columns of documents, given by their numbers and labels, in memory.
+    pub(crate) fn build<'a, L: Iterator<Item = &'a str>>(
+        docs: impl Iterator<Item = (&'a NumericRow, L)>,
+    ) -> Result<Columns, Error> {
+        let mut builder = ColumnsBuilder::new();
+        for (row, labels) in docs {
+            let labels: Vec<u32> = labels.map(|label| builder.ordinal(label)).collect();
+            builder.push(row, labels.into_iter());
+        }
+        let mut file = Vec::new();
+        builder.write(&mut file)?;
+        Columns::open(&OwnedBytes::new(file))
     }
 
     fn from_arrays(size: u32, arrays: Vec<PackedArray<OwnedBytes>>) -> Option<Columns> {

@@ -2,9 +2,11 @@
 
 mod cursors;
 mod directory;
+mod durability;
 mod formats;
 mod large;
 mod market;
 mod model;
 mod pages;
+mod recent;
 mod text;

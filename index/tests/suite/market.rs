@@ -46,7 +46,18 @@ impl TestIndex {
         self.index = Index::open(self.directory.path()).unwrap();
     }
 
+    /// Applies changes that other processes do not see yet.
+    pub fn show(&mut self, puts: &[ListingDocument], removes: &[u64]) {
+        let change = self.apply(puts, removes);
+        self.writer().show(change).unwrap();
+    }
+
     pub fn commit(&mut self, puts: &[ListingDocument], removes: &[u64]) {
+        let change = self.apply(puts, removes);
+        self.writer().commit(change).unwrap();
+    }
+
+    fn apply(&mut self, puts: &[ListingDocument], removes: &[u64]) -> u64 {
         self.change += 1;
         let change = self.change;
         let writer = self.writer();
@@ -56,7 +67,7 @@ impl TestIndex {
         for listing in removes {
             writer.remove(*listing).unwrap();
         }
-        writer.commit(change).unwrap();
+        change
     }
 
     pub fn search(&self, search: &Search) -> SearchResults {

@@ -59,7 +59,7 @@ pub fn open_with(directory: &Path, settings: Settings) -> Market {
 }
 
 /// Creates a market with a seller, a buyer, and four drafts, one of which is ready for submission.
-fn prepare(directory: &Path) {
+pub fn prepare(directory: &Path) {
     let market = open(directory);
     fixtures::seed_taxonomy(&market).unwrap();
     let team = |key: &str, role: &str| json!({"key": key, "name": key, "roles": [role], "tier": 1, "created_at": "-P9D"});

@@ -15,6 +15,7 @@ mod kill;
 mod kill_jobs;
 mod layering;
 mod limits;
+mod listed_writes;
 mod logs;
 mod many_markets;
 mod operations;

@@ -1,0 +1,253 @@
+//! Cost of a write that touches a listing, through the HTTP API in process: `PATCH /v2/codebases/{id}` of a codebase
+//! that is on a listing. The write returns after searches show it.
+//!
+//! `cargo bench --bench listed_writes`; `LISTINGS=100000` for the size of the market. The data directory is in the
+//! system's temporary directory, and the database waits for the disk as that of a server does.
+
+#![allow(missing_docs, clippy::print_stdout)]
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use marketplace::{
+    clock::{Clock, Entropy},
+    config::{Layers, Settings},
+    domain::{
+        assets::{ArtifactStatus, Channel},
+        field_locks::FieldLocks,
+        listings::Actor,
+        row_ids::AssetRowId,
+    },
+    error::Result,
+    fixtures,
+    market::{Market, OpenMode, OpenOptions, Writer},
+    mcp,
+    operations::{self, access::Platform, teams::TeamInput},
+    rest,
+    store::{
+        self, Durability,
+        assets::{CodebaseFields, KindFields, NewAsset, NewData},
+        listings::ListingFields,
+    },
+};
+use poem::{Body, Endpoint, Request};
+use uuid::Uuid;
+
+/// Number of listings that are written to.
+const WRITTEN_LISTINGS: usize = 200;
+
+/// Number of writes by one writer, and of the batches whose CPU time is measured. The system counts CPU time in
+/// steps of 10 ms.
+const WRITES: usize = 1_000;
+const BATCHES: usize = 10;
+
+/// Number of writers that measure the throughput, and for how long.
+const WRITERS: usize = 8;
+const THROUGHPUT_TIME: Duration = Duration::from_secs(5);
+
+fn main() {
+    let listings: u64 = std::env::var("LISTINGS").ok().and_then(|text| text.parse().ok()).unwrap_or(10_000);
+    let directory = tempfile::tempdir().expect("create a temporary directory");
+    let market = Market::open(OpenOptions {
+        data_dir: directory.path().to_owned(),
+        settings: settings(),
+        clock: Arc::new(Clock::System),
+        entropy: Entropy::System,
+        durability: Durability::Full,
+        mode: OpenMode::Serve,
+        renderer: rest::RENDERER,
+        program: env!("CARGO_BIN_EXE_marketplace").into(),
+    })
+    .expect("open the market");
+    fixtures::seed_taxonomy(&market).expect("load the taxonomy");
+    fixtures::generate(&market, listings, &()).expect("generate listings");
+    let (key, codebases) = create_codebases(&market);
+    let app = mcp::App::new(rest::App::new(market.settings(), false)).serve(market.clone(), "http://bench");
+    let runtime = tokio::runtime::Runtime::new().expect("start a runtime");
+    let number = AtomicU64::new(0);
+    let write = async |writer: usize| {
+        let number = number.fetch_add(1, Ordering::Relaxed);
+        // Each writer has its own codebases.
+        let codebase = codebases[(number as usize * WRITERS + writer) % WRITTEN_LISTINGS];
+        let request = Request::builder()
+            .method(poem::http::Method::PATCH)
+            .uri(format!("/v2/codebases/{codebase}").parse().expect("the path is valid"))
+            .header("authorization", format!("Bearer {key}"))
+            .header("content-type", "application/json")
+            .body(Body::from(format!(r#"{{"title": "Ledger {number}"}}"#)));
+        let response = app.get_response(request).await;
+        assert_eq!(response.status(), 200, "{:?}", response.into_body().into_string().await);
+    };
+    runtime.block_on(async {
+        for _ in 0..100 {
+            write(0).await;
+        }
+    });
+    let alone = measure_one_writer(&market, |count| {
+        runtime.block_on(async {
+            let mut times = Vec::new();
+            for _ in 0..count {
+                let start = Instant::now();
+                write(0).await;
+                times.push(start.elapsed().as_secs_f64() * 1e3);
+            }
+            times
+        })
+    });
+    let (start, commits, first) = (Instant::now(), market.commit_count(), number.load(Ordering::Relaxed));
+    runtime.block_on(async {
+        let writers = (0..WRITERS).map(|writer| {
+            let write = &write;
+            async move {
+                while start.elapsed() < THROUGHPUT_TIME {
+                    write(writer).await;
+                }
+            }
+        });
+        futures_util::future::join_all(writers).await;
+    });
+    let writes = (number.load(Ordering::Relaxed) - first) as f64;
+    println!("\n{listings} listings; a write that touches one:\n\n| | measured | required |\n| - | - | - |");
+    println!("| wall time, median | {:.2} ms | 3 ms |", alone.wall_ms);
+    println!("| wall time, 99th percentile | {:.2} ms | |", alone.slow_wall_ms);
+    println!("| CPU time, median of {BATCHES} batches | {:.2} ms | 2 ms |", alone.cpu_ms);
+    println!("| commits per write | {:.2} | 2 |", alone.commits);
+    println!(
+        "| throughput, {WRITERS} writers | {:.0} per second | 300 per second |",
+        writes / start.elapsed().as_secs_f64()
+    );
+    println!(
+        "| commits per write, {WRITERS} writers | {:.2} | 2 |",
+        (market.commit_count() - commits) as f64 / writes
+    );
+    println!("\n{} segments", market.snapshot().segments());
+}
+
+/// What a write costs when no other one runs.
+struct Cost {
+    wall_ms: f64,
+    slow_wall_ms: f64,
+    cpu_ms: f64,
+    commits: f64,
+}
+
+/// Measures a function that makes a number of writes and returns the times that they took.
+fn measure_one_writer(market: &Market, write: impl Fn(usize) -> Vec<f64>) -> Cost {
+    let (mut wall, mut cpu) = (Vec::new(), Vec::new());
+    let commits = market.commit_count();
+    for _ in 0..BATCHES {
+        let before = process_millis();
+        wall.extend(write(WRITES / BATCHES));
+        cpu.push((process_millis() - before) / (WRITES / BATCHES) as f64);
+    }
+    wall.sort_by(f64::total_cmp);
+    cpu.sort_by(f64::total_cmp);
+    Cost {
+        wall_ms: wall[WRITES / 2],
+        slow_wall_ms: wall[WRITES * 99 / 100],
+        cpu_ms: cpu[BATCHES / 2],
+        commits: (market.commit_count() - commits) as f64 / WRITES as f64,
+    }
+}
+
+/// Returns the CPU milliseconds of the process so far, in steps of 10.
+fn process_millis() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").expect("read the process status");
+    let fields = stat.rsplit(") ").next().expect("the status has fields").split(' ');
+    fields.skip(11).take(2).map(|ticks| ticks.parse::<f64>().expect("ticks are a number") * 10.0).sum()
+}
+
+/// Returns the settings of a demo, which has no rate limits.
+fn settings() -> Settings {
+    let mut layers = Layers::new();
+    layers.apply_demo().and_then(|()| layers.resolve()).expect("the built-in settings are valid")
+}
+
+/// Creates a vendor with codebases, each on its own listing. Returns an API key and the IDs of the codebases.
+fn create_codebases(market: &Market) -> (String, Vec<Uuid>) {
+    let team = TeamInput { name: "Bench", is_vendor: true, is_buyer: false, tier: 1, has_accepted_nda: true };
+    market.write_blocking(|writer| operations::teams::create(writer, &team)).expect("create a team");
+    let (_, key) = market
+        .write_blocking(|writer| operations::keys::create(writer, "Bench", "bench", None))
+        .expect("create an API key");
+    let codebases = (0..WRITTEN_LISTINGS).map(|number| {
+        market.write_blocking(|writer| create_listed_codebase(writer, number)).expect("create a listing")
+    });
+    (key, codebases.collect())
+}
+
+fn create_listed_codebase(writer: &mut Writer, number: usize) -> Result<Uuid> {
+    let vendor = Platform::of_process().vendor(operations::teams::resolve(writer.rows, "Bench")?);
+    let tags = ["finance".to_owned()];
+    let fields = ListingFields {
+        title: &format!("Ledgers of a small bank, part {number}"),
+        description: "The history of the ledgers, with the tests, the tickets, and the reviews, as long as it gets.",
+        domain_tags: &tags,
+        tag_slugs: &[],
+        price: None,
+        sample_price: None,
+        accepts_bids: true,
+        terms: "",
+        delivery: None,
+        available_from: None,
+    };
+    let listing_id = writer.clock.new_id();
+    let listing = operations::listings::create(writer, &vendor, Actor::Team, listing_id, &fields)?;
+    let (asset, id) = insert_codebase(writer, &format!("Ledger {number}"), &tags)?;
+    store::listings::attach_asset(writer.rows, listing, asset)?;
+    Ok(id)
+}
+
+fn insert_codebase(writer: &Writer, title: &str, tags: &[String]) -> Result<(AssetRowId, Uuid)> {
+    let team = operations::teams::resolve(writer.rows, "Bench")?.row_id;
+    let id = writer.clock.new_id();
+    let asset = NewAsset {
+        id,
+        team,
+        group: store::groups::find_default_row_id(writer.rows, team)?,
+        title,
+        description: Some("A paragraph about it, as long as vendors write them when they are in a hurry."),
+        domain_tags: tags,
+        other_domain: None,
+        price: None,
+        notes: None,
+        extra_columns: &BTreeMap::new(),
+        created_at: writer.now,
+        locks: &FieldLocks::new(),
+        kind_fields: KindFields::Codebase(CodebaseFields {
+            exclusivity: None,
+            lines_of_code: Some(120_000),
+            commits: Some(4_000),
+            contributors: Some(12),
+            merged_prs: Some(300),
+            history_start: Some("2019-04-05"),
+            history_end: Some("2024-04-05"),
+            ci_on_prs: Some(true),
+            languages: None,
+        }),
+    };
+    let row = store::assets::insert(writer.rows, &asset)?;
+    let data = NewData {
+        channel: Channel::Zip,
+        repo_full_name: None,
+        is_private: true,
+        archive_status: ArtifactStatus::Completed,
+        analysis_status: ArtifactStatus::Completed,
+        attached_at: writer.now,
+        analyzed_at: None,
+        archive_bytes: Some(1_000),
+        commit_sha: None,
+        archive_error: None,
+        analysis_error: None,
+        manifest_url: None,
+        upload: None,
+    };
+    store::assets::attach_data(writer.rows, row, &data)?;
+    Ok((row, id))
+}

@@ -1,0 +1,50 @@
+//! Changes that searches find before the engine has written them.
+
+use marketplace_index::{Index, Scope};
+
+use super::market::{TestIndex, listing_with_title};
+
+#[test]
+fn shown_changes_are_found_and_written_later() {
+    let mut market = TestIndex::with_titles(&["robot arms", "kitchen robot", "gripper"]);
+    let other = Index::open(market.directory.path()).unwrap();
+    market.show(&[listing_with_title(2, "welding robots"), listing_with_title(4, "robot arm")], &[3]);
+    let check = |market: &TestIndex| {
+        assert_eq!(market.find("robots"), [4, 2, 1]);
+        assert_eq!(market.find("\"robot arm\""), [4, 1]);
+        assert_eq!((market.find("wel"), market.find("wedling")), (vec![2], vec![2]));
+        assert_eq!((market.find("kitchen"), market.find("gripper")), (vec![], vec![]));
+        assert_eq!(market.index.snapshot().count(Scope::Market), 3);
+    };
+    check(&market);
+    assert!(market.writer().is_ahead() && !other.reload().unwrap());
+    market.writer().flush().unwrap();
+    check(&market);
+    assert!(!market.writer().is_ahead() && other.reload().unwrap());
+    assert_eq!(other.snapshot().fingerprints(), market.index.snapshot().fingerprints());
+}
+
+#[test]
+fn repeatedly_shown_listing_is_found_once() {
+    let mut market = TestIndex::with_titles(&["robot", "arm"]);
+    for round in 0..100 {
+        market.show(&[listing_with_title(1 + round % 40, &format!("kitchen round{round}"))], &[]);
+        assert_eq!(market.find(&format!("round{round}")), [1 + round % 40]);
+    }
+    assert_eq!(market.find("kitchen").len(), 40);
+    market.show(&[], &(1..=40).collect::<Vec<u64>>());
+    assert_eq!(market.index.snapshot().count(Scope::Market), 0);
+    market.finish();
+    assert_eq!(market.index.snapshot().count(Scope::Market), 0);
+}
+
+#[test]
+fn new_writer_starts_at_the_last_commit() {
+    let mut market = TestIndex::with_titles(&["robot", "arm"]);
+    market.show(&[listing_with_title(1, "kitchen")], &[2]);
+    assert_eq!(market.index.snapshot().change(), 2);
+    let index = market.index.clone();
+    market.reopen();
+    drop(index.writer(15_000_000, 1).unwrap());
+    assert_eq!((index.snapshot().change(), market.find("robot"), market.find("arm")), (1, vec![1], vec![2]));
+}
