@@ -11,6 +11,7 @@ mod doc_bitmap;
 pub mod document;
 mod durability;
 mod edit_distance;
+mod engine_writer;
 mod error;
 mod facet;
 mod facets;
@@ -46,6 +47,7 @@ use tantivy::{IndexMeta, IndexSettings};
 
 pub use self::cursor::{CursorKey, InvalidCursor};
 pub use self::durability::UNSYNCED_FILE;
+pub use self::engine_writer::{ClosingEngine, EngineWriter};
 pub use self::error::Error;
 pub use self::facets::Facets;
 pub use self::measure::{Measure, PerMeasure};
@@ -77,6 +79,7 @@ pub struct Index {
 
 struct Inner {
     engine: tantivy::Index,
+    directory: PrivateDirectory,
     dir: PathBuf,
     fields: Fields,
     version: u32,
@@ -132,18 +135,25 @@ impl Index {
         if !(OLDEST_SCHEMA_VERSION..=SCHEMA_VERSION).contains(&version) {
             return Err(Error::SchemaMismatch { found: version, expected: SCHEMA_VERSION });
         }
-        let mut engine = tantivy::Index::open(open_directory(dir)?)?;
+        let directory = open_directory(dir)?;
+        let mut engine = tantivy::Index::open(directory.clone())?;
         let (schema, fields) = schema::schema();
         if engine.schema() != schema {
             return Err(Error::Corrupt("the fields do not match the schema version".to_owned()));
         }
         engine.register_plugin(Arc::new(ColumnsPlugin::new(fields)));
         // The engine trusts its files, and panics on some that are truncated.
-        catch_unwind(AssertUnwindSafe(|| Index::from_engine(engine, dir, fields, version)))
+        catch_unwind(AssertUnwindSafe(|| Index::from_engine(engine, directory, dir, fields, version)))
             .unwrap_or_else(|_| Err(Error::Corrupt("a file is truncated".to_owned())))
     }
 
-    fn from_engine(engine: tantivy::Index, dir: &Path, fields: Fields, version: u32) -> Result<Index, Error> {
+    fn from_engine(
+        engine: tantivy::Index,
+        directory: PrivateDirectory,
+        dir: &Path,
+        fields: Fields,
+        version: u32,
+    ) -> Result<Index, Error> {
         if durability::may_be_torn(dir)? {
             // The lock keeps a writer from deleting the files of the commit.
             let _lock = engine.directory().acquire_lock(&META_LOCK).map_err(tantivy::TantivyError::from)?;
@@ -154,7 +164,9 @@ impl Index {
         let current = ArcSwap::from_pointee(snapshot);
         let replace_lock = Mutex::new(());
         let dir = dir.to_owned();
-        Ok(Index { inner: Arc::new(Inner { engine, dir, fields, version, current, replace_lock }) })
+        Ok(Index {
+            inner: Arc::new(Inner { engine, directory, dir, fields, version, current, replace_lock }),
+        })
     }
 
     /// Returns whether the index has an older schema version. It can be used as any other, but text is split by
@@ -228,6 +240,10 @@ impl Index {
 
     pub(crate) fn engine(&self) -> &tantivy::Index {
         &self.inner.engine
+    }
+
+    pub(crate) fn directory(&self) -> &PrivateDirectory {
+        &self.inner.directory
     }
 
     pub(crate) fn dir(&self) -> &Path {

@@ -10,8 +10,8 @@ use std::{
 };
 
 use tantivy::directory::{
-    AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, MmapDirectory, TerminatingWrite,
-    WatchCallback, WatchHandle, WritePtr,
+    AntiCallToken, Directory, DirectoryLock, FileHandle, INDEX_WRITER_LOCK, Lock, MmapDirectory,
+    TerminatingWrite, WatchCallback, WatchHandle, WritePtr,
     error::{DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError},
 };
 
@@ -34,6 +34,12 @@ impl PrivateDirectory {
     /// Opens a directory that exists.
     pub(crate) fn open(path: &Path) -> Result<PrivateDirectory, OpenDirectoryError> {
         Ok(PrivateDirectory { inner: MmapDirectory::open(path)?, path: path.to_owned() })
+    }
+
+    /// Opens the file whose lock the writer of the index holds.
+    pub(crate) fn open_writer_lock(&self) -> io::Result<File> {
+        let path = self.path.join(&INDEX_WRITER_LOCK.filepath);
+        OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)
     }
 
     /// Returns the files of segments, whether or not a commit has them.
@@ -145,6 +151,10 @@ impl Directory for PrivateDirectory {
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
+        if lock.filepath == INDEX_WRITER_LOCK.filepath {
+            // Only an `EngineWriter` opens the engine's writer, and it holds the lock for longer.
+            return Ok(DirectoryLock::from(Box::new(())));
+        }
         // The engine would create the file with the mode that the umask gives.
         let path = self.path.join(&lock.filepath);
         if !path.exists() {

@@ -7,25 +7,17 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::sync::Arc;
 
-use tantivy::directory::INDEX_WRITER_LOCK;
-use tantivy::indexer::{AddOperation, IndexWriterOptions, SegmentWriter};
-use tantivy::{Directory, IndexWriter, TantivyDocument, TantivyError};
+use tantivy::TantivyDocument;
+use tantivy::indexer::{AddOperation, SegmentWriter};
 
 use crate::Index;
 use crate::document::{ListingDocument, ListingRowId};
-use crate::durability;
+use crate::engine_writer::EngineWriter;
 use crate::error::Error;
-use crate::merge_policy::GrowingSegments;
 use crate::recent::RecentDocument;
 use crate::replaced_listing::ReplacedListing;
 use crate::snapshot::Snapshot;
 use crate::text_analysis::Analyzers;
-
-/// Minimum memory per indexing thread, as required by the search engine, in bytes.
-const MIN_THREAD_BYTES: usize = 15_000_000;
-
-/// Maximum memory per indexing thread that the search engine accepts, in bytes.
-const MAX_THREAD_BYTES: usize = 4_000_000_000;
 
 /// Maximum number of changes, and bytes of text, that become one segment on the calling thread.
 const MAX_SMALL_BATCH: usize = 256;
@@ -38,14 +30,11 @@ const MAX_RECENT: usize = 32;
 /// Initial memory for the words of a small batch, in bytes. It grows if needed.
 const SMALL_BATCH_MEMORY: usize = 200_000;
 
-/// Number of threads that merge segments.
-const MERGE_THREADS: usize = 1;
-
 /// Changes the index. There is at most one writer per directory, among all processes. Changes become visible
 /// on commit, and uncommitted changes are lost when the writer is dropped.
 pub struct Writer {
     index: Index,
-    engine: IndexWriter<TantivyDocument>,
+    engine: Arc<EngineWriter>,
     /// The changes since the last commit, unless they are too many: the new document, or `None` if the listing is
     /// removed.
     batch: BTreeMap<ListingRowId, Option<RecentDocument>>,
@@ -65,22 +54,7 @@ pub struct Writer {
 
 impl Writer {
     pub(crate) fn open(index: &Index, memory_bytes: usize, threads: usize) -> Result<Writer, Error> {
-        let threads = threads.max(1);
-        let options = IndexWriterOptions::builder()
-            .num_worker_threads(threads)
-            .memory_budget_per_thread((memory_bytes / threads).clamp(MIN_THREAD_BYTES, MAX_THREAD_BYTES))
-            .num_merge_threads(MERGE_THREADS)
-            .build();
-        let engine = index.engine().writer_with_options(options)?;
-        durability::mark_unsynced(index.dir())?;
-        engine.set_merge_policy(Box::new(GrowingSegments));
-        // Files that a killed writer left have to be deleted: the engine names files by operation numbers,
-        // which continue after the last commit, and refuses to write a file that exists.
-        engine.garbage_collect_files().wait()?;
-        // The first operation would get the operation number of the last commit, and a merge that targets
-        // that commit would treat it as part of it, but only in some segments; the others would never apply
-        // it. This no-op takes the number instead.
-        engine.run(std::iter::empty())?;
+        let engine = Arc::new(EngineWriter::lock(index, memory_bytes, threads)?);
         // Another process may have written since; see `write_batch`.
         index.discard_recent()?;
         let written = index.snapshot();
@@ -132,13 +106,15 @@ impl Writer {
     /// Passes a change to the engine's threads.
     fn stream(&mut self, listing: ListingRowId, doc: Option<TantivyDocument>) -> Result<(), Error> {
         self.has_segments |= doc.is_some();
-        if self.has_segments {
-            self.engine.delete_term(self.index.fields().listing(listing));
-        }
-        if let Some(doc) = doc {
-            self.engine.add_document(doc)?;
-        }
-        Ok(())
+        self.engine.with(|engine| {
+            if self.has_segments {
+                engine.delete_term(self.index.fields().listing(listing));
+            }
+            if let Some(doc) = doc {
+                engine.add_document(doc)?;
+            }
+            Ok(())
+        })
     }
 
     /// Makes all changes so far visible in this process: when this returns, [`Index::snapshot`] includes them, as the
@@ -171,9 +147,12 @@ impl Writer {
     /// which the index opens at an earlier commit, or is [corrupt](Error::Corrupt).
     pub fn commit(&mut self, change: u64) -> Result<(), Error> {
         self.write_batch()?;
-        let mut commit = self.engine.prepare_commit()?;
-        commit.set_payload(&change.to_string());
-        commit.commit()?;
+        self.engine.with(|engine| {
+            let mut commit = engine.prepare_commit()?;
+            commit.set_payload(&change.to_string());
+            commit.commit()?;
+            Ok(())
+        })?;
         self.is_streaming = false;
         self.change = change;
         self.index.reload()?;
@@ -196,37 +175,40 @@ impl Writer {
                 replaced.push(fields.listing(listing));
             }
         }
-        if docs.is_empty() {
-            for listing in replaced {
-                self.engine.delete_term(listing);
+        // The engine deletes files that it does not know when it is opened, so the segment is written afterwards.
+        self.engine.with(|engine| {
+            if docs.is_empty() {
+                for listing in replaced {
+                    engine.delete_term(listing);
+                }
+                return Ok(());
             }
-            return Ok(());
-        }
-        let count = docs.len() as u32;
-        let segment = self.engine.new_segment();
-        let mut segment_writer = SegmentWriter::for_segment(SMALL_BATCH_MEMORY, segment.clone())?;
-        for document in docs {
-            // Only segments that the engine's own threads write need operation numbers of documents.
-            segment_writer.add_document(AddOperation { opstamp: 0, document })?;
-        }
-        segment_writer.finalize()?;
-        for listing in replaced {
-            self.engine.delete_query(Box::new(ReplacedListing::new(listing, segment.id())))?;
-        }
-        self.engine.add_segment(self.index.engine().new_segment_meta(segment.id(), count))?;
-        Ok(())
+            let count = docs.len() as u32;
+            let segment = engine.new_segment();
+            let mut segment_writer = SegmentWriter::for_segment(SMALL_BATCH_MEMORY, segment.clone())?;
+            for document in docs {
+                // Only segments that the engine's own threads write need operation numbers of documents.
+                segment_writer.add_document(AddOperation { opstamp: 0, document })?;
+            }
+            segment_writer.finalize()?;
+            for listing in replaced {
+                engine.delete_query(Box::new(ReplacedListing::new(listing, segment.id())))?;
+            }
+            engine.add_segment(self.index.engine().new_segment_meta(segment.id(), count))?;
+            Ok(())
+        })
     }
 
-    /// Waits for running merges, closes the writer, waits until everything is on the disk, and reloads the index.
+    /// Returns the engine's writer, to close it while no changes are made. It is opened again when it is needed.
+    /// There must be no changes since the last commit.
+    pub fn engine(&self) -> Arc<EngineWriter> {
+        debug_assert!(self.batch.is_empty() && !self.is_streaming && !self.is_ahead());
+        Arc::clone(&self.engine)
+    }
+
+    /// Commits, waits for running merges, closes the writer, and waits until everything is on the disk.
     pub fn finish(mut self) -> Result<(), Error> {
         self.flush()?;
-        self.engine.wait_merging_threads()?;
-        match self.index.engine().directory().acquire_lock(&INDEX_WRITER_LOCK) {
-            Ok(_lock) => durability::sync(self.index.dir())?,
-            Err(tantivy::directory::error::LockError::LockBusy) => {} // The next writer has marked the index.
-            Err(error) => return Err(TantivyError::from(error).into()),
-        }
-        self.index.reload()?;
-        Ok(())
+        self.engine.close().finish()
     }
 }

@@ -3,6 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
+use tokio::sync::watch;
 
 use super::{
     CommandError, CommandResult, GlobalOptions, init_logging, open_directory, operator_message, print_line,
@@ -124,6 +125,7 @@ async fn serve_http(market: Market, address: SocketAddr) -> CommandResult {
         .serve_agents(market.clone(), &rest::base_url(market.settings(), address));
     let stop = process::server_stop_signal(market.settings().server.drain_seconds)?;
     print_line(format_args!("listening on {}{}", rest::local_url(address), mcp::PATHS[0]));
-    let result = rest::run(app, listener, market.settings(), stop).await;
+    // A process that only reads looks for changes before each request.
+    let result = rest::run(app, listener, market.settings(), watch::Sender::default(), stop).await;
     result.map_err(|cause| CommandError::Other(format!("the server stopped: {cause}")))
 }

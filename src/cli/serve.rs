@@ -7,6 +7,7 @@ use std::{
 };
 
 use clap::Args;
+use tokio::sync::watch;
 
 use super::{
     CommandError, CommandResult, GlobalOptions, init_logging, open_directory, print_line, process,
@@ -15,7 +16,7 @@ use super::{
 use crate::{
     config::{RepositorySettings, Settings, parse_listen_address},
     fixtures,
-    market::{Market, OpenMode},
+    market::{self, Market, OpenMode},
     mcp, operations, rest,
     store::Durability,
 };
@@ -108,12 +109,16 @@ async fn run_server(market: Market, listener: std::net::TcpListener, is_demo: bo
         stopping.stop();
     };
     let (settings, data_dir) = (market.settings().clone(), market.data_dir().to_owned());
-    let server = tokio::spawn(async move { rest::run(app, listener, &settings, stop).await });
+    let connected = watch::Sender::default();
+    let following = tokio::spawn(market::follow_processes(market, connected.subscribe()));
+    let server = tokio::spawn(async move { rest::run(app, listener, &settings, connected, stop).await });
     print_line(format_args!("listening on {}", rest::local_url(address)));
     if is_demo {
         print_demo_instructions(&url, &data_dir);
     }
-    match server.await {
+    let served = server.await;
+    following.abort();
+    match served {
         Ok(Ok(())) => Ok(()),
         Ok(Err(cause)) => Err(CommandError::Other(format!("the server stopped: {cause}"))),
         Err(panic) => Err(CommandError::Other(format!("the server stopped: {panic}"))),

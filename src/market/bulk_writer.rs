@@ -37,10 +37,10 @@ impl<'a> BulkWriter<'a> {
     pub fn finish(self, progress: &dyn Progress) -> Result<()> {
         let Some(change) = self.last_change.get() else { return Ok(()) };
         let inner = &self.market.inner;
-        match &inner.worker {
-            Some(worker) => {
-                worker.wait_until_indexed(change as u64)?;
-                worker.commit()
+        match &inner.updater {
+            Some(updater) => {
+                updater.wait_until_indexed(change as u64)?;
+                updater.commit()
             }
             None => {
                 let WriterOptions { memory_bytes, threads } = index_writer_size(&inner.settings);

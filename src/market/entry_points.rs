@@ -5,7 +5,7 @@ use std::{cell::Cell, sync::Arc};
 
 use marketplace_index::Snapshot;
 
-use super::{Inner, Market, Permit, Reader, Requester, Writer, spawn_blocking};
+use super::{Inner, Market, Permit, Reader, Requester, Writer, other_processes, spawn_blocking};
 use crate::{
     error::{Error, Result},
     store,
@@ -166,6 +166,9 @@ impl Market {
         inner.key_cache.clear();
         if has_enqueued.get() {
             inner.background_notify.notify();
+        }
+        if inner.updater.is_none() {
+            other_processes::notify_server(&inner.data_dir);
         }
         Ok(written)
     }

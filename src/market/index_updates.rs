@@ -1,25 +1,31 @@
-//! How changes get into the search index: by the worker of a serving process, or by a command.
+//! How changes get into the search index: by the updater of a serving process, or by a command.
 
 use std::{sync::PoisonError, time::Duration};
 
-use super::{Market, index_writer_size};
+use super::{Market, index_writer_size, other_processes, record_retirements};
 use crate::{
     error::{Error, Result},
-    search::WriterOptions,
+    search::{SharedUpdater, WriterOptions},
 };
 
 /// How long a command waits until the server on the same directory has indexed a change.
 const INDEX_TIMEOUT: Duration = Duration::from_mins(1);
 
 impl Market {
-    /// Waits until the index contains a change. If this process has no worker, then either this process
+    /// Waits until the index contains a change. If this process has no updater, then either this process
     /// applies the change or the server on the same directory does, depending on which of them holds the
     /// index writer.
     pub(super) fn wait_until_indexed(&self, change: u64) -> Result<()> {
-        match &self.inner.worker {
-            Some(worker) => worker.wait_until_indexed(change),
+        match &self.inner.updater {
+            Some(updater) => updater.wait_until_indexed(change),
             None => self.apply_changes(change, index_writer_size(&self.inner.settings), &()),
         }
+    }
+
+    /// Commits the index, so that other processes see all changes so far. A server does this on its own within a
+    /// moment.
+    pub fn commit_index(&self) -> Result<()> {
+        self.inner.updater.as_ref().map_or(Ok(()), SharedUpdater::commit)
     }
 
     /// Updates the index from a command, or waits until the server on the same directory has done so.
@@ -60,22 +66,31 @@ impl Market {
         }
     }
 
-    /// Picks up the changes of other processes. A serving process does this on its own; a process that only
-    /// reads calls this before each request.
+    /// Picks up the changes of other processes, and what the clock has changed. A process that only reads calls
+    /// this before each request. A server calls it when [another process notifies it](super::follow_processes).
     pub fn refresh(&self) -> Result<()> {
         let inner = &self.inner;
-        if inner.worker.is_some() {
-            return Ok(());
-        }
         // Held until the cached keys are cleared, so that no other thread continues with outdated keys.
         let mut seen = inner.seen_version.lock().unwrap_or_else(PoisonError::into_inner);
         let version = inner.store.data_version()?;
-        if seen.replace(version) != Some(version) {
+        let is_changed = seen.replace(version) != Some(version);
+        if is_changed {
             inner.key_cache.clear();
         }
         drop(seen);
-        inner.index_dir.reload()?;
-        inner.index_dir.index().reload()?;
+        let Some(updater) = &inner.updater else {
+            inner.index_dir.reload()?;
+            inner.index_dir.index().reload()?;
+            return Ok(());
+        };
+        let is_retired = record_retirements(&inner.store, inner.clock.now())?;
+        inner.key_cache.flush_uses(&inner.store, inner.clock.now())?;
+        if is_changed {
+            inner.background_notify.notify();
+        }
+        if is_changed || is_retired || inner.index_dir.has_newer_index()? {
+            updater.follow()?;
+        }
         Ok(())
     }
 
@@ -91,7 +106,13 @@ impl Market {
             size.threads,
             progress,
         )?;
-        self.update_index(self.latest_change()?, &())?;
+        match &self.inner.updater {
+            Some(updater) => updater.follow()?,
+            None => {
+                other_processes::notify_server(&self.inner.data_dir);
+                self.update_index(self.latest_change()?, &())?;
+            }
+        }
         Ok(count)
     }
 }

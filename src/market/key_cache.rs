@@ -76,6 +76,11 @@ impl KeyCache {
         self.entries.write().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
+    /// Returns whether there are key uses that [`KeyCache::flush_uses`] has not written.
+    pub fn has_pending_uses(&self) -> bool {
+        !self.pending_uses.lock().unwrap_or_else(PoisonError::into_inner).by_key.is_empty()
+    }
+
     /// Writes the times of key uses to the database, about once a minute.
     pub fn flush_uses(&self, store: &Store, now: Timestamp) -> Result<()> {
         let by_key = {

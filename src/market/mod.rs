@@ -10,6 +10,7 @@ mod key_cache;
 mod lock;
 mod notify;
 mod open_options;
+mod other_processes;
 mod requester;
 mod scheduler;
 mod space;
@@ -17,7 +18,7 @@ mod space;
 use std::{
     cell::Cell,
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use marketplace_index::{CursorKey, Snapshot};
@@ -28,6 +29,7 @@ pub use key_cache::{CachedKey, KeyCache};
 pub use lock::{SERVE_LOCK_FILE, ServeLock};
 pub use notify::Notify;
 pub use open_options::{OpenError, OpenMode, OpenOptions, this_program};
+pub use other_processes::{SOCKET_FILE, follow_processes};
 pub use requester::{CostMeter, Principal, Requester};
 pub use scheduler::{Permit, Scheduler, Share};
 
@@ -41,7 +43,7 @@ use crate::{
     },
     error::{Error, Result},
     private_files,
-    search::{IndexDirectory, Indexer, Worker, WriterOptions},
+    search::{IndexDirectory, Indexer, SharedUpdater, WriterOptions},
     store::{self, Store},
 };
 
@@ -74,9 +76,9 @@ impl std::fmt::Debug for Market {
 }
 
 struct Inner {
-    // Fields are dropped in this order: the worker stops before anything that it uses is dropped; the lock
+    // Fields are dropped in this order: the updater stops before anything that it uses is dropped; the lock
     // goes last.
-    worker: Option<Worker>,
+    updater: Option<SharedUpdater>,
     indexer: Indexer,
     index_dir: Arc<IndexDirectory>,
     store: Arc<Store>,
@@ -225,16 +227,11 @@ impl Market {
             index_dir.discard_if_ahead(|| indexer.latest_change())?;
             record_retirements(&store, clock.now())?;
         }
-        let worker = match mode {
+        // Read before the index is brought up to date, so that no later change is missed.
+        let seen_version = Mutex::new(Some(store.data_version()?));
+        let updater = match mode {
             OpenMode::Serve => {
-                let detect_changes =
-                    periodic_check(Arc::clone(&store), Arc::clone(&key_cache), Arc::clone(&clock));
-                Some(Worker::start(
-                    indexer.clone(),
-                    Arc::clone(&index_dir),
-                    index_writer_size(&settings),
-                    detect_changes,
-                )?)
+                Some(SharedUpdater::open(indexer.clone(), &index_dir, index_writer_size(&settings))?)
             }
             OpenMode::Command | OpenMode::ReadOnly => None,
         };
@@ -245,7 +242,7 @@ impl Market {
         let waiting_threads = Arc::new(Semaphore::new(max_waiting_threads(&settings)));
         let reserve_bytes = settings.data.reserve_mb * 1_000_000;
         let inner = Inner {
-            worker,
+            updater,
             indexer,
             index_dir,
             store,
@@ -263,7 +260,7 @@ impl Market {
             data_dir: path,
             program,
             waiting_threads,
-            seen_version: Mutex::default(),
+            seen_version,
             _lock: lock,
         };
         Ok(Market { inner: Arc::new(inner) })
@@ -391,25 +388,4 @@ fn record_retirements(store: &Store, now: Timestamp) -> Result<bool> {
         store.write(|rows| store::taxonomy::process_retirement(rows, *kind))?;
     }
     Ok(!kinds.is_empty())
-}
-
-/// Returns what the worker calls a few times a second. A call detects changes of other processes, records
-/// retired asset kinds, stores when keys were used, and returns whether the index may lack a change.
-fn periodic_check(
-    store: Arc<Store>,
-    key_cache: Arc<KeyCache>,
-    clock: Arc<Clock>,
-) -> impl Fn() -> Result<bool> + Send + 'static {
-    let seen = Mutex::new(None);
-    move || {
-        let version = store.data_version()?;
-        let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_changed = seen.replace(version) != Some(version);
-        if is_changed {
-            key_cache.clear();
-        }
-        key_cache.flush_uses(&store, clock.now())?;
-        let is_retired = record_retirements(&store, clock.now())?;
-        Ok(is_changed || is_retired)
-    }
 }

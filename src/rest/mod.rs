@@ -62,6 +62,7 @@ mod vendor_api;
 
 use crate::{config::Settings, search::Renderer};
 use poem::{Response, endpoint::BoxEndpoint};
+use tokio::sync::watch;
 
 pub use api::{APIS, Api, BUYER, RouteGroup, VENDOR, routes};
 pub use api_documents::openapi_json;
@@ -80,11 +81,14 @@ pub use server::ServerBuilder;
 pub const RENDERER: Renderer = shapes::listings::render;
 
 /// Serves requests until `stop` resolves, then lets running requests finish for up to `server.drain_seconds`.
+/// `connected` is set to the number of connections; its receivers are notified when the first one is opened, and
+/// when the last one has ended.
 pub async fn run(
     app: BoxEndpoint<'static, Response>,
     listener: std::net::TcpListener,
     settings: &Settings,
+    connected: watch::Sender<usize>,
     stop: impl Future<Output = ()>,
 ) -> std::io::Result<()> {
-    connections::serve(app, listener, &settings.server, stop).await
+    connections::serve(app, listener, &settings.server, connected, stop).await
 }

@@ -7,13 +7,15 @@ mod directory;
 mod documents;
 mod indexer;
 mod prepared_changes;
-mod worker;
+mod shared_updater;
+mod updater;
 
 pub use directory::{IndexDirectory, rebuild_index};
 pub use documents::{Taxonomy, build_document, index_stage, listing_row_id};
 pub use indexer::{Indexer, Progress, RenderedListing, Renderer};
 pub use prepared_changes::PreparedChange;
-pub use worker::{Worker, WriterOptions};
+pub use shared_updater::SharedUpdater;
+pub use updater::WriterOptions;
 
 use crate::error::Error;
 

@@ -28,6 +28,7 @@ pub mod qc_refreshes;
 pub mod quality;
 pub mod quality_reports;
 pub mod quality_runs;
+mod read_connections;
 pub mod renderings;
 mod row;
 pub mod sales;
@@ -55,9 +56,9 @@ use std::{
     },
 };
 
-use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags, ffi};
 
+use self::read_connections::{ReadConnection, ReadConnections};
 pub use self::transaction::{Reader, Writer};
 use crate::{
     error::{self, BoxedError, Error, ErrorChain, Result},
@@ -114,14 +115,6 @@ pub fn is_unique_violation(error: &Error) -> bool {
     })
 }
 
-/// The pool fails when no connection becomes free within its timeout. The market is then at capacity.
-impl From<r2d2::Error> for Error {
-    fn from(error: r2d2::Error) -> Error {
-        tracing::warn!(%error, "no database connection became free");
-        Error::AtCapacity { retry_seconds: 1 }
-    }
-}
-
 /// Data that a database may lose when the machine (not only the process) fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
@@ -156,7 +149,7 @@ pub enum OpenError {
     Unusable {
         /// Path of the database file.
         path: PathBuf,
-        /// The error of SQLite or of the connection pool.
+        /// The error of SQLite.
         source: BoxedError,
     },
 }
@@ -171,7 +164,7 @@ impl OpenError {
 /// The SQLite database of one market.
 #[derive(Debug)]
 pub struct Store {
-    readers: r2d2::Pool<SqliteConnectionManager>,
+    readers: Arc<ReadConnections>,
     writer: Mutex<Connection>,
     /// Number of statements prepared for execution so far.
     statement_count: Arc<AtomicU64>,
@@ -188,7 +181,7 @@ impl Store {
         let mut writer = Connection::open(path).map_err(OpenError::unusable(path))?;
         configure_writer(&writer, durability).map_err(OpenError::unusable(path))?;
         migrations::migrate(&mut writer, path)?;
-        let readers = create_pool(path, READ_ONLY, readers).map_err(OpenError::unusable(path))?;
+        let readers = open_readers(path, READ_ONLY, readers).map_err(OpenError::unusable(path))?;
         let store = Store::new(readers, writer);
         // Check before taking the write lock, so that a command need not wait for a server that is writing.
         if store.read(are_rows_missing).map_err(OpenError::unusable(path))? {
@@ -230,10 +223,10 @@ impl Store {
         if !path.is_file() {
             return Err(OpenError::Missing(path.parent().unwrap_or(path).to_owned()));
         }
-        let mut writer = Connection::open_with_flags(name, flags).map_err(OpenError::unusable(path))?;
-        configure_reader(&mut writer).map_err(OpenError::unusable(path))?;
+        let writer = Connection::open_with_flags(name, flags).map_err(OpenError::unusable(path))?;
+        configure_reader(&writer).map_err(OpenError::unusable(path))?;
         migrations::check_current(&writer, path)?;
-        let readers = create_pool(name, flags, readers).map_err(OpenError::unusable(path))?;
+        let readers = open_readers(name, flags, readers).map_err(OpenError::unusable(path))?;
         let store = Store::new(readers, writer);
         if store.read(are_rows_missing).map_err(OpenError::unusable(path))? {
             return Err(OpenError::OlderVersion(path.to_owned()));
@@ -241,7 +234,7 @@ impl Store {
         Ok(store)
     }
 
-    fn new(readers: r2d2::Pool<SqliteConnectionManager>, writer: Connection) -> Store {
+    fn new(readers: Arc<ReadConnections>, writer: Connection) -> Store {
         Store {
             readers,
             writer: Mutex::new(writer),
@@ -315,18 +308,8 @@ impl Store {
     }
 }
 
-/// Creates the pool of read connections.
-fn create_pool(
-    path: &Path,
-    flags: OpenFlags,
-    size: u32,
-) -> std::result::Result<r2d2::Pool<SqliteConnectionManager>, r2d2::Error> {
-    let manager = SqliteConnectionManager::file(path).with_flags(flags).with_init(configure_reader);
-    r2d2::Pool::builder()
-        .max_size(size + OWN_READERS)
-        .min_idle(Some(1))
-        .test_on_check_out(false)
-        .build(manager)
+fn open_readers(name: &Path, flags: OpenFlags, readers: u32) -> rusqlite::Result<Arc<ReadConnections>> {
+    ReadConnections::open(name.to_owned(), flags, readers + OWN_READERS)
 }
 
 /// Whether rows or columns that this program derives are missing, or were derived by another version of it.
@@ -347,9 +330,9 @@ fn derive_missing_rows(writer: &Writer) -> Result<()> {
     inventory::insert_postponed(writer)
 }
 
-/// A read connection taken from the pool.
+/// A read connection that is in use.
 pub struct PooledReader {
-    connection: r2d2::PooledConnection<SqliteConnectionManager>,
+    connection: ReadConnection,
     statement_count: Arc<AtomicU64>,
 }
 
@@ -391,7 +374,7 @@ fn configure_writer(connection: &Connection, durability: Durability) -> rusqlite
     Ok(())
 }
 
-fn configure_reader(connection: &mut Connection) -> rusqlite::Result<()> {
+fn configure_reader(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(std::time::Duration::from_millis(BUSY_TIMEOUT_MILLIS))?;
     connection.pragma_update(None, "query_only", true)?;
     connection.pragma_update(None, "cache_size", -16_000)?;

@@ -38,8 +38,10 @@ pub async fn serve(
     app: impl Endpoint<Output = Response> + 'static,
     listener: std::net::TcpListener,
     settings: &ServerSettings,
+    connected: watch::Sender<usize>,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
+    let connected = Arc::new(connected);
     let (app, limits) = (Arc::new(app), Arc::new(ConnectionLimits::new(settings)));
     let drain = Duration::from_secs(settings.drain_seconds);
     let listener = TcpListener::from_std(listener)?;
@@ -58,8 +60,9 @@ pub async fn serve(
             continue;
         };
         let (app, limits, stopped) = (Arc::clone(&app), Arc::clone(&limits), stopped.clone());
+        let counted = CountedConnection::new(&connected);
         tokio::spawn(async move {
-            let _permit = permit;
+            let (_permit, _counted) = (permit, counted);
             let ends = Ends { local, remote };
             let served = http::serve_connection(app, socket, &limits, ends, open.connection(), stopped);
             if let Err(error) = served.await {
@@ -74,6 +77,28 @@ pub async fn serve(
         tracing::warn!("drain period ended with requests still running");
     }
     Ok(())
+}
+
+/// A connection that is open, in the number of connections.
+struct CountedConnection(Arc<watch::Sender<usize>>);
+
+impl CountedConnection {
+    fn new(connected: &Arc<watch::Sender<usize>>) -> CountedConnection {
+        connected.send_if_modified(|count| {
+            *count += 1;
+            *count == 1
+        });
+        CountedConnection(Arc::clone(connected))
+    }
+}
+
+impl Drop for CountedConnection {
+    fn drop(&mut self) {
+        self.0.send_if_modified(|count| {
+            *count -= 1;
+            *count == 0
+        });
+    }
 }
 
 /// A connection that was accepted. Without a place in the table, it must be closed.

@@ -1,20 +1,21 @@
 //! Several processes on one data directory, simulated in one process: a server, commands that run at the same
 //! time, and what processes that ended abnormally leave behind.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
 use marketplace::{
     clock::{Clock, Entropy, fixture_record_id},
     config::Layers,
     domain::{lifecycle::Operation, time::Timestamp},
     fixtures::{self, FixtureSet},
-    market::{Market, OpenError, OpenMode, OpenOptions, Requester},
+    market::{self, Market, OpenError, OpenMode, OpenOptions, Requester, SOCKET_FILE, Writer},
     mcp, operations, rest,
     store::Durability,
 };
 use marketplace_index::{Filters, Index, OLDEST_SCHEMA_VERSION, Scope, Search, Sort, Start};
 use poem::{Body, Endpoint, Request, Response, endpoint::BoxEndpoint};
 use serde_json::{Value, json};
+use tokio::{sync::watch, task::JoinSet};
 
 use crate::harness::{BASE, NOW, lifecycle};
 
@@ -55,8 +56,21 @@ impl ServedMarket {
         ServedMarket { app: mcp::app(market.clone(), BASE), directory, clock, market }
     }
 
+    /// Lets the server follow other processes, as one with this number of connections.
+    fn follow_processes(&self, connected: &watch::Sender<usize>) -> JoinSet<()> {
+        let mut tasks = JoinSet::new();
+        tasks.spawn(market::follow_processes(self.market.clone(), connected.subscribe()));
+        tasks
+    }
+
     fn command(&self) -> Market {
         open(self.directory.path(), &self.clock, OpenMode::Command).unwrap()
+    }
+
+    /// Revokes a key by a command.
+    fn revoke_key(&self, key: &str) {
+        let revoke = |writer: &mut Writer| operations::keys::revoke(writer, fixture_record_id("keys", key));
+        self.command().write_blocking(revoke).unwrap();
     }
 
     async fn browse(&self, key: &str) -> (u16, Value) {
@@ -140,6 +154,7 @@ fn second_server_is_rejected_until_the_first_stops() {
 #[tokio::test(flavor = "multi_thread")]
 async fn server_shows_listings_written_by_a_command() {
     let served = ServedMarket::new();
+    let _following = served.follow_processes(&watch::Sender::default());
     assert_eq!(served.titles().await, ["one"]);
     for (name, days) in [("two", 4), ("three", 3)] {
         let command = served.command();
@@ -155,11 +170,9 @@ async fn server_shows_listings_written_by_a_command() {
 #[tokio::test(flavor = "multi_thread")]
 async fn server_rejects_a_key_revoked_by_a_command() {
     let served = ServedMarket::new();
+    let _following = served.follow_processes(&watch::Sender::default());
     assert_eq!(served.browse("mkt_spare").await.0, 200);
-    let command = served.command();
-    command
-        .write_blocking(|writer| operations::keys::revoke(writer, fixture_record_id("keys", "spare")))
-        .unwrap();
+    served.revoke_key("spare");
     let mut polls = 0;
     while served.browse("mkt_spare").await.0 == 200 {
         polls += 1;
@@ -171,9 +184,30 @@ async fn server_rejects_a_key_revoked_by_a_command() {
     assert_eq!(served.browse("mkt_buyer").await.0, 200);
 }
 
+/// Time passes only while all tasks wait.
+#[tokio::test(start_paused = true)]
+async fn server_without_a_socket_polls_while_somebody_is_connected() {
+    let (served, connected) = (ServedMarket::new(), watch::Sender::default());
+    let _following = served.follow_processes(&connected);
+    std::fs::remove_file(served.directory.path().join(SOCKET_FILE)).unwrap();
+    assert_eq!(served.browse("mkt_spare").await.0, 200);
+    served.revoke_key("spare");
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert_eq!(served.browse("mkt_spare").await.0, 200, "nobody is connected");
+    connected.send_replace(1);
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    assert_eq!(served.browse("mkt_spare").await.0, 401, "the server polls when the first client connects");
+    assert_eq!(served.browse("mkt_buyer").await.0, 200);
+    served.revoke_key("buyer");
+    assert_eq!(served.browse("mkt_buyer").await.0, 200);
+    tokio::time::sleep(Duration::from_millis(1_001)).await;
+    assert_eq!(served.browse("mkt_buyer").await.0, 401, "and then every second");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn server_switches_to_an_index_rebuilt_by_a_command() {
     let served = ServedMarket::new();
+    let _following = served.follow_processes(&watch::Sender::default());
     for (round, name) in ["two", "three", "four"].into_iter().enumerate() {
         let count = served.command().reindex(&()).unwrap();
         assert_eq!(count, round as u64 + 1);

@@ -13,7 +13,9 @@ pub fn server(
     let settings = settings(change);
     let (stop, stopped) = oneshot::channel();
     let stopped = async { drop(stopped.await) };
-    let served = tokio::spawn(async move { serve(app(gate), listener, &settings, stopped).await });
+    let served = tokio::spawn(async move {
+        serve(app(gate), listener, &settings, watch::Sender::default(), stopped).await
+    });
     (address, stop, served)
 }
 

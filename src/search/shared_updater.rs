@@ -1,0 +1,331 @@
+//! How a serving process keeps the index up to date. A write that needs the index updates it on its own thread.
+//! Writes that arrive meanwhile wait, and share the next update. Updates are visible in this process at once. A
+//! thread, which runs only for a few seconds after an update, commits them for other processes.
+
+use std::{
+    path::Path,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use super::{
+    directory::{self, IndexDirectory},
+    indexer::{Indexer, Progress},
+    updater::{Updater, WriterOptions},
+};
+use crate::error::{Error, ErrorChain, Result};
+
+/// Interval at which the committing thread commits, and repeats an update that failed.
+const COMMIT_INTERVAL: Duration = Duration::from_millis(250);
+
+/// Number of intervals without an update after which the committing thread closes the engine's writer and ends.
+const MAX_IDLE_INTERVALS: u32 = 8;
+
+/// Delay before the index is tried again while another process holds its writer.
+const BUSY_DELAY: Duration = Duration::from_millis(20);
+
+/// The state of the index. Numbers are those of changes.
+#[derive(Debug, Default)]
+struct State {
+    /// The last change that a write waits for.
+    requested: u64,
+    /// The last change that the index has.
+    indexed: u64,
+    /// Whether the index shows changes that other processes do not see yet.
+    is_ahead: bool,
+    /// Whether a thread updates the index now.
+    is_updating: bool,
+    /// Number of updates so far.
+    updates: u64,
+    /// Number of updates that failed.
+    failures: u64,
+    /// The error of the last update, if it failed.
+    error: Option<Arc<Error>>,
+    is_stopping: bool,
+    /// The thread that commits, if it runs.
+    committing: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+    /// Locked by the thread that set `is_updating`, and to close the engine's writer.
+    updater: Mutex<Updater>,
+}
+
+/// The updates of an index, shared by the threads that need them. Dropping it ends its threads after the current
+/// update, or the current batch of a rebuild, and commits.
+pub struct SharedUpdater {
+    shared: Arc<Shared>,
+    rebuild: Option<JoinHandle<()>>,
+}
+
+impl SharedUpdater {
+    /// Opens the index writer and brings the index up to date.
+    ///
+    /// If the index has an older schema version, it is used until a thread has built a new one. Until then,
+    /// `options` apply to two writers.
+    pub fn open(
+        indexer: Indexer,
+        directory: &Arc<IndexDirectory>,
+        options: WriterOptions,
+    ) -> Result<SharedUpdater> {
+        let updater = Updater::open(indexer.clone(), Arc::clone(directory), options)?;
+        let state = State { indexed: updater.last_change(), ..State::default() };
+        let shared = Arc::new(Shared {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            updater: Mutex::new(updater),
+        });
+        // Closes the engine's writer if opening the index needed it.
+        shared.start_committing(&mut shared.lock());
+        let mut opened = SharedUpdater { shared, rebuild: None };
+        if directory.index().is_outdated() {
+            let (shared, path) = (Arc::clone(&opened.shared), directory.path().to_owned());
+            let work = move || replace_outdated(&shared, &indexer, &path, options);
+            let thread = thread::Builder::new().name("index-rebuild".to_owned()).spawn(work);
+            opened.rebuild = Some(thread.map_err(Error::internal)?);
+        }
+        Ok(opened)
+    }
+
+    /// Returns when the index includes a change: updates it on this thread, or waits for another thread that does.
+    pub fn wait_until_indexed(&self, change: u64) -> Result<()> {
+        let shared = &self.shared;
+        let mut state = shared.lock();
+        state.requested = state.requested.max(change);
+        let failures = state.failures;
+        while state.indexed < change {
+            if state.failures != failures {
+                return Err(state.unindexed_error());
+            }
+            state = if state.is_updating {
+                shared.wait(state)
+            } else {
+                // Changes beyond that number may not be prepared yet; see `Indexer::keep_prepared`.
+                let last = state.requested;
+                shared.update(state, |updater| updater.update(last))
+            };
+        }
+        Ok(())
+    }
+
+    /// Commits the changes that the index shows, so that other processes see them.
+    pub fn commit(&self) -> Result<()> {
+        let mut state = self.shared.lock();
+        let failures = state.failures;
+        while state.is_ahead {
+            if state.failures != failures {
+                return Err(state.unindexed_error());
+            }
+            state = if state.is_updating {
+                self.shared.wait(state)
+            } else {
+                self.shared.update(state, Updater::commit)
+            };
+        }
+        Ok(())
+    }
+
+    /// Applies the changes of other processes, and uses the index that one of them may have swapped in. After an
+    /// error, this is tried again in the background.
+    pub fn follow(&self) -> Result<()> {
+        self.shared.follow()
+    }
+}
+
+impl Drop for SharedUpdater {
+    fn drop(&mut self) {
+        let mut state = self.shared.lock();
+        state.is_stopping = true;
+        let committing = state.committing.take();
+        drop(state);
+        self.shared.changed.notify_all();
+        for thread in [committing, self.rebuild.take()].into_iter().flatten() {
+            let _ = thread.join();
+        }
+        if let Err(error) = self.shared.lock_updater().close() {
+            tracing::error!(cause = %ErrorChain(&error), "committing the search index failed");
+        }
+    }
+}
+
+impl State {
+    /// Returns the error of a write that the last update would have shown.
+    fn unindexed_error(&self) -> Error {
+        let message = "the change is stored, but the search index cannot show it";
+        match &self.error {
+            Some(cause) => Error::internal_with_source(message, Arc::clone(cause)),
+            None => Error::internal(message),
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'s>(&'s self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_updater(&self) -> MutexGuard<'_, Updater> {
+        self.updater.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Updates the index on this thread, which must find that no other one does, and records the result. While
+    /// another process holds the writer, waits a little instead.
+    fn update<'s>(
+        self: &'s Arc<Self>,
+        mut state: MutexGuard<'s, State>,
+        update: impl FnOnce(&mut Updater) -> Result<Option<u64>>,
+    ) -> MutexGuard<'s, State> {
+        state.is_updating = true;
+        drop(state);
+        let turn = Turn(self);
+        let mut updater = self.lock_updater();
+        let result = update(&mut updater);
+        let is_ahead = updater.is_ahead();
+        drop(updater);
+        if matches!(result, Ok(None)) {
+            thread::sleep(BUSY_DELAY);
+        }
+        let mut state = self.lock();
+        state.is_ahead = is_ahead;
+        state.updates += 1;
+        match result {
+            Ok(None) => {}
+            Ok(Some(change)) => {
+                state.indexed = change;
+                state.error = None;
+            }
+            Err(error) => {
+                tracing::error!(cause = %ErrorChain(&error), "updating the search index failed");
+                state.failures += 1;
+                state.error = Some(Arc::new(error));
+            }
+        }
+        self.start_committing(&mut state);
+        drop(state);
+        drop(turn);
+        self.lock()
+    }
+
+    /// See [`SharedUpdater::follow`].
+    fn follow(self: &Arc<Self>) -> Result<()> {
+        let mut state = self.lock();
+        let failures = state.failures;
+        let mut is_done = false;
+        while !is_done && !state.is_stopping {
+            if state.is_updating {
+                state = self.wait(state);
+                continue;
+            }
+            state = self.update(state, |updater| {
+                let result = updater.follow();
+                is_done = matches!(result, Ok(Some(_)));
+                result
+            });
+            if !is_done && state.failures != failures {
+                return Err(state.unindexed_error());
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the thread that commits, unless it runs.
+    fn start_committing(self: &Arc<Self>, state: &mut State) {
+        if state.committing.is_some() || state.is_stopping {
+            return;
+        }
+        let shared = Arc::clone(self);
+        let spawned =
+            thread::Builder::new().name("index-commit".to_owned()).spawn(move || shared.commit_until_idle());
+        match spawned {
+            Ok(thread) => state.committing = Some(thread),
+            // The next update tries again.
+            Err(cause) => tracing::error!(%cause, "cannot start the thread that commits the search index"),
+        }
+    }
+
+    /// Commits the changes of this process, and repeats updates that failed. Ends when there was no update for some
+    /// time.
+    fn commit_until_idle(self: &Arc<Self>) {
+        let mut state = self.lock();
+        let (mut updates, mut idle_intervals) = (state.updates, 0);
+        loop {
+            let waited = self.changed.wait_timeout_while(state, COMMIT_INTERVAL, |state| !state.is_stopping);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if state.is_stopping {
+                return;
+            }
+            if state.is_updating {
+                continue;
+            }
+            if state.error.is_some() {
+                drop(state);
+                // The error is logged.
+                let _ = self.follow();
+                state = self.lock();
+            } else if state.is_ahead {
+                state = self.update(state, Updater::commit);
+            } else if state.updates == updates && idle_intervals >= MAX_IDLE_INTERVALS {
+                drop(state);
+                self.close_engine();
+                state = self.lock();
+                if state.updates == updates {
+                    state.committing = None;
+                    return;
+                }
+            }
+            idle_intervals = if state.updates == updates { idle_intervals + 1 } else { 0 };
+            updates = state.updates;
+        }
+    }
+
+    /// Closes the engine's writer. Updates that need it meanwhile wait.
+    fn close_engine(&self) {
+        let updater = self.lock_updater();
+        let Some(engine) = updater.unused_engine() else { return };
+        // No update can leave uncommitted changes between this check and the next line.
+        let closing = engine.close();
+        drop(updater);
+        if let Err(error) = closing.finish() {
+            tracing::error!(cause = %ErrorChain(&Error::from(error)), "closing the search index failed");
+        }
+    }
+}
+
+/// The turn of the thread that updates the index. It ends even if the update panics.
+struct Turn<'s>(&'s Shared);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.lock().is_updating = false;
+        self.0.changed.notify_all();
+    }
+}
+
+/// Stops a rebuild when the updater is dropped.
+impl Progress for Shared {
+    fn advance(&self, _: u64, _: u64) {}
+
+    fn is_canceled(&self) -> bool {
+        self.lock().is_stopping
+    }
+}
+
+/// Builds an index with the current schema, swaps it in, and uses it. If this fails, the older index stays in use
+/// until the next start.
+fn replace_outdated(shared: &Arc<Shared>, indexer: &Indexer, path: &Path, options: WriterOptions) {
+    tracing::info!("the search index has an older schema; it is used while a new one is built");
+    let built = directory::rebuild_index(path, indexer, options.memory_bytes, options.threads, &**shared);
+    if let Err(error) = built.and_then(|_| shared.follow()) {
+        tracing::error!(
+            cause = %ErrorChain(&error),
+            "building a new search index failed; the one with the older schema stays in use"
+        );
+    }
+}

@@ -1,0 +1,110 @@
+//! Updates of the index of a serving process. Only one thread makes them at a time.
+
+use std::sync::Arc;
+
+use marketplace_index::{EngineWriter, Writer};
+
+use super::{directory::IndexDirectory, indexer::Indexer};
+use crate::error::Result;
+
+/// Memory and threads of the index writer.
+#[derive(Clone, Copy, Debug)]
+pub struct WriterOptions {
+    /// Memory budget in bytes, for all threads together.
+    pub memory_bytes: usize,
+    /// Number of threads.
+    pub threads: usize,
+}
+
+/// What an update of the index needs.
+pub(super) struct Updater {
+    indexer: Indexer,
+    directory: Arc<IndexDirectory>,
+    options: WriterOptions,
+    /// `None` after an error, or while another process holds the writer.
+    writer: Option<Writer>,
+}
+
+impl Updater {
+    /// Opens the index writer and brings the index up to date.
+    pub(super) fn open(
+        indexer: Indexer,
+        directory: Arc<IndexDirectory>,
+        options: WriterOptions,
+    ) -> Result<Updater> {
+        let mut writer = directory.index().writer(options.memory_bytes, options.threads)?;
+        directory.remove_stale();
+        indexer.drain(&directory.index(), &mut writer, &())?;
+        Ok(Updater { indexer, directory, options, writer: Some(writer) })
+    }
+
+    /// Returns the number of the last change that the index shows.
+    pub(super) fn last_change(&self) -> u64 {
+        self.directory.index().snapshot().change()
+    }
+
+    /// Returns whether the index shows changes that other processes do not see.
+    pub(super) fn is_ahead(&self) -> bool {
+        self.writer.as_ref().is_some_and(Writer::is_ahead)
+    }
+
+    /// Brings the current index up to date with the changes up to the number `last`, and returns the number of the
+    /// last change that it has. Returns `None` while another process holds the writer, as a command may do with an
+    /// index that was just swapped in.
+    pub(super) fn update(&mut self, last: u64) -> Result<Option<u64>> {
+        let index = self.directory.index();
+        // After an error, uncommitted changes are lost with the writer.
+        let mut writer = match self.writer.take() {
+            Some(writer) => writer,
+            None => match index.writer(self.options.memory_bytes, self.options.threads) {
+                Err(marketplace_index::Error::Busy) => return Ok(None),
+                other => other?,
+            },
+        };
+        self.indexer.show_until(last, &index, &mut writer, &())?;
+        self.writer = Some(writer);
+        Ok(Some(index.snapshot().change()))
+    }
+
+    /// Commits the changes that the index shows, so that other processes see them.
+    pub(super) fn commit(&mut self) -> Result<Option<u64>> {
+        if let Some(mut writer) = self.writer.take() {
+            self.indexer.flush(&mut writer)?;
+            self.writer = Some(writer);
+        }
+        Ok(Some(self.last_change()))
+    }
+
+    /// Commits and closes the writer.
+    pub(super) fn close(&mut self) -> Result<()> {
+        let committed = self.commit();
+        self.writer = None;
+        committed.map(drop)
+    }
+
+    /// Like [`Updater::update`], for all changes, and with the index that another process may have swapped in. Other
+    /// processes see the changes.
+    pub(super) fn follow(&mut self) -> Result<Option<u64>> {
+        if let Some(newer) = self.directory.open_newer()? {
+            // Applied before the index is used, so that it shows no older state than the one that it replaces.
+            let mut writer = match newer.index.writer(self.options.memory_bytes, self.options.threads) {
+                Err(marketplace_index::Error::Busy) => return Ok(None),
+                other => other?,
+            };
+            self.indexer.drain(&newer.index, &mut writer, &())?;
+            self.directory.replace(newer);
+            self.writer = Some(writer);
+            tracing::info!("rebuilt search index was swapped in");
+            self.directory.remove_stale();
+        }
+        match self.update(u64::MAX)? {
+            None => Ok(None),
+            Some(_) => self.commit(),
+        }
+    }
+
+    /// Returns the engine's writer, to close it, unless there are changes that it has not committed.
+    pub(super) fn unused_engine(&self) -> Option<Arc<EngineWriter>> {
+        self.writer.as_ref().filter(|writer| !writer.is_ahead()).map(Writer::engine)
+    }
+}
