@@ -151,7 +151,7 @@ impl Market {
         })?;
         inner.key_cache.clear();
         if has_enqueued.get() {
-            inner.background_notify.notify();
+            inner.background_signal.notify();
         }
         Ok(written)
     }

@@ -31,6 +31,7 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/0021_latest_sort_changes.sql")),
     M::up(include_str!("migrations/0022_sort_keys.sql")),
     M::up(include_str!("migrations/0023_part_etags.sql")),
+    M::up(include_str!("migrations/0025_task_quality_refreshes.sql")),
 ];
 
 /// Runs all pending migrations. If one fails, none is applied.
