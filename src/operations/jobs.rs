@@ -32,11 +32,10 @@ pub const fn max_running(queue: Queue, settings: &JobSettings) -> u32 {
 pub fn claim(market: &Market, queue: Queue, running: u32) -> Result<Option<Job>> {
     let settings = &market.settings().jobs;
     let max_per_team = match queue {
-        // A team has one refresh at a time, and the platform one cleanup.
-        Queue::Updates => 1,
         // A copy mostly waits, so a team can have several, as long as half of the places are free for others.
         Queue::Copies if running < settings.copies / 2 => (settings.copies / 4).max(1),
-        Queue::Copies => 1,
+        // Of updates, a team has one refresh at a time, and the platform one cleanup.
+        Queue::Copies | Queue::Updates => 1,
         // More would only wait for each other.
         Queue::Analyses => settings.readings,
     };
