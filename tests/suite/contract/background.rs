@@ -6,7 +6,7 @@ use std::{cell::Cell, future::Future};
 use marketplace::{
     clock::{Clock, Entropy},
     domain::{
-        jobs::{JobKind, JobSubject, MAX_ATTEMPTS, Queue},
+        jobs::{JobKind, JobSubject, LEASE_MICROS, MAX_ATTEMPTS, Queue},
         time::Timestamp,
     },
     market::{Market, OpenMode, OpenOptions},
@@ -21,7 +21,9 @@ use crate::{
     catalog::small_market,
     harness::{NOW, TestMarket, archives::zip_of},
     untrusted_files::child_processes::Program,
-    vendor_api::seller_market::{empty_market, seller_call, seller_get, seller_post, upload_zip},
+    vendor_api::seller_market::{
+        OTHER, SELLER, empty_market, seller_call, seller_get, seller_post, upload_zip,
+    },
 };
 
 /// Maximum number of times that a test checks for what another thread does within milliseconds.
@@ -56,6 +58,10 @@ async fn wait_for_next_cleanup(market: &TestMarket, micros: i64) {
     wait_until("the cleanup", async || next_due_at(market) == Some(next)).await;
 }
 
+fn is_queued(market: &TestMarket, kind: JobKind, subject: JobSubject) -> bool {
+    market.market().read_blocking(|reader| store::jobs::is_queued(reader.rows, kind, subject)).unwrap()
+}
+
 /// Requests a refresh of task quality, and waits until it is completed.
 async fn refresh(market: &TestMarket) {
     seller_call(market, "POST", "tasks/refresh-qc", Value::Null).await.expect_status(202);
@@ -88,6 +94,24 @@ async fn job_starts_when_the_clock_reaches_its_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn job_of_a_lost_worker_starts_when_its_lease_ends() {
+    let market = empty_market();
+    let _jobs = start(&market);
+    wait_for_next_cleanup(&market, CLEANUP_INTERVAL).await;
+    let (kind, subject) = (JobKind::Cleanup, JobSubject(7));
+    let claimed = market.market().write_blocking(|writer| {
+        writer.enqueue(kind, subject)?;
+        store::jobs::claim(writer.rows, Queue::Updates, 1, writer.now)
+    });
+    assert!(claimed.unwrap().is_some());
+    market.clock().advance(LEASE_MICROS - 1);
+    refresh(&market).await;
+    assert!(is_queued(&market, kind, subject));
+    market.clock().advance(1);
+    wait_until("the job", async || !is_queued(&market, kind, subject)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn job_that_another_process_enqueues_starts_after_a_notification() {
     let market = empty_market();
     let _jobs = start(&market);
@@ -105,9 +129,7 @@ async fn job_that_another_process_enqueues_starts_after_a_notification() {
     let (kind, subject) = (JobKind::Cleanup, JobSubject(7));
     command.unwrap().write_blocking(|writer| writer.enqueue(kind, subject)).unwrap();
     market.market().wake_background();
-    let is_queued =
-        || market.market().read_blocking(|reader| store::jobs::is_queued(reader.rows, kind, subject));
-    wait_until("the job", async || !is_queued().unwrap()).await;
+    wait_until("the job", async || !is_queued(&market, kind, subject)).await;
 }
 
 /// The only place for analyses is taken by one that never ends. When the work is stopped, the analysis ends, and
@@ -165,7 +187,7 @@ async fn refresh_that_kills_the_server_fails() {
 #[tokio::test]
 async fn refreshes_of_teams_take_turns() {
     let market = empty_market();
-    for key in [crate::vendor_api::seller_market::SELLER, crate::vendor_api::seller_market::OTHER] {
+    for key in [SELLER, OTHER] {
         market.call(key, "POST", "/v2/tasks/refresh-qc", &Value::Null).await.expect_status(202);
     }
     let running = Cell::new(0);
