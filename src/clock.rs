@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
+use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::domain::time::Timestamp;
@@ -31,13 +32,19 @@ pub enum Clock {
         now: AtomicI64,
         /// Number of IDs generated so far.
         id_count: AtomicU64,
+        /// Wakes those who wait for a time.
+        advanced: Notify,
     },
 }
 
 impl Clock {
     /// Creates a clock that is stopped at `now`.
     pub const fn stopped(now: Timestamp) -> Clock {
-        Clock::Stopped { now: AtomicI64::new(now.0), id_count: AtomicU64::new(0) }
+        Clock::Stopped {
+            now: AtomicI64::new(now.0),
+            id_count: AtomicU64::new(0),
+            advanced: Notify::const_new(),
+        }
     }
 
     /// Returns the current time.
@@ -53,8 +60,31 @@ impl Clock {
 
     /// Advances a stopped clock by `micros` microseconds. Has no effect on the system clock.
     pub fn advance(&self, micros: i64) {
-        if let Clock::Stopped { now, .. } = self {
+        if let Clock::Stopped { now, advanced, .. } = self {
             now.fetch_add(micros, Ordering::SeqCst);
+            advanced.notify_waiters();
+        }
+    }
+
+    /// Waits until it is `at`. A stopped clock has to be advanced to that time.
+    pub async fn sleep_until(&self, at: Timestamp) {
+        match self {
+            // The system time may have been changed meanwhile.
+            Clock::System => loop {
+                let remaining = at.0.saturating_sub(self.now().0);
+                if remaining <= 0 {
+                    break;
+                }
+                tokio::time::sleep(Duration::from_micros(remaining.unsigned_abs())).await;
+            },
+            Clock::Stopped { now, advanced, .. } => loop {
+                // Notified of every change after this line.
+                let is_advanced = advanced.notified();
+                if now.load(Ordering::SeqCst) >= at.0 {
+                    break;
+                }
+                is_advanced.await;
+            },
         }
     }
 
@@ -126,5 +156,24 @@ impl Entropy {
             }
         }
         bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn stopped_clock_wakes_when_it_is_advanced_far_enough() {
+        let clock = Clock::stopped(Timestamp(1_000));
+        clock.sleep_until(Timestamp(1_000)).await;
+        let mut sleep = std::pin::pin!(clock.sleep_until(Timestamp(1_003)));
+        for _ in 0..3 {
+            assert!(sleep.as_mut().now_or_never().is_none());
+            clock.advance(1);
+        }
+        assert!(sleep.as_mut().now_or_never().is_some());
     }
 }

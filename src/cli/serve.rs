@@ -99,7 +99,8 @@ async fn run_server(market: Market, listener: std::net::TcpListener, is_demo: bo
     warn_of_missing_directories(market.settings());
     let url = rest::base_url(market.settings(), address);
     let app = mcp::App::new(rest::App::new(market.settings(), is_demo)).serve(market.clone(), &url);
-    let background = Arc::new(operations::background::BackgroundWorkers::start(&market)?);
+    let runtime = tokio::runtime::Handle::current();
+    let background = Arc::new(operations::background::BackgroundJobs::start(&market, &runtime)?);
     // Install signal handlers before the address is printed, so that a stop right after it is graceful.
     let stop_signal = process::server_stop_signal(market.settings().server.drain_seconds)?;
     let stopping = Arc::clone(&background);

@@ -1,6 +1,6 @@
 //! Background jobs: their kinds, leases, and retry delays.
 
-use super::row_ids::{AssetRowId, GrantRowId, QualityRunRowId};
+use super::row_ids::{AssetRowId, GrantRowId, QualityRunRowId, TaskQualityRefreshRowId};
 use crate::string_enum::string_enum;
 
 string_enum! {
@@ -14,6 +14,8 @@ string_enum! {
         AnalyzeRepository = "read_repository",
         /// Runs the checks of a quality run.
         RunChecks = "run_checks",
+        /// Refreshes the quality of a team's task assets.
+        RefreshTaskQuality = "refresh_task_quality",
         /// Deletes files that are no longer referenced.
         Cleanup = "sweep",
     }
@@ -50,9 +52,18 @@ impl From<QualityRunRowId> for JobSubject {
     }
 }
 
-/// A job queue. Each queue has its own workers, so that waiting for a remote host does not delay analyses.
+impl From<TaskQualityRefreshRowId> for JobSubject {
+    fn from(refresh: TaskQualityRefreshRowId) -> JobSubject {
+        JobSubject(refresh.0)
+    }
+}
+
+/// A job queue. No job waits for those of another queue, so that waiting for a remote host does not delay
+/// analyses, and analyses do not delay updates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {
+    /// Updates of rows, and cleanups. These jobs consist of short transactions.
+    Updates,
     /// Copies from remote hosts. These jobs mostly wait for the network.
     Copies,
     /// Analyses and checks of local data. These jobs mostly use the CPU.
@@ -60,9 +71,13 @@ pub enum Queue {
 }
 
 impl Queue {
+    /// All queues. Where jobs run one after another, this is the order of the queues.
+    pub const ALL: [Queue; 3] = [Queue::Updates, Queue::Copies, Queue::Analyses];
+
     /// Returns the name of the queue in the database.
     pub const fn as_str(self) -> &'static str {
         match self {
+            Queue::Updates => "updates",
             Queue::Copies => "copies",
             Queue::Analyses => "analyses",
         }
@@ -74,12 +89,15 @@ impl JobKind {
     pub const fn queue(self) -> Queue {
         match self {
             JobKind::CopyRepository => Queue::Copies,
-            JobKind::AnalyzeArchive | JobKind::AnalyzeRepository | JobKind::RunChecks | JobKind::Cleanup => {
-                Queue::Analyses
-            }
+            JobKind::AnalyzeArchive | JobKind::AnalyzeRepository | JobKind::RunChecks => Queue::Analyses,
+            JobKind::RefreshTaskQuality | JobKind::Cleanup => Queue::Updates,
         }
     }
 }
+
+/// Maximum number of jobs of the queue [`Queue::Updates`] that run at the same time. All of them write to the
+/// database, so more would only wait for each other.
+pub const MAX_UPDATES: u32 = 2;
 
 /// Maximum number of times that a job is started if each start fails, for instance because a host cannot be
 /// reached.

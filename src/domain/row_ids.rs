@@ -35,7 +35,7 @@ row_id! {
     /// The row ID of a version of a task.
     TaskVersionRowId,
     /// The row ID of a request to refresh the quality of a team's task assets.
-    QcRefreshRowId,
+    TaskQualityRefreshRowId,
     /// The row ID of a listing.
     ListingRowId,
     /// The row ID of a quality run.

@@ -165,7 +165,7 @@ impl Market {
         })?;
         inner.key_cache.clear();
         if has_enqueued.get() {
-            inner.background_notify.notify();
+            inner.background_signal.notify();
         }
         if inner.updater.is_none() {
             other_processes::notify_server(&inner.data_dir);

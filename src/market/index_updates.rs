@@ -86,7 +86,7 @@ impl Market {
         let is_retired = record_retirements(&inner.store, inner.clock.now())?;
         inner.key_cache.flush_uses(&inner.store, inner.clock.now())?;
         if is_changed {
-            inner.background_notify.notify();
+            self.wake_background();
         }
         if is_changed || is_retired || inner.index_dir.has_newer_index()? {
             updater.follow()?;

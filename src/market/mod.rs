@@ -3,12 +3,12 @@
 //! The entry points own the connection, the transaction, the blocking thread, the commit, and the wait until
 //! the search index contains the change. There is no global state: a process can hold many markets.
 
+mod background_signal;
 mod bulk_writer;
 mod entry_points;
 mod index_updates;
 mod key_cache;
 mod lock;
-mod notify;
 mod open_options;
 mod other_processes;
 mod requester;
@@ -24,10 +24,10 @@ use std::{
 use marketplace_index::{CursorKey, Snapshot};
 use tokio::sync::Semaphore;
 
+pub use background_signal::BackgroundSignal;
 pub use bulk_writer::BulkWriter;
 pub use key_cache::{CachedKey, KeyCache};
 pub use lock::{SERVE_LOCK_FILE, ServeLock};
-pub use notify::Notify;
 pub use open_options::{OpenError, OpenMode, OpenOptions, this_program};
 pub use other_processes::{SOCKET_FILE, follow_processes};
 pub use requester::{CostMeter, Principal, Requester};
@@ -92,7 +92,7 @@ struct Inner {
     cursor_key: CursorKey,
     blob_secret: [u8; 32],
     settings: Settings,
-    background_notify: Notify,
+    background_signal: Arc<BackgroundSignal>,
     blobs: Blobs,
     disk_space: DiskSpace,
     data_dir: PathBuf,
@@ -158,7 +158,7 @@ pub struct Writer<'a> {
     pub blobs: &'a Blobs,
     /// Whether the operation repeats a change that was recorded earlier; see [`Writer::replay_at`].
     pub is_replay: bool,
-    /// Whether the operation has enqueued background work.
+    /// Whether the operation has enqueued a job.
     has_enqueued: &'a Cell<bool>,
 }
 
@@ -179,13 +179,13 @@ impl<'a> Writer<'a> {
 
     /// Enqueues a job. It is due as soon as this transaction is committed.
     pub fn enqueue(&self, kind: JobKind, subject: impl Into<JobSubject>) -> Result<()> {
-        self.wake_background();
-        store::jobs::enqueue(self.rows, kind, subject.into(), self.now)
+        self.enqueue_at(kind, subject, self.now)
     }
 
-    /// Wakes the background threads after this transaction is committed.
-    pub fn wake_background(&self) {
+    /// Enqueues a job that is due at the given time. The commit of this transaction wakes background work.
+    pub fn enqueue_at(&self, kind: JobKind, subject: impl Into<JobSubject>, at: Timestamp) -> Result<()> {
         self.has_enqueued.set(true);
+        store::jobs::enqueue(self.rows, kind, subject.into(), at)
     }
 }
 
@@ -237,6 +237,7 @@ impl Market {
         };
         let blobs = Blobs::open(&path, &settings.blobs).map_err(OpenError::BlobStore)?;
         let stopwatch = Stopwatch::start(Arc::clone(&clock));
+        let background_signal = Arc::new(BackgroundSignal::new(Arc::clone(&clock)));
         let new_scheduler =
             |slots| Scheduler::new(slots, MAX_WAITING, Share::AllButOneIfLong, stopwatch.clone());
         let waiting_threads = Arc::new(Semaphore::new(max_waiting_threads(&settings)));
@@ -254,7 +255,7 @@ impl Market {
             cursor_key,
             blob_secret,
             settings,
-            background_notify: Notify::default(),
+            background_signal,
             blobs,
             disk_space: DiskSpace::new(path.clone(), reserve_bytes),
             data_dir: path,
@@ -308,9 +309,15 @@ impl Market {
         self.inner.store.commit_count() + self.inner.indexer.commit_count()
     }
 
-    /// Returns the notifier that wakes the background threads.
-    pub fn background_notify(&self) -> &Notify {
-        &self.inner.background_notify
+    /// Lets background work look for jobs. Commits of this market that enqueue a job do this themselves; call
+    /// this if another process may have enqueued one.
+    pub fn wake_background(&self) {
+        self.inner.background_signal.notify();
+    }
+
+    /// Returns the signal that wakes background work.
+    pub fn background_signal(&self) -> &Arc<BackgroundSignal> {
+        &self.inner.background_signal
     }
 
     /// Returns the settings of the market.

@@ -1,32 +1,32 @@
-//! The background threads of a serving process, which execute the jobs that requests enqueue.
+//! The background work of a serving process: a task that starts the jobs that are due, each on a thread of its
+//! own. While no job is due, there is no thread, and nothing wakes the task.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread::JoinHandle,
-    time::Duration,
+use std::{sync::Arc, time::Duration};
+
+use tokio::{runtime::Handle, sync::oneshot, task::JoinHandle};
+
+use super::{
+    child_processes::ChildProcesses,
+    cleanup,
+    job_threads::{Context, JobThreads},
+    jobs,
 };
-
-use super::{child_processes::ChildProcesses, cleanup, jobs, qc_refreshes};
 use crate::{
-    domain::jobs::Queue,
+    domain::{jobs::Queue, time::Timestamp},
     error::{Error, ErrorChain, Result},
     market::Market,
     store,
 };
 
-/// How long a thread sleeps without a notification. Other processes enqueue work without notifying this one.
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// Delay before jobs are looked for again if that failed.
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// Executes all pending work on the current thread, while `keep_running` returns true.
 pub fn run_pending(market: &Market, keep_running: &dyn Fn() -> bool) -> Result<()> {
     let children = ChildProcesses::new(market);
-    qc_refreshes::run_pending(market, keep_running)?;
     let mut has_run = true;
     while std::mem::take(&mut has_run) {
-        for queue in [Queue::Copies, Queue::Analyses] {
+        for queue in Queue::ALL {
             while keep_running() {
                 let Some(job) = jobs::claim(market, queue, 0)? else { break };
                 jobs::run(market, job, &children, keep_running)?;
@@ -37,129 +37,105 @@ pub fn run_pending(market: &Market, keep_running: &dyn Fn() -> bool) -> Result<(
     Ok(())
 }
 
-/// Handle on the background threads. Dropping it waits until their current steps are complete; the rest
-/// continues after the next start.
+/// Handle on the background work of a market. Dropping it interrupts the running jobs, and waits until their
+/// current steps are complete; the rest continues after the next start.
+///
+/// The number of threads is at most that of the jobs that may run at the same time (the settings `jobs.copies`
+/// and `jobs.started`, and [`MAX_UPDATES`](crate::domain::jobs::MAX_UPDATES)), and one that starts them. At the
+/// start, another one tests child processes.
 #[derive(Debug)]
-pub struct BackgroundWorkers {
-    market: Market,
-    is_stopped: Arc<AtomicBool>,
-    threads: Vec<JoinHandle<()>>,
+pub struct BackgroundJobs {
+    threads: Arc<JobThreads>,
+    task: JoinHandle<()>,
 }
 
-impl BackgroundWorkers {
-    /// Starts the threads: one for each queue, which starts another one for each job, and one for refreshes,
-    /// which wait for no queue.
-    pub fn start(market: &Market) -> Result<BackgroundWorkers> {
+impl BackgroundJobs {
+    /// Starts the background work of a market that this process serves, once for each market. The runtime waits
+    /// for jobs; its threads do not run them.
+    pub fn start(market: &Market, runtime: &Handle) -> Result<BackgroundJobs> {
         market.write_blocking(|writer| {
             store::jobs::release_all(writer.rows)?;
             cleanup::enqueue(writer)
         })?;
         // No other process works on this directory.
         market.blobs().clear_staging_dirs().map_err(Error::internal)?;
-        let settings = &market.settings().jobs;
-        let mut workers = BackgroundWorkers {
-            market: market.clone(),
-            is_stopped: Arc::new(AtomicBool::new(false)),
-            threads: Vec::new(),
-        };
-        workers.spawn("refreshes", qc_refreshes::run_pending)?;
-        let children = Arc::new(ChildProcesses::new(market));
-        let tested = Arc::clone(&children);
-        let test = std::thread::Builder::new().name("child test".to_owned());
-        workers.threads.push(test.spawn(move || tested.log_confinement()).map_err(Error::internal)?);
-        for (queue, max_jobs) in [(Queue::Copies, settings.copies), (Queue::Analyses, settings.started)] {
-            let mut running =
-                RunningQueue { queue, max_jobs, children: Arc::clone(&children), threads: Vec::new() };
-            let is_stopped = Arc::clone(&workers.is_stopped);
-            workers.spawn(queue.as_str(), move |market, _| running.start_jobs(market, &is_stopped))?;
-        }
-        Ok(workers)
+        let threads = Arc::new(JobThreads::new(market));
+        threads.start("child test", |_, context| context.children.log_confinement())?;
+        let task = runtime.spawn(start_jobs_when_due(Arc::clone(&threads)));
+        Ok(BackgroundJobs { threads, task })
     }
 
     /// Stops the background work: running jobs are interrupted, and no other one is started.
     pub fn stop(&self) {
-        self.is_stopped.store(true, Ordering::SeqCst);
-        self.market.background_notify().notify();
-    }
-
-    /// Starts a thread that calls `work` repeatedly, and waits for a notification between the calls.
-    fn spawn(
-        &mut self,
-        name: &str,
-        mut work: impl FnMut(&Market, &dyn Fn() -> bool) -> Result<()> + Send + 'static,
-    ) -> Result<()> {
-        let (market, is_stopped) = (self.market.clone(), Arc::clone(&self.is_stopped));
-        let run = move || {
-            let keep_running = || !is_stopped.load(Ordering::SeqCst);
-            while keep_running() {
-                let seen = market.background_notify().count();
-                if let Err(cause) = work(&market, &keep_running) {
-                    tracing::error!(cause = %ErrorChain(&cause), "background work failed, retrying");
-                }
-                // Returns at once if there was a notification while the work ran.
-                market.background_notify().wait(seen, POLL_INTERVAL);
-            }
-        };
-        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run).map_err(Error::internal)?;
-        self.threads.push(thread);
-        Ok(())
+        self.threads.stop();
+        self.threads.signal().notify();
     }
 }
 
-/// The running jobs of a queue, each on its own thread. Dropping it waits until they have ended.
-struct RunningQueue {
-    queue: Queue,
-    max_jobs: u32,
-    children: Arc<ChildProcesses>,
-    threads: Vec<JoinHandle<()>>,
-}
-
-impl RunningQueue {
-    /// Starts the jobs that are due, up to the maximum number at the same time.
-    fn start_jobs(&mut self, market: &Market, is_stopped: &Arc<AtomicBool>) -> Result<()> {
-        self.threads.retain(|thread| !thread.is_finished());
-        while self.threads.len() < self.max_jobs as usize && !is_stopped.load(Ordering::SeqCst) {
-            let running = u32::try_from(self.threads.len()).unwrap_or(u32::MAX);
-            let Some(job) = jobs::claim(market, self.queue, running)? else { break };
-            let claimed = job.clone();
-            let (job_market, children, is_stopped) =
-                (market.clone(), Arc::clone(&self.children), Arc::clone(is_stopped));
-            let run = move || {
-                let keep_running = || !is_stopped.load(Ordering::SeqCst);
-                if let Err(cause) = jobs::run(&job_market, job, &children, &keep_running) {
-                    tracing::error!(cause = %ErrorChain(&cause), "a background job failed");
-                }
-                // There is room for another job now.
-                job_market.background_notify().notify();
-            };
-            let name = format!("{} job", self.queue.as_str());
-            match std::thread::Builder::new().name(name).spawn(run) {
-                Ok(thread) => self.threads.push(thread),
-                Err(cause) => {
-                    jobs::release(market, &claimed)?;
-                    return Err(Error::internal(cause));
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Drop for RunningQueue {
-    fn drop(&mut self) {
-        for thread in self.threads.drain(..) {
-            // The panic message of a thread that panicked is already on stderr.
-            let _ = thread.join();
-        }
-    }
-}
-
-impl Drop for BackgroundWorkers {
+impl Drop for BackgroundJobs {
     fn drop(&mut self) {
         self.stop();
-        for thread in self.threads.drain(..) {
-            // The panic message of a thread that panicked is already on stderr.
-            let _ = thread.join();
+        self.threads.wait();
+        self.task.abort();
+    }
+}
+
+/// Starts jobs whenever some are due, until the threads are stopped.
+async fn start_jobs_when_due(threads: Arc<JobThreads>) {
+    loop {
+        match start_due_jobs(&threads).await {
+            Ok(Some(Due { next })) => threads.signal().wait(next).await,
+            Ok(None) => break,
+            Err(cause) => {
+                tracing::error!(cause = %ErrorChain(&cause), "starting background jobs failed, retrying");
+                tokio::time::sleep(RETRY_DELAY).await;
+            }
         }
     }
+}
+
+/// When jobs have to be looked for, if nobody gives the signal earlier.
+struct Due {
+    next: Option<Timestamp>,
+}
+
+/// Starts the jobs that are due. Returns `None` if the threads were stopped. A thread does this, since it waits
+/// for the database.
+async fn start_due_jobs(threads: &Arc<JobThreads>) -> Result<Option<Due>> {
+    let (sender, receiver) = oneshot::channel();
+    let is_started = threads.start("start jobs", move |threads, context| {
+        // If the receiver is gone, nobody waits any more.
+        let _ = sender.send(claim_and_start(threads, context));
+    })?;
+    if is_started { receiver.await.map_err(Error::internal)?.map(Some) } else { Ok(None) }
+}
+
+/// Claims the jobs that are due, up to the maximum number of each queue, and starts a thread for each.
+fn claim_and_start(threads: &Arc<JobThreads>, context: &Context) -> Result<Due> {
+    let market = &context.market;
+    // A job that becomes due from now on is seen by its claim, or else by the search for the next time.
+    let started_at = market.clock().now();
+    for queue in Queue::ALL {
+        let max_running = jobs::max_running(queue, &market.settings().jobs);
+        while !threads.is_stopped() {
+            let running = threads.count_jobs(queue);
+            if running >= max_running {
+                break;
+            }
+            let Some(job) = jobs::claim(market, queue, running)? else { break };
+            let claimed = job.clone();
+            let is_started = threads.start_job(queue, move |threads, context| {
+                let keep_running = || !threads.is_stopped();
+                if let Err(cause) = jobs::run(&context.market, job, &context.children, &keep_running) {
+                    tracing::error!(cause = %ErrorChain(&cause), "a background job failed");
+                }
+            });
+            if !matches!(is_started, Ok(true)) {
+                jobs::release(market, &claimed)?;
+                is_started?;
+            }
+        }
+    }
+    let next = market.read_blocking(|reader| store::jobs::next_due_at(reader.rows, started_at))?;
+    Ok(Due { next })
 }

@@ -83,7 +83,7 @@ pub fn run(job: &RunningJob) -> JobResult {
         enqueue_next(writer)?;
         if swept.is_backup_running || store::discarded_uploads::has_any(writer.rows, writer.now)? {
             let due_at = writer.now.plus_micros(RETRY_SECONDS * 1_000_000);
-            store::jobs::enqueue(writer.rows, JobKind::Cleanup, JobSubject::NONE, due_at)?;
+            writer.enqueue_at(JobKind::Cleanup, JobSubject::NONE, due_at)?;
         }
         Ok(())
     })
@@ -96,5 +96,5 @@ pub fn give_up(job: &RunningJob) -> JobResult {
 
 fn enqueue_next(writer: &Writer) -> Result<()> {
     let due_at = writer.now.plus_micros(INTERVAL_HOURS * 3_600_000_000);
-    store::jobs::enqueue(writer.rows, JobKind::Cleanup, NEXT, due_at)
+    writer.enqueue_at(JobKind::Cleanup, NEXT, due_at)
 }

@@ -70,7 +70,7 @@ pub fn create(writer: &mut Writer, grant: &GrantInput) -> Result<(GrantRowId, St
     token.truncate(TOKEN_LENGTH);
     let row_id = store::grants::insert(writer.rows, &new, &token_digest(&token))?;
     // Deletes the upload if it is not complete by then.
-    store::jobs::enqueue(writer.rows, JobKind::Cleanup, row_id.into(), new.expires_at)?;
+    writer.enqueue_at(JobKind::Cleanup, row_id, new.expires_at)?;
     Ok((row_id, token))
 }
 

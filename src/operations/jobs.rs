@@ -8,13 +8,24 @@ use super::{
     child_processes::ChildProcesses,
     cleanup, quality_checks, repository_analysis,
     running_job::{JobError, JobResult, RunningJob},
+    task_quality_refreshes,
 };
 use crate::{
-    domain::jobs::{self, JobKind, MAX_ATTEMPTS, MAX_INTERRUPTED_STARTS, Queue},
+    config::JobSettings,
+    domain::jobs::{self, JobKind, MAX_ATTEMPTS, MAX_INTERRUPTED_STARTS, MAX_UPDATES, Queue},
     error::{Error, ErrorChain, Result},
     market::{Market, Reader},
     store::{self, jobs::Job},
 };
+
+/// Returns the maximum number of jobs of a queue that run at the same time.
+pub const fn max_running(queue: Queue, settings: &JobSettings) -> u32 {
+    match queue {
+        Queue::Updates => MAX_UPDATES,
+        Queue::Copies => settings.copies,
+        Queue::Analyses => settings.started,
+    }
+}
 
 /// Claims a job of a queue of which `running` jobs are running already: of the team whose turn it is, the one
 /// that has waited longest.
@@ -23,7 +34,8 @@ pub fn claim(market: &Market, queue: Queue, running: u32) -> Result<Option<Job>>
     let max_per_team = match queue {
         // A copy mostly waits, so a team can have several, as long as half of the places are free for others.
         Queue::Copies if running < settings.copies / 2 => (settings.copies / 4).max(1),
-        Queue::Copies => 1,
+        // Of updates, a team has one refresh at a time, and the platform one cleanup.
+        Queue::Copies | Queue::Updates => 1,
         // More would only wait for each other.
         Queue::Analyses => settings.readings,
     };
@@ -70,6 +82,7 @@ fn execute(running: &RunningJob) -> JobResult {
         JobKind::CopyRepository => repository_analysis::copy(running),
         JobKind::AnalyzeRepository => repository_analysis::analyze(running),
         JobKind::RunChecks => quality_checks::run(running),
+        JobKind::RefreshTaskQuality => task_quality_refreshes::run(running),
         JobKind::Cleanup => cleanup::run(running),
     });
     // Shared state is behind locks that ignore poisoning, and an interrupted transaction is rolled back.
@@ -82,6 +95,7 @@ fn give_up(running: &RunningJob) -> JobResult {
         JobKind::CopyRepository => repository_analysis::give_up_copying(running),
         JobKind::AnalyzeRepository => repository_analysis::give_up_analyzing(running),
         JobKind::RunChecks => quality_checks::give_up(running),
+        JobKind::RefreshTaskQuality => task_quality_refreshes::give_up(running),
         JobKind::Cleanup => cleanup::give_up(running),
     }
 }

@@ -19,7 +19,7 @@ use crate::{
     },
     domain::{
         jobs::{self, JobKind},
-        row_ids::{AssetRowId, QualityRunRowId},
+        row_ids::{AssetRowId, QualityRunRowId, TaskQualityRefreshRowId},
         teams::TeamRowId,
         time::Timestamp,
     },
@@ -107,6 +107,12 @@ impl<'a> RunningJob<'a> {
     pub fn run_row_id(&self) -> QualityRunRowId {
         debug_assert_eq!(self.job.kind, JobKind::RunChecks);
         QualityRunRowId(self.job.subject.0)
+    }
+
+    /// Returns the row ID of the refresh that the job executes. Only for [`JobKind::RefreshTaskQuality`].
+    pub fn refresh_row_id(&self) -> TaskQualityRefreshRowId {
+        debug_assert_eq!(self.job.kind, JobKind::RefreshTaskQuality);
+        TaskQualityRefreshRowId(self.job.subject.0)
     }
 
     /// Waits for the turn of the job's team, and then begins to compute.
@@ -219,6 +225,23 @@ impl<'a> RunningJob<'a> {
     /// claimed the job.
     pub fn finish(&self, work: impl FnOnce(&mut Writer) -> Result<()>) -> JobResult {
         self.write_if_held(|writer| store::jobs::finish(writer.rows, &self.job), work)
+    }
+
+    /// Writes progress, and finishes the job if `work` returns true, in one transaction. Writes nothing if another
+    /// worker has claimed the job. Returns what `work` returned.
+    pub fn advance(
+        &self,
+        work: impl FnOnce(&mut Writer) -> Result<bool>,
+    ) -> std::result::Result<bool, JobError> {
+        let mut is_finished = false;
+        self.write_progress(|writer| {
+            is_finished = work(writer)?;
+            if is_finished {
+                store::jobs::finish(writer.rows, &self.job)?;
+            }
+            Ok(())
+        })?;
+        Ok(is_finished)
     }
 
     fn write_if_held(

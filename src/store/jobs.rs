@@ -39,6 +39,7 @@ pub fn enqueue(writer: &Writer, kind: JobKind, subject: JobSubject, at: Timestam
             "SELECT coalesce((SELECT team FROM listings WHERE id = r.listing),
                  (SELECT team FROM assets WHERE id = r.asset)) FROM quality_runs r WHERE r.id = ?2"
         }
+        JobKind::RefreshTaskQuality => "SELECT team FROM task_quality_refreshes WHERE id = ?2",
         JobKind::Cleanup => "SELECT 0",
     };
     let sql = format!(
@@ -113,6 +114,16 @@ pub fn claim(writer: &Writer, queue: Queue, max_per_team: u32, now: Timestamp) -
         writer.execute(SQL, (queue.as_str(), job.team.map_or(0, |team| team.0)))?;
     }
     Ok(claimed)
+}
+
+/// Returns the earliest time after `now` at which a job is due or a lease ends.
+pub fn next_due_at(reader: &Reader, now: Timestamp) -> Result<Option<Timestamp>> {
+    const SQL: &str = "SELECT min(at) FROM (
+             SELECT min(run_after) AS at FROM jobs WHERE run_after > ?1
+             UNION ALL
+             SELECT min(leased_until) FROM jobs WHERE leased_until > ?1
+         )";
+    reader.query_one(SQL, [now.0], |row| row::optional_time(row, 0))
 }
 
 /// Whether a job is still leased to the worker that claimed it.
@@ -233,6 +244,26 @@ mod tests {
         assert!(write(&store, |writer| is_any_due(writer, Queue::Copies, 9, now)));
         let job = write(&store, |writer| claim(writer, Queue::Copies, 9, now)).unwrap();
         assert_eq!(job.kind, JobKind::CopyRepository);
+    }
+
+    #[test]
+    fn next_time_is_that_of_a_job_or_the_end_of_a_lease() {
+        let (_directory, store) = create_store();
+        let now = Timestamp(1_000_000_000);
+        let next_due_at = |now| write(&store, |writer| next_due_at(writer, now));
+        assert_eq!(next_due_at(now), None);
+        let lease_end = Timestamp(now.0 + LEASE_MICROS);
+        write(&store, |writer| enqueue(writer, KIND, JobSubject(1), now));
+        assert_eq!(next_due_at(now), None, "the job is due already");
+        write(&store, |writer| claim(writer, QUEUE, 9, now));
+        write(&store, |writer| enqueue(writer, KIND, JobSubject(2), Timestamp(lease_end.0 + 1)));
+        write(&store, |writer| enqueue(writer, KIND, JobSubject(3), Timestamp(lease_end.0 + 2)));
+        for expected in [Some(lease_end), Some(Timestamp(lease_end.0 + 1)), Some(Timestamp(lease_end.0 + 2))]
+        {
+            let before = Timestamp(expected.unwrap().0 - 1);
+            assert_eq!(next_due_at(before), expected);
+        }
+        assert_eq!(next_due_at(Timestamp(lease_end.0 + 2)), None);
     }
 
     #[test]

@@ -12,12 +12,12 @@ mod groups;
 mod languages;
 mod opportunities;
 mod own_listings;
-mod qc_refreshes;
 mod quality;
 mod quality_runs;
 mod raw_data;
 mod sales;
 mod structures;
+mod task_quality_refreshes;
 mod tasks;
 mod uploads;
 
@@ -41,7 +41,7 @@ pub fn apis() -> impl OpenApi {
         structures::StructuresApi,
         quality_runs::QualityRunsApi,
         tasks::TasksApi,
-        qc_refreshes::QcRefreshesApi,
+        task_quality_refreshes::TaskQualityRefreshesApi,
         groups::GroupsApi,
         uploads::UploadsApi,
     )
@@ -61,7 +61,7 @@ pub fn routes() -> Vec<DeclaredRoute> {
         &raw_data::ROUTES[..],
         &quality_runs::ROUTES[..],
         &tasks::ROUTES[..],
-        &qc_refreshes::ROUTES[..],
+        &task_quality_refreshes::ROUTES[..],
         &groups::ROUTES[..],
         &uploads::ROUTES[..],
         &estimations::ROUTES[..],

@@ -192,6 +192,18 @@ fn names_are_found() {
     assert!(contains_name("use poem::x", "poem::") && !contains_name("use poem_openapi::x", "poem::"));
 }
 
+/// A job that is enqueued in another way waits until something else wakes background work.
+#[test]
+fn only_the_writer_enqueues_jobs() {
+    let name = "store::jobs::enqueue";
+    let naming: Vec<String> = sources("src")
+        .into_iter()
+        .filter(|(_, text)| contains_name(&without_comments(text), name))
+        .map(|(path, _)| path)
+        .collect();
+    assert_eq!(naming, ["market/mod.rs"]);
+}
+
 /// Nothing that serves requests can act for the platform by itself.
 #[test]
 fn only_code_that_serves_no_requests_acts_for_the_platform() {

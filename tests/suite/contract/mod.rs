@@ -1,5 +1,6 @@
 //! Tests of rules that hold for the whole program, whichever resource is involved.
 
+mod background;
 mod backup_states;
 mod backups;
 mod bodies;
@@ -11,6 +12,7 @@ mod concurrent_processes;
 mod damaged_backups;
 mod documents;
 mod fair_sharing;
+mod idle_markets;
 mod kill;
 mod kill_jobs;
 mod layering;

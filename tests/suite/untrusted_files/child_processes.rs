@@ -22,13 +22,13 @@ use crate::{
 const CREDITS: i64 = 12;
 
 /// A program that runs as a child process instead of the real one.
-struct Program {
+pub struct Program {
     directory: TempDir,
 }
 
 impl Program {
     /// Creates a shell script.
-    fn new(script: &str) -> Program {
+    pub fn new(script: &str) -> Program {
         let directory = tempfile::tempdir().unwrap();
         let program = Program { directory };
         std::fs::write(program.path(), format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -36,7 +36,7 @@ impl Program {
         program
     }
 
-    fn path(&self) -> PathBuf {
+    pub fn path(&self) -> PathBuf {
         self.directory.path().join("program")
     }
 

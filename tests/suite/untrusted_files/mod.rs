@@ -1,4 +1,4 @@
 //! Tests of reading untrusted files: the child processes that do it, and the files that attack them.
 
-mod child_processes;
+pub mod child_processes;
 mod random_files;

@@ -96,11 +96,12 @@ impl KilledMarket {
     /// Finishes all pending jobs, as the next server would, and returns the market after verifying it.
     fn finish_jobs(&self) -> Market {
         let market = self.market();
-        let runner = background::BackgroundWorkers::start(&market).unwrap();
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let jobs = background::BackgroundJobs::start(&market, runtime.handle()).unwrap();
         while has_pending_jobs(&market) {
             std::thread::sleep(Duration::from_millis(5));
         }
-        drop(runner);
+        drop(jobs);
         let inconsistencies = operations::verify::find_inconsistencies(&market).unwrap();
         assert!(inconsistencies.is_empty(), "{inconsistencies:#?}");
         market
@@ -119,8 +120,11 @@ fn has_pending_jobs(market: &Market) -> bool {
     let soon = market.clock().now().plus_micros(HOUR_MICROS);
     market
         .read_blocking(|reader| {
-            Ok(store::jobs::is_any_due(reader.rows, Queue::Copies, u32::MAX, soon)?
-                || store::jobs::is_any_due(reader.rows, Queue::Analyses, u32::MAX, soon)?)
+            let mut is_any_due = false;
+            for queue in Queue::ALL {
+                is_any_due |= store::jobs::is_any_due(reader.rows, queue, u32::MAX, soon)?;
+            }
+            Ok(is_any_due)
         })
         .unwrap()
 }

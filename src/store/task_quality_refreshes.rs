@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::{Reader, Writer, row};
 use crate::{
-    domain::{row_ids::QcRefreshRowId, tasks::RefreshStatus, teams::TeamRowId, time::Timestamp},
+    domain::{row_ids::TaskQualityRefreshRowId, tasks::RefreshStatus, teams::TeamRowId, time::Timestamp},
     error::Result,
     string_enum::StringEnum,
 };
@@ -13,7 +13,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Refresh {
     /// Row ID of the request.
-    pub row_id: QcRefreshRowId,
+    pub row_id: TaskQualityRefreshRowId,
     /// ID of the request.
     pub id: Uuid,
     /// Row ID of the team.
@@ -54,27 +54,35 @@ fn read_refresh(row: &rusqlite::Row) -> rusqlite::Result<Refresh> {
 
 /// Returns a team's latest request.
 pub fn find_latest(reader: &Reader, team: TeamRowId) -> Result<Option<Refresh>> {
-    let sql = format!("SELECT {COLUMNS} FROM qc_refreshes WHERE team = ?1 ORDER BY id DESC LIMIT 1");
+    let sql =
+        format!("SELECT {COLUMNS} FROM task_quality_refreshes WHERE team = ?1 ORDER BY id DESC LIMIT 1");
     reader.query_first(&sql, [team], read_refresh)
 }
 
-/// Returns the oldest unfinished request of any team.
-pub fn find_oldest_unfinished(reader: &Reader) -> Result<Option<Refresh>> {
-    let sql = format!("SELECT {COLUMNS} FROM qc_refreshes WHERE finished_at IS NULL ORDER BY id LIMIT 1");
-    reader.query_first(&sql, [], read_refresh)
+/// Returns a request.
+pub fn find(reader: &Reader, row_id: TaskQualityRefreshRowId) -> Result<Option<Refresh>> {
+    let sql = format!("SELECT {COLUMNS} FROM task_quality_refreshes WHERE id = ?1");
+    reader.query_first(&sql, [row_id], read_refresh)
 }
 
 /// Inserts a queued request for `total` task assets.
-pub fn insert(writer: &Writer, id: Uuid, team: TeamRowId, total: u64, at: Timestamp) -> Result<()> {
-    const SQL: &str = "INSERT INTO qc_refreshes (uuid, team, status, requested_at, total, refreshed)
+pub fn insert(
+    writer: &Writer,
+    id: Uuid,
+    team: TeamRowId,
+    total: u64,
+    at: Timestamp,
+) -> Result<TaskQualityRefreshRowId> {
+    const SQL: &str =
+        "INSERT INTO task_quality_refreshes (uuid, team, status, requested_at, total, refreshed)
          VALUES (?1, ?2, ?3, ?4, ?5, 0)";
-    writer.execute(SQL, (id, team, RefreshStatus::Queued.as_str(), at.0, total as i64))?;
-    Ok(())
+    let row_id = writer.insert(SQL, (id, team, RefreshStatus::Queued.as_str(), at.0, total as i64))?;
+    Ok(TaskQualityRefreshRowId(row_id))
 }
 
 /// Updates the progress of a request.
 pub fn update(writer: &Writer, refresh: &Refresh) -> Result<()> {
-    const SQL: &str = "UPDATE qc_refreshes
+    const SQL: &str = "UPDATE task_quality_refreshes
          SET status = ?2, started_at = ?3, finished_at = ?4, total = ?5, refreshed = ?6, error = ?7
          WHERE id = ?1";
     writer.execute(

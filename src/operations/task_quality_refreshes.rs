@@ -1,12 +1,15 @@
 //! Background refreshes of the quality data of a team's task assets. Each team has at most one refresh at a
 //! time.
 
-use super::access::Vendor;
+use super::{
+    access::Vendor,
+    running_job::{JobError, JobResult, RunningJob},
+};
 use crate::{
-    domain::{row_ids::AssetRowId, tasks::RefreshStatus, time::Timestamp},
-    error::{ErrorChain, Result},
-    market::{Market, Reader, Writer},
-    store::{self, qc_refreshes::Refresh},
+    domain::{jobs::JobKind, row_ids::AssetRowId, tasks::RefreshStatus, time::Timestamp},
+    error::Result,
+    market::{Reader, Writer},
+    store::{self, task_quality_refreshes::Refresh},
 };
 
 /// Number of task assets that are refreshed in one transaction.
@@ -21,11 +24,13 @@ pub type RefreshState = (Option<Refresh>, Option<Timestamp>);
 /// Requests a refresh. Returns the unfinished refresh if there is one.
 pub fn request(writer: &mut Writer, vendor: &Vendor) -> Result<RefreshState> {
     let team = vendor.team_row_id();
-    if store::qc_refreshes::find_latest(writer.rows, team)?.is_none_or(|latest| latest.finished_at.is_some())
+    if store::task_quality_refreshes::find_latest(writer.rows, team)?
+        .is_none_or(|latest| latest.finished_at.is_some())
     {
         let total = store::task_quality::count_task_assets(writer.rows, team)?;
-        store::qc_refreshes::insert(writer.rows, writer.clock.new_id(), team, total, writer.now)?;
-        writer.wake_background();
+        let id = writer.clock.new_id();
+        let row_id = store::task_quality_refreshes::insert(writer.rows, id, team, total, writer.now)?;
+        writer.enqueue(JobKind::RefreshTaskQuality, row_id)?;
     }
     refresh_state(writer.rows, vendor)
 }
@@ -37,38 +42,22 @@ pub fn latest(reader: &Reader, vendor: &Vendor) -> Result<RefreshState> {
 
 fn refresh_state(rows: &store::Reader, vendor: &Vendor) -> Result<RefreshState> {
     let team = vendor.team_row_id();
-    Ok((store::qc_refreshes::find_latest(rows, team)?, store::task_quality::last_refreshed_at(rows, team)?))
+    Ok((
+        store::task_quality_refreshes::find_latest(rows, team)?,
+        store::task_quality::last_refreshed_at(rows, team)?,
+    ))
 }
 
-/// Executes all unfinished refreshes while `keep_running` returns true. A refresh that was interrupted by a
-/// crash starts from the beginning, since it is harmless to refresh an asset twice.
-pub fn run_pending(market: &Market, keep_running: &dyn Fn() -> bool) -> Result<()> {
-    while keep_running() {
-        let Some(refresh) =
-            market.read_blocking(|reader| store::qc_refreshes::find_oldest_unfinished(reader.rows))?
-        else {
-            break;
-        };
-        if let Err(cause) = run(market, refresh.clone(), keep_running) {
-            tracing::error!(refresh = %refresh.id, cause = %ErrorChain(&cause), "refresh of task quality failed");
-            market.write_blocking(|writer| {
-                let failed = Refresh {
-                    status: RefreshStatus::Failed,
-                    finished_at: Some(writer.now),
-                    error: Some(REFRESH_FAILED.to_owned()),
-                    ..refresh
-                };
-                store::qc_refreshes::update(writer.rows, &failed)
-            })?;
-        }
-    }
-    Ok(())
-}
-
-fn run(market: &Market, mut refresh: Refresh, keep_running: &dyn Fn() -> bool) -> Result<()> {
+/// Executes a refresh. One that was interrupted starts from the beginning, since it is harmless to refresh an
+/// asset twice.
+pub fn run(job: &RunningJob) -> JobResult {
+    let found = job
+        .market()
+        .read_blocking(|reader| store::task_quality_refreshes::find(reader.rows, job.refresh_row_id()))?;
+    let Some(mut refresh) = found else { return job.finish(|_| Ok(())) };
     let (mut after, mut is_first) = (AssetRowId(0), true);
-    while keep_running() {
-        let is_complete = market.write_blocking(|writer| {
+    while job.renew_and_continue() {
+        let is_complete = job.advance(|writer| {
             if is_first {
                 refresh.status = RefreshStatus::Running;
                 refresh.started_at = Some(writer.now);
@@ -84,18 +73,35 @@ fn run(market: &Market, mut refresh: Refresh, keep_running: &dyn Fn() -> bool) -
             refresh.refreshed += assets.len() as u64;
             // Tasks may have been imported since they were counted.
             refresh.total = refresh.total.max(refresh.refreshed);
-            if assets.len() < BATCH_SIZE {
+            let is_complete = assets.len() < BATCH_SIZE;
+            if is_complete {
                 refresh.total = refresh.refreshed;
                 refresh.status = RefreshStatus::Completed;
                 refresh.finished_at = Some(writer.now);
             }
-            store::qc_refreshes::update(writer.rows, &refresh)?;
-            Ok(refresh.finished_at.is_some())
+            store::task_quality_refreshes::update(writer.rows, &refresh)?;
+            Ok(is_complete)
         })?;
-        is_first = false;
         if is_complete {
-            break;
+            return Ok(());
         }
+        is_first = false;
     }
-    Ok(())
+    Err(JobError::Stopped)
+}
+
+/// Finishes a refresh that failed too often.
+pub fn give_up(job: &RunningJob) -> JobResult {
+    job.finish(|writer| {
+        let found = store::task_quality_refreshes::find(writer.rows, job.refresh_row_id())?;
+        found.map_or(Ok(()), |refresh| {
+            let failed = Refresh {
+                status: RefreshStatus::Failed,
+                finished_at: Some(writer.now),
+                error: Some(REFRESH_FAILED.to_owned()),
+                ..refresh
+            };
+            store::task_quality_refreshes::update(writer.rows, &failed)
+        })
+    })
 }

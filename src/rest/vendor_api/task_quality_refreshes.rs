@@ -8,7 +8,7 @@ use crate::{
     domain::tasks::RefreshStatus,
     operations::{
         access::Vendor,
-        qc_refreshes::{self, RefreshState},
+        task_quality_refreshes::{self, RefreshState},
     },
     rest::{
         enum_value::EnumValue,
@@ -18,7 +18,7 @@ use crate::{
         route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool},
         shapes::UtcTime,
     },
-    store::qc_refreshes::Refresh,
+    store::task_quality_refreshes::Refresh,
 };
 
 /// A background job that refreshes the quality data of all of a team's task assets.
@@ -72,7 +72,7 @@ impl From<RefreshState> for QcRefreshState {
     }
 }
 
-pub struct QcRefreshesApi;
+pub struct TaskQualityRefreshesApi;
 
 /// `POST /v2/tasks/refresh-qc`
 pub struct RefreshTaskQc;
@@ -106,7 +106,7 @@ pub const ROUTES: [DeclaredRoute; 2] =
     [DeclaredRoute::of::<RefreshTaskQc>(), DeclaredRoute::of::<GetTaskQcRefresh>()];
 
 #[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Tasks")]
-impl QcRefreshesApi {
+impl TaskQualityRefreshesApi {
     /// Refresh task quality
     ///
     /// Starts a background job that re-reads the quality data of all of the team's task assets. A team has at
@@ -119,7 +119,7 @@ impl QcRefreshesApi {
     ) -> JsonResult<QcRefreshState, 202> {
         idempotent
             .write_without_body(&call.served, call.access, |writer, vendor| {
-                qc_refreshes::request(writer, vendor).map(QcRefreshState::from)
+                task_quality_refreshes::request(writer, vendor).map(QcRefreshState::from)
             })
             .await
     }
@@ -130,7 +130,7 @@ impl QcRefreshesApi {
     #[oai(path = "/tasks/refresh-qc", method = "get", operation_id = "get_task_qc_refresh")]
     async fn get_latest(&self, call: Call<GetTaskQcRefresh>) -> JsonResult<QcRefreshState> {
         Json::read_inline(&call.served, call.access.requester(), move |reader| {
-            qc_refreshes::latest(reader, &call.access).map(QcRefreshState::from)
+            task_quality_refreshes::latest(reader, &call.access).map(QcRefreshState::from)
         })
         .await
     }
