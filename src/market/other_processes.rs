@@ -93,7 +93,7 @@ async fn next_poll(connected: &mut watch::Receiver<usize>, was_connected: bool, 
         None => changed.await.is_err(),
     };
     if has_stopped {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 
