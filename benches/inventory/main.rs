@@ -132,7 +132,7 @@ fn attach_codebases(
     let listing = market.clock().new_id();
     market
         .write_blocking(|writer| {
-            operations::listings::create(writer, &vendor, Actor::Team, listing, &listing_text)
+            operations::listing_lifecycle::create(writer, &vendor, Actor::Team, listing, &listing_text)
         })
         .expect("create a listing");
     let request = Request::builder()

@@ -27,7 +27,7 @@ impl ListingCommand {
             ListingCommand::Check { id } => {
                 let started = market
                     .write_blocking(|writer| {
-                        operations::listings::start_run(writer, Platform::of_process(), *id)
+                        operations::listing_lifecycle::start_run(writer, Platform::of_process(), *id)
                     })
                     .map_err(|error| match error {
                         Error::NotFound(what) => Error::not_found(format!("{what} {id}")),

@@ -30,7 +30,7 @@ pub mod keys;
 pub mod linked_data;
 pub mod listed_parts;
 pub mod listing_changes;
-pub mod listings;
+pub mod listing_lifecycle;
 pub mod notifications;
 pub mod offers;
 pub mod opportunities;

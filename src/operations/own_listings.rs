@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::{
     access::Vendor,
     assets::{self, Deprecations},
-    browse, listing_changes, listings,
+    browse, listing_changes,
     references::Groups,
 };
 use crate::{
@@ -129,7 +129,7 @@ pub fn get_detail(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Renderin
 
 /// Returns the history of one of the team's own listings, newest event first.
 pub fn get_history(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Vec<HistoryEvent>> {
-    let listing = listings::find_own(reader.rows, vendor, id)?;
+    let listing = listing_changes::find_own(reader.rows, vendor, id)?;
     store::listing_history::list(reader.rows, listing.row_id)
 }
 
@@ -146,7 +146,7 @@ pub struct AttachedAssets {
 
 /// Returns the assets of one of the team's own listings.
 pub fn list_assets(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<AttachedAssets> {
-    let listing = listings::find_own(rows, vendor, id)?;
+    let listing = listing_changes::find_own(rows, vendor, id)?;
     Ok(AttachedAssets {
         first: store::listing_assets::list_first(rows, listing.row_id, MAX_SHOWN_ASSETS)?,
         total: store::listings::asset_count(rows, listing.row_id)?,
@@ -189,7 +189,7 @@ pub fn check_attachment(
     matches: &[AssetSelector],
     mut problems: Problems,
 ) -> Result<ListingRow> {
-    let listing = problems.if_available(listings::find_own(context.rows, vendor, id))?;
+    let listing = problems.if_available(listing_changes::find_own(context.rows, vendor, id))?;
     let groups = Groups::read(context, vendor, matches.iter().filter_map(|selector| selector.group_id))?;
     for (index, selector) in matches.iter().enumerate() {
         if let Some(Err(problem)) = selector.group_id.map(|group| groups.find(group)) {
@@ -253,7 +253,7 @@ fn skip_counts(not_found: u64, done: AttachCounts) -> Vec<(AttachSkip, u64)> {
 
 /// Detaches an asset from a listing.
 pub fn detach_asset(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid, asset: Uuid) -> Result<()> {
-    let listing = listings::find_own(writer.rows, vendor, id)?;
+    let listing = listing_changes::find_own(writer.rows, vendor, id)?;
     let asset = assets::find(writer.rows, vendor, asset, None)?;
     if !store::listing_assets::is_attached(writer.rows, listing.row_id, asset.row_id)? {
         return Err(Error::not_found("asset on this listing"));
@@ -273,6 +273,6 @@ pub fn replay_asset_change(
     id: Uuid,
     operation: Operation,
 ) -> Result<ListingState> {
-    let listing = listings::find_own(writer.rows, vendor, id)?;
+    let listing = listing_changes::find_own(writer.rows, vendor, id)?;
     listing_changes::perform(writer, &listing, operation, actor, |_, _| Ok(()))
 }

@@ -15,7 +15,7 @@ use marketplace::{
     market::Writer,
     operations::{
         access::{Platform, Vendor},
-        certifications, listings, own_listings,
+        certifications, listing_changes, listing_lifecycle, own_listings,
     },
     store::{
         self,
@@ -109,20 +109,22 @@ fn perform(writer: &mut Writer, operation: Operation, actor: Actor) -> Result<()
     let (platform, id) = (Platform::of_process(), draft_id());
     let vendor = &platform.vendor_of_listing(writer.rows, id)?;
     match operation {
-        Operation::Update => listings::update(writer, vendor, actor, id, &fields("Changed")),
-        Operation::Submit => listings::submit(writer, vendor, actor, id),
-        Operation::Withdraw => listings::withdraw(writer, vendor, actor, id),
-        Operation::Approve => listings::approve(writer, platform, actor, id),
-        Operation::RequestChanges => listings::request_changes(writer, platform, actor, id, Some("Tidy up.")),
-        Operation::Reject => listings::reject(writer, platform, actor, id, Some("Not ours.")),
-        Operation::Publish => listings::publish(writer, vendor, actor, id),
-        Operation::Unpublish => listings::unpublish(writer, vendor, actor, id),
-        Operation::Archive => listings::archive(writer, vendor, actor, id),
-        Operation::Restore => listings::restore(writer, vendor, actor, id),
+        Operation::Update => listing_lifecycle::update(writer, vendor, actor, id, &fields("Changed")),
+        Operation::Submit => listing_lifecycle::submit(writer, vendor, actor, id),
+        Operation::Withdraw => listing_lifecycle::withdraw(writer, vendor, actor, id),
+        Operation::Approve => listing_lifecycle::approve(writer, platform, actor, id),
+        Operation::RequestChanges => {
+            listing_lifecycle::request_changes(writer, platform, actor, id, Some("Tidy up."))
+        }
+        Operation::Reject => listing_lifecycle::reject(writer, platform, actor, id, Some("Not ours.")),
+        Operation::Publish => listing_lifecycle::publish(writer, vendor, actor, id),
+        Operation::Unpublish => listing_lifecycle::unpublish(writer, vendor, actor, id),
+        Operation::Archive => listing_lifecycle::archive(writer, vendor, actor, id),
+        Operation::Restore => listing_lifecycle::restore(writer, vendor, actor, id),
         Operation::Certify => certifications::certify(writer, platform, actor, id),
         Operation::Revoke => certifications::revoke(writer, platform, actor, id),
-        Operation::Feature => listings::feature(writer, platform, actor, id, 1),
-        Operation::Unfeature => listings::unfeature(writer, platform, actor, id),
+        Operation::Feature => listing_lifecycle::feature(writer, platform, actor, id, 1),
+        Operation::Unfeature => listing_lifecycle::unfeature(writer, platform, actor, id),
         Operation::Attach => return attach(writer, vendor, actor, id),
         Operation::Detach => {
             let asset = fixture_record_id("assets", "a-files");
@@ -247,7 +249,7 @@ fn listing_of_another_team_is_not_found() {
     let refused = market.market().write_blocking(|writer| {
         let other = store::teams::find(writer.rows, fixture_record_id("teams", "both"))?.unwrap();
         let vendor = Platform::of_process().vendor(other);
-        listings::submit(writer, &vendor, Actor::Team, draft_id())
+        listing_lifecycle::submit(writer, &vendor, Actor::Team, draft_id())
     });
     assert!(matches!(refused, Err(Error::NotFound(_))), "{refused:?}");
 }
@@ -301,10 +303,16 @@ async fn note_reaches_the_vendor() {
     assert_eq!(newest["message"], "\u{201c}Listing a\u{201d} needs changes. Tidy up.");
     let quality = market.get("mkt_seller", &format!("/v2/listings/{}/qc", draft_id())).await.ok();
     assert_eq!(quality["latest_run"]["review_feedback"], "Tidy up.");
-    for note in [String::new(), " ".to_owned(), "x".repeat(listings::MAX_NOTE_CHARACTERS + 1)] {
+    for note in [String::new(), " ".to_owned(), "x".repeat(listing_lifecycle::MAX_NOTE_CHARACTERS + 1)] {
         let refused = market.market().write_blocking(|writer| {
             perform(writer, Operation::Submit, Actor::Team)?;
-            listings::reject(writer, Platform::of_process(), Actor::Platform, draft_id(), Some(&note))
+            listing_lifecycle::reject(
+                writer,
+                Platform::of_process(),
+                Actor::Platform,
+                draft_id(),
+                Some(&note),
+            )
         });
         assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
     }
@@ -373,7 +381,7 @@ fn perform_live(market: &TestMarket, number: u64, steps: &[Step], started: Times
     let create = |writer: &mut Writer| {
         let seller = store::teams::find(writer.rows, fixture_record_id("teams", "seller"))?.unwrap();
         let vendor = Platform::of_process().vendor(seller);
-        let row_id = listings::create(writer, &vendor, Actor::Team, id, &fields)?;
+        let row_id = listing_lifecycle::create(writer, &vendor, Actor::Team, id, &fields)?;
         let asset = fixture_record_id("assets", "shared-files");
         let (asset, _) = store::assets::find_row_id_and_team(writer.rows, asset)?.unwrap();
         store::listings::attach_asset(writer.rows, row_id, asset)

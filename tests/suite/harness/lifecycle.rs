@@ -10,7 +10,7 @@ use marketplace::{
     market::Writer,
     operations::{
         access::{Platform, Vendor},
-        certifications, listings,
+        certifications, listing_lifecycle,
     },
     store::{self, listings::ListingFields},
 };
@@ -25,13 +25,13 @@ pub fn vendor(rows: &store::Reader, team: TeamRowId) -> Vendor {
 /// Creates a draft, and returns its ID.
 pub fn create(writer: &mut Writer, team: TeamRowId, fields: &ListingFields) -> Result<Uuid> {
     let (vendor, id) = (vendor(writer.rows, team), writer.clock.new_id());
-    listings::create(writer, &vendor, Actor::Team, id, fields).map(|_| id)
+    listing_lifecycle::create(writer, &vendor, Actor::Team, id, fields).map(|_| id)
 }
 
 /// Replaces the fields of a listing.
 pub fn update(writer: &mut Writer, id: Uuid, fields: &ListingFields) -> Result<ListingState> {
     let vendor = Platform::of_process().vendor_of_listing(writer.rows, id)?;
-    listings::update(writer, &vendor, Actor::Team, id, fields)
+    listing_lifecycle::update(writer, &vendor, Actor::Team, id, fields)
 }
 
 /// Performs an operation that needs no arguments, as its usual actor. Featured listings get the first place.
@@ -40,19 +40,19 @@ pub fn perform(writer: &mut Writer, id: Uuid, operation: Operation) -> Result<Li
     let vendor = &platform.vendor_of_listing(writer.rows, id)?;
     let (team, staff) = (Actor::Team, Actor::Platform);
     match operation {
-        Operation::Submit => listings::submit(writer, vendor, team, id),
-        Operation::Withdraw => listings::withdraw(writer, vendor, team, id),
-        Operation::Approve => listings::approve(writer, platform, staff, id),
-        Operation::RequestChanges => listings::request_changes(writer, platform, staff, id, None),
-        Operation::Reject => listings::reject(writer, platform, staff, id, None),
-        Operation::Publish => listings::publish(writer, vendor, team, id),
-        Operation::Unpublish => listings::unpublish(writer, vendor, team, id),
-        Operation::Archive => listings::archive(writer, vendor, team, id),
-        Operation::Restore => listings::restore(writer, vendor, team, id),
+        Operation::Submit => listing_lifecycle::submit(writer, vendor, team, id),
+        Operation::Withdraw => listing_lifecycle::withdraw(writer, vendor, team, id),
+        Operation::Approve => listing_lifecycle::approve(writer, platform, staff, id),
+        Operation::RequestChanges => listing_lifecycle::request_changes(writer, platform, staff, id, None),
+        Operation::Reject => listing_lifecycle::reject(writer, platform, staff, id, None),
+        Operation::Publish => listing_lifecycle::publish(writer, vendor, team, id),
+        Operation::Unpublish => listing_lifecycle::unpublish(writer, vendor, team, id),
+        Operation::Archive => listing_lifecycle::archive(writer, vendor, team, id),
+        Operation::Restore => listing_lifecycle::restore(writer, vendor, team, id),
         Operation::Certify => certifications::certify(writer, platform, staff, id),
         Operation::Revoke => certifications::revoke(writer, platform, staff, id),
-        Operation::Feature => listings::feature(writer, platform, staff, id, 1),
-        Operation::Unfeature => listings::unfeature(writer, platform, staff, id),
+        Operation::Feature => listing_lifecycle::feature(writer, platform, staff, id, 1),
+        Operation::Unfeature => listing_lifecycle::unfeature(writer, platform, staff, id),
         Operation::Update | Operation::Attach | Operation::Detach | Operation::DeleteAsset => {
             panic!("{operation:?} needs arguments")
         }

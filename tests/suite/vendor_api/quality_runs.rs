@@ -283,7 +283,9 @@ async fn submitted_listing_is_checked_and_certified() {
     let tasks: Uuid = seeded_id("listings", "tasks").parse().unwrap();
     market
         .market()
-        .write_blocking(|writer| operations::listings::start_run(writer, Platform::of_process(), tasks))
+        .write_blocking(|writer| {
+            operations::listing_lifecycle::start_run(writer, Platform::of_process(), tasks)
+        })
         .unwrap();
     market.run_background();
     let view = view("tasks").await;
@@ -338,7 +340,9 @@ async fn certification_ends_when_the_data_changes() {
     let check = || {
         market
             .market()
-            .write_blocking(|writer| operations::listings::start_run(writer, Platform::of_process(), listing))
+            .write_blocking(|writer| {
+                operations::listing_lifecycle::start_run(writer, Platform::of_process(), listing)
+            })
             .unwrap();
     };
     let view = async || seller_get(&market, &format!("listings/{listing}/qc")).await;

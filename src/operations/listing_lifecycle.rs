@@ -6,10 +6,9 @@
 
 use uuid::Uuid;
 
-pub use super::listing_changes::{find, find_own};
 use super::{
     access::{Platform, Vendor},
-    listing_changes::{check, perform, record},
+    listing_changes::{check, find, find_own, perform, record},
     quality_runs,
 };
 use crate::{
