@@ -1,5 +1,5 @@
 //! The statuses and stages of a listing, and the events of its history. The operations that change them are in
-//! `lifecycle`.
+//! `listing_lifecycle`.
 
 pub use super::row_ids::ListingRowId;
 use crate::string_enum::string_enum;

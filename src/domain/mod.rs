@@ -12,7 +12,7 @@ pub mod grants;
 pub mod inventory;
 pub mod jobs;
 pub mod ledger;
-pub mod lifecycle;
+pub mod listing_lifecycle;
 pub mod listings;
 pub mod money;
 pub mod notifications;

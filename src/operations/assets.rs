@@ -11,7 +11,7 @@ use crate::{
         assets::Kind,
         field_locks,
         inventory::{Asset, CodebaseHistory},
-        lifecycle::Operation,
+        listing_lifecycle::Operation,
         listings::{Actor, LifecycleStage},
         row_ids::{AssetRowId, GroupRowId},
         taxonomy::Deprecation,

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     domain::{
-        lifecycle::{ListingState, Operation},
+        listing_lifecycle::{ListingState, Operation},
         listings::{Actor, ListingRowId},
         row_ids::AssetRowId,
     },

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     domain::{
-        lifecycle::{ListingState, Operation, Refusal},
+        listing_lifecycle::{ListingState, Operation, Refusal},
         listings::{Actor, Event},
     },
     error::{Error, Result, StateCode},

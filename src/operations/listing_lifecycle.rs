@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     domain::{
-        lifecycle::{ListingState, Operation, missing_for_review},
+        listing_lifecycle::{ListingState, Operation, missing_for_review},
         listings::{Actor, Event, ListingRowId},
         quality::RunTrigger,
     },

@@ -17,7 +17,7 @@ use crate::{
         assets::Kind,
         browse::SortOrder,
         inventory::Asset,
-        lifecycle::{ListingState, Operation},
+        listing_lifecycle::{ListingState, Operation},
         listings::{Actor, AttachSkip, LifecycleStage, ListingRowId, WorkspaceView},
         money::Cents,
         problems::Problems,

@@ -10,7 +10,7 @@ use crate::{
     domain::{
         assets::Kind,
         catalog::{CatalogAsset, CatalogEntry, TasksetRef, Vendor},
-        lifecycle::ListingState,
+        listing_lifecycle::ListingState,
         listings::{DeliveryMethod, ListingRowId, ListingStatus},
         money::Cents,
         row_ids::{AssetRowId, TasksetRowId},

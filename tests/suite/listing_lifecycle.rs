@@ -4,7 +4,7 @@
 use marketplace::{
     clock::fixture_record_id,
     domain::{
-        lifecycle::{ListingState, Operation},
+        listing_lifecycle::{ListingState, Operation},
         listings::{Actor, Event},
         money::Cents,
         notifications::NotificationType,
@@ -394,12 +394,12 @@ fn perform_live(market: &TestMarket, number: u64, steps: &[Step], started: Times
                 let row = store::listings::find(writer.rows, id)?.unwrap();
                 certifications::apply_run_result(writer, Platform::of_process(), row.row_id, *has_passed)
             }
-            Step::Perform(Operation::Update) => lifecycle::update(writer, id, &fields).map(|_| ()),
+            Step::Perform(Operation::Update) => listing_lifecycle::update(writer, id, &fields).map(|_| ()),
             Step::Perform(operation @ (Operation::Attach | Operation::Detach)) => {
                 let vendor = Platform::of_process().vendor_of_listing(writer.rows, id)?;
                 own_listings::replay_asset_change(writer, &vendor, Actor::Team, id, *operation).map(|_| ())
             }
-            Step::Perform(operation) => lifecycle::perform(writer, id, *operation).map(|_| ()),
+            Step::Perform(operation) => listing_lifecycle::perform(writer, id, *operation).map(|_| ()),
         };
         market.market().write_blocking(work).unwrap_or_else(|error| panic!("{step:?} of {steps:?}: {error}"));
     }

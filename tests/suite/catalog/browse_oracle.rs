@@ -3,7 +3,7 @@
 
 use std::{cell::RefCell, collections::BTreeSet, fmt::Write as _};
 
-use marketplace::{domain::lifecycle::Operation, market::Requester};
+use marketplace::{domain::listing_lifecycle::Operation, market::Requester};
 use proptest::{
     prelude::*,
     test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner},
@@ -14,7 +14,7 @@ use super::{
     generated::{self, CAPABILITIES, DOMAINS, EXTENSIONS, FORMATS, KINDS, LANGUAGES, TAGS, WORDS},
     oracle::{self, ListingFacts, QueryParameters},
 };
-use crate::harness::{TestMarket, documents::vendor_document, lifecycle, random::Random};
+use crate::harness::{TestMarket, documents::vendor_document, listing_lifecycle, random::Random};
 
 /// Teams that browse: one that is vendor and buyer, and one that is only a buyer.
 const VIEWERS: [&str; 2] = ["two", "shopper"];
@@ -50,7 +50,7 @@ impl ComparedMarket {
         let moved = self
             .market
             .market()
-            .write(Requester::process(), move |writer| lifecycle::perform(writer, id, operation));
+            .write(Requester::process(), move |writer| listing_lifecycle::perform(writer, id, operation));
         moved.await.unwrap();
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use marketplace::{
     clock::fixture_record_id,
-    domain::{lifecycle::Operation, money::Cents},
+    domain::{listing_lifecycle::Operation, money::Cents},
     market::Writer,
     operations::cleanup,
     store::{self, listings::ListingFields},
@@ -13,7 +13,7 @@ use marketplace::{
 use serde_json::{Value, json};
 
 use super::small_market::{BROWSE, keys, published, small_market};
-use crate::harness::{TestMarket, TestResponse, lifecycle, listings::listing_fields, random::Random};
+use crate::harness::{TestMarket, TestResponse, listing_lifecycle, listings::listing_fields, random::Random};
 
 const KEYS: [&str; 8] = ["a", "b", "c", "d", "old", "older", "new", "twin"];
 
@@ -78,7 +78,7 @@ async fn walk_keeps_the_order_of_its_first_page_while_listings_change() {
 /// Applies an event to a listing, if its status allows it.
 fn try_transition(market: &TestMarket, key: &str, operation: Operation) {
     let id = fixture_record_id("listings", key);
-    let change = |writer: &mut Writer| lifecycle::perform(writer, id, operation);
+    let change = |writer: &mut Writer| listing_lifecycle::perform(writer, id, operation);
     let _ = market.market().write_blocking(change);
 }
 

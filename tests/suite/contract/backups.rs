@@ -17,7 +17,7 @@ use super::cases::cases;
 use crate::harness::{
     self, TestMarket,
     backups::{back_up, back_up_directory, create_team, files, has_team, open_restored, restore, temp_dir},
-    lifecycle,
+    listing_lifecycle,
     listings::listing_fields,
 };
 
@@ -60,7 +60,9 @@ fn write_until(market: &Market, is_stopping: &AtomicBool, written: &AtomicU64) {
         market.read_blocking(|reader| operations::teams::resolve(reader.rows, "seller")).unwrap().row_id;
     for number in 0.. {
         let title = format!("Listing {number}");
-        market.write_blocking(|writer| lifecycle::create(writer, seller, &listing_fields(&title))).unwrap();
+        market
+            .write_blocking(|writer| listing_lifecycle::create(writer, seller, &listing_fields(&title)))
+            .unwrap();
         written.store(number + 1, Ordering::SeqCst);
         if is_stopping.load(Ordering::SeqCst) {
             return;

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 use marketplace::{
     clock::{Clock, Entropy, fixture_record_id},
     config::Layers,
-    domain::{lifecycle::Operation, time::Timestamp},
+    domain::{listing_lifecycle::Operation, time::Timestamp},
     fixtures::{self, FixtureSet},
     market::{self, Market, OpenError, OpenMode, OpenOptions, Requester, SOCKET_FILE, Writer},
     mcp, operations, rest,
@@ -17,7 +17,7 @@ use poem::{Body, Endpoint, Request, Response, endpoint::BoxEndpoint};
 use serde_json::{Value, json};
 use tokio::{sync::watch, task::JoinSet};
 
-use crate::harness::{BASE, NOW, lifecycle};
+use crate::harness::{BASE, NOW, listing_lifecycle};
 
 /// Maximum number of times a test polls for a change that another thread makes within milliseconds.
 const MAX_POLLS: usize = 100_000;
@@ -232,13 +232,13 @@ async fn writes_are_visible_to_the_next_read() {
             if round % 2 == 0 { (Operation::Unpublish, 0) } else { (Operation::Publish, 1) };
         let moved = served
             .market
-            .write(Requester::process(), move |writer| lifecycle::perform(writer, id, operation));
+            .write(Requester::process(), move |writer| listing_lifecycle::perform(writer, id, operation));
         moved.await.unwrap();
         assert_eq!(served.titles().await.len(), count, "round {round}");
     }
     let rejection = served
         .market
-        .write(Requester::process(), move |writer| lifecycle::perform(writer, id, Operation::Approve))
+        .write(Requester::process(), move |writer| listing_lifecycle::perform(writer, id, Operation::Approve))
         .await;
     assert!(rejection.is_err());
     assert_eq!(served.titles().await.len(), 1, "a rejected write changes nothing");

@@ -14,7 +14,7 @@ use marketplace::{
     clock::{Clock, Entropy},
     config::Settings,
     domain::{
-        lifecycle::Operation, listings::LifecycleStage, money::Cents, purchases::OfferStatus,
+        listing_lifecycle::Operation, listings::LifecycleStage, money::Cents, purchases::OfferStatus,
         teams::TeamRowId,
     },
     error::{Error, StateCode},
@@ -27,7 +27,7 @@ use marketplace::{
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::harness::{lifecycle, listings::listing_fields, random::Random};
+use crate::harness::{listing_lifecycle, listings::listing_fields, random::Random};
 
 /// Environment variable with the data directory of the server to kill.
 const DIRECTORY_VARIABLE: &str = "KILL_FOLDER";
@@ -104,14 +104,18 @@ fn writes_until_it_is_killed() {
             0 => {
                 let title = format!("Made {seed} {count}");
                 let id = market
-                    .write_blocking(|writer| lifecycle::create(writer, seller, &listing_fields(&title)))
+                    .write_blocking(|writer| {
+                        listing_lifecycle::create(writer, seller, &listing_fields(&title))
+                    })
                     .unwrap();
                 listing_ids.push(id);
                 print_line(format!("done title {id} {title}"));
             }
             1 => {
                 let title = format!("Changed {seed} {count}");
-                match market.write_blocking(|writer| lifecycle::update(writer, id, &listing_fields(&title))) {
+                match market
+                    .write_blocking(|writer| listing_lifecycle::update(writer, id, &listing_fields(&title)))
+                {
                     Ok(_) => print_line(format!("done title {id} {title}")),
                     Err(Error::InvalidState(StateCode::ListingNotEditable, _)) => {}
                     Err(other) => panic!("{other}"),
@@ -151,7 +155,7 @@ fn writes_until_it_is_killed() {
                     continue;
                 }
                 let operation = *random.pick(&allowed);
-                match market.write_blocking(|writer| lifecycle::perform(writer, id, operation)) {
+                match market.write_blocking(|writer| listing_lifecycle::perform(writer, id, operation)) {
                     Ok(state) => {
                         print_line(format!("done stage {id} {}", state.status.stage().as_str()));
                     }

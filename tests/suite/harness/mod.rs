@@ -8,7 +8,7 @@ pub mod backups;
 pub mod codebases;
 pub mod documents;
 pub mod git;
-pub mod lifecycle;
+pub mod listing_lifecycle;
 pub mod listings;
 pub mod random;
 pub mod records;

@@ -1,7 +1,7 @@
 //! Quality runs that inspect repositories, archives, and whole listings: results, charges, and certification.
 
 use marketplace::{
-    domain::lifecycle::Operation,
+    domain::listing_lifecycle::Operation,
     operations::{self, access::Platform},
 };
 use serde_json::{Value, json};
@@ -252,7 +252,10 @@ async fn submitted_listing_is_checked_and_certified() {
     seller_post(&market, &format!("raw-data/{files}/data"), json!({"channel": "zip", "url": url})).await;
     let listing: Uuid = seeded_id("listings", "good").parse().unwrap();
     let perform = |id: Uuid, operation| {
-        market.market().write_blocking(move |writer| lifecycle::perform(writer, id, operation)).unwrap();
+        market
+            .market()
+            .write_blocking(move |writer| listing_lifecycle::perform(writer, id, operation))
+            .unwrap();
     };
     let view = |key: &str| {
         let (market, path) = (&market, format!("listings/{}/qc?task_rows=all", seeded_id("listings", key)));
@@ -312,7 +315,10 @@ async fn withdrawing_a_listing_cancels_its_run() {
     let listing: Uuid = seeded_id("listings", "a").parse().unwrap();
     for _ in 0..3 {
         for operation in [Operation::Submit, Operation::Withdraw] {
-            market.market().write_blocking(|writer| lifecycle::perform(writer, listing, operation)).unwrap();
+            market
+                .market()
+                .write_blocking(|writer| listing_lifecycle::perform(writer, listing, operation))
+                .unwrap();
         }
     }
     market.run_background();

@@ -2,7 +2,7 @@
 
 use marketplace::{
     domain::{
-        lifecycle::{ListingState, Operation},
+        listing_lifecycle::{ListingState, Operation},
         listings::Actor,
         teams::TeamRowId,
     },
