@@ -1,7 +1,7 @@
 //! The lifecycle of listings: one operation for each change of a listing.
 //!
 //! What a vendor does takes a [`Vendor`], what the platform decides takes a [`Platform`], and each takes the
-//! actor whom the history names. Assets are attached in `own_listings`, certifications are in
+//! actor whom the history names. Assets are attached in `listing_assets`, certifications are in
 //! `certifications`. The API has no routes for most of these; commands and fixture sets use them.
 
 use uuid::Uuid;

@@ -15,7 +15,7 @@ use marketplace::{
     market::Writer,
     operations::{
         access::{Platform, Vendor},
-        certifications, listing_changes, listing_lifecycle, own_listings,
+        certifications, listing_changes, listing_lifecycle, listings,
     },
     store::{
         self,
@@ -30,7 +30,7 @@ use uuid::Uuid;
 
 use crate::{
     catalog::small_market::{listing, small_market_with},
-    harness::{NOW, TestMarket, lifecycle, random::Random},
+    harness::{NOW, TestMarket, listing_lifecycle, random::Random},
 };
 
 /// Microseconds per second.
@@ -128,7 +128,7 @@ fn perform(writer: &mut Writer, operation: Operation, actor: Actor) -> Result<()
         Operation::Attach => return attach(writer, vendor, actor, id),
         Operation::Detach => {
             let asset = fixture_record_id("assets", "a-files");
-            return own_listings::detach_asset(writer, vendor, actor, id, asset);
+            return listings::detach_asset(writer, vendor, actor, id, asset);
         }
         Operation::DeleteAsset => {
             let asset = fixture_record_id("assets", "a-files");
@@ -142,8 +142,8 @@ fn perform(writer: &mut Writer, operation: Operation, actor: Actor) -> Result<()
 fn attach(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> Result<()> {
     let ids = [fixture_record_id("assets", "code")];
     let context = writer.check_context();
-    let listing = own_listings::check_attachment(&context, vendor, id, &[], Problems::default())?;
-    let result = own_listings::attach_assets(writer, vendor, actor, &listing, &ids, Vec::new())?;
+    let listing = listings::check_attachment(&context, vendor, id, &[], Problems::default())?;
+    let result = listings::attach_assets(writer, vendor, actor, &listing, &ids, Vec::new())?;
     assert_eq!(result.attached, 1, "{:?}", result.skipped);
     Ok(())
 }
@@ -397,7 +397,7 @@ fn perform_live(market: &TestMarket, number: u64, steps: &[Step], started: Times
             Step::Perform(Operation::Update) => listing_lifecycle::update(writer, id, &fields).map(|_| ()),
             Step::Perform(operation @ (Operation::Attach | Operation::Detach)) => {
                 let vendor = Platform::of_process().vendor_of_listing(writer.rows, id)?;
-                own_listings::replay_asset_change(writer, &vendor, Actor::Team, id, *operation).map(|_| ())
+                listings::replay_asset_change(writer, &vendor, Actor::Team, id, *operation).map(|_| ())
             }
             Step::Perform(operation) => listing_lifecycle::perform(writer, id, *operation).map(|_| ()),
         };

@@ -10,8 +10,8 @@ mod earnings;
 mod estimations;
 mod groups;
 mod languages;
+mod listings;
 mod opportunities;
-mod own_listings;
 mod quality;
 mod quality_runs;
 mod raw_data;
@@ -28,7 +28,7 @@ use super::route::DeclaredRoute;
 /// All routes of the vendor API only, in the order of the document.
 pub fn apis() -> impl OpenApi {
     (
-        own_listings::ListingsApi,
+        listings::ListingsApi,
         quality::QualityApi,
         sales::SalesApi,
         earnings::EarningsApi,
@@ -50,7 +50,7 @@ pub fn apis() -> impl OpenApi {
 /// The routes, in the order in which agents see their tools.
 pub fn routes() -> Vec<DeclaredRoute> {
     [
-        &own_listings::ROUTES[..],
+        &listings::ROUTES[..],
         &quality::ROUTES[..],
         &sales::ROUTES[..],
         &opportunities::ROUTES[..],

@@ -12,7 +12,7 @@ use super::seller_market::{
 };
 use crate::{
     catalog::small_market,
-    harness::{TestMarket, archives::zip_of, git::Repositories, lifecycle},
+    harness::{TestMarket, archives::zip_of, git::Repositories, listing_lifecycle},
 };
 
 /// Returns a market whose seller has 12 dollars of credits, enough for two runs but not for three.

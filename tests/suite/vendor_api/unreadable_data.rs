@@ -8,7 +8,7 @@ use super::{
     quality_runs::{check_results, get_credits, market},
     seller_market::{seeded_id, seller_call, seller_get},
 };
-use crate::harness::lifecycle;
+use crate::harness::listing_lifecycle;
 
 /// "A run that a team requests on data that cannot be read is 409 `data_not_readable`, before any charge. A
 /// submit is never refused for that."

@@ -20,7 +20,7 @@ use crate::{
     },
     operations::{
         access::Vendor,
-        own_listings::{self, AttachedAssets, PageRequest},
+        listings::{self, AttachedAssets, PageRequest},
     },
     rest::{
         enum_value::EnumValue,
@@ -225,7 +225,7 @@ impl ListingsApi {
             offset: offset.cast_unsigned(),
         };
         Json::read_bytes(&call.served, call.access.requester(), move |reader| {
-            let page = own_listings::page(reader, &call.access, request)?;
+            let page = listings::page(reader, &call.access, request)?;
             let facets: BTreeMap<&str, &BTreeMap<String, u64>> = page.facets.iter().collect();
             let stages = facets.get("lifecycle_stages").copied();
             let count_in =
@@ -265,7 +265,7 @@ impl ListingsApi {
     ) -> JsonResult<ListingDetail> {
         let id = listing_id.0;
         Json::read_bytes(&call.served, call.access.requester(), move |reader| {
-            detail_json(&own_listings::get_detail(reader, &call.access, id)?)
+            detail_json(&listings::get_detail(reader, &call.access, id)?)
         })
         .await
     }
@@ -281,7 +281,7 @@ impl ListingsApi {
         listing_id: Path<Uuid>,
     ) -> JsonResult<ListingHistory> {
         Json::read(&call.served, call.access.requester(), move |reader| {
-            let events = own_listings::get_history(reader, &call.access, listing_id.0)?;
+            let events = listings::get_history(reader, &call.access, listing_id.0)?;
             Ok(ListingHistory { events: events.into_iter().map(HistoryEventOut::from).collect() })
         })
         .await
@@ -298,7 +298,7 @@ impl ListingsApi {
         listing_id: Path<Uuid>,
     ) -> JsonResult<ListingAssets> {
         Json::read(&call.served, call.access.requester(), move |reader| {
-            let assets = own_listings::list_assets(reader.rows, &call.access, listing_id.0)?;
+            let assets = listings::list_assets(reader.rows, &call.access, listing_id.0)?;
             Ok(ListingAssets { assets: asset_summaries(&assets, reader.now), total: assets.total as u64 })
         })
         .await
@@ -327,14 +327,13 @@ impl ListingsApi {
                 move |context, vendor, mut problems| {
                     let matches = parse_matches(matches, &mut problems)?;
                     let id = listing_id.0;
-                    let listing = own_listings::check_attachment(context, vendor, id, &matches, problems)?;
+                    let listing = listings::check_attachment(context, vendor, id, &matches, problems)?;
                     Ok((listing, matches))
                 },
                 move |writer, vendor, (listing, matches)| {
                     let ids = valid_ids(asset_ids);
                     let actor = Actor::Team;
-                    let outcome =
-                        own_listings::attach_assets(writer, vendor, actor, &listing, &ids, matches)?;
+                    let outcome = listings::attach_assets(writer, vendor, actor, &listing, &ids, matches)?;
                     Ok(AssetAttachmentOut {
                         assets: asset_summaries(&outcome.assets, writer.now),
                         total: outcome.assets.total as u64,
@@ -373,7 +372,7 @@ impl ListingsApi {
         call.served
             .market()
             .write_freeing(call.access.requester(), move |writer| {
-                own_listings::detach_asset(writer, &call.access, Actor::Team, listing_id.0, asset_id.0)
+                listings::detach_asset(writer, &call.access, Actor::Team, listing_id.0, asset_id.0)
             })
             .await?;
         Ok(NoContent)
