@@ -2,10 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{
-    access::Platform,
-    listing_changes::{find, perform},
-};
+use super::{access::Platform, listing_changes::perform, listings::find};
 use crate::{
     domain::{
         listing_lifecycle::{ListingState, Operation},

@@ -1,12 +1,7 @@
 //! What all changes of a listing have in common: the check of its state, the history, the notification of the
 //! vendor, the end of a certification, and the queue of the index.
 
-use uuid::Uuid;
-
-use super::{
-    access::{Platform, Vendor},
-    notifications,
-};
+use super::notifications;
 use crate::{
     domain::{
         listing_lifecycle::{ListingState, Operation, Refusal},
@@ -35,17 +30,6 @@ impl AllowedChange {
     pub const fn after(self) -> ListingState {
         self.after
     }
-}
-
-/// Returns the listing with this ID, whichever team it belongs to.
-pub fn find(rows: &store::Reader, _platform: Platform, id: Uuid) -> Result<ListingRow> {
-    store::listings::find(rows, id)?.ok_or_else(|| Error::not_found("listing"))
-}
-
-/// Returns the listing with this ID if it belongs to the team.
-pub fn find_own(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<ListingRow> {
-    let found = store::listings::find(rows, id)?.filter(|listing| listing.team == vendor.team_row_id());
-    found.ok_or_else(|| Error::not_found("listing"))
 }
 
 /// Checks that the state of a listing allows an operation.

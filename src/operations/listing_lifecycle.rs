@@ -8,7 +8,8 @@ use uuid::Uuid;
 
 use super::{
     access::{Platform, Vendor},
-    listing_changes::{check, find, find_own, perform, record},
+    listing_changes::{check, perform, record},
+    listings::{find, find_own},
     quality_runs,
 };
 use crate::{

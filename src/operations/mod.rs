@@ -29,6 +29,7 @@ pub mod jobs;
 pub mod keys;
 pub mod linked_data;
 pub mod listed_parts;
+pub mod listing_assets;
 pub mod listing_changes;
 pub mod listing_lifecycle;
 pub mod listings;

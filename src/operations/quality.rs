@@ -6,7 +6,7 @@ use super::{
     access::{ListingViewer, Vendor},
     browse,
     checked_runs::CheckedRun,
-    listing_changes,
+    listings,
 };
 use crate::{
     domain::{
@@ -63,7 +63,7 @@ pub struct QualityView {
 /// Returns the quality data of one of the team's own listings. The checks of an asset with a newer completed run of its
 /// own are those of that run.
 pub fn get_listing_quality(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<QualityView> {
-    let listing = listing_changes::find_own(reader.rows, vendor, id)?;
+    let listing = listings::find_own(reader.rows, vendor, id)?;
     let latest_run = match store::quality::find_latest_run(reader.rows, listing.row_id)? {
         Some(run) => {
             let checks = store::quality::list_checks(reader.rows, run.row_id)?;

@@ -15,7 +15,7 @@ use marketplace::{
     market::Writer,
     operations::{
         access::{Platform, Vendor},
-        certifications, listing_changes, listing_lifecycle, listings,
+        certifications, listing_assets, listing_lifecycle,
     },
     store::{
         self,
@@ -30,7 +30,7 @@ use uuid::Uuid;
 
 use crate::{
     catalog::small_market::{listing, small_market_with},
-    harness::{NOW, TestMarket, listing_lifecycle, random::Random},
+    harness::{self, NOW, TestMarket, random::Random},
 };
 
 /// Microseconds per second.
@@ -128,7 +128,7 @@ fn perform(writer: &mut Writer, operation: Operation, actor: Actor) -> Result<()
         Operation::Attach => return attach(writer, vendor, actor, id),
         Operation::Detach => {
             let asset = fixture_record_id("assets", "a-files");
-            return listings::detach_asset(writer, vendor, actor, id, asset);
+            return listing_assets::detach(writer, vendor, actor, id, asset);
         }
         Operation::DeleteAsset => {
             let asset = fixture_record_id("assets", "a-files");
@@ -142,8 +142,8 @@ fn perform(writer: &mut Writer, operation: Operation, actor: Actor) -> Result<()
 fn attach(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> Result<()> {
     let ids = [fixture_record_id("assets", "code")];
     let context = writer.check_context();
-    let listing = listings::check_attachment(&context, vendor, id, &[], Problems::default())?;
-    let result = listings::attach_assets(writer, vendor, actor, &listing, &ids, Vec::new())?;
+    let listing = listing_assets::check_attachment(&context, vendor, id, &[], Problems::default())?;
+    let result = listing_assets::attach(writer, vendor, actor, &listing, &ids, Vec::new())?;
     assert_eq!(result.attached, 1, "{:?}", result.skipped);
     Ok(())
 }
@@ -394,12 +394,16 @@ fn perform_live(market: &TestMarket, number: u64, steps: &[Step], started: Times
                 let row = store::listings::find(writer.rows, id)?.unwrap();
                 certifications::apply_run_result(writer, Platform::of_process(), row.row_id, *has_passed)
             }
-            Step::Perform(Operation::Update) => listing_lifecycle::update(writer, id, &fields).map(|_| ()),
+            Step::Perform(Operation::Update) => {
+                harness::listing_lifecycle::update(writer, id, &fields).map(|_| ())
+            }
             Step::Perform(operation @ (Operation::Attach | Operation::Detach)) => {
                 let vendor = Platform::of_process().vendor_of_listing(writer.rows, id)?;
-                listings::replay_asset_change(writer, &vendor, Actor::Team, id, *operation).map(|_| ())
+                listing_assets::replay_change(writer, &vendor, Actor::Team, id, *operation).map(|_| ())
             }
-            Step::Perform(operation) => listing_lifecycle::perform(writer, id, *operation).map(|_| ()),
+            Step::Perform(operation) => {
+                harness::listing_lifecycle::perform(writer, id, *operation).map(|_| ())
+            }
         };
         market.market().write_blocking(work).unwrap_or_else(|error| panic!("{step:?} of {steps:?}: {error}"));
     }

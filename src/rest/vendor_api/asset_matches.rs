@@ -7,7 +7,7 @@ use super::asset_queries::parse_kinds;
 use crate::{
     domain::problems::Problems,
     error::{Error, LocSegment, Problem},
-    operations::listings::AssetSelector,
+    operations::listing_assets::AssetSelector,
     rest::{
         filter_entries::{self, AssetFilters, FilterEntry},
         request_body::Checked,

@@ -10,6 +10,7 @@ mod earnings;
 mod estimations;
 mod groups;
 mod languages;
+mod listing_assets;
 mod listings;
 mod opportunities;
 mod quality;
@@ -28,7 +29,7 @@ use super::route::DeclaredRoute;
 /// All routes of the vendor API only, in the order of the document.
 pub fn apis() -> impl OpenApi {
     (
-        listings::ListingsApi,
+        (listings::ListingsApi, listing_assets::ListingAssetsApi),
         quality::QualityApi,
         sales::SalesApi,
         earnings::EarningsApi,
@@ -51,6 +52,7 @@ pub fn apis() -> impl OpenApi {
 pub fn routes() -> Vec<DeclaredRoute> {
     [
         &listings::ROUTES[..],
+        &listing_assets::ROUTES[..],
         &quality::ROUTES[..],
         &sales::ROUTES[..],
         &opportunities::ROUTES[..],

@@ -11,7 +11,7 @@ mod groups;
 mod idempotency;
 mod isolation;
 mod link_hosts;
-mod listed_assets;
+mod listing_assets;
 mod listings;
 mod opportunities;
 mod quality;

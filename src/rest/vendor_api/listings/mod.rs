@@ -8,42 +8,26 @@ use poem_openapi::OpenApi;
 use serde_json::json;
 use uuid::Uuid;
 
-use self::types::{
-    AssetAttachment, AssetAttachmentOut, HistoryEventOut, ListingAssets, ListingHistory, ListingsSummary,
-    OwnListings, OwnListingsQuery, SkippedAssets,
-};
-use super::asset_matches::{parse_matches, valid_ids};
+use self::types::{HistoryEventOut, ListingHistory, ListingsSummary, OwnListings, OwnListingsQuery};
 use crate::{
-    domain::{
-        listings::{Actor, LifecycleStage},
-        time::Timestamp,
-    },
+    domain::listings::LifecycleStage,
     operations::{
         access::Vendor,
-        listings::{self, AttachedAssets, PageRequest},
+        listings::{self, PageRequest},
     },
     rest::{
-        enum_value::EnumValue,
-        idempotent::Idempotent,
-        json::{Json, JsonResult, NoContent},
+        json::{Json, JsonResult},
         json_object::ObjectWriter,
         limits::Budget,
         params::Params,
-        problem::ApiError,
-        request_body::Body,
         route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
         shapes::{
-            assets::AssetSummary,
             listing_pages::{Counts, detail_json, remove_team_name},
             listings::ListingDetail,
         },
     },
     string_enum::StringEnum,
 };
-
-fn asset_summaries(assets: &AttachedAssets, now: Timestamp) -> Vec<AssetSummary> {
-    assets.first.iter().map(|asset| AssetSummary::new(asset, &assets.deprecations, now)).collect()
-}
 
 pub struct ListingsApi;
 
@@ -132,69 +116,11 @@ impl Route for GetListingHistory {
     );
 }
 
-/// `GET /v2/listings/{listing_id}/assets`
-pub struct ListListingAssets;
-
-impl Route for ListListingAssets {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_listing_assets",
-        Budget::Other,
-        Tool::list(
-            ToolText::new(
-                "list_listing_assets",
-                "Listing assets",
-                "The assets of one of the team's own listings, at most the first 1,000. \
-                 `total` counts all.",
-            )
-            .with_ids("list_own_listings"),
-            "assets",
-        ),
-        Contract::new(Target::OwnListing),
-    );
-}
-
-/// `POST /v2/listings/{listing_id}/assets`
-pub struct AttachListingAssets;
-
-impl Route for AttachListingAssets {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
-        "attach_listing_assets",
-        Budget::Other,
-        Some(|| {
-            json!({
-                "asset_ids": ["6b473692-e841-5564-8f7d-44593627889f"],
-                "matches": [{"sku": "codebase", "filters": ["stage:is:complete", "domain:is:logistics"]}],
-            })
-        }),
-        Contract::new(Target::OwnListing),
-    );
-}
-
-/// `DELETE /v2/listings/{listing_id}/assets/{asset_id}`
-pub struct DetachListingAsset;
-
-impl Route for DetachListingAsset {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::delete(
-        "detach_listing_asset",
-        Budget::Other,
-        Contract::new(Target::OwnListingAsset),
-    );
-}
-
 /// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 6] = [
+pub const ROUTES: [DeclaredRoute; 3] = [
     DeclaredRoute::of::<ListOwnListings>(),
     DeclaredRoute::of::<GetOwnListing>(),
     DeclaredRoute::of::<GetListingHistory>(),
-    DeclaredRoute::of::<ListListingAssets>(),
-    DeclaredRoute::of::<AttachListingAssets>(),
-    DeclaredRoute::of::<DetachListingAsset>(),
 ];
 
 #[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Listings")]
@@ -285,96 +211,5 @@ impl ListingsApi {
             Ok(ListingHistory { events: events.into_iter().map(HistoryEventOut::from).collect() })
         })
         .await
-    }
-
-    /// List the assets of a listing
-    ///
-    /// Returns the assets of one of the team's own listings, at most 1,000 of them.
-    #[oai(path = "/listings/:listing_id/assets", method = "get", operation_id = "list_listing_assets")]
-    async fn list_assets(
-        &self,
-        call: Call<ListListingAssets>,
-        /// ID of the listing.
-        listing_id: Path<Uuid>,
-    ) -> JsonResult<ListingAssets> {
-        Json::read(&call.served, call.access.requester(), move |reader| {
-            let assets = listings::list_assets(reader.rows, &call.access, listing_id.0)?;
-            Ok(ListingAssets { assets: asset_summaries(&assets, reader.now), total: assets.total as u64 })
-        })
-        .await
-    }
-
-    /// Attach assets
-    ///
-    /// Attaches codebases with linked data to one of the team's own listings, by ID or by their properties.
-    /// The listing must be in the stage `draft` or `ready`. Assets that cannot be attached are skipped and
-    /// counted by reason. Attaching an asset ends the listing's certification.
-    #[oai(path = "/listings/:listing_id/assets", method = "post", operation_id = "attach_listing_assets")]
-    async fn attach_assets(
-        &self,
-        call: Call<AttachListingAssets>,
-        /// ID of the listing.
-        listing_id: Path<Uuid>,
-        idempotent: Idempotent,
-        body: Body<AssetAttachment>,
-    ) -> JsonResult<AssetAttachmentOut, 201> {
-        let AssetAttachment { asset_ids, matches } = body.value;
-        idempotent
-            .write(
-                &call.served,
-                call.access,
-                body.source,
-                move |context, vendor, mut problems| {
-                    let matches = parse_matches(matches, &mut problems)?;
-                    let id = listing_id.0;
-                    let listing = listings::check_attachment(context, vendor, id, &matches, problems)?;
-                    Ok((listing, matches))
-                },
-                move |writer, vendor, (listing, matches)| {
-                    let ids = valid_ids(asset_ids);
-                    let actor = Actor::Team;
-                    let outcome = listings::attach_assets(writer, vendor, actor, &listing, &ids, matches)?;
-                    Ok(AssetAttachmentOut {
-                        assets: asset_summaries(&outcome.assets, writer.now),
-                        total: outcome.assets.total as u64,
-                        attached: outcome.attached,
-                        skipped: outcome
-                            .skipped
-                            .iter()
-                            .map(|(reason, count)| SkippedAssets {
-                                reason: EnumValue(*reason),
-                                count: *count,
-                            })
-                            .collect(),
-                    })
-                },
-            )
-            .await
-    }
-
-    /// Detach an asset
-    ///
-    /// Removes an asset from one of the team's own listings; the asset itself is kept. The listing must be in
-    /// the stage `draft` or `ready`. Detaching an asset ends the listing's certification.
-    #[oai(
-        path = "/listings/:listing_id/assets/:asset_id",
-        method = "delete",
-        operation_id = "detach_listing_asset"
-    )]
-    async fn detach_asset(
-        &self,
-        call: Call<DetachListingAsset>,
-        /// ID of the listing.
-        listing_id: Path<Uuid>,
-        /// ID of the asset.
-        asset_id: Path<Uuid>,
-    ) -> Result<NoContent, ApiError> {
-        call.served
-            .market()
-            .write_freeing(call.access.requester(), move |writer| {
-                listings::detach_asset(writer, &call.access, Actor::Team, listing_id.0, asset_id.0)
-            })
-            .await?;
-        Ok(NoContent)
     }
 }

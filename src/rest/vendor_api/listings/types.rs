@@ -2,23 +2,19 @@
 
 use poem_openapi::Object;
 use serde::Serialize;
-use uuid::Uuid;
 
 use crate::{
     domain::{
         browse::SortOrder,
-        listings::{Actor, AttachSkip, Event, LifecycleStage, WorkspaceView},
+        listings::{Actor, Event, LifecycleStage, WorkspaceView},
     },
     rest::{
         enum_value::EnumValue,
         listing_filters::ListingFilters,
-        request_body::Checked,
         shapes::{
             UtcTime,
-            assets::AssetSummary,
             listing_pages::{self, Counts, FacetCounts, OwnListingSummary},
         },
-        vendor_api::asset_matches::AssetMatch,
     },
     store::listing_history::HistoryEvent,
 };
@@ -123,50 +119,4 @@ impl From<HistoryEvent> for HistoryEventOut {
 pub struct ListingHistory {
     /// Events in the life of the listing, newest first.
     pub events: Vec<HistoryEventOut>,
-}
-
-/// The assets of one of the team's own listings.
-#[derive(Debug, Object, Serialize)]
-pub struct ListingAssets {
-    /// The first 1,000 assets, in the order in which they were attached; `GET /v2/assets?listing_id=…`
-    /// returns all of them.
-    #[oai(validator(max_items = 1000))]
-    pub assets: Vec<AssetSummary>,
-    /// Number of all assets of the listing.
-    pub total: u64,
-}
-
-/// The assets to attach: those in `asset_ids`, plus all that `matches` selects. If both are empty, nothing is
-/// attached.
-#[derive(Debug, Object)]
-pub struct AssetAttachment {
-    /// IDs of assets to attach.
-    #[oai(default, validator(max_items = 1000))]
-    pub(super) asset_ids: Vec<Checked<Uuid>>,
-    /// Selections of assets to attach, without a limit on the number of assets that they select.
-    #[oai(default, validator(max_items = 20))]
-    pub(super) matches: Vec<Checked<AssetMatch>>,
-}
-
-/// Number of assets that were not attached for one reason.
-#[derive(Debug, Object, Serialize)]
-pub struct SkippedAssets {
-    /// Reason for not attaching the assets.
-    pub reason: EnumValue<AttachSkip>,
-    /// Number of assets.
-    pub count: u64,
-}
-
-/// Result of attaching assets to a listing.
-#[derive(Debug, Object, Serialize)]
-pub struct AssetAttachmentOut {
-    /// The first 1,000 assets of the listing; `GET /v2/assets?listing_id=…` returns all of them.
-    #[oai(validator(max_items = 1000))]
-    pub assets: Vec<AssetSummary>,
-    /// Number of assets that the listing has now.
-    pub total: u64,
-    /// Number of assets that were attached by this request.
-    pub attached: u64,
-    /// Number of assets that were not attached, by reason.
-    pub skipped: Vec<SkippedAssets>,
 }
