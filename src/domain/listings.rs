@@ -154,6 +154,20 @@ string_enum! {
     }
 }
 
+string_enum! {
+    /// The progress of copying data into the platform's hub.
+    IngestStatus {
+        /// Waiting to start.
+        Pending = "pending",
+        /// In progress.
+        Running = "running",
+        /// Finished successfully.
+        Completed = "completed",
+        /// Finished with an error.
+        Failed = "failed",
+    }
+}
+
 /// The stored state of a listing: its review status and its catalog status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListingStatus {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    quality::RunStatus,
+    quality_runs::RunStatus,
     tasks::{QaAgent, QaVerdict},
     time::Timestamp,
 };

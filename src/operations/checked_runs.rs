@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use uuid::Uuid;
 
 use crate::{
-    domain::quality::{self, CheckOutcome},
+    domain::{quality_checks::CheckOutcome, quality_runs::is_run_passed},
     store::quality::{CheckRow, RunRow},
 };
 
@@ -26,7 +26,7 @@ impl CheckedRun {
         let outcomes = checks
             .iter()
             .map(|check| CheckOutcome { is_mandatory: check.is_mandatory, status: check.status });
-        CheckedRun { has_passed: quality::is_run_passed(run.status, outcomes), run, checks }
+        CheckedRun { has_passed: is_run_passed(run.status, outcomes), run, checks }
     }
 
     /// Replaces the checks of assets by those of newer runs of the assets themselves. The verdict stays.

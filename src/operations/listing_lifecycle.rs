@@ -16,7 +16,7 @@ use crate::{
     domain::{
         listing_lifecycle::{ListingState, Operation, missing_for_review},
         listings::{Actor, Event, ListingRowId},
-        quality::RunTrigger,
+        quality_runs::RunTrigger,
     },
     error::{Error, Problem, Result},
     market::Writer,

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     domain::{
-        quality::{CheckKind, CheckStatus},
+        quality_checks::{CheckKind, CheckStatus},
         time::Timestamp,
     },
     error::Result,

@@ -11,7 +11,8 @@ use crate::{
         ledger::{self, EntryType},
         money::Cents,
         notifications::NotificationType,
-        quality::{self, CheckOutcome, RunStatus, RunTrigger},
+        quality_checks::CheckOutcome,
+        quality_runs::{RunStatus, RunTrigger, is_charge_kept, is_run_passed},
         row_ids::{AssetRowId, QualityRunRowId},
         teams::TeamRowId,
         time::Timestamp,
@@ -179,7 +180,7 @@ pub fn end_without_result(
     error: Option<&str>,
 ) -> Result<()> {
     let has_begun = run.run.status == RunStatus::Running;
-    let keeps_charge = quality::is_charge_kept(status, has_begun);
+    let keeps_charge = is_charge_kept(status, has_begun);
     store::quality_runs::finish(writer.rows, run.run.row_id, status, error, keeps_charge, writer.now)?;
     let Some((team, title)) = owner_of(writer.rows, run.subject)? else { return Ok(()) };
     if !keeps_charge {
@@ -201,7 +202,7 @@ pub fn complete(writer: &mut Writer, run: &UnfinishedRun) -> Result<()> {
     let checks = store::quality::list_checks(writer.rows, row_id)?;
     let outcomes =
         checks.iter().map(|check| CheckOutcome { is_mandatory: check.is_mandatory, status: check.status });
-    let has_passed = quality::is_run_passed(RunStatus::Completed, outcomes);
+    let has_passed = is_run_passed(RunStatus::Completed, outcomes);
     if let Subject::Listing(listing) = run.subject {
         // The result applies only to the assets and the data that the run inspected.
         let is_same = store::quality_runs::list_listing_assets(writer.rows, listing)? == run.assets;

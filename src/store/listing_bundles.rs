@@ -2,7 +2,10 @@
 
 use super::{Reader, Writer, index_queue};
 use crate::{
-    domain::{catalog::BundleFile, listings::ListingRowId, quality::IngestStatus},
+    domain::{
+        catalog::BundleFile,
+        listings::{IngestStatus, ListingRowId},
+    },
     error::Result,
     string_enum::StringEnum,
 };

@@ -8,9 +8,10 @@ use super::{Reader, Writer, row};
 use crate::{
     domain::{
         assets::Kind,
-        listings::ListingRowId,
+        listings::{IngestStatus, ListingRowId},
         money::Cents,
-        quality::{CheckKind, CheckStatus, IngestStatus, RunStatus, RunTrigger},
+        quality_checks::{CheckKind, CheckStatus},
+        quality_runs::{RunStatus, RunTrigger},
         row_ids::{AssetRowId, QualityRunRowId},
         teams::TeamRowId,
         time::Timestamp,

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::{Reader, row};
 use crate::{
-    domain::{money::Cents, quality::RunStatus, teams::TeamRowId, time::Timestamp},
+    domain::{money::Cents, quality_runs::RunStatus, teams::TeamRowId, time::Timestamp},
     error::Result,
 };
 

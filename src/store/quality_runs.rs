@@ -11,7 +11,7 @@ use crate::{
     domain::{
         assets::Kind,
         listings::ListingRowId,
-        quality::RunStatus,
+        quality_runs::RunStatus,
         row_ids::{AssetRowId, QualityRunRowId},
         tasks::BuildStatus,
         teams::TeamRowId,

@@ -150,7 +150,7 @@ fn parent_directory(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::quality::CheckStatus;
+    use crate::domain::quality_checks::CheckStatus;
 
     #[test]
     fn manifests_and_missing_lockfiles_are_reported() {

@@ -74,7 +74,7 @@ fn is_ci_config(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::quality::CheckStatus;
+    use crate::domain::quality_checks::CheckStatus;
 
     #[test]
     fn ci_config_counts_in_root_only() {

@@ -14,7 +14,7 @@ use crate::{
         contents::{Entry, Root, quoted},
         datasets::{self, Budget, Column, FileSummary, Format, TableReader, table_reader::ReadOutcome},
     },
-    domain::quality::CheckStatus,
+    domain::quality_checks::CheckStatus,
 };
 
 /// Every table can be read completely.

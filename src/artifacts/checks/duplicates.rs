@@ -204,7 +204,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::domain::quality::CheckStatus;
+    use crate::domain::quality_checks::CheckStatus;
 
     fn fingerprint(hashes: impl IntoIterator<Item = u64>) -> Fingerprint {
         let mut fingerprint = Fingerprint::default();

@@ -164,7 +164,7 @@ impl Totals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::quality::CheckStatus;
+    use crate::domain::quality_checks::CheckStatus;
 
     fn finding(files: &[(&str, &str)]) -> Finding {
         let (mut check, mut root) = (Box::new(Generated::default()), Root::default());

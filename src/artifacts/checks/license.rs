@@ -173,7 +173,7 @@ fn known_licenses() -> Store {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::quality::CheckStatus;
+    use crate::domain::quality_checks::CheckStatus;
 
     fn finding(files: &[(&str, &str)]) -> Finding {
         let (mut check, mut root) = (Box::new(License::default()), Root::default());

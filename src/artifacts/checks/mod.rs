@@ -24,7 +24,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::contents::{ArchiveProblem, Entry, FileAction, Root, Visitor};
-use crate::domain::quality::CheckStatus;
+use crate::domain::quality_checks::CheckStatus;
 
 /// Maximum number of characters of a finding's message.
 pub(super) const MAX_MESSAGE_CHARS: usize = 500;

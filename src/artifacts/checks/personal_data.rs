@@ -280,7 +280,7 @@ impl Check for PersonalData {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::quality::CheckStatus;
+    use crate::domain::quality_checks::CheckStatus;
 
     fn finding(text: &[u8], length: usize) -> Finding {
         let mut check = Box::new(PersonalData::new());

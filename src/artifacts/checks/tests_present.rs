@@ -107,7 +107,7 @@ fn is_test_path(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::quality::CheckStatus;
+    use crate::domain::quality_checks::CheckStatus;
 
     #[test]
     fn tests_are_recognized_by_path() {

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::{
     domain::{
         assets::Kind,
-        quality::{CheckKind, CheckScope, CheckStatus},
+        quality_checks::{CheckKind, CheckScope, CheckStatus},
     },
     operations::{access::ListingViewer, quality},
     rest::{

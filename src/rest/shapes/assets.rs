@@ -14,7 +14,7 @@ use crate::{
         assets::{ArtifactStatus, Channel, Environment, Kind, TaskType},
         inventory::{Asset, AttachedData, TaskDetails},
         money::Cents,
-        quality::RunStatus,
+        quality_runs::RunStatus,
         stages::{Piece, Stage},
         task_quality::{ModelResults, TaskQuality},
         tasks::QaVerdict,

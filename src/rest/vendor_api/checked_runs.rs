@@ -9,7 +9,8 @@ use uuid::Uuid;
 use crate::{
     domain::{
         assets::Kind,
-        quality::{CheckKind, CheckScope, CheckStatus, RunStatus, RunTrigger},
+        quality_checks::{CheckKind, CheckScope, CheckStatus},
+        quality_runs::{RunStatus, RunTrigger},
     },
     operations::checked_runs::CheckedRun,
     rest::{enum_value::EnumValue, shapes::UtcTime},

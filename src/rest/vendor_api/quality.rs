@@ -7,8 +7,8 @@ use uuid::Uuid;
 use super::checked_runs::{ListingRun, TaskRows};
 use crate::{
     domain::{
-        listings::LifecycleStage,
-        quality::{IngestStatus, RunStatus},
+        listings::{IngestStatus, LifecycleStage},
+        quality_runs::RunStatus,
     },
     operations::{
         access::Vendor,

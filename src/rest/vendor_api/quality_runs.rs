@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::checked_runs::AssetRun;
 use crate::{
-    domain::{assets::Kind, quality::RunStatus},
+    domain::{assets::Kind, quality_runs::RunStatus},
     operations::{
         access::Vendor,
         assets,

@@ -1,7 +1,7 @@
 //! Secrets of every kind, assembled at run time, so that no file of this project looks like it contains one.
 
 use super::*;
-use crate::domain::quality::CheckStatus;
+use crate::domain::quality_checks::CheckStatus;
 
 /// Returns a token with a prefix, followed by `length` random-looking letters.
 fn token(prefix: &str, length: usize) -> String {

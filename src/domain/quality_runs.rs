@@ -1,5 +1,6 @@
-//! Quality runs, their checks, and their verdicts.
+//! Quality runs and their verdicts. Their checks are in `quality_checks`.
 
+use super::quality_checks::{CheckOutcome, CheckStatus};
 use crate::string_enum::string_enum;
 
 string_enum! {
@@ -28,69 +29,6 @@ string_enum! {
         /// The platform.
         Platform = "platform",
     }
-}
-
-string_enum! {
-    /// The status of a check.
-    CheckStatus {
-        /// Waiting to start.
-        Queued = "queued",
-        /// In progress.
-        Running = "running",
-        /// The data meets the requirement.
-        Passed = "passed",
-        /// The data does not meet the requirement.
-        Failed = "failed",
-        /// The check itself failed, so there is no result.
-        Error = "error",
-    }
-}
-
-string_enum! {
-    /// How a check is performed.
-    CheckKind {
-        /// A program reads the data.
-        Automated = "automated",
-        /// A program builds and starts an environment.
-        Environment = "environment",
-        /// A program runs tasks.
-        Task = "task",
-        /// A person reviews the data.
-        Review = "review",
-    }
-}
-
-string_enum! {
-    /// The subject of a check.
-    CheckScope {
-        /// The whole listing.
-        Listing = "listing",
-        /// A single asset.
-        Asset = "asset",
-    }
-}
-
-string_enum! {
-    /// The progress of copying data into the platform's hub.
-    IngestStatus {
-        /// Waiting to start.
-        Pending = "pending",
-        /// In progress.
-        Running = "running",
-        /// Finished successfully.
-        Completed = "completed",
-        /// Finished with an error.
-        Failed = "failed",
-    }
-}
-
-/// The outcome of a check, as far as the verdict of a run needs it.
-#[derive(Clone, Copy, Debug)]
-pub struct CheckOutcome {
-    /// Whether the run fails if this check does not pass.
-    pub is_mandatory: bool,
-    /// Status of the check.
-    pub status: CheckStatus,
 }
 
 /// Whether a run passed: it is completed, and every mandatory check passed. Other runs have no verdict.
