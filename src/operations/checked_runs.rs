@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::{
     domain::{quality_checks::CheckOutcome, quality_runs::is_run_passed},
-    store::quality::{CheckRow, RunRow},
+    store::{quality_checks::CheckRow, quality_runs::RunRow},
 };
 
 /// A run with its verdict and its checks.

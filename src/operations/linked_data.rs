@@ -13,7 +13,7 @@ use crate::{
     },
     error::{Error, Result, StateCode},
     market::Writer,
-    store::{self, assets::NewData, quality::Subject},
+    store::{self, assets::NewData, quality_runs::Subject},
 };
 
 /// Links data to an asset that has none, and ends the certification of its listings. Returns the asset with

@@ -24,7 +24,7 @@ use crate::{
         self,
         listing_history::{self, HistoryEvent},
         listings::{ListingFields, ListingRow},
-        quality::Subject,
+        quality_runs::Subject,
     },
 };
 

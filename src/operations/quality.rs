@@ -16,10 +16,8 @@ use crate::{
     error::Result,
     market::Reader,
     store::{
-        self,
-        listings::ListingRow,
-        quality::{EvidenceCheck, HubIngestStatus},
-        quality_reports::RunReport,
+        self, listing_bundles::HubIngestStatus, listing_quality::EvidenceCheck, listings::ListingRow,
+        quality_reports::QualityReport,
     },
 };
 
@@ -39,7 +37,7 @@ pub struct Evidence {
 /// Returns the quality evidence of a listing.
 pub fn get_evidence(reader: &Reader, viewer: &ListingViewer, listing: Uuid) -> Result<Evidence> {
     let listing = browse::find_visible(reader, viewer, listing)?;
-    let checks = store::quality::list_latest_evidence(reader.rows, listing.row_id)?;
+    let checks = store::listing_quality::list_evidence(reader.rows, listing.row_id)?;
     let environment_checks = || checks.iter().filter(|check| check.kind == CheckKind::Environment);
     Ok(Evidence {
         certified_at: listing.certified_at,
@@ -64,10 +62,10 @@ pub struct QualityView {
 /// own are those of that run.
 pub fn get_listing_quality(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<QualityView> {
     let listing = listings::find_own(reader.rows, vendor, id)?;
-    let latest_run = match store::quality::find_latest_run(reader.rows, listing.row_id)? {
+    let latest_run = match store::quality_runs::find_latest_of_listing(reader.rows, listing.row_id)? {
         Some(run) => {
-            let checks = store::quality::list_checks(reader.rows, run.row_id)?;
-            let newer = store::quality::list_newer_checks_of_assets(reader.rows, listing.row_id, &run)?;
+            let checks = store::quality_checks::list(reader.rows, run.row_id)?;
+            let newer = store::quality_checks::list_newer_of_assets(reader.rows, listing.row_id, &run)?;
             let mut latest = CheckedRun::new(run, checks);
             latest.replace_checks(newer);
             Some(latest)
@@ -76,7 +74,7 @@ pub fn get_listing_quality(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result
     };
     Ok(QualityView {
         latest_run,
-        ingests: store::quality::list_hub_ingests(reader.rows, listing.row_id)?,
+        ingests: store::listing_bundles::list_hub_ingests(reader.rows, listing.row_id)?,
         listing,
     })
 }
@@ -87,7 +85,7 @@ pub fn list_reports(
     vendor: &Vendor,
     limit: usize,
     offset: u64,
-) -> Result<(Vec<RunReport>, u64)> {
+) -> Result<(Vec<QualityReport>, u64)> {
     let team = vendor.team_row_id();
     Ok((
         store::quality_reports::list_page(reader.rows, team, limit, offset)?,

@@ -29,8 +29,8 @@ use crate::{
     market::{Market, Writer},
     store::{
         self,
-        quality::{NewCheck, Subject},
-        quality_runs::{TaskFacts, UnfinishedRun},
+        quality_checks::NewCheck,
+        quality_runs::{Subject, TaskFacts, UnfinishedRun},
     },
 };
 
@@ -340,6 +340,6 @@ fn insert_check(writer: &Writer, run: &UnfinishedRun, check: &CheckResult) -> Re
         status: check.status,
         message: Some(&check.message),
     };
-    store::quality::insert_check(writer.rows, run.run.row_id, &new)?;
+    store::quality_checks::insert(writer.rows, run.run.row_id, &new)?;
     Ok(())
 }

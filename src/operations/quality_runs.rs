@@ -22,8 +22,7 @@ use crate::{
     store::{
         self,
         listings::ListingRow,
-        quality::{NewRun, Subject},
-        quality_runs::UnfinishedRun,
+        quality_runs::{NewRun, Subject, UnfinishedRun},
         wallet::NewEntry,
     },
 };
@@ -64,7 +63,7 @@ pub fn latest_asset_run(reader: &Reader, asset: &Asset) -> Result<Option<Checked
     let Some(run) = store::quality_runs::find_latest_of_asset(reader.rows, asset.row_id)? else {
         return Ok(None);
     };
-    let checks = store::quality::list_checks(reader.rows, run.row_id)?;
+    let checks = store::quality_checks::list(reader.rows, run.row_id)?;
     Ok(Some(CheckedRun::new(run, checks)))
 }
 
@@ -115,7 +114,7 @@ fn insert_run(
         started_at: writer.now,
         completed_at: None,
     };
-    let row_id = store::quality::insert_run(writer.rows, &run)?;
+    let row_id = store::quality_runs::insert(writer.rows, &run)?;
     let row = store::quality_runs::find_unfinished(writer.rows, row_id)?
         .ok_or_else(|| Error::internal("the quality run was not stored"))?
         .run;
@@ -199,7 +198,7 @@ pub fn end_without_result(
 pub fn complete(writer: &mut Writer, run: &UnfinishedRun) -> Result<()> {
     let row_id = run.run.row_id;
     store::quality_runs::finish(writer.rows, row_id, RunStatus::Completed, None, true, writer.now)?;
-    let checks = store::quality::list_checks(writer.rows, row_id)?;
+    let checks = store::quality_checks::list(writer.rows, row_id)?;
     let outcomes =
         checks.iter().map(|check| CheckOutcome { is_mandatory: check.is_mandatory, status: check.status });
     let has_passed = is_run_passed(RunStatus::Completed, outcomes);

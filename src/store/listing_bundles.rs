@@ -1,6 +1,6 @@
 //! The delivery bundles of listings, and the ingests of their datasets into the platform's hub.
 
-use super::{Reader, Writer, index_queue};
+use super::{Reader, Writer, index_queue, row};
 use crate::{
     domain::{
         catalog::BundleFile,
@@ -39,5 +39,32 @@ pub fn list_files(reader: &Reader, listing: ListingRowId) -> Result<Vec<BundleFi
         "SELECT path, size_bytes, sha256 FROM listing_bundle_files WHERE listing = ?1 ORDER BY path";
     reader.query_all(SQL, [listing], |row| {
         Ok(BundleFile { path: row.get(0)?, size_bytes: row.get(1)?, sha256: row.get(2)? })
+    })
+}
+
+/// A copy of a listing's dataset in the platform's hub.
+#[derive(Clone, Debug)]
+pub struct HubIngestStatus {
+    /// Name of the dataset in the hub.
+    pub dataset_id: String,
+    /// State of the copy.
+    pub status: IngestStatus,
+    /// Number of bytes copied so far.
+    pub bytes_copied: u64,
+    /// Reason why the copy failed.
+    pub error: Option<String>,
+}
+
+/// Returns the copies of a listing's datasets in the platform's hub, by name.
+pub fn list_hub_ingests(reader: &Reader, listing: ListingRowId) -> Result<Vec<HubIngestStatus>> {
+    const SQL: &str = "SELECT dataset_id, status, bytes_copied, error FROM hub_ingests WHERE listing = ?1
+         ORDER BY dataset_id";
+    reader.query_all(SQL, [listing], |row| {
+        Ok(HubIngestStatus {
+            dataset_id: row.get(0)?,
+            status: row::string_enum(row, 1)?,
+            bytes_copied: row.get(2)?,
+            error: row.get(3)?,
+        })
     })
 }

@@ -10,7 +10,7 @@ use crate::{
 
 /// A run in the report on all runs of a team.
 #[derive(Clone, Debug)]
-pub struct RunReport {
+pub struct QualityReport {
     /// ID of the run.
     pub run_id: Uuid,
     /// ID of the listing; `None` if the run checks an asset.
@@ -36,7 +36,7 @@ pub struct RunReport {
 }
 
 /// Returns a page of the runs of a team's listings and assets, newest first.
-pub fn list_page(reader: &Reader, team: TeamRowId, limit: usize, offset: u64) -> Result<Vec<RunReport>> {
+pub fn list_page(reader: &Reader, team: TeamRowId, limit: usize, offset: u64) -> Result<Vec<QualityReport>> {
     // The inner query selects the page first, so that only the checks of its runs are read.
     const SQL: &str = "SELECT r.uuid, l.uuid, l.title, r.run_number, r.status, r.charge_cents, r.started_at,
              r.completed_at,
@@ -49,7 +49,7 @@ pub fn list_page(reader: &Reader, team: TeamRowId, limit: usize, offset: u64) ->
          LEFT JOIN quality_checks c ON c.run = r.id
          GROUP BY r.id ORDER BY r.started_at DESC, r.id DESC";
     reader.query_all(SQL, (team, limit as i64, offset as i64), |row| {
-        Ok(RunReport {
+        Ok(QualityReport {
             run_id: row.get(0)?,
             listing_id: row.get(1)?,
             listing_title: row.get(2)?,

@@ -1,17 +1,14 @@
-//! Unfinished quality runs: their subjects, and how they finish. The module `quality` has their results.
+//! Quality runs: their subjects, how they start, and how they finish. Their checks are in `quality_checks`.
 
 use uuid::Uuid;
 
-use super::{
-    Reader, Writer,
-    quality::{self, RunRow, Subject},
-    row,
-};
+use super::{Reader, Writer, row};
 use crate::{
     domain::{
         assets::Kind,
         listings::ListingRowId,
-        quality_runs::RunStatus,
+        money::Cents,
+        quality_runs::{RunStatus, RunTrigger},
         row_ids::{AssetRowId, QualityRunRowId},
         tasks::BuildStatus,
         teams::TeamRowId,
@@ -24,6 +21,121 @@ use crate::{
 const COLUMNS: &str =
     "r.id, r.uuid, r.run_number, r.status, r.triggered_by, r.review_feedback, r.error, r.charge_cents,
     r.started_at, r.completed_at, r.listing, r.asset, r.assets";
+
+/// The listing or the asset that a run checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A listing with all of its assets.
+    Listing(ListingRowId),
+    /// One asset, by its row ID.
+    Asset(AssetRowId),
+}
+
+/// The fields of a quality run to insert.
+#[derive(Debug)]
+pub struct NewRun<'a> {
+    /// ID of the run.
+    pub id: Uuid,
+    /// The listing or the asset that the run checks.
+    pub subject: Subject,
+    /// Row ID of the team that owns the subject and pays for the run.
+    pub team: TeamRowId,
+    /// State of the run.
+    pub status: RunStatus,
+    /// Who or what started the run.
+    pub triggered_by: RunTrigger,
+    /// Feedback of a human reviewer.
+    pub review_feedback: Option<&'a str>,
+    /// Reason why the run itself failed.
+    pub error: Option<&'a str>,
+    /// Amount charged for the run.
+    pub charge: Cents,
+    /// Time at which the run was started.
+    pub started_at: Timestamp,
+    /// Time at which the run finished; `None` until then.
+    pub completed_at: Option<Timestamp>,
+}
+
+/// Inserts a run with the next run number of its subject, and returns its row ID.
+pub fn insert(writer: &Writer, run: &NewRun) -> Result<QualityRunRowId> {
+    const SQL: &str =
+        "INSERT INTO quality_runs (uuid, listing, asset, run_number, status, triggered_by, review_feedback,
+             error, charge_cents, started_at, completed_at, team)
+         VALUES (?1, ?2, ?3,
+             (SELECT count(*) + 1 FROM quality_runs WHERE listing IS ?2 AND asset IS ?3),
+             ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+    let (listing, asset) = match run.subject {
+        Subject::Listing(listing) => (Some(listing), None),
+        Subject::Asset(asset) => (None, Some(asset)),
+    };
+    let row_id = writer.insert(
+        SQL,
+        (
+            run.id,
+            listing,
+            asset,
+            run.status.as_str(),
+            run.triggered_by.as_str(),
+            run.review_feedback,
+            run.error,
+            run.charge.0,
+            run.started_at.0,
+            run.completed_at.map(|at| at.0),
+            run.team,
+        ),
+    )?;
+    Ok(QualityRunRowId(row_id))
+}
+
+/// A run as its vendor sees it, without its checks.
+#[derive(Clone, Debug)]
+pub struct RunRow {
+    /// Row ID of the run.
+    pub row_id: QualityRunRowId,
+    /// ID of the run.
+    pub id: Uuid,
+    /// Sequence number among the runs of its subject, from 1.
+    pub run_number: u32,
+    /// State of the run.
+    pub status: RunStatus,
+    /// Who or what started the run.
+    pub triggered_by: RunTrigger,
+    /// Feedback of a human reviewer.
+    pub review_feedback: Option<String>,
+    /// Reason why the run itself failed.
+    pub error: Option<String>,
+    /// Amount charged for the run.
+    pub charge: Cents,
+    /// Time at which the run was started.
+    pub started_at: Timestamp,
+    /// Time at which the run finished; `None` until then.
+    pub completed_at: Option<Timestamp>,
+}
+
+/// Returns a listing's latest run.
+pub fn find_latest_of_listing(reader: &Reader, listing: ListingRowId) -> Result<Option<RunRow>> {
+    const SQL: &str =
+        "SELECT id, uuid, run_number, status, triggered_by, review_feedback, error, charge_cents, started_at,
+             completed_at
+         FROM quality_runs WHERE listing = ?1 ORDER BY run_number DESC LIMIT 1";
+    reader.query_first(SQL, [listing], read_run)
+}
+
+fn read_run(row: &rusqlite::Row) -> rusqlite::Result<RunRow> {
+    Ok(RunRow {
+        row_id: row.get("id")?,
+        id: row.get("uuid")?,
+        run_number: row.get("run_number")?,
+        status: row::string_enum(row, "status")?,
+        // Runs that earlier versions started for a team have another text.
+        triggered_by: RunTrigger::parse(row.get_ref("triggered_by")?.as_str()?).unwrap_or(RunTrigger::Team),
+        review_feedback: row.get("review_feedback")?,
+        error: row.get("error")?,
+        charge: Cents(row.get("charge_cents")?),
+        started_at: row::time(row, "started_at")?,
+        completed_at: row::optional_time(row, "completed_at")?,
+    })
+}
 
 /// An unfinished run, its subject, and the assets that it checks.
 #[derive(Clone, Debug)]
@@ -55,7 +167,7 @@ fn read_unfinished_run(row: &rusqlite::Row) -> rusqlite::Result<UnfinishedRun> {
     let assets: Option<Vec<RunAsset>> = row::optional_json(row, "assets")?;
     let own_asset = || asset.map(|asset| RunAsset { asset, attached_at: None }).into_iter().collect();
     let assets = assets.unwrap_or_else(own_asset);
-    Ok(UnfinishedRun { run: quality::read_run(row)?, subject, assets })
+    Ok(UnfinishedRun { run: read_run(row)?, subject, assets })
 }
 
 /// Returns the run with this row ID, unless it has finished.
@@ -90,7 +202,7 @@ pub fn set_review_feedback(writer: &Writer, listing: ListingRowId, feedback: &st
 pub fn find_latest_of_asset(reader: &Reader, asset: AssetRowId) -> Result<Option<RunRow>> {
     let sql =
         format!("SELECT {COLUMNS} FROM quality_runs r WHERE r.asset = ?1 ORDER BY r.run_number DESC LIMIT 1");
-    reader.query_first(&sql, [asset], quality::read_run)
+    reader.query_first(&sql, [asset], read_run)
 }
 
 /// Records the assets that a run of a listing checks.

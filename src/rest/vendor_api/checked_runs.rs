@@ -14,7 +14,7 @@ use crate::{
     },
     operations::checked_runs::CheckedRun,
     rest::{enum_value::EnumValue, shapes::UtcTime},
-    store::quality::{CheckRow, CheckedAsset},
+    store::quality_checks::{CheckRow, CheckedAsset},
     string_enum::string_enum,
 };
 

@@ -22,7 +22,7 @@ use crate::{
         route::{Call, Contract, DeclaredRoute, Link, Path, Route, RouteAttributes, Target, Tool, ToolText},
         shapes::{UtcTime, limit_offset::LimitOffset},
     },
-    store::{quality::HubIngestStatus, quality_reports::RunReport},
+    store::{listing_bundles::HubIngestStatus, quality_reports::QualityReport},
 };
 
 /// Query parameters of a listing's quality.
@@ -115,8 +115,8 @@ pub struct QcReport {
     pub completed_at: Option<UtcTime>,
 }
 
-impl From<RunReport> for QcReport {
-    fn from(report: RunReport) -> QcReport {
+impl From<QualityReport> for QcReport {
+    fn from(report: QualityReport) -> QcReport {
         QcReport {
             run_id: report.run_id,
             listing_id: report.listing_id,

@@ -1,0 +1,52 @@
+//! The quality of listings, as buyers see it.
+
+use super::{Reader, row};
+use crate::{
+    domain::{
+        assets::Kind,
+        listings::ListingRowId,
+        quality_checks::{CheckKind, CheckStatus},
+    },
+    error::Result,
+};
+
+/// A check as buyers can see it, without names and IDs of the vendor's own records.
+#[derive(Clone, Debug)]
+pub struct EvidenceCheck {
+    /// Slug of the check.
+    pub key: String,
+    /// Name of the check for people.
+    pub label: String,
+    /// Who or what performed the check.
+    pub kind: CheckKind,
+    /// Kind of the checked asset; `None` if the check is about the whole listing.
+    pub asset_kind: Option<Kind>,
+    /// Whether the run fails if the check fails.
+    pub is_mandatory: bool,
+    /// Whether the check is only informational.
+    pub is_informational: bool,
+    /// Result of the check.
+    pub status: CheckStatus,
+}
+
+/// Returns the checks of a listing's latest completed run, in order. Empty if no run was completed.
+pub fn list_evidence(reader: &Reader, listing: ListingRowId) -> Result<Vec<EvidenceCheck>> {
+    const SQL: &str =
+        "SELECT c.key, c.label, c.kind, a.kind AS asset_kind, c.is_mandatory, c.is_informational, c.status
+         FROM quality_checks c LEFT JOIN assets a ON a.id = c.asset
+         WHERE c.run = (
+             SELECT id FROM quality_runs WHERE listing = ?1 AND status = 'completed'
+             ORDER BY run_number DESC LIMIT 1)
+         ORDER BY c.id";
+    reader.query_all(SQL, [listing], |row| {
+        Ok(EvidenceCheck {
+            key: row.get("key")?,
+            label: row.get("label")?,
+            kind: row::string_enum(row, "kind")?,
+            asset_kind: row::optional_string_enum(row, "asset_kind")?,
+            is_mandatory: row.get("is_mandatory")?,
+            is_informational: row.get("is_informational")?,
+            status: row::string_enum(row, "status")?,
+        })
+    })
+}
