@@ -5,7 +5,6 @@ mod buyer_api;
 pub mod catalog;
 mod cli;
 mod contract;
-mod fixture_quality;
 mod fixtures;
 mod harness;
 mod listing_lifecycle;

@@ -3,8 +3,8 @@
 mod access;
 mod browse;
 mod browse_query;
+mod listing_quality;
 mod notifications;
-mod quality;
 mod tasksets;
 pub mod taxonomy;
 mod wallet;
@@ -18,7 +18,7 @@ pub fn apis() -> impl OpenApi {
     (
         browse::BrowseApi,
         access::AccessApi,
-        quality::QualityApi,
+        listing_quality::ListingQualityApi,
         tasksets::TasksetsApi,
         taxonomy::TaxonomyApi,
         wallet::WalletApi,
@@ -31,7 +31,7 @@ pub fn routes() -> Vec<DeclaredRoute> {
     [
         &browse::ROUTES[..],
         &access::ROUTES[..],
-        &quality::ROUTES[..],
+        &listing_quality::ROUTES[..],
         &tasksets::ROUTES[..],
         &taxonomy::ROUTES[..],
         &wallet::ROUTES[..],

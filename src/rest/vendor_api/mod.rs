@@ -3,7 +3,6 @@
 mod asset_matches;
 pub mod asset_queries;
 pub mod assets;
-mod checked_runs;
 mod codebases;
 mod data_assets;
 mod earnings;
@@ -11,9 +10,10 @@ mod estimations;
 mod groups;
 mod languages;
 mod listing_assets;
+mod listing_quality;
 mod listings;
 mod opportunities;
-mod quality;
+mod quality_reports;
 mod quality_runs;
 mod raw_data;
 mod sales;
@@ -30,7 +30,7 @@ use super::route::DeclaredRoute;
 pub fn apis() -> impl OpenApi {
     (
         (listings::ListingsApi, listing_assets::ListingAssetsApi),
-        quality::QualityApi,
+        (listing_quality::ListingQualityApi, quality_reports::QualityReportsApi),
         sales::SalesApi,
         earnings::EarningsApi,
         opportunities::OpportunitiesApi,
@@ -53,7 +53,8 @@ pub fn routes() -> Vec<DeclaredRoute> {
     [
         &listings::ROUTES[..],
         &listing_assets::ROUTES[..],
-        &quality::ROUTES[..],
+        &listing_quality::ROUTES[..],
+        &quality_reports::ROUTES[..],
         &sales::ROUTES[..],
         &opportunities::ROUTES[..],
         &assets::ROUTES[..],

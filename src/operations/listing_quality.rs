@@ -1,12 +1,11 @@
-//! Quality data of listings: the evidence for buyers, and the runs for the vendor.
+//! The quality of listings: the evidence for buyers, and the latest run for the vendor.
 
 use uuid::Uuid;
 
 use super::{
     access::{ListingViewer, Vendor},
-    browse,
-    checked_runs::CheckedRun,
-    listings,
+    browse, listings,
+    quality_runs::CheckedRun,
 };
 use crate::{
     domain::{
@@ -15,10 +14,7 @@ use crate::{
     },
     error::Result,
     market::Reader,
-    store::{
-        self, listing_bundles::HubIngestStatus, listing_quality::EvidenceCheck, listings::ListingRow,
-        quality_reports::QualityReport,
-    },
+    store::{self, listing_bundles::HubIngestStatus, listing_quality::EvidenceCheck, listings::ListingRow},
 };
 
 /// Quality evidence that buyers can see.
@@ -60,7 +56,7 @@ pub struct QualityView {
 
 /// Returns the quality data of one of the team's own listings. The checks of an asset with a newer completed run of its
 /// own are those of that run.
-pub fn get_listing_quality(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<QualityView> {
+pub fn get(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<QualityView> {
     let listing = listings::find_own(reader.rows, vendor, id)?;
     let latest_run = match store::quality_runs::find_latest_of_listing(reader.rows, listing.row_id)? {
         Some(run) => {
@@ -77,18 +73,4 @@ pub fn get_listing_quality(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result
         ingests: store::listing_bundles::list_hub_ingests(reader.rows, listing.row_id)?,
         listing,
     })
-}
-
-/// Returns a page of the runs of all the team's listings and assets, newest first, and their total number.
-pub fn list_reports(
-    reader: &Reader,
-    vendor: &Vendor,
-    limit: usize,
-    offset: u64,
-) -> Result<(Vec<QualityReport>, u64)> {
-    let team = vendor.team_row_id();
-    Ok((
-        store::quality_reports::list_page(reader.rows, team, limit, offset)?,
-        store::quality_reports::count(reader.rows, team)?,
-    ))
 }

@@ -1,4 +1,4 @@
-//! Quality runs of a vendor's own listings and assets with their checks, as JSON.
+//! JSON types of the quality runs of a vendor's own listings and assets, and of their checks.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use crate::{
         quality_checks::{CheckKind, CheckScope, CheckStatus},
         quality_runs::{RunStatus, RunTrigger},
     },
-    operations::checked_runs::CheckedRun,
+    operations::quality_runs::CheckedRun,
     rest::{enum_value::EnumValue, shapes::UtcTime},
     store::quality_checks::{CheckRow, CheckedAsset},
     string_enum::string_enum,

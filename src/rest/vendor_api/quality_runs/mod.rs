@@ -1,10 +1,12 @@
 //! Quality runs of single assets: codebases and raw data.
 
+pub mod types;
+
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::checked_runs::AssetRun;
+use self::types::AssetRun;
 use crate::{
     domain::{assets::Kind, quality_runs::RunStatus},
     operations::{

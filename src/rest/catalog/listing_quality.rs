@@ -9,7 +9,7 @@ use crate::{
         assets::Kind,
         quality_checks::{CheckKind, CheckScope, CheckStatus},
     },
-    operations::{access::ListingViewer, quality},
+    operations::{access::ListingViewer, listing_quality},
     rest::{
         enum_value::EnumValue,
         json::{Json, JsonResult},
@@ -55,7 +55,7 @@ pub struct QualityEvidence {
     pub environment_checks_total: u64,
 }
 
-pub struct QualityApi;
+pub struct ListingQualityApi;
 
 /// `GET /v2/listings/browse/{listing_id}/quality`
 pub struct GetListingQuality;
@@ -83,7 +83,7 @@ impl Route for GetListingQuality {
 pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<GetListingQuality>()];
 
 #[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Catalog")]
-impl QualityApi {
+impl ListingQualityApi {
     /// Get quality evidence
     ///
     /// Returns whether a listing is certified, and the checks of its latest completed quality run: what was
@@ -101,14 +101,14 @@ impl QualityApi {
     ) -> JsonResult<QualityEvidence> {
         let id = listing_id.0;
         Json::read(&call.served, call.access.requester(), move |reader| {
-            quality::get_evidence(reader, &call.access, id).map(QualityEvidence::from_evidence)
+            listing_quality::get_evidence(reader, &call.access, id).map(QualityEvidence::from_evidence)
         })
         .await
     }
 }
 
 impl QualityEvidence {
-    fn from_evidence(evidence: quality::Evidence) -> QualityEvidence {
+    fn from_evidence(evidence: listing_quality::Evidence) -> QualityEvidence {
         let checks = evidence.checks.into_iter().map(|check| EvidenceCheck {
             key: check.key,
             label: check.label,
