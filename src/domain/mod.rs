@@ -24,6 +24,7 @@ pub mod quality_runs;
 pub mod quotas;
 pub mod replaced_values;
 pub mod row_ids;
+pub mod sales;
 pub mod scale;
 pub mod stages;
 pub mod task_quality;

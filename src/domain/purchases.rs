@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{money::Cents, time::Timestamp};
 use crate::string_enum::string_enum;
 
 string_enum! {
@@ -67,21 +66,4 @@ pub struct AssetScope {
     pub mode: ScopeMode,
     /// IDs of the selected assets; empty unless `mode` is [`ScopeMode::Selection`].
     pub asset_ids: Vec<Uuid>,
-}
-
-/// A sale, as its vendor sees it. It has no buyer field, so that nothing built from it can reveal the buyer.
-#[derive(Clone, Debug)]
-pub struct Sale {
-    /// ID of the sale.
-    pub id: Uuid,
-    /// ID of the listing.
-    pub listing_id: Uuid,
-    /// Title of the listing.
-    pub listing_title: String,
-    /// What the buyer bought.
-    pub kind: PurchaseKind,
-    /// Proceeds of the vendor: the price minus the platform fee.
-    pub amount: Cents,
-    /// Time of payment.
-    pub paid_at: Timestamp,
 }

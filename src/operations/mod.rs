@@ -18,6 +18,7 @@ pub mod codebases;
 pub mod data_analysis;
 pub mod data_files;
 pub mod discarded_uploads;
+pub mod earnings;
 pub mod estimations;
 pub mod grant_uploads;
 pub mod grants;

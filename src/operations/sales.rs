@@ -1,7 +1,7 @@
 //! Sales of a vendor.
 
 use super::access::Vendor;
-use crate::{domain::purchases::Sale, error::Result, market::Reader, store};
+use crate::{domain::sales::Sale, error::Result, market::Reader, store};
 
 /// Returns the team's settled sales, newest first.
 pub fn list(reader: &Reader, vendor: &Vendor) -> Result<Vec<Sale>> {

@@ -7,6 +7,7 @@ mod asset_rows;
 pub mod assets;
 pub mod data_structures;
 pub mod discarded_uploads;
+pub mod earnings;
 pub mod estimations;
 pub mod grants;
 pub mod groups;

@@ -2,7 +2,7 @@
 
 use super::{Reader, row};
 use crate::{
-    domain::{money::Cents, purchases::Sale, teams::TeamRowId},
+    domain::{money::Cents, sales::Sale, teams::TeamRowId},
     error::Result,
 };
 

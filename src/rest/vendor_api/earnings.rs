@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::{
     domain::{ledger::EntryType, money::CURRENCY},
-    operations::{access::Vendor, wallet},
+    operations::{access::Vendor, earnings},
     rest::{
         enum_value::EnumValue,
         json::{Json, JsonResult},
@@ -15,7 +15,7 @@ use crate::{
         route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText},
         shapes::{UtcTime, limit_offset::LimitOffset},
     },
-    store::wallet::EarningsChange,
+    store::earnings::EarningsChange,
 };
 
 /// A ledger entry that changed a team's earnings.
@@ -110,7 +110,7 @@ impl EarningsApi {
         let (limit, offset) = (query.0.limit, query.0.offset);
         Json::read(&call.served, call.access.requester(), move |reader| {
             let (entries, total) =
-                wallet::earnings(reader, &call.access, limit as usize, offset.cast_unsigned())?;
+                earnings::list(reader, &call.access, limit as usize, offset.cast_unsigned())?;
             let items = entries.into_iter().map(EarningsEntry::from).collect();
             Ok(EarningsPage { items, total, limit, offset })
         })

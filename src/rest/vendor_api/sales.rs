@@ -7,7 +7,8 @@ use uuid::Uuid;
 use crate::{
     domain::{
         money::{CURRENCY, Cents},
-        purchases::{PurchaseKind, Sale},
+        purchases::PurchaseKind,
+        sales::Sale,
     },
     operations::{access::Vendor, sales},
     rest::{
