@@ -5,6 +5,7 @@ pub mod asset_queries;
 pub mod assets;
 mod codebases;
 mod data_assets;
+mod data_structures;
 mod earnings;
 mod estimations;
 mod groups;
@@ -17,7 +18,6 @@ mod quality_reports;
 mod quality_runs;
 mod raw_data;
 mod sales;
-mod structures;
 mod task_quality_refreshes;
 mod tasks;
 mod uploads;
@@ -39,7 +39,7 @@ pub fn apis() -> impl OpenApi {
         codebases::CodebasesApi,
         languages::LanguagesApi,
         raw_data::RawDataApi,
-        structures::StructuresApi,
+        data_structures::DataStructuresApi,
         quality_runs::QualityRunsApi,
         tasks::TasksApi,
         task_quality_refreshes::TaskQualityRefreshesApi,
@@ -60,7 +60,7 @@ pub fn routes() -> Vec<DeclaredRoute> {
         &assets::ROUTES[..],
         &codebases::ROUTES[..],
         &languages::ROUTES[..],
-        &structures::ROUTES[..],
+        &data_structures::ROUTES[..],
         &raw_data::ROUTES[..],
         &quality_runs::ROUTES[..],
         &tasks::ROUTES[..],

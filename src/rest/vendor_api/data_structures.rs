@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::{
     artifacts::structure::NodeKind,
     domain::assets::{ArtifactStatus, Kind},
-    operations::{access::Vendor, structures},
+    operations::{access::Vendor, data_structures},
     rest::{
         enum_value::EnumValue,
         json::{Json, JsonResult},
@@ -63,12 +63,12 @@ async fn get_structure(
     kind: Kind,
 ) -> JsonResult<DataStructure> {
     Json::read_bytes(served, vendor.requester(), move |reader| {
-        structures::get(reader, &vendor, id, kind).map(|structure| structure_json(&structure))
+        data_structures::get(reader, &vendor, id, kind).map(|structure| structure_json(&structure))
     })
     .await
 }
 
-pub struct StructuresApi;
+pub struct DataStructuresApi;
 
 /// `GET /v2/codebases/{asset_id}/data/structure`
 pub struct GetCodebaseStructure;
@@ -119,7 +119,7 @@ pub const ROUTES: [DeclaredRoute; 2] =
     [DeclaredRoute::of::<GetCodebaseStructure>(), DeclaredRoute::of::<GetRawDataStructure>()];
 
 #[OpenApi(prefix_path = "/v2")]
-impl StructuresApi {
+impl DataStructuresApi {
     /// Get the structure of a codebase
     ///
     /// Returns the tree of directories and files in the data that is linked to a codebase.
