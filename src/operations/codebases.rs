@@ -10,10 +10,9 @@ use crate::{
         inventory::{Asset, AssetChange},
         problems::Problems,
         row_ids::{AssetRowId, UploadRowId},
-        taxonomy::Language,
     },
     error::{LocSegment, MAX_PROBLEMS, Result},
-    market::{CheckContext, Reader, Writer},
+    market::{CheckContext, Writer},
     store::{
         self,
         assets::{CodebaseFields, KindFields, NewAsset, NewData},
@@ -27,11 +26,6 @@ pub struct LinkRequest {
     pub channel: RepositoryChannel,
     /// Full name of the repository, `owner/name`.
     pub repo_full_name: String,
-}
-
-/// Returns all programming languages that codebases and filters can name.
-pub fn languages(reader: &Reader, _: &Vendor) -> Result<Vec<Language>> {
-    store::taxonomy::languages(reader.rows)
 }
 
 /// Returns a codebase to create. Fails with all problems. `problems` has those with the body so far.

@@ -1,8 +1,8 @@
 //! The taxonomy of the catalog. Reading it requires only a valid API key.
 
-use super::access::AuthenticatedTeam;
+use super::access::{AuthenticatedTeam, Vendor};
 use crate::{
-    domain::taxonomy::{AssetType, InventoryTag, Label},
+    domain::taxonomy::{AssetType, InventoryTag, Label, Language},
     error::Result,
     market::Reader,
     store,
@@ -27,4 +27,9 @@ pub fn content_tags(reader: &Reader, _: &AuthenticatedTeam) -> Result<Vec<Label>
 pub fn asset_types(reader: &Reader, _: &AuthenticatedTeam) -> Result<(Vec<AssetType>, Vec<AssetType>)> {
     let all = store::taxonomy::asset_types(reader.rows)?;
     Ok(all.into_iter().partition(|kind| kind.deprecation.is_none()))
+}
+
+/// Returns all programming languages that codebases and filters can name.
+pub fn languages(reader: &Reader, _: &Vendor) -> Result<Vec<Language>> {
+    store::taxonomy::languages(reader.rows)
 }

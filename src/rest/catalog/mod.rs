@@ -1,7 +1,7 @@
 //! Routes of both APIs: the catalog, the taxonomy, the wallet and the notifications.
 
-mod access;
 mod browse;
+mod browse_access;
 mod browse_query;
 mod listing_quality;
 mod notifications;
@@ -17,7 +17,7 @@ use super::route::DeclaredRoute;
 pub fn apis() -> impl OpenApi {
     (
         browse::BrowseApi,
-        access::AccessApi,
+        browse_access::BrowseAccessApi,
         listing_quality::ListingQualityApi,
         tasksets::TasksetsApi,
         taxonomy::TaxonomyApi,
@@ -30,7 +30,7 @@ pub fn apis() -> impl OpenApi {
 pub fn routes() -> Vec<DeclaredRoute> {
     [
         &browse::ROUTES[..],
-        &access::ROUTES[..],
+        &browse_access::ROUTES[..],
         &listing_quality::ROUTES[..],
         &tasksets::ROUTES[..],
         &taxonomy::ROUTES[..],

@@ -9,7 +9,6 @@ mod data_structures;
 mod earnings;
 mod estimations;
 mod groups;
-mod languages;
 mod listing_assets;
 mod listing_quality;
 mod listings;
@@ -20,6 +19,7 @@ mod raw_data;
 mod sales;
 mod task_quality_refreshes;
 mod tasks;
+mod taxonomy;
 mod uploads;
 
 use poem_openapi::OpenApi;
@@ -37,7 +37,7 @@ pub fn apis() -> impl OpenApi {
         estimations::EstimationsApi,
         assets::AssetsApi,
         codebases::CodebasesApi,
-        languages::LanguagesApi,
+        taxonomy::TaxonomyApi,
         raw_data::RawDataApi,
         data_structures::DataStructuresApi,
         quality_runs::QualityRunsApi,
@@ -59,7 +59,7 @@ pub fn routes() -> Vec<DeclaredRoute> {
         &opportunities::ROUTES[..],
         &assets::ROUTES[..],
         &codebases::ROUTES[..],
-        &languages::ROUTES[..],
+        &taxonomy::ROUTES[..],
         &data_structures::ROUTES[..],
         &raw_data::ROUTES[..],
         &quality_runs::ROUTES[..],

@@ -1,10 +1,10 @@
-//! Programming languages of codebases and filters.
+//! The part of the taxonomy that only vendors need: the programming languages of codebases and filters.
 
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 
 use crate::{
-    operations::{access::Vendor, codebases},
+    operations::{access::Vendor, taxonomy},
     rest::{
         catalog::taxonomy::LIST_TAXONOMY_TOOL,
         json::{Json, JsonResult},
@@ -31,7 +31,7 @@ pub struct Languages {
     pub languages: Vec<Language>,
 }
 
-pub struct LanguagesApi;
+pub struct TaxonomyApi;
 
 /// `GET /v2/codebases/languages`
 pub struct ListLanguages;
@@ -51,14 +51,14 @@ impl Route for ListLanguages {
 pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<ListLanguages>()];
 
 #[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Taxonomy")]
-impl LanguagesApi {
+impl TaxonomyApi {
     /// List languages
     ///
     /// Returns the programming languages that codebases are measured in.
     #[oai(path = "/codebases/languages", method = "get", operation_id = "list_languages")]
     async fn list(&self, call: Call<ListLanguages>) -> JsonResult<Languages> {
         Json::read(&call.served, call.access.requester(), move |reader| {
-            let languages = codebases::languages(reader, &call.access)?;
+            let languages = taxonomy::languages(reader, &call.access)?;
             let items = languages.into_iter().map(|language| Language {
                 slug: language.slug,
                 name: language.name,

@@ -23,7 +23,7 @@ pub struct BrowseAccess {
     pub unlocked: bool,
 }
 
-pub struct AccessApi;
+pub struct BrowseAccessApi;
 
 /// `GET /v2/listings/browse/access`
 pub struct GetBrowseAccess;
@@ -48,7 +48,7 @@ impl Route for GetBrowseAccess {
 pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<GetBrowseAccess>()];
 
 #[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Catalog")]
-impl AccessApi {
+impl BrowseAccessApi {
     /// Get browse access
     ///
     /// Returns whether the team may browse the whole catalog. Teams with the buyer role always may; a
