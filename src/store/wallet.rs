@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{Reader, Writer};
 use crate::{
     domain::{
         ledger::{EntryType, Posting},
