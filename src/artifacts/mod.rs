@@ -4,7 +4,6 @@
 pub mod analyses;
 pub mod archive;
 pub mod attributes;
-pub mod checks;
 pub mod child;
 pub mod codebases;
 pub mod contents;
@@ -16,6 +15,7 @@ pub mod languages;
 mod lines;
 pub mod manifests;
 pub mod pipelines;
+pub mod quality_checks;
 pub mod readme;
 pub mod structure;
 mod yaml;

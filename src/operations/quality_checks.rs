@@ -13,8 +13,8 @@ use super::{
 use crate::{
     artifacts::{
         ReadError, Rejection,
-        checks::{Finding, Outcome, Subject as DataSubject, duplicates, integrity::ARCHIVE_INTACT},
         child::{Input, Task},
+        quality_checks::{Finding, Outcome, Subject as DataSubject, duplicates, integrity::ARCHIVE_INTACT},
     },
     domain::{
         assets::Kind,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::limits::ResourceLimits;
-use crate::artifacts::{Limits, checks, git};
+use crate::artifacts::{Limits, git, quality_checks};
 
 /// The hidden subcommand that executes an [`Invocation`].
 pub const SUBCOMMAND: &str = "read-untrusted";
@@ -19,10 +19,10 @@ pub enum Task {
         /// Limits on the archive.
         limits: Limits,
     },
-    /// Runs the quality checks of a ZIP archive. Replies with an [`Outcome`](checks::Outcome).
+    /// Runs the quality checks of a ZIP archive. Replies with an [`Outcome`](quality_checks::Outcome).
     CheckArchive {
         /// Kind of the data.
-        subject: checks::Subject,
+        subject: quality_checks::Subject,
         /// Limits on the archive.
         limits: Limits,
     },
@@ -33,10 +33,10 @@ pub enum Task {
         /// Current time in Unix seconds.
         now_secs: i64,
     },
-    /// Runs the quality checks of a copied repository. Replies with an [`Outcome`](checks::Outcome).
+    /// Runs the quality checks of a copied repository. Replies with an [`Outcome`](quality_checks::Outcome).
     CheckRepository {
         /// Kind of the data.
-        subject: checks::Subject,
+        subject: quality_checks::Subject,
         /// Limits on the repository.
         limits: git::Limits,
     },

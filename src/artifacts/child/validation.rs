@@ -5,10 +5,10 @@ use super::confinement::SelfTest;
 use crate::artifacts::{
     analyses::{AnalysisByKind, ArchiveAnalysis, RepositoryAnalysis},
     archive::ArchiveSummary,
-    checks::{MAX_MESSAGE_CHARS, Outcome},
     codebases::CodebaseAnalysis,
     datasets::Dataset,
     git::IndexedPack,
+    quality_checks::{MAX_MESSAGE_CHARS, Outcome},
     structure::Structure,
 };
 

@@ -15,9 +15,8 @@ use super::{
     task::{Invocation, Task},
 };
 use crate::artifacts::{
-    Limits, ReadError, analyses, archive,
-    checks::{Checks, Outcome, Source, Subject},
-    git,
+    Limits, ReadError, analyses, archive, git,
+    quality_checks::{Checks, Outcome, Source, Subject},
 };
 
 /// Path of the standard input, which is the archive to read.

@@ -75,7 +75,7 @@ const CRATES: [(&str, &[&str]); 2] = [
         "src",
         &[
             "artifacts::archive",
-            "artifacts::checks",
+            "artifacts::quality_checks",
             "artifacts::datasets",
             "artifacts::git",
             "blobs",

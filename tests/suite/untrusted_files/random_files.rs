@@ -12,9 +12,9 @@ use std::{
 
 use marketplace::artifacts::{
     Limits,
-    checks::{Outcome, Subject},
     child::{ChildEnd, Input, Launcher, ResourceLimits, Task, TaskResult, Validate},
     git::{self, IndexedPack},
+    quality_checks::{Outcome, Subject},
 };
 use parquet::{
     data_type::{ByteArray, ByteArrayType, Int64Type},
