@@ -28,7 +28,7 @@ use crate::{
         self,
         assets::{KindFields, NewAsset},
         task_imports::ImportCandidate,
-        tasks::Taskset,
+        tasksets::Taskset,
     },
 };
 
@@ -160,7 +160,7 @@ fn visible_tasksets(
 /// Returns a taskset. Fails if the team may not see it.
 fn find_taskset(context: &CheckContext, vendor: &Vendor, id: Uuid) -> Result<Taskset> {
     let absent = || Error::not_found("taskset");
-    let taskset = store::tasks::find_taskset(context.rows, id)?.ok_or_else(absent)?;
+    let taskset = store::tasksets::find(context.rows, id)?.ok_or_else(absent)?;
     let is_visible = taskset.team == vendor.team_row_id()
         || !visible_tasksets(context, vendor, &BTreeSet::from([taskset.row_id]))?.is_empty();
     if is_visible { Ok(taskset) } else { Err(absent()) }

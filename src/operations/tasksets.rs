@@ -6,10 +6,7 @@ use super::{access::ListingViewer, browse};
 use crate::{
     error::{Error, Result},
     market::Reader,
-    store::{
-        self,
-        tasks::{PreviewedTask, Taskset},
-    },
+    store::{self, tasks::PreviewedTask, tasksets::Taskset},
 };
 
 /// Maximum number of tasks in a preview.
@@ -19,7 +16,7 @@ const MAX_PREVIEW_TASKS: usize = 20;
 pub fn find(reader: &Reader, viewer: &ListingViewer, listing: Uuid, taskset: Uuid) -> Result<Taskset> {
     let listing = browse::find_visible(reader, viewer, listing)?;
     let missing = || Error::not_found("taskset on this listing");
-    let taskset = store::tasks::find_taskset(reader.rows, taskset)?.ok_or_else(missing)?;
+    let taskset = store::tasksets::find(reader.rows, taskset)?.ok_or_else(missing)?;
     if store::listings::has_taskset(reader.rows, listing.row_id, taskset.row_id)? {
         Ok(taskset)
     } else {

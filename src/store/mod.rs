@@ -40,6 +40,7 @@ pub mod task_imports;
 pub mod task_quality;
 pub mod task_quality_refreshes;
 pub mod tasks;
+pub mod tasksets;
 pub mod taxonomy;
 pub mod teams;
 mod transaction;

@@ -19,7 +19,10 @@ use crate::{
         route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
         shapes::UtcTime,
     },
-    store::tasks::{PreviewedTask, PreviewedVersion, Taskset, Trace},
+    store::{
+        tasks::{PreviewedTask, PreviewedVersion, Trace},
+        tasksets::Taskset,
+    },
 };
 
 /// A column of a taskset's table of tasks.

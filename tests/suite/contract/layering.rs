@@ -4,7 +4,7 @@
 mod module_graph;
 mod rust_paths;
 
-use std::{fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path};
 
 use self::{module_graph::Modules, rust_paths::SourceFile};
 
@@ -88,6 +88,22 @@ const CRATES: [(&str, &[&str]); 2] = [
         ],
     ),
     ("index/src", &["", "columns"]),
+];
+
+/// The directories of the API, whose files have one resource each.
+const RESOURCES: [&str; 3] = ["catalog", "vendor_api", "buyer_api"];
+
+/// The resources that have no module of their own in one of the lower layers, each with the module that has
+/// them there.
+const OTHER_NAMES: [(&str, &str, &str); 5] = [
+    // Access is decided with the other proofs of access, from the number of published listings.
+    ("browse_access", "operations", "access"),
+    ("browse_access", "store", "listings"),
+    // Summaries and details of the catalog are rendered once per change.
+    ("browse", "store", "renderings"),
+    // Codebases and raw data are kinds of assets.
+    ("codebases", "store", "assets"),
+    ("raw_data", "store", "assets"),
 ];
 
 /// Returns every source file under a directory of this repository: its path relative to the directory, and
@@ -204,6 +220,39 @@ fn only_the_writer_enqueues_jobs() {
     assert_eq!(naming, ["market/mod.rs"]);
 }
 
+/// A resource of the API has the same module name in `rest`, in `operations`, and in `store`.
+#[test]
+fn a_resource_has_one_name_in_every_layer() {
+    let files: Vec<(String, String)> = sources("src");
+    let has_module = |layer: &str, name: &str| {
+        let paths = [format!("{layer}/{name}.rs"), format!("{layer}/{name}/mod.rs")];
+        files.iter().any(|(path, _)| paths.contains(path))
+    };
+    let mut resources = BTreeSet::new();
+    for directory in RESOURCES {
+        for (path, text) in sources(&format!("src/rest/{directory}")) {
+            let module = path.trim_end_matches("/mod.rs").trim_end_matches(".rs");
+            if text.contains("#[OpenApi(") {
+                resources.insert(module.to_owned());
+            }
+        }
+    }
+    assert!(resources.len() >= 20, "{resources:?}");
+    let mut violations = Vec::new();
+    for resource in &resources {
+        for layer in ["operations", "store"] {
+            let other = OTHER_NAMES.iter().find(|(name, of, _)| name == resource && *of == layer);
+            let is_listed = other.is_some_and(|(.., module)| has_module(layer, module));
+            if has_module(layer, resource) == is_listed {
+                violations.push(format!("{layer}/{resource}"));
+            }
+        }
+    }
+    let unknown = OTHER_NAMES.iter().filter(|(name, ..)| !resources.contains(*name));
+    violations.extend(unknown.map(|(name, ..)| format!("{name} is no resource of the API")));
+    assert!(violations.is_empty(), "not exactly one module: {violations:#?}");
+}
+
 /// Nothing that serves requests can act for the platform by itself.
 #[test]
 fn only_code_that_serves_no_requests_acts_for_the_platform() {
@@ -225,7 +274,7 @@ fn handlers_serialize_in_the_slot_of_a_reader() {
     const CALLS: [&str; 5] =
         ["market().read", "market.read", "market().write(", "market.write(", "serde_json::to_vec("];
     let mut violations = Vec::new();
-    for directory in ["catalog", "vendor_api", "buyer_api"] {
+    for directory in RESOURCES {
         for (path, text) in sources(&format!("src/rest/{directory}")) {
             let code: String = without_comments(&text).split_whitespace().collect();
             let may_read = directory == "catalog" && path == "browse.rs";
