@@ -16,7 +16,8 @@ use tracing::{
 };
 use tracing_subscriber::{
     EnvFilter,
-    fmt::{FmtContext, FormatEvent, FormatFields, format::Writer},
+    field::RecordFields,
+    fmt::{FmtContext, FormatEvent, FormatFields, FormattedFields, format::Writer},
     registry::LookupSpan,
 };
 
@@ -36,22 +37,23 @@ pub fn init_logging(settings: &Settings, default_filter: &str) {
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr)
+        .fmt_fields(SpanFields(settings.log.format))
         .event_format(LineFormat(settings.log.format));
     // If the process has a logger already (tests run several commands), that one stays.
     let _ = lines.try_init();
 }
 
-/// Formats an event as one line. Only the event's own fields are shown, not those of spans.
+/// Formats an event as one line: the event's own fields, and then the spans that it is in, such as the job that
+/// ran, from the outermost to the innermost.
 struct LineFormat(LogFormat);
 
-impl<S, N> FormatEvent<S, N> for LineFormat
+impl<S> FormatEvent<S, SpanFields> for LineFormat
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
-    N: for<'a> FormatFields<'a> + 'static,
 {
     fn format_event(
         &self,
-        _: &FmtContext<'_, S, N>,
+        context: &FmtContext<'_, S, SpanFields>,
         mut writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
@@ -60,21 +62,60 @@ where
         let metadata = event.metadata();
         let target = fields.log_target.as_deref().unwrap_or(metadata.target());
         let now = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
+        let spans = self.spans_of(context);
         let Fields { message, others, .. } = &fields;
         match self.0 {
             LogFormat::Text => {
                 write_start(&mut writer, &now, *metadata.level(), target)?;
-                writeln!(writer, "{message}{others}")
+                writeln!(writer, "{message}{others}{spans}")
             }
             LogFormat::Json => {
                 let (level, target) = (metadata.level(), JsonText(target));
                 let separator = if message.is_empty() || others.is_empty() { "" } else { "," };
                 writeln!(
                     writer,
-                    r#"{{"timestamp":"{now}","level":"{level}","fields":{{{message}{separator}{others}}},"target":{target}}}"#
+                    r#"{{"timestamp":"{now}","level":"{level}","fields":{{{message}{separator}{others}}},"target":{target}{spans}}}"#
                 )
             }
         }
+    }
+}
+
+impl LineFormat {
+    /// Returns the spans of an event with their fields, as they are in the line. Empty if it is in no span.
+    fn spans_of<S>(&self, context: &FmtContext<'_, S, SpanFields>) -> String
+    where
+        S: Subscriber + for<'a> LookupSpan<'a>,
+    {
+        let mut spans = String::new();
+        for span in context.event_scope().into_iter().flat_map(|scope| scope.from_root()) {
+            let extensions = span.extensions();
+            let fields = extensions.get::<FormattedFields<SpanFields>>().map_or("", |found| &found.fields);
+            // Writing to a `String` does not fail.
+            let _ = match self.0 {
+                LogFormat::Text => write!(spans, " in={}{fields}", span.name()),
+                LogFormat::Json => {
+                    let start = if spans.is_empty() { r#","spans":["# } else { "," };
+                    let separator = if fields.is_empty() { "" } else { "," };
+                    write!(spans, r#"{start}{{"name":"{}"{separator}{fields}}}"#, span.name())
+                }
+            };
+        }
+        if self.0 == LogFormat::Json && !spans.is_empty() {
+            spans.push(']');
+        }
+        spans
+    }
+}
+
+/// Formats the fields of spans like those of events, when a span starts.
+struct SpanFields(LogFormat);
+
+impl<'w> FormatFields<'w> for SpanFields {
+    fn format_fields<R: RecordFields>(&self, mut writer: Writer<'w>, span: R) -> fmt::Result {
+        let mut fields = Fields::new(self.0);
+        span.record(&mut fields);
+        writer.write_str(&fields.others)
     }
 }
 
@@ -261,127 +302,4 @@ fn is_controlling(char: char) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::{Arc, Mutex};
-
-    use proptest::prelude::*;
-    use tracing_subscriber::layer::SubscriberExt;
-
-    use super::*;
-
-    #[derive(Clone, Default)]
-    struct Output(Arc<Mutex<Vec<u8>>>);
-
-    impl std::io::Write for Output {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-
-    /// Returns what `work` logs.
-    fn logged(format: LogFormat, has_colors: bool, work: impl FnOnce()) -> String {
-        let output = Output::default();
-        let writer = output.clone();
-        let layer = tracing_subscriber::fmt::layer()
-            .with_ansi(has_colors)
-            .with_writer(move || writer.clone())
-            .event_format(LineFormat(format));
-        tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), work);
-        String::from_utf8(output.0.lock().unwrap().clone()).unwrap()
-    }
-
-    /// What a Git host may send to forge a log line and to control a terminal.
-    const FORGED: &str =
-        "not found\r\n2026-01-01T00:00:00Z ERROR forged\u{1b}[2J\u{9b}31m\u{7}\u{2028}\u{202e}\u{85}end";
-
-    fn log_everywhere(text: &str) {
-        let cause = std::io::Error::other(text.to_owned());
-        tracing::warn!(%cause, shown = text, debugged = ?text, status = 404, "request failed: {text}");
-    }
-
-    #[test]
-    fn foreign_text_stays_on_its_line_in_both_formats() {
-        for (format, has_colors) in
-            [(LogFormat::Text, false), (LogFormat::Text, true), (LogFormat::Json, false)]
-        {
-            let lines = logged(format, has_colors, || log_everywhere(FORGED));
-            assert_eq!(lines.matches('\n').count(), 1, "{lines:?}");
-            let own_escapes = ["\u{1b}[0m", "\u{1b}[2m", "\u{1b}[33m"];
-            let plain = own_escapes.iter().fold(lines.clone(), |line, escape| line.replace(escape, ""));
-            assert!(!plain.trim_end_matches('\n').chars().any(is_controlling), "{plain:?}");
-            assert_eq!(plain.matches("end").count(), 4, "all of the text is there: {plain:?}");
-        }
-    }
-
-    #[test]
-    fn json_lines_have_a_stable_shape() {
-        let line = logged(LogFormat::Json, false, || tracing::info!(status = 200, path = "/a", "done"));
-        let line: Value = serde_json::from_str(&line).unwrap();
-        assert_eq!(line["fields"], serde_json::json!({"message": "done", "status": 200, "path": "/a"}));
-        assert_eq!((&line["level"], line["target"].as_str().unwrap()), (&"INFO".into(), module_path!()));
-        OffsetDateTime::parse(line["timestamp"].as_str().unwrap(), &Rfc3339).unwrap();
-    }
-
-    #[test]
-    fn text_lines_are_readable() {
-        let line = logged(LogFormat::Text, false, || tracing::info!(status = 200, path = "/a", "all done"));
-        let (_, line) = line.split_once(' ').unwrap();
-        assert_eq!(line, format!(" INFO {}: all done status=200 path=/a\n", module_path!()));
-    }
-
-    #[test]
-    fn foreign_text_forges_no_fields() {
-        let forged = r#"x status=200 route=/v2/admin" level="a"#;
-        let line = logged(LogFormat::Text, false, || {
-            tracing::warn!(host = forged, path = r"a\b", none = "", "done");
-        });
-        let (_, fields) = line.trim_end().split_once(" done ").unwrap();
-        assert_eq!(fields, r#"host="x status=200 route=/v2/admin\" level=\"a" path="a\\b" none="""#);
-        assert_eq!(Delimited("/v2/listings?a").to_string(), "/v2/listings?a");
-    }
-
-    #[test]
-    fn events_of_the_log_crate_have_their_own_target() {
-        // The fields that `tracing-log` gives to such an event.
-        let log = || {
-            tracing::info!(
-                target: "log",
-                {
-                    log.target = "engine::indexer",
-                    log.module_path = "engine::indexer",
-                    log.file = "/root/.cargo/registry/src/engine/indexer.rs",
-                    log.line = 7
-                },
-                "committed"
-            );
-        };
-        let (text, json) = (logged(LogFormat::Text, false, log), logged(LogFormat::Json, false, log));
-        assert!(text.ends_with(" engine::indexer: committed\n"), "{text}");
-        let json: Value = serde_json::from_str(&json).unwrap();
-        assert_eq!(
-            (json["target"].as_str(), &json["fields"]),
-            (Some("engine::indexer"), &serde_json::json!({"message": "committed"}))
-        );
-    }
-
-    #[test]
-    fn long_values_are_cut_off() {
-        let line = logged(LogFormat::Text, false, || log_everywhere(&"\u{1b}".repeat(10_000_000)));
-        assert!(line.len() < 4 * (MAX_VALUE_CHARS * 8 + 100), "{}", line.len());
-    }
-
-    proptest! {
-        #[test]
-        fn any_text_is_one_line(text in any::<String>()) {
-            for format in [LogFormat::Text, LogFormat::Json] {
-                let lines = logged(format, false, || log_everywhere(&text));
-                prop_assert!(!lines.strip_suffix('\n').unwrap().chars().any(is_controlling));
-            }
-        }
-    }
-}
+mod tests;

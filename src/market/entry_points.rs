@@ -4,8 +4,11 @@
 use std::{cell::Cell, sync::Arc};
 
 use marketplace_index::Snapshot;
+use tracing::Span;
 
-use super::{Inner, Market, Permit, Reader, Requester, Writer, other_processes, spawn_blocking};
+use super::{
+    Inner, Market, Permit, Reader, Requester, Writer, milliseconds, other_processes, spawn_blocking,
+};
 use crate::{
     error::{Error, Result},
     store,
@@ -20,10 +23,11 @@ impl Market {
         requester: Requester,
         work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        if let Some(_permit) = self.inner.readers.try_acquire(&requester)
+        if let Some(permit) = self.inner.readers.try_acquire(&requester)
             && let Some(reader) = self.inner.store.try_reader()
         {
             let index = self.snapshot();
+            let _span = span_of_read(&permit).entered();
             return reader.read(|rows| work(&self.inner.reader(rows, index)));
         }
         // Boxed, since the future of every request has room for those that are not.
@@ -36,8 +40,8 @@ impl Market {
         requester: Requester,
         work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let market = self.clone();
-        let read = move |permit| market.inner.read(permit, work);
+        let (market, request) = (self.clone(), Span::current());
+        let read = move |permit| request.in_scope(|| market.inner.read(permit, work));
         self.inner.readers.run(requester, read).await
     }
 
@@ -65,10 +69,12 @@ impl Market {
         requester: Requester,
         work: impl FnOnce(&mut Writer) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let market = self.clone();
+        let (market, request) = (self.clone(), Span::current());
         let write = move |permit| {
-            market.ensure_space(0)?;
-            market.write_and_index(permit, work)
+            request.in_scope(|| {
+                market.ensure_space(0)?;
+                market.write_and_index(permit, work)
+            })
         };
         self.inner.writers.run(requester, write).await
     }
@@ -80,8 +86,8 @@ impl Market {
         requester: Requester,
         work: impl FnOnce(&mut Writer) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let market = self.clone();
-        let write = move |permit| market.write_and_index(permit, work);
+        let (market, request) = (self.clone(), Span::current());
+        let write = move |permit| request.in_scope(|| market.write_and_index(permit, work));
         self.inner.writers.run(requester, write).await
     }
 
@@ -119,11 +125,18 @@ impl Market {
 
     /// Runs a write operation with the write connection, and then waits for the index without it.
     fn write_and_index<T>(&self, permit: Permit, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
+        let span = tracing::debug_span!("write", wait_ms = milliseconds(permit.waited()));
+        let _entered = span.enter();
         let written = self.write_prepared(work);
+        let requester = permit.requester().clone();
         drop(permit);
         let (result, change) = written?;
         if let Some(change) = change {
-            self.wait_until_indexed(change as u64)?;
+            let stopwatch = self.stopwatch();
+            let committed_at = stopwatch.elapsed();
+            let indexed = self.wait_until_indexed(change as u64);
+            requester.count_index_wait(stopwatch.elapsed().saturating_sub(committed_at));
+            indexed?;
         }
         Ok(result)
     }
@@ -174,9 +187,16 @@ impl Market {
     }
 }
 
+/// Returns the span of a read. Like all spans of entry points, it costs nothing unless the filter of the log
+/// enables it.
+fn span_of_read(permit: &Permit) -> Span {
+    tracing::debug_span!("read", wait_ms = milliseconds(permit.waited()))
+}
+
 impl Inner {
     /// Runs a read operation with one of the read connections.
     fn read<T>(&self, permit: Permit, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+        let _span = span_of_read(&permit).entered();
         let index = self.index_dir.index().snapshot();
         let result = self.store.read(|rows| work(&self.reader(rows, index)));
         drop(permit);

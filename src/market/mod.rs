@@ -5,6 +5,7 @@
 
 mod background_signal;
 mod bulk_writer;
+mod cost_meter;
 mod entry_points;
 mod index_updates;
 mod key_cache;
@@ -26,11 +27,12 @@ use tokio::sync::Semaphore;
 
 pub use background_signal::BackgroundSignal;
 pub use bulk_writer::BulkWriter;
+pub use cost_meter::{Activity, CostMeter, CostTimes, milliseconds};
 pub use key_cache::{CachedKey, KeyCache};
 pub use lock::{SERVE_LOCK_FILE, ServeLock};
 pub use open_options::{OpenError, OpenMode, OpenOptions, this_program};
 pub use other_processes::{SOCKET_FILE, follow_processes};
-pub use requester::{CostMeter, Principal, Requester};
+pub use requester::{Principal, Requester};
 pub use scheduler::{Permit, Scheduler, Share};
 
 use crate::{
@@ -238,8 +240,9 @@ impl Market {
         let blobs = Blobs::open(&path, &settings.blobs).map_err(OpenError::BlobStore)?;
         let stopwatch = Stopwatch::start(Arc::clone(&clock));
         let background_signal = Arc::new(BackgroundSignal::new(Arc::clone(&clock)));
-        let new_scheduler =
-            |slots| Scheduler::new(slots, MAX_WAITING, Share::AllButOneIfLong, stopwatch.clone());
+        let new_scheduler = |activity, slots| {
+            Scheduler::new(activity, slots, MAX_WAITING, Share::AllButOneIfLong, stopwatch.clone())
+        };
         let waiting_threads = Arc::new(Semaphore::new(max_waiting_threads(&settings)));
         let reserve_bytes = settings.data.reserve_mb * 1_000_000;
         let inner = Inner {
@@ -247,8 +250,8 @@ impl Market {
             indexer,
             index_dir,
             store,
-            readers: new_scheduler(readers as usize),
-            writers: new_scheduler(1),
+            readers: new_scheduler(Activity::Read, readers as usize),
+            writers: new_scheduler(Activity::Write, 1),
             key_cache,
             clock,
             entropy,

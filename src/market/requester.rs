@@ -1,14 +1,8 @@
 //! On whose behalf reads and writes run, and what they cost.
 
-use std::{
-    net::IpAddr,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::{net::IpAddr, time::Duration};
 
+use super::cost_meter::{Activity, CostMeter};
 use crate::domain::teams::TeamRowId;
 
 /// Whose work it is. The work of different principals takes turns; see [`super::Scheduler`].
@@ -20,21 +14,6 @@ pub enum Principal {
     Client(IpAddr),
     /// This process: background jobs, commands, and agents over stdio.
     Process,
-}
-
-/// The time that the reads and writes of one request have taken.
-#[derive(Clone, Debug, Default)]
-pub struct CostMeter(Arc<AtomicU64>);
-
-impl CostMeter {
-    fn add(&self, time: Duration) {
-        self.0.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
-    }
-
-    /// Returns the total time so far.
-    pub fn total(&self) -> Duration {
-        Duration::from_nanos(self.0.load(Ordering::Relaxed))
-    }
 }
 
 /// On whose behalf a read or write runs, and the meter of the request that it belongs to. Each entry point of
@@ -77,10 +56,29 @@ impl Requester {
         self.principal
     }
 
-    /// Adds time that a read or a write has taken to the meter.
-    pub(super) fn count(&self, time: Duration) {
+    /// Returns the meter of the request, if its costs are counted.
+    pub const fn cost_meter(&self) -> Option<&CostMeter> {
+        self.cost.as_ref()
+    }
+
+    /// Adds the time that work has occupied a slot to the meter.
+    pub(super) fn count_work(&self, activity: Activity, time: Duration) {
         if let Some(cost) = &self.cost {
-            cost.add(time);
+            cost.add_work(activity, time);
+        }
+    }
+
+    /// Adds the time that a write has waited for the index to the meter.
+    pub(super) fn count_index_wait(&self, time: Duration) {
+        if let Some(cost) = &self.cost {
+            cost.add_index_wait(time);
+        }
+    }
+
+    /// Adds the time that work has waited for a slot to the meter.
+    pub(super) fn count_wait(&self, activity: Activity, time: Duration) {
+        if let Some(cost) = &self.cost {
+            cost.add_wait(activity, time);
         }
     }
 }

@@ -12,6 +12,7 @@ use rmcp::{
     service::RequestContext,
 };
 use serde_json::json;
+use tracing::Instrument;
 
 use super::{
     agent_server::{AgentServer, TOOLS_DEPEND_ON_ROLES},
@@ -19,7 +20,7 @@ use super::{
     output::ToolOutput,
     prompts, resources,
 };
-use crate::error::excerpt;
+use crate::{error::excerpt, market::milliseconds};
 
 /// Time in milliseconds for which clients may cache lists and resources. They depend on a team's roles and
 /// the market's data, which change rarely. The library marks the cache scope as private to the caller.
@@ -66,9 +67,21 @@ impl ServerHandler for AgentServer {
                 Some(json!({"next_step": TOOLS_DEPEND_ON_ROLES})),
             ));
         };
-        let output = self.run_tool(&caller, tool, &request.arguments.unwrap_or_default()).await;
+        let (name, before) = (tool.entry.text.name, caller.times());
+        let span = tracing::debug_span!("tool_call", request_id = caller.request_id(), tool = name);
+        let output =
+            self.run_tool(&caller, tool, &request.arguments.unwrap_or_default()).instrument(span).await;
         let outcome = output.as_ref().err().map_or("answered", |error| error.code.as_str());
-        tracing::info!(request_id = caller.request_id(), tool = tool.entry.text.name, outcome, "tool called");
+        let times = caller.times() - before;
+        tracing::info!(
+            request_id = caller.request_id(),
+            tool = name,
+            outcome,
+            compute_wait_ms = milliseconds(times.compute_wait),
+            read_wait_ms = milliseconds(times.read_wait),
+            read_ms = milliseconds(times.read),
+            "tool called"
+        );
         let result = match output {
             Ok(ToolOutput { value, text }) => {
                 let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);

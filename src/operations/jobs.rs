@@ -14,8 +14,9 @@ use crate::{
     config::JobSettings,
     domain::jobs::{self, JobKind, MAX_ATTEMPTS, MAX_INTERRUPTED_STARTS, MAX_UPDATES, Queue},
     error::{Error, ErrorChain, Result},
-    market::{Market, Reader},
+    market::{Market, Reader, milliseconds},
     store::{self, jobs::Job},
+    string_enum::StringEnum,
 };
 
 /// Returns the maximum number of jobs of a queue that run at the same time.
@@ -53,8 +54,23 @@ pub fn run(
     children: &ChildProcesses,
     keep_running: &dyn Fn() -> bool,
 ) -> Result<()> {
+    let (stopwatch, waited) = (market.stopwatch(), market.clock().now().0.saturating_sub(job.due_at.0));
+    let started_at = stopwatch.elapsed();
     let running = RunningJob::new(market, job, children, keep_running);
-    match execute(&running) {
+    let Job { kind, team, attempts, .. } = *running.job();
+    let team = team.map_or(0, |team| team.0);
+    let span = tracing::info_span!("job", kind = kind.as_str(), team, attempts);
+    let ended = span.in_scope(|| execute(&running));
+    tracing::info!(
+        kind = kind.as_str(),
+        team,
+        attempts,
+        outcome = outcome(&ended),
+        wait_ms = waited as f64 / 1e3,
+        milliseconds = milliseconds(stopwatch.elapsed().saturating_sub(started_at)),
+        "job ended"
+    );
+    match ended {
         Ok(()) => Ok(()),
         Err(JobError::Stopped) => release(market, running.job()),
         Err(JobError::Interrupted(cause)) => {
@@ -63,6 +79,16 @@ pub fn run(
             release(market, running.job())
         }
         Err(JobError::Failed(cause)) => retry_or_give_up(&running, &cause),
+    }
+}
+
+/// Returns how a job ended, for the log.
+const fn outcome(ended: &JobResult) -> &'static str {
+    match ended {
+        Ok(()) => "completed",
+        Err(JobError::Stopped) => "stopped",
+        Err(JobError::Interrupted(_)) => "interrupted",
+        Err(JobError::Failed(_)) => "failed",
     }
 }
 

@@ -25,13 +25,17 @@ use std::{
 use poem::{Endpoint, Request, Response};
 use tokio::{runtime::Handle, time::timeout};
 
-use super::{client_network::request_network, problem, request_id::RequestId};
+use super::{
+    client_network::request_network,
+    problem,
+    request_id::{self, RequestId},
+};
 use crate::{
     clock::Stopwatch,
     config::Settings,
     domain::teams::TeamRowId,
     error::{Error, Result},
-    market::{Permit, Principal, Requester, Scheduler, Share},
+    market::{Activity, Permit, Principal, Requester, Scheduler, Share},
 };
 
 /// The `Retry-After` of a request that was rejected because the server is at capacity.
@@ -58,7 +62,8 @@ impl Capacity {
         let (limits, seconds) = (&settings.limits, settings.server.answer_seconds);
         let (count, queue) = (limits.in_flight as usize, limits.queue as usize);
         Capacity {
-            slots: (count > 0).then(|| Scheduler::new(count, queue, Share::AsManyAsFree, stopwatch)),
+            slots: (count > 0)
+                .then(|| Scheduler::new(Activity::Request, count, queue, Share::AsManyAsFree, stopwatch)),
             queue_timeout: Duration::from_millis(limits.queue_milliseconds.into()),
             response_timeout: (seconds > 0).then(|| Duration::from_secs(seconds.into())),
             trust_forwarded_for: limits.trust_forwarded_for,
@@ -74,6 +79,11 @@ impl Capacity {
         let id = RequestId::from_request(&request);
         let deadline = self.response_timeout;
         let client = Principal::Client(request_network(&request, self.trust_forwarded_for));
+        // Only the wait for a slot is counted: a slow client or a slow disk is not charged to the team.
+        let client = match request_id::cost_meter(&request) {
+            Some(cost) => Requester::new(client, cost),
+            None => Requester::unmetered(client),
+        };
         let slot = match self.acquire(client).await {
             Ok(slot) => {
                 Slot { capacity: self, permit: Arc::new(Mutex::new(slot)), has_no_deadline: Arc::default() }
@@ -98,12 +108,10 @@ impl Capacity {
         }
     }
 
-    /// Acquires a slot, after a short wait if all are taken or the principal has its share. Returns none if
+    /// Acquires a slot, after a short wait if all are taken or the requester has its share. Returns none if
     /// the number is unlimited.
-    async fn acquire(&self, principal: Principal) -> Result<Option<Permit>> {
+    async fn acquire(&self, requester: Requester) -> Result<Option<Permit>> {
         let Some(slots) = &self.slots else { return Ok(None) };
-        // The time in a slot is no cost: a slow client or a slow disk is not charged to the team's budget.
-        let requester = Requester::unmetered(principal);
         if let Some(permit) = slots.try_acquire(&requester) {
             return Ok(Some(permit));
         }
@@ -129,11 +137,12 @@ impl Slot {
     pub async fn assign_to_team(request: &Request, team: TeamRowId) -> Result<()> {
         let Some(slot) = request.data::<Slot>() else { return Ok(()) };
         let Some(permit) = slot.replace_permit(None) else { return Ok(()) };
-        let permit = match permit.try_transfer(Requester::unmetered(Principal::Team(team))) {
+        let for_team = permit.requester().clone().into_team(team);
+        let permit = match permit.try_transfer(for_team.clone()) {
             Ok(permit) => Some(permit),
             Err(permit) => {
                 drop(permit);
-                slot.capacity.acquire(Principal::Team(team)).await?
+                slot.capacity.acquire(for_team).await?
             }
         };
         slot.replace_permit(permit);
@@ -145,10 +154,10 @@ impl Slot {
     pub async fn receive_body<T>(request: &Request, body: impl Future<Output = T>) -> Result<T> {
         let Some(slot) = request.data::<Slot>() else { return Ok(body.await) };
         let Some(permit) = slot.replace_permit(None) else { return Ok(body.await) };
-        let principal = permit.requester().principal();
+        let requester = permit.requester().clone();
         drop(permit);
         let received = body.await;
-        slot.replace_permit(slot.capacity.acquire(principal).await?);
+        slot.replace_permit(slot.capacity.acquire(requester).await?);
         Ok(received)
     }
 

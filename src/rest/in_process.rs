@@ -18,7 +18,7 @@ use super::{
 use crate::{
     domain::teams::Team,
     error::{Error, Result},
-    market::{Market, Requester},
+    market::{CostMeter, CostTimes, Market, Principal, Requester},
     operations::access::AuthenticatedTeam,
 };
 
@@ -108,7 +108,8 @@ impl Caller {
 
     /// Authenticates an API key that did not come over HTTP. The caller gets a new request ID and no limits.
     pub async fn from_key(market: &Market, key: &str) -> Result<Caller> {
-        Caller::authenticate(market, Requester::process(), key).await
+        let requester = Requester::new(Principal::Process, CostMeter::default());
+        Caller::authenticate(market, requester, key).await
     }
 
     async fn authenticate(market: &Market, requester: Requester, key: &str) -> Result<Caller> {
@@ -130,6 +131,11 @@ impl Caller {
     /// Returns the request ID.
     pub fn request_id(&self) -> &str {
         self.request_id.as_str()
+    }
+
+    /// Returns the times of the request's reads and writes so far.
+    pub fn times(&self) -> CostTimes {
+        self.authenticated.requester().cost_meter().map(CostMeter::times).unwrap_or_default()
     }
 }
 

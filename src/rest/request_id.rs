@@ -2,7 +2,8 @@
 //!
 //! The log line has the route that matched, with the names of its parameters, such as
 //! `/v2/vendor/uploads/grants/{token}`. It never has the path, which may contain a secret wherever a client
-//! mistyped it, or the query, which may contain search terms.
+//! mistyped it, or the query, which may contain search terms. It also says how long the reads and writes of the
+//! request took, and what it waited for.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -13,7 +14,10 @@ use poem::{
     Endpoint, Request, Response,
     http::{HeaderMap, HeaderName, HeaderValue, Method},
 };
+use tracing::Instrument;
 use uuid::Uuid;
+
+use crate::market::{CostMeter, milliseconds};
 
 /// The header that carries the request ID, in requests and in responses.
 pub const HEADER: HeaderName = HeaderName::from_static("x-request-id");
@@ -24,15 +28,25 @@ const MAX_LENGTH: usize = 128;
 /// What the log line says if no route matched, or the request was rejected before its route was known.
 const NO_ROUTE: &str = "none";
 
-/// The route that matched a request, for its log line.
+/// What the log line of a request says, collected while the request is processed.
 #[derive(Clone, Debug, Default)]
-struct MatchedRoute(Arc<OnceLock<Arc<str>>>);
+struct Logged {
+    /// The route that matched.
+    route: Arc<OnceLock<Arc<str>>>,
+    cost: CostMeter,
+}
 
 /// Records the route that matched a request. Without effect on a request that did not pass through [`layer`].
 pub fn set_route(request: &Request, route: Arc<str>) {
-    if let Some(matched) = request.data::<MatchedRoute>() {
-        let _ = matched.0.set(route);
+    if let Some(logged) = request.data::<Logged>() {
+        let _ = logged.route.set(route);
     }
+}
+
+/// Returns the meter whose times the log line of a request has; none if the request did not pass through
+/// [`layer`].
+pub fn cost_meter(request: &Request) -> Option<CostMeter> {
+    request.data::<Logged>().map(|logged| logged.cost.clone())
 }
 
 /// The ID of a request.
@@ -77,17 +91,32 @@ pub async fn layer<E: Endpoint>(inner: Arc<E>, mut request: Request) -> poem::Re
     let started = Instant::now();
     let id = RequestId::accept_or_generate(request.headers());
     let method = request.method().clone();
-    let matched = MatchedRoute::default();
-    request.set_data(matched.clone());
+    let logged = Logged::default();
+    request.set_data(logged.clone());
     request.set_data(id.clone());
-    let mut response = inner.get_response(request).await;
+    let span = tracing::debug_span!("request", request_id = id.as_str());
+    let mut response = inner.get_response(request).instrument(span).await;
     response.headers_mut().insert(HEADER, id.0.clone());
     let status = response.status().as_u16();
-    let milliseconds = started.elapsed().as_micros() as f64 / 1e3;
-    let route = matched.0.get().map_or(NO_ROUTE, AsRef::as_ref);
+    let route = logged.route.get().map_or(NO_ROUTE, AsRef::as_ref);
     // A client may send any method.
     let method = if is_standard(&method) { method.as_str() } else { "other" };
-    tracing::info!(request_id = id.as_str(), method, route, status, milliseconds, "request completed");
+    let times = logged.cost.times();
+    tracing::info!(
+        request_id = id.as_str(),
+        method,
+        route,
+        status,
+        milliseconds = milliseconds(started.elapsed()),
+        slot_wait_ms = milliseconds(times.slot_wait),
+        compute_wait_ms = milliseconds(times.compute_wait),
+        read_wait_ms = milliseconds(times.read_wait),
+        read_ms = milliseconds(times.read),
+        write_wait_ms = milliseconds(times.write_wait),
+        write_ms = milliseconds(times.write),
+        index_wait_ms = milliseconds(times.index_wait),
+        "request completed"
+    );
     Ok(response)
 }
 

@@ -23,7 +23,7 @@ use crate::{
     config::Settings,
     domain::teams::TeamRowId,
     error::{Error, Result},
-    market::{Permit, Requester, Scheduler, Share},
+    market::{Activity, Permit, Requester, Scheduler, Share},
 };
 use bytes::Bytes;
 use poem::{
@@ -68,7 +68,13 @@ impl Resources {
             ),
             memory: megabytes(limits.memory_mb),
             spool: megabytes(limits.spool_mb),
-            heavy_work: Scheduler::new(MAX_HEAVY_WORK, queue, Share::AllButOneIfLong, stopwatch),
+            heavy_work: Scheduler::new(
+                Activity::Compute,
+                MAX_HEAVY_WORK,
+                queue,
+                Share::AllButOneIfLong,
+                stopwatch,
+            ),
             wait: Duration::from_millis(limits.queue_milliseconds.into()),
             settings: settings.clone(),
         }

@@ -25,6 +25,8 @@ pub struct Job {
     pub team: Option<TeamRowId>,
     /// Number of attempts so far, including this one. Released attempts do not count.
     pub attempts: u32,
+    /// Time from which it could be claimed.
+    pub due_at: Timestamp,
     /// Number of earlier starts that were interrupted.
     pub interrupted_starts: u32,
 }
@@ -92,7 +94,7 @@ pub fn claim(writer: &Writer, queue: Queue, max_per_team: u32, now: Timestamp) -
     let sql = format!(
         "UPDATE jobs SET lease = lease + 1, leased_until = ?4, attempts = attempts + 1
          WHERE id = ({NEXT_JOB})
-         RETURNING id, lease, kind, subject, team, attempts, interrupted_starts"
+         RETURNING id, lease, kind, subject, team, attempts, run_after, interrupted_starts"
     );
     let parameters = (queue.as_str(), now.0, max_per_team, now.0 + LEASE_MICROS);
     let claimed = writer.query_first(&sql, parameters, |row| {
@@ -104,6 +106,7 @@ pub fn claim(writer: &Writer, queue: Queue, max_per_team: u32, now: Timestamp) -
             subject: row.get("subject")?,
             team: (team != 0).then_some(TeamRowId(team)),
             attempts: row.get("attempts")?,
+            due_at: row::time(row, "run_after")?,
             interrupted_starts: row.get("interrupted_starts")?,
         })
     })?;

@@ -19,7 +19,10 @@ use tokio::{runtime::Handle, sync::oneshot};
 
 use self::queues::{Granted, Queues, WaiterId};
 pub use self::share::Share;
-use super::requester::{Principal, Requester};
+use super::{
+    cost_meter::Activity,
+    requester::{Principal, Requester},
+};
 use crate::{
     clock::Stopwatch,
     error::{Error, Result},
@@ -38,11 +41,14 @@ pub struct Scheduler {
 struct Inner {
     queues: Mutex<Queues<Waiter>>,
     stopwatch: Stopwatch,
+    activity: Activity,
 }
 
 /// Work that waits for a slot.
 struct Waiter {
     requester: Requester,
+    /// When it began to wait.
+    since: Duration,
     /// Called with the slot, without the lock.
     start: Box<dyn FnOnce(Permit) + Send>,
 }
@@ -60,6 +66,8 @@ pub struct Permit {
     requester: Requester,
     /// What the principal's virtual time was advanced by when the permit was granted.
     charged: Duration,
+    /// How long the requester waited for it.
+    waited: Duration,
     granted_at: Duration,
 }
 
@@ -71,17 +79,24 @@ struct QueuePlace {
 }
 
 impl Scheduler {
-    /// Creates a scheduler with `slots` slots, for which at most `max_waiting` pieces of work wait.
-    pub fn new(slots: usize, max_waiting: usize, share: Share, stopwatch: Stopwatch) -> Scheduler {
+    /// Creates a scheduler with `slots` slots, for which at most `max_waiting` pieces of work wait. Their
+    /// requesters' meters count the time in the slots, and the time until they get one, as that of `activity`.
+    pub fn new(
+        activity: Activity,
+        slots: usize,
+        max_waiting: usize,
+        share: Share,
+        stopwatch: Stopwatch,
+    ) -> Scheduler {
         let queues = Mutex::new(Queues::new(slots, max_waiting, share));
-        Scheduler { inner: Arc::new(Inner { queues, stopwatch }) }
+        Scheduler { inner: Arc::new(Inner { queues, stopwatch, activity }) }
     }
 
     /// Returns a slot if one is free for the principal.
     pub fn try_acquire(&self, requester: &Requester) -> Option<Permit> {
         let now = self.inner.stopwatch.elapsed();
         let charged = self.inner.lock().try_take(requester.principal(), now)?;
-        Some(self.permit(requester.clone(), charged))
+        Some(self.permit(requester.clone(), charged, None))
     }
 
     /// Waits for a slot. Fails if too much work waits already.
@@ -148,7 +163,7 @@ impl Scheduler {
         let now = self.inner.stopwatch.elapsed();
         let mut queues = self.inner.lock();
         let id = queues
-            .push(principal, Waiter { requester, start }, is_exempt, now)
+            .push(principal, Waiter { requester, since: now, start }, is_exempt, now)
             .map_err(|_| Error::AtCapacity { retry_seconds: RETRY_SECONDS })?;
         // A slot may have become free since the caller tried to take one.
         let granted = queues.grant_waiting(now);
@@ -157,16 +172,21 @@ impl Scheduler {
         Ok(QueuePlace { inner: Arc::clone(&self.inner), waiter: Some((principal, id)) })
     }
 
-    fn permit(&self, requester: Requester, charged: Duration) -> Permit {
+    /// Returns a granted slot. `waiting_since` is when the requester began to wait, if it did.
+    fn permit(&self, requester: Requester, charged: Duration, waiting_since: Option<Duration>) -> Permit {
         let granted_at = self.inner.stopwatch.elapsed();
-        Permit { inner: Arc::clone(&self.inner), requester, charged, granted_at }
+        let waited = waiting_since.map_or(Duration::ZERO, |since| granted_at.saturating_sub(since));
+        if waiting_since.is_some() {
+            requester.count_wait(self.inner.activity, waited);
+        }
+        Permit { inner: Arc::clone(&self.inner), requester, charged, waited, granted_at }
     }
 
     /// Starts work that has been granted a slot. Must be called without the lock, since the work may end at
     /// once.
     fn start(&self, granted: Vec<Granted<Waiter>>) {
-        for Granted { work: Waiter { requester, start }, charged } in granted {
-            start(self.permit(requester, charged));
+        for Granted { work: Waiter { requester, since, start }, charged } in granted {
+            start(self.permit(requester, charged, Some(since)));
         }
     }
 
@@ -181,6 +201,11 @@ impl Permit {
     /// Returns on whose behalf the slot is occupied.
     pub const fn requester(&self) -> &Requester {
         &self.requester
+    }
+
+    /// Returns how long the requester waited for the slot.
+    pub const fn waited(&self) -> Duration {
+        self.waited
     }
 
     /// Assigns the slot to another requester, if that one may have another slot now. Otherwise returns the
@@ -211,7 +236,7 @@ impl Drop for Permit {
         let scheduler = Scheduler { inner: Arc::clone(&self.inner) };
         let now = scheduler.inner.stopwatch.elapsed();
         let cost = now.saturating_sub(self.granted_at);
-        self.requester.count(cost);
+        self.requester.count_work(self.inner.activity, cost);
         let mut queues = scheduler.inner.lock();
         queues.release(self.requester.principal(), self.charged, cost, now);
         let granted = queues.grant_waiting(now);
@@ -224,6 +249,10 @@ impl Drop for QueuePlace {
     fn drop(&mut self) {
         if let Some((principal, id)) = self.waiter {
             let waiter = self.inner.lock().remove(principal, id);
+            if let Some(Waiter { requester, since, .. }) = &waiter {
+                let waited = self.inner.stopwatch.elapsed().saturating_sub(*since);
+                requester.count_wait(self.inner.activity, waited);
+            }
             // Dropped without the lock: what the work owns may be a permit.
             drop(waiter);
         }

@@ -25,7 +25,7 @@ proptest! {
     ) {
         let clock = Arc::new(Clock::stopped(crate::domain::time::Timestamp(0)));
         let scheduler =
-            Scheduler::new(slots, 1000, Share::AllButOneIfLong, Stopwatch::start(Arc::clone(&clock)));
+            Scheduler::new(Activity::Read, slots, 1000, Share::AllButOneIfLong, Stopwatch::start(Arc::clone(&clock)));
         let running = Arc::new(Mutex::new(Vec::new()));
         let started = Arc::new(AtomicUsize::new(0));
         let (mut places, mut submitted, mut canceled) = (Vec::new(), 0, 0);
@@ -67,7 +67,7 @@ proptest! {
 
 fn new_scheduler(slots: usize, share: Share) -> (Arc<Clock>, Scheduler) {
     let clock = Arc::new(Clock::stopped(crate::domain::time::Timestamp(0)));
-    let scheduler = Scheduler::new(slots, 100, share, Stopwatch::start(Arc::clone(&clock)));
+    let scheduler = Scheduler::new(Activity::Read, slots, 100, share, Stopwatch::start(Arc::clone(&clock)));
     (clock, scheduler)
 }
 
@@ -110,12 +110,34 @@ async fn waiting_work_starts_although_the_runtime_is_blocked() {
 #[tokio::test]
 async fn time_in_a_slot_is_counted_on_the_meter() {
     let (clock, scheduler) = new_scheduler(1, Share::AllButOneIfLong);
-    let cost = super::super::requester::CostMeter::default();
+    let cost = super::super::cost_meter::CostMeter::default();
     let counted = Requester::new(team(0), cost.clone());
     let permit = scheduler.acquire(counted).await.unwrap();
     clock.advance(70_000);
     drop(permit);
     assert_eq!(cost.total(), Duration::from_millis(70));
+}
+
+/// Work that gets a slot after a while, and work that gives up, have waited until then.
+#[tokio::test]
+async fn time_without_a_slot_is_counted_as_waiting() {
+    let (clock, scheduler) = new_scheduler(1, Share::AllButOneIfLong);
+    let [served, gone] = [(); 2].map(|()| super::super::cost_meter::CostMeter::default());
+    let permit = scheduler.acquire(requester(0)).await.unwrap();
+    let mut waiting = Box::pin(scheduler.acquire(Requester::new(team(1), served.clone())));
+    let mut leaving = Box::pin(scheduler.acquire(Requester::new(team(2), gone.clone())));
+    assert!(futures_util::poll!(&mut waiting).is_pending() && futures_util::poll!(&mut leaving).is_pending());
+    clock.advance(20_000);
+    drop(leaving);
+    clock.advance(50_000);
+    drop(permit);
+    let permit = waiting.await.unwrap();
+    assert_eq!(permit.waited(), Duration::from_millis(70));
+    clock.advance(5_000);
+    drop(permit);
+    let times = served.times();
+    assert_eq!((times.read_wait, times.read), (Duration::from_millis(70), Duration::from_millis(5)));
+    assert_eq!((gone.times().read_wait, gone.total()), (Duration::from_millis(20), Duration::ZERO));
 }
 
 #[tokio::test]

@@ -27,7 +27,11 @@ use poem::{
 pub use budgets::Budget;
 use meter::{Meter, QuotaState, WINDOW_SECONDS};
 
-use super::{client_network::request_network, problem, request_id::RequestId};
+use super::{
+    client_network::request_network,
+    problem,
+    request_id::{self, RequestId},
+};
 use crate::{
     clock::Stopwatch,
     config::{LimitSettings, Settings},
@@ -104,13 +108,13 @@ struct RequestLimitsInner {
 }
 
 impl RequestLimits {
-    fn new(limits: &Arc<RateLimits>) -> RequestLimits {
+    fn new(limits: &Arc<RateLimits>, cost: CostMeter) -> RequestLimits {
         let limits = Arc::clone(limits);
         RequestLimits(Arc::new(RequestLimitsInner {
             limits,
             budget: Mutex::new(Budget::Other),
             team: OnceLock::new(),
-            cost: CostMeter::default(),
+            cost,
             charged_for_cost: AtomicU32::new(0),
             quota_states: Mutex::default(),
         }))
@@ -140,8 +144,12 @@ impl RequestLimits {
     /// charged to the team when it ends.
     pub fn client_requester(request: &Request, settings: &Settings) -> Requester {
         let network = request_network(request, settings.limits.trust_forwarded_for);
-        match request.data::<RequestLimits>() {
-            Some(request_limits) => Requester::new(Principal::Client(network), request_limits.0.cost.clone()),
+        let cost = match request.data::<RequestLimits>() {
+            Some(request_limits) => Some(request_limits.0.cost.clone()),
+            None => request_id::cost_meter(request),
+        };
+        match cost {
+            Some(cost) => Requester::new(Principal::Client(network), cost),
             None => Requester::unmetered(Principal::Client(network)),
         }
     }
@@ -221,7 +229,7 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     mut request: Request,
 ) -> poem::Result<Response> {
     let Some(limits) = limits else { return inner.as_ref().call(request).await };
-    let request_limits = RequestLimits::new(&limits);
+    let request_limits = RequestLimits::new(&limits, request_id::cost_meter(&request).unwrap_or_default());
     let charged = limits.count_address(&request).map_or(Ok(()), |state| request_limits.record(state));
     let mut response = match charged {
         Ok(()) => {
@@ -243,13 +251,13 @@ mod tests {
     use crate::{
         clock::Clock,
         domain::time::Timestamp,
-        market::{Scheduler, Share},
+        market::{Activity, Scheduler, Share},
     };
 
     /// Sends a request of team 1 with a read of the given length. Returns the `RateLimit` header.
     async fn send(limits: &Arc<RateLimits>, clock: &Arc<Clock>, milliseconds: i64) -> String {
         let (time, stopwatch) = (Arc::clone(clock), Stopwatch::start(Arc::clone(clock)));
-        let readers = Scheduler::new(1, 1, Share::AllButOneIfLong, stopwatch);
+        let readers = Scheduler::new(Activity::Read, 1, 1, Share::AllButOneIfLong, stopwatch);
         let endpoint = Arc::new(make(move |request: Request| {
             let (readers, time) = (readers.clone(), Arc::clone(&time));
             async move {
@@ -296,7 +304,7 @@ mod tests {
         let settings = LimitSettings { catalog: 10, sales: 10, ..unlimited() };
         let stopwatch = Stopwatch::start(Arc::clone(&clock));
         let limits = Arc::new(RateLimits::new(&settings, &stopwatch).unwrap());
-        let readers = Scheduler::new(1, 1, Share::AllButOneIfLong, stopwatch);
+        let readers = Scheduler::new(Activity::Read, 1, 1, Share::AllButOneIfLong, stopwatch);
         let endpoint = Arc::new(make(move |request: Request| {
             let (readers, clock) = (readers.clone(), Arc::clone(&clock));
             async move {

@@ -1,0 +1,140 @@
+//! Tests of the format of log lines.
+
+use std::sync::{Arc, Mutex};
+
+use proptest::prelude::*;
+use tracing_subscriber::layer::SubscriberExt;
+
+use super::*;
+
+#[derive(Clone, Default)]
+struct Output(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Returns what `work` logs.
+fn logged(format: LogFormat, has_colors: bool, work: impl FnOnce()) -> String {
+    let output = Output::default();
+    let writer = output.clone();
+    let layer = tracing_subscriber::fmt::layer()
+        .with_ansi(has_colors)
+        .with_writer(move || writer.clone())
+        .fmt_fields(SpanFields(format))
+        .event_format(LineFormat(format));
+    tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), work);
+    String::from_utf8(output.0.lock().unwrap().clone()).unwrap()
+}
+
+/// What a Git host may send to forge a log line and to control a terminal.
+const FORGED: &str =
+    "not found\r\n2026-01-01T00:00:00Z ERROR forged\u{1b}[2J\u{9b}31m\u{7}\u{2028}\u{202e}\u{85}end";
+
+fn log_everywhere(text: &str) {
+    let cause = std::io::Error::other(text.to_owned());
+    tracing::warn!(%cause, shown = text, debugged = ?text, status = 404, "request failed: {text}");
+}
+
+#[test]
+fn foreign_text_stays_on_its_line_in_both_formats() {
+    for (format, has_colors) in [(LogFormat::Text, false), (LogFormat::Text, true), (LogFormat::Json, false)]
+    {
+        let lines = logged(format, has_colors, || log_everywhere(FORGED));
+        assert_eq!(lines.matches('\n').count(), 1, "{lines:?}");
+        let own_escapes = ["\u{1b}[0m", "\u{1b}[2m", "\u{1b}[33m"];
+        let plain = own_escapes.iter().fold(lines.clone(), |line, escape| line.replace(escape, ""));
+        assert!(!plain.trim_end_matches('\n').chars().any(is_controlling), "{plain:?}");
+        assert_eq!(plain.matches("end").count(), 4, "all of the text is there: {plain:?}");
+    }
+}
+
+#[test]
+fn json_lines_have_a_stable_shape() {
+    let line = logged(LogFormat::Json, false, || tracing::info!(status = 200, path = "/a", "done"));
+    let line: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(line["fields"], serde_json::json!({"message": "done", "status": 200, "path": "/a"}));
+    assert_eq!((&line["level"], line["target"].as_str().unwrap()), (&"INFO".into(), module_path!()));
+    OffsetDateTime::parse(line["timestamp"].as_str().unwrap(), &Rfc3339).unwrap();
+}
+
+#[test]
+fn text_lines_are_readable() {
+    let line = logged(LogFormat::Text, false, || tracing::info!(status = 200, path = "/a", "all done"));
+    let (_, line) = line.split_once(' ').unwrap();
+    assert_eq!(line, format!(" INFO {}: all done status=200 path=/a\n", module_path!()));
+}
+
+/// Values of spans are as safe as those of events.
+#[test]
+fn lines_name_the_spans_of_an_event() {
+    let log = || {
+        let _job = tracing::info_span!("job", kind = "copy", host = FORGED).entered();
+        tracing::info_span!("empty").in_scope(|| tracing::info!(status = 200, "done"));
+    };
+    let line = logged(LogFormat::Text, false, log);
+    assert!(line.contains(r#": done status=200 in=job kind=copy host="not found\\r\\n"#), "{line}");
+    assert!(line.ends_with("end\" in=empty\n") && line.matches('\n').count() == 1, "{line}");
+    let line: Value = serde_json::from_str(&logged(LogFormat::Json, false, log)).unwrap();
+    assert_eq!(line["fields"], serde_json::json!({"message": "done", "status": 200}));
+    assert_eq!((&line["spans"][0]["name"], &line["spans"][0]["kind"]), (&"job".into(), &"copy".into()));
+    assert_eq!(line["spans"][1], serde_json::json!({"name": "empty"}));
+}
+
+#[test]
+fn foreign_text_forges_no_fields() {
+    let forged = r#"x status=200 route=/v2/admin" level="a"#;
+    let line = logged(LogFormat::Text, false, || {
+        tracing::warn!(host = forged, path = r"a\b", none = "", "done");
+    });
+    let (_, fields) = line.trim_end().split_once(" done ").unwrap();
+    assert_eq!(fields, r#"host="x status=200 route=/v2/admin\" level=\"a" path="a\\b" none="""#);
+    assert_eq!(Delimited("/v2/listings?a").to_string(), "/v2/listings?a");
+}
+
+#[test]
+fn events_of_the_log_crate_have_their_own_target() {
+    // The fields that `tracing-log` gives to such an event.
+    let log = || {
+        tracing::info!(
+            target: "log",
+            {
+                log.target = "engine::indexer",
+                log.module_path = "engine::indexer",
+                log.file = "/root/.cargo/registry/src/engine/indexer.rs",
+                log.line = 7
+            },
+            "committed"
+        );
+    };
+    let (text, json) = (logged(LogFormat::Text, false, log), logged(LogFormat::Json, false, log));
+    assert!(text.ends_with(" engine::indexer: committed\n"), "{text}");
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (json["target"].as_str(), &json["fields"]),
+        (Some("engine::indexer"), &serde_json::json!({"message": "committed"}))
+    );
+}
+
+#[test]
+fn long_values_are_cut_off() {
+    let line = logged(LogFormat::Text, false, || log_everywhere(&"\u{1b}".repeat(10_000_000)));
+    assert!(line.len() < 4 * (MAX_VALUE_CHARS * 8 + 100), "{}", line.len());
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_one_line(text in any::<String>()) {
+        for format in [LogFormat::Text, LogFormat::Json] {
+            let lines = logged(format, false, || log_everywhere(&text));
+            prop_assert!(!lines.strip_suffix('\n').unwrap().chars().any(is_controlling));
+        }
+    }
+}
