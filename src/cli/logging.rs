@@ -18,7 +18,7 @@ use tracing_subscriber::{
     EnvFilter,
     field::RecordFields,
     fmt::{FmtContext, FormatEvent, FormatFields, FormattedFields, format::Writer},
-    registry::LookupSpan,
+    registry::{LookupSpan, Scope},
 };
 
 use crate::config::{LogFormat, Settings};
@@ -88,7 +88,7 @@ impl LineFormat {
         S: Subscriber + for<'a> LookupSpan<'a>,
     {
         let mut spans = String::new();
-        for span in context.event_scope().into_iter().flat_map(|scope| scope.from_root()) {
+        for span in context.event_scope().into_iter().flat_map(Scope::from_root) {
             let extensions = span.extensions();
             let fields = extensions.get::<FormattedFields<SpanFields>>().map_or("", |found| &found.fields);
             // Writing to a `String` does not fail.
