@@ -198,7 +198,7 @@ fn create_listed_codebase(writer: &mut Writer, number: usize) -> Result<Uuid> {
         available_from: None,
     };
     let listing_id = writer.clock.new_id();
-    let listing = operations::listings::create(writer, &vendor, Actor::Team, listing_id, &fields)?;
+    let listing = operations::listing_lifecycle::create(writer, &vendor, Actor::Team, listing_id, &fields)?;
     let (asset, id) = insert_codebase(writer, &format!("Ledger {number}"), &tags)?;
     store::listings::attach_asset(writer.rows, listing, asset)?;
     Ok(id)

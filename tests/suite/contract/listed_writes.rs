@@ -16,14 +16,14 @@ use marketplace_index::{Filters, Scope, Search, Sort, Start, UNSYNCED_FILE};
 use uuid::Uuid;
 
 use super::kill::{open_with, prepare};
-use crate::harness::{lifecycle, listings::listing_fields};
+use crate::harness::{listing_lifecycle, listings::listing_fields};
 
 fn open(directory: &Path) -> Market {
     open_with(directory, Settings::default())
 }
 
 fn change_title(market: &Market, id: Uuid, title: &str) {
-    market.write_blocking(|writer| lifecycle::update(writer, id, &listing_fields(title))).unwrap();
+    market.write_blocking(|writer| listing_lifecycle::update(writer, id, &listing_fields(title))).unwrap();
 }
 
 /// Returns the number of listings of any stage that a search of their team's listings finds.
