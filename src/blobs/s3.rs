@@ -93,7 +93,8 @@ impl S3 {
         if !settings.endpoint.is_empty() {
             builder = builder.with_endpoint(&settings.endpoint).with_allow_http(allows_http);
         }
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        // Has no thread of its own: connections make progress while a call waits.
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         Ok(S3 { store: builder.build()?, prefix: settings.prefix.clone(), runtime: Some(runtime) })
     }
 
