@@ -80,7 +80,7 @@ fn main() {
             .uri(format!("/v2/codebases/{codebase}").parse().expect("the path is valid"))
             .header("authorization", format!("Bearer {key}"))
             .header("content-type", "application/json")
-            .body(Body::from(format!(r#"{{"title": "Ledger {number}"}}"#)));
+            .body(Body::from(format!(r#"{{"lines_of_code": {}}}"#, 100_000 + number)));
         let response = app.get_response(request).await;
         assert_eq!(response.status(), 200, "{:?}", response.into_body().into_string().await);
     };
