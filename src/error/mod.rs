@@ -28,14 +28,16 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// Seconds after which a client should retry a request that failed because the disk is full.
 const STORAGE_RETRY_SECONDS: u64 = 60;
 
-/// A quota of a team that a request exceeds.
+/// A quota that a request exceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuotaExcess {
+    /// Whose quota it is, such as `team`.
+    pub holder: &'static str,
     /// Name of the quota.
     pub quota: &'static str,
-    /// What the team may use.
+    /// What the holder may use.
     pub limit: u64,
-    /// What the team used before the request.
+    /// What the holder used before the request.
     pub used: u64,
     /// What the request would have added.
     pub requested: u64,
@@ -52,6 +54,10 @@ pub enum Error {
     Unauthorized(String),
     /// The team lacks a marketplace role. Holds the roles that suffice.
     RoleRequired(&'static str),
+    /// The operation is for teams, and the key is that of an operator.
+    TeamKeyRequired,
+    /// The operation is for operators, and the key is that of a team.
+    OperatorRequired,
     /// The team has not accepted the mutual NDA.
     NdaRequired,
     /// The team has too few published listings to pass the browse gate.
@@ -77,7 +83,7 @@ pub enum Error {
     InvalidState(StateCode, String),
     /// The resource is no longer available. The code says why; the message says what to do.
     Gone(GoneCode, String),
-    /// The request would exceed a quota of the team.
+    /// The request would exceed a quota.
     QuotaExceeded(QuotaExcess),
     /// Part numbers of an upload that are missing, or that the request does not list with their ETags.
     PartsMissing(Vec<u32>),
@@ -162,7 +168,8 @@ impl Error {
             Error::Malformed(_) => Code::BadRequest,
             Error::InvalidCursor => Code::InvalidCursor,
             Error::Unauthorized(_) => Code::Unauthorized,
-            Error::RoleRequired(_) => Code::MarketplaceRoleRequired,
+            Error::RoleRequired(_) | Error::TeamKeyRequired => Code::MarketplaceRoleRequired,
+            Error::OperatorRequired => Code::OperatorRequired,
             Error::NdaRequired => Code::NdaRequired,
             Error::BrowseLocked { .. } => Code::ListingBrowseLocked,
             Error::Forbidden(_) => Code::Forbidden,
@@ -214,6 +221,16 @@ impl Error {
                 "This operation requires the marketplace role {roles}. Ask the platform to grant it to your \
                  team, or use an API key of a team that has it."
             ),
+            Error::TeamKeyRequired => {
+                "This operation is for teams, and the API key is that of an operator, which has no marketplace \
+                 role. Use an API key of a team."
+                    .to_owned()
+            }
+            Error::OperatorRequired => {
+                "This operation is for operators of the marketplace, and the API key is that of a team. Use an \
+                 operator key."
+                    .to_owned()
+            }
             Error::NdaRequired => {
                 "Your team has not accepted the mutual NDA. Ask the operator of the marketplace to record that \
                  it does, then try again."
@@ -263,9 +280,9 @@ impl Error {
                  retry a POST only with the same `Idempotency-Key`.",
                 format_seconds(*retry_seconds)
             ),
-            Error::QuotaExceeded(QuotaExcess { quota, limit, used, requested }) => format!(
-                "The quota `{quota}` of your team is used up: the limit is {limit}, the team uses {used}, and \
-                 this request would add {requested}. Delete what you no longer need, or ask the operator of \
+            Error::QuotaExceeded(QuotaExcess { holder, quota, limit, used, requested }) => format!(
+                "The quota `{quota}` of your {holder} is used up: the limit is {limit}, the {holder} uses \
+                 {used}, and this request would add {requested}. Delete what you no longer need, or ask the operator of \
                  this server for a higher quota."
             ),
             Error::StorageFull { retry_seconds } => format!(
@@ -290,7 +307,7 @@ impl Error {
             Error::InvalidTransition { from, allowed } => Some(json!({"from": from, "allowed": allowed})),
             Error::MethodNotAllowed(allowed) => Some(json!({"allowed": allowed})),
             Error::PartsMissing(missing) => Some(json!({"missing": missing})),
-            Error::QuotaExceeded(QuotaExcess { quota, limit, used, requested }) => {
+            Error::QuotaExceeded(QuotaExcess { quota, limit, used, requested, .. }) => {
                 Some(json!({"quota": quota, "limit": limit, "used": used, "requested": requested}))
             }
             // Warns programs that the operation has started, so that a plain retry may perform it twice.

@@ -28,7 +28,7 @@ pub use key_cache::{CachedKey, KeyCache};
 pub use lock::{SERVE_LOCK_FILE, ServeLock};
 pub use notify::Notify;
 pub use open_options::{OpenError, OpenMode, OpenOptions, this_program};
-pub use requester::{CostMeter, Principal, Requester};
+pub use requester::{CostMeter, Requester, WorkOwner};
 pub use scheduler::{Permit, Scheduler, Share};
 
 use crate::{

@@ -4,9 +4,9 @@
 //! A request occupies its slot until its work ends, even if the client has disconnected. While a body is
 //! being received there is no work, so the request gives up its slot.
 //!
-//! Slots are shared fairly: a request counts for the network of its client, and for its team as soon as the
-//! key is checked. Each may occupy as many slots as are free, and at least one. So there is a slot for
-//! another as long as there are more slots than principals with requests. Otherwise their requests take
+//! Slots are shared fairly: a request counts for the network of its client, and for its principal as soon as
+//! the key is checked. Each may occupy as many slots as are free, and at least one. So there is a slot for
+//! another as long as there are more slots than owners of requests. Otherwise their requests take
 //! turns, and those that wait too long are rejected.
 
 #[cfg(test)]
@@ -29,9 +29,9 @@ use super::{client_network::request_network, problem, request_id::RequestId};
 use crate::{
     clock::Stopwatch,
     config::Settings,
-    domain::teams::TeamRowId,
+    domain::principals::Principal,
     error::{Error, Result},
-    market::{Permit, Principal, Requester, Scheduler, Share},
+    market::{Permit, Requester, Scheduler, Share, WorkOwner},
 };
 
 /// The `Retry-After` of a request that was rejected because the server is at capacity.
@@ -73,7 +73,7 @@ impl Capacity {
     ) -> poem::Result<Response> {
         let id = RequestId::from_request(&request);
         let deadline = self.response_timeout;
-        let client = Principal::Client(request_network(&request, self.trust_forwarded_for));
+        let client = WorkOwner::Client(request_network(&request, self.trust_forwarded_for));
         let slot = match self.acquire(client).await {
             Ok(slot) => {
                 Slot { capacity: self, permit: Arc::new(Mutex::new(slot)), has_no_deadline: Arc::default() }
@@ -98,12 +98,12 @@ impl Capacity {
         }
     }
 
-    /// Acquires a slot, after a short wait if all are taken or the principal has its share. Returns none if
+    /// Acquires a slot, after a short wait if all are taken or the owner has its share. Returns none if
     /// the number is unlimited.
-    async fn acquire(&self, principal: Principal) -> Result<Option<Permit>> {
+    async fn acquire(&self, owner: WorkOwner) -> Result<Option<Permit>> {
         let Some(slots) = &self.slots else { return Ok(None) };
-        // The time in a slot is no cost: a slow client or a slow disk is not charged to the team's budget.
-        let requester = Requester::unmetered(principal);
+        // The time in a slot is no cost: a slow client or a slow disk is not charged to the budget.
+        let requester = Requester::unmetered(owner);
         if let Some(permit) = slots.try_acquire(&requester) {
             return Ok(Some(permit));
         }
@@ -124,16 +124,17 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// Counts a request for its team from now on. If the team has its share of the slots, the request gives
-    /// up its slot, and waits for another one for a short time.
-    pub async fn assign_to_team(request: &Request, team: TeamRowId) -> Result<()> {
+    /// Counts a request for its principal from now on. If the principal has its share of the slots, the
+    /// request gives up its slot, and waits for another one for a short time.
+    pub async fn assign_to_principal(request: &Request, principal: Principal) -> Result<()> {
         let Some(slot) = request.data::<Slot>() else { return Ok(()) };
         let Some(permit) = slot.replace_permit(None) else { return Ok(()) };
-        let permit = match permit.try_transfer(Requester::unmetered(Principal::Team(team))) {
+        let owner = WorkOwner::Principal(principal);
+        let permit = match permit.try_transfer(Requester::unmetered(owner)) {
             Ok(permit) => Some(permit),
             Err(permit) => {
                 drop(permit);
-                slot.capacity.acquire(Principal::Team(team)).await?
+                slot.capacity.acquire(owner).await?
             }
         };
         slot.replace_permit(permit);
@@ -145,10 +146,10 @@ impl Slot {
     pub async fn receive_body<T>(request: &Request, body: impl Future<Output = T>) -> Result<T> {
         let Some(slot) = request.data::<Slot>() else { return Ok(body.await) };
         let Some(permit) = slot.replace_permit(None) else { return Ok(body.await) };
-        let principal = permit.requester().principal();
+        let owner = permit.requester().owner();
         drop(permit);
         let received = body.await;
-        slot.replace_permit(slot.capacity.acquire(principal).await?);
+        slot.replace_permit(slot.capacity.acquire(owner).await?);
         Ok(received)
     }
 

@@ -102,9 +102,12 @@ fn error_status(error: &Error) -> StatusCode {
     match error {
         Error::Malformed(_) | Error::InvalidCursor => StatusCode::BAD_REQUEST,
         Error::Unauthorized(_) => StatusCode::UNAUTHORIZED,
-        Error::RoleRequired(_) | Error::NdaRequired | Error::BrowseLocked { .. } | Error::Forbidden(_) => {
-            StatusCode::FORBIDDEN
-        }
+        Error::RoleRequired(_)
+        | Error::TeamKeyRequired
+        | Error::OperatorRequired
+        | Error::NdaRequired
+        | Error::BrowseLocked { .. }
+        | Error::Forbidden(_) => StatusCode::FORBIDDEN,
         Error::NotFound(_) | Error::UnknownPath => StatusCode::NOT_FOUND,
         Error::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
         Error::RequestTimeout(_) => StatusCode::REQUEST_TIMEOUT,

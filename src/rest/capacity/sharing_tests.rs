@@ -7,7 +7,7 @@ use tokio::{
 };
 
 use super::*;
-use crate::{clock::Clock, rest::problem::ApiError};
+use crate::{clock::Clock, domain::teams::TeamRowId, rest::problem::ApiError};
 
 /// Sends a request from a client, which is on behalf of a team if there is one.
 async fn send_as<E: Endpoint<Output = Response>>(
@@ -30,7 +30,7 @@ fn shared_app() -> (Arc<Semaphore>, Arc<impl Endpoint<Output = Response>>) {
         let release = Arc::clone(&shared);
         async move {
             if let Some(team) = request.data::<TeamRowId>() {
-                Slot::assign_to_team(&request, *team).await.map_err(ApiError)?;
+                Slot::assign_to_principal(&request, (*team).into()).await.map_err(ApiError)?;
             }
             release.acquire().await.unwrap().forget();
             Ok::<_, poem::Error>("done".into_response())
