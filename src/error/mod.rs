@@ -71,8 +71,9 @@ pub enum Error {
     Forbidden(String),
     /// The resource does not exist, or the caller cannot access it. Holds its description, such as `listing`.
     NotFound(String),
-    /// No route matches the path.
-    UnknownPath,
+    /// No route matches the path. Holds the pages that document the routes; empty if the server has not named
+    /// them.
+    UnknownPath(String),
     /// The path does not support the request method. Holds the supported methods.
     MethodNotAllowed(Vec<String>),
     /// The request body did not arrive in time, or too slowly. The message says how fast to send it.
@@ -173,7 +174,7 @@ impl Error {
             Error::NdaRequired => Code::NdaRequired,
             Error::BrowseLocked { .. } => Code::ListingBrowseLocked,
             Error::Forbidden(_) => Code::Forbidden,
-            Error::NotFound(_) | Error::UnknownPath => Code::NotFound,
+            Error::NotFound(_) | Error::UnknownPath(_) => Code::NotFound,
             Error::MethodNotAllowed(_) => Code::MethodNotAllowed,
             Error::RequestTimeout(_) => Code::RequestTimeout,
             Error::Conflict(_) => Code::Conflict,
@@ -243,9 +244,9 @@ impl Error {
             Error::NotFound(what) => {
                 format!("No {what} was found. Check the ID, and that your team has access to it.")
             }
-            Error::UnknownPath => {
-                "No route matches this path. See /vendor/docs and /buyer/docs for the available routes."
-                    .to_owned()
+            Error::UnknownPath(docs) if docs.is_empty() => "No route matches this path.".to_owned(),
+            Error::UnknownPath(docs) => {
+                format!("No route matches this path. See {docs} for the available routes.")
             }
             Error::MethodNotAllowed(allowed) => {
                 format!("This path does not support the request method. Use {}.", allowed.join(" or "))

@@ -55,11 +55,7 @@ pub trait Policy: Sized + Send + Sync {
 impl Policy for AuthenticatedTeam {
     const REQUIRED: RequiredAccess = RequiredAccess::ValidKey;
 
-    async fn admit(
-        _: &ServedMarket,
-        authenticated: Authenticated,
-        _: &Request,
-    ) -> Result<AuthenticatedTeam> {
+    async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<AuthenticatedTeam> {
         AuthenticatedTeam::authorize(authenticated)
     }
 }
@@ -164,6 +160,9 @@ impl Policy for FirstPageViewer {
         Ok(FirstPageViewer(viewer))
     }
 }
+
+/// How the descriptions of the security schemes name the key.
+pub const KEY_OF_TEAM: &str = "The team's API key";
 
 /// The names of the security schemes, any of which carries the key.
 pub const SCHEMES: [&str; 3] = ["BearerKey", "PlatformKey", "XApiKey"];

@@ -50,7 +50,7 @@ struct SignedQuery {
 async fn put_part(served: &ServedMarket, mut request: Request) -> Result<Response> {
     // A part may take as long as its size requires, while data keeps arriving.
     Slot::remove_deadline(&request);
-    let (id, number): (Uuid, u32) = request.path_params().map_err(|_| Error::UnknownPath)?;
+    let (id, number): (Uuid, u32) = request.path_params().map_err(|_| Error::UnknownPath(String::new()))?;
     let size = verify_url(served, &request, id, number)?;
     let body = request.take_body();
     let requester = RequestLimits::client_requester(&request, served.market().settings());

@@ -70,7 +70,12 @@ impl FairLimit {
         FairLimit::with_anonymous(max, quarter, quarter.div_ceil(4), quarter)
     }
 
-    fn with_anonymous(max: u64, max_per_principal: u64, max_per_network: u64, max_anonymous: u64) -> FairLimit {
+    fn with_anonymous(
+        max: u64,
+        max_per_principal: u64,
+        max_per_network: u64,
+        max_anonymous: u64,
+    ) -> FairLimit {
         let (held, released) = Default::default();
         FairLimit(Arc::new(Inner { max, max_per_principal, max_per_network, max_anonymous, held, released }))
     }

@@ -152,8 +152,9 @@ impl Idempotent {
             market.ensure_space(0)?;
             serde_json::to_vec(&work(writer, &access)?).map_err(Error::internal)
         };
-        let write =
-            move |writer: &mut Writer| idempotency::execute(writer, principal, request.as_ref(), digest, render);
+        let write = move |writer: &mut Writer| {
+            idempotency::execute(writer, principal, request.as_ref(), digest, render)
+        };
         served.market().write_freeing(requester, write).await
     }
 

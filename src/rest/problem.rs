@@ -108,7 +108,7 @@ fn error_status(error: &Error) -> StatusCode {
         | Error::NdaRequired
         | Error::BrowseLocked { .. }
         | Error::Forbidden(_) => StatusCode::FORBIDDEN,
-        Error::NotFound(_) | Error::UnknownPath => StatusCode::NOT_FOUND,
+        Error::NotFound(_) | Error::UnknownPath(_) => StatusCode::NOT_FOUND,
         Error::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
         Error::RequestTimeout(_) => StatusCode::REQUEST_TIMEOUT,
         Error::Conflict(_)
@@ -135,7 +135,7 @@ pub fn from_framework_error(error: poem::Error) -> Error {
         Err(error) => error,
     };
     if error.is::<NotFoundError>() {
-        return Error::UnknownPath;
+        return Error::UnknownPath(String::new());
     }
     if error.is::<MethodNotAllowedError>() {
         return Error::MethodNotAllowed(Vec::new());

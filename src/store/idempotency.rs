@@ -55,12 +55,7 @@ pub fn insert(
 }
 
 /// Deletes a principal's oldest uses of keys that are not later than `since`: at most `limit`.
-pub fn delete_expired_of(
-    writer: &Writer,
-    principal: Principal,
-    since: Timestamp,
-    limit: u32,
-) -> Result<()> {
+pub fn delete_expired_of(writer: &Writer, principal: Principal, since: Timestamp, limit: u32) -> Result<()> {
     const SQL: &str = "DELETE FROM idempotency_keys WHERE (principal_kind, principal, key, route) IN (
              SELECT principal_kind, principal, key, route FROM idempotency_keys
              WHERE principal_kind = ?1 AND principal = ?2 AND created_at <= ?3 ORDER BY created_at LIMIT ?4)";

@@ -162,8 +162,7 @@ impl<W> Queues<W> {
     /// Whether a waiting owner may have another slot.
     fn may_take(&self, owner: WorkOwner, now: Duration) -> bool {
         let usage = self.owners.get(&owner);
-        usage
-            .is_some_and(|usage| self.share.may_take(owner, usage.held, usage.long_until, self.free, now))
+        usage.is_some_and(|usage| self.share.may_take(owner, usage.held, usage.long_until, self.free, now))
     }
 
     /// Releases a slot. Replaces what was charged for the work by what it has cost.

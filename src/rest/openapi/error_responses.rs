@@ -8,9 +8,11 @@ use serde_json::{Map, Value, json};
 
 use super::document_operations;
 use crate::{
-    error::{Error, GoneCode, Problem},
+    domain::principals::PrincipalKind,
+    error::{Code, Error, GoneCode, Problem},
     operations,
     rest::problem::{self, ErrorBody, ValidationBody},
+    string_enum::StringEnum,
 };
 
 /// The content type of all documented bodies.
@@ -164,6 +166,29 @@ const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 12] = [
     ),
 ];
 
+/// Error responses that differ for APIs that take operator keys: names, descriptions, and examples.
+const FOR_OPERATORS: [(&str, &str, fn() -> Error); 5] = [
+    ("Unauthorized", "The operator key is missing or invalid.", || {
+        Error::Unauthorized("This API key has expired. Use another operator key.".to_owned())
+    }),
+    ("Forbidden", "The key is not an operator key.", || Error::OperatorRequired),
+    ("NotFound", "The resource does not exist.", || Error::not_found("listing")),
+    (
+        "Conflict",
+        "The current state of the resource does not allow the operation, or a quota of the operator key is used \
+         up.",
+        || Error::InvalidTransition { from: "draft", allowed: vec!["submit", "archive"] },
+    ),
+    (
+        "RateLimited",
+        "The operator key or the client address has used up its budget. Wait for the time in `Retry-After`.",
+        || {
+            let budget = "`catalog` budget of 1200 requests per minute".to_owned();
+            Error::RateLimited { budget, retry_seconds: 1 }
+        },
+    ),
+];
+
 /// Returns the response headers: name, description, and schema.
 fn response_headers() -> [(&'static str, &'static str, Value); 6] {
     [
@@ -232,7 +257,7 @@ fn takes_upload_grant(operation: &Map<String, Value>) -> bool {
 }
 
 /// Adds the components that [`add_responses`] refers to.
-pub fn add_components(document: &mut Value) {
+pub fn add_components(document: &mut Value, keys: PrincipalKind) {
     let has_body =
         document_operations::operations(document).any(|operation| operation.contains_key("requestBody"));
     let has_grants = document_operations::operations(document).any(|operation| takes_upload_grant(operation));
@@ -242,6 +267,10 @@ pub fn add_components(document: &mut Value) {
     ValidationBody::register(&mut registry);
     for (name, schema) in &registry.schemas {
         components["schemas"][name] = json!(schema);
+    }
+    if keys != PrincipalKind::Operator {
+        let codes = components["schemas"][Code::NAME]["enum"].as_array_mut();
+        codes.into_iter().for_each(|codes| codes.retain(|code| *code != Code::OperatorRequired.as_str()));
     }
     components["schemas"]["ValidationProblem"]["properties"]["loc"]["items"] =
         json!({"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 0}]});
@@ -254,13 +283,17 @@ pub fn add_components(document: &mut Value) {
         AppliesTo::All | AppliesTo::Authenticated => true,
     };
     for (_, response) in ERROR_RESPONSES.iter().filter(|(applies_to, _)| is_used(*applies_to)) {
-        components["responses"][response.name] = response.to_json();
+        components["responses"][response.name] = response.to_json(keys);
     }
 }
 
 impl ErrorResponse {
-    fn to_json(&self) -> Value {
-        let error = (self.example)();
+    fn to_json(&self, keys: PrincipalKind) -> Value {
+        let mut for_operators = FOR_OPERATORS.iter().filter(|_| keys == PrincipalKind::Operator);
+        let (description, error) = match for_operators.find(|(name, ..)| *name == self.name) {
+            Some((_, description, example)) => (*description, example()),
+            None => (self.description, (self.example)()),
+        };
         let schema = if let Error::Invalid(_) = error { "ValidationBody" } else { "ErrorBody" };
         let mut names = vec!["X-Request-Id", "RateLimit-Policy", "RateLimit"];
         match self.status {
@@ -271,7 +304,7 @@ impl ErrorResponse {
         let example: Value =
             serde_json::from_slice(&problem::error_body(&error, REQUEST_ID)).expect("an error body is JSON");
         json!({
-            "description": self.description,
+            "description": description,
             "headers": header_references(&names),
             "content": {JSON: {
                 "schema": {"$ref": format!("#/components/schemas/{schema}")},
