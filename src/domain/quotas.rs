@@ -20,8 +20,8 @@ pub struct Usage {
 
 impl Usage {
     /// Returns the first quota that a change from `self` to `after` exceeds. A change that adds nothing to
-    /// what a quota limits cannot exceed it, even if the principal uses more than `limits` allows. A limit of 0 is
-    /// none.
+    /// what a quota limits cannot exceed it, even if the principal uses more than `limits` allows. A limit of
+    /// 0 is none.
     pub fn find_excess(&self, after: &Usage, limits: &Usage, kind: PrincipalKind) -> Option<QuotaExcess> {
         let holder = match kind {
             PrincipalKind::Team => "team",

@@ -5,6 +5,7 @@
 mod codes;
 mod excerpt;
 mod problem;
+mod quota;
 mod sources;
 
 use std::{borrow::Cow, error::Error as StdError, fmt, io, sync::Arc};
@@ -16,6 +17,7 @@ pub use self::{
     codes::{Code, GoneCode, StateCode},
     excerpt::excerpt,
     problem::{LocSegment, MAX_PROBLEMS, Problem},
+    quota::QuotaExcess,
     sources::{BoxedError, ErrorChain, sources},
 };
 
@@ -27,21 +29,6 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// Seconds after which a client should retry a request that failed because the disk is full.
 const STORAGE_RETRY_SECONDS: u64 = 60;
-
-/// A quota that a request exceeds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QuotaExcess {
-    /// Whose quota it is, such as `team`.
-    pub holder: &'static str,
-    /// Name of the quota.
-    pub quota: &'static str,
-    /// What the holder may use.
-    pub limit: u64,
-    /// What the holder used before the request.
-    pub used: u64,
-    /// What the request would have added.
-    pub requested: u64,
-}
 
 /// Why an operation failed.
 #[derive(Debug)]
@@ -281,11 +268,7 @@ impl Error {
                  retry a POST only with the same `Idempotency-Key`.",
                 format_seconds(*retry_seconds)
             ),
-            Error::QuotaExceeded(QuotaExcess { holder, quota, limit, used, requested }) => format!(
-                "The quota `{quota}` of your {holder} is used up: the limit is {limit}, the {holder} uses \
-                 {used}, and this request would add {requested}. Delete what you no longer need, or ask the operator of \
-                 this server for a higher quota."
-            ),
+            Error::QuotaExceeded(excess) => excess.message(),
             Error::StorageFull { retry_seconds } => format!(
                 "The disk of the server is full, so nothing was changed. Reading and deleting still work. \
                  Retry in {}; if the error persists, tell the operator of this server to free space.",
@@ -308,9 +291,7 @@ impl Error {
             Error::InvalidTransition { from, allowed } => Some(json!({"from": from, "allowed": allowed})),
             Error::MethodNotAllowed(allowed) => Some(json!({"allowed": allowed})),
             Error::PartsMissing(missing) => Some(json!({"missing": missing})),
-            Error::QuotaExceeded(QuotaExcess { quota, limit, used, requested, .. }) => {
-                Some(json!({"quota": quota, "limit": limit, "used": used, "requested": requested}))
-            }
+            Error::QuotaExceeded(excess) => Some(excess.details()),
             // Warns programs that the operation has started, so that a plain retry may perform it twice.
             Error::ResponseTimeout { .. } => Some(json!({"begun": true})),
             _ => None,

@@ -68,9 +68,9 @@ fn retained_since(now: Timestamp) -> Timestamp {
     now.plus_days(-RETENTION_DAYS)
 }
 
-/// Executes a request within the quotas of its principal. With a key, it may return the stored response instead.
-/// The response is stored in the same transaction as the request's changes, so neither exists without the
-/// other. An error is not stored, so the client can send the request again.
+/// Executes a request within the quotas of its principal. With a key, it may return the stored response
+/// instead. The response is stored in the same transaction as the request's changes, so neither exists
+/// without the other. An error is not stored, so the client can send the request again.
 pub fn execute(
     writer: &mut Writer,
     principal: Principal,

@@ -113,8 +113,8 @@ impl Api {
         format!("/{}/docs", self.name)
     }
 
-    /// Whether a path belongs to the API: it is that of a route, the document, or the docs page, or would be if
-    /// there were one more route.
+    /// Whether a path belongs to the API: it is that of a route, the document, or the docs page, or would be
+    /// if there were one more route.
     pub fn has_path(&self, path: &str) -> bool {
         is_below(path, self.prefix) || path == self.document_path() || path == self.docs_path()
     }

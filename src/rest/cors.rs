@@ -1,5 +1,5 @@
-//! Cross-origin resource sharing (CORS): lets web pages of the configured origins read responses, except those
-//! of APIs that only the server's own pages can use.
+//! Cross-origin resource sharing (CORS): lets web pages of the configured origins read responses, except
+//! those of APIs that only the server's own pages can use.
 //!
 //! The framework's own middleware is not used: it responds 403 to every origin that is not listed, including
 //! the server's own, and it overwrites the `Vary` header of the response.

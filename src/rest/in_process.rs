@@ -93,8 +93,8 @@ impl ResponseUse {
 }
 
 impl Caller {
-    /// Authenticates the API key of an HTTP request, and takes over the request's ID and rate limits. Fails if
-    /// it is not a key of a team, after the request was counted for its principal.
+    /// Authenticates the API key of an HTTP request, and takes over the request's ID and rate limits. Fails
+    /// if it is not a key of a team, after the request was counted for its principal.
     pub async fn from_request(market: &Market, request: &Request) -> Result<Caller> {
         let key = key_headers::api_key(request.headers())?;
         let requester = RequestLimits::client_requester(request, market.settings());

@@ -137,8 +137,8 @@ impl RequestResources {
         self.0.principal.get().copied().map(Holder::Principal)
     }
 
-    /// Returns for whom memory and temporary files count: for the principal, or, without a key, for the client
-    /// network and for all clients without a key.
+    /// Returns for whom memory and temporary files count: for the principal, or, without a key, for the
+    /// client network and for all clients without a key.
     fn holders(&self) -> [Option<Holder>; 2] {
         match self.principal() {
             Some(principal) => [Some(principal), None],
@@ -181,7 +181,8 @@ impl RequestResources {
     }
 
     /// Waits until a large body may be parsed, or a large response compressed. Principals, and client
-    /// networks without a key, take turns, and pay for the time until the permit is dropped. Fails if too many wait.
+    /// networks without a key, take turns, and pay for the time until the permit is dropped. Fails if too
+    /// many wait.
     pub async fn heavy_work(&self) -> Result<Permit> {
         let requester = self.0.requester.clone();
         let requester = match self.0.principal.get() {

@@ -64,8 +64,8 @@ pub fn delete_expired_of(writer: &Writer, principal: Principal, since: Timestamp
     Ok(())
 }
 
-/// Deletes the oldest uses of keys of all principals that are not later than `since`: at most `limit`. Returns
-/// their number.
+/// Deletes the oldest uses of keys of all principals that are not later than `since`: at most `limit`.
+/// Returns their number.
 pub fn delete_expired(writer: &Writer, since: Timestamp, limit: u32) -> Result<usize> {
     const SQL: &str = "DELETE FROM idempotency_keys WHERE (principal_kind, principal, key, route) IN (
              SELECT principal_kind, principal, key, route FROM idempotency_keys WHERE created_at <= ?1

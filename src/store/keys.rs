@@ -141,8 +141,8 @@ pub fn insert(writer: &Writer, key: &NewKey) -> Result<()> {
     Ok(())
 }
 
-/// Revokes the key with this ID, of a team or an operator. If it is already revoked, the earlier time stays. Returns whether the key
-/// exists.
+/// Revokes the key with this ID, of a team or an operator. If it is already revoked, the earlier time stays.
+/// Returns whether the key exists.
 pub fn revoke(writer: &Writer, id: Uuid, at: Timestamp) -> Result<bool> {
     const SQL: &str = "UPDATE keys SET revoked_at = coalesce(revoked_at, ?2) WHERE uuid = ?1";
     Ok(writer.execute(SQL, (id, at.0))? > 0)

@@ -31,6 +31,7 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/0021_latest_sort_changes.sql")),
     M::up(include_str!("migrations/0022_sort_keys.sql")),
     M::up(include_str!("migrations/0023_part_etags.sql")),
+    M::up(include_str!("migrations/0024_principals.sql")),
 ];
 
 /// Runs all pending migrations. If one fails, none is applied.
@@ -83,20 +84,24 @@ mod tests {
     }
 
     /// Two teams with keys and stored responses, from before there were operators.
-    const ROWS_AT_23: &str = "
-        INSERT INTO teams (id, uuid, name, is_vendor, is_buyer, tier, created_at)
-        VALUES (1, randomblob(16), 'A', 1, 0, 1, 0), (2, randomblob(16), 'B', 0, 1, 1, 0);
-        INSERT INTO keys (id, uuid, team, name, digest, is_fixture, created_at, expires_at, revoked_at, last_used_at)
-        VALUES (1, randomblob(16), 2, 'ci', zeroblob(31) || x'01', 0, 10, 20, NULL, 15),
-               (7, randomblob(16), 1, 'old', zeroblob(31) || x'02', 1, 11, NULL, 12, NULL);
-        INSERT INTO idempotency_keys (team, key, route, body, answer, created_at)
-        VALUES (1, 'k', 'POST a', zeroblob(32), x'0102', 5), (2, 'k', 'POST a', zeroblob(32), x'03', 6);";
+    fn rows_at_23() -> String {
+        let [digest_1, digest_2] = [1, 2].map(|last: u8| format!("x'{last:064x}'"));
+        format!(
+            "INSERT INTO teams (id, uuid, name, is_vendor, is_buyer, tier, created_at)
+             VALUES (1, randomblob(16), 'A', 1, 0, 1, 0), (2, randomblob(16), 'B', 0, 1, 1, 0);
+             INSERT INTO keys (id, uuid, team, name, digest, is_fixture, created_at, expires_at, revoked_at, last_used_at)
+             VALUES (1, randomblob(16), 2, 'ci', {digest_1}, 0, 10, 20, NULL, 15),
+                    (7, randomblob(16), 1, 'old', {digest_2}, 1, 11, NULL, 12, NULL);
+             INSERT INTO idempotency_keys (team, key, route, body, answer, created_at)
+             VALUES (1, 'k', 'POST a', zeroblob(32), x'0102', 5), (2, 'k', 'POST a', zeroblob(32), x'03', 6);"
+        )
+    }
 
     #[test]
     fn keys_and_stored_responses_from_before_operators_stay_valid() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("market.sqlite");
-        create_at_version(23, &path, ROWS_AT_23);
+        create_at_version(23, &path, &rows_at_23());
         let store = Store::open(&path, 1, Durability::None).unwrap();
         let digest = |last| {
             let mut digest = [0; 32];
@@ -155,7 +160,8 @@ mod tests {
             ("other", "NULL", false),
             ("team", "9", false),
         ] {
-            assert_eq!(insert(kind, team).is_ok(), is_valid, "{kind} {team}");
+            let inserted = insert(kind, team);
+            assert_eq!(inserted.is_ok(), is_valid, "{kind} {team}: {inserted:?}");
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Rate limits: requests per minute of a client address, and of a principal (a team, or an operator by its key)
-//! by [`Budget`]. Each market has its own.
+//! Rate limits: requests per minute of a client address, and of a principal (a team, or an operator by its
+//! key) by [`Budget`]. Each market has its own.
 //!
 //! The middleware counts a request by address before its key is checked and its body is read. Requests with a
 //! malformed head or `Host` and preflight requests are answered earlier, and not counted. A request with a
 //! valid key is also counted by principal, as soon as that is known: see [`RequestLimits::charge_principal`].
-//! When it has ended, its principal pays for what its reads and writes have cost. If no limit is configured, a
-//! request has no [`RequestLimits`], and nothing is counted.
+//! When it has ended, its principal pays for what its reads and writes have cost. If no limit is configured,
+//! a request has no [`RequestLimits`], and nothing is counted.
 
 mod budgets;
 mod meter;

@@ -75,8 +75,8 @@ async fn markets_on_one_set_of_routes_are_separate() {
 /// The key of a team that exists in both markets of a test, with the same row ID.
 const BOTH: &str = "mkt_both";
 
-/// Returns two markets that share one set of routes and have equal teams, each with one published listing of its
-/// own.
+/// Returns two markets that share one set of routes and have equal teams, each with one published listing of
+/// its own.
 fn two_markets(change: impl Fn(&mut Settings)) -> [TestMarket; 2] {
     ["a", "b"].map(|listing| {
         let market = TestMarket::with_settings(|settings| {

@@ -1,5 +1,5 @@
-//! An API for operators, added to the table of APIs under its own prefix: it takes operator keys, the others do
-//! not, and what operators use is separate from what teams use.
+//! An API for operators, added to the table of APIs under its own prefix: it takes operator keys, the others
+//! do not, and what operators use is separate from what teams use.
 
 use marketplace::{
     config::Settings,

@@ -68,7 +68,8 @@ impl Simulation {
 
 proptest! {
     /// With k owners that always have waiting work, each gets at least 1/(k+1) of the time in every
-    /// window, except for the longest piece of work of each, whatever the work costs and how many pieces wait.
+    /// window, except for the longest piece of work of each, whatever the work costs and how many pieces
+    /// wait.
     #[test]
     fn backlogged_owners_get_their_share_in_every_window(
         slots in 1..5_usize,
@@ -132,8 +133,8 @@ proptest! {
         prop_assert_eq!((queues.free, queues.waiting, queues.order.len()), (slots, 0, 0));
     }
 
-    /// Once a team has had long work, it never occupies all slots in the 30 seconds afterwards, whatever short
-    /// work it adds, and neither does any team while another one is active.
+    /// Once a team has had long work, it never occupies all slots in the 30 seconds afterwards, whatever
+    /// short work it adds, and neither does any team while another one is active.
     #[test]
     fn short_work_does_not_hide_long_work(
         slots in 2..5_usize,
