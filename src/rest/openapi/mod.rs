@@ -39,9 +39,10 @@ pub fn generate_document(api: &Api, base_url: &str) -> Value {
     let schemas = document["components"]["schemas"].clone();
     let routes = api.routes();
     for operation in operations(&mut document) {
-        let attributes = &*attributes_of(operation, &routes);
+        let route = attributes_of(operation, &routes);
+        let attributes = &*route;
         operation.insert("x-budget".to_owned(), json!(attributes.budget.as_str()));
-        parameters::expand_structs(operation, &schemas, attributes);
+        parameters::expand_structs(operation, &schemas, &route);
         add_examples(operation, attributes);
         error_responses::add_responses(operation);
     }

@@ -237,7 +237,8 @@ async fn document_of_the_api_describes_operator_keys() {
     let trial = Trial::start(|_| {}).await;
     let (_, document) = trial.get("", "/trial-operator/openapi.json").await;
     let text = document.to_string();
-    assert!(!text.contains("team's API key") && !text.contains("your team"), "{text}");
+    assert!(!text.contains("team's API key") && !text.contains("key of your team"), "{text}");
+    assert!(text.contains("unique within the operator key"), "{text}");
     let components = &document["components"];
     for scheme in components["securitySchemes"].as_object().unwrap().values() {
         assert!(scheme["description"].as_str().unwrap().starts_with("An operator key"), "{scheme}");
