@@ -166,27 +166,43 @@ const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 12] = [
     ),
 ];
 
-/// Error responses that differ for APIs that take operator keys: names, descriptions, and examples.
-const FOR_OPERATORS: [(&str, &str, fn() -> Error); 5] = [
-    ("Unauthorized", "The operator key is missing or invalid.", || {
-        Error::Unauthorized("This API key has expired. Use another operator key.".to_owned())
-    }),
-    ("Forbidden", "The key is not an operator key.", || Error::OperatorRequired),
-    ("NotFound", "The resource does not exist.", || Error::not_found("listing")),
-    (
-        "Conflict",
-        "The current state of the resource does not allow the operation, or a quota of the operator key is used \
-         up.",
-        || Error::InvalidTransition { from: "draft", allowed: vec!["submit", "archive"] },
-    ),
-    (
-        "RateLimited",
-        "The operator key or the client address has used up its budget. Wait for the time in `Retry-After`.",
-        || {
+/// The error responses that APIs with operator keys have instead of those with the same name.
+const FOR_OPERATORS: [ErrorResponse; 5] = [
+    ErrorResponse {
+        name: "Unauthorized",
+        status: "401",
+        description: "The operator key is missing or invalid.",
+        example: || Error::Unauthorized("This API key has expired. Use another operator key.".to_owned()),
+    },
+    ErrorResponse {
+        name: "Forbidden",
+        status: "403",
+        description: "The key is not an operator key.",
+        example: || Error::OperatorRequired,
+    },
+    ErrorResponse {
+        name: "NotFound",
+        status: "404",
+        description: "The resource does not exist.",
+        example: || Error::not_found("listing"),
+    },
+    ErrorResponse {
+        name: "Conflict",
+        status: "409",
+        description: "The current state of the resource does not allow the operation, or a quota of the operator \
+                      key is used up.",
+        example: || Error::InvalidTransition { from: "draft", allowed: vec!["submit", "archive"] },
+    },
+    ErrorResponse {
+        name: "RateLimited",
+        status: "429",
+        description: "The operator key or the client address has used up its budget. Wait for the time in \
+                      `Retry-After`.",
+        example: || {
             let budget = "`catalog` budget of 1200 requests per minute".to_owned();
             Error::RateLimited { budget, retry_seconds: 1 }
         },
-    ),
+    },
 ];
 
 /// Returns the response headers: name, description, and schema.
@@ -268,9 +284,10 @@ pub fn add_components(document: &mut Value, keys: PrincipalKind) {
     for (name, schema) in &registry.schemas {
         components["schemas"][name] = json!(schema);
     }
-    if keys != PrincipalKind::Operator {
-        let codes = components["schemas"][Code::NAME]["enum"].as_array_mut();
-        codes.into_iter().for_each(|codes| codes.retain(|code| *code != Code::OperatorRequired.as_str()));
+    if keys != PrincipalKind::Operator
+        && let Some(codes) = components["schemas"][Code::NAME]["enum"].as_array_mut()
+    {
+        codes.retain(|code| *code != Code::OperatorRequired.as_str());
     }
     components["schemas"]["ValidationProblem"]["properties"]["loc"]["items"] =
         json!({"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 0}]});
@@ -283,17 +300,19 @@ pub fn add_components(document: &mut Value, keys: PrincipalKind) {
         AppliesTo::All | AppliesTo::Authenticated => true,
     };
     for (_, response) in ERROR_RESPONSES.iter().filter(|(applies_to, _)| is_used(*applies_to)) {
-        components["responses"][response.name] = response.to_json(keys);
+        components["responses"][response.name] = response.for_keys(keys).to_json();
     }
 }
 
 impl ErrorResponse {
-    fn to_json(&self, keys: PrincipalKind) -> Value {
-        let mut for_operators = FOR_OPERATORS.iter().filter(|_| keys == PrincipalKind::Operator);
-        let (description, error) = match for_operators.find(|(name, ..)| *name == self.name) {
-            Some((_, description, example)) => (*description, example()),
-            None => (self.description, (self.example)()),
-        };
+    /// Returns the response that APIs with this kind of keys have.
+    fn for_keys(&self, keys: PrincipalKind) -> &ErrorResponse {
+        let mut other = FOR_OPERATORS.iter().filter(|_| keys == PrincipalKind::Operator);
+        other.find(|response| response.name == self.name).unwrap_or(self)
+    }
+
+    fn to_json(&self) -> Value {
+        let error = (self.example)();
         let schema = if let Error::Invalid(_) = error { "ValidationBody" } else { "ErrorBody" };
         let mut names = vec!["X-Request-Id", "RateLimit-Policy", "RateLimit"];
         match self.status {
@@ -304,7 +323,7 @@ impl ErrorResponse {
         let example: Value =
             serde_json::from_slice(&problem::error_body(&error, REQUEST_ID)).expect("an error body is JSON");
         json!({
-            "description": description,
+            "description": self.description,
             "headers": header_references(&names),
             "content": {JSON: {
                 "schema": {"$ref": format!("#/components/schemas/{schema}")},
