@@ -7,17 +7,27 @@ use tokio::{
 };
 
 use super::*;
-use crate::{clock::Clock, domain::teams::TeamRowId, rest::problem::ApiError};
+use crate::{
+    clock::Clock,
+    domain::{row_ids::KeyRowId, teams::TeamRowId},
+    rest::problem::ApiError,
+};
 
-/// Sends a request from a client, which is on behalf of a team if there is one.
+const TEAM: Principal = Principal::Team(TeamRowId(1));
+const OTHER_TEAM: Principal = Principal::Team(TeamRowId(2));
+
+/// An operator key with the row ID of the first team.
+const OPERATOR: Principal = Principal::Operator(KeyRowId(1));
+
+/// Sends a request from a client, which is on behalf of a principal if there is one.
 async fn send_as<E: Endpoint<Output = Response>>(
     app: Arc<E>,
     client: u8,
-    team: Option<TeamRowId>,
+    principal: Option<Principal>,
 ) -> StatusCode {
     let mut request = Request::builder().header("x-forwarded-for", format!("192.0.2.{client}")).finish();
-    if let Some(team) = team {
-        request.set_data(team);
+    if let Some(principal) = principal {
+        request.set_data(principal);
     }
     app.get_response(request).await.status()
 }
@@ -29,8 +39,8 @@ fn shared_app() -> (Arc<Semaphore>, Arc<impl Endpoint<Output = Response>>) {
     let endpoint = make(move |request: Request| {
         let release = Arc::clone(&shared);
         async move {
-            if let Some(team) = request.data::<TeamRowId>() {
-                Slot::assign_to_principal(&request, (*team).into()).await.map_err(ApiError)?;
+            if let Some(principal) = request.data::<Principal>() {
+                Slot::assign_to_principal(&request, *principal).await.map_err(ApiError)?;
             }
             release.acquire().await.unwrap().forget();
             Ok::<_, poem::Error>("done".into_response())
@@ -43,21 +53,23 @@ fn shared_app() -> (Arc<Semaphore>, Arc<impl Endpoint<Output = Response>>) {
     (release, Arc::new(endpoint.around(move |inner, request| capacity.clone().layer(inner, request))))
 }
 
-/// However many requests a team or a client sends, another one's request gets a slot at once.
+/// However many requests a principal or a client sends, another one's request gets a slot at once.
 #[tokio::test(start_paused = true)]
-async fn slots_are_left_for_another_team_and_another_client() {
-    for team in [None, Some(TeamRowId(1))] {
+async fn slots_are_left_for_another_principal_and_another_client() {
+    for (greedy, other) in
+        [(None, OTHER_TEAM), (Some(TEAM), OTHER_TEAM), (Some(TEAM), OPERATOR), (Some(OPERATOR), TEAM)]
+    {
         let (release, app) = shared_app();
         let start = Instant::now();
         let flood: Vec<_> = (0..30)
             .map(|number| {
-                // The requests of a team come from many clients.
-                let client = if team.is_some() { number } else { 0 };
-                tokio::spawn(send_as(Arc::clone(&app), client, team))
+                // The requests of a principal come from many clients.
+                let client = if greedy.is_some() { number } else { 0 };
+                tokio::spawn(send_as(Arc::clone(&app), client, greedy))
             })
             .collect();
         sleep(Duration::from_millis(60)).await;
-        let other = tokio::spawn(send_as(Arc::clone(&app), 200, Some(TeamRowId(2))));
+        let other = tokio::spawn(send_as(Arc::clone(&app), 200, Some(other)));
         sleep(Duration::from_millis(1)).await;
         release.add_permits(100);
         assert_eq!(other.await.unwrap(), StatusCode::OK);
@@ -73,7 +85,7 @@ async fn slots_are_left_for_another_team_and_another_client() {
 #[tokio::test(start_paused = true)]
 async fn request_of_a_team_with_its_share_waits_for_a_slot_of_that_team() {
     let (release, app) = shared_app();
-    let team = Some(TeamRowId(1));
+    let team = Some(TEAM);
     let first: Vec<_> = (0..5).map(|client| tokio::spawn(send_as(Arc::clone(&app), client, team))).collect();
     tokio::task::yield_now().await;
     let sixth = tokio::spawn(send_as(Arc::clone(&app), 9, team));
