@@ -48,7 +48,8 @@ pub struct ServerSettings {
     pub rate_window_seconds: u32,
 }
 
-/// Rate limits and capacity limits. Budgets are requests per minute; 0 for no limit.
+/// Rate limits and capacity limits. Budgets are requests per minute; 0 for no limit. Each operator key has the
+/// budgets of a team.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LimitSettings {
@@ -78,7 +79,7 @@ pub struct LimitSettings {
     pub queue_milliseconds: u32,
     /// Maximum number of request bodies and upload parts that are being received; 0 for no limit.
     pub bodies: u32,
-    /// The same for one team; 0 for no limit.
+    /// The same for one team or operator key; 0 for no limit.
     pub bodies_per_team: u32,
     /// The same for one client address; 0 for no limit.
     pub bodies_per_address: u32,
@@ -100,7 +101,7 @@ pub struct DataSettings {
     pub reserve_mb: u64,
 }
 
-/// What each team may have. 0 for no limit.
+/// What each team may have. 0 for no limit. Each operator key has the quotas of stored responses, too.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QuotaSettings {

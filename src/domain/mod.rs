@@ -17,6 +17,7 @@ pub mod listings;
 pub mod money;
 pub mod notifications;
 pub mod opportunities;
+pub mod principals;
 pub mod problems;
 pub mod purchases;
 pub mod quality_checks;

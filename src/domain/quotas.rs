@@ -1,8 +1,9 @@
-//! What the quotas of a team limit.
+//! What quotas limit.
 
+use super::principals::PrincipalKind;
 use crate::error::QuotaExcess;
 
-/// What a team uses. The names of the fields are the names of the quotas.
+/// What a principal uses. The names of the fields are the names of the quotas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Number of assets that are not deleted.
@@ -19,9 +20,13 @@ pub struct Usage {
 
 impl Usage {
     /// Returns the first quota that a change from `self` to `after` exceeds. A change that adds nothing to
-    /// what a quota limits cannot exceed it, even if the team uses more than `limits` allows. A limit of 0 is
-    /// none.
-    pub fn find_excess(&self, after: &Usage, limits: &Usage) -> Option<QuotaExcess> {
+    /// what a quota limits cannot exceed it, even if the principal uses more than `limits` allows. A limit of
+    /// 0 is none.
+    pub fn find_excess(&self, after: &Usage, limits: &Usage, kind: PrincipalKind) -> Option<QuotaExcess> {
+        let holder = match kind {
+            PrincipalKind::Team => "team",
+            PrincipalKind::Operator => "operator key",
+        };
         [
             ("assets", limits.assets, self.assets, after.assets),
             ("groups", limits.groups, self.groups, after.groups),
@@ -32,6 +37,7 @@ impl Usage {
         .into_iter()
         .find(|(_, limit, used, after)| *limit > 0 && after > limit && after > used)
         .map(|(quota, limit, used, after)| QuotaExcess {
+            holder,
             quota,
             limit,
             used,
@@ -48,15 +54,15 @@ mod tests {
     fn only_a_change_that_adds_exceeds_a_quota() {
         let limits = Usage { assets: 10, groups: 3, ..Usage::default() };
         let usage = |assets, groups| Usage { assets, groups, upload_bytes: 99, ..Usage::default() };
-        assert_eq!(usage(8, 1).find_excess(&usage(10, 3), &limits), None);
+        assert_eq!(usage(8, 1).find_excess(&usage(10, 3), &limits, PrincipalKind::Team), None);
         assert_eq!(
-            usage(8, 1).find_excess(&usage(11, 4), &limits),
-            Some(QuotaExcess { quota: "assets", limit: 10, used: 8, requested: 3 })
+            usage(8, 1).find_excess(&usage(11, 4), &limits, PrincipalKind::Team),
+            Some(QuotaExcess { holder: "team", quota: "assets", limit: 10, used: 8, requested: 3 })
         );
         // The limit was lowered: what exists stays, and can be deleted.
-        assert_eq!(usage(20, 1).find_excess(&usage(19, 2), &limits), None);
+        assert_eq!(usage(20, 1).find_excess(&usage(19, 2), &limits, PrincipalKind::Team), None);
         assert_eq!(
-            usage(20, 1).find_excess(&usage(20, 4), &limits).map(|excess| excess.quota),
+            usage(20, 1).find_excess(&usage(20, 4), &limits, PrincipalKind::Team).map(|excess| excess.quota),
             Some("groups")
         );
     }

@@ -11,12 +11,14 @@ string_enum! {
         InvalidCursor = "invalid_cursor",
         /// The API key is missing, unknown, expired, or revoked.
         Unauthorized = "unauthorized",
-        /// The team lacks the marketplace role that this operation requires.
+        /// The operation requires a marketplace role that the owner of the key lacks.
         MarketplaceRoleRequired = "marketplace_role_required",
         /// The team has not accepted the mutual NDA.
         NdaRequired = "nda_required",
         /// The team has too few published listings to browse the catalog.
         ListingBrowseLocked = "listing_browse_locked",
+        /// The operation is for operators of the marketplace.
+        OperatorRequired = "operator_required",
         /// The operation is not allowed.
         Forbidden = "forbidden",
         /// The resource does not exist, or the caller cannot access it.

@@ -5,6 +5,7 @@
 mod codes;
 mod excerpt;
 mod problem;
+mod quota;
 mod sources;
 
 use std::{borrow::Cow, error::Error as StdError, fmt, io, sync::Arc};
@@ -16,6 +17,7 @@ pub use self::{
     codes::{Code, GoneCode, StateCode},
     excerpt::excerpt,
     problem::{LocSegment, MAX_PROBLEMS, Problem},
+    quota::QuotaExcess,
     sources::{BoxedError, ErrorChain, sources},
 };
 
@@ -28,19 +30,6 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// Seconds after which a client should retry a request that failed because the disk is full.
 const STORAGE_RETRY_SECONDS: u64 = 60;
 
-/// A quota of a team that a request exceeds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QuotaExcess {
-    /// Name of the quota.
-    pub quota: &'static str,
-    /// What the team may use.
-    pub limit: u64,
-    /// What the team used before the request.
-    pub used: u64,
-    /// What the request would have added.
-    pub requested: u64,
-}
-
 /// Why an operation failed.
 #[derive(Debug)]
 pub enum Error {
@@ -52,6 +41,10 @@ pub enum Error {
     Unauthorized(String),
     /// The team lacks a marketplace role. Holds the roles that suffice.
     RoleRequired(&'static str),
+    /// The operation is for teams, and the key is that of an operator.
+    TeamKeyRequired,
+    /// The operation is for operators, and the key is that of a team.
+    OperatorRequired,
     /// The team has not accepted the mutual NDA.
     NdaRequired,
     /// The team has too few published listings to pass the browse gate.
@@ -65,8 +58,9 @@ pub enum Error {
     Forbidden(String),
     /// The resource does not exist, or the caller cannot access it. Holds its description, such as `listing`.
     NotFound(String),
-    /// No route matches the path.
-    UnknownPath,
+    /// No route matches the path. Holds the pages that document the routes; empty if the server has not named
+    /// them.
+    UnknownPath(String),
     /// The path does not support the request method. Holds the supported methods.
     MethodNotAllowed(Vec<String>),
     /// The request body did not arrive in time, or too slowly. The message says how fast to send it.
@@ -77,7 +71,7 @@ pub enum Error {
     InvalidState(StateCode, String),
     /// The resource is no longer available. The code says why; the message says what to do.
     Gone(GoneCode, String),
-    /// The request would exceed a quota of the team.
+    /// The request would exceed a quota.
     QuotaExceeded(QuotaExcess),
     /// Part numbers of an upload that are missing, or that the request does not list with their ETags.
     PartsMissing(Vec<u32>),
@@ -162,11 +156,12 @@ impl Error {
             Error::Malformed(_) => Code::BadRequest,
             Error::InvalidCursor => Code::InvalidCursor,
             Error::Unauthorized(_) => Code::Unauthorized,
-            Error::RoleRequired(_) => Code::MarketplaceRoleRequired,
+            Error::RoleRequired(_) | Error::TeamKeyRequired => Code::MarketplaceRoleRequired,
+            Error::OperatorRequired => Code::OperatorRequired,
             Error::NdaRequired => Code::NdaRequired,
             Error::BrowseLocked { .. } => Code::ListingBrowseLocked,
             Error::Forbidden(_) => Code::Forbidden,
-            Error::NotFound(_) | Error::UnknownPath => Code::NotFound,
+            Error::NotFound(_) | Error::UnknownPath(_) => Code::NotFound,
             Error::MethodNotAllowed(_) => Code::MethodNotAllowed,
             Error::RequestTimeout(_) => Code::RequestTimeout,
             Error::Conflict(_) => Code::Conflict,
@@ -214,6 +209,16 @@ impl Error {
                 "This operation requires the marketplace role {roles}. Ask the platform to grant it to your \
                  team, or use an API key of a team that has it."
             ),
+            Error::TeamKeyRequired => {
+                "This operation is for teams, and the API key is that of an operator, which has no marketplace \
+                 role. Use an API key of a team."
+                    .to_owned()
+            }
+            Error::OperatorRequired => {
+                "This operation is for operators of the marketplace, and the API key is that of a team. Use an \
+                 operator key."
+                    .to_owned()
+            }
             Error::NdaRequired => {
                 "Your team has not accepted the mutual NDA. Ask the operator of the marketplace to record that \
                  it does, then try again."
@@ -226,9 +231,9 @@ impl Error {
             Error::NotFound(what) => {
                 format!("No {what} was found. Check the ID, and that your team has access to it.")
             }
-            Error::UnknownPath => {
-                "No route matches this path. See /vendor/docs and /buyer/docs for the available routes."
-                    .to_owned()
+            Error::UnknownPath(docs) if docs.is_empty() => "No route matches this path.".to_owned(),
+            Error::UnknownPath(docs) => {
+                format!("No route matches this path. See {docs} for the available routes.")
             }
             Error::MethodNotAllowed(allowed) => {
                 format!("This path does not support the request method. Use {}.", allowed.join(" or "))
@@ -263,11 +268,7 @@ impl Error {
                  retry a POST only with the same `Idempotency-Key`.",
                 format_seconds(*retry_seconds)
             ),
-            Error::QuotaExceeded(QuotaExcess { quota, limit, used, requested }) => format!(
-                "The quota `{quota}` of your team is used up: the limit is {limit}, the team uses {used}, and \
-                 this request would add {requested}. Delete what you no longer need, or ask the operator of \
-                 this server for a higher quota."
-            ),
+            Error::QuotaExceeded(excess) => excess.message(),
             Error::StorageFull { retry_seconds } => format!(
                 "The disk of the server is full, so nothing was changed. Reading and deleting still work. \
                  Retry in {}; if the error persists, tell the operator of this server to free space.",
@@ -290,9 +291,7 @@ impl Error {
             Error::InvalidTransition { from, allowed } => Some(json!({"from": from, "allowed": allowed})),
             Error::MethodNotAllowed(allowed) => Some(json!({"allowed": allowed})),
             Error::PartsMissing(missing) => Some(json!({"missing": missing})),
-            Error::QuotaExceeded(QuotaExcess { quota, limit, used, requested }) => {
-                Some(json!({"quota": quota, "limit": limit, "used": used, "requested": requested}))
-            }
+            Error::QuotaExceeded(excess) => Some(excess.details()),
             // Warns programs that the operation has started, so that a plain retry may perform it twice.
             Error::ResponseTimeout { .. } => Some(json!({"begun": true})),
             _ => None,

@@ -9,7 +9,11 @@ use std::{
 use sha2::{Digest, Sha256};
 
 use crate::{
-    domain::{row_ids::KeyRowId, teams::Team, time::Timestamp},
+    domain::{
+        principals::{KeyOwner, PrincipalKind},
+        row_ids::KeyRowId,
+        time::Timestamp,
+    },
     error::{Error, Result},
     store::{self, Store, keys::KeyValidity},
 };
@@ -17,11 +21,11 @@ use crate::{
 /// Interval at which key uses are written to the database, in microseconds.
 const FLUSH_INTERVAL: i64 = 60_000_000;
 
-/// The team that a key authenticates, with the state of the key.
+/// The owner of a key, with the state of the key.
 #[derive(Debug)]
 pub struct CachedKey {
-    /// The team that the key belongs to.
-    pub team: Team,
+    /// The owner of the key.
+    pub owner: KeyOwner,
     state: KeyValidity,
 }
 
@@ -51,7 +55,7 @@ impl KeyCache {
         Sha256::digest(key.as_bytes()).into()
     }
 
-    /// Returns the team of a key if the key is cached, without a database read.
+    /// Returns the owner of a key if the key is cached, without a database read.
     pub fn get_cached(&self, key: &str, now: Timestamp) -> Option<Result<Arc<CachedKey>>> {
         let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
         let entry = entries.get(&KeyCache::digest(key)).cloned()?;
@@ -59,13 +63,13 @@ impl KeyCache {
         Some(self.validate(entry, now))
     }
 
-    /// Looks up the team of a key in the database, and caches it. Fails if the key is invalid.
+    /// Looks up the owner of a key in the database, and caches it. Fails if the key is invalid.
     pub fn load(&self, rows: &store::Reader, key: &str, now: Timestamp) -> Result<Arc<CachedKey>> {
         let digest = KeyCache::digest(key);
-        let Some((team, state)) = store::keys::find_by_digest(rows, &digest)? else {
+        let Some((owner, state)) = store::keys::find_by_digest(rows, &digest)? else {
             return Err(invalid_key());
         };
-        let key = Arc::new(CachedKey { team, state });
+        let key = Arc::new(CachedKey { owner, state });
         let valid_key = self.validate(Arc::clone(&key), now)?;
         self.entries.write().unwrap_or_else(PoisonError::into_inner).insert(digest, key);
         Ok(valid_key)
@@ -102,20 +106,24 @@ impl KeyCache {
             return Err(invalid_key());
         }
         if state.revoked_at.is_some_and(|at| at <= now) {
-            return Err(Error::Unauthorized(
-                "This API key was revoked. Use another key of your team.".to_owned(),
-            ));
+            return Err(ended_key(&key.owner, "was revoked"));
         }
         if state.expires_at.is_some_and(|at| at <= now) {
-            return Err(Error::Unauthorized(
-                "This API key has expired. Use another key of your team.".to_owned(),
-            ));
+            return Err(ended_key(&key.owner, "has expired"));
         }
         let mut uses = self.pending_uses.lock().unwrap_or_else(PoisonError::into_inner);
         uses.by_key.insert(state.row_id, now);
         drop(uses);
         Ok(key)
     }
+}
+
+fn ended_key(owner: &KeyOwner, reason: &str) -> Error {
+    let other = match owner.principal().kind() {
+        PrincipalKind::Team => "another key of your team",
+        PrincipalKind::Operator => "another operator key",
+    };
+    Error::Unauthorized(format!("This API key {reason}. Use {other}."))
 }
 
 fn invalid_key() -> Error {

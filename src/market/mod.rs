@@ -32,7 +32,7 @@ pub use key_cache::{CachedKey, KeyCache};
 pub use lock::{SERVE_LOCK_FILE, ServeLock};
 pub use open_options::{OpenError, OpenMode, OpenOptions, this_program};
 pub use other_processes::{SOCKET_FILE, follow_processes};
-pub use requester::{Principal, Requester};
+pub use requester::{Requester, WorkOwner};
 pub use scheduler::{Permit, Scheduler, Share};
 
 use crate::{

@@ -3,13 +3,13 @@
 use std::{net::IpAddr, time::Duration};
 
 use super::cost_meter::{Activity, CostMeter};
-use crate::domain::teams::TeamRowId;
+use crate::domain::principals::Principal;
 
-/// Whose work it is. The work of different principals takes turns; see [`super::Scheduler`].
+/// Whose work it is. The work of different owners takes turns; see [`super::Scheduler`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Principal {
-    /// A team, whose API key is valid.
-    Team(TeamRowId),
+pub enum WorkOwner {
+    /// A team or an operator, whose API key is valid.
+    Principal(Principal),
     /// A client whose API key has not been checked, by its network.
     Client(IpAddr),
     /// This process: background jobs, commands, and agents over stdio.
@@ -20,40 +20,40 @@ pub enum Principal {
 /// the market takes one, so no work runs outside of someone's share.
 #[derive(Clone, Debug)]
 pub struct Requester {
-    principal: Principal,
+    owner: WorkOwner,
     cost: Option<CostMeter>,
 }
 
 impl Requester {
     /// Creates a requester whose costs are added to `cost`.
-    pub const fn new(principal: Principal, cost: CostMeter) -> Requester {
-        Requester { principal, cost: Some(cost) }
+    pub const fn new(owner: WorkOwner, cost: CostMeter) -> Requester {
+        Requester { owner, cost: Some(cost) }
     }
 
     /// Creates a requester whose costs are not counted.
-    pub const fn unmetered(principal: Principal) -> Requester {
-        Requester { principal, cost: None }
+    pub const fn unmetered(owner: WorkOwner) -> Requester {
+        Requester { owner, cost: None }
     }
 
     /// Creates the requester of background jobs and commands.
     pub const fn process() -> Requester {
-        Requester::unmetered(Principal::Process)
+        Requester::unmetered(WorkOwner::Process)
     }
 
-    /// Returns the same request on behalf of a team, after its key was checked.
+    /// Returns the same request on behalf of a principal, after its key was checked.
     #[must_use]
-    pub fn into_team(self, team: TeamRowId) -> Requester {
-        match self.principal {
-            Principal::Process => self,
-            Principal::Client(_) | Principal::Team(_) => {
-                Requester { principal: Principal::Team(team), cost: self.cost }
+    pub fn into_principal(self, principal: Principal) -> Requester {
+        match self.owner {
+            WorkOwner::Process => self,
+            WorkOwner::Client(_) | WorkOwner::Principal(_) => {
+                Requester { owner: WorkOwner::Principal(principal), cost: self.cost }
             }
         }
     }
 
     /// Returns whose work it is.
-    pub const fn principal(&self) -> Principal {
-        self.principal
+    pub const fn owner(&self) -> WorkOwner {
+        self.owner
     }
 
     /// Returns the meter of the request, if its costs are counted.

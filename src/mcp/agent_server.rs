@@ -21,7 +21,7 @@ use super::{
     tools::{Tool, ToolSets},
 };
 use crate::{
-    error::Code,
+    error::{Code, Error},
     market::Market,
     rest::{Caller, InProcessRoutes},
 };
@@ -66,9 +66,10 @@ impl AgentServer {
         // A long-running process has to see what other processes wrote since, including revoked keys.
         self.market.refresh().map_err(|error| ErrorData::internal_error(error.message(), None))?;
         match key {
-            Some(key) => {
-                Caller::from_key(&self.market, key).await.map_err(|error| unauthorized(&error.message()))
-            }
+            Some(key) => Caller::from_key(&self.market, key).await.map_err(|error| match error {
+                Error::TeamKeyRequired => operator_key(&error),
+                error => unauthorized(&error.message()),
+            }),
             None => Err(unauthorized("Set MARKETPLACE_API_KEY to an API key of your team, and restart.")),
         }
     }
@@ -111,6 +112,16 @@ impl AgentServer {
         })?;
         self.run_tool(caller, tool, input.as_object().unwrap_or(&JsonObject::new())).await
     }
+}
+
+/// Returns the error for a call with an operator key: agents act for teams.
+fn operator_key(error: &Error) -> ErrorData {
+    let error = ToolError::invalid_argument(
+        ToolErrorCode::Api(Code::MarketplaceRoleRequired),
+        error.message(),
+        "Tell the user to configure this server with an API key of a team.",
+    );
+    error.to_protocol_error()
 }
 
 /// Returns the error for a call without a valid API key.

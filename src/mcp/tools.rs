@@ -63,6 +63,7 @@ impl ToolSet {
             Audience::TeamsWithRole => is_vendor || is_buyer,
             Audience::Vendors => is_vendor,
             Audience::Buyers => is_buyer,
+            Audience::Operators => false,
         };
         let rows = table.iter().filter(|row| is_visible(row.audience)).cloned();
         let mut described = schemas::DescribedArguments::default();

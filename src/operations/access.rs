@@ -3,6 +3,8 @@
 //!
 //! Only this module can create proofs, so an operation that requires one cannot run without the check.
 
+mod keys;
+
 use std::sync::Arc;
 
 use uuid::Uuid;
@@ -10,18 +12,24 @@ use uuid::Uuid;
 use crate::{
     domain::{
         listings::CatalogStatus,
+        principals::Principal,
         teams::{Team, TeamRowId},
     },
     error::{Error, Result},
-    market::{CachedKey, Market, Reader, Requester},
+    market::{Market, Reader, Requester},
     store,
 };
 
-/// Proof of a valid API key.
-#[derive(Clone, Debug)]
-pub struct AuthenticatedTeam {
-    key: Arc<CachedKey>,
-    requester: Requester,
+pub use keys::{Authenticated, AuthenticatedTeam, Operator};
+
+/// A proof of access that names its principal, for requests that change something: what they add counts for
+/// the principal, and they are recognized when the principal repeats them.
+pub trait PrincipalProof: Send + 'static {
+    /// Returns the principal.
+    fn principal(&self) -> Principal;
+
+    /// Returns the requester of the principal's reads and writes.
+    fn requester(&self) -> Requester;
 }
 
 /// Proof of a team that has a marketplace role and has accepted the mutual NDA.
@@ -39,7 +47,7 @@ enum VendorAccess {
 }
 
 /// Proof of the right to decide for the platform, and to act in the name of any team. Fixture sets, commands,
-/// and background jobs have it; no API grants it.
+/// background jobs, and operators have it.
 #[derive(Clone, Copy, Debug)]
 pub struct Platform(());
 
@@ -63,34 +71,6 @@ pub struct BrowseGate {
     pub required_count: u64,
     /// Whether the team may browse the whole catalog.
     pub is_open: bool,
-}
-
-impl AuthenticatedTeam {
-    /// Authenticates an API key. A cached key costs no database read. `requester` is the client that sent the
-    /// key; what the proof permits is done on behalf of the team.
-    pub async fn authenticate(market: &Market, requester: Requester, key: &str) -> Result<AuthenticatedTeam> {
-        let now = market.clock().now();
-        let key = match market.key_cache().get_cached(key, now) {
-            Some(cached) => cached?,
-            None => {
-                let (keys, key) = (market.clone(), key.to_owned());
-                let load = move |reader: &Reader| keys.key_cache().load(reader.rows, &key, reader.now);
-                market.read_inline(requester.clone(), load).await?
-            }
-        };
-        let requester = requester.into_team(key.team.row_id);
-        Ok(AuthenticatedTeam { key, requester })
-    }
-
-    /// Returns the team that the key belongs to.
-    pub fn team(&self) -> &Team {
-        &self.key.team
-    }
-
-    /// Returns the requester of the team's reads and writes.
-    pub fn requester(&self) -> Requester {
-        self.requester.clone()
-    }
 }
 
 impl Member {
@@ -150,6 +130,33 @@ impl Vendor {
             VendorAccess::Member(member) => member.requester(),
             VendorAccess::Platform(_) => Requester::process(),
         }
+    }
+}
+
+impl Operator {
+    /// Returns the proof that the operator decides for the platform.
+    pub const fn platform(&self) -> Platform {
+        Platform(())
+    }
+}
+
+impl PrincipalProof for Operator {
+    fn principal(&self) -> Principal {
+        self.principal()
+    }
+
+    fn requester(&self) -> Requester {
+        self.requester()
+    }
+}
+
+impl PrincipalProof for Vendor {
+    fn principal(&self) -> Principal {
+        Principal::Team(self.team_row_id())
+    }
+
+    fn requester(&self) -> Requester {
+        self.requester()
     }
 }
 

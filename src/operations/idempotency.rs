@@ -2,7 +2,7 @@
 
 use super::quotas;
 use crate::{
-    domain::{teams::TeamRowId, time::Timestamp},
+    domain::{principals::Principal, time::Timestamp},
     error::{Error, Problem, Result},
     market::{Market, Reader, Writer},
     store::{self, idempotency::KeyUse},
@@ -19,7 +19,7 @@ const RETENTION_DAYS: i64 = 1;
 /// request is not executed again.
 pub const MAX_STORED_BYTES: usize = 32 << 20;
 
-/// Maximum number of expired uses that a request deletes, of its team and of all teams.
+/// Maximum number of expired uses that a request deletes, of its principal and of all principals.
 const MAX_DELETED_PER_REQUEST: u32 = 20;
 
 /// Maximum number of expired uses that one transaction of a cleanup deletes.
@@ -28,8 +28,8 @@ const MAX_DELETED_PER_BATCH: u32 = 1_000;
 /// The identity of a request. Two requests with equal identities are the same request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Request {
-    /// Row ID of the team that sent the request.
-    pub team: TeamRowId,
+    /// Who sent the request.
+    pub principal: Principal,
     /// The idempotency key of the request.
     pub key: String,
     /// Method and path of the request.
@@ -47,8 +47,8 @@ fn find_stored(
     body: [u8; 32],
     now: Timestamp,
 ) -> Result<Option<Vec<u8>>> {
-    let Request { team, key, route } = request;
-    match store::idempotency::find(rows, *team, key, route, retained_since(now))? {
+    let Request { principal, key, route } = request;
+    match store::idempotency::find(rows, *principal, key, route, retained_since(now))? {
         Some(key_use) if key_use.body_digest != body => {
             let msg =
                 "The key was used with another body in the last day. Use a new key for each new request.";
@@ -68,21 +68,21 @@ fn retained_since(now: Timestamp) -> Timestamp {
     now.plus_days(-RETENTION_DAYS)
 }
 
-/// Executes a request within the quotas of its team. With a key, it may return the stored response instead.
-/// The response is stored in the same transaction as the request's changes, so neither exists without the
-/// other. An error is not stored, so the client can send the request again.
+/// Executes a request within the quotas of its principal. With a key, it may return the stored response
+/// instead. The response is stored in the same transaction as the request's changes, so neither exists
+/// without the other. An error is not stored, so the client can send the request again.
 pub fn execute(
     writer: &mut Writer,
-    team: TeamRowId,
+    principal: Principal,
     request: Option<&Request>,
     body: [u8; 32],
     work: impl FnOnce(&mut Writer) -> Result<Vec<u8>>,
 ) -> Result<Vec<u8>> {
-    let Some(request) = request else { return quotas::enforce(writer, team, work) };
+    let Some(request) = request else { return quotas::enforce(writer, principal, work) };
     if let Some(response) = find_stored(writer.rows, request, body, writer.now)? {
         return Ok(response);
     }
-    quotas::enforce(writer, team, |writer| {
+    quotas::enforce(writer, principal, |writer| {
         let response = work(writer)?;
         store_response(writer, request, body, response)
     })
@@ -94,14 +94,14 @@ fn store_response(
     body_digest: [u8; 32],
     response: Vec<u8>,
 ) -> Result<Vec<u8>> {
-    let Request { team, key, route } = request;
+    let Request { principal, key, route } = request;
     let since = retained_since(writer.now);
-    store::idempotency::delete_expired_of_team(writer.rows, *team, since, MAX_DELETED_PER_REQUEST)?;
+    store::idempotency::delete_expired_of(writer.rows, *principal, since, MAX_DELETED_PER_REQUEST)?;
     store::idempotency::delete_expired(writer.rows, since, MAX_DELETED_PER_REQUEST)?;
     let (stored, returned) =
         if response.len() <= MAX_STORED_BYTES { (response, None) } else { (Vec::new(), Some(response)) };
     let key_use = KeyUse { body_digest, response: stored };
-    store::idempotency::insert(writer.rows, *team, key, route, &key_use, writer.now)?;
+    store::idempotency::insert(writer.rows, *principal, key, route, &key_use, writer.now)?;
     Ok(returned.unwrap_or(key_use.response))
 }
 

@@ -1,30 +1,30 @@
-//! Quotas of teams: what a team may add to the market.
+//! Quotas of principals: what a team or an operator may add to the market.
 
 use crate::{
     config::QuotaSettings,
-    domain::{quotas::Usage, teams::TeamRowId},
+    domain::{principals::Principal, quotas::Usage},
     error::{Error, Result},
     market::Writer,
     store,
 };
 
-/// Runs `work`, and fails if the team then exceeds a quota by what `work` added. The transaction is rolled
-/// back with the error, so nothing stays.
+/// Runs `work`, and fails if the principal then exceeds a quota by what `work` added. The transaction is
+/// rolled back with the error, so nothing stays.
 pub fn enforce<T>(
     writer: &mut Writer,
-    team: TeamRowId,
+    principal: Principal,
     work: impl FnOnce(&mut Writer) -> Result<T>,
 ) -> Result<T> {
-    let before = store::usage::find(writer.rows, team)?;
+    let before = store::usage::find(writer.rows, principal)?;
     let result = work(writer)?;
-    let after = store::usage::find(writer.rows, team)?;
-    match before.find_excess(&after, &limits(&writer.settings.quotas)) {
+    let after = store::usage::find(writer.rows, principal)?;
+    match before.find_excess(&after, &limits(&writer.settings.quotas), principal.kind()) {
         Some(excess) => Err(Error::QuotaExceeded(excess)),
         None => Ok(result),
     }
 }
 
-/// Returns the limits of every team.
+/// Returns the limits of every principal.
 fn limits(settings: &QuotaSettings) -> Usage {
     Usage {
         assets: settings.assets,

@@ -7,6 +7,7 @@ use crate::{
     market::{Market, Reader},
     search::{self, Progress},
     store,
+    string_enum::StringEnum,
 };
 
 /// Returns a description of each inconsistency in the market. Empty if there is none.
@@ -22,8 +23,9 @@ pub fn check(market: &Market, listings: &dyn Progress, upload_bytes: &dyn Progre
             inconsistencies.push(format!("the postings of ledger entry {} do not add up to zero", entry.0));
         }
         inconsistencies.extend(store::inventory::find_inconsistencies(reader.rows)?);
-        for team in store::usage::list_miscounted(reader.rows)? {
-            inconsistencies.push(format!("the usage of team {} differs from its records", team.0));
+        for principal in store::usage::list_miscounted(reader.rows)? {
+            let (kind, row_id) = (principal.kind().as_str(), principal.row_id());
+            inconsistencies.push(format!("the usage of {kind} {row_id} differs from its records"));
         }
         inconsistencies.extend(find_index_inconsistencies(reader, listings)?);
         Ok(inconsistencies)

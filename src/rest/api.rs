@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use poem::{endpoint::BoxEndpoint, http::Method};
 use poem_openapi::{OpenApi, OpenApiService, registry::MetaApi};
 
-use super::{buyer_api, catalog, route::DeclaredRoute, vendor_api};
+use super::{buyer_api, catalog, cors::CorsPolicy, route::DeclaredRoute, vendor_api};
+use crate::domain::principals::PrincipalKind;
 
 /// The endpoints of paths, by path and method.
 type Endpoints = HashMap<String, HashMap<Method, BoxEndpoint<'static>>>;
@@ -15,6 +16,12 @@ type Endpoints = HashMap<String, HashMap<Method, BoxEndpoint<'static>>>;
 pub struct Api {
     /// Name of the API, in the paths of its document and its docs page.
     pub name: &'static str,
+    /// What the paths of all routes begin with, without a slash at the end. APIs can share it.
+    pub prefix: &'static str,
+    /// The kind of API keys that the routes take. It is the same for all APIs with the prefix.
+    pub keys: PrincipalKind,
+    /// Which web pages can use the API. It is the same for all APIs with the prefix.
+    pub cors: CorsPolicy,
     /// Title of the document.
     pub title: &'static str,
     /// What the API is for: the first paragraph of the document.
@@ -56,9 +63,15 @@ static BUYER_ROUTES: RouteGroup = RouteGroup {
     add_endpoints: |endpoints| buyer_api::apis().add_routes(endpoints),
 };
 
+/// The prefix of the APIs for teams.
+const TEAM_PREFIX: &str = "/v2";
+
 /// The API for teams that sell data.
 pub static VENDOR: Api = Api {
     name: "vendor",
+    prefix: TEAM_PREFIX,
+    keys: PrincipalKind::Team,
+    cors: CorsPolicy::ConfiguredOrigins,
     title: "Data marketplace: vendor API",
     purpose: "For teams that sell data: the catalog as buyers see it, and the team's own listings, assets, \
               uploads, estimations, and sales.",
@@ -70,6 +83,9 @@ pub static VENDOR: Api = Api {
 /// The API for teams that buy data.
 pub static BUYER: Api = Api {
     name: "buyer",
+    prefix: TEAM_PREFIX,
+    keys: PrincipalKind::Team,
+    cors: CorsPolicy::ConfiguredOrigins,
     title: "Data marketplace: buyer API",
     purpose: "For teams that buy data: the catalog with its quality evidence and previews, and the team's \
               purchases, offers, and opportunities.",
@@ -87,10 +103,31 @@ impl Api {
         APIS.into_iter().find(|api| api.name == name)
     }
 
+    /// Returns the path of the OpenAPI document.
+    pub fn document_path(&self) -> String {
+        format!("/{}/openapi.json", self.name)
+    }
+
+    /// Returns the path of the docs page.
+    pub fn docs_path(&self) -> String {
+        format!("/{}/docs", self.name)
+    }
+
+    /// Whether a path belongs to the API: it is that of a route, the document, or the docs page, or would be
+    /// if there were one more route.
+    pub fn has_path(&self, path: &str) -> bool {
+        is_below(path, self.prefix) || path == self.document_path() || path == self.docs_path()
+    }
+
     /// Returns the routes.
     pub fn routes(&self) -> Vec<DeclaredRoute> {
         self.groups.iter().flat_map(|group| (group.routes)()).collect()
     }
+}
+
+/// Whether a path is a prefix of an API or continues it after a slash.
+pub fn is_below(path: &str, prefix: &str) -> bool {
+    path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Returns the groups of several APIs, each once.

@@ -46,17 +46,17 @@ impl App {
             url => url,
         };
         let groups = api::groups(apis);
-        declarations::check_declarations(&groups);
+        declarations::check_declarations(apis);
         let document = |api: &&'static Api| (*api, openapi_document(api, server, &settings.contact));
         let apis: Vec<(&'static Api, Value)> = apis.iter().map(document).collect();
         let mut routes = router::build_routes(&groups).at(blobs::PART_ROUTE, blobs::part_endpoint());
         for (api, document) in &apis {
-            routes = routes.at(format!("/{}/openapi.json", api.name), openapi_pages::json_page(document));
+            routes = routes.at(api.document_path(), openapi_pages::json_page(document));
         }
         let docs_page = |(api, document): &(&'static Api, Value)| -> (Arc<str>, SharedEndpoint) {
             let key = if has_demo_keys { api.demo_key } else { "" };
             let page = openapi_pages::html_page(document, key).boxed();
-            (format!("/{}/docs", api.name).into(), Arc::new(page))
+            (api.docs_path().into(), Arc::new(page))
         };
         let docs_pages = apis.iter().map(docs_page).collect();
         App(Arc::new(Parts { apis, routes: Arc::new(routes.boxed()), docs_pages, has_demo_keys }))
@@ -65,6 +65,15 @@ impl App {
     /// Returns the APIs.
     pub fn apis(&self) -> Vec<&'static Api> {
         self.0.apis.iter().map(|(api, _)| *api).collect()
+    }
+
+    /// Returns the paths of the docs pages as a list in a sentence.
+    pub(super) fn docs_paths(&self) -> String {
+        let paths: Vec<String> = self.apis().iter().map(|api| api.docs_path()).collect();
+        match paths.as_slice() {
+            [rest @ .., last] if rest.len() > 1 => format!("{}, and {last}", rest.join(", ")),
+            few => few.join(" and "),
+        }
     }
 
     /// Returns the OpenAPI document of every API.

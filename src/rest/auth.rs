@@ -17,7 +17,8 @@ use super::{
 use crate::{
     error::Result,
     operations::access::{
-        AuthenticatedTeam, Buyer, CatalogViewer, FullCatalogViewer, ListingViewer, Member, Vendor,
+        Authenticated, AuthenticatedTeam, Buyer, CatalogViewer, FullCatalogViewer, ListingViewer, Member,
+        Operator, Vendor,
     },
 };
 
@@ -45,21 +46,26 @@ pub trait Policy: Sized + Send + Sync {
     /// denial.
     fn admit(
         served: &ServedMarket,
-        authenticated: AuthenticatedTeam,
+        authenticated: Authenticated,
         request: &Request,
     ) -> impl Future<Output = Result<Self>> + Send;
 }
 
-/// Requires a valid key.
+/// Requires a valid key of a team.
 impl Policy for AuthenticatedTeam {
     const REQUIRED: RequiredAccess = RequiredAccess::ValidKey;
 
-    async fn admit(
-        _: &ServedMarket,
-        authenticated: AuthenticatedTeam,
-        _: &Request,
-    ) -> Result<AuthenticatedTeam> {
-        Ok(authenticated)
+    async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<AuthenticatedTeam> {
+        AuthenticatedTeam::authorize(authenticated)
+    }
+}
+
+/// Requires an operator key.
+impl Policy for Operator {
+    const REQUIRED: RequiredAccess = RequiredAccess::Operator;
+
+    async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<Operator> {
+        Operator::authorize(authenticated)
     }
 }
 
@@ -67,8 +73,8 @@ impl Policy for AuthenticatedTeam {
 impl Policy for Member {
     const REQUIRED: RequiredAccess = RequiredAccess::Member;
 
-    async fn admit(_: &ServedMarket, authenticated: AuthenticatedTeam, _: &Request) -> Result<Member> {
-        Member::authorize(authenticated)
+    async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<Member> {
+        Member::authorize(AuthenticatedTeam::authorize(authenticated)?)
     }
 }
 
@@ -76,8 +82,8 @@ impl Policy for Member {
 impl Policy for Vendor {
     const REQUIRED: RequiredAccess = RequiredAccess::Vendor;
 
-    async fn admit(_: &ServedMarket, authenticated: AuthenticatedTeam, _: &Request) -> Result<Vendor> {
-        Vendor::authorize(authenticated)
+    async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<Vendor> {
+        Vendor::authorize(AuthenticatedTeam::authorize(authenticated)?)
     }
 }
 
@@ -85,8 +91,8 @@ impl Policy for Vendor {
 impl Policy for Buyer {
     const REQUIRED: RequiredAccess = RequiredAccess::Buyer;
 
-    async fn admit(_: &ServedMarket, authenticated: AuthenticatedTeam, _: &Request) -> Result<Buyer> {
-        Buyer::authorize(authenticated)
+    async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<Buyer> {
+        Buyer::authorize(AuthenticatedTeam::authorize(authenticated)?)
     }
 }
 
@@ -96,10 +102,10 @@ impl Policy for CatalogViewer {
 
     async fn admit(
         served: &ServedMarket,
-        authenticated: AuthenticatedTeam,
-        _: &Request,
+        authenticated: Authenticated,
+        request: &Request,
     ) -> Result<CatalogViewer> {
-        Ok(CatalogViewer::new(Member::authorize(authenticated)?, served.market()))
+        Ok(CatalogViewer::new(Member::admit(served, authenticated, request).await?, served.market()))
     }
 }
 
@@ -109,7 +115,7 @@ impl Policy for FullCatalogViewer {
 
     async fn admit(
         served: &ServedMarket,
-        authenticated: AuthenticatedTeam,
+        authenticated: Authenticated,
         request: &Request,
     ) -> Result<FullCatalogViewer> {
         FullCatalogViewer::authorize(CatalogViewer::admit(served, authenticated, request).await?)
@@ -122,7 +128,7 @@ impl Policy for ListingViewer {
 
     async fn admit(
         served: &ServedMarket,
-        authenticated: AuthenticatedTeam,
+        authenticated: Authenticated,
         request: &Request,
     ) -> Result<ListingViewer> {
         let viewer = CatalogViewer::admit(served, authenticated, request).await?;
@@ -140,7 +146,7 @@ impl Policy for FirstPageViewer {
 
     async fn admit(
         served: &ServedMarket,
-        authenticated: AuthenticatedTeam,
+        authenticated: Authenticated,
         request: &Request,
     ) -> Result<FirstPageViewer> {
         let viewer = CatalogViewer::admit(served, authenticated, request).await?;
@@ -155,12 +161,8 @@ impl Policy for FirstPageViewer {
     }
 }
 
-/// Authenticates the API key of a request.
-async fn authenticate(served: &ServedMarket, request: &Request) -> Result<AuthenticatedTeam> {
-    let key = key_headers::api_key(request.headers())?;
-    let requester = RequestLimits::client_requester(request, served.market().settings());
-    AuthenticatedTeam::authenticate(served.market(), requester, key).await
-}
+/// How the descriptions of the security schemes name the key.
+pub const KEY_OF_TEAM: &str = "The team's API key";
 
 /// The names of the security schemes, any of which carries the key.
 pub const SCHEMES: [&str; 3] = ["BearerKey", "PlatformKey", "XApiKey"];
@@ -172,15 +174,22 @@ pub fn register_schemes(registry: &mut Registry) {
     <XApiKey as ApiExtractor>::register(registry);
 }
 
-/// Returns the owner of the request's key, and counts the request for it from now on.
-pub async fn identify(served: &ServedMarket, request: &Request) -> Result<AuthenticatedTeam> {
+/// Authenticates the API key of a request.
+async fn authenticate(served: &ServedMarket, request: &Request) -> Result<Authenticated> {
+    let key = key_headers::api_key(request.headers())?;
+    let requester = RequestLimits::client_requester(request, served.market().settings());
+    Authenticated::authenticate(served.market(), requester, key).await
+}
+
+/// Returns the proof that the request's key is valid, and counts the request for its principal from now on.
+pub async fn identify(served: &ServedMarket, request: &Request) -> Result<Authenticated> {
     let authenticated = match InProcessProof::of_request(request) {
         Some(authenticated) => authenticated,
         None => authenticate(served, request).await?,
     };
-    let team = authenticated.team().row_id;
-    RequestResources::set_team(request, team);
-    RequestLimits::charge_team(request, team)?;
-    Slot::assign_to_team(request, team).await?;
+    let principal = authenticated.principal();
+    RequestResources::set_principal(request, principal);
+    RequestLimits::charge_principal(request, principal)?;
+    Slot::assign_to_principal(request, principal).await?;
     Ok(authenticated)
 }

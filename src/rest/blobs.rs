@@ -50,17 +50,17 @@ struct SignedQuery {
 async fn put_part(served: &ServedMarket, mut request: Request) -> Result<Response> {
     // A part may take as long as its size requires, while data keeps arriving.
     Slot::remove_deadline(&request);
-    let (id, number): (Uuid, u32) = request.path_params().map_err(|_| Error::UnknownPath)?;
+    let (id, number): (Uuid, u32) = request.path_params().map_err(|_| Error::UnknownPath(String::new()))?;
     let size = verify_url(served, &request, id, number)?;
     let body = request.take_body();
     let requester = RequestLimits::client_requester(&request, served.market().settings());
     let find_team = move |reader: &Reader| grant_uploads::find_team(reader, id);
     let team = served.market().read(requester.clone(), find_team).await?;
-    RequestResources::set_team(&request, team);
-    Slot::assign_to_team(&request, team).await?;
+    RequestResources::set_principal(&request, team.into());
+    Slot::assign_to_principal(&request, team.into()).await?;
     let resources = resources::of_request(&request);
     let slot = resources.map(RequestResources::body_slot).transpose()?;
-    let (market, requester) = (served.market(), requester.into_team(team));
+    let (market, requester) = (served.market(), requester.into_principal(team.into()));
     let starter = requester.clone();
     let opening =
         market.spawn_blocking(move |market| grant_uploads::start_part(market, starter, id, number, size));

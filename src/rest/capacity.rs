@@ -4,9 +4,9 @@
 //! A request occupies its slot until its work ends, even if the client has disconnected. While a body is
 //! being received there is no work, so the request gives up its slot.
 //!
-//! Slots are shared fairly: a request counts for the network of its client, and for its team as soon as the
-//! key is checked. Each may occupy as many slots as are free, and at least one. So there is a slot for
-//! another as long as there are more slots than principals with requests. Otherwise their requests take
+//! Slots are shared fairly: a request counts for the network of its client, and for its principal as soon as
+//! the key is checked. Each may occupy as many slots as are free, and at least one. So there is a slot for
+//! another as long as there are more slots than owners of requests. Otherwise their requests take
 //! turns, and those that wait too long are rejected.
 
 #[cfg(test)]
@@ -33,9 +33,9 @@ use super::{
 use crate::{
     clock::Stopwatch,
     config::Settings,
-    domain::teams::TeamRowId,
+    domain::principals::Principal,
     error::{Error, Result},
-    market::{Activity, Permit, Principal, Requester, Scheduler, Share},
+    market::{Activity, Permit, Requester, Scheduler, Share, WorkOwner},
 };
 
 /// The `Retry-After` of a request that was rejected because the server is at capacity.
@@ -78,8 +78,8 @@ impl Capacity {
     ) -> poem::Result<Response> {
         let id = RequestId::from_request(&request);
         let deadline = self.response_timeout;
-        let client = Principal::Client(request_network(&request, self.trust_forwarded_for));
-        // Only the wait for a slot is counted: a slow client or a slow disk is not charged to the team.
+        let client = WorkOwner::Client(request_network(&request, self.trust_forwarded_for));
+        // Only the wait for a slot is counted: a slow client or a slow disk is not charged to the budget.
         let client = match request_id::cost_meter(&request) {
             Some(cost) => Requester::new(client, cost),
             None => Requester::unmetered(client),
@@ -132,17 +132,17 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// Counts a request for its team from now on. If the team has its share of the slots, the request gives
-    /// up its slot, and waits for another one for a short time.
-    pub async fn assign_to_team(request: &Request, team: TeamRowId) -> Result<()> {
+    /// Counts a request for its principal from now on. If the principal has its share of the slots, the
+    /// request gives up its slot, and waits for another one for a short time.
+    pub async fn assign_to_principal(request: &Request, principal: Principal) -> Result<()> {
         let Some(slot) = request.data::<Slot>() else { return Ok(()) };
         let Some(permit) = slot.replace_permit(None) else { return Ok(()) };
-        let for_team = permit.requester().clone().into_team(team);
-        let permit = match permit.try_transfer(for_team.clone()) {
+        let for_principal = permit.requester().clone().into_principal(principal);
+        let permit = match permit.try_transfer(for_principal.clone()) {
             Ok(permit) => Some(permit),
             Err(permit) => {
                 drop(permit);
-                slot.capacity.acquire(for_team).await?
+                slot.capacity.acquire(for_principal).await?
             }
         };
         slot.replace_permit(permit);

@@ -1,4 +1,5 @@
-//! Cross-origin resource sharing (CORS): lets web pages of the configured origins read responses.
+//! Cross-origin resource sharing (CORS): lets web pages of the configured origins read responses, except
+//! those of APIs that only the server's own pages can use.
 //!
 //! The framework's own middleware is not used: it responds 403 to every origin that is not listed, including
 //! the server's own, and it overwrites the `Vary` header of the response.
@@ -9,6 +10,15 @@ use poem::{
     Endpoint, IntoResponse, Request, Response,
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
 };
+
+/// Which web pages can use an API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CorsPolicy {
+    /// Pages of the origins in `server.cors_origins`, and the server's own.
+    ConfiguredOrigins,
+    /// Only the server's own pages.
+    SameOrigin,
+}
 
 /// Methods that a page may use.
 const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
@@ -26,23 +36,29 @@ const EXPOSED_HEADERS: HeaderValue =
 /// Seconds for which a browser may cache a preflight response.
 const PREFLIGHT_MAX_AGE: HeaderValue = HeaderValue::from_static("7200");
 
-/// The allowed origins.
-#[derive(Clone, Debug, Default)]
-pub struct AllowedOrigins(Arc<[HeaderValue]>);
+/// The allowed origins, and the paths to which they do not apply.
+#[derive(Clone)]
+pub struct Cors {
+    origins: Arc<[HeaderValue]>,
+    is_same_origin_only: Arc<dyn Fn(&str) -> bool + Send + Sync>,
+}
 
-impl AllowedOrigins {
+impl Cors {
     /// Takes the origins from `server.cors_origins`, such as `https://example.com`; `*` allows any origin.
-    pub fn new(origins: &[String]) -> AllowedOrigins {
-        AllowedOrigins(
-            origins
-                .iter()
-                .filter_map(|origin| HeaderValue::from_str(origin.trim_end_matches('/')).ok())
-                .collect(),
-        )
+    /// `is_same_origin_only` tells whether a path belongs to an API that no page of another origin can use.
+    pub fn new(
+        origins: &[String],
+        is_same_origin_only: impl Fn(&str) -> bool + Send + Sync + 'static,
+    ) -> Cors {
+        let origins = origins
+            .iter()
+            .filter_map(|origin| HeaderValue::from_str(origin.trim_end_matches('/')).ok())
+            .collect();
+        Cors { origins, is_same_origin_only: Arc::new(is_same_origin_only) }
     }
 
     fn allows_any(&self) -> bool {
-        self.0.iter().any(|origin| origin == "*")
+        self.origins.iter().any(|origin| origin == "*")
     }
 
     /// Returns the value of `Access-Control-Allow-Origin` for a request, or none if its origin is not
@@ -52,7 +68,7 @@ impl AllowedOrigins {
         if self.allows_any() {
             return Some(HeaderValue::from_static("*"));
         }
-        self.0.contains(origin).then(|| origin.clone())
+        self.origins.contains(origin).then(|| origin.clone())
     }
 
     /// Middleware that responds to preflight requests and adds CORS headers to the responses of `inner`.
@@ -61,7 +77,7 @@ impl AllowedOrigins {
         inner: Arc<E>,
         request: Request,
     ) -> poem::Result<Response> {
-        if self.0.is_empty() {
+        if self.origins.is_empty() || (self.is_same_origin_only)(request.uri().path()) {
             return inner.as_ref().call(request).await;
         }
         let allowed = self.allowed_origin(request.headers());
@@ -99,9 +115,10 @@ mod tests {
     use super::*;
 
     fn client(origins: &[&str]) -> TestClient<impl Endpoint<Output = Response>> {
-        let origins = AllowedOrigins::new(&origins.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let origins: Vec<String> = origins.iter().map(ToString::to_string).collect();
+        let cors = Cors::new(&origins, |path| path == "/internal");
         let page = make_sync(|_| "a".with_header(header::VARY, "Accept-Encoding"));
-        TestClient::new(get(page).around(move |inner, request| origins.clone().layer(inner, request)))
+        TestClient::new(get(page).around(move |inner, request| cors.clone().layer(inner, request)))
     }
 
     #[tokio::test]
@@ -136,5 +153,19 @@ mod tests {
         response.assert_header_is_not_exist("access-control-allow-origin");
         let response = client(&["*"]).get("/").header("origin", "https://a.example").send().await;
         response.assert_header("access-control-allow-origin", "*");
+    }
+
+    #[tokio::test]
+    async fn no_origin_is_allowed_where_only_own_pages_are() {
+        for origins in [&["https://a.example"][..], &["*"]] {
+            let client = client(origins);
+            let response = client.get("/internal").header("origin", "https://a.example").send().await;
+            response.assert_status_is_ok();
+            response.assert_header("vary", "Accept-Encoding");
+            response.assert_header_is_not_exist("access-control-allow-origin");
+            let preflight = client.options("/internal").header("origin", "https://a.example");
+            let response = preflight.header("access-control-request-method", "POST").send().await;
+            response.assert_status(StatusCode::METHOD_NOT_ALLOWED);
+        }
     }
 }

@@ -7,17 +7,18 @@ use poem::http::Method;
 use poem_openapi::registry::{MetaOperation, MetaOperationParam, MetaParamIn, MetaSchema, MetaSchemaRef};
 
 use super::{
-    api::RouteGroup,
+    api::{self, Api, RouteGroup},
     path_params,
-    route::{DeclaredRoute, Repeatability},
+    route::{Audience, DeclaredRoute, Repeatability, Tool},
     schema_marks::{IDEMPOTENCY_MARK, PARAMS_MARK, ROUTE_MARK},
 };
 
-/// Panics if any declaration of these routes is invalid, with a list of everything that is wrong, or if the
+/// Panics if any declaration of these APIs is invalid, with a list of everything that is wrong, or if the
 /// framework does not treat declared paths as expected.
-pub fn check_declarations(groups: &[&RouteGroup]) {
+pub fn check_declarations(apis: &[&'static Api]) {
     path_params::check();
-    let declaration_errors = declaration_errors(groups);
+    let mut declaration_errors = declaration_errors(&api::groups(apis));
+    declaration_errors.extend(apis.iter().flat_map(|api| api_errors(api, apis)));
     assert!(
         declaration_errors.is_empty(),
         "invalid operation declarations:\n{}",
@@ -48,6 +49,40 @@ fn declaration_errors(groups: &[&RouteGroup]) -> Vec<String> {
     declaration_errors
         .extend(unused.map(|route| format!("{}: has attributes but no handler", route.operation)));
     declaration_errors
+}
+
+/// Returns a sentence for everything in which an API differs from its row in the table.
+fn api_errors(api: &Api, apis: &[&Api]) -> Vec<String> {
+    let Api { name, prefix, .. } = api;
+    let mut errors = Vec::new();
+    for other in apis.iter().filter(|other| !std::ptr::eq(**other, api)) {
+        if other.name == *name {
+            errors.push(format!("{name}: another API has the same name"));
+        }
+        if other.prefix == *prefix && (other.keys, other.cors) != (api.keys, api.cors) {
+            errors.push(format!("{name}: has other keys or another CORS policy than {}", other.name));
+        }
+        if other.prefix != *prefix && api::is_below(other.prefix, prefix) {
+            errors.push(format!("{name}: its prefix contains that of {}", other.name));
+        }
+    }
+    let declarations = api.groups.iter().flat_map(|group| (group.declarations)());
+    for path in declarations.flat_map(|declared| declared.paths) {
+        if !api::is_below(&path.path, prefix) {
+            errors.push(format!("{name}: {} is not below its prefix {prefix}", path.path));
+        }
+    }
+    for route in api.routes() {
+        let operation = route.operation;
+        if route.required_access.key_kind() != api.keys {
+            errors.push(format!("{name}: {operation} takes another kind of keys"));
+        }
+        let has_tool = !matches!(route.tool(), Tool::Excluded(_));
+        if has_tool && route.required_access.audience() == Audience::Operators {
+            errors.push(format!("{name}: {operation} has a tool, but agents act for teams"));
+        }
+    }
+    errors
 }
 
 /// Returns what is wrong with the attributes of an operation.
@@ -130,8 +165,10 @@ mod tests {
 
     use super::*;
     use crate::{
+        domain::principals::PrincipalKind,
         operations::access::Vendor,
         rest::{
+            cors::CorsPolicy,
             limits::Budget,
             route::{Call, Contract, Path, Route, RouteAttributes, Target, Tool},
         },
@@ -212,7 +249,7 @@ mod tests {
     #[test]
     fn invalid_declarations_are_reported() {
         let valid = group::<ValidApi>(|| vec![DeclaredRoute::of::<GetPart>()]);
-        check_declarations(&[&valid]);
+        assert_eq!(declaration_errors(&[&valid]), [""; 0]);
         let invalid =
             group::<InvalidApi>(|| vec![DeclaredRoute::of::<PutPart>(), DeclaredRoute::of::<GetPart>()]);
         let unused = group::<()>(|| vec![DeclaredRoute::of::<PutPart>()]);
@@ -237,5 +274,59 @@ mod tests {
         }
         assert_eq!(errors.lines().count(), 14, "{errors}");
         assert_eq!(declaration_errors(&[&unused]), ["put_part: has attributes but no handler"]);
+    }
+
+    static THINGS: RouteGroup = RouteGroup {
+        routes: || vec![DeclaredRoute::of::<GetPart>()],
+        declarations: ValidApi::meta,
+        add_endpoints: |_| (),
+    };
+
+    static GROUPS: [&RouteGroup; 1] = [&THINGS];
+
+    const fn api(name: &'static str, prefix: &'static str, keys: PrincipalKind) -> Api {
+        Api {
+            name,
+            prefix,
+            keys,
+            cors: CorsPolicy::ConfiguredOrigins,
+            title: "",
+            purpose: "",
+            demo_key: "",
+            groups: &GROUPS,
+            spec: String::new,
+        }
+    }
+
+    #[test]
+    fn routes_that_differ_from_the_row_of_their_api_are_reported() {
+        static VALID: Api = api("things", "/a", PrincipalKind::Team);
+        let errors =
+            |other: Api| [api_errors(&other, &[&VALID, &other]), api_errors(&VALID, &[&VALID])].concat();
+        assert_eq!(errors(api("others", "/a", PrincipalKind::Team)), [""; 0]);
+        let path = "/a/{a_id}/b/{b_id}";
+        for (other, expected) in [
+            (
+                api("others", "/b", PrincipalKind::Team),
+                vec![format!("others: {path} is not below its prefix /b")],
+            ),
+            (
+                api("others", "/a", PrincipalKind::Operator),
+                vec![
+                    "others: has other keys or another CORS policy than things".to_owned(),
+                    "others: get_part takes another kind of keys".to_owned(),
+                ],
+            ),
+            (
+                api("things", "/a", PrincipalKind::Team),
+                vec!["things: another API has the same name".to_owned()],
+            ),
+            (
+                api("others", "", PrincipalKind::Team),
+                vec!["others: its prefix contains that of things".to_owned()],
+            ),
+        ] {
+            assert_eq!(errors(other), expected);
+        }
     }
 }

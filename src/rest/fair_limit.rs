@@ -1,5 +1,5 @@
-//! A limit that is shared fairly: on the total of what requests hold, and on the share of each team and each
-//! client network.
+//! A limit that is shared fairly: on the total of what requests hold, and on the share of each principal and
+//! each client network.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -10,13 +10,13 @@ use std::{
 
 use tokio::{sync::Notify, time::Instant};
 
-use crate::domain::teams::TeamRowId;
+use crate::domain::principals::Principal;
 
 /// Who holds a part of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Holder {
-    /// A team, by its key.
-    Team(TeamRowId),
+    /// A team or an operator, by its key.
+    Principal(Principal),
     /// A client network; see [`super::client_network`].
     Network(IpAddr),
     /// All clients without a key together, so that many networks do not get many shares.
@@ -31,8 +31,8 @@ pub struct FairLimit(Arc<Inner>);
 struct Inner {
     /// Maximum total; 0 for no limit.
     max: u64,
-    /// Maximum of one team; 0 for no limit.
-    max_per_team: u64,
+    /// Maximum of one principal; 0 for no limit.
+    max_per_principal: u64,
     /// Maximum of one client network; 0 for no limit.
     max_per_network: u64,
     /// Maximum of all clients without a key together; 0 for no limit.
@@ -58,21 +58,26 @@ impl Held {
 }
 
 impl FairLimit {
-    /// Creates a limit on the total, on each team, and on each client network. 0 is no limit.
-    pub fn new(max: u64, max_per_team: u64, max_per_network: u64) -> FairLimit {
-        FairLimit::with_anonymous(max, max_per_team, max_per_network, 0)
+    /// Creates a limit on the total, on each principal, and on each client network. 0 is no limit.
+    pub fn new(max: u64, max_per_principal: u64, max_per_network: u64) -> FairLimit {
+        FairLimit::with_anonymous(max, max_per_principal, max_per_network, 0)
     }
 
-    /// Creates a limit of which no team may hold more than a quarter, nor may all clients without a key
+    /// Creates a limit of which no principal may hold more than a quarter, nor may all clients without a key
     /// together. Of their quarter, no client network may hold more than a quarter.
     pub fn in_quarters(max: u64) -> FairLimit {
         let quarter = max.div_ceil(4);
         FairLimit::with_anonymous(max, quarter, quarter.div_ceil(4), quarter)
     }
 
-    fn with_anonymous(max: u64, max_per_team: u64, max_per_network: u64, max_anonymous: u64) -> FairLimit {
+    fn with_anonymous(
+        max: u64,
+        max_per_principal: u64,
+        max_per_network: u64,
+        max_anonymous: u64,
+    ) -> FairLimit {
         let (held, released) = Default::default();
-        FairLimit(Arc::new(Inner { max, max_per_team, max_per_network, max_anonymous, held, released }))
+        FairLimit(Arc::new(Inner { max, max_per_principal, max_per_network, max_anonymous, held, released }))
     }
 
     /// Takes an amount for all of these holders at once, if the total and their shares allow it.
@@ -86,7 +91,7 @@ impl FairLimit {
 
     fn share(&self, holder: Holder) -> u64 {
         match holder {
-            Holder::Team(_) => self.0.max_per_team,
+            Holder::Principal(_) => self.0.max_per_principal,
             Holder::Network(_) => self.0.max_per_network,
             Holder::Anonymous => self.0.max_anonymous,
         }
@@ -195,9 +200,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::domain::{row_ids::KeyRowId, teams::TeamRowId};
 
     fn team(id: i64) -> Holder {
-        Holder::Team(TeamRowId(id))
+        Holder::Principal(Principal::Team(TeamRowId(id)))
     }
 
     fn network(last: u8) -> Holder {
@@ -219,6 +225,16 @@ mod tests {
         drop((greedy, other));
         assert_eq!(limit.0.held.lock().unwrap().total, 0);
         assert!(limit.0.held.lock().unwrap().by_holder.is_empty());
+    }
+
+    #[test]
+    fn team_and_operator_key_with_equal_row_ids_have_separate_shares() {
+        let limit = FairLimit::new(8, 2, 0);
+        let operator = Holder::Principal(Principal::Operator(KeyRowId(1)));
+        let team = limit.try_acquire([Some(team(1)), None], 2).unwrap();
+        let held = limit.try_acquire([Some(operator), None], 2).unwrap();
+        assert!(limit.try_acquire([Some(operator), None], 1).is_none(), "the operator has its share");
+        drop((team, held));
     }
 
     #[test]

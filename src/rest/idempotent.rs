@@ -18,11 +18,11 @@ use super::{
     served_market::ServedMarket,
 };
 use crate::{
-    domain::{problems::Problems, teams::TeamRowId},
+    domain::{principals::Principal, problems::Problems},
     error::{Error, Problem, Result},
     market::{CheckContext, Market, Reader, Writer},
     operations::{
-        access::Vendor,
+        access::PrincipalProof,
         idempotency::{self, HEADER},
     },
 };
@@ -78,38 +78,38 @@ impl Idempotent {
     /// Runs `check` and then `work` in a transaction, or returns the stored response of an earlier run.
     /// `check` gets the problems of the body, and must fail with them and its own. `work` gets what `check`
     /// returns.
-    pub async fn write<C, T: Serialize, const STATUS: u16>(
+    pub async fn write<A: PrincipalProof, C, T: Serialize, const STATUS: u16>(
         self,
         served: &ServedMarket,
-        vendor: Vendor,
+        access: A,
         body: BodySource,
-        check: impl FnOnce(&CheckContext, &Vendor, Problems) -> Result<C> + Send + 'static,
-        work: impl FnOnce(&mut Writer, &Vendor, C) -> Result<T> + Send + 'static,
+        check: impl FnOnce(&CheckContext, &A, Problems) -> Result<C> + Send + 'static,
+        work: impl FnOnce(&mut Writer, &A, C) -> Result<T> + Send + 'static,
     ) -> JsonResult<T, STATUS> {
         let body = Arc::new(body);
         let result = if body.is_valid() {
-            let run = move |writer: &mut Writer, vendor: &Vendor| {
-                let checked = check(&writer.check_context(), vendor, Problems::default())?;
-                work(writer, vendor, checked)
+            let run = move |writer: &mut Writer, access: &A| {
+                let checked = check(&writer.check_context(), access, Problems::default())?;
+                work(writer, access, checked)
             };
-            self.execute(served, vendor, body.digest(), run).await
+            self.execute(served, access, body.digest(), run).await
         } else {
-            self.reject(served, vendor, Arc::clone(&body), check).await
+            self.reject(served, access, Arc::clone(&body), check).await
         };
         Ok(Json::from_bytes(body.sort_problems(served, result).await?))
     }
 
     /// Fails with everything that is wrong with a body that violates its schema, without the write
     /// connection.
-    async fn reject<C>(
+    async fn reject<A: PrincipalProof, C>(
         self,
         served: &ServedMarket,
-        vendor: Vendor,
+        access: A,
         body: Arc<BodySource>,
-        check: impl FnOnce(&CheckContext, &Vendor, Problems) -> Result<C> + Send + 'static,
+        check: impl FnOnce(&CheckContext, &A, Problems) -> Result<C> + Send + 'static,
     ) -> Result<Vec<u8>> {
-        let requester = vendor.requester();
-        let (_, request) = self.into_request(&vendor);
+        let requester = access.requester();
+        let (_, request) = self.into_request(&access);
         let _guard = request.as_ref().map(|request| served.in_flight().try_insert(request)).transpose()?;
         let read = move |reader: &Reader| {
             // The schema may have been different when the request was executed.
@@ -118,59 +118,60 @@ impl Idempotent {
             {
                 return Ok(response);
             }
-            body.reject(reader, |context, problems| check(context, &vendor, problems)).map(|()| Vec::new())
+            body.reject(reader, |context, problems| check(context, &access, problems)).map(|()| Vec::new())
         };
         served.market().read(requester, read).await
     }
 
     /// Like [`Idempotent::write`], for a request without a body.
-    pub async fn write_without_body<T: Serialize, const STATUS: u16>(
+    pub async fn write_without_body<A: PrincipalProof, T: Serialize, const STATUS: u16>(
         self,
         served: &ServedMarket,
-        vendor: Vendor,
-        work: impl FnOnce(&mut Writer, &Vendor) -> Result<T> + Send + 'static,
+        access: A,
+        work: impl FnOnce(&mut Writer, &A) -> Result<T> + Send + 'static,
     ) -> JsonResult<T, STATUS> {
         let digest = Sha256::digest(b"").into();
-        Ok(Json::from_bytes(self.execute(served, vendor, digest, work).await?))
+        Ok(Json::from_bytes(self.execute(served, access, digest, work).await?))
     }
 
     /// Runs `work` in a transaction, or returns the stored response of an earlier run, as JSON. `digest` is
     /// the digest of the body.
-    async fn execute<T: Serialize>(
+    async fn execute<A: PrincipalProof, T: Serialize>(
         self,
         served: &ServedMarket,
-        vendor: Vendor,
+        access: A,
         digest: [u8; 32],
-        work: impl FnOnce(&mut Writer, &Vendor) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&mut Writer, &A) -> Result<T> + Send + 'static,
     ) -> Result<Vec<u8>> {
-        let requester = vendor.requester();
-        let (team, request) = self.into_request(&vendor);
+        let requester = access.requester();
+        let (principal, request) = self.into_request(&access);
         let _guard = request.as_ref().map(|request| served.in_flight().try_insert(request)).transpose()?;
         let market = served.market().clone();
         let render = move |writer: &mut Writer| {
             // Only work that is executed needs space. A stored response is returned in any case.
             market.ensure_space(0)?;
-            serde_json::to_vec(&work(writer, &vendor)?).map_err(Error::internal)
+            serde_json::to_vec(&work(writer, &access)?).map_err(Error::internal)
         };
-        let write =
-            move |writer: &mut Writer| idempotency::execute(writer, team, request.as_ref(), digest, render);
+        let write = move |writer: &mut Writer| {
+            idempotency::execute(writer, principal, request.as_ref(), digest, render)
+        };
         served.market().write_freeing(requester, write).await
     }
 
     /// Like [`Idempotent::write`], with a first step before the transaction, and a last one after it, whether
     /// it was committed or not. Neither runs if a response is stored. All steps run even if the client
     /// disconnects. `prepare` gets the problems of the body, and must fail if there are any.
-    pub async fn prepare_and_write<P: 'static, T: Serialize, const STATUS: u16>(
+    pub async fn prepare_and_write<A: PrincipalProof, P: 'static, T: Serialize, const STATUS: u16>(
         self,
         served: &ServedMarket,
-        vendor: Vendor,
+        access: A,
         body: BodySource,
-        prepare: impl FnOnce(&Market, &Vendor, Problems) -> Result<P> + Send + 'static,
-        work: impl FnOnce(&mut Writer, &Vendor, &P) -> Result<T> + Send + 'static,
+        prepare: impl FnOnce(&Market, &A, Problems) -> Result<P> + Send + 'static,
+        work: impl FnOnce(&mut Writer, &A, &P) -> Result<T> + Send + 'static,
         finish: impl FnOnce(&Market, P) + Send + 'static,
     ) -> JsonResult<T, STATUS> {
-        let requester = vendor.requester();
-        let (team, request) = self.into_request(&vendor);
+        let requester = access.requester();
+        let (principal, request) = self.into_request(&access);
         let _guard = request.as_ref().map(|request| served.in_flight().try_insert(request)).transpose()?;
         let digest = body.digest();
         if let Some(request) = request.clone() {
@@ -187,13 +188,13 @@ impl Idempotent {
             if source.is_valid() {
                 market.ensure_space(0)?;
             }
-            let prepared = prepare(market, &vendor, source.problems())?;
+            let prepared = prepare(market, &access, source.problems())?;
             let render = |writer: &mut Writer| {
                 source.problems().into_result()?;
-                serde_json::to_vec(&work(writer, &vendor, &prepared)?).map_err(Error::internal)
+                serde_json::to_vec(&work(writer, &access, &prepared)?).map_err(Error::internal)
             };
             let response = market.write_blocking_for(requester, |writer| {
-                idempotency::execute(writer, team, request.as_ref(), digest, render)
+                idempotency::execute(writer, principal, request.as_ref(), digest, render)
             });
             finish(market, prepared);
             response
@@ -202,10 +203,10 @@ impl Idempotent {
         Ok(Json::from_bytes(body.sort_problems(served, result).await?))
     }
 
-    /// Returns the team, and the identity of the request if it has a key.
-    fn into_request(self, vendor: &Vendor) -> (TeamRowId, Option<idempotency::Request>) {
-        let team = vendor.team_row_id();
+    /// Returns the principal, and the identity of the request if it has a key.
+    fn into_request(self, access: &impl PrincipalProof) -> (Principal, Option<idempotency::Request>) {
+        let principal = access.principal();
         let Idempotent { key, route } = self;
-        (team, key.map(|key| idempotency::Request { team, key, route }))
+        (principal, key.map(|key| idempotency::Request { principal, key, route }))
     }
 }

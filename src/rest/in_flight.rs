@@ -42,12 +42,12 @@ impl Drop for InFlightGuard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::teams::TeamRowId;
+    use crate::domain::{principals::Principal, row_ids::KeyRowId, teams::TeamRowId};
 
     #[test]
     fn request_in_progress_is_rejected() {
         let request = |key: &str, route: &str| idempotency::Request {
-            team: TeamRowId(1),
+            principal: Principal::Team(TeamRowId(1)),
             key: key.to_owned(),
             route: route.to_owned(),
         };
@@ -59,6 +59,9 @@ mod tests {
             in_flight.try_insert(&request("k", "POST /b")).is_ok()
                 && in_flight.try_insert(&request("l", "POST /a")).is_ok()
         );
+        let of_operator =
+            idempotency::Request { principal: Principal::Operator(KeyRowId(1)), ..request("k", "POST /a") };
+        assert!(in_flight.try_insert(&of_operator).is_ok(), "an operator key with the row ID of the team");
         drop(first);
         assert!(in_flight.try_insert(&request("k", "POST /a")).is_ok());
     }

@@ -18,8 +18,8 @@ use super::{
 use crate::{
     domain::teams::Team,
     error::{Error, Result},
-    market::{CostMeter, CostTimes, Market, Principal, Requester},
-    operations::access::AuthenticatedTeam,
+    market::{CostMeter, CostTimes, Market, Requester, WorkOwner},
+    operations::access::{Authenticated, AuthenticatedTeam},
 };
 
 /// Size in bytes from which the memory of a response is counted.
@@ -35,7 +35,7 @@ pub struct InProcessRoutes {
     served: Arc<ServedMarket>,
 }
 
-/// The caller of an in-process request: the owner of a valid API key, and the request ID, rate limits, and
+/// The caller of an in-process request: the team of a valid API key, and the request ID, rate limits, and
 /// resources of the request that carried it.
 #[derive(Clone, Debug)]
 pub struct Caller {
@@ -48,11 +48,11 @@ pub struct Caller {
 /// The proof that an in-process request brings instead of a key. Only this module can create it, so no HTTP
 /// request has one.
 #[derive(Clone, Debug)]
-pub struct InProcessProof(AuthenticatedTeam);
+pub struct InProcessProof(Authenticated);
 
 impl InProcessProof {
-    /// Returns the team of an in-process request; none for a request over HTTP.
-    pub fn of_request(request: &Request) -> Option<AuthenticatedTeam> {
+    /// Returns the proof of an in-process request; none for a request over HTTP.
+    pub fn of_request(request: &Request) -> Option<Authenticated> {
         request.data::<InProcessProof>().map(|proof| proof.0.clone())
     }
 }
@@ -93,13 +93,16 @@ impl ResponseUse {
 }
 
 impl Caller {
-    /// Authenticates the API key of an HTTP request, and takes over the request's ID and rate limits.
+    /// Authenticates the API key of an HTTP request, and takes over the request's ID and rate limits. Fails
+    /// if it is not a key of a team, after the request was counted for its principal.
     pub async fn from_request(market: &Market, request: &Request) -> Result<Caller> {
         let key = key_headers::api_key(request.headers())?;
         let requester = RequestLimits::client_requester(request, market.settings());
-        let mut caller = Caller::authenticate(market, requester, key).await?;
-        RequestResources::set_team(request, caller.team().row_id);
-        Slot::assign_to_team(request, caller.team().row_id).await?;
+        let authenticated = Authenticated::authenticate(market, requester, key).await?;
+        let principal = authenticated.principal();
+        RequestResources::set_principal(request, principal);
+        Slot::assign_to_principal(request, principal).await?;
+        let mut caller = Caller::new(AuthenticatedTeam::authorize(authenticated)?);
         caller.request_id = RequestId::from_request(request);
         caller.request_limits = request.data::<RequestLimits>().cloned();
         caller.resources = resources::of_request(request).cloned();
@@ -108,14 +111,13 @@ impl Caller {
 
     /// Authenticates an API key that did not come over HTTP. The caller gets a new request ID and no limits.
     pub async fn from_key(market: &Market, key: &str) -> Result<Caller> {
-        let requester = Requester::new(Principal::Process, CostMeter::default());
-        Caller::authenticate(market, requester, key).await
+        let requester = Requester::new(WorkOwner::Process, CostMeter::default());
+        Ok(Caller::new(AuthenticatedTeam::authenticate(market, requester, key).await?))
     }
 
-    async fn authenticate(market: &Market, requester: Requester, key: &str) -> Result<Caller> {
-        let authenticated = AuthenticatedTeam::authenticate(market, requester, key).await?;
+    fn new(authenticated: AuthenticatedTeam) -> Caller {
         let request_id = RequestId::generate();
-        Ok(Caller { authenticated, request_id, request_limits: None, resources: None })
+        Caller { authenticated, request_id, request_limits: None, resources: None }
     }
 
     /// Returns the team that owns the key.
@@ -156,7 +158,7 @@ impl InProcessRoutes {
         request.set_data(caller.request_id.clone());
         // The key was checked when the call arrived. A second check would read it on behalf of no address, as
         // one client with the agents of all teams.
-        request.set_data(InProcessProof(caller.authenticated.clone()));
+        request.set_data(InProcessProof(caller.authenticated.clone().into()));
         if let Some(request_limits) = &caller.request_limits {
             request.set_data(request_limits.clone());
         }
@@ -192,7 +194,7 @@ mod tests {
         settings.limits.memory_mb = memory_mb;
         let stopwatch = Stopwatch::start(Arc::new(Clock::System));
         let endpoint = make(|request: Request| {
-            RequestResources::set_team(&request, TeamRowId(1));
+            RequestResources::set_principal(&request, TeamRowId(1).into());
             let work = work(request.data::<RequestResources>().unwrap().clone());
             async move {
                 work.await;

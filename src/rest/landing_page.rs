@@ -52,11 +52,10 @@ pub fn landing_page(
 
 fn landing_json(apis: &[&Api], base_url: &str, is_demo: bool) -> Value {
     let apis = apis.iter().map(|api| {
-        let name = api.name;
         json!({
-            "name": name,
-            "docs": format!("{base_url}/{name}/docs"),
-            "openapi": format!("{base_url}/{name}/openapi.json"),
+            "name": api.name,
+            "docs": format!("{base_url}{}", api.docs_path()),
+            "openapi": format!("{base_url}{}", api.document_path()),
         })
     });
     let demo_keys = DEMO_KEYS.iter().filter(|_| is_demo);

@@ -67,14 +67,16 @@ use tokio::sync::watch;
 pub use api::{APIS, Api, BUYER, RouteGroup, VENDOR, routes};
 pub use api_documents::openapi_json;
 pub use app::App;
+pub use cors::CorsPolicy;
 pub use host::check as check_host;
+pub use idempotent::Idempotent;
 pub use in_process::{Caller, InProcessResponse, InProcessRoutes};
 pub use json::{Json, JsonResult};
 pub use landing_page::DEMO_KEYS;
 pub use limits::Budget;
 pub use link_base::{base_url, local_url};
 pub use problem::ApiError;
-pub use request_body::read_json_bytes as body_bytes;
+pub use request_body::{Body, Checked, read_json_bytes as body_bytes};
 pub use server::ServerBuilder;
 
 /// Renders a listing as the JSON that the catalog serves.

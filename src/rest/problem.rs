@@ -102,10 +102,13 @@ fn error_status(error: &Error) -> StatusCode {
     match error {
         Error::Malformed(_) | Error::InvalidCursor => StatusCode::BAD_REQUEST,
         Error::Unauthorized(_) => StatusCode::UNAUTHORIZED,
-        Error::RoleRequired(_) | Error::NdaRequired | Error::BrowseLocked { .. } | Error::Forbidden(_) => {
-            StatusCode::FORBIDDEN
-        }
-        Error::NotFound(_) | Error::UnknownPath => StatusCode::NOT_FOUND,
+        Error::RoleRequired(_)
+        | Error::TeamKeyRequired
+        | Error::OperatorRequired
+        | Error::NdaRequired
+        | Error::BrowseLocked { .. }
+        | Error::Forbidden(_) => StatusCode::FORBIDDEN,
+        Error::NotFound(_) | Error::UnknownPath(_) => StatusCode::NOT_FOUND,
         Error::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
         Error::RequestTimeout(_) => StatusCode::REQUEST_TIMEOUT,
         Error::Conflict(_)
@@ -132,7 +135,7 @@ pub fn from_framework_error(error: poem::Error) -> Error {
         Err(error) => error,
     };
     if error.is::<NotFoundError>() {
-        return Error::UnknownPath;
+        return Error::UnknownPath(String::new());
     }
     if error.is::<MethodNotAllowedError>() {
         return Error::MethodNotAllowed(Vec::new());

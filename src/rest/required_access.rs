@@ -1,10 +1,12 @@
 //! The access that a route requires, as a value: for the agent tools and for the contract tests.
 
+use crate::domain::principals::PrincipalKind;
+
 /// The access that a caller needs. Each is met by one of the proofs that implement
 /// [`crate::rest::auth::Policy`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequiredAccess {
-    /// A valid key.
+    /// A valid key of a team.
     ValidKey,
     /// A marketplace role and the mutual NDA.
     Member,
@@ -18,9 +20,11 @@ pub enum RequiredAccess {
     Vendor,
     /// The buyer role and the mutual NDA.
     Buyer,
+    /// An operator key.
+    Operator,
 }
 
-/// Which teams see a tool.
+/// Who sees a tool. Agents act for teams, so operators see none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
     /// Every team, including those without a marketplace role.
@@ -31,10 +35,26 @@ pub enum Audience {
     Vendors,
     /// Teams with the buyer role.
     Buyers,
+    /// Operators of the marketplace.
+    Operators,
 }
 
 impl RequiredAccess {
-    /// Returns the teams that can have the access, apart from the NDA and the browse gate.
+    /// Returns the kind of keys that can have the access.
+    pub const fn key_kind(self) -> PrincipalKind {
+        match self {
+            RequiredAccess::ValidKey
+            | RequiredAccess::Member
+            | RequiredAccess::MemberFirstPage
+            | RequiredAccess::CatalogAccess
+            | RequiredAccess::CatalogAccessOrOwner
+            | RequiredAccess::Vendor
+            | RequiredAccess::Buyer => PrincipalKind::Team,
+            RequiredAccess::Operator => PrincipalKind::Operator,
+        }
+    }
+
+    /// Returns who can have the access, apart from the NDA and the browse gate.
     pub const fn audience(self) -> Audience {
         match self {
             RequiredAccess::ValidKey => Audience::AllTeams,
@@ -44,6 +64,7 @@ impl RequiredAccess {
             | RequiredAccess::CatalogAccessOrOwner => Audience::TeamsWithRole,
             RequiredAccess::Vendor => Audience::Vendors,
             RequiredAccess::Buyer => Audience::Buyers,
+            RequiredAccess::Operator => Audience::Operators,
         }
     }
 }

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     clock::Stopwatch,
     config::Settings,
-    domain::teams::TeamRowId,
+    domain::principals::Principal,
     error::{Error, Result},
     market::{Activity, Permit, Requester, Scheduler, Share},
 };
@@ -94,7 +94,7 @@ impl Resources {
             shared: self,
             network,
             requester,
-            team: OnceLock::new(),
+            principal: OnceLock::new(),
             is_read: matches!(*request.method(), Method::GET | Method::HEAD),
             memory: Mutex::default(),
         }));
@@ -123,7 +123,7 @@ struct Inner {
     network: IpAddr,
     /// The client, and the meter of the request's cost.
     requester: Requester,
-    team: OnceLock<TeamRowId>,
+    principal: OnceLock<Principal>,
     /// Whether the request changes nothing, so that its response may be replaced by an error.
     is_read: bool,
     /// The memory of the request's body, held until the response is complete.
@@ -131,30 +131,30 @@ struct Inner {
 }
 
 impl RequestResources {
-    /// Records the team of a request, once it is known. What the request takes from then on counts for the
-    /// team.
-    pub fn set_team(request: &Request, team: TeamRowId) {
+    /// Records the principal of a request, once it is known. What the request takes from then on counts for
+    /// it.
+    pub fn set_principal(request: &Request, principal: Principal) {
         if let Some(resources) = request.data::<RequestResources>() {
-            let _ = resources.0.team.set(team);
+            let _ = resources.0.principal.set(principal);
         }
     }
 
-    fn team(&self) -> Option<Holder> {
-        self.0.team.get().copied().map(Holder::Team)
+    fn principal(&self) -> Option<Holder> {
+        self.0.principal.get().copied().map(Holder::Principal)
     }
 
-    /// Returns for whom memory and temporary files count: for the team, or, without a key, for the client
-    /// network and for all clients without a key.
+    /// Returns for whom memory and temporary files count: for the principal, or, without a key, for the
+    /// client network and for all clients without a key.
     fn holders(&self) -> [Option<Holder>; 2] {
-        match self.team() {
-            Some(team) => [Some(team), None],
+        match self.principal() {
+            Some(principal) => [Some(principal), None],
             None => [Some(Holder::Network(self.0.network)), Some(Holder::Anonymous)],
         }
     }
 
-    /// Takes a slot for receiving a body. It counts for the team and for the client network.
+    /// Takes a slot for receiving a body. It counts for the principal and for the client network.
     pub fn body_slot(&self) -> Result<FairPermit> {
-        let holders = [self.team(), Some(Holder::Network(self.0.network))];
+        let holders = [self.principal(), Some(Holder::Network(self.0.network))];
         self.0.shared.bodies.try_acquire(holders, 1).ok_or_else(at_capacity)
     }
 
@@ -186,12 +186,13 @@ impl RequestResources {
         self.0.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until a large body may be parsed, or a large response compressed. Teams, and client networks
-    /// without a key, take turns, and pay for the time until the permit is dropped. Fails if too many wait.
+    /// Waits until a large body may be parsed, or a large response compressed. Principals, and client
+    /// networks without a key, take turns, and pay for the time until the permit is dropped. Fails if too
+    /// many wait.
     pub async fn heavy_work(&self) -> Result<Permit> {
         let requester = self.0.requester.clone();
-        let requester = match self.0.team.get() {
-            Some(team) => requester.into_team(*team),
+        let requester = match self.0.principal.get() {
+            Some(principal) => requester.into_principal(*principal),
             None => requester,
         };
         self.0.shared.heavy_work.acquire(requester).await

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use poem::{Endpoint, EndpointExt, Request, Response, endpoint::BoxEndpoint};
+use poem::{Endpoint, EndpointExt, Request, Response, endpoint::BoxEndpoint, error::NotFoundError};
 
 use super::{
     app::{App, SharedEndpoint},
     capacity::Capacity,
     compression,
-    cors::AllowedOrigins,
+    cors::{Cors, CorsPolicy},
     error_layer, etag, head,
     in_process::InProcessRoutes,
     landing_page, limits,
@@ -82,13 +82,17 @@ impl ServerBuilder {
         }
         let market = self.market().clone();
         let settings = market.settings();
-        let origins = AllowedOrigins::new(&settings.server.cors_origins);
+        let apis = self.app.apis();
+        let is_same_origin_only =
+            move |path: &str| apis.iter().any(|api| api.cors == CorsPolicy::SameOrigin && api.has_path(path));
+        let cors = Cors::new(&settings.server.cors_origins, is_same_origin_only);
         let limits = RateLimits::new(&settings.limits, &market.stopwatch()).map(Arc::new);
         let capacity = Capacity::new(settings, market.stopwatch());
         let resources = Arc::new(Resources::new(settings, market.stopwatch()));
         let routes = (!self.excludes_routes).then(|| self.app.endpoint());
         let spooling = market.clone();
-        Dispatcher { routes, served: self.served, mounted: self.mounted }
+        let docs = self.app.docs_paths().into();
+        Dispatcher { routes, served: self.served, mounted: self.mounted, docs }
             .around(error_layer::layer)
             .around(move |inner, request| spool::layer(spooling.clone(), inner, request))
             .around(etag::layer)
@@ -97,7 +101,7 @@ impl ServerBuilder {
             .around(move |inner, request| capacity.clone().layer(inner, request))
             .around(move |inner, request| Arc::clone(&resources).layer(inner, request))
             .around(move |inner, request| limits::layer(limits.clone(), inner, request))
-            .around(move |inner, request| origins.clone().layer(inner, request))
+            .around(move |inner, request| cors.clone().layer(inner, request))
             .around(request_id::layer)
             .boxed()
     }
@@ -108,6 +112,21 @@ struct Dispatcher {
     routes: Option<SharedEndpoint>,
     served: Arc<ServedMarket>,
     mounted: Vec<(Arc<str>, BoxEndpoint<'static, Response>)>,
+    /// The pages that document the routes.
+    docs: Arc<str>,
+}
+
+impl Dispatcher {
+    /// Adds to the error for an unknown path where the routes are documented.
+    fn name_docs(&self, error: poem::Error) -> poem::Error {
+        let is_unknown = error.is::<NotFoundError>()
+            || matches!(error.downcast_ref::<ApiError>(), Some(ApiError(Error::UnknownPath(_))));
+        if is_unknown { self.unknown_path() } else { error }
+    }
+
+    fn unknown_path(&self) -> poem::Error {
+        ApiError(Error::UnknownPath(self.docs.as_ref().to_owned())).into()
+    }
 }
 
 impl Endpoint for Dispatcher {
@@ -121,8 +140,10 @@ impl Endpoint for Dispatcher {
                 request_id::set_route(&request, Arc::clone(path));
                 mounted_endpoint.call(request).await
             }
-            (None, Some(routes)) => routes.as_ref().call(request).await,
-            (None, None) => Err(ApiError(Error::UnknownPath).into()),
+            (None, Some(routes)) => {
+                routes.as_ref().call(request).await.map_err(|error| self.name_docs(error))
+            }
+            (None, None) => Err(self.unknown_path()),
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use super::{Reader, Writer};
 use crate::{
-    domain::{teams::TeamRowId, time::Timestamp},
+    domain::{principals::Principal, time::Timestamp},
     error::Result,
+    string_enum::StringEnum,
 };
 
 /// A use of an idempotency key.
@@ -15,17 +16,23 @@ pub struct KeyUse {
     pub response: Vec<u8>,
 }
 
-/// Returns the team's use of a key on a route, if it is later than `since`.
+/// Returns what the columns `principal_kind` and `principal` contain.
+fn columns(principal: Principal) -> (&'static str, i64) {
+    (principal.kind().as_str(), principal.row_id())
+}
+
+/// Returns the principal's use of a key on a route, if it is later than `since`.
 pub fn find(
     reader: &Reader,
-    team: TeamRowId,
+    principal: Principal,
     key: &str,
     route: &str,
     since: Timestamp,
 ) -> Result<Option<KeyUse>> {
     const SQL: &str = "SELECT body, answer FROM idempotency_keys
-         WHERE team = ?1 AND key = ?2 AND route = ?3 AND created_at > ?4";
-    reader.query_first(SQL, (team, key, route, since.0), |row| {
+         WHERE principal_kind = ?1 AND principal = ?2 AND key = ?3 AND route = ?4 AND created_at > ?5";
+    let (kind, row_id) = columns(principal);
+    reader.query_first(SQL, (kind, row_id, key, route, since.0), |row| {
         Ok(KeyUse { body_digest: row.get(0)?, response: row.get(1)? })
     })
 }
@@ -33,33 +40,35 @@ pub fn find(
 /// Stores a use of a key. It replaces an earlier use, which the caller knows to have expired.
 pub fn insert(
     writer: &Writer,
-    team: TeamRowId,
+    principal: Principal,
     key: &str,
     route: &str,
     key_use: &KeyUse,
     at: Timestamp,
 ) -> Result<()> {
-    const SQL: &str = "INSERT INTO idempotency_keys (team, key, route, body, answer, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+    const SQL: &str = "INSERT INTO idempotency_keys (principal_kind, principal, key, route, body, answer, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
          ON CONFLICT DO UPDATE SET body = excluded.body, answer = excluded.answer, created_at = excluded.created_at";
-    writer.execute(SQL, (team, key, route, key_use.body_digest, &key_use.response, at.0))?;
+    let (kind, row_id) = columns(principal);
+    writer.execute(SQL, (kind, row_id, key, route, key_use.body_digest, &key_use.response, at.0))?;
     Ok(())
 }
 
-/// Deletes a team's oldest uses of keys that are not later than `since`: at most `limit`.
-pub fn delete_expired_of_team(writer: &Writer, team: TeamRowId, since: Timestamp, limit: u32) -> Result<()> {
-    const SQL: &str = "DELETE FROM idempotency_keys WHERE (team, key, route) IN (
-             SELECT team, key, route FROM idempotency_keys WHERE team = ?1 AND created_at <= ?2
-             ORDER BY created_at LIMIT ?3)";
-    writer.execute(SQL, (team, since.0, limit))?;
+/// Deletes a principal's oldest uses of keys that are not later than `since`: at most `limit`.
+pub fn delete_expired_of(writer: &Writer, principal: Principal, since: Timestamp, limit: u32) -> Result<()> {
+    const SQL: &str = "DELETE FROM idempotency_keys WHERE (principal_kind, principal, key, route) IN (
+             SELECT principal_kind, principal, key, route FROM idempotency_keys
+             WHERE principal_kind = ?1 AND principal = ?2 AND created_at <= ?3 ORDER BY created_at LIMIT ?4)";
+    let (kind, row_id) = columns(principal);
+    writer.execute(SQL, (kind, row_id, since.0, limit))?;
     Ok(())
 }
 
-/// Deletes the oldest uses of keys of all teams that are not later than `since`: at most `limit`. Returns
-/// their number.
+/// Deletes the oldest uses of keys of all principals that are not later than `since`: at most `limit`.
+/// Returns their number.
 pub fn delete_expired(writer: &Writer, since: Timestamp, limit: u32) -> Result<usize> {
-    const SQL: &str = "DELETE FROM idempotency_keys WHERE (team, key, route) IN (
-             SELECT team, key, route FROM idempotency_keys WHERE created_at <= ?1
+    const SQL: &str = "DELETE FROM idempotency_keys WHERE (principal_kind, principal, key, route) IN (
+             SELECT principal_kind, principal, key, route FROM idempotency_keys WHERE created_at <= ?1
              ORDER BY created_at LIMIT ?2)";
     writer.execute(SQL, (since.0, limit))
 }

@@ -1,15 +1,19 @@
 //! API keys. Only their digests are stored.
 
+use std::sync::Arc;
+
 use uuid::Uuid;
 
 use super::{Reader, Writer, row, teams};
 use crate::{
     domain::{
+        principals::{KeyOwner, PrincipalKind},
         row_ids::KeyRowId,
-        teams::{Team, TeamRowId},
+        teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 /// The properties that determine whether a key is valid.
@@ -34,22 +38,29 @@ fn read_validity(row: &rusqlite::Row) -> rusqlite::Result<KeyValidity> {
     })
 }
 
-/// Returns the team of the key with this SHA-256 digest, and the key's validity.
-pub fn find_by_digest(reader: &Reader, digest: &[u8; 32]) -> Result<Option<(Team, KeyValidity)>> {
-    let sql = format!(
-        "SELECT {}, k.id AS key_id, k.is_fixture, k.expires_at, k.revoked_at
-         FROM keys k JOIN teams t ON t.id = k.team WHERE k.digest = ?1",
-        teams::COLUMNS
-    );
-    reader.query_first(&sql, [digest], |row| Ok((teams::read_team(row)?, read_validity(row)?)))
+fn read_owner(row: &rusqlite::Row) -> rusqlite::Result<KeyOwner> {
+    Ok(match row::string_enum(row, "kind")? {
+        PrincipalKind::Team => KeyOwner::Team(Arc::new(teams::read_team(row)?)),
+        PrincipalKind::Operator => KeyOwner::Operator(row.get("key_id")?),
+    })
 }
 
-/// A key, as its team's settings show it.
+/// Returns the owner of the key with this SHA-256 digest, and the key's validity.
+pub fn find_by_digest(reader: &Reader, digest: &[u8; 32]) -> Result<Option<(KeyOwner, KeyValidity)>> {
+    let sql = format!(
+        "SELECT {}, k.id AS key_id, k.kind, k.is_fixture, k.expires_at, k.revoked_at
+         FROM keys k LEFT JOIN teams t ON t.id = k.team WHERE k.digest = ?1",
+        teams::COLUMNS
+    );
+    reader.query_first(&sql, [digest], |row| Ok((read_owner(row)?, read_validity(row)?)))
+}
+
+/// A key, as its owner's settings show it.
 #[derive(Clone, Debug)]
 pub struct KeyRow {
     /// ID of the key. It is not secret.
     pub id: Uuid,
-    /// Name that the team gave the key.
+    /// Name that its owner gave the key.
     pub name: String,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -61,20 +72,29 @@ pub struct KeyRow {
     pub last_used_at: Option<Timestamp>,
 }
 
+fn read_key(row: &rusqlite::Row) -> rusqlite::Result<KeyRow> {
+    Ok(KeyRow {
+        id: row.get("uuid")?,
+        name: row.get("name")?,
+        created_at: row::time(row, "created_at")?,
+        expires_at: row::optional_time(row, "expires_at")?,
+        revoked_at: row::optional_time(row, "revoked_at")?,
+        last_used_at: row::optional_time(row, "last_used_at")?,
+    })
+}
+
 /// Returns a team's keys, newest first.
 pub fn list(reader: &Reader, team: TeamRowId) -> Result<Vec<KeyRow>> {
     const SQL: &str = "SELECT uuid, name, created_at, expires_at, revoked_at, last_used_at FROM keys
          WHERE team = ?1 ORDER BY created_at DESC, id DESC";
-    reader.query_all(SQL, [team], |row| {
-        Ok(KeyRow {
-            id: row.get("uuid")?,
-            name: row.get("name")?,
-            created_at: row::time(row, "created_at")?,
-            expires_at: row::optional_time(row, "expires_at")?,
-            revoked_at: row::optional_time(row, "revoked_at")?,
-            last_used_at: row::optional_time(row, "last_used_at")?,
-        })
-    })
+    reader.query_all(SQL, [team], read_key)
+}
+
+/// Returns the keys of all operators, newest first.
+pub fn list_of_operators(reader: &Reader) -> Result<Vec<KeyRow>> {
+    const SQL: &str = "SELECT uuid, name, created_at, expires_at, revoked_at, last_used_at FROM keys
+         WHERE kind = 'operator' ORDER BY created_at DESC, id DESC";
+    reader.query_all(SQL, [], read_key)
 }
 
 /// The fields of a key to insert.
@@ -82,9 +102,9 @@ pub fn list(reader: &Reader, team: TeamRowId) -> Result<Vec<KeyRow>> {
 pub struct NewKey<'a> {
     /// ID of the key. It is not secret.
     pub id: Uuid,
-    /// Row ID of the team that the key authenticates.
-    pub team: TeamRowId,
-    /// Name that the team gives the key.
+    /// Row ID of the team that the key authenticates; `None` for the key of an operator.
+    pub team: Option<TeamRowId>,
+    /// Name that its owner gives the key.
     pub name: &'a str,
     /// SHA-256 digest of the key.
     pub digest: [u8; 32],
@@ -101,12 +121,14 @@ pub struct NewKey<'a> {
 /// Inserts a key.
 pub fn insert(writer: &Writer, key: &NewKey) -> Result<()> {
     const SQL: &str =
-        "INSERT INTO keys (uuid, team, name, digest, is_fixture, created_at, expires_at, revoked_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+        "INSERT INTO keys (uuid, kind, team, name, digest, is_fixture, created_at, expires_at, revoked_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    let kind = if key.team.is_some() { PrincipalKind::Team } else { PrincipalKind::Operator };
     writer.execute(
         SQL,
         (
             key.id,
+            kind.as_str(),
             key.team,
             key.name,
             key.digest,
@@ -119,8 +141,8 @@ pub fn insert(writer: &Writer, key: &NewKey) -> Result<()> {
     Ok(())
 }
 
-/// Revokes the key with this ID. If it is already revoked, the earlier time stays. Returns whether the key
-/// exists.
+/// Revokes the key with this ID, of a team or an operator. If it is already revoked, the earlier time stays.
+/// Returns whether the key exists.
 pub fn revoke(writer: &Writer, id: Uuid, at: Timestamp) -> Result<bool> {
     const SQL: &str = "UPDATE keys SET revoked_at = coalesce(revoked_at, ?2) WHERE uuid = ?1";
     Ok(writer.execute(SQL, (id, at.0))? > 0)

@@ -31,6 +31,7 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/0021_latest_sort_changes.sql")),
     M::up(include_str!("migrations/0022_sort_keys.sql")),
     M::up(include_str!("migrations/0023_part_etags.sql")),
+    M::up(include_str!("migrations/0024_principals.sql")),
     M::up(include_str!("migrations/0025_task_quality_refreshes.sql")),
 ];
 
@@ -65,6 +66,15 @@ pub fn schema(reader: &super::Reader) -> crate::error::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        domain::{
+            principals::{KeyOwner, Principal},
+            row_ids::KeyRowId,
+            teams::TeamRowId,
+            time::Timestamp,
+        },
+        store::{Durability, Store, idempotency, keys, usage, verify},
+    };
 
     /// An upgrade keeps the requests of earlier versions, which were executed without jobs.
     #[test]
@@ -99,5 +109,95 @@ mod tests {
         };
         let refresh = "refresh_task_quality";
         assert_eq!(jobs, [job(refresh, 2, 4, 30), job(refresh, 3, 6, 40), job("sweep", 0, 0, 50)]);
+    }
+
+    /// Creates a database with the schema of an earlier version and some rows.
+    fn create_at_version(version: usize, path: &Path, rows: &str) {
+        let mut connection = Connection::open(path).unwrap();
+        connection.pragma_update(None, "foreign_keys", true).unwrap();
+        Migrations::from_slice(MIGRATIONS).to_version(&mut connection, version).unwrap();
+        connection.execute_batch(rows).unwrap();
+    }
+
+    /// Two teams with keys and stored responses, from before there were operators.
+    fn rows_at_23() -> String {
+        let [digest_1, digest_2] = [1, 2].map(|last: u8| format!("x'{last:064x}'"));
+        format!(
+            "INSERT INTO teams (id, uuid, name, is_vendor, is_buyer, tier, created_at)
+             VALUES (1, randomblob(16), 'A', 1, 0, 1, 0), (2, randomblob(16), 'B', 0, 1, 1, 0);
+             INSERT INTO keys (id, uuid, team, name, digest, is_fixture, created_at, expires_at, revoked_at, last_used_at)
+             VALUES (1, randomblob(16), 2, 'ci', {digest_1}, 0, 10, 20, NULL, 15),
+                    (7, randomblob(16), 1, 'old', {digest_2}, 1, 11, NULL, 12, NULL);
+             INSERT INTO idempotency_keys (team, key, route, body, answer, created_at)
+             VALUES (1, 'k', 'POST a', zeroblob(32), x'0102', 5), (2, 'k', 'POST a', zeroblob(32), x'03', 6);"
+        )
+    }
+
+    #[test]
+    fn keys_and_stored_responses_from_before_operators_stay_valid() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("market.sqlite");
+        create_at_version(23, &path, &rows_at_23());
+        let store = Store::open(&path, 1, Durability::None).unwrap();
+        let digest = |last| {
+            let mut digest = [0; 32];
+            digest[31] = last;
+            digest
+        };
+        store
+            .read(|rows| {
+                for (last, team, name, validity) in
+                    [(1, 2, "B", (1, false, Some(20), None)), (2, 1, "A", (7, true, None, Some(12)))]
+                {
+                    let (owner, found) = keys::find_by_digest(rows, &digest(last))?.unwrap();
+                    let KeyOwner::Team(owner) = owner else { panic!("a key of a team") };
+                    assert_eq!((owner.row_id.0, owner.name.as_str()), (team, name));
+                    let times = (found.expires_at.map(|at| at.0), found.revoked_at.map(|at| at.0));
+                    assert_eq!((found.row_id.0, found.is_fixture, times.0, times.1), validity);
+                }
+                assert_eq!(keys::list(rows, TeamRowId(2))?[0].last_used_at, Some(Timestamp(15)));
+                assert!(keys::list_of_operators(rows)?.is_empty());
+                let stored = |principal| idempotency::find(rows, principal, "k", "POST a", Timestamp(0));
+                let team = |number| Principal::Team(TeamRowId(number));
+                assert_eq!(stored(team(1))?.unwrap().response, [1, 2]);
+                assert_eq!(stored(team(2))?.unwrap().response, [3]);
+                assert!(stored(Principal::Operator(KeyRowId(1)))?.is_none());
+                assert_eq!(usage::find(rows, team(1))?.idempotency_bytes, 2);
+                assert!(usage::list_miscounted(rows)?.is_empty());
+                assert_eq!(verify::find_corruption(rows)?, [""; 0]);
+                Ok(())
+            })
+            .unwrap();
+    }
+
+    #[test]
+    fn only_team_keys_have_a_team() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
+        let insert = |kind: &str, team: &str| {
+            let sql = format!(
+                "INSERT INTO keys (uuid, kind, team, name, digest, is_fixture, created_at)
+                 VALUES (randomblob(16), '{kind}', {team}, 'k', randomblob(32), 0, 0)"
+            );
+            store.write(|writer| {
+                writer.execute(
+                    "INSERT OR IGNORE INTO teams (id, uuid, name, is_vendor, is_buyer, tier, created_at)
+                     VALUES (1, randomblob(16), 'A', 1, 0, 1, 0)",
+                    [],
+                )?;
+                writer.execute(&sql, [])
+            })
+        };
+        for (kind, team, is_valid) in [
+            ("team", "1", true),
+            ("operator", "NULL", true),
+            ("team", "NULL", false),
+            ("operator", "1", false),
+            ("other", "NULL", false),
+            ("team", "9", false),
+        ] {
+            let inserted = insert(kind, team);
+            assert_eq!(inserted.is_ok(), is_valid, "{kind} {team}: {inserted:?}");
+        }
     }
 }

@@ -1,8 +1,8 @@
-//! What teams use of what quotas limit. Triggers maintain the numbers.
+//! What principals use of what quotas limit. Triggers maintain the numbers.
 
 use super::Reader;
 use crate::{
-    domain::{quotas::Usage, teams::TeamRowId},
+    domain::{principals::Principal, quotas::Usage, row_ids::KeyRowId, teams::TeamRowId},
     error::Result,
 };
 
@@ -19,14 +19,35 @@ fn read_usage(row: &rusqlite::Row) -> rusqlite::Result<Usage> {
 }
 
 /// Returns what a team uses.
-pub fn find(reader: &Reader, team: TeamRowId) -> Result<Usage> {
+fn find_of_team(reader: &Reader, team: TeamRowId) -> Result<Usage> {
     reader.query_one(&format!("SELECT {COLUMNS} FROM team_usage WHERE team = ?1"), [team], read_usage)
 }
 
-/// Returns the row IDs of teams whose numbers differ from what they count. Reads all counted rows.
-pub fn list_miscounted(reader: &Reader) -> Result<Vec<TeamRowId>> {
-    let sql = format!(
+/// Returns what an operator key uses. Operators own nothing else that quotas limit.
+fn find_of_operator(reader: &Reader, key: KeyRowId) -> Result<Usage> {
+    const SQL: &str =
+        "SELECT idempotency_keys, idempotency_bytes FROM operator_usage WHERE operator_key = ?1";
+    reader.query_one(SQL, [key], |row| {
+        Ok(Usage { idempotency_keys: row.get(0)?, idempotency_bytes: row.get(1)?, ..Usage::default() })
+    })
+}
+
+/// Returns what a principal uses.
+pub fn find(reader: &Reader, principal: Principal) -> Result<Usage> {
+    match principal {
+        Principal::Team(team) => find_of_team(reader, team),
+        Principal::Operator(key) => find_of_operator(reader, key),
+    }
+}
+
+/// Returns the principals whose numbers differ from what they count. Reads all counted rows.
+pub fn list_miscounted(reader: &Reader) -> Result<Vec<Principal>> {
+    const OPERATORS: &str = "SELECT operator_key FROM
+         (SELECT * FROM counted_operator_usage EXCEPT SELECT * FROM operator_usage)";
+    let teams = format!(
         "SELECT team FROM (SELECT team, {COLUMNS} FROM counted_usage EXCEPT SELECT team, {COLUMNS} FROM team_usage)"
     );
-    reader.query_all(&sql, [], |row| row.get(0))
+    let mut miscounted = reader.query_all(&teams, [], |row| row.get(0).map(Principal::Team))?;
+    miscounted.extend(reader.query_all(OPERATORS, [], |row| row.get(0).map(Principal::Operator))?);
+    Ok(miscounted)
 }

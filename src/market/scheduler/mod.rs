@@ -1,8 +1,8 @@
 //! Fair sharing of slots: connections for reading, the one for writing, and requests in progress.
 //!
-//! Start-time fair queueing: each principal has a queue and a virtual time, which advances by the time for
-//! which it occupies slots. A free slot goes to the waiting principal whose virtual time is least, so
-//! principals that wait get equal time, whatever the number and the cost of their requests. Waiting occupies
+//! Start-time fair queueing: each owner has a queue and a virtual time, which advances by the time for
+//! which it occupies slots. A free slot goes to the waiting owner whose virtual time is least, so
+//! owners that wait get equal time, whatever the number and the cost of their requests. Waiting occupies
 //! no thread.
 
 mod queues;
@@ -21,7 +21,7 @@ use self::queues::{Granted, Queues, WaiterId};
 pub use self::share::Share;
 use super::{
     cost_meter::Activity,
-    requester::{Principal, Requester},
+    requester::{Requester, WorkOwner},
 };
 use crate::{
     clock::Stopwatch,
@@ -31,7 +31,7 @@ use crate::{
 /// The `Retry-After` of work that finds its queue full.
 const RETRY_SECONDS: u64 = 1;
 
-/// A number of slots that principals share. Clones share the same slots.
+/// A number of slots that owners share. Clones share the same slots.
 #[derive(Clone, Debug)]
 pub struct Scheduler {
     inner: Arc<Inner>,
@@ -64,7 +64,7 @@ impl Inner {
 pub struct Permit {
     inner: Arc<Inner>,
     requester: Requester,
-    /// What the principal's virtual time was advanced by when the permit was granted.
+    /// What the owner's virtual time was advanced by when the permit was granted.
     charged: Duration,
     /// How long the requester waited for it.
     waited: Duration,
@@ -75,7 +75,7 @@ pub struct Permit {
 #[derive(Debug)]
 struct QueuePlace {
     inner: Arc<Inner>,
-    waiter: Option<(Principal, WaiterId)>,
+    waiter: Option<(WorkOwner, WaiterId)>,
 }
 
 impl Scheduler {
@@ -92,10 +92,10 @@ impl Scheduler {
         Scheduler { inner: Arc::new(Inner { queues, stopwatch, activity }) }
     }
 
-    /// Returns a slot if one is free for the principal.
+    /// Returns a slot if one is free for the owner.
     pub fn try_acquire(&self, requester: &Requester) -> Option<Permit> {
         let now = self.inner.stopwatch.elapsed();
-        let charged = self.inner.lock().try_take(requester.principal(), now)?;
+        let charged = self.inner.lock().try_take(requester.owner(), now)?;
         Some(self.permit(requester.clone(), charged, None))
     }
 
@@ -139,7 +139,7 @@ impl Scheduler {
         receiver.await.map_err(|_| Error::internal("the work panicked or the process is stopping"))?
     }
 
-    /// Calls `start` as soon as the principal gets a slot: now, or on the thread that releases one.
+    /// Calls `start` as soon as the owner gets a slot: now, or on the thread that releases one.
     fn submit(
         &self,
         requester: Requester,
@@ -158,18 +158,18 @@ impl Scheduler {
         start: impl FnOnce(Permit) + Send + 'static,
         is_exempt: bool,
     ) -> Result<QueuePlace> {
-        let principal = requester.principal();
+        let owner = requester.owner();
         let start = Box::new(start);
         let now = self.inner.stopwatch.elapsed();
         let mut queues = self.inner.lock();
         let id = queues
-            .push(principal, Waiter { requester, since: now, start }, is_exempt, now)
+            .push(owner, Waiter { requester, since: now, start }, is_exempt, now)
             .map_err(|_| Error::AtCapacity { retry_seconds: RETRY_SECONDS })?;
         // A slot may have become free since the caller tried to take one.
         let granted = queues.grant_waiting(now);
         drop(queues);
         self.start(granted);
-        Ok(QueuePlace { inner: Arc::clone(&self.inner), waiter: Some((principal, id)) })
+        Ok(QueuePlace { inner: Arc::clone(&self.inner), waiter: Some((owner, id)) })
     }
 
     /// Returns a granted slot. `waiting_since` is when the requester began to wait, if it did.
@@ -190,10 +190,10 @@ impl Scheduler {
         }
     }
 
-    /// Number of slots that a principal occupies.
+    /// Number of slots that an owner occupies.
     #[cfg(test)]
-    pub fn held(&self, principal: Principal) -> usize {
-        self.inner.lock().held(principal)
+    pub fn held(&self, owner: WorkOwner) -> usize {
+        self.inner.lock().held(owner)
     }
 }
 
@@ -211,7 +211,7 @@ impl Permit {
     /// Assigns the slot to another requester, if that one may have another slot now. Otherwise returns the
     /// permit unchanged.
     pub fn try_transfer(mut self, requester: Requester) -> std::result::Result<Permit, Permit> {
-        let (from, to) = (self.requester.principal(), requester.principal());
+        let (from, to) = (self.requester.owner(), requester.owner());
         if from == to {
             return Ok(self);
         }
@@ -238,7 +238,7 @@ impl Drop for Permit {
         let cost = now.saturating_sub(self.granted_at);
         self.requester.count_work(self.inner.activity, cost);
         let mut queues = scheduler.inner.lock();
-        queues.release(self.requester.principal(), self.charged, cost, now);
+        queues.release(self.requester.owner(), self.charged, cost, now);
         let granted = queues.grant_waiting(now);
         drop(queues);
         scheduler.start(granted);
@@ -247,8 +247,8 @@ impl Drop for Permit {
 
 impl Drop for QueuePlace {
     fn drop(&mut self) {
-        if let Some((principal, id)) = self.waiter {
-            let waiter = self.inner.lock().remove(principal, id);
+        if let Some((owner, id)) = self.waiter {
+            let waiter = self.inner.lock().remove(owner, id);
             if let Some(Waiter { requester, since, .. }) = &waiter {
                 let waited = self.inner.stopwatch.elapsed().saturating_sub(*since);
                 requester.count_wait(self.inner.activity, waited);

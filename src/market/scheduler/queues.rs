@@ -11,25 +11,25 @@ use std::{
 };
 
 use super::share::{RECENTLY, Share, ShareOfSlots};
-use crate::market::requester::Principal;
+use crate::market::requester::WorkOwner;
 
 /// What work is charged at least, so that work too short to measure takes turns, too.
 const MIN_COST: Duration = Duration::from_micros(20);
 
-/// A principal with work that took longer has long work; see [`super::Share::AllButOneIfLong`].
+/// An owner with work that took longer has long work; see [`super::Share::AllButOneIfLong`].
 const LONG_WORK: Duration = Duration::from_millis(10);
 
-/// Number of principals in memory at which idle ones are forgotten.
-const MAX_IDLE_PRINCIPALS: usize = 1024;
+/// Number of owners in memory at which idle ones are forgotten.
+const MAX_IDLE_OWNERS: usize = 1024;
 
-/// Identifies a waiter of a principal. Increases with each waiter.
+/// Identifies a waiter of an owner. Increases with each waiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct WaiterId(u64);
 
 /// Work that was granted a slot.
 pub(super) struct Granted<W> {
     pub(super) work: W,
-    /// What its principal was charged.
+    /// What its owner was charged.
     pub(super) charged: Duration,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Granted<W> {
 #[derive(Debug)]
 pub(super) struct QueueFull;
 
-/// The state of a principal.
+/// The state of an owner.
 struct Usage<W> {
     /// The virtual time at which its next work starts.
     virtual_start: Duration,
@@ -52,20 +52,20 @@ struct Usage<W> {
     order_key: Option<(Duration, WaiterId)>,
 }
 
-/// The queues of all principals. `W` is the type of the work that waits in them.
+/// The queues of all owners. `W` is the type of the work that waits in them.
 pub(super) struct Queues<W> {
     slots: usize,
     free: usize,
     max_waiting: usize,
     waiting: usize,
     share: ShareOfSlots,
-    /// The virtual start of the latest work that was granted a slot. A principal that was idle continues from
+    /// The virtual start of the latest work that was granted a slot. An owner that was idle continues from
     /// here, so it cannot save up time.
     virtual_now: Duration,
     next_id: WaiterId,
-    principals: HashMap<Principal, Usage<W>>,
-    /// The principals that have waiters, by virtual start, then by their first waiter.
-    order: BTreeMap<(Duration, WaiterId), Principal>,
+    owners: HashMap<WorkOwner, Usage<W>>,
+    /// The owners that have waiters, by virtual start, then by their first waiter.
+    order: BTreeMap<(Duration, WaiterId), WorkOwner>,
 }
 
 impl<W> fmt::Debug for Queues<W> {
@@ -84,19 +84,19 @@ impl<W> Queues<W> {
             share: ShareOfSlots::new(share, slots),
             virtual_now: Duration::ZERO,
             next_id: WaiterId(0),
-            principals: HashMap::new(),
+            owners: HashMap::new(),
             order: BTreeMap::new(),
         }
     }
 
-    /// Takes a slot for a principal that has no waiters, if it may have one. Returns what it was charged.
+    /// Takes a slot for an owner that has no waiters, if it may have one. Returns what it was charged.
     /// [`Queues::grant_waiting`] is called whenever a waiter could start, so this overtakes nobody.
-    pub(super) fn try_take(&mut self, principal: Principal, now: Duration) -> Option<Duration> {
-        self.share.note_active(principal, now);
-        let usage = self.principals.entry(principal).or_default();
+    pub(super) fn try_take(&mut self, owner: WorkOwner, now: Duration) -> Option<Duration> {
+        self.share.note_active(owner, now);
+        let usage = self.owners.entry(owner).or_default();
         if self.free == 0
             || !usage.waiters.is_empty()
-            || !self.share.may_take(principal, usage.held, usage.long_until, self.free, now)
+            || !self.share.may_take(owner, usage.held, usage.long_until, self.free, now)
         {
             return None;
         }
@@ -104,17 +104,17 @@ impl<W> Queues<W> {
         Some(usage.charge(&mut self.virtual_now))
     }
 
-    /// Adds a waiter. A principal may have as many as there are free places, plus one, so that there are
+    /// Adds a waiter. An owner may have as many as there are free places, plus one, so that there are
     /// always places for another.
     pub(super) fn push(
         &mut self,
-        principal: Principal,
+        owner: WorkOwner,
         work: W,
         is_exempt: bool,
         now: Duration,
     ) -> Result<WaiterId, QueueFull> {
-        self.share.note_active(principal, now);
-        let usage = self.principals.entry(principal).or_default();
+        self.share.note_active(owner, now);
+        let usage = self.owners.entry(owner).or_default();
         let free_places = self.max_waiting.saturating_sub(self.waiting);
         if !is_exempt && (free_places == 0 || usage.waiters.len() > free_places) {
             return Err(QueueFull);
@@ -122,56 +122,55 @@ impl<W> Queues<W> {
         let id = self.next_id;
         self.next_id.0 += 1;
         if usage.waiters.is_empty() {
-            // An idle principal continues from now.
+            // An idle owner continues from now.
             usage.virtual_start = usage.virtual_start.max(self.virtual_now);
         }
         usage.waiters.push_back((id, work));
         self.waiting += 1;
-        usage.update_order(principal, &mut self.order);
+        usage.update_order(owner, &mut self.order);
         Ok(id)
     }
 
     /// Removes a waiter, if it has not been granted a slot.
-    pub(super) fn remove(&mut self, principal: Principal, id: WaiterId) -> Option<W> {
-        let usage = self.principals.get_mut(&principal)?;
+    pub(super) fn remove(&mut self, owner: WorkOwner, id: WaiterId) -> Option<W> {
+        let usage = self.owners.get_mut(&owner)?;
         let index = usage.waiters.binary_search_by_key(&id, |(id, _)| *id).ok()?;
         let (_, work) = usage.waiters.remove(index)?;
         self.waiting -= 1;
-        usage.update_order(principal, &mut self.order);
+        usage.update_order(owner, &mut self.order);
         Some(work)
     }
 
-    /// Grants free slots to waiters. Principals that have their share are skipped; each of them holds slots,
+    /// Grants free slots to waiters. Owners that have their share are skipped; each of them holds slots,
     /// so they are fewer than the slots.
     pub(super) fn grant_waiting(&mut self, now: Duration) -> Vec<Granted<W>> {
         let mut granted = Vec::new();
         while self.free > 0 && self.waiting > 0 {
-            let may_take = |principal: &&Principal| self.may_take(**principal, now);
-            let Some(principal) = self.order.values().find(may_take).copied() else { break };
-            let Some(usage) = self.principals.get_mut(&principal) else { break };
+            let may_take = |owner: &&WorkOwner| self.may_take(**owner, now);
+            let Some(owner) = self.order.values().find(may_take).copied() else { break };
+            let Some(usage) = self.owners.get_mut(&owner) else { break };
             let Some((_, work)) = usage.waiters.pop_front() else { break };
             self.waiting -= 1;
             self.free -= 1;
             let charged = usage.charge(&mut self.virtual_now);
-            usage.update_order(principal, &mut self.order);
+            usage.update_order(owner, &mut self.order);
             granted.push(Granted { work, charged });
         }
         granted
     }
 
-    /// Whether a waiting principal may have another slot.
-    fn may_take(&self, principal: Principal, now: Duration) -> bool {
-        let usage = self.principals.get(&principal);
-        usage
-            .is_some_and(|usage| self.share.may_take(principal, usage.held, usage.long_until, self.free, now))
+    /// Whether a waiting owner may have another slot.
+    fn may_take(&self, owner: WorkOwner, now: Duration) -> bool {
+        let usage = self.owners.get(&owner);
+        usage.is_some_and(|usage| self.share.may_take(owner, usage.held, usage.long_until, self.free, now))
     }
 
     /// Releases a slot. Replaces what was charged for the work by what it has cost.
-    pub(super) fn release(&mut self, principal: Principal, charged: Duration, cost: Duration, now: Duration) {
-        self.share.note_active(principal, now);
+    pub(super) fn release(&mut self, owner: WorkOwner, charged: Duration, cost: Duration, now: Duration) {
+        self.share.note_active(owner, now);
         self.free += 1;
         let cost = cost.max(MIN_COST);
-        if let Some(usage) = self.principals.get_mut(&principal) {
+        if let Some(usage) = self.owners.get_mut(&owner) {
             usage.held -= 1;
             usage.virtual_start = (usage.virtual_start + cost).saturating_sub(charged);
             // One expensive piece of work counts for several that follow.
@@ -179,30 +178,30 @@ impl<W> Queues<W> {
             if cost > LONG_WORK {
                 usage.long_until = now + RECENTLY;
             }
-            usage.update_order(principal, &mut self.order);
+            usage.update_order(owner, &mut self.order);
         }
-        if self.principals.len() > MAX_IDLE_PRINCIPALS {
+        if self.owners.len() > MAX_IDLE_OWNERS {
             self.forget_idle(now);
         }
     }
 
-    /// Moves a slot from one principal to another, if the latter may have one more. `charged` is what the
+    /// Moves a slot from one owner to another, if the latter may have one more. `charged` is what the
     /// former was charged; it gets that back. Returns what the latter was charged.
     pub(super) fn transfer(
         &mut self,
-        from: Principal,
+        from: WorkOwner,
         charged: Duration,
-        to: Principal,
+        to: WorkOwner,
         now: Duration,
     ) -> Option<Duration> {
         self.share.note_active(to, now);
         let free = self.free + 1;
-        let usage = self.principals.entry(to).or_default();
+        let usage = self.owners.entry(to).or_default();
         if !usage.waiters.is_empty() || !self.share.may_take(to, usage.held, usage.long_until, free, now) {
             return None;
         }
         let charged_to = usage.charge(&mut self.virtual_now);
-        if let Some(usage) = self.principals.get_mut(&from) {
+        if let Some(usage) = self.owners.get_mut(&from) {
             usage.held -= 1;
             usage.virtual_start = usage.virtual_start.saturating_sub(charged);
             usage.update_order(from, &mut self.order);
@@ -210,13 +209,13 @@ impl<W> Queues<W> {
         Some(charged_to)
     }
 
-    /// Forgets idle principals. Those that owe time or had long work are remembered unless they are too many.
+    /// Forgets idle owners. Those that owe time or had long work are remembered unless they are too many.
     fn forget_idle(&mut self, now: Duration) {
         let virtual_now = self.virtual_now;
         let is_remembered = |usage: &Usage<W>| usage.virtual_start > virtual_now || usage.long_until > now;
-        self.principals.retain(|_, usage| usage.is_active() || is_remembered(usage));
-        if self.principals.len() > MAX_IDLE_PRINCIPALS / 2 {
-            self.principals.retain(|_, usage| usage.is_active());
+        self.owners.retain(|_, usage| usage.is_active() || is_remembered(usage));
+        if self.owners.len() > MAX_IDLE_OWNERS / 2 {
+            self.owners.retain(|_, usage| usage.is_active());
         }
     }
 
@@ -227,8 +226,8 @@ impl<W> Queues<W> {
     }
 
     #[cfg(test)]
-    pub(super) fn held(&self, principal: Principal) -> usize {
-        self.principals.get(&principal).map_or(0, |usage| usage.held)
+    pub(super) fn held(&self, owner: WorkOwner) -> usize {
+        self.owners.get(&owner).map_or(0, |usage| usage.held)
     }
 }
 
@@ -249,7 +248,7 @@ impl<W> Usage<W> {
     /// Counts a slot, and advances the virtual time by what the work is expected to cost. Returns that.
     fn charge(&mut self, virtual_now: &mut Duration) -> Duration {
         if self.order_key.is_none() {
-            // An idle principal continues from now. One that waited keeps what it is owed.
+            // An idle owner continues from now. One that waited keeps what it is owed.
             self.virtual_start = self.virtual_start.max(*virtual_now);
         }
         let charged = self.recent_cost.max(MIN_COST);
@@ -259,8 +258,8 @@ impl<W> Usage<W> {
         charged
     }
 
-    /// Updates the place of the principal among those that wait.
-    fn update_order(&mut self, principal: Principal, order: &mut BTreeMap<(Duration, WaiterId), Principal>) {
+    /// Updates the place of the owner among those that wait.
+    fn update_order(&mut self, owner: WorkOwner, order: &mut BTreeMap<(Duration, WaiterId), WorkOwner>) {
         let key = self.waiters.front().map(|(id, _)| (self.virtual_start, *id));
         if key == self.order_key {
             return;
@@ -269,7 +268,7 @@ impl<W> Usage<W> {
             order.remove(&old);
         }
         if let Some(key) = key {
-            order.insert(key, principal);
+            order.insert(key, owner);
         }
     }
 

@@ -5,10 +5,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use proptest::prelude::*;
 
 use super::*;
-use crate::{clock::Clock, domain::teams::TeamRowId};
+use crate::{
+    clock::Clock,
+    domain::{principals::Principal, teams::TeamRowId},
+};
 
-fn team(number: usize) -> Principal {
-    Principal::Team(TeamRowId(number as i64))
+fn team(number: usize) -> WorkOwner {
+    WorkOwner::Principal(Principal::Team(TeamRowId(number as i64)))
 }
 
 fn requester(number: usize) -> Requester {
@@ -29,7 +32,7 @@ proptest! {
         let running = Arc::new(Mutex::new(Vec::new()));
         let started = Arc::new(AtomicUsize::new(0));
         let (mut places, mut submitted, mut canceled) = (Vec::new(), 0, 0);
-        for (action, principal, index) in actions {
+        for (action, owner, index) in actions {
             match action {
                 0 => {
                     let (running, started) = (Arc::clone(&running), Arc::clone(&started));
@@ -38,7 +41,7 @@ proptest! {
                         running.lock().unwrap().push(permit);
                     };
                     submitted += 1;
-                    places.extend(scheduler.submit(requester(principal), start).unwrap());
+                    places.extend(scheduler.submit(requester(owner), start).unwrap());
                 }
                 1 if !places.is_empty() => {
                     let before = scheduler.inner.lock().free_and_waiting().1;
@@ -141,7 +144,7 @@ async fn time_without_a_slot_is_counted_as_waiting() {
 }
 
 #[tokio::test]
-async fn transferred_slot_counts_for_the_other_principal() {
+async fn transferred_slot_counts_for_the_other_owner() {
     let (_, scheduler) = new_scheduler(4, Share::AsManyAsFree);
     let first = scheduler.acquire(requester(0)).await.unwrap().try_transfer(requester(1)).unwrap();
     let second = scheduler.acquire(requester(0)).await.unwrap();

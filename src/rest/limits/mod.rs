@@ -1,10 +1,11 @@
-//! Rate limits: requests per minute of a client address, and of a team by [`Budget`].
+//! Rate limits: requests per minute of a client address, and of a principal (a team, or an operator by its
+//! key) by [`Budget`]. Each market has its own.
 //!
 //! The middleware counts a request by address before its key is checked and its body is read. Requests with a
 //! malformed head or `Host` and preflight requests are answered earlier, and not counted. A request with a
-//! valid key is also counted by team, as soon as the team is known: see [`RequestLimits::charge_team`]. When
-//! it has ended, its team pays for what its reads and writes have cost. If no limit is configured, a request
-//! has no [`RequestLimits`], and nothing is counted.
+//! valid key is also counted by principal, as soon as that is known: see [`RequestLimits::charge_principal`].
+//! When it has ended, its principal pays for what its reads and writes have cost. If no limit is configured,
+//! a request has no [`RequestLimits`], and nothing is counted.
 
 mod budgets;
 mod meter;
@@ -35,9 +36,9 @@ use super::{
 use crate::{
     clock::Stopwatch,
     config::{LimitSettings, Settings},
-    domain::teams::TeamRowId,
+    domain::principals::Principal,
     error::{Error, Result},
-    market::{CostMeter, Principal, Requester},
+    market::{CostMeter, Requester, WorkOwner},
     string_enum::StringEnum,
 };
 
@@ -59,7 +60,7 @@ const TIME_PER_REQUEST: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub struct RateLimits {
     address: Option<Meter<IpAddr>>,
-    teams: Vec<(Budget, Meter<TeamRowId>)>,
+    principals: Vec<(Budget, Meter<Principal>)>,
     trust_forwarded_for: bool,
 }
 
@@ -70,11 +71,11 @@ impl RateLimits {
         let meter = |budget: &Budget| {
             Some((*budget, Meter::new(budget.as_str(), budget.quota(settings), stopwatch)?))
         };
-        let teams: Vec<_> = Budget::ALL.iter().filter_map(meter).collect();
-        if address.is_none() && teams.is_empty() {
+        let principals: Vec<_> = Budget::ALL.iter().filter_map(meter).collect();
+        if address.is_none() && principals.is_empty() {
             return None;
         }
-        Some(RateLimits { address, teams, trust_forwarded_for: settings.trust_forwarded_for })
+        Some(RateLimits { address, principals, trust_forwarded_for: settings.trust_forwarded_for })
     }
 
     /// Counts a request by client address. Returns none if addresses have no limit.
@@ -84,8 +85,8 @@ impl RateLimits {
     }
 
     /// Returns the meter of a budget; none if it is unlimited.
-    fn meter(&self, budget: Budget) -> Option<&Meter<TeamRowId>> {
-        self.teams.iter().find(|(limited, _)| *limited == budget).map(|(_, meter)| meter)
+    fn meter(&self, budget: Budget) -> Option<&Meter<Principal>> {
+        self.principals.iter().find(|(limited, _)| *limited == budget).map(|(_, meter)| meter)
     }
 }
 
@@ -98,8 +99,8 @@ struct RequestLimitsInner {
     limits: Arc<RateLimits>,
     /// The budget of the operation that runs. The requests of agents run several.
     budget: Mutex<Budget>,
-    /// The team that pays for the request, once it is known.
-    team: OnceLock<TeamRowId>,
+    /// Who pays for the request, once that is known.
+    principal: OnceLock<Principal>,
     /// The time of the reads and writes so far.
     cost: CostMeter,
     /// Number of requests that were charged for this time.
@@ -113,7 +114,7 @@ impl RequestLimits {
         RequestLimits(Arc::new(RequestLimitsInner {
             limits,
             budget: Mutex::new(Budget::Other),
-            team: OnceLock::new(),
+            principal: OnceLock::new(),
             cost,
             charged_for_cost: AtomicU32::new(0),
             quota_states: Mutex::default(),
@@ -130,18 +131,18 @@ impl RequestLimits {
         }
     }
 
-    /// Counts a request by team, or fails if the team has used up its budget.
-    pub fn charge_team(request: &Request, team: TeamRowId) -> Result<()> {
+    /// Counts a request by principal, or fails if the principal has used up its budget.
+    pub fn charge_principal(request: &Request, principal: Principal) -> Result<()> {
         let Some(request_limits) = request.data::<RequestLimits>() else { return Ok(()) };
-        let _ = request_limits.0.team.set(team);
+        let _ = request_limits.0.principal.set(principal);
         match request_limits.0.limits.meter(request_limits.0.budget()) {
-            Some(meter) => request_limits.record(meter.count(&team)),
+            Some(meter) => request_limits.record(meter.count(&principal)),
             None => Ok(()),
         }
     }
 
     /// Returns the requester of a request whose key has not been checked. What its reads and writes cost is
-    /// charged to the team when it ends.
+    /// charged to the principal when it ends.
     pub fn client_requester(request: &Request, settings: &Settings) -> Requester {
         let network = request_network(request, settings.limits.trust_forwarded_for);
         let cost = match request.data::<RequestLimits>() {
@@ -149,8 +150,8 @@ impl RequestLimits {
             None => request_id::cost_meter(request),
         };
         match cost {
-            Some(cost) => Requester::new(Principal::Client(network), cost),
-            None => Requester::unmetered(Principal::Client(network)),
+            Some(cost) => Requester::new(WorkOwner::Client(network), cost),
+            None => Requester::unmetered(WorkOwner::Client(network)),
         }
     }
 
@@ -200,16 +201,16 @@ impl RequestLimitsInner {
         }
     }
 
-    /// Charges the team for the cost of its reads and writes that was not charged yet.
+    /// Charges the principal for the cost of its reads and writes that was not charged yet.
     fn charge_cost(&self) {
-        let Some(team) = self.team.get() else { return };
+        let Some(principal) = self.principal.get() else { return };
         let due = u32::try_from(self.cost.total().as_nanos() / TIME_PER_REQUEST.as_nanos());
         let due = due.unwrap_or(u32::MAX);
         let unpaid = due.saturating_sub(self.charged_for_cost.fetch_max(due, Ordering::Relaxed));
         if unpaid > 0
             && let Some(meter) = self.limits.meter(self.budget())
         {
-            self.report(meter.charge(team, unpaid));
+            self.report(meter.charge(principal, unpaid));
         }
     }
 }
@@ -250,7 +251,7 @@ mod tests {
     use super::*;
     use crate::{
         clock::Clock,
-        domain::time::Timestamp,
+        domain::{teams::TeamRowId, time::Timestamp},
         market::{Activity, Scheduler, Share},
     };
 
@@ -261,10 +262,10 @@ mod tests {
         let endpoint = Arc::new(make(move |request: Request| {
             let (readers, time) = (readers.clone(), Arc::clone(&time));
             async move {
-                let team = TeamRowId(1);
-                RequestLimits::charge_team(&request, team).map_err(problem::ApiError)?;
+                let team = Principal::Team(TeamRowId(1));
+                RequestLimits::charge_principal(&request, team).map_err(problem::ApiError)?;
                 let client = RequestLimits::client_requester(&request, &Settings::default());
-                let permit = readers.acquire(client.into_team(team)).await.map_err(problem::ApiError)?;
+                let permit = readers.acquire(client.into_principal(team)).await.map_err(problem::ApiError)?;
                 time.advance(milliseconds * 1000);
                 drop(permit);
                 Ok::<_, poem::Error>("done".into_response())
@@ -308,12 +309,13 @@ mod tests {
         let endpoint = Arc::new(make(move |request: Request| {
             let (readers, clock) = (readers.clone(), Arc::clone(&clock));
             async move {
+                let team = Principal::Team(TeamRowId(1));
                 for (budget, milliseconds) in [(Budget::Catalog, 120), (Budget::Sales, 500)] {
                     RequestLimits::set_budget(&request, budget);
-                    RequestLimits::charge_team(&request, TeamRowId(1)).map_err(problem::ApiError)?;
+                    RequestLimits::charge_principal(&request, team).map_err(problem::ApiError)?;
                     let client = RequestLimits::client_requester(&request, &Settings::default());
                     let permit =
-                        readers.acquire(client.into_team(TeamRowId(1))).await.map_err(problem::ApiError)?;
+                        readers.acquire(client.into_principal(team)).await.map_err(problem::ApiError)?;
                     clock.advance(milliseconds * 1000);
                     drop(permit);
                 }

@@ -8,9 +8,11 @@ use serde_json::{Map, Value, json};
 
 use super::document_operations;
 use crate::{
-    error::{Error, GoneCode, Problem},
+    domain::principals::PrincipalKind,
+    error::{Code, Error, GoneCode, Problem},
     operations,
     rest::problem::{self, ErrorBody, ValidationBody},
+    string_enum::StringEnum,
 };
 
 /// The content type of all documented bodies.
@@ -164,6 +166,45 @@ const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 12] = [
     ),
 ];
 
+/// The error responses that APIs with operator keys have instead of those with the same name.
+const FOR_OPERATORS: [ErrorResponse; 5] = [
+    ErrorResponse {
+        name: "Unauthorized",
+        status: "401",
+        description: "The operator key is missing or invalid.",
+        example: || Error::Unauthorized("This API key has expired. Use another operator key.".to_owned()),
+    },
+    ErrorResponse {
+        name: "Forbidden",
+        status: "403",
+        description: "The key is not an operator key.",
+        example: || Error::OperatorRequired,
+    },
+    ErrorResponse {
+        name: "NotFound",
+        status: "404",
+        description: "The resource does not exist.",
+        example: || Error::not_found("listing"),
+    },
+    ErrorResponse {
+        name: "Conflict",
+        status: "409",
+        description: "The current state of the resource does not allow the operation, or a quota of the operator \
+                      key is used up.",
+        example: || Error::InvalidTransition { from: "draft", allowed: vec!["submit", "archive"] },
+    },
+    ErrorResponse {
+        name: "RateLimited",
+        status: "429",
+        description: "The operator key or the client address has used up its budget. Wait for the time in \
+                      `Retry-After`.",
+        example: || {
+            let budget = "`catalog` budget of 1200 requests per minute".to_owned();
+            Error::RateLimited { budget, retry_seconds: 1 }
+        },
+    },
+];
+
 /// Returns the response headers: name, description, and schema.
 fn response_headers() -> [(&'static str, &'static str, Value); 6] {
     [
@@ -232,7 +273,7 @@ fn takes_upload_grant(operation: &Map<String, Value>) -> bool {
 }
 
 /// Adds the components that [`add_responses`] refers to.
-pub fn add_components(document: &mut Value) {
+pub fn add_components(document: &mut Value, keys: PrincipalKind) {
     let has_body =
         document_operations::operations(document).any(|operation| operation.contains_key("requestBody"));
     let has_grants = document_operations::operations(document).any(|operation| takes_upload_grant(operation));
@@ -242,6 +283,11 @@ pub fn add_components(document: &mut Value) {
     ValidationBody::register(&mut registry);
     for (name, schema) in &registry.schemas {
         components["schemas"][name] = json!(schema);
+    }
+    if keys != PrincipalKind::Operator
+        && let Some(codes) = components["schemas"][Code::NAME]["enum"].as_array_mut()
+    {
+        codes.retain(|code| *code != Code::OperatorRequired.as_str());
     }
     components["schemas"]["ValidationProblem"]["properties"]["loc"]["items"] =
         json!({"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 0}]});
@@ -254,11 +300,17 @@ pub fn add_components(document: &mut Value) {
         AppliesTo::All | AppliesTo::Authenticated => true,
     };
     for (_, response) in ERROR_RESPONSES.iter().filter(|(applies_to, _)| is_used(*applies_to)) {
-        components["responses"][response.name] = response.to_json();
+        components["responses"][response.name] = response.for_keys(keys).to_json();
     }
 }
 
 impl ErrorResponse {
+    /// Returns the response that APIs with this kind of keys have.
+    fn for_keys(&self, keys: PrincipalKind) -> &ErrorResponse {
+        let mut other = FOR_OPERATORS.iter().filter(|_| keys == PrincipalKind::Operator);
+        other.find(|response| response.name == self.name).unwrap_or(self)
+    }
+
     fn to_json(&self) -> Value {
         let error = (self.example)();
         let schema = if let Error::Invalid(_) = error { "ValidationBody" } else { "ErrorBody" };

@@ -17,10 +17,11 @@ use serde_json::{Map, Value, json};
 use self::document_operations::operations;
 use super::{
     api::Api,
+    auth,
     limits::Budget,
     route::{DeclaredRoute, RouteAttributes},
 };
-use crate::{config::ContactSettings, string_enum::StringEnum};
+use crate::{config::ContactSettings, domain::principals::PrincipalKind, string_enum::StringEnum};
 
 /// The OpenAPI version: the last one in which `nullable` has the meaning that clients expect.
 const OPENAPI_VERSION: &str = "3.0.3";
@@ -38,15 +39,17 @@ pub fn generate_document(api: &Api, base_url: &str) -> Value {
     let schemas = document["components"]["schemas"].clone();
     let routes = api.routes();
     for operation in operations(&mut document) {
-        let attributes = &*attributes_of(operation, &routes);
+        let route = attributes_of(operation, &routes);
+        let attributes = &*route;
         operation.insert("x-budget".to_owned(), json!(attributes.budget.as_str()));
-        parameters::expand_structs(operation, &schemas, attributes);
+        parameters::expand_structs(operation, &schemas, &route);
         add_examples(operation, attributes);
         error_responses::add_responses(operation);
     }
     links::add_links(&mut document, &routes);
     remove_unused_tags(&mut document);
-    error_responses::add_components(&mut document);
+    error_responses::add_components(&mut document, api.keys);
+    describe_keys(&mut document, api.keys);
     schemas::complete_schemas(&mut document);
     document
 }
@@ -63,23 +66,39 @@ fn attributes_of(operation: &Map<String, Value>, routes: &[DeclaredRoute]) -> De
 
 fn info(api: &Api) -> Value {
     let Api { title, purpose: text, .. } = api;
+    let (key, holder) = match api.keys {
+        PrincipalKind::Team => ("a team's API key", "team"),
+        PrincipalKind::Operator => ("an operator key", "operator key"),
+    };
     json!({
         "title": title,
         "version": API_VERSION,
         "description": format!(
-            "{text}\n\nAuthenticate with a team's API key in the `Authorization: Bearer <key>`, \
+            "{text}\n\nAuthenticate with {key} in the `Authorization: Bearer <key>`, \
              `platform-api-key`, or `X-API-Key` header; if several are sent, only the first in this order \
              is used. Timestamps are UTC in RFC 3339 format with three decimal places. Amounts that are \
              numbers are in US dollars; amounts that are strings have two decimal places. Unknown query \
              parameters are rejected. Every response has an `X-Request-Id` header. Responses to GET have \
              an `ETag`; send it in `If-None-Match` to get 304 without a body if the content has not \
-             changed. HEAD is supported wherever GET is.\n\nEach team has these rate limit budgets, in \
+             changed. HEAD is supported wherever GET is.\n\nEach {holder} has these rate limit budgets, in \
              requests per minute: {}. `x-budget` names the budget of an operation, and the `RateLimit` \
              response header reports what remains of it. Budgets without a limit are not reported.",
             Budget::ALL.iter().map(|budget| format!("`{}`", budget.as_str())).collect::<Vec<_>>().join(", ")
         ),
         "license": {"name": "MIT OR Apache-2.0", "url": "https://spdx.org/licenses/MIT.html"},
     })
+}
+
+/// Describes which keys the security schemes carry. The framework describes those of teams.
+fn describe_keys(document: &mut Value, keys: PrincipalKind) {
+    if keys == PrincipalKind::Team {
+        return;
+    }
+    let schemes = document["components"]["securitySchemes"].as_object_mut();
+    for (_, scheme) in schemes.into_iter().flatten() {
+        let described = scheme["description"].as_str().unwrap_or_default();
+        scheme["description"] = json!(described.replacen(auth::KEY_OF_TEAM, "An operator key", 1));
+    }
 }
 
 /// Sets whom to ask about the API. Without any contact in the settings, the document has none.

@@ -5,18 +5,19 @@ use serde_json::{Map, Value, json};
 
 use super::examples;
 use crate::{
+    domain::principals::PrincipalKind,
     operations::idempotency::HEADER,
     rest::{
         idempotent::MAX_KEY_LENGTH,
         resolved_schemas::integer_range,
-        route::{Repeatability, RouteAttributes},
+        route::{DeclaredRoute, Repeatability},
         schema_marks::{IDEMPOTENCY_MARK, PARAMS_MARK, ROUTE_MARK},
     },
 };
 
 /// Replaces the parameter that represents a struct by one parameter per field, in field order. Removes the
 /// mark of the route, and replaces that of an idempotency key.
-pub fn expand_structs(operation: &mut Map<String, Value>, schemas: &Value, attributes: &RouteAttributes) {
+pub fn expand_structs(operation: &mut Map<String, Value>, schemas: &Value, attributes: &DeclaredRoute) {
     let Some(Value::Array(declared)) = operation.remove("parameters") else {
         return;
     };
@@ -35,7 +36,7 @@ pub fn expand_structs(operation: &mut Map<String, Value>, schemas: &Value, attri
         }
     }
     if attributes.repeatability == Repeatability::OncePerKey {
-        parameters.push(idempotency_key());
+        parameters.push(idempotency_key(attributes.required_access.key_kind()));
     }
     for parameter in &mut parameters {
         let name = parameter["name"].as_str().unwrap_or_default();
@@ -49,14 +50,19 @@ pub fn expand_structs(operation: &mut Map<String, Value>, schemas: &Value, attri
 }
 
 /// Returns the parameter for the `Idempotency-Key` header.
-fn idempotency_key() -> Value {
+fn idempotency_key(keys: PrincipalKind) -> Value {
+    let scope = match keys {
+        PrincipalKind::Team => "team",
+        PrincipalKind::Operator => "operator key",
+    };
     json!({
         "name": HEADER,
         "in": "header",
         "required": false,
-        "description": "Identifies this request; unique within the team. If the same request is repeated \
-                        with the same key within a day, the first response is returned and the operation is \
-                        not performed again.",
+        "description": format!(
+            "Identifies this request; unique within the {scope}. If the same request is repeated with the same \
+             key within a day, the first response is returned and the operation is not performed again."
+        ),
         "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH, "pattern": "^[!-~]+$"},
     })
 }

@@ -7,10 +7,11 @@ use uuid::Uuid;
 
 use super::*;
 use crate::{
-    domain::teams::Role,
+    domain::{principals::PrincipalKind, teams::Role},
     operations::access::AuthenticatedTeam,
     rest::{
         api::RouteGroup,
+        cors::CorsPolicy,
         enum_value::EnumValue,
         json::{Json, JsonResult},
         limits::Budget,
@@ -108,6 +109,9 @@ static THINGS: RouteGroup = RouteGroup {
 
 static API: Api = Api {
     name: "things",
+    prefix: "/v2",
+    keys: PrincipalKind::Team,
+    cors: CorsPolicy::ConfiguredOrigins,
     title: "Things",
     purpose: "For tests.",
     demo_key: "",

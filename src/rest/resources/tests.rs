@@ -11,8 +11,8 @@ use poem::{
 use super::*;
 use crate::{
     clock::Clock,
-    domain::time::Timestamp,
-    market::{CostMeter, Principal},
+    domain::{teams::TeamRowId, time::Timestamp},
+    market::{CostMeter, WorkOwner},
 };
 
 impl RequestResources {
@@ -22,8 +22,8 @@ impl RequestResources {
         RequestResources(Arc::new(Inner {
             shared: Arc::clone(shared),
             network,
-            requester: Requester::new(Principal::Client(network), cost),
-            team: team.into(),
+            requester: Requester::new(WorkOwner::Client(network), cost),
+            principal: Principal::Team(team).into(),
             is_read: true,
             memory: Mutex::default(),
         }))
@@ -33,7 +33,7 @@ impl RequestResources {
 impl Resources {
     /// Takes a permit for heavy work on behalf of the process.
     pub fn take_heavy_permit(&self) -> Permit {
-        self.heavy_work.try_acquire(&Requester::unmetered(Principal::Process)).expect("a free permit")
+        self.heavy_work.try_acquire(&Requester::unmetered(WorkOwner::Process)).expect("a free permit")
     }
 }
 

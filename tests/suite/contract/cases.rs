@@ -115,6 +115,8 @@ impl Case {
         match self.access {
             RequiredAccess::Vendor => &VENDORS,
             RequiredAccess::Buyer => &BUYERS,
+            // The demo market has no operator keys.
+            RequiredAccess::Operator => &[],
             _ => &TEAMS_WITH_CATALOG_ACCESS,
         }
     }

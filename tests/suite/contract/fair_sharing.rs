@@ -3,7 +3,7 @@
 use std::{fmt::Write, sync::mpsc};
 
 use futures_util::{StreamExt, stream::FuturesUnordered};
-use marketplace::market::{Principal, Requester, max_blocking_threads};
+use marketplace::market::{Requester, WorkOwner, max_blocking_threads};
 use poem::http::Method;
 use serde_json::json;
 
@@ -126,7 +126,7 @@ fn waiting_requests_leave_threads_for_work() {
     let threads = max_blocking_threads(market.market().settings());
     let runtime =
         tokio::runtime::Builder::new_current_thread().max_blocking_threads(threads).build().unwrap();
-    let team = |number: u8| Requester::unmetered(Principal::Client([192, 0, 2, number].into()));
+    let team = |number: u8| Requester::unmetered(WorkOwner::Client([192, 0, 2, number].into()));
     runtime.block_on(async {
         let (release, released) = mpsc::channel::<()>();
         let mut occupying = std::pin::pin!(market.market().write(Requester::process(), move |_| {

@@ -29,4 +29,5 @@ mod schemas;
 mod statement_counts;
 mod targets;
 mod trial_api;
+mod trial_operator_api;
 mod write_operations;

@@ -2,10 +2,11 @@
 //! document, a docs page, access control, a budget, and a tool for agents.
 
 use marketplace::{
+    domain::principals::PrincipalKind,
     mcp,
     operations::access::Buyer,
     rest::{
-        self, Api, Budget, JsonResult, RouteGroup,
+        self, Api, Budget, CorsPolicy, JsonResult, RouteGroup,
         route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
     },
 };
@@ -70,6 +71,9 @@ static TRIAL_ROUTES: RouteGroup = RouteGroup {
 
 static TRIAL: Api = Api {
     name: "trial",
+    prefix: "/trial/v1",
+    keys: PrincipalKind::Team,
+    cors: CorsPolicy::ConfiguredOrigins,
     title: "Trial API",
     purpose: "For a test.",
     demo_key: "mkt_demo_buyer",

@@ -5,7 +5,7 @@ use marketplace::{
     error::ErrorChain,
     market::{Market, OpenError, OpenMode, OpenOptions},
     mcp,
-    operations::keys,
+    operations::{access::Platform, keys},
     rest,
     store::Durability,
 };
@@ -127,6 +127,20 @@ async fn missing_or_revoked_key_fails_at_the_first_call() {
     market.market().write_blocking(|writer| keys::revoke(writer, id)).unwrap();
     let response = agent.request("tools/list", json!({})).await;
     assert_eq!(response["error"]["message"], "Unauthorized", "{response}");
+    agent.finish().await;
+}
+
+#[tokio::test]
+async fn operator_key_is_refused_as_over_http() {
+    let market = TestMarket::empty();
+    let (_, key) = market
+        .market()
+        .write_blocking(|writer| keys::create_for_operator(writer, Platform::of_process(), "test", None))
+        .unwrap();
+    let mut agent = Agent::start(open_read_only(&market), Some(&key));
+    agent.initialize().await;
+    let response = agent.request("tools/list", json!({})).await;
+    assert_eq!(response["error"]["data"]["error"]["code"], "marketplace_role_required", "{response}");
     agent.finish().await;
 }
 

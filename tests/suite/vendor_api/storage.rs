@@ -66,14 +66,14 @@ async fn full_disk_allows_repeating_requests() {
     let authenticated =
         operations::access::AuthenticatedTeam::authenticate(market.market(), Requester::process(), SELLER);
     let request = idempotency::Request {
-        team: authenticated.await.unwrap().team().row_id,
+        principal: authenticated.await.unwrap().team().row_id.into(),
         key: "k1".to_owned(),
         route: format!("POST {:x}", Sha256::digest(path)),
     };
     let digest = Sha256::digest(body.to_string()).into();
     let executed = market.market().write_blocking(|writer| {
         let work = |_: &mut Writer| Ok(response.to_vec());
-        idempotency::execute(writer, request.team, Some(&request), digest, work)
+        idempotency::execute(writer, request.principal, Some(&request), digest, work)
     });
     executed.unwrap();
     let authorization = format!("Bearer {SELLER}");
@@ -235,12 +235,15 @@ async fn response_that_is_too_large_is_not_stored_and_not_executed_again() {
     let market = market_with(|_| {});
     let team =
         market.market().read_blocking(|reader| operations::teams::resolve(reader.rows, "Seller house"));
-    let team = team.unwrap().row_id;
-    let request = operations::idempotency::Request { team, key: "k".to_owned(), route: "POST".to_owned() };
+    let principal = team.unwrap().row_id.into();
+    let request =
+        operations::idempotency::Request { principal, key: "k".to_owned(), route: "POST".to_owned() };
     let size = operations::idempotency::MAX_STORED_BYTES + 1;
     let execute = |size: usize| {
         market.market().write_blocking(|writer| {
-            operations::idempotency::execute(writer, team, Some(&request), [0; 32], |_| Ok(vec![b'x'; size]))
+            operations::idempotency::execute(writer, principal, Some(&request), [0; 32], |_| {
+                Ok(vec![b'x'; size])
+            })
         })
     };
     assert_eq!(execute(size).unwrap().len(), size);

@@ -5,26 +5,26 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::teams::TeamRowId;
+use crate::domain::{principals::Principal, teams::TeamRowId};
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-fn team(number: usize) -> Principal {
-    Principal::Team(TeamRowId(number as i64))
+fn team(number: usize) -> WorkOwner {
+    WorkOwner::Principal(Principal::Team(TeamRowId(number as i64)))
 }
 
-/// Work in the simulation: the principal and what its work costs.
+/// Work in the simulation: the owner and what its work costs.
 type Work = (usize, Duration);
 
-/// Simulates principals that always have waiting work. Time advances from the end of one piece of work to the
+/// Simulates owners that always have waiting work. Time advances from the end of one piece of work to the
 /// end of the next.
 struct Simulation {
     queues: Queues<Work>,
     now: Duration,
-    /// Running work: when it ends, its number, its principal, its cost, and what was charged.
+    /// Running work: when it ends, its number, its owner, its cost, and what was charged.
     running: BTreeMap<(Duration, usize), (usize, Duration, Duration)>,
     started: usize,
-    /// The time that each principal occupied slots, for ended work.
+    /// The time that each owner occupied slots, for ended work.
     served: BTreeMap<usize, Duration>,
 }
 
@@ -39,56 +39,57 @@ impl Simulation {
         }
     }
 
-    fn submit(&mut self, principal: usize, cost: Duration) {
-        self.queues.push(team(principal), (principal, cost), false, self.now).unwrap();
+    fn submit(&mut self, owner: usize, cost: Duration) {
+        self.queues.push(team(owner), (owner, cost), false, self.now).unwrap();
         self.start_granted();
     }
 
     fn start_granted(&mut self) {
-        for Granted { work: (principal, cost), charged } in self.queues.grant_waiting(self.now) {
+        for Granted { work: (owner, cost), charged } in self.queues.grant_waiting(self.now) {
             self.started += 1;
-            self.running.insert((self.now + cost, self.started), (principal, cost, charged));
+            self.running.insert((self.now + cost, self.started), (owner, cost, charged));
         }
     }
 
-    /// Ends the next piece of work and returns its principal.
+    /// Ends the next piece of work and returns its owner.
     fn end_next(&mut self) -> usize {
-        let ((ends_at, _), (principal, cost, charged)) = self.running.pop_first().expect("work is running");
+        let ((ends_at, _), (owner, cost, charged)) = self.running.pop_first().expect("work is running");
         self.now = ends_at;
-        *self.served.entry(principal).or_default() += cost;
-        self.queues.release(team(principal), charged, cost, self.now);
+        *self.served.entry(owner).or_default() += cost;
+        self.queues.release(team(owner), charged, cost, self.now);
         self.start_granted();
-        principal
+        owner
     }
 
-    fn served(&self, principal: usize) -> Duration {
-        self.served.get(&principal).copied().unwrap_or_default()
+    fn served(&self, owner: usize) -> Duration {
+        self.served.get(&owner).copied().unwrap_or_default()
     }
 }
 
 proptest! {
-    /// With k principals that always have waiting work, each gets at least 1/(k+1) of the time in every
-    /// window, except for the longest piece of work of each, whatever the work costs and how many pieces wait.
+    /// With k owners that always have waiting work, each gets at least 1/(k+1) of the time in every
+    /// window, except for the longest piece of work of each, whatever the work costs and how many pieces
+    /// wait.
     #[test]
-    fn backlogged_principals_get_their_share_in_every_window(
+    fn backlogged_owners_get_their_share_in_every_window(
         slots in 1..5_usize,
         costs in prop::collection::vec(1..40_u32, 2..6),
         backlogs in prop::collection::vec(1..30_usize, 6),
     ) {
         let mut simulation = Simulation::new(slots, Share::AsManyAsFree);
         simulation.queues = Queues::new(slots, 10_000, Share::AllButOneIfLong);
-        let cost = |principal: usize| MILLISECOND * costs[principal];
-        for (principal, backlog) in backlogs.iter().enumerate().take(costs.len()) {
+        let cost = |owner: usize| MILLISECOND * costs[owner];
+        for (owner, backlog) in backlogs.iter().enumerate().take(costs.len()) {
             // Enough work for every slot.
             for _ in 0..backlog + slots {
-                simulation.submit(principal, cost(principal));
+                simulation.submit(owner, cost(owner));
             }
         }
         let longest = MILLISECOND * costs.iter().copied().max().unwrap();
         let mut window_start = simulation.served.clone();
         for step in 1..600 {
-            let principal = simulation.end_next();
-            simulation.submit(principal, cost(principal));
+            let owner = simulation.end_next();
+            simulation.submit(owner, cost(owner));
             if step % 150 == 0 {
                 let served = |p: usize| {
                     simulation.served(p).saturating_sub(window_start.get(&p).copied().unwrap_or_default())
@@ -104,24 +105,24 @@ proptest! {
         }
     }
 
-    /// No slot stays free while work waits that may have it: only principals with long work leave one free.
+    /// No slot stays free while work waits that may have it: only owners with long work leave one free.
     #[test]
     fn slots_are_used_while_work_waits(
         slots in 1..5_usize,
         work in prop::collection::vec((0..4_usize, 0..30_u32, any::<bool>()), 1..200),
     ) {
         let mut simulation = Simulation::new(slots, Share::AllButOneIfLong);
-        for (principal, milliseconds, ends) in work {
-            simulation.submit(principal, MILLISECOND * milliseconds);
+        for (owner, milliseconds, ends) in work {
+            simulation.submit(owner, MILLISECOND * milliseconds);
             if ends && !simulation.running.is_empty() {
                 simulation.end_next();
             }
             let queues = &simulation.queues;
             if queues.free > 0 && queues.waiting > 0 {
                 prop_assert!(slots > 1);
-                for principal in queues.order.values() {
-                    prop_assert!(!queues.may_take(*principal, simulation.now));
-                    prop_assert_eq!(queues.held(*principal), slots - 1);
+                for owner in queues.order.values() {
+                    prop_assert!(!queues.may_take(*owner, simulation.now));
+                    prop_assert_eq!(queues.held(*owner), slots - 1);
                 }
             }
         }
@@ -132,8 +133,8 @@ proptest! {
         prop_assert_eq!((queues.free, queues.waiting, queues.order.len()), (slots, 0, 0));
     }
 
-    /// Once a team has had long work, it never occupies all slots in the 30 seconds afterwards, whatever short
-    /// work it adds, and neither does any team while another one is active.
+    /// Once a team has had long work, it never occupies all slots in the 30 seconds afterwards, whatever
+    /// short work it adds, and neither does any team while another one is active.
     #[test]
     fn short_work_does_not_hide_long_work(
         slots in 2..5_usize,
@@ -165,49 +166,49 @@ proptest! {
         prop_assert_eq!(taken, slots, "all slots are available afterwards");
     }
 
-    /// However many principals hold slots, each principal that holds none gets one at once as long as there
-    /// are more slots than principals.
+    /// However many owners hold slots, each owner that holds none gets one at once as long as there
+    /// are more slots than owners.
     #[test]
-    fn slots_are_left_for_another_principal(greedy in 1..9_usize, slots in 16..300_usize) {
+    fn slots_are_left_for_another_owner(greedy in 1..9_usize, slots in 16..300_usize) {
         let mut queues: Queues<()> = Queues::new(slots, 0, Share::AsManyAsFree);
         let mut has_taken = true;
         while has_taken {
             has_taken = false;
-            for principal in 0..greedy {
-                has_taken |= queues.try_take(team(principal), Duration::ZERO).is_some();
+            for owner in 0..greedy {
+                has_taken |= queues.try_take(team(owner), Duration::ZERO).is_some();
             }
         }
-        for principal in 0..greedy {
-            prop_assert!(queues.held(team(principal)) + 1 >= slots / (greedy + 1));
+        for owner in 0..greedy {
+            prop_assert!(queues.held(team(owner)) + 1 >= slots / (greedy + 1));
         }
         prop_assert!(queues.free + greedy >= slots / (greedy + 1));
         prop_assert!(queues.try_take(team(greedy), Duration::ZERO).is_some());
     }
 }
 
-/// A principal that may not take a free slot, because it has its share, keeps what it is owed meanwhile.
+/// An owner that may not take a free slot, because it has its share, keeps what it is owed meanwhile.
 #[test]
-fn principal_with_short_work_gets_its_share_beside_two_with_long_work() {
+fn owner_with_short_work_gets_its_share_beside_two_with_long_work() {
     let costs = [24, 1, 24];
     let mut simulation = Simulation::new(2, Share::AllButOneIfLong);
-    for principal in [0, 0, 0, 1, 1, 1, 2, 2, 2] {
-        simulation.submit(principal, MILLISECOND * costs[principal]);
+    for owner in [0, 0, 0, 1, 1, 1, 2, 2, 2] {
+        simulation.submit(owner, MILLISECOND * costs[owner]);
     }
     for _ in 0..2_000 {
-        let principal = simulation.end_next();
-        simulation.submit(principal, MILLISECOND * costs[principal]);
+        let owner = simulation.end_next();
+        simulation.submit(owner, MILLISECOND * costs[owner]);
     }
-    let total: Duration = (0..3).map(|principal| simulation.served(principal)).sum();
-    for principal in 0..3 {
-        let served = simulation.served(principal);
-        assert!(served >= total * 3 / 10, "{principal}: {served:?} of {total:?}");
+    let total: Duration = (0..3).map(|owner| simulation.served(owner)).sum();
+    for owner in 0..3 {
+        let served = simulation.served(owner);
+        assert!(served >= total * 3 / 10, "{owner}: {served:?} of {total:?}");
     }
 }
 
-/// However many long pieces of work one principal has waiting, another principal's work starts at once, or
+/// However many long pieces of work one owner has waiting, another owner's work starts at once, or
 /// with a single slot, after the piece that is running.
 #[test]
-fn work_of_another_principal_waits_for_at_most_one_long_piece() {
+fn work_of_another_owner_waits_for_at_most_one_long_piece() {
     for (slots, ended_before) in [(1, 1), (2, 0), (4, 0)] {
         let mut simulation = Simulation::new(slots, Share::AllButOneIfLong);
         for _ in 0..200 {
@@ -225,9 +226,9 @@ fn work_of_another_principal_waits_for_at_most_one_long_piece() {
     }
 }
 
-/// A principal cannot save up time while it is idle.
+/// An owner cannot save up time while it is idle.
 #[test]
-fn idle_principal_gets_no_more_than_its_share_afterwards() {
+fn idle_owner_gets_no_more_than_its_share_afterwards() {
     let mut simulation = Simulation::new(1, Share::AllButOneIfLong);
     for _ in 0..100 {
         simulation.submit(0, MILLISECOND);
@@ -239,12 +240,12 @@ fn idle_principal_gets_no_more_than_its_share_afterwards() {
         simulation.submit(1, MILLISECOND);
     }
     let order: Vec<usize> = (0..20).map(|_| simulation.end_next()).collect();
-    let others = order.iter().filter(|principal| **principal == 1).count();
+    let others = order.iter().filter(|owner| **owner == 1).count();
     assert!((9..=11).contains(&others), "{order:?}");
 }
 
 #[test]
-fn full_queue_rejects_one_principal_and_has_places_for_another() {
+fn full_queue_rejects_one_owner_and_has_places_for_another() {
     let mut queues: Queues<()> = Queues::new(1, 10, Share::AllButOneIfLong);
     let accepted = (0..100).filter(|_| queues.push(team(0), (), false, Duration::ZERO).is_ok()).count();
     assert_eq!(accepted, 6, "one more than half");
@@ -256,11 +257,11 @@ fn full_queue_rejects_one_principal_and_has_places_for_another() {
 }
 
 #[test]
-fn idle_principals_are_forgotten() {
+fn idle_owners_are_forgotten() {
     let mut queues: Queues<()> = Queues::new(1, 10, Share::AllButOneIfLong);
     for number in 0..50_000 {
         let charged = queues.try_take(team(number), Duration::ZERO).unwrap();
         queues.release(team(number), charged, MILLISECOND * 20, Duration::ZERO);
     }
-    assert!(queues.principals.len() <= 1024 + 1);
+    assert!(queues.owners.len() <= 1024 + 1);
 }

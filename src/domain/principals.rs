@@ -1,0 +1,72 @@
+//! Principals: who a valid API key acts for. Everything that is limited or stored per caller has the
+//! principal as its key: budgets, quotas, slots, memory, and the responses of repeated requests.
+
+use std::sync::Arc;
+
+use super::{
+    row_ids::KeyRowId,
+    teams::{Team, TeamRowId},
+};
+use crate::string_enum::string_enum;
+
+string_enum! {
+    /// A kind of API keys, and of the principals that they authenticate.
+    PrincipalKind {
+        /// Keys of teams. All keys of a team authenticate the same principal.
+        Team = "team",
+        /// Keys of operators of the marketplace. Each authenticates a principal of its own.
+        Operator = "operator",
+    }
+}
+
+/// Who a valid API key acts for. Row IDs of different kinds can be equal, so the kind is part of the value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Principal {
+    /// A team, with any of its keys.
+    Team(TeamRowId),
+    /// An operator of the marketplace, by the operator key.
+    Operator(KeyRowId),
+}
+
+impl Principal {
+    /// Returns the kind.
+    pub const fn kind(self) -> PrincipalKind {
+        match self {
+            Principal::Team(_) => PrincipalKind::Team,
+            Principal::Operator(_) => PrincipalKind::Operator,
+        }
+    }
+
+    /// Returns the row ID: of the team, or of the operator key. It is unique only together with the kind.
+    pub const fn row_id(self) -> i64 {
+        match self {
+            Principal::Team(team) => team.0,
+            Principal::Operator(key) => key.0,
+        }
+    }
+}
+
+impl From<TeamRowId> for Principal {
+    fn from(team: TeamRowId) -> Principal {
+        Principal::Team(team)
+    }
+}
+
+/// The owner of an API key, with what access control needs to know of it.
+#[derive(Clone, Debug)]
+pub enum KeyOwner {
+    /// The team that the key belongs to.
+    Team(Arc<Team>),
+    /// An operator. Holds the row ID of the key.
+    Operator(KeyRowId),
+}
+
+impl KeyOwner {
+    /// Returns the principal that the key authenticates.
+    pub fn principal(&self) -> Principal {
+        match self {
+            KeyOwner::Team(team) => Principal::Team(team.row_id),
+            KeyOwner::Operator(key) => Principal::Operator(*key),
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Proofs of a valid API key: of any kind, of a team, or of an operator.
+
+use std::sync::Arc;
+
+use crate::{
+    domain::{
+        principals::{KeyOwner, Principal},
+        row_ids::KeyRowId,
+        teams::Team,
+    },
+    error::{Error, Result},
+    market::{Market, Reader, Requester},
+};
+
+/// Proof of a valid API key of any kind.
+#[derive(Clone, Debug)]
+pub struct Authenticated {
+    owner: KeyOwner,
+    requester: Requester,
+}
+
+/// Proof of a valid API key of a team.
+#[derive(Clone, Debug)]
+pub struct AuthenticatedTeam {
+    team: Arc<Team>,
+    requester: Requester,
+}
+
+/// Proof of a valid operator key.
+#[derive(Clone, Debug)]
+pub struct Operator {
+    key: KeyRowId,
+    requester: Requester,
+}
+
+impl Authenticated {
+    /// Authenticates an API key. A cached key costs no database read. `requester` is the client that sent the
+    /// key; what the proof permits is done on behalf of the key's principal.
+    pub async fn authenticate(market: &Market, requester: Requester, key: &str) -> Result<Authenticated> {
+        let now = market.clock().now();
+        let key = match market.key_cache().get_cached(key, now) {
+            Some(cached) => cached?,
+            None => {
+                let (keys, key) = (market.clone(), key.to_owned());
+                let load = move |reader: &Reader| keys.key_cache().load(reader.rows, &key, reader.now);
+                market.read_inline(requester.clone(), load).await?
+            }
+        };
+        let requester = requester.into_principal(key.owner.principal());
+        Ok(Authenticated { owner: key.owner.clone(), requester })
+    }
+
+    /// Returns who the key acts for.
+    pub fn principal(&self) -> Principal {
+        self.owner.principal()
+    }
+}
+
+impl From<AuthenticatedTeam> for Authenticated {
+    fn from(AuthenticatedTeam { team, requester }: AuthenticatedTeam) -> Authenticated {
+        Authenticated { owner: KeyOwner::Team(team), requester }
+    }
+}
+
+impl AuthenticatedTeam {
+    /// Checks that the key belongs to a team.
+    pub fn authorize(authenticated: Authenticated) -> Result<AuthenticatedTeam> {
+        let Authenticated { owner, requester } = authenticated;
+        match owner {
+            KeyOwner::Team(team) => Ok(AuthenticatedTeam { team, requester }),
+            KeyOwner::Operator(_) => Err(Error::TeamKeyRequired),
+        }
+    }
+
+    /// Authenticates an API key, and checks that it belongs to a team.
+    pub async fn authenticate(market: &Market, requester: Requester, key: &str) -> Result<AuthenticatedTeam> {
+        AuthenticatedTeam::authorize(Authenticated::authenticate(market, requester, key).await?)
+    }
+
+    /// Returns the team that the key belongs to.
+    pub fn team(&self) -> &Team {
+        &self.team
+    }
+
+    /// Returns the requester of the team's reads and writes.
+    pub fn requester(&self) -> Requester {
+        self.requester.clone()
+    }
+}
+
+impl Operator {
+    /// Checks that the key is an operator key.
+    pub fn authorize(authenticated: Authenticated) -> Result<Operator> {
+        let Authenticated { owner, requester } = authenticated;
+        match owner {
+            KeyOwner::Operator(key) => Ok(Operator { key, requester }),
+            KeyOwner::Team(_) => Err(Error::OperatorRequired),
+        }
+    }
+
+    /// Returns the principal: the operator key.
+    pub const fn principal(&self) -> Principal {
+        Principal::Operator(self.key)
+    }
+
+    /// Returns the requester of the operator's reads and writes.
+    pub fn requester(&self) -> Requester {
+        self.requester.clone()
+    }
+}
