@@ -2,42 +2,26 @@
 
 use std::path::Path;
 
+use include_dir::{Dir, File, include_dir};
 use rusqlite::Connection;
 use rusqlite_migration::{Error, M, MigrationDefinitionError, Migrations};
 
 use super::OpenError;
 
-const MIGRATIONS: &[M<'static>] = &[
-    M::up(include_str!("migrations/0001_teams.sql")),
-    M::up(include_str!("migrations/0002_taxonomy.sql")),
-    M::up(include_str!("migrations/0003_tasksets.sql")),
-    M::up(include_str!("migrations/0004_assets.sql")),
-    M::up(include_str!("migrations/0005_listings.sql")),
-    M::up(include_str!("migrations/0006_quality.sql")),
-    M::up(include_str!("migrations/0007_deals.sql")),
-    M::up(include_str!("migrations/0008_opportunities.sql")),
-    M::up(include_str!("migrations/0009_notifications.sql")),
-    M::up(include_str!("migrations/0010_inventory.sql")),
-    M::up(include_str!("migrations/0011_task_readings.sql")),
-    M::up(include_str!("migrations/0012_idempotency.sql")),
-    M::up(include_str!("migrations/0013_jobs.sql")),
-    M::up(include_str!("migrations/0014_grants.sql")),
-    M::up(include_str!("migrations/0015_checks.sql")),
-    M::up(include_str!("migrations/0016_fair_jobs.sql")),
-    M::up(include_str!("migrations/0017_usage.sql")),
-    M::up(include_str!("migrations/0018_sort_changes.sql")),
-    M::up(include_str!("migrations/0019_notified_opportunities.sql")),
-    M::up(include_str!("migrations/0020_quality_and_inventory.sql")),
-    M::up(include_str!("migrations/0021_latest_sort_changes.sql")),
-    M::up(include_str!("migrations/0022_sort_keys.sql")),
-    M::up(include_str!("migrations/0023_part_etags.sql")),
-    M::up(include_str!("migrations/0024_principals.sql")),
-    M::up(include_str!("migrations/0025_task_quality_refreshes.sql")),
-];
+/// One file per migration. Names begin with the number.
+static FILES: Dir = include_dir!("$CARGO_MANIFEST_DIR/src/store/migrations");
+
+/// Returns all migrations, in the order of their numbers.
+fn migrations() -> Migrations<'static> {
+    let mut files: Vec<&'static File<'static>> = FILES.files().collect();
+    files.sort_unstable_by_key(|file| file.path());
+    let text = |file: &'static File<'static>| file.contents_utf8().expect("migrations are text");
+    Migrations::new(files.into_iter().map(|file| M::up(text(file))).collect())
+}
 
 /// Runs all pending migrations. If one fails, none is applied.
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
-    Migrations::from_slice(MIGRATIONS).to_latest(connection).map_err(|error| match error {
+    migrations().to_latest(connection).map_err(|error| match error {
         Error::MigrationDefinition(MigrationDefinitionError::DatabaseTooFarAhead) => {
             OpenError::NewerVersion(path.to_owned())
         }
@@ -47,10 +31,7 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Op
 
 /// Returns an error if the schema of the database is not the current one.
 pub(super) fn check_current(connection: &Connection, path: &Path) -> Result<(), OpenError> {
-    match Migrations::from_slice(MIGRATIONS)
-        .pending_migrations(connection)
-        .map_err(OpenError::unusable(path))?
-    {
+    match migrations().pending_migrations(connection).map_err(OpenError::unusable(path))? {
         0 => Ok(()),
         1.. => Err(OpenError::OlderVersion(path.to_owned())),
         _ => Err(OpenError::NewerVersion(path.to_owned())),
@@ -76,14 +57,22 @@ mod tests {
         store::{Durability, Store, idempotency, keys, usage, verify},
     };
 
+    #[test]
+    fn migrations_are_numbered_without_gaps() {
+        let mut names: Vec<&str> = FILES.files().filter_map(|file| file.path().to_str()).collect();
+        names.sort_unstable();
+        assert_eq!(names.len(), FILES.entries().len());
+        for (number, name) in (1..).zip(names) {
+            assert!(name.starts_with(&format!("{number:04}_")) && name.ends_with(".sql"), "{name}");
+        }
+    }
+
     /// An upgrade keeps the requests of earlier versions, which were executed without jobs.
     #[test]
     fn unfinished_refresh_of_an_earlier_version_gets_a_job() {
-        const UPGRADE: &str = include_str!("migrations/0025_task_quality_refreshes.sql");
-        let version = MIGRATIONS.iter().position(|migration| *migration == M::up(UPGRADE)).unwrap();
         let mut rows = Connection::open_in_memory().unwrap();
-        let migrations = Migrations::from_slice(MIGRATIONS);
-        migrations.to_version(&mut rows, version).unwrap();
+        let migrations = migrations();
+        migrations.to_version(&mut rows, 24).unwrap();
         rows.execute_batch(
             "PRAGMA foreign_keys = OFF;
              INSERT INTO qc_refreshes (uuid, team, status, requested_at, finished_at, total, refreshed)
@@ -115,7 +104,7 @@ mod tests {
     fn create_at_version(version: usize, path: &Path, rows: &str) {
         let mut connection = Connection::open(path).unwrap();
         connection.pragma_update(None, "foreign_keys", true).unwrap();
-        Migrations::from_slice(MIGRATIONS).to_version(&mut connection, version).unwrap();
+        migrations().to_version(&mut connection, version).unwrap();
         connection.execute_batch(rows).unwrap();
     }
 

@@ -25,9 +25,11 @@ enum Details {
     Elsewhere(&'static str),
     /// No document has a GET of this kind.
     NoRoute,
+    /// Below the path of the request, if a document has a GET there.
+    BelowList,
 }
 
-use Details::{At, AtUnlessUnavailable, Elsewhere, InListing, NoRoute};
+use Details::{At, AtUnlessUnavailable, BelowList, Elsewhere, InListing, NoRoute};
 
 const ASSET: Details = At(&["/v2/assets/{}"]);
 const LISTING: Details = AtUnlessUnavailable(&["/v2/listings/browse/{}"]);
@@ -36,16 +38,14 @@ const OPPORTUNITY: Details = At(&["/v2/opportunities/{}", "/v2/buyer/opportuniti
 const PROJECT: Details = At(&["/v2/project-opportunities/{}", "/v2/buyer/project-opportunities/{}"]);
 const TASKSET: Details = InListing(&["/v2/listings/browse/{listing}/tasksets/{}"]);
 
-/// The IDs in responses, as `Schema.field`. `*` matches every schema.
+/// The IDs in responses, as `Schema.field`. `*` matches every schema. An `id` that is not here is that of a record of the
+/// requested list: its details are at the path of the list and the ID, if a document has a GET of that path.
 const IDS: &[(&str, Details)] = &[
     ("AssetEstimation.asset_id", ASSET),
     ("AssetQuality.asset_id", ASSET),
     ("AssetSummary.id", ASSET),
-    ("Codebase.id", At(&["/v2/codebases/{}"])),
     ("DataObject.asset_id", ASSET),
-    ("Estimation.id", At(&["/v2/estimations/{}"])),
     ("Estimation.inventory_asset_id", ASSET),
-    ("Group.id", At(&["/v2/asset-groups/{}"])),
     ("ListedAsset.id", Elsewhere("only to its vendor")),
     ("ListedTaskset.id", TASKSET),
     ("ListingDetail.id", LISTING),
@@ -64,11 +64,9 @@ const IDS: &[(&str, Details)] = &[
     ("Purchase.listing_id", LISTING),
     ("QcReport.listing_id", OWN_LISTING),
     ("QualityCheck.listing_asset_id", ASSET),
-    ("RawData.id", At(&["/v2/raw-data/{}"])),
     ("ReceivedBid.opportunity_id", PROJECT),
     ("Sale.listing_id", OWN_LISTING),
     ("Task.taskset_id", TASKSET),
-    ("TaskAsset.id", At(&["/v2/tasks/{}"])),
     ("TaskSummary.listing_asset_id", ASSET),
     ("Taskset.id", TASKSET),
     ("*.asset_ids", Elsewhere("only to")),
@@ -93,20 +91,7 @@ const IDS: &[(&str, Details)] = &[
     ("*.team_id", NoRoute),
     ("*.trace_id", NoRoute),
     ("*.upload_id", NoRoute),
-    ("AssetRun.id", NoRoute),
-    ("EarningsEntry.id", NoRoute),
-    ("ListingRun.id", NoRoute),
-    ("Notification.id", NoRoute),
-    ("Offer.id", NoRoute),
-    ("ProjectBid.id", NoRoute),
-    ("Purchase.id", NoRoute),
-    ("QcRefresh.id", NoRoute),
-    ("QualityCheck.id", NoRoute),
-    ("ReceivedBid.id", NoRoute),
-    ("Sale.id", NoRoute),
     ("StartedRun.asset_id", ASSET),
-    ("Task.id", NoRoute),
-    ("TaskVersion.id", NoRoute),
 ];
 
 /// Path of the first page of the catalog.
@@ -124,7 +109,7 @@ const MORE_PATHS: &[(&str, &[&str])] = &[
 fn details(schema: &str, field: &str) -> Option<Details> {
     let (exact, any) = (format!("{schema}.{field}"), format!("*.{field}"));
     let find = |name: &str| IDS.iter().find(|(id, _)| *id == name).map(|(_, details)| *details);
-    find(&exact).or_else(|| find(&any))
+    find(&exact).or_else(|| find(&any)).or((field == "id").then_some(BelowList))
 }
 
 /// An ID in a response, with the schema and the field that it is a value of.
@@ -239,11 +224,14 @@ impl Reader<'_> {
     async fn follow_ids(&mut self) {
         while let Some((path, received)) = self.pending.pop() {
             let listing = path.split(['/', '?']).nth(4).unwrap_or_default();
-            let templates = match details(&received.schema, &received.field) {
+            let below_list = [format!("{}/{{}}", path.split('?').next().unwrap_or_default())];
+            let below_list = below_list.each_ref().map(String::as_str);
+            let templates: &[&str] = match details(&received.schema, &received.field) {
                 Some(AtUnlessUnavailable(_)) if received.is_unavailable => continue,
                 Some(At(templates) | AtUnlessUnavailable(templates)) => templates,
                 // The response for an own listing has the tasksets that the browse routes show.
                 Some(InListing(templates)) if path.starts_with("/v2/listings/browse/") => templates,
+                Some(BelowList) => &below_list,
                 Some(InListing(_) | Elsewhere(_) | NoRoute) => continue,
                 None => panic!("{}.{} in {path} is not in the table", received.schema, received.field),
             };

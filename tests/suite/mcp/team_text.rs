@@ -1,9 +1,12 @@
-//! Every text field in a response is classified as written by teams or by the platform. A new field has to be
-//! added to one of the lists.
+//! Every text field that agents see is classified as written by teams or by the platform. A new field of an operation
+//! with a tool has to be added to one of the lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use marketplace::mcp::WRITTEN_BY_TEAMS;
+use marketplace::{
+    mcp::WRITTEN_BY_TEAMS,
+    rest::{self, route::Tool},
+};
 use serde_json::Value;
 
 use super::documents;
@@ -38,14 +41,20 @@ const PLATFORM_FIELDS: [(&str, &[&str]); 5] = [
     ),
 ];
 
-/// Returns the names of fields in GET responses that hold free text or arbitrary objects, with the operations
-/// that return them.
+/// Returns the names of fields in responses of operations with tools that hold free text or arbitrary objects, with
+/// these operations.
 fn free_text_fields() -> BTreeMap<String, BTreeSet<String>> {
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let routes = rest::routes();
+    let with_tool = routes.iter().filter(|route| !matches!(route.tool(), Tool::Excluded(_)));
+    let operations: BTreeSet<&str> = with_tool.map(|route| route.operation).collect();
     for document in documents() {
         let items = document["paths"].as_object().unwrap().values();
         for operation in items.filter_map(|item| item.get("get")) {
             let id = operation["operationId"].as_str().unwrap();
+            if !operations.contains(id) {
+                continue;
+            }
             let schema = &operation["responses"]["200"]["content"]["application/json"]["schema"];
             let mut names = BTreeSet::new();
             collect_free_text(schema, "", &document, &mut names, &mut BTreeSet::new());
