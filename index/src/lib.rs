@@ -206,25 +206,31 @@ impl Index {
         Ok(true)
     }
 
-    /// Loads the last commit, even if an earlier writer has shown later changes.
-    pub(crate) fn discard_recent(&self) -> Result<(), Error> {
+    /// Loads the last commit, and shows it unless an earlier writer has shown later changes. Those stay visible until
+    /// they have been made again.
+    pub(crate) fn load_commit(&self) -> Result<Arc<Snapshot>, Error> {
         let _replacing = self.inner.replace_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let inner = &self.inner;
         let current = self.snapshot();
         let earlier = Some(&*current).filter(|current| !current.is_ahead());
-        inner.current.store(Arc::new(load_snapshot(&inner.engine, inner.fields, inner.version, earlier)?));
-        Ok(())
+        let loaded = Arc::new(load_snapshot(&inner.engine, inner.fields, inner.version, earlier)?);
+        if !current.is_ahead() || current.change() <= loaded.change() {
+            inner.current.store(Arc::clone(&loaded));
+        }
+        Ok(loaded)
     }
 
-    /// Shows changes of listings that are not committed; see [`Snapshot::with_recent`].
+    /// Shows changes of listings that are not committed; see [`Snapshot::with_recent`]. `base` is the snapshot before
+    /// them.
     pub(crate) fn show_recent(
         &self,
+        base: &Snapshot,
         listings: &[ListingRowId],
         recent: &[&RecentDocument],
         change: u64,
     ) -> Result<(), Error> {
         let _replacing = self.inner.replace_lock.lock().unwrap_or_else(PoisonError::into_inner);
-        let shown = self.snapshot().with_recent(listings, recent, change)?;
+        let shown = base.with_recent(listings, recent, change)?;
         self.inner.current.store(Arc::new(shown));
         Ok(())
     }

@@ -41,7 +41,7 @@ pub struct Writer {
     batch_bytes: usize,
     /// The changes that are visible, but that the engine has not written.
     recent: BTreeMap<ListingRowId, Option<RecentDocument>>,
-    /// The number of the last visible change.
+    /// The number of the last change that this writer has shown, or else of the last commit.
     change: u64,
     /// The last commit of the engine.
     written: Arc<Snapshot>,
@@ -56,8 +56,7 @@ impl Writer {
     pub(crate) fn open(index: &Index, memory_bytes: usize, threads: usize) -> Result<Writer, Error> {
         let engine = Arc::new(EngineWriter::lock(index, memory_bytes, threads)?);
         // Another process may have written since; see `write_batch`.
-        index.discard_recent()?;
-        let written = index.snapshot();
+        let written = index.load_commit()?;
         Ok(Writer {
             index: index.clone(),
             engine,
@@ -125,11 +124,19 @@ impl Writer {
             return self.commit(change);
         }
         let listings: Vec<ListingRowId> = self.batch.keys().copied().collect();
+        // An earlier writer may have shown changes that this one has made again.
+        let base = if self.is_ahead() { self.index.snapshot() } else { Arc::clone(&self.written) };
         self.recent.append(&mut self.batch);
         self.batch_bytes = 0;
-        self.change = change;
         let docs: Vec<&RecentDocument> = self.recent.values().flatten().collect();
-        self.index.show_recent(&listings, &docs, change)
+        self.index.show_recent(&base, &listings, &docs, change)?;
+        self.change = change;
+        Ok(())
+    }
+
+    /// Returns the number of the last change that this writer has shown, or else of the last commit.
+    pub const fn last_change(&self) -> u64 {
+        self.change
     }
 
     /// Returns whether [`Writer::show`] has shown changes that other processes do not see.
@@ -155,8 +162,7 @@ impl Writer {
         })?;
         self.is_streaming = false;
         self.change = change;
-        self.index.reload()?;
-        self.written = self.index.snapshot();
+        self.written = self.index.load_commit()?;
         Ok(())
     }
 
@@ -204,6 +210,15 @@ impl Writer {
     pub fn engine(&self) -> Arc<EngineWriter> {
         debug_assert!(self.batch.is_empty() && !self.is_streaming && !self.is_ahead());
         Arc::clone(&self.engine)
+    }
+
+    /// Closes the files of segments that were merged since the last commit, unless there are changes since. They are
+    /// deleted, but occupy the disk while they are open.
+    pub fn release_merged_files(&mut self) {
+        let current = self.index.snapshot();
+        if !self.is_ahead() && !current.is_ahead() {
+            self.written = current;
+        }
     }
 
     /// Commits, waits for running merges, closes the writer, and waits until everything is on the disk.

@@ -144,9 +144,13 @@ impl LocalStore {
 
     /// Deletes the temporary directories that an earlier process left.
     pub(super) fn clear_staging_dirs(&self) -> io::Result<()> {
-        list_dir(&self.directory.join("work"))?
-            .into_iter()
-            .try_for_each(|entry| fs::remove_dir_all(entry.path()))
+        list_dir(&self.directory.join("work"))?.into_iter().try_for_each(|entry| {
+            match fs::remove_dir_all(entry.path()) {
+                // A command that has ended meanwhile deleted it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                other => other,
+            }
+        })
     }
 
     /// Stores an upload completely or not at all.

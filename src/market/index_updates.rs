@@ -1,6 +1,9 @@
 //! How changes get into the search index: by the updater of a serving process, or by a command.
 
-use std::{sync::PoisonError, time::Duration};
+use std::{
+    sync::PoisonError,
+    time::{Duration, Instant},
+};
 
 use super::{Market, index_writer_size, other_processes, record_retirements};
 use crate::{
@@ -8,8 +11,11 @@ use crate::{
     search::{SharedUpdater, WriterOptions},
 };
 
-/// How long a command waits until the server on the same directory has indexed a change.
+/// How long a command waits for the server on the same directory to index more changes.
 const INDEX_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// Interval at which a command that waits notifies the server again.
+const NOTICE_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Market {
     /// Waits until the index contains a change. If this process has no updater, then either this process
@@ -40,20 +46,29 @@ impl Market {
         progress: &dyn crate::search::Progress,
     ) -> Result<()> {
         let inner = &self.inner;
-        let deadline = std::time::Instant::now() + INDEX_TIMEOUT;
+        let (mut last_progress, mut last_notice, mut seen) = (Instant::now(), Instant::now(), 0);
         loop {
             inner.index_dir.reload()?;
             let index = inner.index_dir.index();
             index.reload()?;
-            if index.snapshot().change() >= change {
+            let indexed = index.snapshot().change();
+            if indexed >= change {
                 return Ok(());
+            }
+            if indexed != seen {
+                (seen, last_progress) = (indexed, Instant::now());
             }
             match index.writer(size.memory_bytes, size.threads) {
                 Ok(mut writer) => {
-                    inner.indexer.drain(&index, &mut writer, progress)?;
+                    inner.indexer.drain(&mut writer, progress)?;
                     writer.finish()?;
                 }
-                Err(marketplace_index::Error::Busy) if std::time::Instant::now() < deadline => {
+                Err(marketplace_index::Error::Busy) if last_progress.elapsed() < INDEX_TIMEOUT => {
+                    // The server may have missed the first notification, or have been started since.
+                    if last_notice.elapsed() >= NOTICE_INTERVAL {
+                        other_processes::notify_server(&inner.data_dir);
+                        last_notice = Instant::now();
+                    }
                     std::thread::sleep(Duration::from_millis(20));
                 }
                 Err(marketplace_index::Error::Busy) => {
@@ -66,32 +81,48 @@ impl Market {
         }
     }
 
-    /// Picks up the changes of other processes, and what the clock has changed. A process that only reads calls
-    /// this before each request. A server calls it when [another process notifies it](super::follow_processes).
+    /// Picks up the changes of other processes. A process that only reads calls this before each request. A server
+    /// does it [on its own](super::follow_processes), so there the call has no effect.
     pub fn refresh(&self) -> Result<()> {
         let inner = &self.inner;
+        if inner.updater.is_some() {
+            return Ok(());
+        }
+        self.has_foreign_commit()?;
+        inner.index_dir.reload()?;
+        inner.index_dir.index().reload()?;
+        Ok(())
+    }
+
+    /// Picks up the changes of other processes, and what the clock has changed, in a server.
+    pub(super) fn pick_up_changes(&self) -> Result<()> {
+        let inner = &self.inner;
+        let picked_up = self.has_foreign_commit().and_then(|is_changed| {
+            if is_changed {
+                self.wake_background();
+            }
+            let is_retired = record_retirements(&inner.store, inner.clock.now())?;
+            if let Some(updater) = &inner.updater
+                && (is_changed || is_retired || inner.index_dir.has_newer_index()?)
+            {
+                updater.follow()?;
+            }
+            inner.key_cache.flush_uses(&inner.store, inner.clock.now())
+        });
+        // The next call repeats what failed.
+        picked_up.inspect_err(|_| *inner.seen_version.lock().unwrap_or_else(PoisonError::into_inner) = None)
+    }
+
+    /// Returns whether another process has committed since the last call, and clears the cached keys if so.
+    fn has_foreign_commit(&self) -> Result<bool> {
         // Held until the cached keys are cleared, so that no other thread continues with outdated keys.
-        let mut seen = inner.seen_version.lock().unwrap_or_else(PoisonError::into_inner);
-        let version = inner.store.data_version()?;
+        let mut seen = self.inner.seen_version.lock().unwrap_or_else(PoisonError::into_inner);
+        let version = self.inner.store.data_version()?;
         let is_changed = seen.replace(version) != Some(version);
         if is_changed {
-            inner.key_cache.clear();
+            self.inner.key_cache.clear();
         }
-        drop(seen);
-        let Some(updater) = &inner.updater else {
-            inner.index_dir.reload()?;
-            inner.index_dir.index().reload()?;
-            return Ok(());
-        };
-        let is_retired = record_retirements(&inner.store, inner.clock.now())?;
-        inner.key_cache.flush_uses(&inner.store, inner.clock.now())?;
-        if is_changed {
-            self.wake_background();
-        }
-        if is_changed || is_retired || inner.index_dir.has_newer_index()? {
-            updater.follow()?;
-        }
-        Ok(())
+        Ok(is_changed)
     }
 
     /// Rebuilds the index and swaps it in. A server on the same directory switches to the new index and

@@ -3,7 +3,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError, RwLock},
+    sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
 use sha2::{Digest, Sha256};
@@ -33,8 +33,15 @@ pub struct CachedKey {
 #[derive(Debug)]
 pub struct KeyCache {
     allow_fixture_keys: bool,
-    entries: RwLock<HashMap<[u8; 32], Arc<CachedKey>>>,
+    entries: RwLock<Entries>,
     pending_uses: Mutex<PendingUses>,
+}
+
+#[derive(Debug, Default)]
+struct Entries {
+    by_digest: HashMap<[u8; 32], Arc<CachedKey>>,
+    /// Number of times that the entries were cleared.
+    clearings: u64,
 }
 
 #[derive(Debug, Default)]
@@ -57,27 +64,41 @@ impl KeyCache {
 
     /// Returns the owner of a key if the key is cached, without a database read.
     pub fn get_cached(&self, key: &str, now: Timestamp) -> Option<Result<Arc<CachedKey>>> {
-        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
-        let entry = entries.get(&KeyCache::digest(key)).cloned()?;
-        drop(entries);
+        let entry = self.read_entries().by_digest.get(&KeyCache::digest(key)).cloned()?;
         Some(self.validate(entry, now))
     }
 
     /// Looks up the owner of a key in the database, and caches it. Fails if the key is invalid.
     pub fn load(&self, rows: &store::Reader, key: &str, now: Timestamp) -> Result<Arc<CachedKey>> {
         let digest = KeyCache::digest(key);
+        // Read before the row: if the cache is cleared from now on, the row may be outdated.
+        let clearings = self.read_entries().clearings;
         let Some((owner, state)) = store::keys::find_by_digest(rows, &digest)? else {
             return Err(invalid_key());
         };
         let key = Arc::new(CachedKey { owner, state });
         let valid_key = self.validate(Arc::clone(&key), now)?;
-        self.entries.write().unwrap_or_else(PoisonError::into_inner).insert(digest, key);
+        let mut entries = self.write_entries();
+        if entries.clearings == clearings {
+            entries.by_digest.insert(digest, key);
+        }
+        drop(entries);
         Ok(valid_key)
     }
 
     /// Clears the cache. Called after every write, since any write may change a key or a team.
     pub fn clear(&self) {
-        self.entries.write().unwrap_or_else(PoisonError::into_inner).clear();
+        let mut entries = self.write_entries();
+        entries.by_digest.clear();
+        entries.clearings += 1;
+    }
+
+    fn read_entries(&self) -> RwLockReadGuard<'_, Entries> {
+        self.entries.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write_entries(&self) -> RwLockWriteGuard<'_, Entries> {
+        self.entries.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns whether there are key uses that [`KeyCache::flush_uses`] has not written.
@@ -95,9 +116,15 @@ impl KeyCache {
             uses.flushed_at = now;
             std::mem::take(&mut uses.by_key)
         };
-        store
-            .write(|rows| by_key.iter().try_for_each(|(key, at)| store::keys::record_use(rows, *key, *at)))?;
-        Ok(())
+        let record = |rows: &store::Writer| {
+            by_key.iter().try_for_each(|(key, at)| store::keys::record_use(rows, *key, *at))
+        };
+        store.write(record).map(drop).inspect_err(|_| {
+            let mut uses = self.pending_uses.lock().unwrap_or_else(PoisonError::into_inner);
+            for (key, at) in &by_key {
+                uses.by_key.entry(*key).or_insert(*at);
+            }
+        })
     }
 
     fn validate(&self, key: Arc<CachedKey>, now: Timestamp) -> Result<Arc<CachedKey>> {

@@ -60,6 +60,11 @@ pub fn follow_processes(
 async fn follow(market: Market, socket: Option<ListeningSocket>, mut connected: watch::Receiver<usize>) {
     let mut was_connected = false;
     loop {
+        // First, since the market may have been opened long before the socket.
+        let refreshed = market.clone();
+        if let Err(error) = super::spawn_blocking(move || refreshed.pick_up_changes()).await {
+            tracing::error!(cause = %ErrorChain(&error), "picking up the changes of other processes failed");
+        }
         let interval = if was_connected {
             Some(POLL_INTERVAL)
         } else {
@@ -69,18 +74,18 @@ async fn follow(market: Market, socket: Option<ListeningSocket>, mut connected: 
             () = receive(socket.as_ref()) => {}
             () = next_poll(&mut connected, was_connected, interval) => was_connected = *connected.borrow() > 0,
         }
-        let refreshed = market.clone();
-        if let Err(error) = super::spawn_blocking(move || refreshed.refresh()).await {
-            tracing::error!(cause = %ErrorChain(&error), "picking up the changes of other processes failed");
-        }
     }
 }
 
-/// Resolves when another process has sent a notification; never without a socket.
+/// Resolves when another process has sent a notification; never without a socket that works.
 async fn receive(socket: Option<&ListeningSocket>) {
     match socket {
-        // An error is treated as a notification.
-        Some(ListeningSocket { socket, .. }) => drop(socket.recv(&mut [0]).await),
+        Some(ListeningSocket { socket, .. }) => {
+            if let Err(cause) = socket.recv(&mut [0]).await {
+                tracing::warn!(%cause, "a notification of another process cannot be received");
+                std::future::pending::<()>().await;
+            }
+        }
         None => std::future::pending().await,
     }
 }

@@ -43,6 +43,10 @@ impl IndexDirectory {
         let (name, index) = match read_current(path)? {
             Some(name) => match Index::open(&path.join(&name)) {
                 Ok(index) => (name, index),
+                // Another process has swapped in another one meanwhile, and deleted this one.
+                Err(_) if read_current(path)?.is_some_and(|current| current != name) => {
+                    return IndexDirectory::open(path);
+                }
                 Err(
                     cause
                     @ (IndexError::Missing | IndexError::Corrupt(_) | IndexError::SchemaMismatch { .. }),
@@ -186,7 +190,7 @@ pub fn rebuild_index(
         .ok_or_else(|| Error::internal(format!("cannot write to the directory {}", path.display())))?;
     let index = Index::create(&path.join(&name))?;
     let mut writer = index.writer(memory_bytes, threads)?;
-    let count = indexer.drain(&index, &mut writer, progress)?;
+    let count = indexer.drain(&mut writer, progress)?;
     if progress.is_canceled() {
         drop(writer);
         let _ = fs::remove_dir_all(path.join(&name));

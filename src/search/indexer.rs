@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use marketplace_index::{Index, Writer, document::ListingDocument};
+use marketplace_index::{Writer, document::ListingDocument};
 
 use super::{
     documents::{self, Taxonomy},
@@ -112,8 +112,8 @@ impl Indexer {
     ///
     /// Renderings are committed before the index returns a listing, so a rendering exists for every search
     /// result. If the operation is canceled, the changes since the last commit are not committed.
-    pub fn drain(&self, index: &Index, writer: &mut Writer, progress: &dyn Progress) -> Result<u64> {
-        let done = self.show_until(u64::MAX, index, writer, progress)?;
+    pub fn drain(&self, writer: &mut Writer, progress: &dyn Progress) -> Result<u64> {
+        let done = self.show_until(u64::MAX, writer, progress)?;
         self.flush(writer)?;
         Ok(done)
     }
@@ -121,14 +121,8 @@ impl Indexer {
     /// Like [`Indexer::drain`], but applies only the changes up to the number `last`, and other processes may see
     /// them only after [`Indexer::flush`]. If the listing of `last` has changed again since, there is no such
     /// number, and all changes are applied.
-    pub fn show_until(
-        &self,
-        last: u64,
-        index: &Index,
-        writer: &mut Writer,
-        progress: &dyn Progress,
-    ) -> Result<u64> {
-        let first_change = index.snapshot().change();
+    pub fn show_until(&self, last: u64, writer: &mut Writer, progress: &dyn Progress) -> Result<u64> {
+        let first_change = writer.last_change();
         let mut change = first_change;
         let (mut done, mut uncommitted) = (0, 0);
         let mut taxonomy = None;

@@ -3,6 +3,7 @@
 //! thread, which runs only for a few seconds after an update, commits them for other processes.
 
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread::{self, JoinHandle},
@@ -42,6 +43,8 @@ struct State {
     failures: u64,
     /// The error of the last update, if it failed.
     error: Option<Arc<Error>>,
+    /// Whether the changes of other processes have to be applied.
+    must_follow: bool,
     is_stopping: bool,
     /// The thread that commits, if it runs.
     committing: Option<JoinHandle<()>>,
@@ -115,15 +118,14 @@ impl SharedUpdater {
     pub fn commit(&self) -> Result<()> {
         let mut state = self.shared.lock();
         let failures = state.failures;
-        while state.is_ahead {
+        while state.is_ahead || state.error.is_some() {
             if state.failures != failures {
                 return Err(state.unindexed_error());
             }
-            state = if state.is_updating {
-                self.shared.wait(state)
-            } else {
-                self.shared.update(state, Updater::commit)
-            };
+            // After an error, the changes that the index showed have to be applied again.
+            let update = if state.error.is_some() { Updater::follow } else { Updater::commit };
+            state =
+                if state.is_updating { self.shared.wait(state) } else { self.shared.update(state, update) };
         }
         Ok(())
     }
@@ -216,6 +218,7 @@ impl Shared {
     /// See [`SharedUpdater::follow`].
     fn follow(self: &Arc<Self>) -> Result<()> {
         let mut state = self.lock();
+        state.must_follow = true;
         let failures = state.failures;
         let mut is_done = false;
         while !is_done && !state.is_stopping {
@@ -232,6 +235,7 @@ impl Shared {
                 return Err(state.unindexed_error());
             }
         }
+        state.must_follow = !is_done;
         Ok(())
     }
 
@@ -241,9 +245,11 @@ impl Shared {
             return;
         }
         let shared = Arc::clone(self);
-        let spawned =
-            thread::Builder::new().name("index-commit".to_owned()).spawn(move || shared.commit_until_idle());
-        match spawned {
+        let commit = move || {
+            // A panic has printed its message. Each call waits before it does anything.
+            while catch_unwind(AssertUnwindSafe(|| shared.commit_until_idle())).is_err() {}
+        };
+        match thread::Builder::new().name("index-commit".to_owned()).spawn(commit) {
             Ok(thread) => state.committing = Some(thread),
             // The next update tries again.
             Err(cause) => tracing::error!(%cause, "cannot start the thread that commits the search index"),
@@ -258,13 +264,13 @@ impl Shared {
         loop {
             let waited = self.changed.wait_timeout_while(state, COMMIT_INTERVAL, |state| !state.is_stopping);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            while state.is_updating && !state.is_stopping {
+                state = self.wait(state);
+            }
             if state.is_stopping {
                 return;
             }
-            if state.is_updating {
-                continue;
-            }
-            if state.error.is_some() {
+            if state.error.is_some() || state.must_follow {
                 drop(state);
                 // The error is logged.
                 let _ = self.follow();
@@ -295,15 +301,23 @@ impl Shared {
         if let Err(error) = closing.finish() {
             tracing::error!(cause = %ErrorChain(&Error::from(error)), "closing the search index failed");
         }
+        self.lock_updater().release_merged_files();
     }
 }
 
 /// The turn of the thread that updates the index. It ends even if the update panics.
-struct Turn<'s>(&'s Shared);
+struct Turn<'s>(&'s Arc<Shared>);
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.0.lock().is_updating = false;
+        let mut state = self.0.lock();
+        state.is_updating = false;
+        if thread::panicking() {
+            state.failures += 1;
+            state.error = Some(Arc::new(Error::internal("an update of the search index panicked")));
+            self.0.start_committing(&mut state);
+        }
+        drop(state);
         self.0.changed.notify_all();
     }
 }

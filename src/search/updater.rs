@@ -34,7 +34,7 @@ impl Updater {
     ) -> Result<Updater> {
         let mut writer = directory.index().writer(options.memory_bytes, options.threads)?;
         directory.remove_stale();
-        indexer.drain(&directory.index(), &mut writer, &())?;
+        indexer.drain(&mut writer, &())?;
         Ok(Updater { indexer, directory, options, writer: Some(writer) })
     }
 
@@ -61,7 +61,7 @@ impl Updater {
                 other => other?,
             },
         };
-        self.indexer.show_until(last, &index, &mut writer, &())?;
+        self.indexer.show_until(last, &mut writer, &())?;
         self.writer = Some(writer);
         Ok(Some(index.snapshot().change()))
     }
@@ -91,7 +91,7 @@ impl Updater {
                 Err(marketplace_index::Error::Busy) => return Ok(None),
                 other => other?,
             };
-            self.indexer.drain(&newer.index, &mut writer, &())?;
+            self.indexer.drain(&mut writer, &())?;
             self.directory.replace(newer);
             self.writer = Some(writer);
             tracing::info!("rebuilt search index was swapped in");
@@ -106,5 +106,12 @@ impl Updater {
     /// Returns the engine's writer, to close it, unless there are changes that it has not committed.
     pub(super) fn unused_engine(&self) -> Option<Arc<EngineWriter>> {
         self.writer.as_ref().filter(|writer| !writer.is_ahead()).map(Writer::engine)
+    }
+
+    /// Closes files that merges have replaced since the last commit.
+    pub(super) fn release_merged_files(&mut self) {
+        if let Some(writer) = &mut self.writer {
+            writer.release_merged_files();
+        }
     }
 }

@@ -81,7 +81,10 @@ impl ReadConnections {
             None => {
                 state.open += 1;
                 drop(state);
-                self.connect().inspect_err(|_| self.lock().open -= 1)
+                self.connect().inspect_err(|_| {
+                    self.lock().open -= 1;
+                    self.returned.notify_one();
+                })
             }
         };
         let connections = Arc::clone(self);

@@ -39,12 +39,23 @@ fn repeatedly_shown_listing_is_found_once() {
 }
 
 #[test]
-fn new_writer_starts_at_the_last_commit() {
+fn shown_changes_stay_visible_until_another_writer_has_made_them_again() {
     let mut market = TestIndex::with_titles(&["robot", "arm"]);
     market.show(&[listing_with_title(1, "kitchen")], &[2]);
-    assert_eq!(market.index.snapshot().change(), 2);
     let index = market.index.clone();
     market.reopen();
-    drop(index.writer(15_000_000, 1).unwrap());
-    assert_eq!((index.snapshot().change(), market.find("robot"), market.find("arm")), (1, vec![1], vec![2]));
+    market.index = index.clone();
+    let mut writer = index.writer(15_000_000, 1).unwrap();
+    assert_eq!((writer.last_change(), index.snapshot().change()), (1, 2));
+    let found = |title: &str| market.find(title).len();
+    assert_eq!((found("kitchen"), found("robot"), found("arm")), (1, 0, 0));
+    // The changes may differ from those that were shown.
+    writer.put(&listing_with_title(1, "welding")).unwrap();
+    writer.remove(2).unwrap();
+    writer.show(2).unwrap();
+    let check =
+        || assert_eq!((found("welding"), found("kitchen"), found("robot"), found("arm")), (1, 0, 0, 0));
+    check();
+    writer.flush().unwrap();
+    check();
 }
