@@ -1,8 +1,8 @@
-//! Cost of a write that touches a listing, through the HTTP API in process: `PATCH /v2/codebases/{id}` of a codebase
-//! that is on a listing. The write returns after searches show it.
+//! Cost of a write that touches a listing, through the HTTP API in process: `PATCH /v2/codebases/{id}` of a
+//! codebase that is on a listing. The write returns after searches show it.
 //!
-//! `cargo bench --bench listed_writes`; `LISTINGS=100000` for the size of the market. The data directory is in the
-//! system's temporary directory, and the database waits for the disk as that of a server does.
+//! `cargo bench --bench listed_writes`; `LISTINGS=100000` for the size of the market. The data directory is
+//! in the system's temporary directory, and the database waits for the disk as that of a server does.
 
 #![allow(missing_docs, clippy::print_stdout)]
 
@@ -42,8 +42,8 @@ use uuid::Uuid;
 /// Number of listings that are written to.
 const WRITTEN_LISTINGS: usize = 200;
 
-/// Number of writes by one writer, and of the batches whose CPU time is measured. The system counts CPU time in
-/// steps of 10 ms.
+/// Number of writes by one writer, and of the batches whose CPU time is measured. The system counts CPU time
+/// in steps of 10 ms.
 const WRITES: usize = 1_000;
 const BATCHES: usize = 10;
 

@@ -1,9 +1,9 @@
 //! Whether the files of an index have reached the disk.
 //!
-//! Writing a file and waiting for the disk takes most of the time of a small commit, so a writer does not wait.
-//! Other processes see its files at once, and a kill loses nothing. If the machine fails, files may be lost in
-//! part and in any order. So while files may be missing on the disk, the directory has a marker with the ID of the
-//! boot that wrote them; under another boot the index is verified before it is used.
+//! Writing a file and waiting for the disk takes most of the time of a small commit, so a writer does not
+//! wait. Other processes see its files at once, and a kill loses nothing. If the machine fails, files may be
+//! lost in part and in any order. So while files may be missing on the disk, the directory has a marker with
+//! the ID of the boot that wrote them; under another boot the index is verified before it is used.
 
 use std::fs::{self, File};
 use std::io;
@@ -17,8 +17,8 @@ use crate::columns::EXTENSION as COLUMNS;
 use crate::error::Error;
 use crate::private_directory::replace_file;
 
-/// File in the directory that contains the ID of the boot under which the files were written, until all of them
-/// are on the disk.
+/// File in the directory that contains the ID of the boot under which the files were written, until all of
+/// them are on the disk.
 pub const UNSYNCED_FILE: &str = "unsynced-since-boot";
 
 /// Extensions of the files that each segment has.
@@ -30,8 +30,8 @@ fn boot_id() -> Option<String> {
     Some(id.trim().to_owned()).filter(|id| !id.is_empty())
 }
 
-/// Returns whether the files of an index may be lost in part: they were written under another boot, and nobody
-/// waited for the disk.
+/// Returns whether the files of an index may be lost in part: they were written under another boot, and
+/// nobody waited for the disk.
 pub(crate) fn may_be_torn(directory: &Path) -> Result<bool, Error> {
     match fs::read(directory.join(UNSYNCED_FILE)) {
         Ok(marker) => Ok(boot_id().is_none_or(|current| marker != current.as_bytes())),
@@ -50,8 +50,8 @@ pub(crate) fn mark_unsynced(directory: &Path) -> io::Result<()> {
     replace_file(&marker, current.as_bytes(), true)
 }
 
-/// Waits until all files are on the disk, and records that. Only the process that holds the writer's lock may call
-/// this, while it writes nothing.
+/// Waits until all files are on the disk, and records that. Only the process that holds the writer's lock may
+/// call this, while it writes nothing.
 pub(crate) fn sync(directory: &Path) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let entry = entry?;

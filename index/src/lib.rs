@@ -117,8 +117,8 @@ impl Index {
     }
 
     /// Opens the index in a directory at its last commit. It may have an older schema version; see
-    /// [`Index::is_outdated`]. If the machine may have failed while it was written, its files are verified first,
-    /// which takes about a second per gigabyte.
+    /// [`Index::is_outdated`]. If the machine may have failed while it was written, its files are verified
+    /// first, which takes about a second per gigabyte.
     pub fn open(dir: &Path) -> Result<Index, Error> {
         if !dir.join(META_FILE).try_exists()? {
             return Err(Error::Missing);
@@ -169,8 +169,8 @@ impl Index {
         })
     }
 
-    /// Returns whether the index has an older schema version. It can be used as any other, but text is split by
-    /// the older rules, in documents and in searches. It should be replaced by a new one.
+    /// Returns whether the index has an older schema version. It can be used as any other, but text is split
+    /// by the older rules, in documents and in searches. It should be replaced by a new one.
     pub fn is_outdated(&self) -> bool {
         self.inner.version < SCHEMA_VERSION
     }
@@ -206,8 +206,8 @@ impl Index {
         Ok(true)
     }
 
-    /// Loads the last commit, and shows it unless an earlier writer has shown later changes. Those stay visible until
-    /// they have been made again.
+    /// Loads the last commit, and shows it unless an earlier writer has shown later changes. Those stay
+    /// visible until they have been made again.
     pub(crate) fn load_commit(&self) -> Result<Arc<Snapshot>, Error> {
         let _replacing = self.inner.replace_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let inner = &self.inner;
@@ -220,8 +220,8 @@ impl Index {
         Ok(loaded)
     }
 
-    /// Shows changes of listings that are not committed; see [`Snapshot::with_recent`]. `base` is the snapshot before
-    /// them.
+    /// Shows changes of listings that are not committed; see [`Snapshot::with_recent`]. `base` is the
+    /// snapshot before them.
     pub(crate) fn show_recent(
         &self,
         base: &Snapshot,

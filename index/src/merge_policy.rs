@@ -16,8 +16,8 @@ const MIN_MERGED_SMALL_SEGMENTS: usize = 8;
 /// segments.
 const GROWTH_FACTOR: u64 = 4;
 
-/// Maximum number of documents in a merge of few documents, and in segments that are not rewritten when many of
-/// their documents are deleted, since they are soon merged anyway.
+/// Maximum number of documents in a merge of few documents, and in segments that are not rewritten when many
+/// of their documents are deleted, since they are soon merged anyway.
 const MAX_SMALL_DOCS: u64 = 1_000;
 
 /// Merges the smallest segments, and rewrites segments in which more than a third of the documents are

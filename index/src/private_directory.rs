@@ -1,5 +1,5 @@
-//! The engine's directory. Only the owner of the process can access its files, whatever its umask is, and writes
-//! do not wait for the disk.
+//! The engine's directory. Only the owner of the process can access its files, whatever its umask is, and
+//! writes do not wait for the disk.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
@@ -15,15 +15,15 @@ use tantivy::directory::{
     error::{DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError},
 };
 
-/// File in which the engine keeps a list of the files that it may delete. It would be replaced for each new file;
-/// instead, the list is read from the directory.
+/// File in which the engine keeps a list of the files that it may delete. It would be replaced for each new
+/// file; instead, the list is read from the directory.
 const LIST_FILE: &str = ".managed.json";
 
 /// Length of the names of segments, which the names of their files start with.
 const SEGMENT_NAME_LENGTH: usize = 32;
 
-/// A memory-mapped directory whose new files have mode 0600. A write is visible to all processes at once, but may
-/// be lost if the machine fails; see [`durability`](crate::durability).
+/// A memory-mapped directory whose new files have mode 0600. A write is visible to all processes at once, but
+/// may be lost if the machine fails; see [`durability`](crate::durability).
 #[derive(Clone, Debug)]
 pub(crate) struct PrivateDirectory {
     inner: MmapDirectory,
@@ -69,8 +69,8 @@ pub(crate) fn replace_file(path: &Path, contents: &[u8], is_synced: bool) -> io:
     else {
         return Err(io::ErrorKind::InvalidFilename.into());
     };
-    // Only the process that holds the writer's lock replaces files, so the name is free or a killed process left
-    // the file.
+    // Only the process that holds the writer's lock replaces files, so the name is free or a killed process
+    // left the file.
     let temporary = directory.join(format!(".{name}.new"));
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
     file.write_all(contents)?;

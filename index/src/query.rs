@@ -1,10 +1,10 @@
 //! Text matching: finds the documents that contain every word and every phrase of a text, without scores.
 //!
 //! A word matches its English stem. The last word of the text, if not in quotes, also matches longer words
-//! that start with it. Text without spaces matches wherever it occurs. A word outside quotes with five or more characters that matches nothing in scope is
-//! retried with one edit: an inserted, deleted or replaced letter, or two swapped neighbors, in a word as
-//! written. Only documents that are alive in this snapshot count as in scope, so results do not depend on
-//! merges or on deleted documents that are still stored.
+//! that start with it. Text without spaces matches wherever it occurs. A word outside quotes with five or
+//! more characters that matches nothing in scope is retried with one edit: an inserted, deleted or replaced
+//! letter, or two swapped neighbors, in a word as written. Only documents that are alive in this snapshot
+//! count as in scope, so results do not depend on merges or on deleted documents that are still stored.
 
 use crate::doc_bitmap::DocBitmap;
 use crate::edit_distance::OneEdit;

@@ -1,7 +1,7 @@
 //! Recent changes: documents that searches find before the engine has written them.
 //!
-//! A segment of the engine takes milliseconds to write, however small it is. So a few documents are kept in memory
-//! as one segment, which is built anew for each change.
+//! A segment of the engine takes milliseconds to write, however small it is. So a few documents are kept in
+//! memory as one segment, which is built anew for each change.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -20,8 +20,8 @@ use crate::postings::Postings;
 use crate::schema::{self, Fields};
 use crate::text_analysis::Analyzers;
 
-/// Difference between the positions of the last word of a value and the first one of the next, so that no phrase
-/// spans both.
+/// Difference between the positions of the last word of a value and the first one of the next, so that no
+/// phrase spans both.
 const POSITION_GAP: u32 = 2;
 
 /// A document, analyzed once for all segments that it will be in.

@@ -175,8 +175,8 @@ impl SegmentView {
     }
 }
 
-/// Reads the documents of a segment that are not deleted; `None` if all are alive. The engine would iterate over
-/// them, which takes milliseconds for a million.
+/// Reads the documents of a segment that are not deleted; `None` if all are alive. The engine would iterate
+/// over them, which takes milliseconds for a million.
 fn read_alive(index: &tantivy::Index, meta: &SegmentMeta) -> Result<Option<DocBitmap>, Error> {
     if meta.delete_opstamp().is_none() {
         return Ok(None);

@@ -106,8 +106,8 @@ impl Snapshot {
         self.is_ahead
     }
 
-    /// Returns the snapshot after changes of these listings, which the engine has not written yet. `recent` are
-    /// all documents that the engine has not written yet.
+    /// Returns the snapshot after changes of these listings, which the engine has not written yet. `recent`
+    /// are all documents that the engine has not written yet.
     pub(crate) fn with_recent(
         &self,
         listings: &[ListingRowId],

@@ -1,7 +1,7 @@
 //! The writer of an index.
 //!
-//! A few documents become a segment on the calling thread, since the engine's indexing threads need more memory
-//! and time to start than the documents take. Only a larger batch goes to these threads.
+//! A few documents become a segment on the calling thread, since the engine's indexing threads need more
+//! memory and time to start than the documents take. Only a larger batch goes to these threads.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -23,8 +23,8 @@ use crate::text_analysis::Analyzers;
 const MAX_SMALL_BATCH: usize = 256;
 const MAX_SMALL_BATCH_BYTES: usize = 1_000_000;
 
-/// Maximum number of changes that are visible before the engine has written them. Each of them costs every further
-/// one some microseconds.
+/// Maximum number of changes that are visible before the engine has written them. Each of them costs every
+/// further one some microseconds.
 const MAX_RECENT: usize = 32;
 
 /// Initial memory for the words of a small batch, in bytes. It grows if needed.
@@ -35,8 +35,8 @@ const SMALL_BATCH_MEMORY: usize = 200_000;
 pub struct Writer {
     index: Index,
     engine: Arc<EngineWriter>,
-    /// The changes since the last commit, unless they are too many: the new document, or `None` if the listing is
-    /// removed.
+    /// The changes since the last commit, unless they are too many: the new document, or `None` if the
+    /// listing is removed.
     batch: BTreeMap<ListingRowId, Option<RecentDocument>>,
     batch_bytes: usize,
     /// The changes that are visible, but that the engine has not written.
@@ -116,9 +116,10 @@ impl Writer {
         })
     }
 
-    /// Makes all changes so far visible in this process: when this returns, [`Index::snapshot`] includes them, as the
-    /// state after the change of this number. A few changes are kept in memory until a [`Writer::commit`] or
-    /// [`Writer::flush`]; until then, other processes do not see them, and a kill loses them.
+    /// Makes all changes so far visible in this process: when this returns, [`Index::snapshot`] includes
+    /// them, as the state after the change of this number. A few changes are kept in memory until a
+    /// [`Writer::commit`] or [`Writer::flush`]; until then, other processes do not see them, and a kill loses
+    /// them.
     pub fn show(&mut self, change: u64) -> Result<(), Error> {
         if self.is_streaming || self.recent.len() + self.batch.len() > MAX_RECENT {
             return self.commit(change);
@@ -149,9 +150,9 @@ impl Writer {
         if self.is_ahead() { self.commit(self.change) } else { Ok(()) }
     }
 
-    /// Makes all changes so far visible to all processes, recorded under this change number: when this returns,
-    /// [`Index::snapshot`] includes them. A kill does not lose them, but a failure of the machine may, after
-    /// which the index opens at an earlier commit, or is [corrupt](Error::Corrupt).
+    /// Makes all changes so far visible to all processes, recorded under this change number: when this
+    /// returns, [`Index::snapshot`] includes them. A kill does not lose them, but a failure of the machine
+    /// may, after which the index opens at an earlier commit, or is [corrupt](Error::Corrupt).
     pub fn commit(&mut self, change: u64) -> Result<(), Error> {
         self.write_batch()?;
         self.engine.with(|engine| {
@@ -176,12 +177,14 @@ impl Writer {
         let fields = self.index.fields();
         let mut replaced = Vec::new();
         for listing in listings {
-            // The engine would keep a deletion that no segment applies, and apply it to segments of later commits.
+            // The engine would keep a deletion that no segment applies, and apply it to segments of later
+            // commits.
             if self.written.has_listing(listing)? {
                 replaced.push(fields.listing(listing));
             }
         }
-        // The engine deletes files that it does not know when it is opened, so the segment is written afterwards.
+        // The engine deletes files that it does not know when it is opened, so the segment is written
+        // afterwards.
         self.engine.with(|engine| {
             if docs.is_empty() {
                 for listing in replaced {
@@ -205,15 +208,15 @@ impl Writer {
         })
     }
 
-    /// Returns the engine's writer, to close it while no changes are made. It is opened again when it is needed.
-    /// There must be no changes since the last commit.
+    /// Returns the engine's writer, to close it while no changes are made. It is opened again when it is
+    /// needed. There must be no changes since the last commit.
     pub fn engine(&self) -> Arc<EngineWriter> {
         debug_assert!(self.batch.is_empty() && !self.is_streaming && !self.is_ahead());
         Arc::clone(&self.engine)
     }
 
-    /// Closes the files of segments that were merged since the last commit, unless there are changes since. They are
-    /// deleted, but occupy the disk while they are open.
+    /// Closes the files of segments that were merged since the last commit, unless there are changes since.
+    /// They are deleted, but occupy the disk while they are open.
     pub fn release_merged_files(&mut self) {
         let current = self.index.snapshot();
         if !self.is_ahead() && !current.is_ahead() {

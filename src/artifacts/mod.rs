@@ -43,7 +43,8 @@ pub enum ReadError {
     Canceled,
     /// An I/O error of this machine. Reading may be tried again.
     Io(std::io::Error),
-    /// The child process that read it ended without a reply, for the given reason that is not one of its limits.
+    /// The child process that read it ended without a reply, for the given reason that is not one of its
+    /// limits.
     ProcessEnded(String),
 }
 

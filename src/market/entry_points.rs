@@ -141,8 +141,9 @@ impl Market {
         Ok(result)
     }
 
-    /// Runs a write operation that also renders the listings that it changes. A second transaction for that would
-    /// double the time that the write waits for the disk. Also returns the last change that the index now lacks.
+    /// Runs a write operation that also renders the listings that it changes. A second transaction for that
+    /// would double the time that the write waits for the disk. Also returns the last change that the index
+    /// now lacks.
     fn write_prepared<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<(T, Option<i64>)> {
         let inner = &self.inner;
         let ((result, prepared), change) = self.write_unindexed(|writer| {

@@ -28,8 +28,8 @@ impl Market {
         }
     }
 
-    /// Commits the index, so that other processes see all changes so far. A server does this on its own within a
-    /// moment.
+    /// Commits the index, so that other processes see all changes so far. A server does this on its own
+    /// within a moment.
     pub fn commit_index(&self) -> Result<()> {
         self.inner.updater.as_ref().map_or(Ok(()), SharedUpdater::commit)
     }
@@ -81,8 +81,8 @@ impl Market {
         }
     }
 
-    /// Picks up the changes of other processes. A process that only reads calls this before each request. A server
-    /// does it [on its own](super::follow_processes), so there the call has no effect.
+    /// Picks up the changes of other processes. A process that only reads calls this before each request. A
+    /// server does it [on its own](super::follow_processes), so there the call has no effect.
     pub fn refresh(&self) -> Result<()> {
         let inner = &self.inner;
         if inner.updater.is_some() {

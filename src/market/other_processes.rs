@@ -1,5 +1,5 @@
-//! How a server learns that another process has changed its directory: that process sends a datagram to a socket in
-//! the directory. If that fails, the server finds out by polling, while somebody is connected.
+//! How a server learns that another process has changed its directory: that process sends a datagram to a
+//! socket in the directory. If that fails, the server finds out by polling, while somebody is connected.
 
 use std::{
     fs::{self, File, Permissions},
@@ -15,7 +15,7 @@ use std::{
 use tokio::sync::watch;
 
 use super::Market;
-use crate::error::ErrorChain;
+use crate::error::{ErrorChain, Result};
 
 /// The server's socket in the data directory. What is sent to it has no meaning of its own.
 pub const SOCKET_FILE: &str = "changes.sock";
@@ -41,8 +41,9 @@ pub(super) fn notify_server(data_dir: &Path) {
     }
 }
 
-/// Listens for other processes. The future picks up the changes that they make to the directory of a market, until it
-/// is dropped. `connected` is the number of connections to the server. Must be called on an async runtime.
+/// Listens for other processes. The future picks up the changes that they make to the directory of a market,
+/// until it is dropped. `connected` is the number of connections to the server. Must be called on an async
+/// runtime, at its start.
 pub fn follow_processes(
     market: Market,
     connected: watch::Receiver<usize>,
@@ -54,17 +55,14 @@ pub fn follow_processes(
             None
         }
     };
+    // The market was opened before the socket, so a notification may have been lost.
+    log_failure(market.pick_up_changes());
     follow(market, socket, connected)
 }
 
 async fn follow(market: Market, socket: Option<ListeningSocket>, mut connected: watch::Receiver<usize>) {
     let mut was_connected = false;
     loop {
-        // First, since the market may have been opened long before the socket.
-        let refreshed = market.clone();
-        if let Err(error) = super::spawn_blocking(move || refreshed.pick_up_changes()).await {
-            tracing::error!(cause = %ErrorChain(&error), "picking up the changes of other processes failed");
-        }
         let interval = if was_connected {
             Some(POLL_INTERVAL)
         } else {
@@ -74,6 +72,14 @@ async fn follow(market: Market, socket: Option<ListeningSocket>, mut connected: 
             () = receive(socket.as_ref()) => {}
             () = next_poll(&mut connected, was_connected, interval) => was_connected = *connected.borrow() > 0,
         }
+        let changed = market.clone();
+        log_failure(super::spawn_blocking(move || changed.pick_up_changes()).await);
+    }
+}
+
+fn log_failure(picked_up: Result<()>) {
+    if let Err(error) = picked_up {
+        tracing::error!(cause = %ErrorChain(&error), "picking up the changes of other processes failed");
     }
 }
 

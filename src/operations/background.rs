@@ -1,5 +1,5 @@
-//! The background work of a serving process: a task that starts the jobs that are due, each on a thread of its
-//! own. While no job is due, there is no thread, and nothing wakes the task.
+//! The background work of a serving process: a task that starts the jobs that are due, each on a thread of
+//! its own. While no job is due, there is no thread, and nothing wakes the task.
 
 use std::{sync::Arc, time::Duration};
 
@@ -40,9 +40,9 @@ pub fn run_pending(market: &Market, keep_running: &dyn Fn() -> bool) -> Result<(
 /// Handle on the background work of a market. Dropping it interrupts the running jobs, and waits until their
 /// current steps are complete; the rest continues after the next start.
 ///
-/// The number of threads is at most that of the jobs that may run at the same time (the settings `jobs.copies`
-/// and `jobs.started`, and [`MAX_UPDATES`](crate::domain::jobs::MAX_UPDATES)), and one that starts them. At the
-/// start, another one tests child processes.
+/// The number of threads is at most that of the jobs that may run at the same time (the settings
+/// `jobs.copies` and `jobs.started`, and [`MAX_UPDATES`](crate::domain::jobs::MAX_UPDATES)), and one that
+/// starts them. At the start, another one tests child processes.
 #[derive(Debug)]
 pub struct BackgroundJobs {
     threads: Arc<JobThreads>,
@@ -50,8 +50,8 @@ pub struct BackgroundJobs {
 }
 
 impl BackgroundJobs {
-    /// Starts the background work of a market that this process serves, once for each market. The runtime waits
-    /// for jobs; its threads do not run them.
+    /// Starts the background work of a market that this process serves, once for each market. The runtime
+    /// waits for jobs; its threads do not run them.
     pub fn start(market: &Market, runtime: &Handle) -> Result<BackgroundJobs> {
         market.write_blocking(|writer| {
             store::jobs::release_all(writer.rows)?;
@@ -99,8 +99,8 @@ struct Due {
     next: Option<Timestamp>,
 }
 
-/// Starts the jobs that are due. Returns `None` if the threads were stopped. A thread does this, since it waits
-/// for the database.
+/// Starts the jobs that are due. Returns `None` if the threads were stopped. A thread does this, since it
+/// waits for the database.
 async fn start_due_jobs(threads: &Arc<JobThreads>) -> Result<Option<Due>> {
     let (sender, receiver) = oneshot::channel();
     let is_started = threads.start("start jobs", move |threads, context| {

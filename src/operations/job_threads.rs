@@ -28,8 +28,8 @@ pub struct JobThreads {
 
 #[derive(Debug)]
 struct State {
-    /// `None` as soon as no other thread may start. Only threads have clones, so that the market is not in use
-    /// after the last one has ended.
+    /// `None` as soon as no other thread may start. Only threads have clones, so that the market is not in
+    /// use after the last one has ended.
     context: Option<Arc<Context>>,
     /// Number of threads.
     threads: usize,

@@ -40,8 +40,8 @@ pub fn insert(writer: &Writer, asset: AssetRowId, data: &NewData) -> Result<()> 
     writer.enqueue(job, asset)
 }
 
-/// Detaches the data of an asset. Fields that were read from it get the values back that they had before, and the
-/// stage follows from them.
+/// Detaches the data of an asset. Fields that were read from it get the values back that they had before, and
+/// the stage follows from them.
 pub fn detach(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Result<()> {
     let mut asset = assets::find(writer.rows, vendor, id, Some(kind))?;
     if asset.data.is_none() {

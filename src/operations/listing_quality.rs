@@ -54,8 +54,8 @@ pub struct QualityView {
     pub ingests: Vec<HubIngestStatus>,
 }
 
-/// Returns the quality data of one of the team's own listings. The checks of an asset with a newer completed run of its
-/// own are those of that run.
+/// Returns the quality data of one of the team's own listings. The checks of an asset with a newer completed
+/// run of its own are those of that run.
 pub fn get(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<QualityView> {
     let listing = listings::find_own(reader.rows, vendor, id)?;
     let latest_run = match store::quality_runs::find_latest_of_listing(reader.rows, listing.row_id)? {

@@ -1,5 +1,5 @@
-//! A job that is being executed: its lease, its turns, and how it ends. The kinds of jobs use it; `jobs` executes
-//! them.
+//! A job that is being executed: its lease, its turns, and how it ends. The kinds of jobs use it; `jobs`
+//! executes them.
 
 use std::{
     cell::{Cell, RefCell},
@@ -227,8 +227,8 @@ impl<'a> RunningJob<'a> {
         self.write_if_held(|writer| store::jobs::finish(writer.rows, &self.job), work)
     }
 
-    /// Writes progress, and finishes the job if `work` returns true, in one transaction. Writes nothing if another
-    /// worker has claimed the job. Returns what `work` returned.
+    /// Writes progress, and finishes the job if `work` returns true, in one transaction. Writes nothing if
+    /// another worker has claimed the job. Returns what `work` returned.
     pub fn advance(
         &self,
         work: impl FnOnce(&mut Writer) -> Result<bool>,

@@ -83,8 +83,8 @@ pub use server::ServerBuilder;
 pub const RENDERER: Renderer = shapes::listings::render;
 
 /// Serves requests until `stop` resolves, then lets running requests finish for up to `server.drain_seconds`.
-/// `connected` is set to the number of connections; its receivers are notified when the first one is opened, and
-/// when the last one has ended.
+/// `connected` is set to the number of connections; its receivers are notified when the first one is opened,
+/// and when the last one has ended.
 pub async fn run(
     app: BoxEndpoint<'static, Response>,
     listener: std::net::TcpListener,

@@ -2,8 +2,8 @@
 //!
 //! The log line has the route that matched, with the names of its parameters, such as
 //! `/v2/vendor/uploads/grants/{token}`. It never has the path, which may contain a secret wherever a client
-//! mistyped it, or the query, which may contain search terms. It also says how long the reads and writes of the
-//! request took, and what it waited for.
+//! mistyped it, or the query, which may contain search terms. It also says how long the reads and writes of
+//! the request took, and what it waited for.
 
 use std::{
     sync::{Arc, OnceLock},

@@ -35,9 +35,9 @@ pub struct IndexDirectory {
 }
 
 impl IndexDirectory {
-    /// Opens the current index. It may have an older schema version. If it is missing, corrupt or has a schema
-    /// version that cannot be used, it is replaced by an empty one, which is then filled from the queue. No data
-    /// is lost, since the index is derived from the database.
+    /// Opens the current index. It may have an older schema version. If it is missing, corrupt or has a
+    /// schema version that cannot be used, it is replaced by an empty one, which is then filled from the
+    /// queue. No data is lost, since the index is derived from the database.
     pub fn open(path: &Path) -> Result<IndexDirectory> {
         private_files::create_dir_all(path).map_err(|error| directory_error(path, error))?;
         let (name, index) = match read_current(path)? {
@@ -66,9 +66,9 @@ impl IndexDirectory {
         Ok(directory)
     }
 
-    /// Replaces the current index by an empty one, which is then filled from the queue, if it has changes that the
-    /// database lacks. After a failure of the machine, the database may have lost the last transactions of a bulk
-    /// write, whose numbers other changes would then get.
+    /// Replaces the current index by an empty one, which is then filled from the queue, if it has changes
+    /// that the database lacks. After a failure of the machine, the database may have lost the last
+    /// transactions of a bulk write, whose numbers other changes would then get.
     pub fn discard_if_ahead(&self, latest_change: impl FnOnce() -> Result<u64>) -> Result<()> {
         // Read before the number of the database, which increases first.
         let indexed = self.index().snapshot().change();
@@ -102,8 +102,8 @@ impl IndexDirectory {
         Ok(read_current(&self.path)?.is_some_and(|name| name != self.current.load().0))
     }
 
-    /// Opens the index that was swapped in, by this or another process, without using it yet. Returns `None` if
-    /// there was none.
+    /// Opens the index that was swapped in, by this or another process, without using it yet. Returns `None`
+    /// if there was none.
     pub fn open_newer(&self) -> Result<Option<NewerIndex>> {
         match read_current(&self.path)? {
             Some(name) if name != self.current.load().0 => {
@@ -140,8 +140,8 @@ impl IndexDirectory {
             if !entry.path().is_dir() || other == name {
                 continue;
             }
-            // An index becomes the current one before its marker is released, so this reads the name only when the
-            // marker is locked.
+            // An index becomes the current one before its marker is released, so this reads the name only
+            // when the marker is locked.
             if let Some(_marker) = BuildMarker::try_lock(&self.path, &other)
                 && read_current(&self.path).is_ok_and(|current| current.as_deref() != Some(&other))
             {
@@ -175,9 +175,9 @@ impl Drop for BuildMarker {
     }
 }
 
-/// Builds a new index next to the current one and swaps it in. Meanwhile, this or another process may serve and
-/// write. It opens the new index and applies the changes made since the build started. If the build is canceled,
-/// nothing is swapped in.
+/// Builds a new index next to the current one and swaps it in. Meanwhile, this or another process may serve
+/// and write. It opens the new index and applies the changes made since the build started. If the build is
+/// canceled, nothing is swapped in.
 pub fn rebuild_index(
     path: &Path,
     indexer: &Indexer,

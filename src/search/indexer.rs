@@ -17,8 +17,8 @@ use crate::{
     store::{self, Store},
 };
 
-/// Maximum number of listings that a write operation renders itself. A larger operation would block other writes
-/// for long.
+/// Maximum number of listings that a write operation renders itself. A larger operation would block other
+/// writes for long.
 const MAX_PREPARED_LISTINGS: usize = 64;
 
 /// Number of listings processed in one transaction, during which no other write can run.
@@ -77,8 +77,8 @@ impl Indexer {
         self.commit_count.load(Ordering::Relaxed)
     }
 
-    /// Renders the listings that a transaction has queued, at its end, and builds their documents. Leaves this to
-    /// [`Indexer::drain`] if they are many.
+    /// Renders the listings that a transaction has queued, at its end, and builds their documents. Leaves
+    /// this to [`Indexer::drain`] if they are many.
     pub fn prepare(&self, rows: &store::Writer, now: Timestamp) -> Result<Vec<PreparedChange>> {
         let queued = rows.queued_listings();
         if queued.len() > MAX_PREPARED_LISTINGS {
@@ -118,9 +118,9 @@ impl Indexer {
         Ok(done)
     }
 
-    /// Like [`Indexer::drain`], but applies only the changes up to the number `last`, and other processes may see
-    /// them only after [`Indexer::flush`]. If the listing of `last` has changed again since, there is no such
-    /// number, and all changes are applied.
+    /// Like [`Indexer::drain`], but applies only the changes up to the number `last`, and other processes may
+    /// see them only after [`Indexer::flush`]. If the listing of `last` has changed again since, there is no
+    /// such number, and all changes are applied.
     pub fn show_until(&self, last: u64, writer: &mut Writer, progress: &dyn Progress) -> Result<u64> {
         let first_change = writer.last_change();
         let mut change = first_change;

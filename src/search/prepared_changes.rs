@@ -1,5 +1,5 @@
-//! Documents that the write operation itself built, so that the update of the index need not load the listings
-//! again.
+//! Documents that the write operation itself built, so that the update of the index need not load the
+//! listings again.
 
 use std::{
     collections::BTreeMap,
@@ -31,7 +31,8 @@ pub struct PreparedChanges {
 }
 
 impl PreparedChanges {
-    /// Keeps changes whose transaction is committed. Forgets those that the index has, according to `indexed`.
+    /// Keeps changes whose transaction is committed. Forgets those that the index has, according to
+    /// `indexed`.
     pub fn keep(&self, changes: Vec<PreparedChange>, indexed: u64) {
         let mut by_number = self.lock();
         *by_number = by_number.split_off(&(indexed + 1));

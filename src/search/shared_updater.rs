@@ -1,6 +1,6 @@
-//! How a serving process keeps the index up to date. A write that needs the index updates it on its own thread.
-//! Writes that arrive meanwhile wait, and share the next update. Updates are visible in this process at once. A
-//! thread, which runs only for a few seconds after an update, commits them for other processes.
+//! How a serving process keeps the index up to date. A write that needs the index updates it on its own
+//! thread. Writes that arrive meanwhile wait, and share the next update. Updates are visible in this process
+//! at once. A thread, which runs only for a few seconds after an update, commits them for other processes.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -20,7 +20,8 @@ use crate::error::{Error, ErrorChain, Result};
 /// Interval at which the committing thread commits, and repeats an update that failed.
 const COMMIT_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Number of intervals without an update after which the committing thread closes the engine's writer and ends.
+/// Number of intervals without an update after which the committing thread closes the engine's writer and
+/// ends.
 const MAX_IDLE_INTERVALS: u32 = 8;
 
 /// Delay before the index is tried again while another process holds its writer.
@@ -57,8 +58,8 @@ struct Shared {
     updater: Mutex<Updater>,
 }
 
-/// The updates of an index, shared by the threads that need them. Dropping it ends its threads after the current
-/// update, or the current batch of a rebuild, and commits.
+/// The updates of an index, shared by the threads that need them. Dropping it ends its threads after the
+/// current update, or the current batch of a rebuild, and commits.
 pub struct SharedUpdater {
     shared: Arc<Shared>,
     rebuild: Option<JoinHandle<()>>,
@@ -93,7 +94,8 @@ impl SharedUpdater {
         Ok(opened)
     }
 
-    /// Returns when the index includes a change: updates it on this thread, or waits for another thread that does.
+    /// Returns when the index includes a change: updates it on this thread, or waits for another thread that
+    /// does.
     pub fn wait_until_indexed(&self, change: u64) -> Result<()> {
         let shared = &self.shared;
         let mut state = shared.lock();
@@ -130,8 +132,8 @@ impl SharedUpdater {
         Ok(())
     }
 
-    /// Applies the changes of other processes, and uses the index that one of them may have swapped in. After an
-    /// error, this is tried again in the background.
+    /// Applies the changes of other processes, and uses the index that one of them may have swapped in. After
+    /// an error, this is tried again in the background.
     pub fn follow(&self) -> Result<()> {
         self.shared.follow()
     }
@@ -177,8 +179,8 @@ impl Shared {
         self.updater.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Updates the index on this thread, which must find that no other one does, and records the result. While
-    /// another process holds the writer, waits a little instead.
+    /// Updates the index on this thread, which must find that no other one does, and records the result.
+    /// While another process holds the writer, waits a little instead.
     fn update<'s>(
         self: &'s Arc<Self>,
         mut state: MutexGuard<'s, State>,
@@ -256,8 +258,8 @@ impl Shared {
         }
     }
 
-    /// Commits the changes of this process, and repeats updates that failed. Ends when there was no update for some
-    /// time.
+    /// Commits the changes of this process, and repeats updates that failed. Ends when there was no update
+    /// for some time.
     fn commit_until_idle(self: &Arc<Self>) {
         let mut state = self.lock();
         let (mut updates, mut idle_intervals) = (state.updates, 0);
@@ -331,8 +333,8 @@ impl Progress for Shared {
     }
 }
 
-/// Builds an index with the current schema, swaps it in, and uses it. If this fails, the older index stays in use
-/// until the next start.
+/// Builds an index with the current schema, swaps it in, and uses it. If this fails, the older index stays in
+/// use until the next start.
 fn replace_outdated(shared: &Arc<Shared>, indexer: &Indexer, path: &Path, options: WriterOptions) {
     tracing::info!("the search index has an older schema; it is used while a new one is built");
     let built = directory::rebuild_index(path, indexer, options.memory_bytes, options.threads, &**shared);

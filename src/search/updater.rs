@@ -48,9 +48,9 @@ impl Updater {
         self.writer.as_ref().is_some_and(Writer::is_ahead)
     }
 
-    /// Brings the current index up to date with the changes up to the number `last`, and returns the number of the
-    /// last change that it has. Returns `None` while another process holds the writer, as a command may do with an
-    /// index that was just swapped in.
+    /// Brings the current index up to date with the changes up to the number `last`, and returns the number
+    /// of the last change that it has. Returns `None` while another process holds the writer, as a command
+    /// may do with an index that was just swapped in.
     pub(super) fn update(&mut self, last: u64) -> Result<Option<u64>> {
         let index = self.directory.index();
         // After an error, uncommitted changes are lost with the writer.
@@ -82,11 +82,12 @@ impl Updater {
         committed.map(drop)
     }
 
-    /// Like [`Updater::update`], for all changes, and with the index that another process may have swapped in. Other
-    /// processes see the changes.
+    /// Like [`Updater::update`], for all changes, and with the index that another process may have swapped
+    /// in. Other processes see the changes.
     pub(super) fn follow(&mut self) -> Result<Option<u64>> {
         if let Some(newer) = self.directory.open_newer()? {
-            // Applied before the index is used, so that it shows no older state than the one that it replaces.
+            // Applied before the index is used, so that it shows no older state than the one that it
+            // replaces.
             let mut writer = match newer.index.writer(self.options.memory_bytes, self.options.threads) {
                 Err(marketplace_index::Error::Busy) => return Ok(None),
                 other => other?,

@@ -88,8 +88,8 @@ pub fn is_any_due(reader: &Reader, queue: Queue, max_per_team: u32, now: Timesta
     Ok(job.is_some())
 }
 
-/// Claims a job of a queue that is due and not leased. Teams take turns, and a team can have `max_per_team` jobs
-/// leased.
+/// Claims a job of a queue that is due and not leased. Teams take turns, and a team can have `max_per_team`
+/// jobs leased.
 pub fn claim(writer: &Writer, queue: Queue, max_per_team: u32, now: Timestamp) -> Result<Option<Job>> {
     let sql = format!(
         "UPDATE jobs SET lease = lease + 1, leased_until = ?4, attempts = attempts + 1
@@ -135,8 +135,8 @@ pub fn is_held(reader: &Reader, job: &Job) -> Result<bool> {
     reader.query_one(SQL, (job.id, job.lease), |row| row.get(0))
 }
 
-/// Records that a job begins to compute. Until it ends, this start counts as interrupted. Returns whether its lease
-/// was still held.
+/// Records that a job begins to compute. Until it ends, this start counts as interrupted. Returns whether its
+/// lease was still held.
 pub fn begin(writer: &Writer, job: &Job) -> Result<bool> {
     const SQL: &str =
         "UPDATE jobs SET interrupted_starts = interrupted_starts + 1 WHERE id = ?1 AND lease = ?2";
@@ -163,8 +163,8 @@ pub fn reschedule(writer: &Writer, job: &Job, until: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// Releases a job that did not fail. It is due at once, and this attempt does not count. A start that has begun to
-/// compute counts as interrupted.
+/// Releases a job that did not fail. It is due at once, and this attempt does not count. A start that has
+/// begun to compute counts as interrupted.
 pub fn release(writer: &Writer, job: &Job, now: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE jobs SET leased_until = NULL, run_after = ?3, attempts = attempts - 1
          WHERE id = ?1 AND lease = ?2";

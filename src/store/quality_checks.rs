@@ -141,8 +141,8 @@ pub fn list(reader: &Reader, run: QualityRunRowId) -> Result<Vec<CheckRow>> {
     reader.query_all(&sql, [run], read_check)
 }
 
-/// Returns the IDs of those assets of a listing that have a completed run of their own that started after `run`, in the
-/// order in which they were attached, each with the checks of its latest such run.
+/// Returns the IDs of those assets of a listing that have a completed run of their own that started after
+/// `run`, in the order in which they were attached, each with the checks of its latest such run.
 pub fn list_newer_of_assets(
     reader: &Reader,
     listing: ListingRowId,

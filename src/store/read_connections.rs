@@ -1,5 +1,5 @@
-//! The read connections of a database. They are opened when they are needed, and need no thread, unlike those of the
-//! usual pools, which check them in the background.
+//! The read connections of a database. They are opened when they are needed, and need no thread, unlike those
+//! of the usual pools, which check them in the background.
 
 use std::{
     ops::Deref,
@@ -13,8 +13,8 @@ use rusqlite::{Connection, OpenFlags};
 use super::configure_reader;
 use crate::error::{Error, Result};
 
-/// How long a read waits for a connection. The market lets no more requests read than there are connections, so
-/// only something that is stuck takes that long.
+/// How long a read waits for a connection. The market lets no more requests read than there are connections,
+/// so only something that is stuck takes that long.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// Read connections, of which at most a fixed number is open.

@@ -52,7 +52,8 @@ pub fn languages(reader: &Reader) -> Result<Vec<Language>> {
     })
 }
 
-/// Returns the labels of these domains and inventory tags, by slug. If both have the slug, the domain's label.
+/// Returns the labels of these domains and inventory tags, by slug. If both have the slug, the domain's
+/// label.
 pub fn find_labels(reader: &Reader, slugs: &[&String]) -> Result<BTreeMap<String, String>> {
     const TAGS: &str =
         "SELECT slug, label FROM inventory_tags WHERE slug IN (SELECT value FROM json_each(?1))";

@@ -12,7 +12,8 @@ pub const SUBCOMMAND: &str = "read-untrusted";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Task {
-    /// Analyzes a ZIP archive. Replies with an [`ArchiveAnalysis`](crate::artifacts::analyses::ArchiveAnalysis).
+    /// Analyzes a ZIP archive. Replies with an
+    /// [`ArchiveAnalysis`](crate::artifacts::analyses::ArchiveAnalysis).
     AnalyzeArchive {
         /// Whether the archive contains source code.
         is_codebase: bool,
@@ -26,7 +27,8 @@ pub enum Task {
         /// Limits on the archive.
         limits: Limits,
     },
-    /// Analyzes a copied repository. Replies with a [`RepositoryAnalysis`](crate::artifacts::analyses::RepositoryAnalysis).
+    /// Analyzes a copied repository. Replies with a
+    /// [`RepositoryAnalysis`](crate::artifacts::analyses::RepositoryAnalysis).
     AnalyzeRepository {
         /// Limits on the repository.
         limits: git::Limits,

@@ -1,5 +1,5 @@
-//! Validation of what a child process replies. The child may have been taken over by the files that it read, so
-//! a reply is checked against the same limits that honest code keeps.
+//! Validation of what a child process replies. The child may have been taken over by the files that it read,
+//! so a reply is checked against the same limits that honest code keeps.
 
 use super::confinement::SelfTest;
 use crate::artifacts::{

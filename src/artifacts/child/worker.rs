@@ -25,8 +25,8 @@ const ARCHIVE: &str = "/proc/self/fd/0";
 /// Exit code of a child that could not start its task.
 const NOT_STARTED: u8 = 3;
 
-/// Executes the task in `argument`, the argument of the hidden subcommand, and writes the reply to the standard output. A child without a
-/// reply ends with an exit code other than 0.
+/// Executes the task in `argument`, the argument of the hidden subcommand, and writes the reply to the
+/// standard output. A child without a reply ends with an exit code other than 0.
 pub fn run(argument: &str) -> ExitCode {
     let Ok(invocation) = serde_json::from_str::<Invocation>(argument) else {
         return ExitCode::from(NOT_STARTED);

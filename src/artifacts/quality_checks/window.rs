@@ -7,8 +7,8 @@ pub const OVERLAP_BYTES: usize = 4_096;
 /// Number of bytes before a match that stay available to judge it.
 const CONTEXT_BYTES: usize = 64;
 
-/// Maximum number of bytes of a chunk that are scanned at once. It bounds the cost of scanners that may look at
-/// the rest of the text after each match.
+/// Maximum number of bytes of a chunk that are scanned at once. It bounds the cost of scanners that may look
+/// at the rest of the text after each match.
 const MAX_SCANNED_BYTES: usize = 65_536;
 
 /// Minimum number of bytes that are scanned at once, unless they are the last ones of the file. Each scan

@@ -80,7 +80,8 @@ struct QueuePlace {
 
 impl Scheduler {
     /// Creates a scheduler with `slots` slots, for which at most `max_waiting` pieces of work wait. Their
-    /// requesters' meters count the time in the slots, and the time until they get one, as that of `activity`.
+    /// requesters' meters count the time in the slots, and the time until they get one, as that of
+    /// `activity`.
     pub fn new(
         activity: Activity,
         slots: usize,

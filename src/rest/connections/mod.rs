@@ -30,7 +30,8 @@ use crate::config::ServerSettings;
 /// Delay before the next `accept` after one has failed.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 
-/// Maximum number of connections beyond `server.max_connections`, which are being closed in favor of new ones.
+/// Maximum number of connections beyond `server.max_connections`, which are being closed in favor of new
+/// ones.
 const MAX_CLOSING: usize = 64;
 
 /// Serves connections until `stop` resolves, then lets running requests finish for up to `drain_seconds`.

@@ -132,8 +132,8 @@ async fn job_that_another_process_enqueues_starts_after_a_notification() {
     wait_until("the job", async || !is_queued(&market, kind, subject)).await;
 }
 
-/// The only place for analyses is taken by one that never ends. When the work is stopped, the analysis ends, and
-/// can be claimed again.
+/// The only place for analyses is taken by one that never ends. When the work is stopped, the analysis ends,
+/// and can be claimed again.
 #[tokio::test(flavor = "multi_thread")]
 async fn analyses_delay_no_refresh_and_are_interrupted() {
     let program = Program::new(

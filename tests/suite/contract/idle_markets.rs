@@ -84,8 +84,8 @@ fn copy_directory(from: &Path, to: &Path) {
     }
 }
 
-/// Serves markets until the standard input is closed, and runs a job in each of them for each line. Prints a line
-/// when this is done.
+/// Serves markets until the standard input is closed, and runs a job in each of them for each line. Prints a
+/// line when this is done.
 #[test]
 #[ignore = "runs in a process of its own, which `idle_market_has_no_thread_and_no_wakeup` starts"]
 fn process_that_serves_idle_markets() {

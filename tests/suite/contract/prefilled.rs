@@ -7,6 +7,9 @@ use serde_json::Value;
 
 use crate::harness::{BASE, demo};
 
+/// Operations whose lists are empty in the demo, because fixtures cannot describe the records.
+const EMPTY_IN_THE_DEMO: &[&str] = &[];
+
 /// Returns the texts of a parameter's prefilled values; none if it is left out.
 fn prefilled_values(parameter: &Value) -> Vec<String> {
     let value = parameter.get("example").or_else(|| parameter["schema"].get("default"));
@@ -60,7 +63,8 @@ async fn every_prefilled_get_has_content_in_the_demo() {
             let Some(operation) = item.get("get") else { continue };
             let path = prefilled_path(path, operation);
             let response = demo().get(key, &path).await;
-            if response.status != 200 || !has_content(&response.json()) {
+            let is_empty = EMPTY_IN_THE_DEMO.iter().any(|id| operation["operationId"] == *id);
+            if response.status != 200 || has_content(&response.json()) == is_empty {
                 without_content.push(format!("{} {path}", response.status));
             }
             count += 1;

@@ -38,8 +38,9 @@ const OPPORTUNITY: Details = At(&["/v2/opportunities/{}", "/v2/buyer/opportuniti
 const PROJECT: Details = At(&["/v2/project-opportunities/{}", "/v2/buyer/project-opportunities/{}"]);
 const TASKSET: Details = InListing(&["/v2/listings/browse/{listing}/tasksets/{}"]);
 
-/// The IDs in responses, as `Schema.field`. `*` matches every schema. An `id` that is not here is that of a record of the
-/// requested list: its details are at the path of the list and the ID, if a document has a GET of that path.
+/// The IDs in responses, as `Schema.field`. `*` matches every schema. An `id` that is not here is that of a
+/// record of the requested list: its details are at the path of the list and the ID, if a document has a GET
+/// of that path.
 const IDS: &[(&str, Details)] = &[
     ("AssetEstimation.asset_id", ASSET),
     ("AssetQuality.asset_id", ASSET),

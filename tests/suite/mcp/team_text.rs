@@ -1,5 +1,5 @@
-//! Every text field that agents see is classified as written by teams or by the platform. A new field of an operation
-//! with a tool has to be added to one of the lists.
+//! Every text field that agents see is classified as written by teams or by the platform. A new field of an
+//! operation with a tool has to be added to one of the lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,8 +41,8 @@ const PLATFORM_FIELDS: [(&str, &[&str]); 5] = [
     ),
 ];
 
-/// Returns the names of fields in responses of operations with tools that hold free text or arbitrary objects, with
-/// these operations.
+/// Returns the names of fields in responses of operations with tools that hold free text or arbitrary
+/// objects, with these operations.
 fn free_text_fields() -> BTreeMap<String, BTreeSet<String>> {
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let routes = rest::routes();

@@ -1,5 +1,5 @@
-//! Child processes that read uploads: how they end decides the result of the run and its charge, and nothing that
-//! they do or reply harms the market.
+//! Child processes that read uploads: how they end decides the result of the run and its charge, and nothing
+//! that they do or reply harms the market.
 
 use std::{cell::Cell, io::Cursor, os::unix::fs::PermissionsExt, path::PathBuf, time::Duration};
 
@@ -86,7 +86,8 @@ async fn credits(market: &TestMarket) -> Value {
     seller_get(market, "wallet").await["credits_balance"].clone()
 }
 
-/// Data that makes the child exceed its own limits is a finding: the run is completed, and its charge is kept.
+/// Data that makes the child exceed its own limits is a finding: the run is completed, and its charge is
+/// kept.
 #[tokio::test]
 async fn exceeded_limit_is_a_finding() {
     for script in ["kill -XCPU $$", "kill -XFSZ $$", "kill -ABRT $$"] {
@@ -139,8 +140,8 @@ async fn memory_of_a_child_is_limited() {
     assert_eq!(seller_get(&market, &small).await["data"]["analysis_status"], "completed");
 }
 
-/// A child that never ends is killed after the time limit, and counts as one that exceeded its limits. So is one that
-/// closes its output first.
+/// A child that never ends is killed after the time limit, and counts as one that exceeded its limits. So is
+/// one that closes its output first.
 #[tokio::test]
 async fn child_that_never_ends_is_killed() {
     for script in ["exec sleep 1000", "exec >&-; exec sleep 1000", "kill -STOP $$"] {
@@ -192,7 +193,8 @@ async fn hostile_child_cannot_make_the_server_write_elsewhere() {
     }
 }
 
-/// A child that ends in any other way is started once more. Then the run is an error, and its charge is returned.
+/// A child that ends in any other way is started once more. Then the run is an error, and its charge is
+/// returned.
 #[tokio::test]
 async fn interrupted_child_is_started_once_more() {
     let count = "echo start >> \"${0%program}starts\"; ";

@@ -1,5 +1,5 @@
-//! Random files: trees of JSON, YAML, ZIP, Parquet, and Git objects. Whatever is in them, a child process reads
-//! them within small limits of memory and time, and replies.
+//! Random files: trees of JSON, YAML, ZIP, Parquet, and Git objects. Whatever is in them, a child process
+//! reads them within small limits of memory and time, and replies.
 
 use std::{
     fmt::Write as _,

@@ -190,8 +190,8 @@ async fn qc_reports_include_runs_of_assets_with_their_charges() {
     assert_eq!(ledger, (2, -1_000));
 }
 
-/// "`latest_run` stays the listing's run; the `checks` of an asset with a newer completed run of its own come from
-/// that run."
+/// "`latest_run` stays the listing's run; the `checks` of an asset with a newer completed run of its own come
+/// from that run."
 #[tokio::test]
 async fn checks_of_an_asset_come_from_its_newer_own_run() {
     let own = |status| json!([check("archive_intact", "automated", Some("code"), true, status)]);
@@ -200,7 +200,8 @@ async fn checks_of_an_asset_come_from_its_newer_own_run() {
     let plain = seller_get(&market(), &path).await;
     let market = market_with_asset_runs(&[("old", 7, own("failed"))]);
     assert_eq!(seller_get(&market, &path).await, plain);
-    // The checks of the newer run take the place of the asset's checks. The run and its verdict stay the listing's.
+    // The checks of the newer run take the place of the asset's checks. The run and its verdict stay the
+    // listing's.
     let market = market_with_asset_runs(&[("old", 7, own("passed")), ("new", 4, own("failed"))]);
     let view = seller_get(&market, &path).await;
     let (run, plain_run) = (&view["latest_run"], &plain["latest_run"]);

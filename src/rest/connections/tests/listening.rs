@@ -90,7 +90,8 @@ async fn connection_beyond_those_with_requests_waits_or_is_closed() {
     let _first = send(address, SLOW_GET).await;
     gate.started.notified().await;
     let mut bytes = Vec::new();
-    // The server may close the connection before or after it reads the request, so the result does not matter.
+    // The server may close the connection before or after it reads the request, so the result does not
+    // matter.
     let _ = send(address, GET).await.read_to_end(&mut bytes).await;
     assert!(bytes.is_empty());
 }
