@@ -184,6 +184,17 @@ async fn server_rejects_a_key_revoked_by_a_command() {
     assert_eq!(served.browse("mkt_buyer").await.0, 200);
 }
 
+/// The notification of the command reaches nobody.
+#[tokio::test(start_paused = true)]
+async fn server_picks_up_changes_from_before_it_listened() {
+    let (served, connected) = (ServedMarket::new(), watch::Sender::default());
+    assert_eq!(served.browse("mkt_spare").await.0, 200);
+    served.revoke_key("spare");
+    assert_eq!(served.browse("mkt_spare").await.0, 200);
+    let _following = served.follow_processes(&connected);
+    assert_eq!(served.browse("mkt_spare").await.0, 401);
+}
+
 /// Time passes only while all tasks wait.
 #[tokio::test(start_paused = true)]
 async fn server_without_a_socket_polls_while_somebody_is_connected() {
