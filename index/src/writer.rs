@@ -27,6 +27,9 @@ const MAX_SMALL_BATCH_BYTES: usize = 1_000_000;
 /// further one some microseconds.
 const MAX_RECENT: usize = 32;
 
+/// Maximum number of bytes of their text, which bounds the same cost for long texts.
+const MAX_RECENT_BYTES: usize = 200_000;
+
 /// Initial memory for the words of a small batch, in bytes. It grows if needed.
 const SMALL_BATCH_MEMORY: usize = 200_000;
 
@@ -41,6 +44,8 @@ pub struct Writer {
     batch_bytes: usize,
     /// The changes that are visible, but that the engine has not written.
     recent: BTreeMap<ListingRowId, Option<RecentDocument>>,
+    /// Bytes of the text of these changes, with those that later ones have replaced.
+    recent_bytes: usize,
     /// The number of the last change that this writer has shown, or else of the last commit.
     change: u64,
     /// The last commit of the engine.
@@ -63,6 +68,7 @@ impl Writer {
             batch: BTreeMap::new(),
             batch_bytes: 0,
             recent: BTreeMap::new(),
+            recent_bytes: 0,
             change: written.change(),
             written,
             analyzers: index.analyzers(),
@@ -121,14 +127,16 @@ impl Writer {
     /// [`Writer::commit`] or [`Writer::flush`]; until then, other processes do not see them, and a kill loses
     /// them.
     pub fn show(&mut self, change: u64) -> Result<(), Error> {
-        if self.is_streaming || self.recent.len() + self.batch.len() > MAX_RECENT {
+        let is_large = self.recent.len() + self.batch.len() > MAX_RECENT
+            || self.recent_bytes + self.batch_bytes > MAX_RECENT_BYTES;
+        if self.is_streaming || is_large {
             return self.commit(change);
         }
         let listings: Vec<ListingRowId> = self.batch.keys().copied().collect();
         // An earlier writer may have shown changes that this one has made again.
         let base = if self.is_ahead() { self.index.snapshot() } else { Arc::clone(&self.written) };
         self.recent.append(&mut self.batch);
-        self.batch_bytes = 0;
+        self.recent_bytes += mem::take(&mut self.batch_bytes);
         let docs: Vec<&RecentDocument> = self.recent.values().flatten().collect();
         self.index.show_recent(&base, &listings, &docs, change)?;
         self.change = change;
@@ -169,7 +177,7 @@ impl Writer {
 
     /// Writes the changes that did not go to the engine's threads.
     fn write_batch(&mut self) -> Result<(), Error> {
-        self.batch_bytes = 0;
+        (self.batch_bytes, self.recent_bytes) = (0, 0);
         let mut batch = mem::take(&mut self.recent);
         batch.append(&mut self.batch);
         let listings: Vec<ListingRowId> = batch.keys().copied().collect();

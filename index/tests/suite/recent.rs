@@ -59,3 +59,18 @@ fn shown_changes_stay_visible_until_another_writer_has_made_them_again() {
     writer.flush().unwrap();
     check();
 }
+
+#[test]
+fn long_texts_are_written_at_once() {
+    let mut market = TestIndex::with_titles(&["robot"]);
+    let mut doc = listing_with_title(1, "kitchen");
+    doc.text.description = "word ".repeat(20_000);
+    market.show(std::slice::from_ref(&doc), &[]);
+    assert!(market.writer().is_ahead());
+    doc.listing = 2;
+    market.show(&[doc], &[]);
+    assert!(!market.writer().is_ahead(), "both together are too long to be built anew for each change");
+    assert_eq!(market.find("kitchen").len(), 2);
+    market.show(&[listing_with_title(3, "kitchen")], &[]);
+    assert!(market.writer().is_ahead());
+}
