@@ -11,7 +11,10 @@ use std::{
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use crate::domain::time::Timestamp;
+use crate::{
+    domain::{collections::Collection, time::Timestamp},
+    string_enum::StringEnum,
+};
 
 /// UUID namespace for IDs derived from names. Documented in `fixtures/schema.json`.
 pub const NAMESPACE: Uuid = Uuid::from_u128(0x6d61_726b_6574_706c_6163_6500_0000_0001);
@@ -26,12 +29,12 @@ pub fn fixture_record_id(collection: &str, key: &str) -> Uuid {
 pub enum Clock {
     /// The system time, and random UUIDs (version 4).
     System,
-    /// A time that only [`Clock::advance`] changes, and IDs derived from a counter.
+    /// A time that only [`Clock::advance`] changes, and IDs derived from counters.
     Stopped {
         /// Current time in microseconds since the Unix epoch.
         now: AtomicI64,
-        /// Number of IDs generated so far.
-        id_count: AtomicU64,
+        /// Number of IDs generated so far, for each collection.
+        id_counts: [AtomicU64; Collection::COUNT],
         /// Wakes those who wait for a time.
         advanced: Notify,
     },
@@ -42,7 +45,7 @@ impl Clock {
     pub const fn stopped(now: Timestamp) -> Clock {
         Clock::Stopped {
             now: AtomicI64::new(now.0),
-            id_count: AtomicU64::new(0),
+            id_counts: [const { AtomicU64::new(0) }; Collection::COUNT],
             advanced: Notify::const_new(),
         }
     }
@@ -88,13 +91,14 @@ impl Clock {
         }
     }
 
-    /// Generates a new ID.
-    pub fn new_id(&self) -> Uuid {
+    /// Generates a new ID of a record. A stopped clock counts each collection on its own, so the IDs of one
+    /// do not depend on what happens in another.
+    pub fn new_id(&self, collection: Collection) -> Uuid {
         match self {
             Clock::System => Uuid::new_v4(),
-            Clock::Stopped { id_count: ids, .. } => {
-                let count = ids.fetch_add(1, Ordering::SeqCst);
-                Uuid::new_v5(&NAMESPACE, format!("stopped/{count}").as_bytes())
+            Clock::Stopped { id_counts, .. } => {
+                let count = id_counts[collection as usize].fetch_add(1, Ordering::SeqCst);
+                Uuid::new_v5(&NAMESPACE, format!("stopped/{}/{count}", collection.as_str()).as_bytes())
             }
         }
     }

@@ -47,6 +47,7 @@ fn main() {
         durability: Durability::None,
         mode: OpenMode::Serve,
         renderer: rest::RENDERER,
+        run_step: marketplace::operations::due_steps::run_step,
         program: env!("CARGO_BIN_EXE_marketplace").into(),
     })
     .expect("open the market");
@@ -129,7 +130,7 @@ fn attach_codebases(
         delivery: None,
         available_from: None,
     };
-    let listing = market.clock().new_id();
+    let listing = market.clock().new_id(marketplace::domain::collections::Collection::Listings);
     market
         .write_blocking(|writer| {
             operations::listing_lifecycle::create(writer, &vendor, Actor::Team, listing, &listing_text)
@@ -188,7 +189,7 @@ fn create_groups(bulk_writer: &BulkWriter, team: TeamRowId) -> Vec<GroupRowId> {
     let create = |writer: &mut Writer| {
         let mut groups = vec![store::groups::find_default_row_id(writer.rows, team)?];
         for number in 1..12 {
-            let id = writer.clock.new_id();
+            let id = writer.new_id(marketplace::domain::collections::Collection::Assets);
             groups.push(store::groups::insert(
                 writer.rows,
                 id,
@@ -231,7 +232,7 @@ fn insert_asset(
         })
     };
     let asset = NewAsset {
-        id: writer.clock.new_id(),
+        id: writer.new_id(marketplace::domain::collections::Collection::Assets),
         team,
         group,
         title: &title,

@@ -62,6 +62,7 @@ fn main() {
         durability: Durability::Full,
         mode: OpenMode::Serve,
         renderer: rest::RENDERER,
+        run_step: marketplace::operations::due_steps::run_step,
         program: env!("CARGO_BIN_EXE_marketplace").into(),
     })
     .expect("open the market");
@@ -197,7 +198,7 @@ fn create_listed_codebase(writer: &mut Writer, number: usize) -> Result<Uuid> {
         delivery: None,
         available_from: None,
     };
-    let listing_id = writer.clock.new_id();
+    let listing_id = writer.new_id(marketplace::domain::collections::Collection::Listings);
     let listing = operations::listing_lifecycle::create(writer, &vendor, Actor::Team, listing_id, &fields)?;
     let (asset, id) = insert_codebase(writer, &format!("Ledger {number}"), &tags)?;
     store::listings::attach_asset(writer.rows, listing, asset)?;
@@ -206,7 +207,7 @@ fn create_listed_codebase(writer: &mut Writer, number: usize) -> Result<Uuid> {
 
 fn insert_codebase(writer: &Writer, title: &str, tags: &[String]) -> Result<(AssetRowId, Uuid)> {
     let team = operations::teams::resolve(writer.rows, "Bench")?.row_id;
-    let id = writer.clock.new_id();
+    let id = writer.new_id(marketplace::domain::collections::Collection::Listings);
     let asset = NewAsset {
         id,
         team,

@@ -259,6 +259,7 @@ fn open_directory(
         durability,
         mode,
         renderer: rest::RENDERER,
+        run_step: crate::operations::due_steps::run_step,
         program: market::this_program(),
     })?;
     if mode != OpenMode::ReadOnly {

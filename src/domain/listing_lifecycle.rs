@@ -2,6 +2,7 @@
 //! refuses it.
 
 use super::{
+    events::{EventData, ListingData},
     listings::{CatalogStatus, Event, LifecycleStage, ListingStatus, ReviewStatus},
     notifications::NotificationType,
 };
@@ -68,6 +69,28 @@ impl Operation {
             Operation::Revoke => Event::CertificationRevoked,
             Operation::Feature | Operation::Unfeature => return None,
         })
+    }
+
+    /// Returns the event of the outbox.
+    pub const fn outbox_event(self, data: ListingData) -> EventData {
+        match self {
+            Operation::Update => EventData::ListingUpdated(data),
+            Operation::Attach => EventData::ListingAssetsAttached(data),
+            Operation::Detach | Operation::DeleteAsset => EventData::ListingAssetDetached(data),
+            Operation::Submit => EventData::ListingSubmitted(data),
+            Operation::Withdraw => EventData::ListingWithdrawn(data),
+            Operation::Approve => EventData::ListingApproved(data),
+            Operation::RequestChanges => EventData::ListingChangesRequested(data),
+            Operation::Reject => EventData::ListingRejected(data),
+            Operation::Publish => EventData::ListingPublished(data),
+            Operation::Unpublish => EventData::ListingUnpublished(data),
+            Operation::Archive => EventData::ListingArchived(data),
+            Operation::Restore => EventData::ListingRestored(data),
+            Operation::Certify => EventData::ListingCertified(data),
+            Operation::Revoke => EventData::ListingCertificationRevoked(data),
+            Operation::Feature => EventData::ListingFeatured(data),
+            Operation::Unfeature => EventData::ListingUnfeatured(data),
+        }
     }
 
     /// Returns the type of the notification that the vendor receives.

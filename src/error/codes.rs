@@ -49,6 +49,12 @@ string_enum! {
         RunInProgress = "run_in_progress",
         /// The team does not have enough credits.
         InsufficientCredits = "insufficient_credits",
+        /// The team does not have enough available earnings, or a refund is not covered by the vendor's earnings.
+        InsufficientEarnings = "insufficient_earnings",
+        /// The time in which the purchase can be refunded is over.
+        RefundWindowClosed = "refund_window_closed",
+        /// An asset was sold exclusively.
+        NoLongerAvailable = "no_longer_available",
         /// Another request with the same idempotency key is still in progress.
         IdempotencyInFlight = "idempotency_in_flight",
         /// The team has used up a quota.
@@ -103,6 +109,9 @@ subset_of_codes! {
         ListingNotEditable,
         RunInProgress,
         InsufficientCredits,
+        InsufficientEarnings,
+        RefundWindowClosed,
+        NoLongerAvailable,
         IdempotencyInFlight,
     }
 }

@@ -7,7 +7,8 @@ use marketplace_index::Snapshot;
 use tracing::Span;
 
 use super::{
-    Inner, Market, Permit, Reader, Requester, Writer, milliseconds, other_processes, spawn_blocking,
+    Ids, Inner, Market, Permit, Reader, Requester, Writer, due_steps::MAX_STEPS_PER_TRANSACTION,
+    milliseconds, other_processes, spawn_blocking,
 };
 use crate::{
     error::{Error, Result},
@@ -156,7 +157,7 @@ impl Market {
         Ok((result, change))
     }
 
-    /// Runs a write operation without updating the index. Also returns the last change that the index now
+    /// Runs a write operation after the steps that are due, without updating the index. Also returns the last change that the index now
     /// lacks.
     pub(super) fn write_unindexed<T>(
         &self,
@@ -164,19 +165,33 @@ impl Market {
     ) -> Result<(T, Option<i64>)> {
         let inner = &self.inner;
         let has_enqueued = Cell::new(false);
-        let written = inner.store.write(|rows| {
-            let mut writer = Writer {
-                rows,
-                now: inner.clock.now(),
-                settings: &inner.settings,
-                clock: &inner.clock,
-                entropy: &inner.entropy,
-                blobs: &inner.blobs,
-                is_replay: false,
-                has_enqueued: &has_enqueued,
-            };
-            work(&mut writer)
-        })?;
+        let (mut work, mut steps_change) = (Some(work), None);
+        let (result, change) = loop {
+            let (written, change) = inner.store.write(|rows| {
+                let mut writer = Writer {
+                    rows,
+                    now: inner.clock.now(),
+                    settings: &inner.settings,
+                    entropy: &inner.entropy,
+                    blobs: &inner.blobs,
+                    is_replay: false,
+                    ids: Ids::Clock(&inner.clock),
+                    is_quiet: false,
+                    run_step: inner.run_step,
+                    has_enqueued: &has_enqueued,
+                };
+                // Steps have transactions of their own, so that they stand if the operation fails.
+                if writer.run_due_steps(writer.now, MAX_STEPS_PER_TRANSACTION)? > 0 {
+                    return Ok(None);
+                }
+                work.take().map(|work| work(&mut writer)).transpose()
+            })?;
+            match written {
+                Some(result) => break (result, change.or(steps_change)),
+                None => steps_change = change.or(steps_change),
+            }
+        };
+        let written = (result, change);
         inner.key_cache.clear();
         if has_enqueued.get() {
             inner.background_signal.notify();

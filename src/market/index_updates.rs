@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Market, index_writer_size, other_processes, record_retirements};
+use super::{Market, index_writer_size, other_processes};
 use crate::{
     error::{Error, Result},
     search::{SharedUpdater, WriterOptions},
@@ -94,16 +94,15 @@ impl Market {
         Ok(())
     }
 
-    /// Picks up the changes of other processes, and what the clock has changed, in a server.
+    /// Picks up the changes of other processes in a server.
     pub(super) fn pick_up_changes(&self) -> Result<()> {
         let inner = &self.inner;
         let picked_up = self.has_foreign_commit().and_then(|is_changed| {
             if is_changed {
                 self.wake_background();
             }
-            let is_retired = record_retirements(&inner.store, inner.clock.now())?;
             if let Some(updater) = &inner.updater
-                && (is_changed || is_retired || inner.index_dir.has_newer_index()?)
+                && (is_changed || inner.index_dir.has_newer_index()?)
             {
                 updater.follow()?;
             }

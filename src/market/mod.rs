@@ -6,6 +6,7 @@
 mod background_signal;
 mod bulk_writer;
 mod cost_meter;
+mod due_steps;
 mod entry_points;
 mod index_updates;
 mod key_cache;
@@ -24,10 +25,12 @@ use std::{
 
 use marketplace_index::{CursorKey, Snapshot};
 use tokio::sync::Semaphore;
+use uuid::Uuid;
 
 pub use background_signal::BackgroundSignal;
 pub use bulk_writer::BulkWriter;
 pub use cost_meter::{Activity, CostMeter, CostTimes, milliseconds};
+pub use due_steps::StepRunner;
 pub use key_cache::{CachedKey, KeyCache};
 pub use lock::{SERVE_LOCK_FILE, ServeLock};
 pub use open_options::{OpenError, OpenMode, OpenOptions, this_program};
@@ -40,13 +43,16 @@ use crate::{
     clock::{Clock, Entropy, Stopwatch},
     config::Settings,
     domain::{
+        collections::Collection,
+        events::{EventData, EventSubject},
         jobs::{JobKind, JobSubject},
+        teams::TeamRowId,
         time::Timestamp,
     },
     error::{Error, Result},
     private_files,
     search::{IndexDirectory, Indexer, SharedUpdater, WriterOptions},
-    store::{self, Store},
+    store::{self, Store, events::NewEvent},
 };
 
 /// File in a data directory to which a backup is being restored. No market is opened there meanwhile, nor if
@@ -95,6 +101,7 @@ struct Inner {
     blob_secret: [u8; 32],
     settings: Settings,
     background_signal: Arc<BackgroundSignal>,
+    run_step: StepRunner,
     blobs: Blobs,
     disk_space: DiskSpace,
     data_dir: PathBuf,
@@ -131,15 +138,39 @@ pub struct CheckContext<'a> {
     pub now: Timestamp,
     /// The settings of the market.
     pub settings: &'a Settings,
-    /// The source of new IDs.
-    pub clock: &'a Clock,
+    ids: Ids<'a>,
+}
+
+/// The source of the IDs of new records.
+#[derive(Clone, Copy)]
+enum Ids<'a> {
+    /// The market's clock.
+    Clock(&'a Clock),
+    /// The step that is being carried out.
+    Step(&'a due_steps::StepIds),
+}
+
+impl Ids<'_> {
+    fn new_id(self, collection: Collection) -> Uuid {
+        match self {
+            Ids::Clock(clock) => clock.new_id(collection),
+            Ids::Step(step) => step.new_id(collection),
+        }
+    }
+}
+
+impl CheckContext<'_> {
+    /// Returns a new ID for a record.
+    pub fn new_id(&self, collection: Collection) -> Uuid {
+        self.ids.new_id(collection)
+    }
 }
 
 impl<'a> Reader<'a> {
     /// Returns the context for checks of a request that changes nothing.
     pub const fn check_context(&self) -> CheckContext<'a> {
         let Reader { rows, now, settings, clock, .. } = *self;
-        CheckContext { rows, now, settings, clock }
+        CheckContext { rows, now, settings, ids: Ids::Clock(clock) }
     }
 }
 
@@ -151,8 +182,6 @@ pub struct Writer<'a> {
     pub now: Timestamp,
     /// The settings of the market.
     pub settings: &'a Settings,
-    /// The source of new IDs.
-    pub clock: &'a Clock,
     /// The source of new secrets.
     pub entropy: &'a Entropy,
     /// The store of the market's files. Other requests wait for the transaction, so it must not transfer
@@ -160,15 +189,18 @@ pub struct Writer<'a> {
     pub blobs: &'a Blobs,
     /// Whether the operation repeats a change that was recorded earlier; see [`Writer::replay_at`].
     pub is_replay: bool,
-    /// Whether the operation has enqueued a job.
+    ids: Ids<'a>,
+    is_quiet: bool,
+    run_step: StepRunner,
+    /// Whether the operation has enqueued a job or scheduled a step.
     has_enqueued: &'a Cell<bool>,
 }
 
 impl<'a> Writer<'a> {
     /// Returns the context for checks in this transaction.
     pub fn check_context(&self) -> CheckContext<'a> {
-        let Writer { rows, now, settings, clock, .. } = *self;
-        CheckContext { rows, now, settings, clock }
+        let Writer { rows, now, settings, ids, .. } = *self;
+        CheckContext { rows, now, settings, ids }
     }
 
     /// Returns a writer of the same transaction that repeats a recorded change of an earlier time. The
@@ -177,6 +209,28 @@ impl<'a> Writer<'a> {
     #[must_use]
     pub fn replay_at(&self, at: Timestamp) -> Writer<'a> {
         Writer { now: at, is_replay: true, ..*self }
+    }
+
+    /// Returns a new ID for a record.
+    pub fn new_id(&self, collection: Collection) -> Uuid {
+        self.ids.new_id(collection)
+    }
+
+    /// Whether nobody is notified of the change: it is a step that was overdue when the market was upgraded.
+    pub const fn is_quiet(&self) -> bool {
+        self.is_quiet
+    }
+
+    /// Appends an event to the outbox: what happened to a record, as a team may know it. A change that affects
+    /// several teams has an event for each of them. `team` is `None` if no team is affected.
+    pub fn emit(
+        &self,
+        team: Option<TeamRowId>,
+        subject: impl Into<EventSubject>,
+        data: &EventData,
+    ) -> Result<()> {
+        let event = NewEvent { team, subject: &subject.into(), occurred_at: self.now, data };
+        store::events::insert(self.rows, &event)
     }
 
     /// Enqueues a job. It is due as soon as this transaction is committed.
@@ -195,8 +249,17 @@ impl Market {
     /// Opens the market in a directory. Creates it if there is none, unless the mode is
     /// [`OpenMode::ReadOnly`].
     pub fn open(opening: OpenOptions) -> std::result::Result<Market, OpenError> {
-        let OpenOptions { data_dir: path, settings, clock, entropy, durability, mode, renderer, program } =
-            opening;
+        let OpenOptions {
+            data_dir: path,
+            settings,
+            clock,
+            entropy,
+            durability,
+            mode,
+            renderer,
+            run_step,
+            program,
+        } = opening;
         let unusable = |cause| OpenError::directory(path.clone(), cause);
         if path.join(RESTORE_MARKER).exists() {
             return Err(OpenError::Restoring(path));
@@ -227,7 +290,7 @@ impl Market {
         let key_cache = Arc::new(KeyCache::new(settings.keys.allow_fixture_keys));
         if mode != OpenMode::ReadOnly {
             index_dir.discard_if_ahead(|| indexer.latest_change())?;
-            record_retirements(&store, clock.now())?;
+            prepare_due_steps(&store, clock.now())?;
         }
         // Read before the index is brought up to date, so that no later change is missed.
         let seen_version = Mutex::new(Some(store.data_version()?));
@@ -259,6 +322,7 @@ impl Market {
             blob_secret,
             settings,
             background_signal,
+            run_step,
             blobs,
             disk_space: DiskSpace::new(path.clone(), reserve_bytes),
             data_dir: path,
@@ -390,12 +454,10 @@ fn find_or_create_secret(store: &Store, entropy: &Entropy, name: &str) -> Result
     secret.ok_or_else(|| Error::internal(format!("the secret {name:?} was not stored")))
 }
 
-/// Records the asset kinds that have retired. They retire by the clock, so no write operation would record
-/// it.
-fn record_retirements(store: &Store, now: Timestamp) -> Result<bool> {
-    let kinds = store.read(|rows| store::taxonomy::list_unprocessed_retirements(rows, now))?;
-    for kind in &kinds {
-        store.write(|rows| store::taxonomy::process_retirement(rows, *kind))?;
+/// Lets steps that failed be repeated, and silences those that were overdue at an upgrade.
+fn prepare_due_steps(store: &Store, now: Timestamp) -> Result<()> {
+    if store.read(store::due_steps::has_unprepared)? {
+        store.write(|rows| store::due_steps::prepare(rows, now))?;
     }
-    Ok(!kinds.is_empty())
+    Ok(())
 }

@@ -14,6 +14,8 @@ use crate::{
     store::{self, Durability},
 };
 
+use super::StepRunner;
+
 /// Error of opening a market.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -119,6 +121,8 @@ pub struct OpenOptions {
     pub mode: OpenMode,
     /// The function that renders listings for API responses.
     pub renderer: Renderer,
+    /// The function that carries out due steps.
+    pub run_step: StepRunner,
     /// The program that child processes run: this program, see [`this_program`].
     pub program: PathBuf,
 }

@@ -51,9 +51,15 @@ enum VendorAccess {
 #[derive(Clone, Copy, Debug)]
 pub struct Platform(());
 
-/// Proof of a member with the buyer role.
+/// Proof of the right to act for a buyer team: a member with the buyer role, or the platform in its name.
 #[derive(Clone, Debug)]
-pub struct Buyer(Member);
+pub struct Buyer(BuyerAccess);
+
+#[derive(Clone, Debug)]
+enum BuyerAccess {
+    Member(Member),
+    Platform(Arc<Team>),
+}
 
 /// Proof of a member, with its state at the browse gate.
 #[derive(Clone, Debug)]
@@ -80,9 +86,7 @@ impl Member {
         if !team.is_vendor && !team.is_buyer {
             return Err(Error::RoleRequired("vendor or buyer"));
         }
-        if team.nda_accepted_at.is_none() {
-            return Err(Error::NdaRequired);
-        }
+        check_nda(team)?;
         Ok(Member(authenticated))
     }
 
@@ -172,6 +176,14 @@ impl Platform {
         Vendor(VendorAccess::Platform(Arc::new(team)))
     }
 
+    /// Returns the proof to act in the name of a buyer. The team needs the buyer role and the NDA, as if it
+    /// acted itself.
+    pub fn buyer(self, team: Team) -> Result<Buyer> {
+        check_buyer_role(&team)?;
+        check_nda(&team)?;
+        Ok(Buyer(BuyerAccess::Platform(Arc::new(team))))
+    }
+
     /// Returns the proof to act in the name of the team that sells a listing.
     pub fn vendor_of_listing(self, rows: &store::Reader, listing: Uuid) -> Result<Vendor> {
         let found = store::teams::find_vendor_of_listing(rows, listing)?;
@@ -182,21 +194,38 @@ impl Platform {
 impl Buyer {
     /// Checks that the team has the buyer role and has accepted the mutual NDA.
     pub fn authorize(authenticated: AuthenticatedTeam) -> Result<Buyer> {
-        if !authenticated.team().is_buyer {
-            return Err(Error::RoleRequired("buyer"));
+        check_buyer_role(authenticated.team())?;
+        Ok(Buyer(BuyerAccess::Member(Member::authorize(authenticated)?)))
+    }
+
+    /// Returns the team.
+    pub fn team(&self) -> &Team {
+        match &self.0 {
+            BuyerAccess::Member(member) => member.team(),
+            BuyerAccess::Platform(team) => team,
         }
-        Member::authorize(authenticated).map(Buyer)
     }
 
     /// Returns the row ID of the team.
     pub fn team_row_id(&self) -> TeamRowId {
-        self.0.team_row_id()
+        self.team().row_id
     }
 
     /// Returns the requester of the team's reads and writes.
     pub fn requester(&self) -> Requester {
-        self.0.requester()
+        match &self.0 {
+            BuyerAccess::Member(member) => member.requester(),
+            BuyerAccess::Platform(_) => Requester::process(),
+        }
     }
+}
+
+fn check_buyer_role(team: &Team) -> Result<()> {
+    if team.is_buyer { Ok(()) } else { Err(Error::RoleRequired("buyer")) }
+}
+
+fn check_nda(team: &Team) -> Result<()> {
+    if team.nda_accepted_at.is_some() { Ok(()) } else { Err(Error::NdaRequired) }
 }
 
 impl BrowseGate {

@@ -9,6 +9,7 @@ use super::{access::Vendor, listing_changes};
 use crate::{
     domain::{
         assets::Kind,
+        collections::Collection,
         field_locks,
         inventory::{Asset, CodebaseHistory},
         listing_lifecycle::Operation,
@@ -238,7 +239,7 @@ pub fn move_to_group(
 pub fn new_asset(context: &CheckContext, vendor: &Vendor, kind: Kind, group: (GroupRowId, Uuid)) -> Asset {
     Asset {
         row_id: AssetRowId(0),
-        id: context.clock.new_id(),
+        id: context.new_id(Collection::Assets),
         team: vendor.team_row_id(),
         group,
         kind,

@@ -1,5 +1,5 @@
-//! The background work of a serving process: a task that starts the jobs that are due, each on a thread of
-//! its own. While no job is due, there is no thread, and nothing wakes the task.
+//! The background work of a serving process: a task that carries out due steps, and starts the jobs that are
+//! due, each on a thread of its own. While nothing is due, there is no thread, and nothing wakes the task.
 
 use std::{sync::Arc, time::Duration};
 
@@ -23,6 +23,7 @@ const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// Executes all pending work on the current thread, while `keep_running` returns true.
 pub fn run_pending(market: &Market, keep_running: &dyn Fn() -> bool) -> Result<()> {
+    market.run_due_steps()?;
     let children = ChildProcesses::new(market);
     let mut has_run = true;
     while std::mem::take(&mut has_run) {
@@ -94,7 +95,7 @@ async fn start_jobs_when_due(threads: Arc<JobThreads>) {
     }
 }
 
-/// When jobs have to be looked for, if nobody gives the signal earlier.
+/// When jobs and steps have to be looked for, if nobody gives the signal earlier.
 struct Due {
     next: Option<Timestamp>,
 }
@@ -110,11 +111,13 @@ async fn start_due_jobs(threads: &Arc<JobThreads>) -> Result<Option<Due>> {
     if is_started { receiver.await.map_err(Error::internal)?.map(Some) } else { Ok(None) }
 }
 
-/// Claims the jobs that are due, up to the maximum number of each queue, and starts a thread for each.
+/// Carries out the due steps, claims the jobs that are due, up to the maximum number of each queue, and starts
+/// a thread for each.
 fn claim_and_start(threads: &Arc<JobThreads>, context: &Context) -> Result<Due> {
     let market = &context.market;
     // A job that becomes due from now on is seen by its claim, or else by the search for the next time.
     let started_at = market.clock().now();
+    let next_step = market.run_due_steps()?;
     for queue in Queue::ALL {
         let max_running = jobs::max_running(queue, &market.settings().jobs);
         while !threads.is_stopped() {
@@ -136,6 +139,6 @@ fn claim_and_start(threads: &Arc<JobThreads>, context: &Context) -> Result<Due> 
             }
         }
     }
-    let next = market.read_blocking(|reader| store::jobs::next_due_at(reader.rows, started_at))?;
-    Ok(Due { next })
+    let next_job = market.read_blocking(|reader| store::jobs::next_due_at(reader.rows, started_at))?;
+    Ok(Due { next: next_step.into_iter().chain(next_job).min() })
 }

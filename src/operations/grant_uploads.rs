@@ -16,6 +16,7 @@ use super::{
 use crate::{
     blobs::{CompletionOutcome, PartWriter, PresignedUrl, StoredFile, UploadLock, UploadedPart, UrlSigner},
     domain::{
+        collections::Collection,
         grants::{Grant, GrantState},
         inventory::Asset,
         teams::TeamRowId,
@@ -59,7 +60,7 @@ pub fn prepare(market: &Market, vendor: &Vendor, token: &str, file: &FileInput) 
         return Ok(PreparedUpload::default());
     }
     let replaced = existing.map(|upload| lock_unreceived(market, upload)).transpose()?;
-    let (id, layout) = (market.clock().new_id(), PartLayout::new(file.size_bytes));
+    let (id, layout) = (market.clock().new_id(Collection::Uploads), PartLayout::new(file.size_bytes));
     let store_upload_id = market.blobs().start_upload(id, layout).map_err(Error::internal)?;
     Ok(PreparedUpload { new: Some(Upload { id, layout, store_upload_id }), replaced })
 }

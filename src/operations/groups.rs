@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::access::Vendor;
 use crate::{
-    domain::row_ids::GroupRowId,
+    domain::{collections::Collection, row_ids::GroupRowId},
     error::{Error, Result, StateCode},
     market::{Reader, Writer},
     store::{self, groups::Group},
@@ -23,7 +23,7 @@ pub fn find(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<Group> {
 /// Creates a group.
 pub fn create(writer: &mut Writer, vendor: &Vendor, name: &str) -> Result<Group> {
     check_name_is_free(writer, vendor, name, None)?;
-    let id = writer.clock.new_id();
+    let id = writer.new_id(Collection::Groups);
     store::groups::insert(writer.rows, id, vendor.team_row_id(), name, false, writer.now)?;
     find(writer.rows, vendor, id)
 }

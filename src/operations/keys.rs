@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::{access::Platform, teams};
 use crate::{
-    domain::{teams::TeamRowId, time::Timestamp},
+    domain::{collections::Collection, teams::TeamRowId, time::Timestamp},
     error::{Error, Result},
     market::{KeyCache, Reader, Writer},
     store::{
@@ -62,7 +62,7 @@ fn insert(
     let mut secret = URL_SAFE_NO_PAD.encode(writer.entropy.random_secret());
     secret.truncate(SECRET_LENGTH);
     let key = format!("{prefix}{secret}");
-    let id = writer.clock.new_id();
+    let id = writer.new_id(Collection::Keys);
     let new = NewKey {
         id,
         team,

@@ -4,6 +4,7 @@
 use super::notifications;
 use crate::{
     domain::{
+        events::ListingData,
         listing_lifecycle::{ListingState, Operation, Refusal},
         listings::{Actor, Event},
     },
@@ -90,9 +91,11 @@ pub fn record(
     if let Some(event) = operation.event() {
         record_event(writer, listing, change, event, actor)?;
     }
+    emit(writer, listing, change, operation, actor)?;
     if before.is_certified && !after.is_certified && operation != Operation::Revoke {
         store::listings::set_certified_at(writer.rows, listing.row_id, None, writer.now)?;
         record_event(writer, listing, change, Event::CertificationRevoked, Actor::System)?;
+        emit(writer, listing, change, Operation::Revoke, Actor::System)?;
     }
     notify_vendor(writer, listing, operation, note)?;
     Ok(after)
@@ -108,6 +111,26 @@ fn record_event(
     let (from, to) = (Some(change.before.status.stage()), change.after.status.stage());
     let event = HistoryEvent { event, actor, occurred_at: writer.now, from, to };
     listing_history::insert(writer.rows, listing.row_id, &event)
+}
+
+fn emit(
+    writer: &Writer,
+    listing: &ListingRow,
+    change: AllowedChange,
+    operation: Operation,
+    actor: Actor,
+) -> Result<()> {
+    let AllowedChange { before, after, .. } = change;
+    let data = ListingData {
+        listing_id: listing.id,
+        actor,
+        from_stage: Some(before.status.stage()),
+        to_stage: after.status.stage(),
+        review_status: after.status.review,
+        catalog_status: after.status.catalog,
+        is_certified: after.is_certified,
+    };
+    writer.emit(Some(listing.team), listing.id, &operation.outbox_event(data))
 }
 
 fn notify_vendor(

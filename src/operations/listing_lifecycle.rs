@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     domain::{
+        events::{EventData, ListingData},
         listing_lifecycle::{ListingState, Operation, missing_for_review},
         listings::{Actor, Event, ListingRowId},
         quality_runs::RunTrigger,
@@ -43,6 +44,17 @@ pub fn create(
     let to = ListingState::NEW.status.stage();
     let created = HistoryEvent { event: Event::Created, actor, occurred_at: writer.now, from: None, to };
     listing_history::insert(writer.rows, row_id, &created)?;
+    let new = ListingState::NEW.status;
+    let data = ListingData {
+        listing_id: id,
+        actor,
+        from_stage: None,
+        to_stage: to,
+        review_status: new.review,
+        catalog_status: new.catalog,
+        is_certified: false,
+    };
+    writer.emit(Some(vendor.team_row_id()), id, &EventData::ListingCreated(data))?;
     Ok(row_id)
 }
 

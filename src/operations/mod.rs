@@ -19,6 +19,7 @@ pub mod data_analysis;
 pub mod data_files;
 pub mod data_structures;
 pub mod discarded_uploads;
+pub mod due_steps;
 pub mod earnings;
 pub mod estimations;
 pub mod grant_uploads;

@@ -2,7 +2,7 @@
 
 use super::access::Member;
 use crate::{
-    domain::{notifications::NotificationType, teams::TeamRowId},
+    domain::{collections::Collection, notifications::NotificationType, teams::TeamRowId},
     error::Result,
     market::{Reader, Writer},
     store::{
@@ -11,7 +11,8 @@ use crate::{
     },
 };
 
-/// Notifies a team, in the transaction of the change that it is about. A replayed change notifies nobody.
+/// Notifies a team, in the transaction of the change that it is about. A replayed change notifies nobody,
+/// nor does a step that was overdue at an upgrade.
 pub fn send(
     writer: &Writer,
     team: TeamRowId,
@@ -19,11 +20,11 @@ pub fn send(
     title: &str,
     message: &str,
 ) -> Result<()> {
-    if writer.is_replay {
+    if writer.is_replay || writer.is_quiet() {
         return Ok(());
     }
     let notification = NewNotification {
-        id: writer.clock.new_id(),
+        id: writer.new_id(Collection::Notifications),
         team,
         kind,
         title,

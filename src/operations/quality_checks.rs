@@ -18,6 +18,7 @@ use crate::{
     },
     domain::{
         assets::Kind,
+        collections::Collection,
         inventory::Asset,
         jobs::JobKind,
         quality_checks::{CheckKind, CheckStatus},
@@ -330,7 +331,7 @@ fn check_listing(run: &UnfinishedRun) -> CheckResult {
 
 fn insert_check(writer: &Writer, run: &UnfinishedRun, check: &CheckResult) -> Result<()> {
     let new = NewCheck {
-        id: writer.clock.new_id(),
+        id: writer.new_id(Collection::QualityChecks),
         asset: check.asset,
         kind: check.kind,
         key: check.key,

@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::{access::Platform, certifications, data_files, notifications};
 use crate::{
     domain::{
+        collections::Collection,
         inventory::Asset,
         jobs::JobKind,
         ledger::{self, EntryType},
@@ -137,7 +138,7 @@ fn insert_run(
         return Err(Error::InvalidState(StateCode::RunInProgress, message.to_owned()));
     }
     let price = run_price(writer);
-    if !charge(writer.rows, writer.clock.new_id(), team, title, price, writer.now)? {
+    if !charge(writer.rows, writer.new_id(Collection::LedgerEntries), team, title, price, writer.now)? {
         let message = format!(
             "A quality run costs {price} US dollars in credits, but your wallet has less. Convert earnings \
              to credits, or ask the platform for credits."
@@ -145,7 +146,7 @@ fn insert_run(
         return Err(Error::InvalidState(StateCode::InsufficientCredits, message));
     }
     let run = NewRun {
-        id: writer.clock.new_id(),
+        id: writer.new_id(Collection::QualityRuns),
         subject,
         team,
         status: RunStatus::Queued,
@@ -225,7 +226,14 @@ pub fn end_without_result(
     store::quality_runs::finish(writer.rows, run.run.row_id, status, error, keeps_charge, writer.now)?;
     let Some((team, title)) = owner_of(writer.rows, run.subject)? else { return Ok(()) };
     if !keeps_charge {
-        charge(writer.rows, writer.clock.new_id(), team, &title, Cents(-run.run.charge.0), writer.now)?;
+        charge(
+            writer.rows,
+            writer.new_id(Collection::LedgerEntries),
+            team,
+            &title,
+            Cents(-run.run.charge.0),
+            writer.now,
+        )?;
     }
     let outcome = match (status, keeps_charge) {
         (RunStatus::Cancelled, true) => "were canceled after they had begun",

@@ -6,7 +6,9 @@ use super::{
     running_job::{JobError, JobResult, RunningJob},
 };
 use crate::{
-    domain::{jobs::JobKind, row_ids::AssetRowId, tasks::RefreshStatus, time::Timestamp},
+    domain::{
+        collections::Collection, jobs::JobKind, row_ids::AssetRowId, tasks::RefreshStatus, time::Timestamp,
+    },
     error::Result,
     market::{Reader, Writer},
     store::{self, task_quality_refreshes::Refresh},
@@ -28,7 +30,7 @@ pub fn request(writer: &mut Writer, vendor: &Vendor) -> Result<RefreshState> {
         .is_none_or(|latest| latest.finished_at.is_some())
     {
         let total = store::task_quality::count_task_assets(writer.rows, team)?;
-        let id = writer.clock.new_id();
+        let id = writer.new_id(Collection::TaskQualityRefreshes);
         let row_id = store::task_quality_refreshes::insert(writer.rows, id, team, total, writer.now)?;
         writer.enqueue(JobKind::RefreshTaskQuality, row_id)?;
     }

@@ -16,6 +16,7 @@ use super::{
 use crate::{
     domain::{
         assets::{Kind, TaskType},
+        collections::Collection,
         field_locks,
         inventory::Asset,
         problems::Problems,
@@ -258,7 +259,7 @@ fn group_for_import(
     if let Some(group) = store::groups::find_by_name(writer.rows, team, &name)? {
         return Ok((group.row_id, group.id));
     }
-    let id = writer.clock.new_id();
+    let id = writer.new_id(Collection::Assets);
     Ok((store::groups::insert(writer.rows, id, team, &name, false, writer.now)?, id))
 }
 

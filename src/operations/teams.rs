@@ -4,6 +4,7 @@ use uuid::Uuid;
 
 use crate::{
     domain::{
+        collections::Collection,
         teams::{Team, is_same_name},
         time::Timestamp,
     },
@@ -52,10 +53,10 @@ pub fn create(writer: &mut Writer, team: &TeamInput) -> Result<Uuid> {
             other.name, other.id
         )));
     }
-    let id = writer.clock.new_id();
+    let id = writer.new_id(Collection::Teams);
     let new = NewTeam {
         id,
-        group_id: writer.clock.new_id(),
+        group_id: writer.new_id(Collection::Groups),
         name,
         is_vendor: team.is_vendor,
         is_buyer: team.is_buyer,

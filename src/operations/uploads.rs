@@ -9,6 +9,7 @@ use std::{
 use super::teams;
 use crate::{
     blobs::StoredFile,
+    domain::collections::Collection,
     error::{Error, Result},
     market::Market,
     search::Progress,
@@ -44,7 +45,7 @@ pub fn import_zip_with_progress(
     if !ZIP_SIGNATURES.contains(&signature.as_slice()) {
         return Err(Error::Conflict(format!("{} is not a zip file; pack the data as one", file.display())));
     }
-    let id = market.clock().new_id();
+    let id = market.clock().new_id(Collection::Uploads);
     let total = source.metadata().map_err(unreadable)?.len();
     let mut contents = Counted { inner: signature.as_slice().chain(source), progress, done: 0, total };
     let written = market.blobs().put_upload(id, &mut contents).map_err(|cause| {

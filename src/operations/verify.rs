@@ -22,6 +22,10 @@ pub fn check(market: &Market, listings: &dyn Progress, upload_bytes: &dyn Progre
         for entry in store::verify::unbalanced_entries(reader.rows)? {
             inconsistencies.push(format!("the postings of ledger entry {} do not add up to zero", entry.0));
         }
+        for (kind, subject, error) in store::due_steps::list_failed(reader.rows)? {
+            let (kind, row_id) = (kind.as_str(), subject.0);
+            inconsistencies.push(format!("the due step {kind} of row {row_id} failed: {error}"));
+        }
         inconsistencies.extend(store::inventory::find_inconsistencies(reader.rows)?);
         for principal in store::usage::list_miscounted(reader.rows)? {
             let (kind, row_id) = (principal.kind().as_str(), principal.row_id());

@@ -261,6 +261,7 @@ mod tests {
             durability: Durability::None,
             mode: OpenMode::Command,
             renderer: RENDERER,
+            run_step: crate::operations::due_steps::run_step,
             program: this_program(),
         };
         (directory, Market::open(options).unwrap())

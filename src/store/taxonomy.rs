@@ -6,10 +6,11 @@ use super::{Reader, Writer, row};
 use crate::{
     domain::{
         assets::Kind,
+        due_steps::StepSubject,
         taxonomy::{AssetType, Deprecation, InventoryTag, Label, Language},
-        time::Timestamp,
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 fn read_label(row: &rusqlite::Row) -> rusqlite::Result<Label> {
@@ -145,7 +146,6 @@ pub fn upsert_language(writer: &Writer, language: &Language) -> Result<()> {
 
 /// Inserts or updates an asset kind. A new kind comes last.
 pub fn upsert_asset_type(writer: &Writer, kind: &AssetType) -> Result<()> {
-    use crate::string_enum::StringEnum;
     const SQL: &str =
         "INSERT INTO asset_types (slug, label, is_enabled, listing_kinds, deprecated_at, retires_at,
              accepts_new_listings, message, position)
@@ -153,7 +153,7 @@ pub fn upsert_asset_type(writer: &Writer, kind: &AssetType) -> Result<()> {
          ON CONFLICT (slug) DO UPDATE SET label = excluded.label, is_enabled = excluded.is_enabled,
              listing_kinds = excluded.listing_kinds, deprecated_at = excluded.deprecated_at,
              retires_at = excluded.retires_at, accepts_new_listings = excluded.accepts_new_listings,
-             message = excluded.message, retirement_noted = 0";
+             message = excluded.message";
     let deprecation = kind.deprecation.as_ref();
     writer.execute(
         SQL,
@@ -171,22 +171,25 @@ pub fn upsert_asset_type(writer: &Writer, kind: &AssetType) -> Result<()> {
     Ok(())
 }
 
-/// Returns asset kinds whose retirement date has passed and whose listings have not been updated since.
-pub fn list_unprocessed_retirements(reader: &Reader, now: Timestamp) -> Result<Vec<Kind>> {
-    const SQL: &str = "SELECT slug FROM asset_types WHERE retires_at <= ?1 AND NOT retirement_noted";
-    reader.query_all(SQL, [now.0], |row| row::string_enum(row, "slug"))
+/// Returns the row ID of an asset kind, as the subject of its steps.
+pub fn asset_type_row_id(reader: &Reader, kind: Kind) -> Result<StepSubject> {
+    const SQL: &str = "SELECT position FROM asset_types WHERE slug = ?1";
+    reader.query_one(SQL, [kind.as_str()], |row| row.get(0).map(StepSubject))
 }
 
-/// Queues all listings with an asset of the kind for the index, and records that the retirement was
-/// processed.
-pub fn process_retirement(writer: &Writer, kind: Kind) -> Result<()> {
-    use crate::string_enum::StringEnum;
+/// Returns the asset kind with this row ID.
+pub fn find_asset_type(reader: &Reader, row_id: StepSubject) -> Result<Option<Kind>> {
+    const SQL: &str = "SELECT slug FROM asset_types WHERE position = ?1";
+    reader.query_first(SQL, [row_id.0], |row| row::string_enum(row, 0))
+}
+
+/// Queues all listings with an asset of the kind for the index.
+pub fn queue_listings(writer: &Writer, kind: Kind) -> Result<()> {
     const LISTINGS: &str =
         "SELECT DISTINCT la.listing FROM listing_assets la JOIN assets a ON a.id = la.asset
          WHERE a.kind = ?1 ORDER BY la.listing";
     for listing in writer.query_all(LISTINGS, [kind.as_str()], |row| row.get(0))? {
         super::index_queue::enqueue(writer, listing)?;
     }
-    writer.execute("UPDATE asset_types SET retirement_noted = 1 WHERE slug = ?1", [kind.as_str()])?;
     Ok(())
 }

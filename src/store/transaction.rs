@@ -107,6 +107,20 @@ impl Writer<'_> {
         Ok(self.prepare(sql)?.execute(parameters)?)
     }
 
+    /// Runs `work` so that its changes are undone if it fails. The outer error is that of undoing them.
+    pub fn in_savepoint<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<Result<T>> {
+        let (last_change, queued) = (self.last_change.get(), self.queued_listings.borrow().clone());
+        self.execute("SAVEPOINT work", [])?;
+        let result = work();
+        if result.is_err() {
+            self.execute("ROLLBACK TO work", [])?;
+            self.last_change.set(last_change);
+            self.queued_listings.replace(queued);
+        }
+        self.execute("RELEASE work", [])?;
+        Ok(result)
+    }
+
     /// Executes an insertion and returns the row ID of the new row.
     pub(super) fn insert(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<i64> {
         Ok(self.prepare(sql)?.insert(parameters)?)

@@ -71,7 +71,7 @@ fn market_with_draft() -> TestMarket {
 /// Gives a team enough credits for a few quality runs.
 fn give_credits(writer: &mut Writer, team: &str) -> Result<()> {
     let team = store::teams::find(writer.rows, fixture_record_id("teams", team))?.unwrap();
-    let id = writer.clock.new_id();
+    let id = writer.new_id(marketplace::domain::collections::Collection::Listings);
     let charge = Cents(-10_000);
     marketplace::operations::quality_runs::charge(writer.rows, id, team.row_id, "gift", charge, writer.now)?;
     Ok(())

@@ -106,6 +106,7 @@ fn market_is_opened_by_the_library() {
         durability: Durability::None,
         mode: OpenMode::Serve,
         renderer: rest::RENDERER,
+        run_step: marketplace::operations::due_steps::run_step,
         program: env!("CARGO_BIN_EXE_marketplace").into(),
     })
     .unwrap();

@@ -101,6 +101,7 @@ async fn values_exist_only_in_slots_of_readers() {
         durability: Durability::None,
         mode: OpenMode::Command,
         renderer: RENDERER,
+        run_step: crate::operations::due_steps::run_step,
         program: crate::market::this_program(),
     });
     let served = ServedMarket::new(market.unwrap(), "");

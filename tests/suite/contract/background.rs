@@ -124,6 +124,7 @@ async fn job_that_another_process_enqueues_starts_after_a_notification() {
         durability: Durability::None,
         mode: OpenMode::Command,
         renderer: rest::RENDERER,
+        run_step: marketplace::operations::due_steps::run_step,
         program: env!("CARGO_BIN_EXE_marketplace").into(),
     });
     let (kind, subject) = (JobKind::Cleanup, JobSubject(7));

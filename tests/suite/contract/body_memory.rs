@@ -30,6 +30,7 @@ fn create_market(directory: &std::path::Path) {
         durability: Durability::None,
         mode: OpenMode::Serve,
         renderer: rest::RENDERER,
+        run_step: marketplace::operations::due_steps::run_step,
         program: env!("CARGO_BIN_EXE_marketplace").into(),
     })
     .unwrap();

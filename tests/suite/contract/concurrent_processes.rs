@@ -34,6 +34,7 @@ fn open(directory: &Path, clock: &Arc<Clock>, purpose: OpenMode) -> Result<Marke
         durability: Durability::None,
         mode: purpose,
         renderer: rest::RENDERER,
+        run_step: marketplace::operations::due_steps::run_step,
         program: env!("CARGO_BIN_EXE_marketplace").into(),
     })
 }

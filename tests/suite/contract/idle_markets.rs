@@ -65,6 +65,7 @@ fn open(directory: &Path, mode: OpenMode) -> Market {
         durability: Durability::None,
         mode,
         renderer: rest::RENDERER,
+        run_step: marketplace::operations::due_steps::run_step,
         // Children are not what this test is about.
         program: "/bin/false".into(),
     })

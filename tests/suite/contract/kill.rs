@@ -53,6 +53,7 @@ pub fn open_with(directory: &Path, settings: Settings) -> Market {
         durability: Durability::Full,
         mode: OpenMode::Serve,
         renderer: rest::RENDERER,
+        run_step: marketplace::operations::due_steps::run_step,
         program: env!("CARGO_BIN_EXE_marketplace").into(),
     })
     .unwrap()

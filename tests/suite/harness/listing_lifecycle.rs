@@ -24,7 +24,8 @@ pub fn vendor(rows: &store::Reader, team: TeamRowId) -> Vendor {
 
 /// Creates a draft, and returns its ID.
 pub fn create(writer: &mut Writer, team: TeamRowId, fields: &ListingFields) -> Result<Uuid> {
-    let (vendor, id) = (vendor(writer.rows, team), writer.clock.new_id());
+    let (vendor, id) =
+        (vendor(writer.rows, team), writer.new_id(marketplace::domain::collections::Collection::Listings));
     listing_lifecycle::create(writer, &vendor, Actor::Team, id, fields).map(|_| id)
 }
 

@@ -91,6 +91,7 @@ impl TestMarket {
             durability: Durability::None,
             mode: OpenMode::Serve,
             renderer: rest::RENDERER,
+            run_step: marketplace::operations::due_steps::run_step,
             program,
         })
         .unwrap();

@@ -29,6 +29,7 @@ fn open_read_only(market: &TestMarket) -> Market {
         durability: Durability::Full,
         mode: OpenMode::ReadOnly,
         renderer: rest::RENDERER,
+        run_step: marketplace::operations::due_steps::run_step,
         program: env!("CARGO_BIN_EXE_marketplace").into(),
     })
     .unwrap()
@@ -177,6 +178,7 @@ async fn read_only_market_cannot_be_written() {
         durability: Durability::Full,
         mode: OpenMode::ReadOnly,
         renderer: rest::RENDERER,
+        run_step: marketplace::operations::due_steps::run_step,
         program: env!("CARGO_BIN_EXE_marketplace").into(),
     };
     assert!(matches!(

@@ -146,7 +146,7 @@ fn add_built_version(market: &TestMarket, task: &str) {
         .market()
         .write_blocking(|writer| {
             let version_row_id = store::tasks::insert_version(writer.rows, task_row_id, &version)?;
-            let id = writer.clock.new_id();
+            let id = writer.new_id(marketplace::domain::collections::Collection::Tasks);
             store::tasks::insert_build(
                 writer.rows,
                 version_row_id,
@@ -170,7 +170,7 @@ async fn imported_task_is_existing_even_if_a_later_build_failed() {
     let find = "SELECT id FROM task_versions WHERE uuid = ?1";
     let version = TaskVersionRowId(rows.query_row(find, [version], |row| row.get(0)).unwrap());
     let fail_build = |writer: &mut Writer| {
-        let id = writer.clock.new_id();
+        let id = writer.new_id(marketplace::domain::collections::Collection::Tasks);
         store::tasks::insert_build(writer.rows, version, id, 2, BuildStatus::Failed, writer.now)
     };
     market.market().write_blocking(fail_build).unwrap();

@@ -61,7 +61,10 @@ impl KilledMarket {
         killed_market.key = new_key.unwrap().1;
         let credited = market.write_blocking(|writer| {
             let team = operations::teams::resolve(writer.rows, TEAM)?.row_id;
-            let (id, amount) = (writer.clock.new_id(), Cents(-CREDITS.0));
+            let (id, amount) = (
+                writer.new_id(marketplace::domain::collections::Collection::LedgerEntries),
+                Cents(-CREDITS.0),
+            );
             operations::quality_runs::charge(writer.rows, id, team, "nothing", amount, writer.now)
         });
         assert!(credited.unwrap());

@@ -1,0 +1,137 @@
+//! Events: what has happened in the market, as the outbox has it. Each type has one shape of data, which is in
+//! the file of its resource.
+
+mod listings;
+mod taxonomy;
+
+use serde::Serialize;
+use uuid::Uuid;
+
+pub use self::{listings::*, taxonomy::*};
+pub use super::row_ids::EventRowId;
+use crate::string_enum::{StringEnum, string_enum};
+
+/// Maximum number of IDs that an event of a bulk act lists.
+pub const MAX_LISTED_IDS: usize = 100;
+
+/// Declares the types of events, and the enum of their data. A type is the resource, a period, and a verb in
+/// the past tense.
+macro_rules! events {
+    ($($(#[$meta:meta])* $variant:ident = $text:literal ($data:ty)),+ $(,)?) => {
+        string_enum! {
+            /// The type of an event.
+            EventType {
+                $($(#[$meta])* $variant = $text),+
+            }
+        }
+
+        /// The data of an event, by its type.
+        #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+        #[serde(tag = "type", content = "data")]
+        pub enum EventData {
+            $($(#[$meta])* #[serde(rename = $text)] $variant($data)),+
+        }
+
+        impl EventData {
+            /// Returns the type of the event.
+            pub const fn event_type(&self) -> EventType {
+                match self {
+                    $(EventData::$variant(_) => EventType::$variant),+
+                }
+            }
+
+            /// Serializes the data without the type.
+            pub fn to_json(&self) -> serde_json::Result<String> {
+                match self {
+                    $(EventData::$variant(data) => serde_json::to_string(data)),+
+                }
+            }
+        }
+    };
+}
+
+events! {
+    /// A draft was created.
+    ListingCreated = "listing.created" (ListingData),
+    /// The texts, prices, or terms of a listing changed.
+    ListingUpdated = "listing.updated" (ListingData),
+    /// Assets were attached to a listing.
+    ListingAssetsAttached = "listing.assets_attached" (ListingData),
+    /// An asset was detached from a listing.
+    ListingAssetDetached = "listing.asset_detached" (ListingData),
+    /// A listing was submitted for review.
+    ListingSubmitted = "listing.submitted" (ListingData),
+    /// A listing was withdrawn from review.
+    ListingWithdrawn = "listing.withdrawn" (ListingData),
+    /// A listing was approved.
+    ListingApproved = "listing.approved" (ListingData),
+    /// Changes of a listing were requested.
+    ListingChangesRequested = "listing.changes_requested" (ListingData),
+    /// A listing was rejected.
+    ListingRejected = "listing.rejected" (ListingData),
+    /// A listing was published.
+    ListingPublished = "listing.published" (ListingData),
+    /// A listing was removed from the catalog.
+    ListingUnpublished = "listing.unpublished" (ListingData),
+    /// A listing was archived.
+    ListingArchived = "listing.archived" (ListingData),
+    /// A listing was restored from the archive.
+    ListingRestored = "listing.restored" (ListingData),
+    /// A listing was certified.
+    ListingCertified = "listing.certified" (ListingData),
+    /// The certification of a listing was revoked.
+    ListingCertificationRevoked = "listing.certification_revoked" (ListingData),
+    /// A listing got a place among the featured listings.
+    ListingFeatured = "listing.featured" (ListingData),
+    /// A listing was taken from the featured listings.
+    ListingUnfeatured = "listing.unfeatured" (ListingData),
+    /// An asset kind retired.
+    AssetTypeRetired = "asset_type.retired" (AssetTypeData),
+}
+
+/// The record that an event is about: its ID, or the slug of an entry of the taxonomy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventSubject(pub String);
+
+impl From<Uuid> for EventSubject {
+    fn from(id: Uuid) -> EventSubject {
+        EventSubject(id.to_string())
+    }
+}
+
+impl From<&str> for EventSubject {
+    fn from(slug: &str) -> EventSubject {
+        EventSubject(slug.to_owned())
+    }
+}
+
+impl EventType {
+    /// Returns the resource of the event: the part of the type before the period.
+    pub fn resource(self) -> &'static str {
+        let text = self.as_str();
+        text.split_once('.').map_or(text, |(resource, _)| resource)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_a_resource_and_a_verb() {
+        for kind in EventType::ALL {
+            let (resource, verb) = kind.as_str().split_once('.').unwrap();
+            let is_word = |word: &str| {
+                !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+            };
+            assert!(is_word(resource) && is_word(verb), "{}", kind.as_str());
+            assert_eq!(kind.resource(), resource);
+        }
+    }
+
+    /// Subscribers of events rely on their shapes.
+    #[test]
+    fn shapes_of_events() {
+        insta::assert_snapshot!(serde_json::to_string_pretty(&schemars::schema_for!(EventData)).unwrap());
+    }
+}

@@ -1,0 +1,17 @@
+//! What each due step does. The steps are carried out by [`crate::market`], in the order of their times.
+
+use super::taxonomy;
+use crate::{
+    domain::due_steps::{DueStep, StepKind},
+    error::{Error, Result},
+    market::Writer,
+    string_enum::StringEnum,
+};
+
+/// Carries out a step.
+pub fn run_step(writer: &mut Writer, step: &DueStep) -> Result<()> {
+    match step.kind {
+        StepKind::AssetTypeRetires => taxonomy::retire_asset_type(writer, step.subject),
+        other => Err(Error::internal(format!("no operation carries out {}", other.as_str()))),
+    }
+}
