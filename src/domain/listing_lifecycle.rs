@@ -11,8 +11,10 @@ use crate::string_enum::{StringEnum, string_enum};
 string_enum! {
     /// An operation on a listing that exists.
     Operation {
-        /// Replaces the texts, the prices, and the terms.
-        Update = "update",
+        /// Changes the texts: the title, the description, and the tags.
+        UpdateTexts = "update_texts",
+        /// Changes the prices, the terms, the delivery, and whether buyers can bid.
+        UpdateTerms = "update_terms",
         /// Attaches assets.
         Attach = "attach",
         /// Detaches an asset.
@@ -53,7 +55,7 @@ impl Operation {
     /// the catalog, and leaves the listing as it is.
     pub const fn event(self) -> Option<Event> {
         Some(match self {
-            Operation::Update => Event::Updated,
+            Operation::UpdateTexts | Operation::UpdateTerms => Event::Updated,
             Operation::Attach => Event::AssetAttached,
             Operation::Detach | Operation::DeleteAsset => Event::AssetDetached,
             Operation::Submit => Event::Submitted,
@@ -74,7 +76,7 @@ impl Operation {
     /// Returns the event of the outbox.
     pub const fn outbox_event(self, data: ListingData) -> EventData {
         match self {
-            Operation::Update => EventData::ListingUpdated(data),
+            Operation::UpdateTexts | Operation::UpdateTerms => EventData::ListingUpdated(data),
             Operation::Attach => EventData::ListingAssetsAttached(data),
             Operation::Detach | Operation::DeleteAsset => EventData::ListingAssetDetached(data),
             Operation::Submit => EventData::ListingSubmitted(data),
@@ -156,6 +158,14 @@ impl ListingStatus {
         Some(ListingStatus { review, catalog })
     }
 
+    /// Returns the status after a change of what was reviewed.
+    const fn without_approval(self) -> ListingStatus {
+        match self.review {
+            ReviewStatus::Approved => ListingStatus { review: ReviewStatus::Draft, ..self },
+            _ => self,
+        }
+    }
+
     /// Returns the transitions that are allowed in this status.
     pub fn allowed_transitions(self) -> Vec<Operation> {
         Operation::ALL.iter().copied().filter(|operation| self.after(*operation).is_some()).collect()
@@ -167,19 +177,24 @@ impl ListingState {
     pub const NEW: ListingState =
         ListingState { status: ListingStatus::NEW, is_certified: false, is_featured: false };
 
-    /// Returns the state after an operation. A change of the assets ends the certification.
+    /// Returns the state after an operation. A change of the assets ends the certification, and a change of the
+    /// assets or the texts ends the approval.
     pub fn after(self, operation: Operation) -> Result<ListingState, Refusal> {
         use Operation as O;
         let stage = self.status.stage();
         match operation {
-            O::Update if self.status.is_editable() => Ok(self),
-            O::Attach | O::Detach if self.status.is_editable() => {
-                Ok(ListingState { is_certified: false, ..self })
+            O::UpdateTexts if self.status.is_editable() => {
+                Ok(ListingState { status: self.status.without_approval(), ..self })
             }
+            // Nobody reviews these, so they can also change in the catalog.
+            O::UpdateTerms if self.status.is_editable() || stage == LifecycleStage::Active => Ok(self),
+            O::Attach | O::Detach if self.status.is_editable() => Ok(self.with_other_assets()),
             O::DeleteAsset if self.status.is_editable() || stage == LifecycleStage::Archived => {
-                Ok(ListingState { is_certified: false, ..self })
+                Ok(self.with_other_assets())
             }
-            O::Update | O::Attach | O::Detach | O::DeleteAsset => Err(Refusal::NotEditable(stage)),
+            O::UpdateTexts | O::UpdateTerms | O::Attach | O::Detach | O::DeleteAsset => {
+                Err(Refusal::NotEditable(stage))
+            }
             O::Certify => Ok(ListingState { is_certified: true, ..self }),
             O::Revoke if self.is_certified => Ok(ListingState { is_certified: false, ..self }),
             O::Revoke => Err(Refusal::NotCertified),
@@ -199,6 +214,12 @@ impl ListingState {
                 None => Err(Refusal::Transition { from: stage, allowed: self.status.allowed_transitions() }),
             },
         }
+    }
+}
+
+impl ListingState {
+    const fn with_other_assets(self) -> ListingState {
+        ListingState { status: self.status.without_approval(), is_certified: false, ..self }
     }
 }
 

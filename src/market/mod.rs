@@ -393,7 +393,7 @@ impl Market {
     }
 
     /// Returns the clock of the market.
-    pub fn clock(&self) -> &Clock {
+    pub fn clock(&self) -> &Arc<Clock> {
         &self.inner.clock
     }
 

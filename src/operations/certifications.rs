@@ -64,7 +64,7 @@ fn write_certification(
     actor: Actor,
 ) -> Result<ListingState> {
     let operation = if is_certified { Operation::Certify } else { Operation::Revoke };
-    perform(writer, listing, operation, actor, |writer, _| {
+    perform(writer, listing, operation, actor, |writer| {
         store::listings::set_certified_at(
             writer.rows,
             listing.row_id,

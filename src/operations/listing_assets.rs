@@ -156,7 +156,7 @@ pub fn detach(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid, asse
     if !store::listing_assets::is_attached(writer.rows, listing.row_id, asset.row_id)? {
         return Err(Error::not_found("asset on this listing"));
     }
-    listing_changes::perform(writer, &listing, Operation::Detach, actor, |writer, _| {
+    listing_changes::perform(writer, &listing, Operation::Detach, actor, |writer| {
         store::listing_assets::detach(writer.rows, listing.row_id, asset.row_id)
     })?;
     Ok(())
@@ -172,5 +172,5 @@ pub fn replay_change(
     operation: Operation,
 ) -> Result<ListingState> {
     let listing = listings::find_own(writer.rows, vendor, id)?;
-    listing_changes::perform(writer, &listing, operation, actor, |_, _| Ok(()))
+    listing_changes::perform(writer, &listing, operation, actor, |_| Ok(()))
 }

@@ -50,10 +50,16 @@ fn refusal_error(operation: Operation, refusal: Refusal) -> Error {
         },
         Refusal::NotEditable(stage) => {
             let stage = stage.as_str();
-            let message = if operation == Operation::Update {
-                format!("The listing is {stage}. It can only be edited in stage draft or ready.")
-            } else {
-                format!("The listing is {stage}. Its assets can only be changed in stage draft or ready.")
+            let message = match operation {
+                Operation::UpdateTerms => format!(
+                    "The listing is {stage}. Its prices and terms can only be changed in stage draft, ready, or active."
+                ),
+                Operation::UpdateTexts => {
+                    format!("The listing is {stage}. Its texts can only be edited in stage draft or ready.")
+                }
+                _ => {
+                    format!("The listing is {stage}. Its assets can only be changed in stage draft or ready.")
+                }
             };
             Error::InvalidState(StateCode::ListingNotEditable, message)
         }
@@ -62,22 +68,22 @@ fn refusal_error(operation: Operation, refusal: Refusal) -> Error {
     }
 }
 
-/// Performs a change that `write` writes: checks the state of the listing before, and records the change
-/// after.
+/// Performs a change: checks the state of the listing before, and records the change after. `write` writes
+/// what is not part of the status.
 pub fn perform(
     writer: &mut Writer,
     listing: &ListingRow,
     operation: Operation,
     actor: Actor,
-    write: impl FnOnce(&Writer, ListingState) -> Result<()>,
+    write: impl FnOnce(&Writer) -> Result<()>,
 ) -> Result<ListingState> {
     let change = check(listing, operation)?;
-    write(writer, change.after)?;
+    write(writer)?;
     record(writer, listing, change, actor, None)
 }
 
-/// Records a change that was written: adds it to the history, notifies the vendor, and queues the listing for
-/// the index. A change that ends a certification revokes it, by the system. `note` explains a decision of the
+/// Records a change: writes the status, adds the change to the history and the outbox, notifies the vendor, and
+/// queues the listing for the index. A change that ends a certification revokes it, by the system. `note` explains a decision of the
 /// platform to the vendor. Returns the state after the change.
 pub fn record(
     writer: &Writer,
@@ -88,6 +94,9 @@ pub fn record(
 ) -> Result<ListingState> {
     let AllowedChange { operation, before, after } = change;
     index_queue::enqueue(writer.rows, listing.row_id)?;
+    if before.status != after.status {
+        store::listings::set_status(writer.rows, listing.row_id, before.status, after.status, writer.now)?;
+    }
     if let Some(event) = operation.event() {
         record_event(writer, listing, change, event, actor)?;
     }

@@ -19,7 +19,7 @@ use crate::{
         listings::{Actor, Event, ListingRowId},
         quality_runs::RunTrigger,
     },
-    error::{Error, Problem, Result},
+    error::{Error, Problem, Result, StateCode},
     market::Writer,
     store::{
         self,
@@ -58,8 +58,8 @@ pub fn create(
     Ok(row_id)
 }
 
-/// Replaces the texts, the prices, and the terms of a listing. The listing must be in a stage in which its
-/// assets may change, too.
+/// Replaces the texts, the prices, and the terms of a listing. Other texts end its approval, and are refused
+/// while the listing is in review or in the catalog.
 pub fn update(
     writer: &mut Writer,
     vendor: &Vendor,
@@ -68,23 +68,40 @@ pub fn update(
     fields: &ListingFields,
 ) -> Result<ListingState> {
     let listing = find_own(writer.rows, vendor, id)?;
-    perform(writer, &listing, Operation::Update, actor, |writer, _| {
+    let has_same_texts = store::listings::has_texts(writer.rows, listing.row_id, fields)?;
+    let operation = if has_same_texts { Operation::UpdateTerms } else { Operation::UpdateTexts };
+    perform(writer, &listing, operation, actor, |writer| {
         store::listings::update(writer.rows, listing.row_id, fields, writer.now)
     })
 }
 
-/// Submits a complete listing for review, and starts a quality run of it.
-pub fn submit(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> Result<ListingState> {
+/// A listing that was submitted for review.
+#[derive(Debug)]
+pub struct Submission {
+    /// The state of the listing.
+    pub state: ListingState,
+    /// The quality run that was started; `None` if the vendor has too few credits for one.
+    pub run: Option<quality_runs::RunStart>,
+}
+
+/// Submits a complete listing for review, and starts a quality run of it. Without enough credits, the listing
+/// is reviewed without a run.
+pub fn submit(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> Result<Submission> {
     let listing = find_own(writer.rows, vendor, id)?;
     check(&listing, Operation::Submit)?;
     check_complete(writer, &listing)?;
     let state = transition(writer, &listing, Operation::Submit, actor)?;
-    if !writer.is_replay {
-        // The result of an earlier run is obsolete.
-        quality_runs::cancel(writer, Subject::Listing(listing.row_id))?;
-        quality_runs::start_listing_run(writer, &listing, RunTrigger::Submission)?;
+    if writer.is_replay {
+        return Ok(Submission { state, run: None });
     }
-    Ok(state)
+    // The result of an earlier run is obsolete.
+    quality_runs::cancel(writer, Subject::Listing(listing.row_id))?;
+    let run = match quality_runs::start_listing_run(writer, &listing, RunTrigger::Submission) {
+        Ok(run) => Some(run),
+        Err(Error::InvalidState(StateCode::InsufficientCredits, _)) => None,
+        Err(error) => return Err(error),
+    };
+    Ok(Submission { state, run })
 }
 
 /// Withdraws a listing from review, and cancels its quality run.
@@ -151,7 +168,7 @@ pub fn restore(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> 
     transition(writer, &listing, Operation::Restore, actor)
 }
 
-/// Gives a listing a place among the featured listings, from 1.
+/// Gives a listing a place among the featured listings, from 1. No two listings have the same place.
 pub fn feature(
     writer: &mut Writer,
     platform: Platform,
@@ -160,7 +177,17 @@ pub fn feature(
     place: u32,
 ) -> Result<ListingState> {
     let listing = find(writer.rows, platform, id)?;
-    perform(writer, &listing, Operation::Feature, actor, |writer, _| {
+    if place == 0 {
+        let message = "Featured places begin at 1.".to_owned();
+        return Err(Error::invalid(Problem::body(&["featured"], "greater_than_equal", message)));
+    }
+    if let Some(other) = store::listings::find_featured(writer.rows, place)?.filter(|other| *other != id) {
+        let message = format!(
+            "The listing {other} has featured place {place}. Choose another place, or unfeature it first."
+        );
+        return Err(Error::Conflict(message));
+    }
+    perform(writer, &listing, Operation::Feature, actor, |writer| {
         store::listings::set_featured(writer.rows, listing.row_id, Some(place), writer.now)
     })
 }
@@ -168,7 +195,7 @@ pub fn feature(
 /// Takes a listing from the featured listings.
 pub fn unfeature(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid) -> Result<ListingState> {
     let listing = find(writer.rows, platform, id)?;
-    perform(writer, &listing, Operation::Unfeature, actor, |writer, _| {
+    perform(writer, &listing, Operation::Unfeature, actor, |writer| {
         store::listings::set_featured(writer.rows, listing.row_id, None, writer.now)
     })
 }
@@ -185,11 +212,7 @@ fn transition(
     operation: Operation,
     actor: Actor,
 ) -> Result<ListingState> {
-    perform(writer, listing, operation, actor, |writer, after| write_status(writer, listing, after))
-}
-
-fn write_status(writer: &Writer, listing: &ListingRow, after: ListingState) -> Result<()> {
-    store::listings::set_status(writer.rows, listing.row_id, listing.status, after.status, writer.now)
+    perform(writer, listing, operation, actor, |_| Ok(()))
 }
 
 /// Performs a transition that the platform explains to the vendor: in the notification, and in the quality
@@ -206,7 +229,6 @@ fn decide_with_note(
         check_note(note)?;
         store::quality_runs::set_review_feedback(writer.rows, listing.row_id, note)?;
     }
-    write_status(writer, listing, change.after())?;
     record(writer, listing, change, actor, note)
 }
 

@@ -170,7 +170,7 @@ pub fn run_price(writer: &Writer) -> Cents {
 }
 
 /// Deducts the charge of a run from a team's credits, or refunds it if it is negative. Returns whether the
-/// credits were sufficient; if not, the caller must roll back the transaction.
+/// credits were sufficient; if not, nothing was written.
 pub fn charge(
     rows: &store::Writer,
     id: Uuid,
@@ -181,6 +181,9 @@ pub fn charge(
 ) -> Result<bool> {
     if charge == Cents(0) {
         return Ok(true);
+    }
+    if charge > Cents(0) && store::wallet::balances(rows, team, at)?.credits < charge {
+        return Ok(false);
     }
     let amount = Cents(-charge.0);
     let postings = ledger::transfer_postings(EntryType::Adjustment, amount)
@@ -195,7 +198,7 @@ pub fn charge(
         available_at: at,
     };
     store::wallet::insert(rows, &entry, &postings)?;
-    Ok(store::wallet::balances(rows, team, at)?.credits.0 >= 0)
+    Ok(true)
 }
 
 /// Resumes the runs that waited for the data of an asset.

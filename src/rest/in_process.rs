@@ -102,8 +102,8 @@ impl Caller {
         let principal = authenticated.principal();
         RequestResources::set_principal(request, principal);
         Slot::assign_to_principal(request, principal).await?;
-        let mut caller = Caller::new(AuthenticatedTeam::authorize(authenticated)?);
-        caller.request_id = RequestId::from_request(request);
+        let authenticated = AuthenticatedTeam::authorize(authenticated)?;
+        let mut caller = Caller::new(authenticated, RequestId::from_request(request));
         caller.request_limits = request.data::<RequestLimits>().cloned();
         caller.resources = resources::of_request(request).cloned();
         Ok(caller)
@@ -112,11 +112,11 @@ impl Caller {
     /// Authenticates an API key that did not come over HTTP. The caller gets a new request ID and no limits.
     pub async fn from_key(market: &Market, key: &str) -> Result<Caller> {
         let requester = Requester::new(WorkOwner::Process, CostMeter::default());
-        Ok(Caller::new(AuthenticatedTeam::authenticate(market, requester, key).await?))
+        let authenticated = AuthenticatedTeam::authenticate(market, requester, key).await?;
+        Ok(Caller::new(authenticated, RequestId::generate(market.clock())))
     }
 
-    fn new(authenticated: AuthenticatedTeam) -> Caller {
-        let request_id = RequestId::generate();
+    const fn new(authenticated: AuthenticatedTeam, request_id: RequestId) -> Caller {
         Caller { authenticated, request_id, request_limits: None, resources: None }
     }
 

@@ -15,9 +15,12 @@ use poem::{
     http::{HeaderMap, HeaderName, HeaderValue, Method},
 };
 use tracing::Instrument;
-use uuid::Uuid;
 
-use crate::market::{CostMeter, milliseconds};
+use crate::{
+    clock::Clock,
+    domain::collections::Collection,
+    market::{CostMeter, milliseconds},
+};
 
 /// The header that carries the request ID, in requests and in responses.
 pub const HEADER: HeaderName = HeaderName::from_static("x-request-id");
@@ -55,18 +58,18 @@ pub struct RequestId(HeaderValue);
 
 impl RequestId {
     /// Returns the client's ID if it is safe to log, or else a new one.
-    fn accept_or_generate(headers: &HeaderMap) -> RequestId {
+    fn accept_or_generate(headers: &HeaderMap, clock: &Clock) -> RequestId {
         let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte);
         let client_id = headers
             .get(HEADER)
             .filter(|id| (1..=MAX_LENGTH).contains(&id.len()) && id.as_bytes().iter().all(is_plain));
-        client_id.cloned().map_or_else(RequestId::generate, RequestId)
+        client_id.cloned().map_or_else(|| RequestId::generate(clock), RequestId)
     }
 
-    /// Generates a random ID.
-    pub fn generate() -> RequestId {
+    /// Generates an ID. It is random, unless the clock is deterministic.
+    pub fn generate(clock: &Clock) -> RequestId {
         let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
-        let text = Uuid::new_v4().hyphenated().encode_lower(&mut text);
+        let text = clock.new_id(Collection::Requests).hyphenated().encode_lower(&mut text);
         RequestId(HeaderValue::from_str(text).expect("a UUID is visible ASCII"))
     }
 
@@ -87,9 +90,13 @@ impl RequestId {
 }
 
 /// Middleware that assigns the request an ID and logs its outcome.
-pub async fn layer<E: Endpoint>(inner: Arc<E>, mut request: Request) -> poem::Result<Response> {
+pub async fn layer<E: Endpoint>(
+    clock: Arc<Clock>,
+    inner: Arc<E>,
+    mut request: Request,
+) -> poem::Result<Response> {
     let started = Instant::now();
-    let id = RequestId::accept_or_generate(request.headers());
+    let id = RequestId::accept_or_generate(request.headers(), &clock);
     let method = request.method().clone();
     let logged = Logged::default();
     request.set_data(logged.clone());
@@ -129,12 +136,15 @@ fn is_standard(method: &Method) -> bool {
 mod tests {
     use poem::{EndpointExt, endpoint::make_sync, test::TestClient};
 
+    use uuid::Uuid;
+
     use super::*;
 
     #[tokio::test]
     async fn safe_client_id_is_used_and_any_other_replaced() {
         let client = TestClient::new(
-            make_sync(|request| RequestId::from_request(&request).as_str().to_owned()).around(layer),
+            make_sync(|request| RequestId::from_request(&request).as_str().to_owned())
+                .around(|inner, request| layer(Arc::new(Clock::System), inner, request)),
         );
         let longest = "x".repeat(MAX_LENGTH);
         for client_id in ["a", "trace-01_b.C", &longest] {

@@ -81,7 +81,7 @@ impl ServerBuilder {
             self = self.with_pages();
         }
         let market = self.market().clone();
-        let settings = market.settings();
+        let (settings, clock) = (market.settings(), Arc::clone(market.clock()));
         let apis = self.app.apis();
         let is_same_origin_only =
             move |path: &str| apis.iter().any(|api| api.cors == CorsPolicy::SameOrigin && api.has_path(path));
@@ -102,7 +102,7 @@ impl ServerBuilder {
             .around(move |inner, request| Arc::clone(&resources).layer(inner, request))
             .around(move |inner, request| limits::layer(limits.clone(), inner, request))
             .around(move |inner, request| cors.clone().layer(inner, request))
-            .around(request_id::layer)
+            .around(move |inner, request| request_id::layer(Arc::clone(&clock), inner, request))
             .boxed()
     }
 }

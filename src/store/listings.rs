@@ -220,6 +220,19 @@ pub fn set_featured(writer: &Writer, row_id: ListingRowId, place: Option<u32>, a
     })
 }
 
+/// Returns the ID of the listing with a featured place.
+pub fn find_featured(reader: &Reader, place: u32) -> Result<Option<Uuid>> {
+    reader.query_first("SELECT uuid FROM listings WHERE featured = ?1", [place], |row| row.get(0))
+}
+
+/// Whether a listing has these texts: the title, the description, and the tags.
+pub fn has_texts(reader: &Reader, row_id: ListingRowId, fields: &ListingFields) -> Result<bool> {
+    const SQL: &str = "SELECT (title, description, domain_tags, tag_slugs) IS (?2, ?3, ?4, ?5)
+         FROM listings WHERE id = ?1";
+    let (domains, tags) = (row::to_json(fields.domain_tags)?, row::to_json(fields.tag_slugs)?);
+    reader.query_one(SQL, (row_id, fields.title, fields.description, domains, tags), |row| row.get(0))
+}
+
 /// Appends an asset to a listing.
 pub fn attach_asset(writer: &Writer, row_id: ListingRowId, asset: AssetRowId) -> Result<()> {
     const SQL: &str = "INSERT INTO listing_assets (listing, position, asset)

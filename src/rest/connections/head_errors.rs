@@ -4,6 +4,7 @@
 use poem::http::{HeaderValue, StatusCode, header};
 
 use crate::{
+    clock::Clock,
     error::Error,
     rest::{
         problem,
@@ -43,7 +44,7 @@ pub fn timeout_response() -> Vec<u8> {
 
 /// Returns an error response as it is sent. The connection is closed after it.
 fn error_response(status: StatusCode, error: &Error) -> Vec<u8> {
-    let id = RequestId::generate();
+    let id = RequestId::generate(&Clock::System);
     tracing::info!(request_id = id.as_str(), status = status.as_u16(), "request head rejected");
     let mut response = problem::error_response(error, id.as_str());
     let body = problem::error_body(error, id.as_str());

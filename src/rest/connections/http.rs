@@ -29,6 +29,7 @@ use super::{
     write_rate::{WriteLimits, WriteRate},
 };
 use crate::{
+    clock::Clock,
     config::ServerSettings,
     error::Error,
     rest::{
@@ -183,7 +184,7 @@ async fn refuse(request: Request, error: Error) -> Response {
     let refusal = make_sync(move |request: Request| {
         problem::error_response(&error, RequestId::from_request(&request).as_str())
     });
-    let response = request_id::layer(Arc::new(refusal), request).await;
+    let response = request_id::layer(Arc::new(Clock::System), Arc::new(refusal), request).await;
     response.unwrap_or_else(poem::Error::into_response)
 }
 

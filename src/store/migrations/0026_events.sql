@@ -28,3 +28,13 @@ INSERT INTO due_steps (kind, subject, due_at, is_migrated)
 SELECT 'asset_type_retires', position, retires_at, 1 FROM asset_types
 WHERE retires_at IS NOT NULL AND NOT retirement_noted;
 ALTER TABLE asset_types DROP COLUMN retirement_noted;
+
+-- No two listings have the same featured place. If some do, all get other places in the same order.
+CREATE TABLE featured_places AS
+SELECT id, row_number() OVER (ORDER BY featured, published_at DESC, id DESC) AS place
+FROM listings WHERE featured IS NOT NULL;
+UPDATE listings SET featured = (SELECT place FROM featured_places p WHERE p.id = listings.id)
+WHERE featured IS NOT NULL
+    AND EXISTS (SELECT 1 FROM listings WHERE featured IS NOT NULL GROUP BY featured HAVING count(*) > 1);
+DROP TABLE featured_places;
+CREATE UNIQUE INDEX listings_by_featured ON listings (featured) WHERE featured IS NOT NULL;

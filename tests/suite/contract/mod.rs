@@ -11,6 +11,7 @@ pub mod cases;
 mod concurrent_processes;
 mod damaged_backups;
 mod documents;
+mod due_steps;
 mod fair_sharing;
 mod idle_markets;
 mod kill;

@@ -41,7 +41,7 @@ pub fn perform(writer: &mut Writer, id: Uuid, operation: Operation) -> Result<Li
     let vendor = &platform.vendor_of_listing(writer.rows, id)?;
     let (team, staff) = (Actor::Team, Actor::Platform);
     match operation {
-        Operation::Submit => listing_lifecycle::submit(writer, vendor, team, id),
+        Operation::Submit => listing_lifecycle::submit(writer, vendor, team, id).map(|done| done.state),
         Operation::Withdraw => listing_lifecycle::withdraw(writer, vendor, team, id),
         Operation::Approve => listing_lifecycle::approve(writer, platform, staff, id),
         Operation::RequestChanges => listing_lifecycle::request_changes(writer, platform, staff, id, None),
@@ -54,7 +54,11 @@ pub fn perform(writer: &mut Writer, id: Uuid, operation: Operation) -> Result<Li
         Operation::Revoke => certifications::revoke(writer, platform, staff, id),
         Operation::Feature => listing_lifecycle::feature(writer, platform, staff, id, 1),
         Operation::Unfeature => listing_lifecycle::unfeature(writer, platform, staff, id),
-        Operation::Update | Operation::Attach | Operation::Detach | Operation::DeleteAsset => {
+        Operation::UpdateTexts
+        | Operation::UpdateTerms
+        | Operation::Attach
+        | Operation::Detach
+        | Operation::DeleteAsset => {
             panic!("{operation:?} needs arguments")
         }
     }
