@@ -7,14 +7,16 @@ use std::{
 
 use uuid::Uuid;
 
-use super::{access::Vendor, assets, references::References};
+use super::{access::Vendor, asset_events, assets, references::References};
 use crate::{
     domain::{
         assets::{Channel, Kind},
+        events::EventData,
         field_locks,
         inventory::{Asset, AssetChange, Change, CodebaseHistory},
         money::Cents,
         problems::Problems,
+        stages::Stage,
         time::Day,
     },
     error::{LocSegment, Problem, Result},
@@ -68,6 +70,8 @@ pub struct ChangedAsset {
     pub asset: Asset,
     /// Its title before.
     pub title_before: String,
+    /// Its stage before.
+    pub stage_before: Stage,
 }
 
 /// Applies a change to one of the team's assets. Fails with all problems. `problems` has those with the body
@@ -84,10 +88,10 @@ pub fn check_update(
     let group = (references.default_group.row_id, references.default_group.id);
     // Without the asset, the references of an invalid body are still checked.
     let mut asset = found.unwrap_or_else(|| assets::new_asset(context, vendor, kind, group));
-    let title_before = asset.title.clone();
+    let (title_before, stage_before) = (asset.title.clone(), asset.stage());
     apply(context, &references, &mut asset, change, &[], &mut problems);
     problems.into_result()?;
-    Ok(ChangedAsset { asset, title_before })
+    Ok(ChangedAsset { asset, title_before, stage_before })
 }
 
 /// Applies a change to a new asset. Also adds what is wrong with it to `problems`.
@@ -108,6 +112,7 @@ pub fn check_new(
 /// Stores a changed asset.
 pub fn update(writer: &mut Writer, changed: ChangedAsset) -> Result<Asset> {
     store::assets::update(writer.rows, &changed.asset)?;
+    asset_events::changed(writer, changed.stage_before, &changed.asset, EventData::AssetUpdated)?;
     Ok(changed.asset)
 }
 

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
-use super::{access::Vendor, listing_changes};
+use super::{access::Vendor, asset_events, listing_changes};
 use crate::{
     domain::{
         assets::Kind,
         collections::Collection,
+        events::EventData,
         field_locks,
         inventory::{Asset, CodebaseHistory},
         listing_lifecycle::Operation,
@@ -231,6 +232,7 @@ pub fn move_to_group(
     if asset.group.0 != group.row_id {
         asset.group = (group.row_id, group.id);
         store::assets::update(writer.rows, &asset)?;
+        asset_events::changed(writer, asset.stage(), &asset, EventData::AssetUpdated)?;
     }
     Ok((asset, store::taxonomy::deprecations(writer.rows)?))
 }
@@ -284,5 +286,6 @@ pub fn delete(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Res
         let change = listing_changes::check(&listing, Operation::DeleteAsset)?;
         listing_changes::record(writer, &listing, change, Actor::Team, None)?;
     }
-    store::assets::delete(writer.rows, &asset, writer.now)
+    store::assets::delete(writer.rows, &asset, writer.now)?;
+    asset_events::changed(writer, asset.stage(), &asset, EventData::AssetDeleted)
 }

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{access::Vendor, asset_changes, assets, linked_data, references::References};
+use super::{access::Vendor, asset_changes, asset_events, assets, linked_data, references::References};
 use crate::{
     domain::{
         assets::{Channel, Kind, RepositoryChannel},
@@ -52,6 +52,7 @@ pub fn create(
         linked_data::insert(writer, row_id, &repository_data(writer, link))?;
     }
     store::inventory::upsert_row(writer.rows, row_id)?;
+    asset_events::created(writer, asset.team, asset.kind, &[asset.id])?;
     assets::find(writer.rows, vendor, asset.id, None)
 }
 
@@ -87,7 +88,8 @@ pub fn create_all(writer: &mut Writer, assets: &[Asset]) -> Result<()> {
         let row_id = insert_rows(writer, asset)?;
         store::inventory::upsert_row(writer.rows, row_id)?;
     }
-    Ok(())
+    let ids: Vec<Uuid> = assets.iter().map(|asset| asset.id).collect();
+    assets.first().map_or(Ok(()), |first| asset_events::created(writer, first.team, first.kind, &ids))
 }
 
 /// Creates a codebase from an upload as its grant specifies, and enqueues its analysis. Returns the ID of the
@@ -118,6 +120,7 @@ pub fn create_from_upload(
     };
     linked_data::insert(writer, row_id, &data)?;
     store::inventory::upsert_row(writer.rows, row_id)?;
+    asset_events::created(writer, asset.team, asset.kind, &[asset.id])?;
     Ok(asset.id)
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::quality_runs;
+use super::{asset_events, quality_runs};
 use crate::{
     domain::{inventory::Asset, replaced_values, row_ids::AssetRowId, taxonomy::Language, time::Timestamp},
     error::Result,
@@ -13,6 +13,12 @@ use crate::{
 
 /// Records the final progress of an asset's data, and resumes the quality runs that waited for it.
 pub fn finish_analysis(writer: &Writer, asset_row_id: AssetRowId, progress: &DataProgress) -> Result<()> {
+    record_progress(writer, asset_row_id, progress)?;
+    let Some(asset) = store::assets::find_by_row_id(writer.rows, asset_row_id)? else { return Ok(()) };
+    asset_events::analyzed(writer, asset.stage(), &asset, progress)
+}
+
+fn record_progress(writer: &Writer, asset_row_id: AssetRowId, progress: &DataProgress) -> Result<()> {
     store::assets::set_progress(writer.rows, asset_row_id, progress)?;
     quality_runs::resume_waiting_runs(writer, asset_row_id)
 }
@@ -23,8 +29,10 @@ pub fn store_fields(writer: &Writer, before: &Asset, asset: &Asset, at: Timestam
     let mut replaced = store::assets::find_replaced_values(writer.rows, asset.row_id)?;
     replaced_values::add_replaced(&mut replaced, before, asset);
     store::assets::set_replaced_values(writer.rows, asset.row_id, &replaced)?;
-    finish_analysis(writer, asset.row_id, &DataProgress::analyzed(at))?;
-    store::assets::update(writer.rows, asset)
+    let progress = DataProgress::analyzed(at);
+    record_progress(writer, asset.row_id, &progress)?;
+    store::assets::update(writer.rows, asset)?;
+    asset_events::analyzed(writer, before.stage(), asset, &progress)
 }
 
 /// Converts language names to slugs. A language that is not in the taxonomy gets its name in lower case as

@@ -17,6 +17,7 @@ use crate::{
     blobs::{CompletionOutcome, PartWriter, PresignedUrl, StoredFile, UploadLock, UploadedPart, UrlSigner},
     domain::{
         collections::Collection,
+        events::{EventData, UploadData},
         grants::{Grant, GrantState},
         inventory::Asset,
         teams::TeamRowId,
@@ -314,6 +315,8 @@ pub fn complete(
     store::grants::mark_consumed(writer.rows, grant.row_id, upload, writer.now)?;
     let upload_row_id = store::uploads::insert(writer.rows, &new)?;
     let size_bytes = joined.file.size_bytes;
+    let data = UploadData { upload_id: upload, size_bytes };
+    writer.emit(Some(grant.team), upload, &EventData::UploadCompleted(data))?;
     let asset = codebases::create_from_upload(writer, vendor, &grant, upload_row_id, size_bytes)?;
     assets::find(writer.rows, vendor, asset, None)
 }

@@ -4,7 +4,11 @@ use uuid::Uuid;
 
 use super::access::Vendor;
 use crate::{
-    domain::{collections::Collection, row_ids::GroupRowId},
+    domain::{
+        collections::Collection,
+        events::{EventData, GroupData},
+        row_ids::GroupRowId,
+    },
     error::{Error, Result, StateCode},
     market::{Reader, Writer},
     store::{self, groups::Group},
@@ -25,7 +29,9 @@ pub fn create(writer: &mut Writer, vendor: &Vendor, name: &str) -> Result<Group>
     check_name_is_free(writer, vendor, name, None)?;
     let id = writer.new_id(Collection::Groups);
     store::groups::insert(writer.rows, id, vendor.team_row_id(), name, false, writer.now)?;
-    find(writer.rows, vendor, id)
+    let group = find(writer.rows, vendor, id)?;
+    emit(writer, vendor, &group, EventData::GroupCreated)?;
+    Ok(group)
 }
 
 /// Renames a group, if there is a new name.
@@ -34,7 +40,9 @@ pub fn rename(writer: &mut Writer, vendor: &Vendor, id: Uuid, name: Option<&str>
     let Some(name) = name.filter(|name| *name != group.name) else { return Ok(group) };
     check_name_is_free(writer, vendor, name, Some(group.row_id))?;
     store::groups::rename(writer.rows, group.row_id, name, writer.now)?;
-    find(writer.rows, vendor, id)
+    let group = find(writer.rows, vendor, id)?;
+    emit(writer, vendor, &group, EventData::GroupRenamed)?;
+    Ok(group)
 }
 
 /// Deletes a group. It must be empty, and it must not be the default group.
@@ -50,7 +58,13 @@ pub fn delete(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
         let message = format!("The group has {count} assets. Move them to another group first.");
         return Err(Error::InvalidState(StateCode::GroupNotEmpty, message));
     }
-    store::groups::delete(writer.rows, group.row_id, default)
+    store::groups::delete(writer.rows, group.row_id, default)?;
+    emit(writer, vendor, &group, EventData::GroupDeleted)
+}
+
+fn emit(writer: &Writer, vendor: &Vendor, group: &Group, make: fn(GroupData) -> EventData) -> Result<()> {
+    let data = GroupData { group_id: group.id, name: group.name.clone() };
+    writer.emit(Some(vendor.team_row_id()), group.id, &make(data))
 }
 
 fn check_name_is_free(writer: &Writer, vendor: &Vendor, name: &str, own: Option<GroupRowId>) -> Result<()> {

@@ -2,10 +2,11 @@
 
 use uuid::Uuid;
 
-use super::{access::Vendor, assets, certifications, quality_runs};
+use super::{access::Vendor, asset_events, assets, certifications, quality_runs};
 use crate::{
     domain::{
         assets::{Channel, Kind},
+        events::EventData,
         inventory::Asset,
         jobs::{self, JobKind, JobSubject},
         replaced_values,
@@ -26,7 +27,9 @@ pub fn attach(writer: &mut Writer, vendor: &Vendor, asset: &Asset, data: &NewDat
     insert(writer, asset.row_id, data)?;
     certifications::revoke_for_changed_data(writer, asset.row_id)?;
     store::assets::update(writer.rows, asset)?;
-    assets::find(writer.rows, vendor, asset.id, None)
+    let attached = assets::find(writer.rows, vendor, asset.id, None)?;
+    asset_events::changed(writer, asset.stage(), &attached, EventData::AssetDataAttached)?;
+    Ok(attached)
 }
 
 /// Inserts the data of an asset, and enqueues the job that copies the repository or analyzes the upload. The
@@ -49,6 +52,7 @@ pub fn detach(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Res
         return Err(Error::InvalidState(StateCode::DataNotAttached, message.to_owned()));
     }
     assets::check_not_in_use(writer, &asset)?;
+    let stage_before = asset.stage();
     asset.data = None;
     let replaced = store::assets::find_replaced_values(writer.rows, asset.row_id)?;
     replaced_values::restore(&mut asset, replaced);
@@ -60,5 +64,6 @@ pub fn detach(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Res
     certifications::revoke_for_changed_data(writer, asset.row_id)?;
     // The files are deleted by a job, since another job may still be reading them.
     writer.enqueue(JobKind::Cleanup, JobSubject::NONE)?;
-    store::assets::detach_data(writer.rows, &asset)
+    store::assets::detach_data(writer.rows, &asset)?;
+    asset_events::changed(writer, stage_before, &asset, EventData::AssetDataDetached)
 }

@@ -7,6 +7,7 @@
 pub mod access;
 pub mod archive_analysis;
 pub mod asset_changes;
+mod asset_events;
 pub mod assets;
 pub mod background;
 pub mod backups;

@@ -9,6 +9,7 @@ use super::{access::Platform, certifications, data_files, notifications};
 use crate::{
     domain::{
         collections::Collection,
+        events::{EventData, QualityRunData},
         inventory::Asset,
         jobs::JobKind,
         ledger::{self, EntryType},
@@ -161,6 +162,15 @@ fn insert_run(
     let row = store::quality_runs::find_unfinished(writer.rows, row_id)?
         .ok_or_else(|| Error::internal("the quality run was not stored"))?
         .run;
+    let data = QualityRunData {
+        run_id: row.id,
+        listing_id: matches!(subject, Subject::Listing(_)).then_some(id),
+        asset_id: matches!(subject, Subject::Asset(_)).then_some(id),
+        status: row.status,
+        passed: None,
+        charge: price.to_string(),
+    };
+    writer.emit(Some(team), row.id, &EventData::QualityRunStarted(data))?;
     Ok((row_id, RunStart { subject_id: id, run_id: row.id, run_number: row.run_number, status: row.status }))
 }
 
@@ -227,13 +237,15 @@ pub fn end_without_result(
     let has_begun = run.run.status == RunStatus::Running;
     let keeps_charge = is_charge_kept(status, has_begun);
     store::quality_runs::finish(writer.rows, run.run.row_id, status, error, keeps_charge, writer.now)?;
-    let Some((team, title)) = owner_of(writer.rows, run.subject)? else { return Ok(()) };
+    let Some(owner) = owner_of(writer.rows, run.subject)? else { return Ok(()) };
+    let (team, title) = (owner.team, &owner.title);
+    emit_end(writer, run, &owner, (status, None), keeps_charge)?;
     if !keeps_charge {
         charge(
             writer.rows,
             writer.new_id(Collection::LedgerEntries),
             team,
-            &title,
+            title,
             Cents(-run.run.charge.0),
             writer.now,
         )?;
@@ -243,7 +255,7 @@ pub fn end_without_result(
         (RunStatus::Cancelled, false) => "were canceled, and cost nothing",
         _ => "failed because of an internal error, and cost nothing",
     };
-    notify_team(writer, team, &title, outcome)
+    notify_team(writer, team, title, outcome)
 }
 
 /// Completes a run whose checks are written. If it is the run of a listing, updates the listing's
@@ -261,20 +273,57 @@ pub fn complete(writer: &mut Writer, run: &UnfinishedRun) -> Result<()> {
         let platform = Platform::of_process();
         certifications::apply_run_result(writer, platform, listing, has_passed && is_same)?;
     }
-    let Some((team, title)) = owner_of(writer.rows, run.subject)? else { return Ok(()) };
+    let Some(owner) = owner_of(writer.rows, run.subject)? else { return Ok(()) };
+    emit_end(writer, run, &owner, (RunStatus::Completed, Some(has_passed)), true)?;
     let outcome =
         if has_passed { "passed every mandatory check" } else { "did not pass every mandatory check" };
-    notify_team(writer, team, &title, outcome)
+    notify_team(writer, owner.team, &owner.title, outcome)
 }
 
-fn owner_of(rows: &store::Reader, subject: Subject) -> Result<Option<(TeamRowId, String)>> {
+/// Appends the event of the end of a run. `end` is its status, and whether it passed.
+fn emit_end(
+    writer: &Writer,
+    run: &UnfinishedRun,
+    owner: &Owner,
+    (status, passed): (RunStatus, Option<bool>),
+    keeps_charge: bool,
+) -> Result<()> {
+    let charge = if keeps_charge { run.run.charge } else { Cents(0) };
+    let data = QualityRunData {
+        run_id: run.run.id,
+        listing_id: matches!(run.subject, Subject::Listing(_)).then_some(owner.subject_id),
+        asset_id: matches!(run.subject, Subject::Asset(_)).then_some(owner.subject_id),
+        status,
+        passed,
+        charge: charge.to_string(),
+    };
+    let event = match status {
+        RunStatus::Completed => EventData::QualityRunCompleted(data),
+        RunStatus::Cancelled => EventData::QualityRunCancelled(data),
+        _ => EventData::QualityRunFailed(data),
+    };
+    writer.emit(Some(owner.team), run.run.id, &event)
+}
+
+/// What a run checks, for those who learn of its end.
+struct Owner {
+    team: TeamRowId,
+    subject_id: Uuid,
+    title: String,
+}
+
+fn owner_of(rows: &store::Reader, subject: Subject) -> Result<Option<Owner>> {
     Ok(match subject {
-        Subject::Listing(listing) => {
-            store::listings::find_by_row_id(rows, listing)?.map(|listing| (listing.team, listing.title))
-        }
-        Subject::Asset(asset) => {
-            store::quality_runs::find_asset_summary(rows, asset)?.map(|(team, title, ..)| (team, title))
-        }
+        Subject::Listing(listing) => store::listings::find_by_row_id(rows, listing)?.map(|listing| Owner {
+            team: listing.team,
+            subject_id: listing.id,
+            title: listing.title,
+        }),
+        Subject::Asset(asset) => store::assets::find_by_row_id(rows, asset)?.map(|asset| Owner {
+            team: asset.team,
+            subject_id: asset.id,
+            title: asset.title,
+        }),
     })
 }
 

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::{
     access::Vendor,
     asset_changes::{self, ChangedAsset},
-    assets, linked_data,
+    asset_events, assets, linked_data,
 };
 use crate::{
     domain::{
@@ -80,6 +80,7 @@ pub fn create(
         linked_data::insert(writer, row_id, &upload_data(writer, upload))?;
     }
     store::inventory::upsert_row(writer.rows, row_id)?;
+    asset_events::created(writer, asset.team, asset.kind, &[asset.id])?;
     assets::find(writer.rows, vendor, asset.id, None)
 }
 

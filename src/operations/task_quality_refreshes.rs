@@ -7,7 +7,12 @@ use super::{
 };
 use crate::{
     domain::{
-        collections::Collection, jobs::JobKind, row_ids::AssetRowId, tasks::RefreshStatus, time::Timestamp,
+        collections::Collection,
+        events::{EventData, TaskQualityRefreshData},
+        jobs::JobKind,
+        row_ids::AssetRowId,
+        tasks::RefreshStatus,
+        time::Timestamp,
     },
     error::Result,
     market::{Reader, Writer},
@@ -33,6 +38,9 @@ pub fn request(writer: &mut Writer, vendor: &Vendor) -> Result<RefreshState> {
         let id = writer.new_id(Collection::TaskQualityRefreshes);
         let row_id = store::task_quality_refreshes::insert(writer.rows, id, team, total, writer.now)?;
         writer.enqueue(JobKind::RefreshTaskQuality, row_id)?;
+        let data =
+            TaskQualityRefreshData { refresh_id: id, status: RefreshStatus::Queued, total, refreshed: 0 };
+        writer.emit(Some(team), id, &EventData::TaskQualityRefreshRequested(data))?;
     }
     refresh_state(writer.rows, vendor)
 }
@@ -82,6 +90,9 @@ pub fn run(job: &RunningJob) -> JobResult {
                 refresh.finished_at = Some(writer.now);
             }
             store::task_quality_refreshes::update(writer.rows, &refresh)?;
+            if is_complete {
+                emit_end(writer, &refresh, EventData::TaskQualityRefreshCompleted)?;
+            }
             Ok(is_complete)
         })?;
         if is_complete {
@@ -90,6 +101,12 @@ pub fn run(job: &RunningJob) -> JobResult {
         is_first = false;
     }
     Err(JobError::Stopped)
+}
+
+fn emit_end(writer: &Writer, refresh: &Refresh, make: fn(TaskQualityRefreshData) -> EventData) -> Result<()> {
+    let Refresh { id, team, status, total, refreshed, .. } = *refresh;
+    let data = TaskQualityRefreshData { refresh_id: id, status, total, refreshed };
+    writer.emit(Some(team), id, &make(data))
 }
 
 /// Finishes a refresh that failed too often.
@@ -103,7 +120,8 @@ pub fn give_up(job: &RunningJob) -> JobResult {
                 error: Some(REFRESH_FAILED.to_owned()),
                 ..refresh
             };
-            store::task_quality_refreshes::update(writer.rows, &failed)
+            store::task_quality_refreshes::update(writer.rows, &failed)?;
+            emit_end(writer, &failed, EventData::TaskQualityRefreshFailed)
         })
     })
 }

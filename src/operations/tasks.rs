@@ -10,6 +10,7 @@ use uuid::Uuid;
 use super::{
     access::{BrowseGate, Vendor},
     asset_changes::{self, ChangedAsset},
+    asset_events,
     assets::{self, Deprecations},
     references::Groups,
 };
@@ -138,6 +139,8 @@ pub fn import(writer: &mut Writer, vendor: &Vendor, import: &CheckedImport) -> R
             let id = insert_asset(writer, vendor, import.task_type, candidate, version, group)?;
             result.imported.push(assets::find(writer.rows, vendor, id, None)?);
         }
+        let ids: Vec<Uuid> = result.imported.iter().map(|asset| asset.id).collect();
+        asset_events::created(writer, vendor.team_row_id(), Kind::Task, &ids)?;
     }
     for id in existing {
         result.existing.push(assets::find(writer.rows, vendor, id, None)?);
@@ -259,7 +262,7 @@ fn group_for_import(
     if let Some(group) = store::groups::find_by_name(writer.rows, team, &name)? {
         return Ok((group.row_id, group.id));
     }
-    let id = writer.new_id(Collection::Assets);
+    let id = writer.new_id(Collection::Groups);
     Ok((store::groups::insert(writer.rows, id, team, &name, false, writer.now)?, id))
 }
 

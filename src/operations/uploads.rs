@@ -9,7 +9,10 @@ use std::{
 use super::teams;
 use crate::{
     blobs::StoredFile,
-    domain::collections::Collection,
+    domain::{
+        collections::Collection,
+        events::{EventData, UploadData},
+    },
     error::{Error, Result},
     market::Market,
     search::Progress,
@@ -62,13 +65,15 @@ pub fn import_zip_with_progress(
             url: &url,
             created_at: writer.now,
         };
-        store::uploads::insert(writer.rows, &upload)
+        store::uploads::insert(writer.rows, &upload)?;
+        let data = UploadData { upload_id: id, size_bytes: written.size_bytes };
+        writer.emit(Some(team.row_id), id, &EventData::UploadCompleted(data))
     });
     if inserted.is_err() {
         // Without a row, nothing would ever delete the file. A failure to remove it here is ignored.
         let _ = market.blobs().remove_upload(id);
     }
-    inserted.map(|_| url)
+    inserted.map(|()| url)
 }
 
 /// Returns the URL with which an upload is attached. It only identifies the upload; nothing is served there.

@@ -5,7 +5,6 @@ use uuid::Uuid;
 use super::{Reader, Writer, row};
 use crate::{
     domain::{
-        assets::Kind,
         listings::ListingRowId,
         money::Cents,
         quality_runs::{RunStatus, RunTrigger},
@@ -320,16 +319,5 @@ pub fn for_each_fingerprint(
         let (title, fingerprint): (String, Vec<u8>) = (row.get(0)?, row.get(1)?);
         visit(&title, &fingerprint);
         Ok(())
-    })
-}
-
-/// Returns the team, title, ID and kind of an asset, unless it is deleted.
-pub fn find_asset_summary(
-    reader: &Reader,
-    asset: AssetRowId,
-) -> Result<Option<(TeamRowId, String, Uuid, Kind)>> {
-    const SQL: &str = "SELECT team, title, uuid, kind FROM assets WHERE id = ?1 AND deleted_at IS NULL";
-    reader.query_first(SQL, [asset], |row| {
-        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row::string_enum(row, 3)?))
     })
 }

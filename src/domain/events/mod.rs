@@ -1,18 +1,18 @@
 //! Events: what has happened in the market, as the outbox has it. Each type has one shape of data, which is in
 //! the file of its resource.
 
+mod assets;
+mod bulk;
 mod listings;
+mod quality;
 mod taxonomy;
 
 use serde::Serialize;
 use uuid::Uuid;
 
-pub use self::{listings::*, taxonomy::*};
+pub use self::{assets::*, bulk::MAX_LISTED_IDS, listings::*, quality::*, taxonomy::*};
 pub use super::row_ids::EventRowId;
 use crate::string_enum::{StringEnum, string_enum};
-
-/// Maximum number of IDs that an event of a bulk act lists.
-pub const MAX_LISTED_IDS: usize = 100;
 
 /// Declares the types of events, and the enum of their data. A type is the resource, a period, and a verb in
 /// the past tense.
@@ -85,6 +85,42 @@ events! {
     ListingFeatured = "listing.featured" (ListingData),
     /// A listing was taken from the featured listings.
     ListingUnfeatured = "listing.unfeatured" (ListingData),
+    /// Assets were created, or imported from tasks.
+    AssetsCreated = "asset.created" (AssetsData),
+    /// An asset was edited, or moved to another group.
+    AssetUpdated = "asset.updated" (AssetData),
+    /// The stage of an asset changed.
+    AssetStageChanged = "asset.stage_changed" (AssetStageData),
+    /// Data was linked to an asset.
+    AssetDataAttached = "asset.data_attached" (AssetData),
+    /// The data of an asset was detached.
+    AssetDataDetached = "asset.data_detached" (AssetData),
+    /// The analysis of an asset's data ended.
+    AssetDataAnalyzed = "asset.data_analyzed" (AssetAnalysisData),
+    /// An asset was deleted.
+    AssetDeleted = "asset.deleted" (AssetData),
+    /// A group was created.
+    GroupCreated = "group.created" (GroupData),
+    /// A group was renamed.
+    GroupRenamed = "group.renamed" (GroupData),
+    /// A group was deleted.
+    GroupDeleted = "group.deleted" (GroupData),
+    /// An upload was completed.
+    UploadCompleted = "upload.completed" (UploadData),
+    /// A quality run was started.
+    QualityRunStarted = "quality_run.started" (QualityRunData),
+    /// A quality run was completed, whatever its checks found.
+    QualityRunCompleted = "quality_run.completed" (QualityRunData),
+    /// A quality run failed, and found nothing out.
+    QualityRunFailed = "quality_run.failed" (QualityRunData),
+    /// A quality run was canceled.
+    QualityRunCancelled = "quality_run.cancelled" (QualityRunData),
+    /// A refresh of task quality was requested.
+    TaskQualityRefreshRequested = "task_quality_refresh.requested" (TaskQualityRefreshData),
+    /// A refresh of task quality was completed.
+    TaskQualityRefreshCompleted = "task_quality_refresh.completed" (TaskQualityRefreshData),
+    /// A refresh of task quality failed.
+    TaskQualityRefreshFailed = "task_quality_refresh.failed" (TaskQualityRefreshData),
     /// An asset kind retired.
     AssetTypeRetired = "asset_type.retired" (AssetTypeData),
 }

@@ -187,7 +187,13 @@ proptest! {
         // The values as of each change, with its time.
         let mut history = vec![(listings.last_change(), listings.now, listings.values.clone())];
         for transaction in &transactions {
-            let change = listings.set_all(transaction);
+            // Each listing has featured places of its own.
+            let place = |index: usize, values: &SortValues| values.featured.map(|place| 3 * index as u32 + place);
+            let transaction: Vec<_> = transaction
+                .iter()
+                .map(|(index, values)| (*index, SortValues { featured: place(*index, values), ..*values }))
+                .collect();
+            let change = listings.set_all(&transaction);
             history.push((change, listings.now, listings.values.clone()));
         }
         let since = history[pruned.min(transactions.len())].1;

@@ -21,7 +21,7 @@ const KEYS: [&str; 8] = ["a", "b", "c", "d", "old", "older", "new", "twin"];
 fn change(market: &TestMarket, key: &str, random: &mut Random) {
     let id = fixture_record_id("listings", key);
     let (is_certification, is_certified) = (random.percent(50), random.percent(50));
-    let featured = random.percent(50).then(|| 1 + random.below(3) as u32);
+    let place = random.percent(50).then(|| 1 + random.below(3) as u32);
     let price = random.percent(80).then(|| Cents(100 * random.below(5) as i64));
     let change = |writer: &mut Writer| {
         let row_id = store::listings::find(writer.rows, id)?.unwrap().row_id;
@@ -31,6 +31,8 @@ fn change(market: &TestMarket, key: &str, random: &mut Random) {
         }
         let fields = ListingFields { description: "About it.", price, ..listing_fields(key) };
         store::listings::update(writer.rows, row_id, &fields, writer.now)?;
+        // Each listing has places of its own.
+        let featured = place.map(|place| 10 * row_id.0 as u32 + place);
         store::listings::set_featured(writer.rows, row_id, featured, writer.now)
     };
     market.market().write_blocking(change).unwrap();

@@ -183,7 +183,7 @@ fn step_that_fails_is_undone_reported_and_repeated_at_the_next_start() {
     assert!(!market.has_written(901), "what the step wrote before it failed is undone");
     assert_eq!(log(500..600).len(), 1, "the steps after it are carried out");
     let found = marketplace::operations::verify::find_inconsistencies(&market.market).unwrap();
-    assert_eq!(found, ["the due step offer_expires of row 901 failed: expected by the test"]);
+    assert_eq!(found, ["the due step offer_expires of row 901 failed: internal error: expected by the test"]);
     let directory = Arc::clone(&market.directory);
     drop(market);
     let market = open(directory, at(6));

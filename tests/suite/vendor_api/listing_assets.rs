@@ -78,7 +78,7 @@ async fn unpublished_listing_reflects_detached_and_deleted_assets() {
     let life = seller_get(&market, &format!("listings/{}/history", seeded_id("listings", "l"))).await;
     assert_eq!(
         (&life["events"][0]["event_type"], &life["events"][0]["to_status"]),
-        (&json!("asset_detached"), &json!("ready"))
+        (&json!("asset_detached"), &json!("draft"))
     );
     assert_eq!(
         seller_get(&market, &format!("assets?listing_id={}", seeded_id("listings", "l"))).await["total"],
