@@ -3,11 +3,12 @@
 
 mod listings;
 mod taxonomy;
+mod wallet;
 
 use serde::Serialize;
 use uuid::Uuid;
 
-pub use self::{listings::*, taxonomy::*};
+pub use self::{listings::*, taxonomy::*, wallet::*};
 pub use super::row_ids::EventRowId;
 use crate::string_enum::{StringEnum, string_enum};
 
@@ -85,6 +86,14 @@ events! {
     ListingFeatured = "listing.featured" (ListingData),
     /// A listing was taken from the featured listings.
     ListingUnfeatured = "listing.unfeatured" (ListingData),
+    /// Credits were added to a wallet: bought, given by the platform, or returned.
+    WalletCredited = "wallet.credited" (WalletData),
+    /// Credits were deducted from a wallet by the platform, or for a quality run.
+    WalletDebited = "wallet.debited" (WalletData),
+    /// Available earnings were converted into credits.
+    WalletConverted = "wallet.converted" (WalletData),
+    /// Earnings of a sale became available. The subject is the ledger entry of the sale.
+    EarningsAvailable = "earnings.available" (AvailableEarningsData),
     /// An asset kind retired.
     AssetTypeRetired = "asset_type.retired" (AssetTypeData),
 }
