@@ -7,6 +7,7 @@ pub mod catalog;
 pub mod collation;
 pub mod collections;
 pub mod due_steps;
+pub mod estimation_requests;
 pub mod estimations;
 pub mod events;
 pub mod field_locks;
