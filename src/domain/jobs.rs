@@ -1,6 +1,6 @@
 //! Background jobs: their kinds, leases, and retry delays.
 
-use super::row_ids::{AssetRowId, GrantRowId, QualityRunRowId, TaskQualityRefreshRowId};
+use super::row_ids::{AssetRowId, EstimationRowId, GrantRowId, QualityRunRowId, TaskQualityRefreshRowId};
 use crate::string_enum::string_enum;
 
 string_enum! {
@@ -16,6 +16,8 @@ string_enum! {
         RunChecks = "run_checks",
         /// Refreshes the quality of a team's task assets.
         RefreshTaskQuality = "refresh_task_quality",
+        /// Measures the source of an estimation, and quotes it.
+        Estimate = "estimate",
         /// Deletes files that are no longer referenced.
         Cleanup = "sweep",
     }
@@ -49,6 +51,12 @@ impl From<AssetRowId> for JobSubject {
 impl From<QualityRunRowId> for JobSubject {
     fn from(run: QualityRunRowId) -> JobSubject {
         JobSubject(run.0)
+    }
+}
+
+impl From<EstimationRowId> for JobSubject {
+    fn from(estimation: EstimationRowId) -> JobSubject {
+        JobSubject(estimation.0)
     }
 }
 
@@ -88,7 +96,7 @@ impl JobKind {
     /// Returns the queue of this kind of job.
     pub const fn queue(self) -> Queue {
         match self {
-            JobKind::CopyRepository => Queue::Copies,
+            JobKind::CopyRepository | JobKind::Estimate => Queue::Copies,
             JobKind::AnalyzeArchive | JobKind::AnalyzeRepository | JobKind::RunChecks => Queue::Analyses,
             JobKind::RefreshTaskQuality | JobKind::Cleanup => Queue::Updates,
         }

@@ -1,6 +1,8 @@
-//! Notifications to teams.
+//! Notifications to teams: their types, and who receives each.
 
-use crate::string_enum::string_enum;
+use std::fmt::Write as _;
+
+use crate::string_enum::{StringEnum, string_enum};
 
 string_enum! {
     /// The type of a notification.
@@ -38,4 +40,64 @@ string_enum! {
         /// An asset kind was deprecated and will be retired.
         AssetTypeDeprecated = "asset_type_deprecated",
     }
+}
+
+impl NotificationType {
+    /// Returns when a notification of this type is sent.
+    pub const fn occasion(self) -> &'static str {
+        use NotificationType as T;
+        match self {
+            T::OpportunityPublished => "an opportunity or project opportunity is published",
+            T::OpportunityClosed => "a published opportunity or project opportunity is closed",
+            T::OpportunityCancelled => "a published opportunity or project opportunity is canceled",
+            T::ListingApproved => "the platform approves a listing",
+            T::ListingChangesRequested => "the platform requests changes of a listing",
+            T::ListingRejected => "the platform rejects a listing",
+            T::OfferReceived => "a buyer bids on a listing",
+            T::OfferAccepted => "a vendor accepts a bid on a listing",
+            T::OfferDeclined => "a vendor declines a bid on a listing, or the listing is archived",
+            T::OfferExpired => "a bid on a listing is not decided in time",
+            T::SaleCompleted => "a purchase is completed",
+            T::QualityCheckCompleted => "a quality run ends",
+            T::EstimationCompleted => "an estimation ends, with a quote or without",
+            T::ProjectBidAccepted => "a buyer accepts a project bid",
+            T::ProjectBidDeclined => "a buyer declines a project bid",
+            T::AssetTypeDeprecated => "an asset type is deprecated",
+        }
+    }
+
+    /// Returns the teams that receive notifications of this type.
+    pub const fn recipients(self) -> &'static str {
+        use NotificationType as T;
+        match self {
+            T::OpportunityPublished => {
+                "all teams with the vendor role that have accepted the NDA and are not excluded; the owner"
+            }
+            T::OpportunityClosed | T::OpportunityCancelled => {
+                "teams that were notified of the publication and are not excluded; teams with a bid that was \
+                 neither declined nor withdrawn; the owner"
+            }
+            T::ListingApproved
+            | T::ListingChangesRequested
+            | T::ListingRejected
+            | T::OfferReceived
+            | T::SaleCompleted => "the vendor of the listing",
+            T::OfferAccepted | T::OfferDeclined => "the buyer that bid",
+            T::OfferExpired => "the buyer that bid; the vendor of the listing",
+            T::QualityCheckCompleted => "the vendor of the asset or listing",
+            T::EstimationCompleted => "the team that requested the estimation",
+            T::ProjectBidAccepted | T::ProjectBidDeclined => "the vendor that bid",
+            T::AssetTypeDeprecated => "all teams with an asset of the type",
+        }
+    }
+}
+
+/// Returns the table of all types, their occasions, and their recipients in Markdown.
+pub fn recipients_table() -> String {
+    let mut table = "| type | sent when | recipients |\n| - | - | - |\n".to_owned();
+    for kind in NotificationType::ALL {
+        let (name, occasion, recipients) = (kind.as_str(), kind.occasion(), kind.recipients());
+        let _ = writeln!(table, "| `{name}` | {occasion} | {recipients} |");
+    }
+    table
 }

@@ -3,7 +3,12 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{assets::Kind, row_ids::OpportunityRowId, teams::TeamRowId, time::Timestamp};
+use super::{
+    assets::Kind,
+    row_ids::{OpportunityRowId, ProjectBidRowId},
+    teams::TeamRowId,
+    time::Timestamp,
+};
 use crate::string_enum::{StringEnum, string_enum};
 
 string_enum! {
@@ -164,10 +169,14 @@ pub struct BidEvent {
 /// A vendor's bid on a project opportunity.
 #[derive(Clone, Debug)]
 pub struct Bid {
+    /// Row ID of the bid.
+    pub row_id: ProjectBidRowId,
     /// ID of the bid.
     pub id: Uuid,
     /// ID of the project opportunity.
     pub opportunity_id: Uuid,
+    /// Row ID of the vendor's team.
+    pub team_row_id: TeamRowId,
     /// ID of the vendor's team.
     pub team_id: Uuid,
     /// Number of tasks that the vendor offers.
@@ -217,6 +226,11 @@ impl Opportunity {
     /// Whether the team is not excluded.
     pub fn allows_team(&self, team: Uuid) -> bool {
         self.visibility == VisibilityMode::AllVendors || !self.excluded.contains(&team)
+    }
+
+    /// Whether vendors can respond at `now`: it is published, and its deadline has not passed.
+    pub fn is_open(&self, now: Timestamp) -> bool {
+        self.status == OpportunityStatus::Published && self.deadline.is_none_or(|deadline| deadline > now)
     }
 
     /// Returns the tags.

@@ -50,6 +50,8 @@ row_id! {
     OpportunityRowId,
     /// The row ID of a bid on a project opportunity.
     ProjectBidRowId,
+    /// The row ID of an estimation.
+    EstimationRowId,
     /// The row ID of an event. Increases with the commits.
     EventRowId,
 }

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::{
     archive_analysis,
     child_processes::ChildProcesses,
-    cleanup, quality_checks, repository_analysis,
+    cleanup, quality_checks, repository_analysis, repository_estimation,
     running_job::{JobError, JobResult, RunningJob},
     task_quality_refreshes,
 };
@@ -109,6 +109,7 @@ fn execute(running: &RunningJob) -> JobResult {
         JobKind::AnalyzeRepository => repository_analysis::analyze(running),
         JobKind::RunChecks => quality_checks::run(running),
         JobKind::RefreshTaskQuality => task_quality_refreshes::run(running),
+        JobKind::Estimate => repository_estimation::run(running),
         JobKind::Cleanup => cleanup::run(running),
     });
     // Shared state is behind locks that ignore poisoning, and an interrupted transaction is rolled back.
@@ -122,6 +123,7 @@ fn give_up(running: &RunningJob) -> JobResult {
         JobKind::AnalyzeRepository => repository_analysis::give_up_analyzing(running),
         JobKind::RunChecks => quality_checks::give_up(running),
         JobKind::RefreshTaskQuality => task_quality_refreshes::give_up(running),
+        JobKind::Estimate => repository_estimation::give_up(running),
         JobKind::Cleanup => cleanup::give_up(running),
     }
 }

@@ -2,7 +2,12 @@
 
 use super::access::Member;
 use crate::{
-    domain::{collections::Collection, notifications::NotificationType, teams::TeamRowId},
+    domain::{
+        collections::Collection,
+        notifications::NotificationType,
+        row_ids::{OpportunityRowId, ProjectBidRowId, TaskRowId},
+        teams::TeamRowId,
+    },
     error::Result,
     market::{Reader, Writer},
     store::{
@@ -11,18 +16,54 @@ use crate::{
     },
 };
 
-/// Notifies a team, in the transaction of the change that it is about. A replayed change notifies nobody,
-/// nor does a step that was overdue at an upgrade.
-pub fn send(
-    writer: &Writer,
-    team: TeamRowId,
-    kind: NotificationType,
-    title: &str,
-    message: &str,
-) -> Result<()> {
-    if writer.is_replay || writer.is_quiet() {
+/// A notification to send.
+#[derive(Clone, Copy, Debug)]
+pub struct Notice<'a> {
+    /// Type of the event.
+    pub kind: NotificationType,
+    /// Short title.
+    pub title: &'a str,
+    /// Text of one or two sentences.
+    pub message: &'a str,
+    /// Path of a page in an application of the platform.
+    pub link: Option<&'a str>,
+    /// The related opportunity for listings.
+    pub opportunity: Option<OpportunityRowId>,
+    /// The related project opportunity.
+    pub project_opportunity: Option<OpportunityRowId>,
+    /// The related project bid.
+    pub project_bid: Option<ProjectBidRowId>,
+    /// The related task.
+    pub task: Option<TaskRowId>,
+}
+
+impl<'a> Notice<'a> {
+    /// Creates a notification that refers to nothing.
+    pub const fn new(kind: NotificationType, title: &'a str, message: &'a str) -> Notice<'a> {
+        Notice {
+            kind,
+            title,
+            message,
+            link: None,
+            opportunity: None,
+            project_opportunity: None,
+            project_bid: None,
+            task: None,
+        }
+    }
+}
+
+/// Whether changes notify anybody: neither a replayed change does, nor a step that was overdue at an upgrade.
+pub const fn are_sent(writer: &Writer) -> bool {
+    !writer.is_replay && !writer.is_quiet()
+}
+
+/// Notifies a team, in the transaction of the change that it is about. See [`are_sent`].
+pub fn send_notice(writer: &Writer, team: TeamRowId, notice: &Notice) -> Result<()> {
+    if !are_sent(writer) {
         return Ok(());
     }
+    let Notice { kind, title, message, link, opportunity, project_opportunity, project_bid, task } = *notice;
     let notification = NewNotification {
         id: writer.new_id(Collection::Notifications),
         team,
@@ -30,14 +71,25 @@ pub fn send(
         title,
         message,
         is_read: false,
-        link: None,
-        opportunity: None,
-        project_opportunity: None,
-        project_bid: None,
-        task: None,
+        link,
+        opportunity,
+        project_opportunity,
+        project_bid,
+        task,
         created_at: writer.now,
     };
     store::notifications::insert(writer.rows, &notification)
+}
+
+/// Notifies a team of something that the notification does not refer to. See [`send_notice`].
+pub fn send(
+    writer: &Writer,
+    team: TeamRowId,
+    kind: NotificationType,
+    title: &str,
+    message: &str,
+) -> Result<()> {
+    send_notice(writer, team, &Notice::new(kind, title, message))
 }
 
 /// Returns the team's newest notifications, and the number of all its unread notifications.

@@ -1,7 +1,12 @@
 //! Background jobs that copy linked repositories and analyze the copies. The results become properties of the
 //! codebase.
 
-use std::{cell::Cell, fs::File};
+use std::{
+    cell::Cell,
+    fs::File,
+    io::{self, ErrorKind},
+    path::Path,
+};
 
 use super::{
     asset_changes,
@@ -14,7 +19,7 @@ use crate::{
         ReadError,
         analyses::RepositoryAnalysis,
         child::{Input, Task},
-        git::{self, IndexedPack, Limits, PackToIndex},
+        git::{self, CopyResult, IndexedPack, Limits, PackToIndex},
         hosts::{self, GitHost, RepositoryMetadata},
     },
     config::RepositorySettings,
@@ -63,36 +68,9 @@ pub fn copy(job: &RunningJob) -> JobResult {
     })?;
     let staging_dir = market.blobs().staging_dir().map_err(Error::internal)?;
     let to = staging_dir.path().join("copy");
-    let source = host_for(settings, linked.channel).remote_repository(&linked.full_name);
-    let limit = TimeLimit { seconds: settings.max_seconds, what: "The repository" };
-    // The size of the copy is not known before it is complete.
-    let is_disk_full = Cell::new(false);
-    let has_space = || {
-        is_disk_full.set(market.ensure_space(0).is_err());
-        !is_disk_full.get()
-    };
-    let copied = job.with_time_limit(limit, |keep_running| {
-        let should_continue = || has_space() && keep_running();
-        if !should_continue() {
-            return Err(ReadError::Canceled);
-        }
-        git::copy_repository(&source, &to, limits(settings), &should_continue, |received| {
-            index_pack(job, received, limits(settings), limit)
-        })
-    });
-    if is_disk_full.get() {
-        job.write_progress(|writer| {
-            store::assets::set_progress(
-                writer.rows,
-                asset_row_id,
-                &DataProgress::copy_retry_pending(DISK_FULL),
-            )
-        })?;
-        return Err(Error::storage_full().into());
-    }
-    match copied {
+    let host = host_for(settings, linked.channel);
+    match fetch(job, &host, &linked.full_name, &to) {
         Ok(copied) => {
-            let host = host_for(settings, linked.channel);
             let metadata = hosts::fetch_metadata(&host, &linked.full_name, &|| job.renew_and_continue());
             let metadata = serde_json::to_string(&metadata).map_err(Error::internal)?;
             market
@@ -111,14 +89,20 @@ pub fn copy(job: &RunningJob) -> JobResult {
                 writer.enqueue(JobKind::AnalyzeRepository, asset_row_id)
             })
         }
+        Err(ReadError::Io(cause)) if cause.kind() == ErrorKind::StorageFull => {
+            job.write_progress(|writer| {
+                store::assets::set_progress(
+                    writer.rows,
+                    asset_row_id,
+                    &DataProgress::copy_retry_pending(DISK_FULL),
+                )
+            })?;
+            Err(Error::storage_full().into())
+        }
         Err(ReadError::Io(cause)) if job.job().attempts >= settings.attempts => {
-            // The operator sees why, and how to do without the host.
-            tracing::warn!(
-                address = source.address,
-                cause = %ErrorChain(&cause),
-                "the host of a repository cannot be reached; docs/repositories.md describes local repositories"
-            );
-            finish_with(job, &DataProgress::copy_failed(&unreachable_host(&source.address)))
+            let address = host.remote_repository(&linked.full_name).address;
+            log_unreachable_host(&address, &cause);
+            finish_with(job, &DataProgress::copy_failed(&unreachable_host(&address)))
         }
         Err(ReadError::Io(cause)) => {
             job.write_progress(|writer| {
@@ -132,6 +116,56 @@ pub fn copy(job: &RunningJob) -> JobResult {
         }
         Err(error) => finish_with(job, &DataProgress::copy_failed(&running_job::rejection(error)?.0)),
     }
+}
+
+/// Copies a repository into a directory that does not exist yet. The time and the size of the copy are limited by
+/// the settings. A full disk is a [`ReadError::Io`] of the kind [`ErrorKind::StorageFull`].
+pub fn fetch(
+    job: &RunningJob,
+    host: &GitHost,
+    full_name: &str,
+    to: &Path,
+) -> std::result::Result<CopyResult, ReadError> {
+    let (market, settings) = (job.market(), &job.market().settings().repositories);
+    let source = host.remote_repository(full_name);
+    let limit = TimeLimit { seconds: settings.max_seconds, what: "The repository" };
+    // The size of the copy is not known before it is complete.
+    let is_disk_full = Cell::new(false);
+    let has_space = || {
+        is_disk_full.set(market.ensure_space(0).is_err());
+        !is_disk_full.get()
+    };
+    let copied = job.with_time_limit(limit, |keep_running| {
+        let should_continue = || has_space() && keep_running();
+        if !should_continue() {
+            return Err(ReadError::Canceled);
+        }
+        git::copy_repository(&source, to, limits(settings), &should_continue, |received| {
+            index_pack(job, received, limits(settings), limit)
+        })
+    });
+    if is_disk_full.get() { Err(ReadError::Io(ErrorKind::StorageFull.into())) } else { copied }
+}
+
+/// Analyzes the copy of a repository in a child process.
+pub fn analyze_copy(
+    job: &RunningJob,
+    directory: &Path,
+) -> std::result::Result<RepositoryAnalysis, ReadError> {
+    let (market, settings) = (job.market(), &job.market().settings().repositories);
+    let task = Task::AnalyzeRepository { limits: limits(settings), now_secs: market.clock().now().seconds() };
+    let limit = TimeLimit { seconds: settings.max_seconds, what: "The repository" };
+    let (found, _) = job.run_child::<RepositoryAnalysis>(&task, Input::Directory(directory), limit)?;
+    Ok(found)
+}
+
+/// Tells the operator why a host cannot be reached, and how to do without it.
+pub fn log_unreachable_host(address: &str, cause: &io::Error) {
+    tracing::warn!(
+        address,
+        cause = %ErrorChain(cause),
+        "the host of a repository cannot be reached; docs/repositories.md describes local repositories"
+    );
 }
 
 /// Indexes a received pack in a child process.
@@ -151,7 +185,6 @@ fn index_pack(
 pub fn analyze(job: &RunningJob) -> JobResult {
     let Some(linked) = find_linked(job)? else { return job.finish(|_| Ok(())) };
     let (market, asset_row_id) = (job.market(), job.asset_row_id());
-    let settings = &market.settings().repositories;
     let directory = market.blobs().repository_path(linked.asset_id, linked.attached_at);
     if !directory.is_dir() {
         // The copy was lost with a disk or is not part of a restored backup, but it can be fetched again.
@@ -168,10 +201,8 @@ pub fn analyze(job: &RunningJob) -> JobResult {
     job.write_progress(|writer| {
         store::assets::set_progress(writer.rows, asset_row_id, &DataProgress::analyzing())
     })?;
-    let task = Task::AnalyzeRepository { limits: limits(settings), now_secs: market.clock().now().seconds() };
-    let limit = TimeLimit { seconds: settings.max_seconds, what: "The repository" };
-    match job.run_child::<RepositoryAnalysis>(&task, Input::Directory(&directory), limit) {
-        Ok((found, _)) => {
+    match analyze_copy(job, &directory) {
+        Ok(found) => {
             let metadata =
                 linked.host_metadata.as_deref().and_then(|metadata| serde_json::from_str(metadata).ok());
             let metadata = metadata.unwrap_or_default();
@@ -220,7 +251,8 @@ pub fn limits(settings: &RepositorySettings) -> Limits {
     }
 }
 
-fn host_for(settings: &RepositorySettings, channel: RepositoryChannel) -> GitHost {
+/// Returns the host of a channel with its settings.
+pub fn host_for(settings: &RepositorySettings, channel: RepositoryChannel) -> GitHost {
     let (url, api_url, token) = match channel {
         RepositoryChannel::Github => (&settings.github_url, &settings.github_api_url, &settings.github_token),
         RepositoryChannel::Gitlab => (&settings.gitlab_url, &settings.gitlab_api_url, &settings.gitlab_token),

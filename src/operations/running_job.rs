@@ -19,7 +19,7 @@ use crate::{
     },
     domain::{
         jobs::{self, JobKind},
-        row_ids::{AssetRowId, QualityRunRowId, TaskQualityRefreshRowId},
+        row_ids::{AssetRowId, EstimationRowId, QualityRunRowId, TaskQualityRefreshRowId},
         teams::TeamRowId,
         time::Timestamp,
     },
@@ -113,6 +113,12 @@ impl<'a> RunningJob<'a> {
     pub fn refresh_row_id(&self) -> TaskQualityRefreshRowId {
         debug_assert_eq!(self.job.kind, JobKind::RefreshTaskQuality);
         TaskQualityRefreshRowId(self.job.subject.0)
+    }
+
+    /// Returns the row ID of the estimation that the job executes. Only for [`JobKind::Estimate`].
+    pub fn estimation_row_id(&self) -> EstimationRowId {
+        debug_assert_eq!(self.job.kind, JobKind::Estimate);
+        EstimationRowId(self.job.subject.0)
     }
 
     /// Waits for the turn of the job's team, and then begins to compute.

@@ -8,7 +8,7 @@ use crate::{
         assets::{Channel, Kind},
         estimations::{Estimation, EstimationStatus, RepositoryMetrics},
         money::Cents,
-        row_ids::AssetRowId,
+        row_ids::{AssetRowId, EstimationRowId},
         teams::TeamRowId,
         time::Timestamp,
     },
@@ -49,13 +49,13 @@ pub struct NewEstimation<'a> {
     pub completed_at: Option<Timestamp>,
 }
 
-/// Inserts an estimation.
-pub fn insert(writer: &Writer, estimation: &NewEstimation) -> Result<()> {
+/// Inserts an estimation, and returns its row ID.
+pub fn insert(writer: &Writer, estimation: &NewEstimation) -> Result<EstimationRowId> {
     const SQL: &str =
         "INSERT INTO estimations (uuid, team, kind, channel, repo_full_name, name, status, measured,
              quote_low_cents, quote_high_cents, failure_message, asset, created_by, created_at, completed_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
-    writer.execute(
+    let row_id = writer.insert(
         SQL,
         (
             estimation.id,
@@ -75,7 +75,7 @@ pub fn insert(writer: &Writer, estimation: &NewEstimation) -> Result<()> {
             estimation.completed_at.map(|at| at.0),
         ),
     )?;
-    Ok(())
+    Ok(EstimationRowId(row_id))
 }
 
 const COLUMNS: &str =
@@ -115,4 +115,62 @@ pub fn list(reader: &Reader, team: TeamRowId) -> Result<Vec<Estimation>> {
 pub fn find(reader: &Reader, team: TeamRowId, id: Uuid) -> Result<Option<Estimation>> {
     let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE e.uuid = ?1 AND e.team = ?2");
     reader.query_first(&sql, (id, team), read_estimation)
+}
+
+/// A pending estimation, with what the table has about it besides.
+#[derive(Clone, Debug)]
+pub struct PendingEstimation {
+    /// Row ID of the estimation.
+    pub row_id: EstimationRowId,
+    /// The estimation.
+    pub estimation: Estimation,
+    /// Row ID of the team that requested it.
+    pub team: TeamRowId,
+    /// Row ID of the asset that it is for, even if that was deleted.
+    pub asset: Option<AssetRowId>,
+}
+
+/// Returns the estimation with this row ID if it is pending.
+pub fn find_pending(reader: &Reader, row_id: EstimationRowId) -> Result<Option<PendingEstimation>> {
+    let sql =
+        format!("SELECT {COLUMNS}, e.team, e.asset FROM {TABLES} WHERE e.id = ?1 AND e.status = 'pending'");
+    reader.query_first(&sql, [row_id], |row| {
+        Ok(PendingEstimation {
+            row_id,
+            estimation: read_estimation(row)?,
+            team: row.get("team")?,
+            asset: row.get("asset")?,
+        })
+    })
+}
+
+/// Returns the number of a team's pending estimations.
+pub fn count_pending(reader: &Reader, team: TeamRowId) -> Result<u64> {
+    const SQL: &str = "SELECT count(*) FROM estimations WHERE team = ?1 AND status = 'pending'";
+    reader.query_one(SQL, [team], |row| row.get(0))
+}
+
+/// Stores how an estimation ended: its status, quote, failure message, and time, and what was measured.
+pub fn complete(
+    writer: &Writer,
+    row_id: EstimationRowId,
+    ended: &Estimation,
+    measured: Option<&RepositoryMetrics>,
+) -> Result<()> {
+    const SQL: &str = "UPDATE estimations SET status = ?2, measured = ?3, quote_low_cents = ?4,
+             quote_high_cents = ?5, failure_message = ?6, completed_at = ?7
+         WHERE id = ?1";
+    writer.execute(
+        SQL,
+        (
+            row_id,
+            ended.status.as_str(),
+            measured.map(row::to_json).transpose()?,
+            ended.quote.map(|(low, _)| low.0),
+            ended.quote.map(|(_, high)| high.0),
+            &ended.failure_message,
+            ended.completed_at.map(|at| at.0),
+        ),
+    )?;
+    Ok(())
 }

@@ -42,6 +42,7 @@ pub fn enqueue(writer: &Writer, kind: JobKind, subject: JobSubject, at: Timestam
                  (SELECT team FROM assets WHERE id = r.asset)) FROM quality_runs r WHERE r.id = ?2"
         }
         JobKind::RefreshTaskQuality => "SELECT team FROM task_quality_refreshes WHERE id = ?2",
+        JobKind::Estimate => "SELECT team FROM estimations WHERE id = ?2",
         JobKind::Cleanup => "SELECT 0",
     };
     let sql = format!(

@@ -6,6 +6,7 @@
 mod asset_rows;
 pub mod assets;
 pub mod data_structures;
+mod derived_ids;
 pub mod discarded_uploads;
 pub mod due_steps;
 pub mod earnings;
@@ -368,6 +369,7 @@ impl Drop for BulkGuard<'_> {
 }
 
 fn configure_writer(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
+    derived_ids::register(connection)?;
     connection.busy_timeout(std::time::Duration::from_millis(BUSY_TIMEOUT_MILLIS))?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     let synchronous = match durability {

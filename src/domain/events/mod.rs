@@ -3,7 +3,10 @@
 
 mod assets;
 mod bulk;
+mod estimations;
 mod listings;
+mod opportunities;
+mod project_bids;
 mod quality;
 mod taxonomy;
 mod wallet;
@@ -11,7 +14,10 @@ mod wallet;
 use serde::Serialize;
 use uuid::Uuid;
 
-pub use self::{assets::*, bulk::MAX_LISTED_IDS, listings::*, quality::*, taxonomy::*, wallet::*};
+pub use self::{
+    assets::*, bulk::MAX_LISTED_IDS, estimations::*, listings::*, opportunities::*, project_bids::*,
+    quality::*, taxonomy::*, wallet::*,
+};
 pub use super::row_ids::EventRowId;
 use crate::string_enum::{StringEnum, string_enum};
 
@@ -132,6 +138,38 @@ events! {
     EarningsAvailable = "earnings.available" (AvailableEarningsData),
     /// An asset kind retired.
     AssetTypeRetired = "asset_type.retired" (AssetTypeData),
+    /// A draft of an opportunity was created.
+    OpportunityCreated = "opportunity.created" (OpportunityData),
+    /// The fields of a draft, or the deadline of a published opportunity, changed.
+    OpportunityUpdated = "opportunity.updated" (OpportunityData),
+    /// An opportunity was published.
+    OpportunityPublished = "opportunity.published" (OpportunityData),
+    /// An opportunity was closed.
+    OpportunityClosed = "opportunity.closed" (OpportunityData),
+    /// An opportunity was canceled.
+    OpportunityCancelled = "opportunity.cancelled" (OpportunityData),
+    /// Teams were excluded from an opportunity.
+    OpportunityTeamsExcluded = "opportunity.teams_excluded" (OpportunityExclusionData),
+    /// The deadline of a published opportunity passed.
+    OpportunityDeadlinePassed = "opportunity.deadline_passed" (OpportunityData),
+    /// A vendor bid on a project opportunity.
+    ProjectBidSubmitted = "project_bid.submitted" (ProjectBidData),
+    /// A vendor withdrew its bid.
+    ProjectBidWithdrawn = "project_bid.withdrawn" (ProjectBidData),
+    /// The buyer accepted a bid.
+    ProjectBidAccepted = "project_bid.accepted" (ProjectBidData),
+    /// The buyer declined a bid.
+    ProjectBidDeclined = "project_bid.declined" (ProjectBidData),
+    /// The vendor delivered.
+    ProjectBidDelivered = "project_bid.delivered" (ProjectBidData),
+    /// The buyer accepted the delivery.
+    ProjectBidCompleted = "project_bid.completed" (ProjectBidData),
+    /// A vendor requested an estimation.
+    EstimationRequested = "estimation.requested" (EstimationData),
+    /// An estimation ended with a quote, or with the finding that nothing can be priced.
+    EstimationCompleted = "estimation.completed" (EstimationData),
+    /// The source of an estimation could not be read.
+    EstimationFailed = "estimation.failed" (EstimationData),
 }
 
 /// The record that an event is about: its ID, or the slug of an entry of the taxonomy.

@@ -2,13 +2,11 @@
 
 use uuid::Uuid;
 
+use super::changes;
 use crate::{
     domain::{
-        assets::Kind,
-        opportunities::{
-            Attachment, BidEvent, BidStatus, OpportunityKind, OpportunityMetadata, OpportunityStatus,
-            VisibilityMode,
-        },
+        opportunities::{Attachment, BidEvent, BidStatus, OpportunityKind, OpportunityStatus},
+        opportunity_fields::OpportunityFields,
         row_ids::{OpportunityRowId, ProjectBidRowId, TasksetRowId},
         teams::TeamRowId,
         time::Timestamp,
@@ -27,30 +25,18 @@ pub struct NewOpportunity<'a> {
     pub kind: OpportunityKind,
     /// Row ID of the buyer that posts it.
     pub owner: TeamRowId,
-    /// Title for people.
-    pub title: &'a str,
-    /// What the buyer is looking for.
-    pub description: &'a str,
+    /// The fields that the buyer sets. The IDs of excluded teams are not stored.
+    pub fields: &'a OpportunityFields,
     /// State of the opportunity.
     pub status: OpportunityStatus,
-    /// Asset kinds that the buyer accepts.
-    pub accepted_kinds: &'a [Kind],
-    /// Budget, tags and overview, as JSON.
-    pub metadata: OpportunityMetadata,
-    /// Which vendors can see it.
-    pub visibility: VisibilityMode,
     /// Teams that cannot see it.
     pub excluded_teams: &'a [TeamRowId],
     /// Time at which it was posted.
     pub created_at: Timestamp,
     /// Time of the last change.
     pub updated_at: Timestamp,
-    /// Deadline for responses; `None` means no deadline.
-    pub deadline: Option<Timestamp>,
     /// Time at which it was closed; `None` while it is open.
     pub closed_at: Option<Timestamp>,
-    /// Time at which the buyer evaluates bids.
-    pub evaluation_date: Option<Timestamp>,
 }
 
 /// Inserts an opportunity and its exclusions, and returns its row ID.
@@ -59,30 +45,29 @@ pub fn insert(writer: &Writer, opportunity: &NewOpportunity) -> Result<Opportuni
         "INSERT INTO opportunities (uuid, kind, owner, title, description, status, accepted_asset_types,
              metadata, visibility_mode, created_at, updated_at, deadline, closed_at, evaluation_date)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
-    const EXCLUSION: &str = "INSERT INTO opportunity_exclusions (opportunity, team) VALUES (?1, ?2)";
+    let fields = opportunity.fields;
     let row_id = writer.insert(
         SQL,
         (
             opportunity.id,
             opportunity.kind.as_str(),
             opportunity.owner,
-            opportunity.title,
-            opportunity.description,
+            &fields.title,
+            &fields.description,
             opportunity.status.as_str(),
-            row::to_json(opportunity.accepted_kinds)?,
-            row::to_json(&opportunity.metadata)?,
-            opportunity.visibility.as_str(),
+            row::to_json(&fields.accepted_asset_types)?,
+            row::to_json(&fields.metadata)?,
+            fields.visibility.as_str(),
             opportunity.created_at.0,
             opportunity.updated_at.0,
-            opportunity.deadline.map(|at| at.0),
+            fields.deadline.map(|at| at.0),
             opportunity.closed_at.map(|at| at.0),
-            opportunity.evaluation_date.map(|at| at.0),
+            fields.evaluation_date.map(|at| at.0),
         ),
     )?;
-    for team in opportunity.excluded_teams {
-        writer.execute(EXCLUSION, (row_id, team))?;
-    }
-    Ok(OpportunityRowId(row_id))
+    let row_id = OpportunityRowId(row_id);
+    changes::insert_exclusions(writer, row_id, opportunity.excluded_teams)?;
+    Ok(row_id)
 }
 
 /// The fields of a project bid to insert.

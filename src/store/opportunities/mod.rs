@@ -1,9 +1,14 @@
 //! Opportunities that buyers post, and vendors' bids on project opportunities.
 
+mod changes;
 mod insert;
 mod queries;
+mod recipients;
 
+pub use changes::{BidProgress, exclude, set_deadline, set_status, update, update_bid};
 pub use insert::{NewBid, NewOpportunity, insert, insert_bid};
 pub use queries::{
-    concerns_team, find, list_bids_by_team, list_bids_on_opportunity, list_by_owner, list_open,
+    concerns_team, count_unfinished, find, find_bid, find_by_row_id, has_standing_bid, list_bids_by_team,
+    list_bids_on_opportunity, list_by_owner, list_open,
 };
+pub use recipients::{Announcement, Audience, announce, find_recipients};

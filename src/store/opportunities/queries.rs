@@ -67,6 +67,19 @@ pub fn find(reader: &Reader, id: Uuid, kind: OpportunityKind) -> Result<Option<O
     reader.query_first(&sql, (id, kind.as_str()), read_opportunity)
 }
 
+/// Returns the opportunity with this row ID.
+pub fn find_by_row_id(reader: &Reader, row_id: OpportunityRowId) -> Result<Option<Opportunity>> {
+    let sql = format!("SELECT {COLUMNS} FROM opportunities o JOIN teams t ON t.id = o.owner WHERE o.id = ?1");
+    reader.query_first(&sql, [row_id], read_opportunity)
+}
+
+/// Returns the number of a team's opportunities of both kinds that are drafts or published.
+pub fn count_unfinished(reader: &Reader, owner: TeamRowId) -> Result<u64> {
+    const SQL: &str =
+        "SELECT count(*) FROM opportunities WHERE owner = ?1 AND status IN ('draft', 'published')";
+    reader.query_one(SQL, [owner], |row| row.get(0))
+}
+
 /// Whether the team has a bid on the opportunity or a notification of it.
 pub fn concerns_team(reader: &Reader, opportunity: OpportunityRowId, team: TeamRowId) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (SELECT 1 FROM project_bids WHERE opportunity = ?1 AND team = ?2)
@@ -98,7 +111,7 @@ pub fn list_by_owner(
 }
 
 const BID_COLUMNS: &str =
-    "b.uuid, o.uuid, t.uuid, b.num_tasks, b.status, b.created_at, b.updated_at, b.attachments,
+    "b.id, b.uuid, o.uuid, b.team, t.uuid, b.num_tasks, b.status, b.created_at, b.updated_at, b.attachments,
     b.completed_at, b.expected_timeline_days, b.platform_events, b.vendor_events,
     (SELECT json_group_array(json_array(lower(hex(s.uuid)), s.name))
      FROM json_each(b.delivery_tasksets) j JOIN tasksets s ON s.id = j.value)";
@@ -110,8 +123,10 @@ fn read_bid(row: &rusqlite::Row) -> rusqlite::Result<Bid> {
     let mut columns = row::ColumnIndexes::default();
     // Struct fields are evaluated in source order, which must match the order of the columns.
     Ok(Bid {
+        row_id: row.get(columns.next())?,
         id: row.get(columns.next())?,
         opportunity_id: row.get(columns.next())?,
+        team_row_id: row.get(columns.next())?,
         team_id: row.get(columns.next())?,
         num_tasks: row.get(columns.next())?,
         status: row::string_enum::<BidStatus>(row, columns.next())?,
@@ -124,6 +139,19 @@ fn read_bid(row: &rusqlite::Row) -> rusqlite::Result<Bid> {
         vendor_events: row::json(row, columns.next())?,
         delivery_tasksets: row::json::<Vec<(Uuid, String)>>(row, columns.next())?,
     })
+}
+
+/// Returns the bid with this ID.
+pub fn find_bid(reader: &Reader, id: Uuid) -> Result<Option<Bid>> {
+    let sql = format!("SELECT {BID_COLUMNS} FROM {BID_SOURCES} WHERE b.uuid = ?1");
+    reader.query_first(&sql, [id], read_bid)
+}
+
+/// Whether the team has a bid on the opportunity that was neither declined nor withdrawn.
+pub fn has_standing_bid(reader: &Reader, opportunity: OpportunityRowId, team: TeamRowId) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM project_bids
+         WHERE opportunity = ?1 AND team = ?2 AND status NOT IN ('declined', 'withdrawn'))";
+    reader.query_one(SQL, (opportunity, team), |row| row.get(0))
 }
 
 /// Returns a page of a vendor's project bids, newest first, and their total number.

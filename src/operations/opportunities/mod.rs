@@ -1,9 +1,15 @@
 //! Opportunities: what buyers want to buy. Vendors search and bid on them; buyers manage their own.
 
+mod announcements;
+mod lifecycle;
+
 use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
+pub use self::lifecycle::{
+    MAX_UNFINISHED, cancel, close, create, exclude, find_own, pass_deadline, publish, update,
+};
 use super::access::{Buyer, Vendor};
 use crate::{
     domain::opportunities::{Bid, Opportunity, OpportunityFilter, OpportunityKind, OpportunityOrder},
@@ -51,10 +57,20 @@ pub fn page(
 /// Returns the opportunity of this kind and with this ID, if the vendor may see it: it is visible to the team
 /// in its status, or the team has a bid on it or a notification of it, which keep referring to it.
 pub fn find(reader: &Reader, vendor: &Vendor, id: Uuid, kind: OpportunityKind) -> Result<Opportunity> {
+    find_visible(reader.rows, vendor, id, kind)
+}
+
+/// Like [`find`], in any transaction.
+pub fn find_visible(
+    rows: &store::Reader,
+    vendor: &Vendor,
+    id: Uuid,
+    kind: OpportunityKind,
+) -> Result<Opportunity> {
     let not_found = || Error::not_found("opportunity");
-    let found = store::opportunities::find(reader.rows, id, kind)?.ok_or_else(not_found)?;
+    let found = store::opportunities::find(rows, id, kind)?.ok_or_else(not_found)?;
     let is_visible = found.is_visible_to(vendor.team().id)
-        || store::opportunities::concerns_team(reader.rows, found.row_id, vendor.team_row_id())?;
+        || store::opportunities::concerns_team(rows, found.row_id, vendor.team_row_id())?;
     if is_visible { Ok(found) } else { Err(not_found()) }
 }
 
@@ -77,9 +93,7 @@ pub fn list_owned(
 
 /// Returns the opportunity of this kind and with this ID, if it belongs to the buyer.
 pub fn find_owned(reader: &Reader, buyer: &Buyer, id: Uuid, kind: OpportunityKind) -> Result<Opportunity> {
-    let found = store::opportunities::find(reader.rows, id, kind)?;
-    let own = found.filter(|found| found.owner_row_id == buyer.team_row_id());
-    own.ok_or_else(|| Error::not_found("opportunity"))
+    find_own(reader.rows, buyer, id, kind)
 }
 
 /// Returns a page of the bids on one of the buyer's own projects, newest first, and their total number.

@@ -1,0 +1,276 @@
+//! The lifecycle of opportunities and project opportunities: one operation for each change. The API has no
+//! routes for them.
+
+use uuid::Uuid;
+
+use super::announcements::{emit_to_all, emit_to_owner, notify};
+use crate::{
+    domain::{
+        due_steps::{StepKind, StepSubject},
+        events::{AffectedTeams, EventData, OpportunityExclusionData},
+        inventory::Change,
+        listings::Actor,
+        notifications::NotificationType,
+        opportunities::{Opportunity, OpportunityKind, OpportunityStatus},
+        opportunity_fields::{MAX_EXCLUDED_TEAMS, OpportunityChange, OpportunityFields},
+        opportunity_lifecycle::Operation,
+        problems::Problems,
+        row_ids::OpportunityRowId,
+        teams::TeamRowId,
+        time::Timestamp,
+    },
+    error::{Error, Problem, QuotaExcess, Result},
+    market::Writer,
+    operations::access::Buyer,
+    store::{
+        self,
+        opportunities::{Audience, NewOpportunity},
+    },
+};
+
+/// Maximum number of opportunities of a team, of both kinds, that are drafts or published.
+pub const MAX_UNFINISHED: u64 = 200;
+
+/// Creates a draft with this ID.
+pub fn create(
+    writer: &mut Writer,
+    buyer: &Buyer,
+    actor: Actor,
+    (id, kind): (Uuid, OpportunityKind),
+    fields: &OpportunityFields,
+) -> Result<Opportunity> {
+    let owner = buyer.team_row_id();
+    let excluded = check_fields(writer, kind, fields)?;
+    let used = store::opportunities::count_unfinished(writer.rows, owner)?;
+    if used >= MAX_UNFINISHED {
+        return Err(Error::QuotaExceeded(QuotaExcess {
+            holder: "team",
+            quota: "unfinished_opportunities",
+            limit: MAX_UNFINISHED,
+            used,
+            requested: 1,
+        }));
+    }
+    let new = NewOpportunity {
+        id,
+        kind,
+        owner,
+        fields,
+        status: OpportunityStatus::Draft,
+        excluded_teams: &excluded,
+        created_at: writer.now,
+        updated_at: writer.now,
+        closed_at: None,
+    };
+    let row_id = store::opportunities::insert(writer.rows, &new)?;
+    let created = reload(writer, row_id)?;
+    emit_to_owner(writer, &created, actor, EventData::OpportunityCreated)?;
+    Ok(created)
+}
+
+/// Changes any fields of a draft, or sets a later deadline of a published opportunity. A later deadline opens an
+/// opportunity again whose deadline has passed.
+pub fn update(
+    writer: &mut Writer,
+    buyer: &Buyer,
+    actor: Actor,
+    (id, kind): (Uuid, OpportunityKind),
+    change: OpportunityChange,
+) -> Result<Opportunity> {
+    let found = find_own(writer.rows, buyer, id, kind)?;
+    if found.status == OpportunityStatus::Published && change.is_only_deadline() {
+        extend_deadline(writer, &found, &change.deadline)?;
+    } else {
+        found.status.check(Operation::Update)?;
+        let fields = change.apply((&found).into());
+        let excluded = check_fields(writer, kind, &fields)?;
+        store::opportunities::update(writer.rows, found.row_id, &fields, &excluded, writer.now)?;
+    }
+    let updated = reload(writer, found.row_id)?;
+    emit_to_owner(writer, &updated, actor, EventData::OpportunityUpdated)?;
+    Ok(updated)
+}
+
+fn extend_deadline(writer: &mut Writer, found: &Opportunity, deadline: &Change<Timestamp>) -> Result<()> {
+    found.status.check(Operation::ExtendDeadline)?;
+    let is_later = |deadline: Timestamp| found.deadline.is_some_and(|earlier| deadline > earlier);
+    let Change::Set(deadline) = *deadline else { return Err(deadline_error()) };
+    if !is_later(deadline) {
+        return Err(deadline_error());
+    }
+    let fields = OpportunityFields { deadline: Some(deadline), ..found.into() };
+    let mut problems = fields.find_problems(found.kind);
+    // The date of the evaluation may have passed already.
+    OpportunityFields { evaluation_date: None, ..fields }.check_times(writer.now, &mut problems);
+    problems.into_result()?;
+    store::opportunities::set_deadline(writer.rows, found.row_id, deadline, writer.now)?;
+    writer.schedule(StepKind::DeadlinePasses, found.row_id, deadline)
+}
+
+fn deadline_error() -> Error {
+    let message = "The opportunity is published, so its deadline can only be moved to a later time.";
+    Error::invalid(Problem::body(&["deadline"], "value_error", message))
+}
+
+/// Publishes a draft, and notifies all vendors that may see it.
+pub fn publish(
+    writer: &mut Writer,
+    buyer: &Buyer,
+    actor: Actor,
+    (id, kind): (Uuid, OpportunityKind),
+) -> Result<Opportunity> {
+    let found = find_own(writer.rows, buyer, id, kind)?;
+    let status = found.status.check(Operation::Publish)?;
+    let mut problems = Problems::default();
+    // Time may have passed since the draft was written.
+    OpportunityFields::from(&found).check_times(writer.now, &mut problems);
+    problems.into_result()?;
+    store::opportunities::set_status(writer.rows, found.row_id, status, None, writer.now)?;
+    if let Some(deadline) = found.deadline {
+        writer.schedule(StepKind::DeadlinePasses, found.row_id, deadline)?;
+    }
+    let published = reload(writer, found.row_id)?;
+    emit_to_all(writer, &published, actor, Audience::Vendors, EventData::OpportunityPublished)?;
+    notify(writer, &published, NotificationType::OpportunityPublished)?;
+    Ok(published)
+}
+
+/// Closes an opportunity to responses. Its owner can still decide about bids. A draft is closed without notifying
+/// anybody.
+pub fn close(
+    writer: &mut Writer,
+    buyer: &Buyer,
+    actor: Actor,
+    (id, kind): (Uuid, OpportunityKind),
+) -> Result<Opportunity> {
+    let found = find_own(writer.rows, buyer, id, kind)?;
+    let closed = end(writer, &found, Operation::Close)?;
+    if found.status == OpportunityStatus::Draft {
+        emit_to_owner(writer, &closed, actor, EventData::OpportunityClosed)?;
+    } else {
+        emit_to_all(writer, &closed, actor, Audience::Concerned, EventData::OpportunityClosed)?;
+        notify(writer, &closed, NotificationType::OpportunityClosed)?;
+    }
+    Ok(closed)
+}
+
+/// Cancels a published opportunity. Bids on it stay as they are, but can no longer be accepted.
+pub fn cancel(
+    writer: &mut Writer,
+    buyer: &Buyer,
+    actor: Actor,
+    (id, kind): (Uuid, OpportunityKind),
+) -> Result<Opportunity> {
+    let found = find_own(writer.rows, buyer, id, kind)?;
+    let canceled = end(writer, &found, Operation::Cancel)?;
+    emit_to_all(writer, &canceled, actor, Audience::Concerned, EventData::OpportunityCancelled)?;
+    notify(writer, &canceled, NotificationType::OpportunityCancelled)?;
+    Ok(canceled)
+}
+
+/// Ends an opportunity. Only closing has a time.
+fn end(writer: &mut Writer, found: &Opportunity, operation: Operation) -> Result<Opportunity> {
+    let status = found.status.check(operation)?;
+    let closed_at = (status == OpportunityStatus::Closed).then_some(writer.now);
+    store::opportunities::set_status(writer.rows, found.row_id, status, closed_at, writer.now)?;
+    writer.unschedule(StepKind::DeadlinePasses, found.row_id)?;
+    reload(writer, found.row_id)
+}
+
+/// Excludes teams from a draft or a published opportunity, in addition to those that it excludes already, at most
+/// [`MAX_EXCLUDED_TEAMS`] in all. A team that was notified of it before can still read it.
+pub fn exclude(
+    writer: &mut Writer,
+    buyer: &Buyer,
+    actor: Actor,
+    (id, kind): (Uuid, OpportunityKind),
+    team_ids: &[Uuid],
+) -> Result<Opportunity> {
+    let found = find_own(writer.rows, buyer, id, kind)?;
+    found.status.check(Operation::Exclude)?;
+    let mut added = Vec::new();
+    for team in team_ids.iter().take(MAX_EXCLUDED_TEAMS + 1) {
+        if !found.excluded.contains(team) && !added.contains(team) {
+            added.push(*team);
+        }
+    }
+    let count = found.excluded.len() + added.len();
+    if count > MAX_EXCLUDED_TEAMS || team_ids.len() > MAX_EXCLUDED_TEAMS {
+        let message = format!("An opportunity can exclude at most {MAX_EXCLUDED_TEAMS} teams.");
+        return Err(Error::invalid(Problem::body(&["team_ids"], "too_long", message)));
+    }
+    let mut problems = Problems::default();
+    let teams = resolve_teams(writer, "team_ids", &added, &mut problems)?;
+    problems.into_result()?;
+    if added.is_empty() {
+        return Ok(found);
+    }
+    store::opportunities::exclude(writer.rows, found.row_id, &teams, writer.now)?;
+    let data = OpportunityExclusionData {
+        opportunity_id: found.id,
+        kind,
+        actor,
+        excluded: AffectedTeams { count: added.len() as u64, team_ids: added },
+    };
+    writer.emit(Some(found.owner_row_id), found.id, &EventData::OpportunityTeamsExcluded(data))?;
+    reload(writer, found.row_id)
+}
+
+/// Records that the deadline of an opportunity passed. Its status stays published.
+pub fn pass_deadline(writer: &mut Writer, subject: StepSubject) -> Result<()> {
+    let found = store::opportunities::find_by_row_id(writer.rows, OpportunityRowId(subject.0))?;
+    match found {
+        Some(found) if found.status == OpportunityStatus::Published => {
+            let event = EventData::OpportunityDeadlinePassed;
+            emit_to_all(writer, &found, Actor::System, Audience::Concerned, event)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the opportunity of this kind and with this ID, if it belongs to the buyer.
+pub fn find_own(rows: &store::Reader, buyer: &Buyer, id: Uuid, kind: OpportunityKind) -> Result<Opportunity> {
+    let found = store::opportunities::find(rows, id, kind)?;
+    let own = found.filter(|found| found.owner_row_id == buyer.team_row_id());
+    own.ok_or_else(|| Error::not_found("opportunity"))
+}
+
+fn reload(writer: &Writer, row_id: OpportunityRowId) -> Result<Opportunity> {
+    let found = store::opportunities::find_by_row_id(writer.rows, row_id)?;
+    found.ok_or_else(|| Error::internal("an opportunity disappeared in its own transaction"))
+}
+
+/// Fails with everything that is wrong with the fields. Returns the row IDs of the excluded teams.
+fn check_fields(
+    writer: &Writer,
+    kind: OpportunityKind,
+    fields: &OpportunityFields,
+) -> Result<Vec<TeamRowId>> {
+    let mut problems = fields.find_problems(kind);
+    fields.check_times(writer.now, &mut problems);
+    let checked = &fields.excluded_team_ids[..fields.excluded_team_ids.len().min(MAX_EXCLUDED_TEAMS)];
+    let excluded = resolve_teams(writer, "excluded_team_ids", checked, &mut problems)?;
+    problems.into_result()?;
+    Ok(excluded)
+}
+
+/// Returns the row IDs of teams. Adds those that do not exist to `problems`.
+fn resolve_teams(
+    writer: &Writer,
+    field: &str,
+    ids: &[Uuid],
+    problems: &mut Problems,
+) -> Result<Vec<TeamRowId>> {
+    let mut teams = Vec::new();
+    for (index, id) in ids.iter().enumerate() {
+        match store::teams::find(writer.rows, *id)? {
+            Some(team) => teams.push(team.row_id),
+            None => {
+                let message = format!("There is no team with the ID {id}.");
+                let path = [field, &index.to_string()];
+                problems.push(Problem::body(&path, "unknown_reference", message));
+            }
+        }
+    }
+    Ok(teams)
+}

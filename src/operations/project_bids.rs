@@ -1,0 +1,274 @@
+//! Vendors' bids on project opportunities: one operation for each change. Bids move no money: what a buyer pays
+//! for accepted work is agreed outside the marketplace.
+
+use uuid::Uuid;
+
+use super::{
+    access::{Buyer, Vendor},
+    notifications::{self, Notice},
+    opportunities,
+};
+use crate::{
+    domain::{
+        events::{EventData, ProjectBidData},
+        listings::Actor,
+        notifications::NotificationType,
+        opportunities::{Bid, BidEvent, BidStatus, Opportunity, OpportunityKind, OpportunityStatus},
+        problems::Problems,
+        project_bids::{BidFields, MAX_DELIVERY_TASKSETS, Operation},
+        row_ids::TasksetRowId,
+        teams::TeamRowId,
+    },
+    error::{Error, Problem, Result},
+    market::Writer,
+    store::{
+        self,
+        opportunities::{BidProgress, NewBid},
+    },
+};
+
+/// Who did something, in the activity of a bid.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Party {
+    Platform,
+    Vendor,
+}
+
+/// Submits a bid with this ID on a project opportunity that is open and that the vendor can see. A team has at
+/// most one bid on it that was neither declined nor withdrawn.
+pub fn submit(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    actor: Actor,
+    id: Uuid,
+    opportunity_id: Uuid,
+    fields: &BidFields,
+) -> Result<Bid> {
+    let kind = OpportunityKind::Project;
+    let opportunity = opportunities::find_visible(writer.rows, vendor, opportunity_id, kind)?;
+    let team = vendor.team_row_id();
+    check_open(writer, &opportunity, vendor)?;
+    let mut problems = Problems::default();
+    fields.check(&mut problems);
+    problems.into_result()?;
+    if store::opportunities::has_standing_bid(writer.rows, opportunity.row_id, team)? {
+        let message =
+            "Your team has a bid on this project opportunity. Withdraw it before you submit another one.";
+        return Err(Error::Conflict(message.to_owned()));
+    }
+    let event = |text: &str| BidEvent { at: writer.now, event: text.to_owned() };
+    let new = NewBid {
+        id,
+        opportunity: opportunity.row_id,
+        team,
+        num_tasks: fields.num_tasks,
+        status: BidStatus::Submitted,
+        attachments: fields.attachments.clone(),
+        delivery_tasksets: Vec::new(),
+        platform_events: vec![event("Bid received")],
+        vendor_events: vec![event("Bid submitted")],
+        expected_timeline_days: fields.expected_timeline_days,
+        created_at: writer.now,
+        updated_at: writer.now,
+        completed_at: None,
+    };
+    store::opportunities::insert_bid(writer.rows, &new)?;
+    let bid = reload(writer, id)?;
+    emit(writer, &bid, &opportunity, actor, EventData::ProjectBidSubmitted)?;
+    Ok(bid)
+}
+
+/// Fails if the vendor cannot respond to an opportunity that it can see.
+fn check_open(writer: &Writer, opportunity: &Opportunity, vendor: &Vendor) -> Result<()> {
+    let message = if opportunity.owner_row_id == vendor.team_row_id() {
+        "A team cannot bid on its own project opportunity."
+    } else if !opportunity.allows_team(vendor.team().id) {
+        "The project opportunity takes no bids from your team."
+    } else if !opportunity.is_open(writer.now) {
+        "The project opportunity takes no more bids: it is not published, or its deadline has passed."
+    } else {
+        return Ok(());
+    };
+    Err(Error::Conflict(message.to_owned()))
+}
+
+/// Withdraws a submitted bid.
+pub fn withdraw(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> Result<Bid> {
+    let (bid, opportunity) = find_own(writer, vendor, id)?;
+    let withdrawn = advance(writer, &bid, Operation::Withdraw, (Party::Vendor, "Bid withdrawn"), None)?;
+    emit(writer, &withdrawn, &opportunity, actor, EventData::ProjectBidWithdrawn)?;
+    Ok(withdrawn)
+}
+
+/// Accepts a submitted bid, unless the opportunity was canceled. Other bids stay as they are.
+pub fn accept(writer: &mut Writer, buyer: &Buyer, actor: Actor, id: Uuid) -> Result<Bid> {
+    let (bid, opportunity) = find_received(writer, buyer, id)?;
+    if opportunity.status == OpportunityStatus::Cancelled && bid.status == BidStatus::Submitted {
+        let message = "The project opportunity is canceled, so its bids cannot be accepted. Decline the bid.";
+        return Err(Error::Conflict(message.to_owned()));
+    }
+    let accepted =
+        advance(writer, &bid, Operation::Accept, (Party::Platform, "Accepted by the buyer"), None)?;
+    emit(writer, &accepted, &opportunity, actor, EventData::ProjectBidAccepted)?;
+    notify_vendor(writer, &accepted, &opportunity, NotificationType::ProjectBidAccepted)?;
+    Ok(accepted)
+}
+
+/// Declines a submitted bid.
+pub fn decline(writer: &mut Writer, buyer: &Buyer, actor: Actor, id: Uuid) -> Result<Bid> {
+    let (bid, opportunity) = find_received(writer, buyer, id)?;
+    let declined =
+        advance(writer, &bid, Operation::Decline, (Party::Platform, "Declined by the buyer"), None)?;
+    emit(writer, &declined, &opportunity, actor, EventData::ProjectBidDeclined)?;
+    notify_vendor(writer, &declined, &opportunity, NotificationType::ProjectBidDeclined)?;
+    Ok(declined)
+}
+
+/// Delivers the work of an accepted bid: one or more tasksets of the vendor, at most [`MAX_DELIVERY_TASKSETS`].
+pub fn deliver(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    actor: Actor,
+    id: Uuid,
+    delivery_taskset_ids: &[Uuid],
+) -> Result<Bid> {
+    let (bid, opportunity) = find_own(writer, vendor, id)?;
+    bid.status.check(Operation::Deliver)?;
+    let tasksets = resolve_tasksets(writer, vendor.team_row_id(), delivery_taskset_ids)?;
+    let delivered = advance(writer, &bid, Operation::Deliver, (Party::Vendor, "Delivered"), Some(&tasksets))?;
+    emit(writer, &delivered, &opportunity, actor, EventData::ProjectBidDelivered)?;
+    Ok(delivered)
+}
+
+/// Accepts the delivery of a bid. No money moves.
+pub fn complete(writer: &mut Writer, buyer: &Buyer, actor: Actor, id: Uuid) -> Result<Bid> {
+    let (bid, opportunity) = find_received(writer, buyer, id)?;
+    let event = (Party::Platform, "Delivery accepted as done");
+    let completed = advance(writer, &bid, Operation::Complete, event, None)?;
+    emit(writer, &completed, &opportunity, actor, EventData::ProjectBidCompleted)?;
+    Ok(completed)
+}
+
+/// Stores the status after an operation, and adds an event to the activity of the bid.
+fn advance(
+    writer: &mut Writer,
+    bid: &Bid,
+    operation: Operation,
+    (party, event): (Party, &str),
+    delivery_tasksets: Option<&[TasksetRowId]>,
+) -> Result<Bid> {
+    let status = bid.status.check(operation)?;
+    let (mut platform_events, mut vendor_events) = (bid.platform_events.clone(), bid.vendor_events.clone());
+    let activity = if party == Party::Platform { &mut platform_events } else { &mut vendor_events };
+    activity.push(BidEvent { at: writer.now, event: event.to_owned() });
+    let progress = BidProgress {
+        status,
+        platform_events: &platform_events,
+        vendor_events: &vendor_events,
+        delivery_tasksets,
+        completed_at: (status == BidStatus::Completed).then_some(writer.now),
+    };
+    store::opportunities::update_bid(writer.rows, bid, &progress, writer.now)?;
+    reload(writer, bid.id)
+}
+
+/// Returns the vendor's own bid, and its opportunity.
+fn find_own(writer: &Writer, vendor: &Vendor, id: Uuid) -> Result<(Bid, Opportunity)> {
+    let found = store::opportunities::find_bid(writer.rows, id)?;
+    let bid = found.filter(|bid| bid.team_row_id == vendor.team_row_id()).ok_or_else(not_found)?;
+    let opportunity = store::opportunities::find(writer.rows, bid.opportunity_id, OpportunityKind::Project)?;
+    Ok((bid, opportunity.ok_or_else(not_found)?))
+}
+
+/// Returns a bid on one of the buyer's project opportunities, and the opportunity.
+fn find_received(writer: &Writer, buyer: &Buyer, id: Uuid) -> Result<(Bid, Opportunity)> {
+    let bid = store::opportunities::find_bid(writer.rows, id)?.ok_or_else(not_found)?;
+    let kind = OpportunityKind::Project;
+    match opportunities::find_own(writer.rows, buyer, bid.opportunity_id, kind) {
+        Err(Error::NotFound(_)) => Err(not_found()),
+        found => Ok((bid, found?)),
+    }
+}
+
+fn not_found() -> Error {
+    Error::not_found("project bid")
+}
+
+fn reload(writer: &Writer, id: Uuid) -> Result<Bid> {
+    let found = store::opportunities::find_bid(writer.rows, id)?;
+    found.ok_or_else(|| Error::internal("a project bid disappeared in its own transaction"))
+}
+
+/// Returns the row IDs of the tasksets of a delivery. Fails with everything that is wrong with them.
+fn resolve_tasksets(writer: &Writer, team: TeamRowId, ids: &[Uuid]) -> Result<Vec<TasksetRowId>> {
+    const FIELD: &str = "delivery_taskset_ids";
+    if ids.is_empty() || ids.len() > MAX_DELIVERY_TASKSETS {
+        let message = format!("A delivery must have 1 to {MAX_DELIVERY_TASKSETS} tasksets.");
+        let kind = if ids.is_empty() { "too_short" } else { "too_long" };
+        return Err(Error::invalid(Problem::body(&[FIELD], kind, message)));
+    }
+    let (mut problems, mut tasksets) = (Problems::default(), Vec::new());
+    for (index, id) in ids.iter().enumerate() {
+        let path = [FIELD, &index.to_string()];
+        if ids[..index].contains(id) {
+            problems.push(Problem::body(&path, "duplicate", "The taskset is named more than once."));
+            continue;
+        }
+        match store::tasksets::find(writer.rows, *id)?.filter(|taskset| taskset.team == team) {
+            Some(taskset) => tasksets.push(taskset.row_id),
+            None => problems.push(Problem::body(
+                &path,
+                "unknown_reference",
+                "Your team has no taskset with this ID.",
+            )),
+        }
+    }
+    problems.into_result()?;
+    Ok(tasksets)
+}
+
+/// Writes the event of a change, in the view of the vendor and in that of the owner of the opportunity.
+fn emit(
+    writer: &Writer,
+    bid: &Bid,
+    opportunity: &Opportunity,
+    actor: Actor,
+    event: fn(ProjectBidData) -> EventData,
+) -> Result<()> {
+    let data = event(ProjectBidData {
+        project_bid_id: bid.id,
+        opportunity_id: bid.opportunity_id,
+        vendor_id: bid.team_id,
+        actor,
+        status: bid.status,
+        num_tasks: bid.num_tasks,
+        expected_timeline_days: bid.expected_timeline_days,
+        delivery_taskset_ids: bid.delivery_tasksets.iter().map(|(id, _)| *id).collect(),
+        completed_at: bid.completed_at,
+    });
+    writer.emit(Some(bid.team_row_id), bid.id, &data)?;
+    writer.emit(Some(opportunity.owner_row_id), bid.id, &data)
+}
+
+fn notify_vendor(
+    writer: &Writer,
+    bid: &Bid,
+    opportunity: &Opportunity,
+    kind: NotificationType,
+) -> Result<()> {
+    let (title, outcome) = match kind {
+        NotificationType::ProjectBidAccepted => {
+            ("Your project bid was accepted", "accepted. Deliver its tasksets when they are done.")
+        }
+        _ => ("Your project bid was declined", "declined."),
+    };
+    let (tasks, name) = (bid.num_tasks, &opportunity.title);
+    let message = format!("Your bid of {tasks} tasks on \u{201c}{name}\u{201d} was {outcome}");
+    let notice = Notice {
+        link: Some(&format!("/project-opportunities/{}", opportunity.id)),
+        project_opportunity: Some(opportunity.row_id),
+        project_bid: Some(bid.row_id),
+        ..Notice::new(kind, title, &message)
+    };
+    notifications::send_notice(writer, bid.team_row_id, &notice)
+}

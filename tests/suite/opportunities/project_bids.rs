@@ -1,0 +1,240 @@
+//! Bids on project opportunities, from submitting to the completed delivery.
+
+use marketplace::{
+    clock::fixture_record_id,
+    domain::{
+        listings::Actor,
+        opportunities::{Attachment, Bid, OpportunityKind},
+        project_bids::BidFields,
+    },
+    error::Result,
+    market::Writer,
+    operations::{
+        access::{Buyer, Vendor},
+        opportunities, project_bids,
+    },
+};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{
+    BOTH, BUYER, DAY, SELLER, buyer, create, event_views, events_of, fields, notification_types,
+    notifications_of, perform, publish_project, refusal, vendor, write,
+};
+use crate::{
+    catalog::small_market::{small_market, small_market_with},
+    harness::TestMarket,
+    vendor_api::seller_market::taskset_record,
+};
+
+const PROJECT: OpportunityKind = OpportunityKind::Project;
+
+fn submit(market: &TestMarket, team: &str, id: u128, opportunity: Uuid) -> Result<Bid> {
+    let file = Attachment { file_name: "plan.pdf".to_owned(), size_bytes: 12 };
+    let bid = BidFields { num_tasks: 30, expected_timeline_days: Some(14), attachments: vec![file] };
+    write(market, |writer| {
+        let bidder = vendor(writer.rows, team);
+        project_bids::submit(writer, &bidder, Actor::Team, Uuid::from_u128(id), opportunity, &bid)
+    })
+}
+
+fn as_vendor(
+    market: &TestMarket,
+    team: &str,
+    id: u128,
+    operation: impl FnOnce(&mut Writer, &Vendor, Actor, Uuid) -> Result<Bid>,
+) -> Result<Bid> {
+    write(market, |writer| {
+        let bidder = vendor(writer.rows, team);
+        operation(writer, &bidder, Actor::Team, Uuid::from_u128(id))
+    })
+}
+
+fn as_buyer(
+    market: &TestMarket,
+    team: &str,
+    id: u128,
+    operation: impl FnOnce(&mut Writer, &Buyer, Actor, Uuid) -> Result<Bid>,
+) -> Result<Bid> {
+    write(market, |writer| {
+        let owner = buyer(writer.rows, team);
+        operation(writer, &owner, Actor::Team, Uuid::from_u128(id))
+    })
+}
+
+fn deliver(market: &TestMarket, id: u128, tasksets: &[Uuid]) -> Result<Bid> {
+    as_vendor(market, "seller", id, |writer, vendor, actor, id| {
+        project_bids::deliver(writer, vendor, actor, id, tasksets)
+    })
+}
+
+fn market_with_tasksets() -> TestMarket {
+    let tasksets = json!([taskset_record("mine", "seller"), taskset_record("theirs", "both")]);
+    small_market_with(&[], &json!({"tasksets": tasksets}))
+}
+
+/// Project bids move no money.
+#[tokio::test]
+async fn bid_is_accepted_delivered_and_completed_without_moving_money() {
+    let market = market_with_tasksets();
+    let wallet =
+        async || [market.get(SELLER, "/v2/wallet").await.ok(), market.get(BUYER, "/v2/wallet").await.ok()];
+    let before = wallet().await;
+    let project = publish_project(&market, 1);
+    submit(&market, "seller", 1, project).unwrap();
+    as_buyer(&market, "buyer", 1, project_bids::accept).unwrap();
+    let (mine, theirs) = (fixture_record_id("tasksets", "mine"), fixture_record_id("tasksets", "theirs"));
+    assert_eq!(refusal(deliver(&market, 1, &[])), "delivery_taskset_ids too_short");
+    assert_eq!(refusal(deliver(&market, 1, &[mine; 101])), "delivery_taskset_ids too_long");
+    assert_eq!(
+        refusal(deliver(&market, 1, &[mine, theirs, mine, Uuid::nil()])),
+        "delivery_taskset_ids.1 unknown_reference, delivery_taskset_ids.2 duplicate, \
+         delivery_taskset_ids.3 unknown_reference"
+    );
+    deliver(&market, 1, &[mine]).unwrap();
+    let completed = as_buyer(&market, "buyer", 1, project_bids::complete).unwrap();
+    assert!(completed.completed_at.is_some());
+
+    let own = market.get(SELLER, "/v2/project-opportunities/bids/mine").await.ok();
+    let bid = &own["items"][0];
+    assert_eq!(
+        (&bid["status"], &bid["delivery_taskset_ids"]),
+        (&json!("completed"), &json!([mine.to_string()]))
+    );
+    let path = format!("/v2/buyer/project-opportunities/{project}/bids");
+    let received = market.get(BUYER, &path).await.ok();
+    let activity = |side: &str| -> Vec<Value> {
+        let events = received["items"][0]["activity"][side].as_array().unwrap();
+        events.iter().map(|event| event["event"].clone()).collect()
+    };
+    assert_eq!(activity("vendor_events"), ["Bid submitted", "Delivered"]);
+    assert_eq!(
+        activity("platform_events"),
+        ["Bid received", "Accepted by the buyer", "Delivery accepted as done"]
+    );
+    assert_eq!(wallet().await, before);
+
+    let notification = &notifications_of(&market, SELLER).await[1];
+    assert_eq!(notification["type"], "project_bid_accepted");
+    assert_eq!(notification["opportunity_bid_id"], Uuid::from_u128(1).to_string());
+    assert_eq!(notification["project_opportunity_id"], project.to_string());
+    let views = event_views(&market, "project_bid");
+    assert_eq!(
+        views,
+        ["submitted", "accepted", "delivered", "completed"]
+            .iter()
+            .flat_map(|verb| [format!("project_bid.{verb} seller"), format!("project_bid.{verb} buyer")])
+            .collect::<Vec<_>>()
+    );
+    let (_, _, data) = events_of(&market, "project_bid").pop().unwrap();
+    assert_eq!(
+        (&data["status"], &data["delivery_taskset_ids"]),
+        (&json!("completed"), &json!([mine.to_string()]))
+    );
+}
+
+#[tokio::test]
+async fn team_has_one_standing_bid_on_an_opportunity() {
+    let market = small_market(&[]);
+    let project = publish_project(&market, 1);
+    submit(&market, "seller", 1, project).unwrap();
+    assert_eq!(refusal(submit(&market, "seller", 2, project)), "conflict");
+    submit(&market, "both", 3, project).unwrap();
+    as_vendor(&market, "seller", 1, project_bids::withdraw).unwrap();
+    submit(&market, "seller", 2, project).unwrap();
+    as_buyer(&market, "buyer", 2, project_bids::decline).unwrap();
+    submit(&market, "seller", 4, project).unwrap();
+    as_buyer(&market, "buyer", 4, project_bids::accept).unwrap();
+    assert_eq!(refusal(submit(&market, "seller", 5, project)), "conflict");
+}
+
+/// "Accepting one declines none of the others."
+#[tokio::test]
+async fn accepting_a_bid_leaves_the_others() {
+    let market = small_market(&[]);
+    let project = publish_project(&market, 1);
+    submit(&market, "seller", 1, project).unwrap();
+    submit(&market, "both", 2, project).unwrap();
+    as_buyer(&market, "buyer", 1, project_bids::accept).unwrap();
+    let theirs = market.get(BOTH, "/v2/project-opportunities/bids/mine").await.ok();
+    assert_eq!(theirs["items"][0]["status"], "submitted");
+    as_buyer(&market, "buyer", 2, project_bids::decline).unwrap();
+    assert_eq!(notification_types(&market, SELLER).await, ["opportunity_published", "project_bid_accepted"]);
+    assert_eq!(notification_types(&market, BOTH).await, ["opportunity_published", "project_bid_declined"]);
+    assert_eq!(refusal(as_vendor(&market, "seller", 1, project_bids::withdraw)), "from accepted: deliver");
+}
+
+#[tokio::test]
+async fn only_open_opportunities_that_the_vendor_sees_take_bids() {
+    let market = small_market(&[]);
+    let mut own = fields("Own");
+    own.deadline = None;
+    let own = write(&market, |writer| {
+        let both = buyer(writer.rows, "both");
+        let id = (Uuid::from_u128(9), PROJECT);
+        opportunities::create(writer, &both, Actor::Team, id, &own)?;
+        opportunities::publish(writer, &both, Actor::Team, id)
+    })
+    .unwrap()
+    .id;
+    assert_eq!(refusal(submit(&market, "both", 1, own)), "conflict");
+    let draft = create(&market, 2, PROJECT, &fields("Draft")).unwrap();
+    assert_eq!(refusal(submit(&market, "seller", 1, draft)), "not_found");
+    let closed = publish_project(&market, 3);
+    perform(&market, opportunities::close, closed, PROJECT).unwrap();
+    assert_eq!(refusal(submit(&market, "seller", 1, closed)), "conflict");
+    let excluding = publish_project(&market, 4);
+    write(&market, |writer| {
+        let owner = buyer(writer.rows, "buyer");
+        let seller = fixture_record_id("teams", "seller");
+        opportunities::exclude(writer, &owner, Actor::Team, (excluding, PROJECT), &[seller])
+    })
+    .unwrap();
+    assert_eq!(refusal(submit(&market, "seller", 1, excluding)), "conflict");
+    let listing = create(&market, 5, OpportunityKind::Listing, &fields("L")).unwrap();
+    perform(&market, opportunities::publish, listing, OpportunityKind::Listing).unwrap();
+    assert_eq!(refusal(submit(&market, "seller", 1, listing)), "not_found");
+    let late = publish_project(&market, 6);
+    market.clock().advance(10 * DAY);
+    assert_eq!(refusal(submit(&market, "seller", 1, late)), "conflict");
+    submit(&market, "seller", 1, own).unwrap();
+}
+
+#[tokio::test]
+async fn bids_of_canceled_opportunities_can_be_declined_but_not_accepted() {
+    let market = small_market(&[]);
+    let project = publish_project(&market, 1);
+    submit(&market, "seller", 1, project).unwrap();
+    perform(&market, opportunities::cancel, project, PROJECT).unwrap();
+    assert_eq!(refusal(as_buyer(&market, "buyer", 1, project_bids::accept)), "conflict");
+    as_buyer(&market, "buyer", 1, project_bids::decline).unwrap();
+    let all = notifications_of(&market, SELLER).await;
+    assert_eq!(all[1]["type"], "opportunity_cancelled");
+    assert_eq!(all[1]["opportunity_bid_id"], Uuid::from_u128(1).to_string());
+}
+
+#[tokio::test]
+async fn foreign_bids_are_not_found() {
+    let market = small_market(&[]);
+    let project = publish_project(&market, 1);
+    submit(&market, "seller", 1, project).unwrap();
+    assert_eq!(refusal(as_vendor(&market, "both", 1, project_bids::withdraw)), "not_found");
+    for operation in [project_bids::accept, project_bids::decline, project_bids::complete] {
+        assert_eq!(refusal(as_buyer(&market, "other", 1, operation)), "not_found");
+    }
+}
+
+/// "A team with a bid on a project opportunity can read it in any status."
+#[tokio::test]
+async fn bidder_that_was_never_told_reads_the_project_in_any_status() {
+    let record = json!({"key": "p", "owner": "buyer", "title": "P", "description": "D", "status": "published",
+        "visibility_mode": "all_vendors", "created_at": "-P9D"});
+    let market = small_market_with(&[], &json!({"project_opportunities": [record]}));
+    let project = fixture_record_id("project_opportunities", "p");
+    submit(&market, "seller", 1, project).unwrap();
+    perform(&market, opportunities::close, project, PROJECT).unwrap();
+    let path = format!("/v2/project-opportunities/{project}");
+    assert_eq!((market.get(SELLER, &path).await.status, market.get(BOTH, &path).await.status), (200, 404));
+    assert_eq!(notification_types(&market, SELLER).await, ["opportunity_closed"]);
+    assert!(notifications_of(&market, BOTH).await.is_empty());
+}
