@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// Maximum amount of a single act of a team or the platform: ten billion dollars.
+pub const MAX_AMOUNT: Cents = Cents(1_000_000_000_000);
+
 /// Currency of all amounts.
 pub const CURRENCY: &str = "USD";
 
@@ -24,10 +27,31 @@ impl Cents {
         self.0 as f64 / 100.0
     }
 
-    /// Returns this percentage of the amount, rounded half up to a cent.
+    /// Parses a decimal amount of dollars with at most two decimal places, such as `12`, `-3.5`, or `0.99`.
+    /// Returns `None` for other texts, and for amounts beyond [`MAX_AMOUNT`].
+    pub fn parse(text: &str) -> Option<Cents> {
+        let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
+        let (whole, decimals) = digits.split_once('.').unwrap_or((digits, "0"));
+        let is_number = |text: &str, max_digits: usize| {
+            (1..=max_digits).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        if !is_number(whole, 12) || !is_number(decimals, 2) {
+            return None;
+        }
+        let scale = if decimals.len() == 1 { 10 } else { 1 };
+        let cents = whole.parse::<i64>().ok()? * 100 + decimals.parse::<i64>().ok()? * scale;
+        (cents <= MAX_AMOUNT.0).then_some(Cents(sign * cents))
+    }
+
+    /// Returns this percentage of the amount, rounded half up to a cent. All fees are rounded here. Of the
+    /// percentage, four decimal places count; the computation is exact, whatever the amount. Saturates.
     #[must_use]
     pub fn percent(self, percent: f64) -> Cents {
-        Cents((self.0 as f64 * percent / 100.0 + 0.5).floor() as i64)
+        let millionths = (percent * 1e4).round() as i128; // `as` saturates.
+        let doubled =
+            i128::from(self.0).saturating_mul(millionths).saturating_mul(2).saturating_add(1_000_000);
+        let rounded = doubled.div_euclid(2_000_000);
+        Cents(i64::try_from(rounded).unwrap_or(if rounded < 0 { i64::MIN } else { i64::MAX }))
     }
 
     /// Returns the amount divided by `count`, rounded half up to a cent. Returns `None` if `count` is 0.
@@ -76,6 +100,36 @@ mod tests {
     }
 
     #[test]
+    fn decimal_texts_are_parsed_exactly() {
+        for (text, expected) in [
+            ("12", Some(1_200)),
+            ("12.5", Some(1_250)),
+            ("12.05", Some(1_205)),
+            ("-0.01", Some(-1)),
+            ("0", Some(0)),
+            ("007", Some(700)),
+            ("10000000000", Some(MAX_AMOUNT.0)),
+            ("10000000000.00", Some(MAX_AMOUNT.0)),
+            ("10000000000.01", None),
+            ("-10000000000.01", None),
+            ("9999999999999999999999", None),
+            ("", None),
+            ("-", None),
+            (".5", None),
+            ("5.", None),
+            ("1.234", None),
+            ("1,5", None),
+            ("1e3", None),
+            ("+1", None),
+            ("--1", None),
+            (" 1", None),
+            ("\u{661}", None),
+        ] {
+            assert_eq!(Cents::parse(text), expected.map(Cents), "{text:?}");
+        }
+    }
+
+    #[test]
     fn amounts_have_two_decimal_places() {
         assert_eq!(Cents(5).to_string(), "0.05");
         assert_eq!(Cents(-12_345).to_string(), "-123.45");
@@ -85,6 +139,23 @@ mod tests {
     #[test]
     fn shares_are_rounded_half_up() {
         assert_eq!(Cents(1010).percent(5.0), Cents(51));
+        for (cents, percent, expected) in [
+            (10, 5.0, 1), // 0.5 cents
+            (9, 5.0, 0),
+            (1, 100.0, 1),
+            (1, 49.9999, 0),
+            (1, 50.0, 1),
+            (0, 5.0, 0),
+            (-10, 5.0, 0), // -0.5 cents
+            (-11, 5.0, -1),
+            (200, 12.25, 25), // 24.5 cents
+            (999_999_999_999_999, 5.0, 50_000_000_000_000),
+            (1_000_000_000_000_010, 5.0, 50_000_000_000_001),
+            (i64::MAX, 100.0, i64::MAX),
+            (i64::MAX, 1e300, i64::MAX),
+        ] {
+            assert_eq!(Cents(cents).percent(percent), Cents(expected), "{percent} % of {cents}");
+        }
         assert_eq!(Cents(1000).divided_by(3), Some(Cents(333)));
         assert_eq!(Cents(500).divided_by(1000), Some(Cents(1)));
         assert_eq!(Cents(1000).divided_by(0), None);

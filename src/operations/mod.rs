@@ -30,6 +30,7 @@ pub mod idempotency;
 pub mod job_threads;
 pub mod jobs;
 pub mod keys;
+pub mod ledger;
 pub mod linked_data;
 pub mod listed_parts;
 pub mod listing_assets;

@@ -5,21 +5,20 @@ use std::collections::HashMap;
 
 use uuid::Uuid;
 
-use super::{access::Platform, certifications, data_files, notifications};
+use super::{access::Platform, certifications, data_files, ledger, notifications};
 use crate::{
     domain::{
         collections::Collection,
         events::{EventData, QualityRunData},
         inventory::Asset,
         jobs::JobKind,
-        ledger::{self, EntryType},
+        ledger::Transfer,
         money::Cents,
         notifications::NotificationType,
         quality_checks::CheckOutcome,
         quality_runs::{RunStatus, RunTrigger, is_charge_kept, is_run_passed},
         row_ids::{AssetRowId, QualityRunRowId},
         teams::TeamRowId,
-        time::Timestamp,
     },
     error::{Error, Result, StateCode},
     market::{Reader, Writer},
@@ -28,7 +27,6 @@ use crate::{
         listings::ListingRow,
         quality_checks::CheckRow,
         quality_runs::{NewRun, RunRow, Subject, UnfinishedRun},
-        wallet::NewEntry,
     },
 };
 
@@ -139,7 +137,7 @@ fn insert_run(
         return Err(Error::InvalidState(StateCode::RunInProgress, message.to_owned()));
     }
     let price = run_price(writer);
-    if !charge(writer.rows, writer.new_id(Collection::LedgerEntries), team, title, price, writer.now)? {
+    if !charge(writer, writer.new_id(Collection::LedgerEntries), team, title, price)? {
         let message = format!(
             "A quality run costs {price} US dollars in credits, but your wallet has less. Convert earnings \
              to credits, or ask the platform for credits."
@@ -179,35 +177,17 @@ pub fn run_price(writer: &Writer) -> Cents {
     Cents::from_dollars(writer.settings.quality.credits_per_run).unwrap_or_default()
 }
 
-/// Deducts the charge of a run from a team's credits, or refunds it if it is negative. Returns whether the
-/// credits were sufficient; if not, nothing was written.
-pub fn charge(
-    rows: &store::Writer,
-    id: Uuid,
-    team: TeamRowId,
-    title: &str,
-    charge: Cents,
-    at: Timestamp,
-) -> Result<bool> {
+/// Deducts the charge of a run from a team's credits, or refunds it if it is negative, with the ID of the ledger
+/// entry. Returns whether the credits were sufficient; if not, nothing was written.
+pub fn charge(writer: &Writer, id: Uuid, team: TeamRowId, title: &str, charge: Cents) -> Result<bool> {
     if charge == Cents(0) {
         return Ok(true);
     }
-    if charge > Cents(0) && store::wallet::balances(rows, team, at)?.credits < charge {
+    if charge.0 > 0 && !ledger::has_credits(writer.rows, team, charge)? {
         return Ok(false);
     }
-    let amount = Cents(-charge.0);
-    let postings = ledger::transfer_postings(EntryType::Adjustment, amount)
-        .ok_or_else(|| Error::internal("an adjustment must move credits"))?;
-    let entry = NewEntry {
-        id,
-        entry_type: EntryType::Adjustment,
-        description: &format!("Quality checks of \u{201c}{title}\u{201d}"),
-        purchase: None,
-        team,
-        created_at: at,
-        available_at: at,
-    };
-    store::wallet::insert(rows, &entry, &postings)?;
+    let description = format!("Quality checks of \u{201c}{title}\u{201d}");
+    ledger::post_transfer_with_id(writer, id, &Transfer::quality_charge(team, charge), &description)?;
     Ok(true)
 }
 
@@ -241,14 +221,7 @@ pub fn end_without_result(
     let (team, title) = (owner.team, &owner.title);
     emit_end(writer, run, &owner, (status, None), keeps_charge)?;
     if !keeps_charge {
-        charge(
-            writer.rows,
-            writer.new_id(Collection::LedgerEntries),
-            team,
-            title,
-            Cents(-run.run.charge.0),
-            writer.now,
-        )?;
+        charge(writer, writer.new_id(Collection::LedgerEntries), team, title, Cents(-run.run.charge.0))?;
     }
     let outcome = match (status, keeps_charge) {
         (RunStatus::Cancelled, true) => "were canceled after they had begun",

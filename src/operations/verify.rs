@@ -19,9 +19,7 @@ pub fn find_inconsistencies(market: &Market) -> Result<Vec<String>> {
 pub fn check(market: &Market, listings: &dyn Progress, upload_bytes: &dyn Progress) -> Result<Vec<String>> {
     let mut inconsistencies = market.read_blocking(|reader| {
         let mut inconsistencies = store::verify::find_corruption(reader.rows)?;
-        for entry in store::verify::unbalanced_entries(reader.rows)? {
-            inconsistencies.push(format!("the postings of ledger entry {} do not add up to zero", entry.0));
-        }
+        inconsistencies.extend(store::verify::find_ledger_inconsistencies(reader.rows)?);
         for (kind, subject, error) in store::due_steps::list_failed(reader.rows)? {
             let (kind, row_id) = (kind.as_str(), subject.0);
             inconsistencies.push(format!("the due step {kind} of row {row_id} failed: {error}"));

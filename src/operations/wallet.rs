@@ -9,5 +9,5 @@ use crate::{
 
 /// Returns the balances of the team's wallet.
 pub fn balances(reader: &Reader, member: &Member) -> Result<Balances> {
-    store::wallet::balances(reader.rows, member.team_row_id(), reader.now)
+    store::wallet::balances(reader.rows, member.team_row_id())
 }

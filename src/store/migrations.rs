@@ -49,12 +49,14 @@ mod tests {
     use super::*;
     use crate::{
         domain::{
+            due_steps::StepKind,
+            money::Cents,
             principals::{KeyOwner, Principal},
             row_ids::KeyRowId,
             teams::TeamRowId,
             time::Timestamp,
         },
-        store::{Durability, Store, idempotency, keys, usage, verify},
+        store::{Durability, Store, due_steps, idempotency, keys, usage, verify, wallet, wallet::Balances},
     };
 
     #[test]
@@ -188,5 +190,70 @@ mod tests {
             let inserted = insert(kind, team);
             assert_eq!(inserted.is_ok(), is_valid, "{kind} {team}: {inserted:?}");
         }
+    }
+
+    /// Two teams with sales, from before there were stored balances: one sale is on hold at the latest entry, one
+    /// was refunded while it was on hold, and the credits of the buyer are negative.
+    const LEDGER_AT_26: &str = "
+        INSERT INTO teams (id, uuid, name, is_vendor, is_buyer, tier, created_at)
+        VALUES (1, randomblob(16), 'A', 1, 0, 1, 0), (2, randomblob(16), 'B', 0, 1, 1, 0),
+               (3, randomblob(16), 'C', 0, 1, 1, 0);
+        PRAGMA foreign_keys = OFF;
+        INSERT INTO purchases (id, uuid, listing, buyer, kind, status, scope, price_cents, buyer_fee_cents,
+            platform_fee_cents, created_at, paid_at, refunded_at)
+        VALUES (1, randomblob(16), 1, 2, 'full', 'completed', '{}', 1000, 50, 100, 10, 10, NULL),
+               (2, randomblob(16), 1, 2, 'full', 'completed', '{}', 2000, 100, 200, 40, 40, NULL),
+               (3, randomblob(16), 1, 2, 'full', 'refunded', '{}', 3000, 150, 300, 41, 41, 42);
+        INSERT INTO ledger_entries (id, uuid, entry_type, description, purchase, created_at, available_at)
+        VALUES (1, randomblob(16), 'sale', '', 1, 10, 30), (2, randomblob(16), 'platform_fee', '', 1, 10, 30),
+               (3, randomblob(16), 'sale', '', 2, 40, 60), (4, randomblob(16), 'platform_fee', '', 2, 40, 60),
+               (5, randomblob(16), 'sale', '', 3, 41, 61), (6, randomblob(16), 'platform_fee', '', 3, 41, 61),
+               (7, randomblob(16), 'refund', '', 3, 42, 61),
+               (8, randomblob(16), 'withdrawal', '', NULL, 45, 45),
+               (9, randomblob(16), 'adjustment', '', NULL, 50, 50);
+        INSERT INTO ledger_postings (entry, account, team, cents)
+        VALUES (1, 'payments', NULL, -1050), (1, 'earnings', 1, 1000), (1, 'platform', NULL, 50),
+               (2, 'earnings', 1, -100), (2, 'platform', NULL, 100),
+               (3, 'payments', NULL, -2100), (3, 'earnings', 1, 2000), (3, 'platform', NULL, 100),
+               (4, 'earnings', 1, -200), (4, 'platform', NULL, 200),
+               (5, 'payments', NULL, -3150), (5, 'earnings', 1, 3000), (5, 'platform', NULL, 150),
+               (6, 'earnings', 1, -300), (6, 'platform', NULL, 300),
+               (7, 'payments', NULL, 3150), (7, 'earnings', 1, -2700), (7, 'platform', NULL, -450),
+               (8, 'earnings', 1, -400), (8, 'payouts', NULL, 400),
+               (9, 'platform', NULL, 70), (9, 'credits', 2, -70);";
+
+    #[test]
+    fn balances_and_holds_of_earlier_versions_are_stored() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("market.sqlite");
+        create_at_version(26, &path, LEDGER_AT_26);
+        let store = Store::open(&path, 1, Durability::None).unwrap();
+        store
+            .read(|rows| {
+                let balances = |team| wallet::balances(rows, TeamRowId(team)).unwrap();
+                let (earned, pending) = (Cents(900 + 1800), Cents(1800));
+                let vendor = Balances { credits: Cents(0), earned, pending, available: Cents(500) };
+                assert_eq!(balances(1), vendor);
+                assert_eq!(balances(2), Balances { credits: Cents(-70), ..Balances::default() });
+                assert_eq!(balances(3), Balances::default());
+                let steps = due_steps::find_due(rows, Timestamp(i64::MAX))?.unwrap();
+                assert_eq!((steps.kind, steps.due_at), (StepKind::HoldEnds, Timestamp(60)));
+                assert_eq!(verify::find_ledger_inconsistencies(rows)?, [""; 0]);
+                let paid =
+                    rows.query_one("SELECT count(*) FROM withdrawals WHERE status = 'paid'", [], |row| {
+                        row.get::<_, i64>(0)
+                    })?;
+                assert_eq!(paid, 1);
+                Ok(())
+            })
+            .unwrap();
+        // What was negative may rise, but it cannot fall.
+        let add = |cents| {
+            store.write(|writer| {
+                writer
+                    .execute("UPDATE wallets SET credits_cents = credits_cents + ?1 WHERE team = 2", [cents])
+            })
+        };
+        assert!(add(20).is_ok() && add(-1).is_err() && add(50).is_ok() && add(-1).is_err());
     }
 }

@@ -1,8 +1,10 @@
 //! Consistency checks of the database.
 
+use uuid::Uuid;
+
 use super::Reader;
 use crate::{
-    domain::row_ids::{LedgerEntryRowId, ListingRowId},
+    domain::{money::Cents, row_ids::ListingRowId},
     error::Result,
 };
 
@@ -19,11 +21,61 @@ pub fn find_corruption(reader: &Reader) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Returns the row IDs of ledger entries whose postings do not sum to zero.
-pub fn unbalanced_entries(reader: &Reader) -> Result<Vec<LedgerEntryRowId>> {
-    const SQL: &str =
-        "SELECT entry FROM ledger_postings GROUP BY entry HAVING sum(cents) <> 0 ORDER BY entry";
-    reader.query_all(SQL, [], |row| row.get(0))
+/// Returns a description of each inconsistency of the ledger: entries that do not sum to zero, and stored balances
+/// and holds that differ from what the postings say.
+pub fn find_ledger_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
+    const UNBALANCED: &str =
+        "SELECT entry, sum(cents) FROM ledger_postings GROUP BY entry HAVING sum(cents) <> 0 ORDER BY entry";
+    const WALLETS: &str = "SELECT t.uuid FROM teams t LEFT JOIN wallets w ON w.team = t.id
+         LEFT JOIN (
+             SELECT p.team, sum(p.cents) FILTER (WHERE p.account = 'credits') AS credits,
+                 sum(p.cents) FILTER (WHERE p.account = 'earnings') AS earnings,
+                 sum(p.cents) FILTER (WHERE p.account = 'earnings'
+                     AND e.entry_type NOT IN ('credit_conversion', 'withdrawal')) AS earned
+             FROM ledger_postings p JOIN ledger_entries e ON e.id = p.entry WHERE p.team IS NOT NULL GROUP BY p.team
+         ) l ON l.team = t.id
+         LEFT JOIN (SELECT team, sum(remaining_cents) AS held FROM earnings_holds GROUP BY team) h ON h.team = t.id
+         WHERE w.credits_cents IS NOT coalesce(l.credits, 0) OR w.earned_cents IS NOT coalesce(l.earned, 0)
+             OR w.pending_cents IS NOT coalesce(h.held, 0)
+             OR w.available_cents IS NOT coalesce(l.earnings, 0) - coalesce(h.held, 0)
+         ORDER BY t.id";
+    const PLATFORM: &str = "SELECT b.account FROM platform_balances b
+         LEFT JOIN (SELECT account, sum(cents) AS cents FROM ledger_postings WHERE team IS NULL GROUP BY account) p
+             ON p.account = b.account
+         WHERE b.cents <> coalesce(p.cents, 0) ORDER BY b.account";
+    // The net earnings of a sale are the postings of its purchase, except for those of the refund.
+    const HOLDS: &str = "SELECT e.uuid FROM earnings_holds h JOIN ledger_entries e ON e.id = h.entry
+         WHERE h.available_at <> e.available_at
+             OR h.remaining_cents IS NOT (
+                 SELECT sum(p.cents) FROM ledger_entries s JOIN ledger_postings p ON p.entry = s.id
+                 WHERE s.purchase = e.purchase AND s.entry_type <> 'refund' AND p.account = 'earnings'
+                     AND p.team = h.team
+             ) - (SELECT coalesce(sum(u.cents), 0) FROM earnings_hold_uses u WHERE u.hold = h.entry)
+             OR NOT EXISTS (SELECT 1 FROM due_steps d
+                 WHERE d.kind = 'hold_ends' AND d.subject = h.entry AND d.due_at = h.available_at)
+         ORDER BY h.entry";
+    const WITHDRAWALS: &str = "SELECT w.uuid FROM withdrawals w
+         WHERE NOT EXISTS (SELECT 1 FROM ledger_postings p
+                 WHERE p.entry = w.entry AND p.account = 'payouts' AND p.cents = w.cents)
+             OR w.reversal IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ledger_postings p
+                 WHERE p.entry = w.reversal AND p.account = 'payouts' AND p.cents = -w.cents)
+         ORDER BY w.id";
+    let mut found = reader.query_all(UNBALANCED, [], |row| {
+        let (entry, sum): (i64, i64) = (row.get(0)?, row.get(1)?);
+        Ok(format!("the postings of ledger entry {entry} add up to {}, not to zero", Cents(sum)))
+    })?;
+    let mut add = |sql: &str, describe: &dyn Fn(Uuid) -> String| -> Result<()> {
+        found.extend(reader.query_all(sql, [], |row| row.get(0).map(describe))?);
+        Ok(())
+    };
+    add(WALLETS, &|team| format!("the stored balances of team {team} differ from its ledger postings"))?;
+    add(HOLDS, &|sale| format!("the hold of ledger entry {sale} differs from the postings of its sale"))?;
+    add(WITHDRAWALS, &|id| format!("withdrawal {id} differs from its ledger entries"))?;
+    found.extend(reader.query_all(PLATFORM, [], |row| {
+        let account: String = row.get(0)?;
+        Ok(format!("the stored balance of the account {account} differs from its ledger postings"))
+    })?);
+    Ok(found)
 }
 
 /// Returns the row IDs of all listings, in ascending order.

@@ -1,89 +1,34 @@
-//! The ledger, and the balances computed from it. The changes of earnings are in `earnings`.
+//! Stored balances: the wallets of teams, and the platform's accounts. Only ledger entries and the ends of holds
+//! change them.
 
-use uuid::Uuid;
-
-use super::{Reader, Writer};
+use super::{Reader, Writer, row};
 use crate::{
     domain::{
-        ledger::{EntryType, Posting},
+        ledger::{Account, AccountKind, Transfer},
         money::Cents,
-        row_ids::PurchaseRowId,
         teams::TeamRowId,
-        time::Timestamp,
     },
     error::{Error, Result},
-    string_enum::StringEnum,
 };
 
-/// The fields of a ledger entry to insert.
-#[derive(Debug)]
-pub struct NewEntry<'a> {
-    /// ID of the entry.
-    pub id: Uuid,
-    /// Reason for the movement of money.
-    pub entry_type: EntryType,
-    /// Description for people.
-    pub description: &'a str,
-    /// Row ID of the related purchase.
-    pub purchase: Option<PurchaseRowId>,
-    /// Row ID of the team whose credits or earnings change.
-    pub team: TeamRowId,
-    /// Time of the entry.
-    pub created_at: Timestamp,
-    /// Time from which the earnings can be used.
-    pub available_at: Timestamp,
-}
-
-/// Inserts an entry with its postings, which must sum to zero. Zero postings are left out.
-pub fn insert(writer: &Writer, entry: &NewEntry, postings: &[Posting]) -> Result<()> {
-    const ENTRY: &str =
-        "INSERT INTO ledger_entries (uuid, entry_type, description, purchase, created_at, available_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    const POSTING: &str = "INSERT INTO ledger_postings (entry, account, team, cents) VALUES (?1, ?2, ?3, ?4)";
-    if postings.iter().map(|(_, cents)| cents.0).sum::<i64>() != 0 {
-        return Err(Error::internal("the postings of a ledger entry do not sum to zero"));
-    }
-    let row_id = writer.insert(
-        ENTRY,
-        (
-            entry.id,
-            entry.entry_type.as_str(),
-            entry.description,
-            entry.purchase,
-            entry.created_at.0,
-            entry.available_at.0,
-        ),
-    )?;
-    for (account, cents) in postings.iter().filter(|(_, cents)| cents.0 != 0) {
-        let team = account.is_per_team().then_some(entry.team);
-        writer.execute(POSTING, (row_id, account.name(), team, cents.0))?;
-    }
-    Ok(())
-}
-
 /// The balances of a team's wallet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balances {
     /// Credits that the team can spend.
     pub credits: Cents,
     /// Total earnings so far, net of fees and refunds.
     pub earned: Cents,
-    /// The part of the earnings that is not available yet.
+    /// The part of the earnings that is on hold.
     pub pending: Cents,
-    /// Earnings that can be converted or withdrawn: available, and not used yet.
+    /// Earnings that can be converted or withdrawn: not on hold, and not used yet.
     pub available: Cents,
 }
 
-/// Returns a team's balances at `now`.
-pub fn balances(reader: &Reader, team: TeamRowId, now: Timestamp) -> Result<Balances> {
-    const SQL: &str = "SELECT
-             coalesce(sum(p.cents) FILTER (WHERE p.account = 'credits'), 0),
-             coalesce(sum(p.cents) FILTER (WHERE p.account = 'earnings'
-                 AND e.entry_type NOT IN ('credit_conversion', 'withdrawal')), 0),
-             coalesce(sum(p.cents) FILTER (WHERE p.account = 'earnings' AND e.available_at > ?2), 0),
-             coalesce(sum(p.cents) FILTER (WHERE p.account = 'earnings' AND e.available_at <= ?2), 0)
-         FROM ledger_postings p JOIN ledger_entries e ON e.id = p.entry WHERE p.team = ?1";
-    reader.query_one(SQL, (team, now.0), |row| {
+/// Returns the balances of a team.
+pub fn balances(reader: &Reader, team: TeamRowId) -> Result<Balances> {
+    const SQL: &str =
+        "SELECT credits_cents, earned_cents, pending_cents, available_cents FROM wallets WHERE team = ?1";
+    reader.query_one(SQL, [team], |row| {
         Ok(Balances {
             credits: Cents(row.get(0)?),
             earned: Cents(row.get(1)?),
@@ -91,4 +36,43 @@ pub fn balances(reader: &Reader, team: TeamRowId, now: Timestamp) -> Result<Bala
             available: Cents(row.get(3)?),
         })
     })
+}
+
+/// Returns the balances of the accounts that belong to no team.
+pub fn platform_balances(reader: &Reader) -> Result<Vec<(AccountKind, Cents)>> {
+    const SQL: &str = "SELECT account, cents FROM platform_balances ORDER BY account";
+    reader.query_all(SQL, [], |row| Ok((row::string_enum(row, 0)?, Cents(row.get(1)?))))
+}
+
+/// Changes the balances by the postings of an entry. `pending` is the part of the change of earnings that is on
+/// hold, or that is taken from holds. Fails if a balance of a team would become negative.
+pub(super) fn apply(writer: &Writer, transfer: &Transfer, pending: Cents) -> Result<()> {
+    const TEAM: &str =
+        "UPDATE wallets SET credits_cents = credits_cents + ?2, earned_cents = earned_cents + ?3,
+             pending_cents = pending_cents + ?4, available_cents = available_cents + ?5
+         WHERE team = ?1";
+    const PLATFORM: &str = "UPDATE platform_balances SET cents = cents + ?2 WHERE account = ?1";
+    for change in transfer.balance_changes(pending) {
+        let parameters =
+            (change.team, change.credits.0, change.earned.0, change.pending.0, change.available.0);
+        expect_one(writer.execute(TEAM, parameters)?)?;
+    }
+    for posting in &transfer.postings {
+        if matches!(posting.account, Account::Platform | Account::Payments | Account::Payouts) {
+            expect_one(writer.execute(PLATFORM, (posting.account.name(), posting.cents.0))?)?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes pending earnings of a team available.
+pub fn release(writer: &Writer, team: TeamRowId, amount: Cents) -> Result<()> {
+    const SQL: &str =
+        "UPDATE wallets SET pending_cents = pending_cents - ?2, available_cents = available_cents + ?2
+         WHERE team = ?1";
+    expect_one(writer.execute(SQL, (team, amount.0))?)
+}
+
+fn expect_one(changed: usize) -> Result<()> {
+    if changed == 1 { Ok(()) } else { Err(Error::internal("an account has no stored balance")) }
 }

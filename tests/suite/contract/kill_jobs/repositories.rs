@@ -97,7 +97,7 @@ fn assert_charged_and_notified_once(market: &Market, runs: i64) {
         .read_blocking(|reader| {
             let team = operations::teams::resolve(reader.rows, TEAM)?.row_id;
             let notifications = store::notifications::list_newest(reader.rows, team, 1_000)?;
-            Ok((store::wallet::balances(reader.rows, team, reader.now)?.credits, notifications))
+            Ok((store::wallet::balances(reader.rows, team)?.credits, notifications))
         })
         .unwrap();
     let finished = notifications

@@ -1,0 +1,267 @@
+//! Entries of the ledger: every movement of money is posted here, with the stored balances and the holds of
+//! earnings. The postings come from [`crate::domain::ledger`].
+
+use super::access::Platform;
+use crate::{
+    domain::{
+        collections::Collection,
+        due_steps::StepKind,
+        ledger::{Account, SaleTerms, Transfer},
+        money::Cents,
+        purchases::PurchaseKind,
+        row_ids::{LedgerEntryRowId, PurchaseRowId},
+        teams::TeamRowId,
+        time::Timestamp,
+    },
+    error::{Error, Result, StateCode},
+    market::{Reader, Writer},
+    store::{
+        self,
+        earnings_holds::EarningsHold,
+        ledger::{EntryPosting, NewEntry},
+    },
+};
+
+/// Maximum number of entries in a list.
+pub const MAX_ENTRIES: usize = 1_000;
+
+/// A paid purchase whose money is to be posted. The amounts are those that the purchase keeps from its creation.
+#[derive(Clone, Copy, Debug)]
+pub struct SaleToPost<'a> {
+    /// The purchase. It has no entries yet.
+    pub purchase: PurchaseRowId,
+    /// Title of the listing, for the descriptions of the entries.
+    pub title: &'a str,
+    /// Who pays whom, how much, and from where.
+    pub terms: SaleTerms,
+}
+
+/// Posts the money of a purchase that is paid now: the entry of the sale, and that of the platform fee.
+///
+/// With [`PaymentSource::Credits`](crate::domain::ledger::PaymentSource), price and buyer fee are deducted from
+/// the buyer's credits; if they do not suffice, the error is [`StateCode::InsufficientCredits`] and nothing was
+/// written. With `PaymentSource::Invoice`, they come from the external account `payments`.
+///
+/// The vendor's net earnings are pending until the setting `payouts.hold_days` has passed. A free purchase has
+/// no entries. Returns the entry of the sale.
+pub fn post_sale(writer: &Writer, sale: &SaleToPost) -> Result<Option<LedgerEntryRowId>> {
+    let ids = || writer.new_id(Collection::LedgerEntries);
+    post_sale_with_ids(writer, sale, ids)
+}
+
+/// Like [`post_sale`], with IDs for the entry of the sale and for that of the platform fee, in this order.
+pub fn post_sale_with_ids(
+    writer: &Writer,
+    sale: &SaleToPost,
+    mut next_id: impl FnMut() -> uuid::Uuid,
+) -> Result<Option<LedgerEntryRowId>> {
+    let SaleToPost { purchase, title, terms } = sale;
+    let (payment, fee) = (Transfer::sale(terms), Transfer::platform_fee(terms));
+    if payment.postings.is_empty() && fee.postings.is_empty() {
+        return Ok(None);
+    }
+    let cost = payment.change_of(Account::Credits(terms.buyer));
+    if cost.0 < 0 && !has_credits(writer.rows, terms.buyer, Cents(-cost.0))? {
+        return Err(insufficient_credits(Cents(-cost.0)));
+    }
+    let available_at = writer.now.plus_days(i64::from(writer.settings.payouts.hold_days));
+    let is_held = available_at > writer.now;
+    let vendor = Account::Earnings(terms.vendor);
+    let mut insert = |transfer: &Transfer, description: String| {
+        let entry = NewEntry {
+            id: next_id(),
+            description: &description,
+            purchase: Some(*purchase),
+            transfer,
+            pending: if is_held { transfer.change_of(vendor) } else { Cents(0) },
+            created_at: writer.now,
+            available_at,
+        };
+        store::ledger::insert(writer.rows, &entry)
+    };
+    let entry = insert(&payment, sale_description(terms.kind, title))?;
+    if !fee.postings.is_empty() {
+        insert(&fee, format!("Platform fee for \u{201c}{title}\u{201d}"))?;
+    }
+    let remaining = Cents(payment.change_of(vendor).0 + fee.change_of(vendor).0);
+    if is_held && remaining.0 > 0 {
+        let hold = EarningsHold { entry, team: terms.vendor, remaining, available_at };
+        store::earnings_holds::insert(writer.rows, &hold)?;
+        writer.schedule(StepKind::HoldEnds, entry, available_at)?;
+    }
+    Ok(Some(entry))
+}
+
+fn sale_description(kind: PurchaseKind, title: &str) -> String {
+    match kind {
+        PurchaseKind::Full => format!("Sale of \u{201c}{title}\u{201d}"),
+        PurchaseKind::Sample => format!("Sample of \u{201c}{title}\u{201d}"),
+        PurchaseKind::AcceptedBid => format!("Accepted bid on \u{201c}{title}\u{201d}"),
+    }
+}
+
+/// Posts the refund of a purchase: undoes all of its postings, so the money returns to where it came from.
+///
+/// The vendor's share comes from its pending earnings: from those of this sale, then from those that become
+/// available first; and then from its available earnings. If they do not cover it, the error is
+/// [`StateCode::InsufficientEarnings`] and nothing was written. A purchase without entries has no refund either.
+pub fn post_refund(writer: &Writer, purchase: PurchaseRowId, title: &str) -> Result<()> {
+    post_refund_with_id(writer, purchase, title, || writer.new_id(Collection::LedgerEntries))
+}
+
+/// Like [`post_refund`], with the ID of the entry.
+pub fn post_refund_with_id(
+    writer: &Writer,
+    purchase: PurchaseRowId,
+    title: &str,
+    new_id: impl FnOnce() -> uuid::Uuid,
+) -> Result<()> {
+    let transfer = Transfer::refund(&store::ledger::list_purchase_postings(writer.rows, purchase)?);
+    if transfer.postings.is_empty() {
+        return Ok(());
+    }
+    let Some(sale) = store::ledger::find_sale_entry(writer.rows, purchase)? else { return Ok(()) };
+    let share = transfer.postings.iter().find_map(|posting| match posting.account {
+        Account::Earnings(vendor) if posting.cents.0 < 0 => Some((vendor, Cents(-posting.cents.0))),
+        _ => None,
+    });
+    let mut taken = Vec::new();
+    // Without a hold, the refund is available at once. The change belongs to the sale otherwise.
+    let mut available_at = writer.now;
+    if let Some((vendor, share)) = share {
+        let balances = store::wallet::balances(writer.rows, vendor)?;
+        if balances.pending.0 + balances.available.0.max(0) < share.0 {
+            let message = format!(
+                "The refund takes {share} US dollars from the vendor, which has less in pending and available \
+                 earnings. Wait until the vendor has earned more."
+            );
+            return Err(Error::InvalidState(StateCode::InsufficientEarnings, message));
+        }
+        if let Some(own) = store::earnings_holds::find(writer.rows, sale)? {
+            available_at = own.available_at;
+        }
+        taken = take_from_holds(writer, vendor, sale, share)?;
+    }
+    let pending = Cents(-taken.iter().map(|(_, cents)| cents.0).sum::<i64>());
+    let entry = NewEntry {
+        id: new_id(),
+        description: &format!("Refund of \u{201c}{title}\u{201d}"),
+        purchase: Some(purchase),
+        transfer: &transfer,
+        pending,
+        created_at: writer.now,
+        available_at,
+    };
+    let refund = store::ledger::insert(writer.rows, &entry)?;
+    taken
+        .iter()
+        .try_for_each(|(hold, cents)| store::earnings_holds::insert_use(writer.rows, *hold, refund, *cents))
+}
+
+/// Takes up to `share` from the holds of a vendor, first from that of the sale `first`. Returns what was taken
+/// from each. Every hold but the last is used up, and so are their steps.
+fn take_from_holds(
+    writer: &Writer,
+    vendor: TeamRowId,
+    first: LedgerEntryRowId,
+    share: Cents,
+) -> Result<Vec<(LedgerEntryRowId, Cents)>> {
+    let (mut needed, mut taken) = (share, Vec::new());
+    let mut next = store::earnings_holds::find(writer.rows, first)?;
+    loop {
+        let hold = match next.take() {
+            Some(hold) => Some(hold),
+            None => store::earnings_holds::find_first(writer.rows, vendor)?,
+        };
+        let Some(hold) = hold.filter(|_| needed.0 > 0) else { return Ok(taken) };
+        let cents = needed.min(hold.remaining);
+        if cents == hold.remaining {
+            store::earnings_holds::delete(writer.rows, hold.entry)?;
+            writer.unschedule(StepKind::HoldEnds, hold.entry)?;
+        } else {
+            store::earnings_holds::reduce(writer.rows, hold.entry, cents)?;
+        }
+        needed.0 -= cents.0;
+        taken.push((hold.entry, cents));
+    }
+}
+
+/// Whether a team has at least this amount of credits.
+pub fn has_credits(rows: &store::Reader, team: TeamRowId, amount: Cents) -> Result<bool> {
+    Ok(store::wallet::balances(rows, team)?.credits >= amount)
+}
+
+/// Ends the hold of a sale: what is left of its earnings becomes available. Does nothing if the hold has ended.
+/// This is the due step [`StepKind::HoldEnds`], and nothing else ends a hold.
+pub fn end_hold(writer: &Writer, entry: LedgerEntryRowId) -> Result<()> {
+    let Some(hold) = store::earnings_holds::find(writer.rows, entry)? else { return Ok(()) };
+    store::earnings_holds::delete(writer.rows, entry)?;
+    store::wallet::release(writer.rows, hold.team, hold.remaining)
+}
+
+/// Posts an entry that belongs to no purchase, and that is available at once. Checks first that no balance
+/// becomes negative: otherwise the error is [`StateCode::InsufficientCredits`] or
+/// [`StateCode::InsufficientEarnings`], and nothing was written.
+pub fn post_transfer(writer: &Writer, transfer: &Transfer, description: &str) -> Result<LedgerEntryRowId> {
+    let id = writer.new_id(Collection::LedgerEntries);
+    post_transfer_with_id(writer, id, transfer, description)
+}
+
+/// Like [`post_transfer`], with the ID of the entry.
+pub fn post_transfer_with_id(
+    writer: &Writer,
+    id: uuid::Uuid,
+    transfer: &Transfer,
+    description: &str,
+) -> Result<LedgerEntryRowId> {
+    for change in transfer.balance_changes(Cents(0)) {
+        let balances = store::wallet::balances(writer.rows, change.team)?;
+        if change.credits.0 < 0 && balances.credits.0 + change.credits.0 < 0 {
+            return Err(insufficient_credits(Cents(-change.credits.0)));
+        }
+        if change.available.0 < 0 && balances.available.0 + change.available.0 < 0 {
+            let message = format!(
+                "{} US dollars are more than your available earnings. Choose at most {}; pending earnings \
+                 become available when their hold ends.",
+                Cents(-change.available.0),
+                balances.available.max(Cents(0)),
+            );
+            return Err(Error::InvalidState(StateCode::InsufficientEarnings, message));
+        }
+    }
+    let entry = NewEntry {
+        id,
+        description,
+        purchase: None,
+        transfer,
+        pending: Cents(0),
+        created_at: writer.now,
+        available_at: writer.now,
+    };
+    store::ledger::insert(writer.rows, &entry)
+}
+
+/// Returns the error for a team that has fewer credits than something costs. It does not say how many it has,
+/// since others may see the message.
+pub fn insufficient_credits(cost: Cents) -> Error {
+    let message = format!(
+        "This costs {cost} US dollars in credits, but the wallet has less. Buy credits, or convert earnings."
+    );
+    Error::InvalidState(StateCode::InsufficientCredits, message)
+}
+
+/// Returns the postings of the newest entries, newest first, and at most [`MAX_ENTRIES`] entries: of all, or
+/// of those that change an account of a team.
+pub fn list_newest(
+    reader: &Reader,
+    _platform: Platform,
+    team: Option<TeamRowId>,
+    limit: usize,
+) -> Result<Vec<EntryPosting>> {
+    store::ledger::list_newest(reader.rows, team, limit.min(MAX_ENTRIES))
+}
+
+/// Returns the time at which earnings of a sale at `at` become available.
+pub fn hold_end(writer: &Writer, at: Timestamp) -> Timestamp {
+    at.plus_days(i64::from(writer.settings.payouts.hold_days))
+}

@@ -1,0 +1,137 @@
+//! The ledger: entries with their postings. Each insertion changes the stored balances, too.
+
+use uuid::Uuid;
+
+use super::{Reader, Writer, row, wallet};
+use crate::{
+    domain::{
+        ledger::{Account, EntryType, Posting, Transfer},
+        money::Cents,
+        row_ids::{LedgerEntryRowId, PurchaseRowId},
+        teams::TeamRowId,
+        time::Timestamp,
+    },
+    error::{Error, Result},
+    string_enum::StringEnum,
+};
+
+/// The fields of a ledger entry to insert.
+#[derive(Debug)]
+pub struct NewEntry<'a> {
+    /// ID of the entry.
+    pub id: Uuid,
+    /// Description for people.
+    pub description: &'a str,
+    /// Row ID of the related purchase.
+    pub purchase: Option<PurchaseRowId>,
+    /// What the entry moves.
+    pub transfer: &'a Transfer,
+    /// The part of the change of earnings that is on hold, or that is taken from holds.
+    pub pending: Cents,
+    /// Time of the entry.
+    pub created_at: Timestamp,
+    /// Time from which the earnings can be used. Only the end of a hold makes them available.
+    pub available_at: Timestamp,
+}
+
+/// Inserts an entry with its postings, and changes the balances. The postings must sum to zero. Fails if a
+/// balance of a team would become negative.
+pub fn insert(writer: &Writer, entry: &NewEntry) -> Result<LedgerEntryRowId> {
+    const ENTRY: &str =
+        "INSERT INTO ledger_entries (uuid, entry_type, description, purchase, created_at, available_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    const POSTING: &str = "INSERT INTO ledger_postings (entry, account, team, cents) VALUES (?1, ?2, ?3, ?4)";
+    if !entry.transfer.is_balanced() {
+        return Err(Error::internal("the postings of a ledger entry do not sum to zero"));
+    }
+    let row_id = LedgerEntryRowId(writer.insert(
+        ENTRY,
+        (
+            entry.id,
+            entry.transfer.entry_type.as_str(),
+            entry.description,
+            entry.purchase,
+            entry.created_at.0,
+            entry.available_at.0,
+        ),
+    )?);
+    for Posting { account, cents } in &entry.transfer.postings {
+        writer.execute(POSTING, (row_id, account.name(), account.team(), cents.0))?;
+    }
+    wallet::apply(writer, entry.transfer, entry.pending)?;
+    Ok(row_id)
+}
+
+/// Returns all postings of a purchase, in the order of its entries.
+pub fn list_purchase_postings(reader: &Reader, purchase: PurchaseRowId) -> Result<Vec<Posting>> {
+    const SQL: &str = "SELECT p.account, p.team, p.cents
+         FROM ledger_entries e JOIN ledger_postings p ON p.entry = e.id
+         WHERE e.purchase = ?1 ORDER BY e.id, p.account";
+    reader.query_all(SQL, [purchase], |row| read_posting(row, 0))
+}
+
+/// Returns the entry of the sale of a purchase; `None` if it has none.
+pub fn find_sale_entry(reader: &Reader, purchase: PurchaseRowId) -> Result<Option<LedgerEntryRowId>> {
+    const SQL: &str = "SELECT min(id) FROM ledger_entries WHERE purchase = ?1";
+    reader.query_one(SQL, [purchase], |row| row.get(0))
+}
+
+/// Reads an account and an amount from three columns: the name of the account, its team, and the cents.
+fn read_posting(row: &rusqlite::Row, first: usize) -> rusqlite::Result<Posting> {
+    let account = Account::new(row::string_enum(row, first)?, row.get(first + 1)?);
+    let account = account.ok_or(rusqlite::Error::InvalidQuery)?;
+    Ok(Posting { account, cents: Cents(row.get(first + 2)?) })
+}
+
+/// A posting of an entry, for operators.
+#[derive(Clone, Debug)]
+pub struct EntryPosting {
+    /// Row ID of the entry.
+    pub entry_row_id: LedgerEntryRowId,
+    /// ID of the entry.
+    pub entry: Uuid,
+    /// Reason for the movement of money.
+    pub entry_type: EntryType,
+    /// Time of the entry.
+    pub created_at: Timestamp,
+    /// Description for people.
+    pub description: String,
+    /// ID of the related purchase.
+    pub purchase: Option<Uuid>,
+    /// Change of an account.
+    pub posting: Posting,
+    /// Name of the team that owns the account.
+    pub team_name: Option<String>,
+}
+
+/// Returns the postings of the newest entries, newest first: of all entries, or of those that change an account
+/// of a team.
+pub fn list_newest(reader: &Reader, team: Option<TeamRowId>, limit: usize) -> Result<Vec<EntryPosting>> {
+    const ALL: &str = "SELECT id FROM ledger_entries ORDER BY created_at DESC, id DESC LIMIT ?1";
+    const OF_TEAM: &str =
+        "SELECT DISTINCT e.id FROM ledger_postings p JOIN ledger_entries e ON e.id = p.entry
+         WHERE p.team = ?2 ORDER BY e.created_at DESC, e.id DESC LIMIT ?1";
+    let entries = if team.is_some() { OF_TEAM } else { ALL };
+    let sql = format!(
+        "SELECT e.id, e.uuid, e.entry_type, e.created_at, e.description, b.uuid, p.account, p.team, p.cents, t.name
+         FROM ({entries}) n JOIN ledger_entries e ON e.id = n.id JOIN ledger_postings p ON p.entry = e.id
+         LEFT JOIN purchases b ON b.id = e.purchase LEFT JOIN teams t ON t.id = p.team
+         ORDER BY e.created_at DESC, e.id DESC, p.cents, p.account"
+    );
+    let read = |row: &rusqlite::Row| {
+        Ok(EntryPosting {
+            entry_row_id: row.get(0)?,
+            entry: row.get(1)?,
+            entry_type: row::string_enum(row, 2)?,
+            created_at: row::time(row, 3)?,
+            description: row.get(4)?,
+            purchase: row.get(5)?,
+            posting: read_posting(row, 6)?,
+            team_name: row.get(9)?,
+        })
+    };
+    match team {
+        Some(team) => reader.query_all(&sql, (limit as i64, team), read),
+        None => reader.query_all(&sql, [limit as i64], read),
+    }
+}
