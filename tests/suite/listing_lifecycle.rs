@@ -74,7 +74,7 @@ fn give_credits(writer: &mut Writer, team: &str) -> Result<()> {
     let team = store::teams::find(writer.rows, fixture_record_id("teams", team))?.unwrap();
     let id = writer.new_id(marketplace::domain::collections::Collection::Listings);
     let charge = Cents(-10_000);
-    marketplace::operations::quality_runs::charge(writer.rows, id, team.row_id, "gift", charge, writer.now)?;
+    marketplace::operations::quality_runs::charge(writer, id, team.row_id, "gift", charge)?;
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use std::{path::PathBuf, time::Duration};
 
 use marketplace::{
     config::{Layers, Settings},
-    domain::{jobs::Queue, money::Cents},
+    domain::{collections::Collection, jobs::Queue, money::Cents},
     market::Market,
     operations::{self, background, teams::TeamInput},
     store,
@@ -61,11 +61,8 @@ impl KilledMarket {
         killed_market.key = new_key.unwrap().1;
         let credited = market.write_blocking(|writer| {
             let team = operations::teams::resolve(writer.rows, TEAM)?.row_id;
-            let (id, amount) = (
-                writer.new_id(marketplace::domain::collections::Collection::LedgerEntries),
-                Cents(-CREDITS.0),
-            );
-            operations::quality_runs::charge(writer.rows, id, team, "nothing", amount, writer.now)
+            let (id, amount) = (writer.new_id(Collection::LedgerEntries), Cents(-CREDITS.0));
+            operations::quality_runs::charge(writer, id, team, "nothing", amount)
         });
         assert!(credited.unwrap());
         killed_market
