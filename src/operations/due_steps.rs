@@ -1,8 +1,11 @@
 //! What each due step does. The steps are carried out by [`crate::market`], in the order of their times.
 
-use super::taxonomy;
+use super::{ledger, taxonomy};
 use crate::{
-    domain::due_steps::{DueStep, StepKind},
+    domain::{
+        due_steps::{DueStep, StepKind},
+        row_ids::LedgerEntryRowId,
+    },
     error::{Error, Result},
     market::Writer,
     string_enum::StringEnum,
@@ -12,6 +15,7 @@ use crate::{
 pub fn run_step(writer: &mut Writer, step: &DueStep) -> Result<()> {
     match step.kind {
         StepKind::AssetTypeRetires => taxonomy::retire_asset_type(writer, step.subject),
+        StepKind::HoldEnds => ledger::end_hold(writer, LedgerEntryRowId(step.subject.0)),
         other => Err(Error::internal(format!("no operation carries out {}", other.as_str()))),
     }
 }

@@ -6,8 +6,9 @@ use crate::{
     domain::{
         collections::Collection,
         due_steps::StepKind,
+        events::{AvailableEarningsData, EventData},
         ledger::{Account, SaleTerms, Transfer},
-        money::Cents,
+        money::{CURRENCY, Cents},
         purchases::PurchaseKind,
         row_ids::{LedgerEntryRowId, PurchaseRowId},
         teams::TeamRowId,
@@ -196,7 +197,16 @@ pub fn has_credits(rows: &store::Reader, team: TeamRowId, amount: Cents) -> Resu
 pub fn end_hold(writer: &Writer, entry: LedgerEntryRowId) -> Result<()> {
     let Some(hold) = store::earnings_holds::find(writer.rows, entry)? else { return Ok(()) };
     store::earnings_holds::delete(writer.rows, entry)?;
-    store::wallet::release(writer.rows, hold.team, hold.remaining)
+    store::wallet::release(writer.rows, hold.team, hold.remaining)?;
+    let (ledger_entry_id, purchase_id) = store::ledger::find_ids(writer.rows, entry)?;
+    let data = AvailableEarningsData {
+        ledger_entry_id,
+        purchase_id,
+        amount: hold.remaining.to_string(),
+        currency: CURRENCY,
+        balances: store::wallet::balances(writer.rows, hold.team)?.into(),
+    };
+    writer.emit(Some(hold.team), ledger_entry_id, &EventData::EarningsAvailable(data))
 }
 
 /// Posts an entry that belongs to no purchase, and that is available at once. Checks first that no balance

@@ -76,6 +76,12 @@ pub fn find_sale_entry(reader: &Reader, purchase: PurchaseRowId) -> Result<Optio
     reader.query_one(SQL, [purchase], |row| row.get(0))
 }
 
+/// Returns the ID of an entry, and that of its purchase.
+pub fn find_ids(reader: &Reader, entry: LedgerEntryRowId) -> Result<(Uuid, Option<Uuid>)> {
+    const SQL: &str = "SELECT e.uuid, b.uuid FROM ledger_entries e LEFT JOIN purchases b ON b.id = e.purchase WHERE e.id = ?1";
+    reader.query_one(SQL, [entry], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
 /// Reads an account and an amount from three columns: the name of the account, its team, and the cents.
 fn read_posting(row: &rusqlite::Row, first: usize) -> rusqlite::Result<Posting> {
     let account = Account::new(row::string_enum(row, first)?, row.get(first + 1)?);

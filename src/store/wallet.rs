@@ -4,6 +4,7 @@
 use super::{Reader, Writer, row};
 use crate::{
     domain::{
+        events::BalanceData,
         ledger::{Account, AccountKind, Transfer},
         money::Cents,
         teams::TeamRowId,
@@ -22,6 +23,17 @@ pub struct Balances {
     pub pending: Cents,
     /// Earnings that can be converted or withdrawn: not on hold, and not used yet.
     pub available: Cents,
+}
+
+impl From<Balances> for BalanceData {
+    fn from(balances: Balances) -> BalanceData {
+        BalanceData {
+            credits: balances.credits.to_string(),
+            earned: balances.earned.to_string(),
+            pending: balances.pending.to_string(),
+            available: balances.available.to_string(),
+        }
+    }
 }
 
 /// Returns the balances of a team.

@@ -6,11 +6,12 @@ mod bulk;
 mod listings;
 mod quality;
 mod taxonomy;
+mod wallet;
 
 use serde::Serialize;
 use uuid::Uuid;
 
-pub use self::{assets::*, bulk::MAX_LISTED_IDS, listings::*, quality::*, taxonomy::*};
+pub use self::{assets::*, bulk::MAX_LISTED_IDS, listings::*, quality::*, taxonomy::*, wallet::*};
 pub use super::row_ids::EventRowId;
 use crate::string_enum::{StringEnum, string_enum};
 
@@ -121,6 +122,14 @@ events! {
     TaskQualityRefreshCompleted = "task_quality_refresh.completed" (TaskQualityRefreshData),
     /// A refresh of task quality failed.
     TaskQualityRefreshFailed = "task_quality_refresh.failed" (TaskQualityRefreshData),
+    /// Credits were added to a wallet: bought, given by the platform, or returned.
+    WalletCredited = "wallet.credited" (WalletData),
+    /// Credits were deducted from a wallet by the platform, or for a quality run.
+    WalletDebited = "wallet.debited" (WalletData),
+    /// Available earnings were converted into credits.
+    WalletConverted = "wallet.converted" (WalletData),
+    /// Earnings of a sale became available. The subject is the ledger entry of the sale.
+    EarningsAvailable = "earnings.available" (AvailableEarningsData),
     /// An asset kind retired.
     AssetTypeRetired = "asset_type.retired" (AssetTypeData),
 }
