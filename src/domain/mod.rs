@@ -19,6 +19,7 @@ pub mod listing_lifecycle;
 pub mod listings;
 pub mod money;
 pub mod notifications;
+pub mod offers;
 pub mod opportunities;
 pub mod principals;
 pub mod problems;
