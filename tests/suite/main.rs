@@ -10,6 +10,7 @@ mod harness;
 mod listing_lifecycle;
 mod mcp;
 mod permissions;
+mod sales;
 mod tour;
 mod untrusted_files;
 mod vendor_api;
