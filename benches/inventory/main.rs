@@ -129,6 +129,7 @@ fn attach_codebases(
         terms: "",
         delivery: None,
         available_from: None,
+        is_exclusive: false,
     };
     let listing = market.clock().new_id(marketplace::domain::collections::Collection::Listings);
     market

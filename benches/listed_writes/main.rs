@@ -197,6 +197,7 @@ fn create_listed_codebase(writer: &mut Writer, number: usize) -> Result<Uuid> {
         terms: "",
         delivery: None,
         available_from: None,
+        is_exclusive: false,
     };
     let listing_id = writer.new_id(marketplace::domain::collections::Collection::Listings);
     let listing = operations::listing_lifecycle::create(writer, &vendor, Actor::Team, listing_id, &fields)?;

@@ -65,6 +65,9 @@ impl Settings {
             ("quality.credits_per_run", self.quality.credits_per_run, 0.0, 1e6),
             ("fees.buyer_percent", self.fees.buyer_percent, 0.0, 100.0),
             ("fees.platform_percent", self.fees.platform_percent, 0.0, 100.0),
+            ("offers.expire_days", f64::from(self.offers.expire_days), 1.0, 3650.0),
+            ("purchases.pending_days", f64::from(self.purchases.pending_days), 1.0, 3650.0),
+            ("purchases.refund_days", f64::from(self.purchases.refund_days), 0.0, 3650.0),
             ("payouts.hold_days", f64::from(self.payouts.hold_days), 0.0, 3650.0),
             ("estimations.spread_percent", self.estimations.spread_percent as f64, 0.0, 100.0),
         ]

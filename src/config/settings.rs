@@ -315,6 +315,24 @@ pub struct FeeSettings {
     pub platform_percent: f64,
 }
 
+/// How long buyers' offers stand.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfferSettings {
+    /// Days after its submission until an offer expires.
+    pub expire_days: u32,
+}
+
+/// How long purchases can be paid and refunded.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PurchaseSettings {
+    /// Days after its creation until a purchase that is not paid is canceled.
+    pub pending_days: u32,
+    /// Days after its completion in which a purchase can be refunded.
+    pub refund_days: u32,
+}
+
 /// When earnings become available.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -377,6 +395,10 @@ pub struct Settings {
     pub quality: QualitySettings,
     /// Fees on sales.
     pub fees: FeeSettings,
+    /// How long buyers' offers stand.
+    pub offers: OfferSettings,
+    /// How long purchases can be paid and refunded.
+    pub purchases: PurchaseSettings,
     /// When earnings become available.
     pub payouts: PayoutSettings,
     /// Rates for estimations of repositories.

@@ -20,6 +20,7 @@ pub mod listing_lifecycle;
 pub mod listings;
 pub mod money;
 pub mod notifications;
+pub mod offers;
 pub mod opportunities;
 pub mod opportunity_fields;
 pub mod opportunity_lifecycle;

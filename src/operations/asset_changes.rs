@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::{access::Vendor, asset_events, assets, references::References};
 use crate::{
     domain::{
-        assets::{Channel, Kind},
+        assets::{Channel, Exclusivity, Kind},
         events::EventData,
         field_locks,
         inventory::{Asset, AssetChange, Change, CodebaseHistory},
@@ -89,9 +89,25 @@ pub fn check_update(
     // Without the asset, the references of an invalid body are still checked.
     let mut asset = found.unwrap_or_else(|| assets::new_asset(context, vendor, kind, group));
     let (title_before, stage_before) = (asset.title.clone(), asset.stage());
+    check_exclusivity(context, &asset, &change, &mut problems)?;
     apply(context, &references, &mut asset, change, &[], &mut problems);
     problems.into_result()?;
     Ok(ChangedAsset { asset, title_before, stage_before })
+}
+
+/// Adds a problem if a change makes a codebase available that was sold exclusively.
+fn check_exclusivity(
+    context: &CheckContext,
+    asset: &Asset,
+    change: &AssetChange,
+    problems: &mut Problems,
+) -> Result<()> {
+    let is_harmless = matches!(change.exclusivity, Change::Unchanged | Change::Set(Exclusivity::Unavailable));
+    if !is_harmless && store::exclusive_sales::is_sold(context.rows, asset.row_id)? {
+        let msg = "The codebase was sold exclusively, so `exclusivity` stays unavailable.";
+        problems.push(Problem::body(&["exclusivity"], "field_locked", msg));
+    }
+    Ok(())
 }
 
 /// Applies a change to a new asset. Also adds what is wrong with it to `problems`.

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::{
     access::Vendor,
     assets::{self, Deprecations},
-    listing_changes, listings,
+    exclusivity, listing_changes, listings,
     references::Groups,
 };
 use crate::{
@@ -131,6 +131,9 @@ pub fn attach(
         .collect();
     let counts = candidates.attach(vendor.team_row_id(), listing.row_id, &closed)?;
     if counts.attached > 0 {
+        if listing.is_exclusive {
+            exclusivity::check_listing(writer.rows, listing, true)?;
+        }
         listing_changes::record(writer, listing, change, actor, None)?;
     }
     let skipped = skip_counts(distinct.len() as u64 - found, counts);

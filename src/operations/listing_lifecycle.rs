@@ -8,15 +8,16 @@ use uuid::Uuid;
 
 use super::{
     access::{Platform, Vendor},
+    exclusivity,
     listing_changes::{check, perform, record},
     listings::{find, find_own},
-    quality_runs,
+    offer_changes, quality_runs,
 };
 use crate::{
     domain::{
         events::{EventData, ListingData},
         listing_lifecycle::{ListingState, Operation, missing_for_review},
-        listings::{Actor, Event, ListingRowId},
+        listings::{Actor, Event, LifecycleStage, ListingRowId},
         quality_runs::RunTrigger,
     },
     error::{Error, Problem, Result, StateCode},
@@ -71,6 +72,9 @@ pub fn update(
     let has_same_texts = store::listings::has_texts(writer.rows, listing.row_id, fields)?;
     let operation = if has_same_texts { Operation::UpdateTerms } else { Operation::UpdateTexts };
     perform(writer, &listing, operation, actor, |writer| {
+        if fields.is_exclusive {
+            exclusivity::check_listing(writer.rows, &listing, true)?;
+        }
         store::listings::update(writer.rows, listing.row_id, fields, writer.now)
     })
 }
@@ -90,6 +94,7 @@ pub fn submit(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> R
     let listing = find_own(writer.rows, vendor, id)?;
     check(&listing, Operation::Submit)?;
     check_complete(writer, &listing)?;
+    exclusivity::check_listing(writer.rows, &listing, listing.is_exclusive)?;
     let state = transition(writer, &listing, Operation::Submit, actor)?;
     if writer.is_replay {
         return Ok(Submission { state, run: None });
@@ -107,7 +112,11 @@ pub fn submit(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> R
 /// Withdraws a listing from review, and cancels its quality run.
 pub fn withdraw(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> Result<ListingState> {
     let listing = find_own(writer.rows, vendor, id)?;
-    let state = transition(writer, &listing, Operation::Withdraw, actor)?;
+    withdraw_found(writer, &listing, actor)
+}
+
+fn withdraw_found(writer: &mut Writer, listing: &ListingRow, actor: Actor) -> Result<ListingState> {
+    let state = transition(writer, listing, Operation::Withdraw, actor)?;
     if !writer.is_replay {
         quality_runs::cancel(writer, Subject::Listing(listing.row_id))?;
     }
@@ -147,6 +156,8 @@ pub fn reject(
 /// Publishes an approved listing in the catalog.
 pub fn publish(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> Result<ListingState> {
     let listing = find_own(writer.rows, vendor, id)?;
+    check(&listing, Operation::Publish)?;
+    exclusivity::check_listing(writer.rows, &listing, listing.is_exclusive)?;
     transition(writer, &listing, Operation::Publish, actor)
 }
 
@@ -156,15 +167,33 @@ pub fn unpublish(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -
     transition(writer, &listing, Operation::Unpublish, actor)
 }
 
-/// Archives a listing that is not in review.
+/// Archives a listing that is not in review, and declines the offers on it.
 pub fn archive(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> Result<ListingState> {
     let listing = find_own(writer.rows, vendor, id)?;
-    transition(writer, &listing, Operation::Archive, actor)
+    archive_found(writer, &listing, actor)
 }
 
-/// Restores a listing from the archive. It keeps its review status, and is not published.
+fn archive_found(writer: &mut Writer, listing: &ListingRow, actor: Actor) -> Result<ListingState> {
+    let state = transition(writer, listing, Operation::Archive, actor)?;
+    offer_changes::decline_all(writer, listing, actor)?;
+    Ok(state)
+}
+
+/// Archives a listing that is not archived, because its vendor can no longer sell it. Withdraws it from review
+/// first.
+pub fn archive_by_system(writer: &mut Writer, mut listing: ListingRow) -> Result<ListingState> {
+    if listing.status.stage() == LifecycleStage::Review {
+        listing.status = withdraw_found(writer, &listing, Actor::System)?.status;
+    }
+    archive_found(writer, &listing, Actor::System)
+}
+
+/// Restores a listing from the archive. It keeps its review status, and is not published. Fails while one of its
+/// assets is sold exclusively.
 pub fn restore(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> Result<ListingState> {
     let listing = find_own(writer.rows, vendor, id)?;
+    check(&listing, Operation::Restore)?;
+    exclusivity::check_not_sold(writer.rows, &listing)?;
     transition(writer, &listing, Operation::Restore, actor)
 }
 

@@ -6,19 +6,22 @@ use marketplace_index::{Facets, Filters, Scope, Search, Start};
 use uuid::Uuid;
 
 use super::{
-    access::{Platform, Vendor},
+    access::{Buyer, Platform, Vendor},
     browse,
 };
 use crate::{
     domain::{
         browse::SortOrder,
-        listings::{LifecycleStage, ListingRowId, WorkspaceView},
+        listings::{CatalogStatus, LifecycleStage, ListingRowId, WorkspaceView},
         money::Cents,
     },
     error::{Error, Result},
     market::Reader,
     search,
-    store::{self, listing_history::HistoryEvent, listings::ListingRow, renderings::Rendering},
+    store::{
+        self, listing_history::HistoryEvent, listings::ListingRow, purchases::PurchaseLevel,
+        renderings::Rendering,
+    },
     string_enum::StringEnum,
 };
 
@@ -31,6 +34,26 @@ pub fn find(rows: &store::Reader, _platform: Platform, id: Uuid) -> Result<Listi
 pub fn find_own(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<ListingRow> {
     let found = store::listings::find(rows, id)?.filter(|listing| listing.team == vendor.team_row_id());
     found.ok_or_else(|| Error::not_found("listing"))
+}
+
+/// Returns a listing that a team may buy or bid on: one in the catalog that is not its own. One that is not in
+/// the catalog does not exist for a team that may not see it.
+pub fn find_on_sale(rows: &store::Reader, buyer: &Buyer, id: Uuid) -> Result<ListingRow> {
+    let team = buyer.team_row_id();
+    let listing = store::listings::find(rows, id)?.ok_or_else(|| Error::not_found("listing"))?;
+    if listing.team == team {
+        let message = "The listing is your team's own. A team cannot buy or bid on its own listings.";
+        return Err(Error::Conflict(message.to_owned()));
+    }
+    if listing.status.catalog == CatalogStatus::Published {
+        return Ok(listing);
+    }
+    if store::purchases::purchase_level(rows, team, listing.row_id)? == PurchaseLevel::Nothing {
+        return Err(Error::not_found("listing"));
+    }
+    let message =
+        "The listing is not in the catalog now, so it cannot be bought, and there is no bidding on it.";
+    Err(Error::Conflict(message.to_owned()))
 }
 
 /// Parameters of a page of own listings.

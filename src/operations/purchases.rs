@@ -1,13 +1,310 @@
-//! Purchases of a buyer.
+//! Purchases: buyers buy listings, samples, and selections of assets, and the platform completes and refunds.
+//!
+//! A purchase keeps its price, its fees, and the assets that it covers from its creation. What a buyer selects is
+//! priced in `selections`, and accepted offers come from `offers`.
 
-use super::access::Buyer;
+use uuid::Uuid;
+
+use super::{
+    access::{Buyer, Platform},
+    exclusive_sales, exclusivity,
+    ledger::{self, SaleToPost},
+    listings, notifications, purchase_changes, selections,
+};
 use crate::{
-    error::Result,
-    market::Reader,
-    store::{self, purchases::Purchase},
+    domain::{
+        collections::Collection,
+        due_steps::StepKind,
+        events::EventData,
+        ledger::{PaymentSource, SaleTerms},
+        listings::Actor,
+        money::Cents,
+        notifications::NotificationType,
+        purchases::{
+            AssetScope, Charges, PayWith, PurchaseKind, PurchaseOperation, PurchaseStatus, ScopeMode,
+        },
+        row_ids::{OfferRowId, PurchaseRowId},
+        teams::TeamRowId,
+    },
+    error::{Error, Problem, Result, StateCode},
+    market::{Reader, Writer},
+    store::{
+        self,
+        listings::ListingRow,
+        purchases::{NewPurchase, Purchase, PurchaseRow},
+    },
 };
 
 /// Returns the team's completed purchases, newest first.
 pub fn list(reader: &Reader, buyer: &Buyer) -> Result<Vec<Purchase>> {
     store::purchases::list(reader.rows, buyer.team_row_id())
+}
+
+/// What a buyer wants to buy.
+#[derive(Clone, Copy, Debug)]
+pub struct PurchaseInput<'a> {
+    /// ID of the listing.
+    pub listing: Uuid,
+    /// The listing, or its sample. Purchases by an accepted bid are made by accepting an offer.
+    pub kind: PurchaseKind,
+    /// IDs of the selected assets, at most [`MAX_SELECTED_ASSETS`](crate::domain::purchases::MAX_SELECTED_ASSETS);
+    /// `None` for all assets of the listing.
+    pub asset_ids: Option<&'a [Uuid]>,
+    /// How the buyer pays.
+    pub pay_with: PayWith,
+}
+
+/// A sale that is about to be made.
+#[derive(Clone, Debug)]
+pub struct Sale<'a> {
+    /// The listing.
+    pub listing: &'a ListingRow,
+    /// Row ID of the buyer.
+    pub buyer: TeamRowId,
+    /// What is bought.
+    pub kind: PurchaseKind,
+    /// Row ID of the accepted offer; `Some` only for purchases by accepted bid.
+    pub offer: Option<OfferRowId>,
+    /// The assets that it covers.
+    pub scope: AssetScope,
+    /// Price before fees.
+    pub price: Cents,
+    /// How the buyer pays.
+    pub pay_with: PayWith,
+}
+
+/// Buys a published listing, its sample, or a selection of its assets.
+///
+/// With credits the purchase is completed at once, and so is one that is free. With an invoice it is pending
+/// until the platform completes it, or for `purchases.pending_days`.
+pub fn create(
+    writer: &mut Writer,
+    buyer: &Buyer,
+    actor: Actor,
+    input: &PurchaseInput,
+) -> Result<PurchaseRow> {
+    let listing = listings::find_on_sale(writer.rows, buyer, input.listing)?;
+    let (mode, asset_ids) = check_scope(&listing, input)?;
+    let listed_price = listed_price(&listing, input.kind)?;
+    let price = match mode {
+        ScopeMode::Selection => selections::price(writer.rows, &listing, asset_ids, listed_price)?,
+        ScopeMode::All | ScopeMode::Sample => listed_price,
+    };
+    let sale = Sale {
+        listing: &listing,
+        buyer: buyer.team_row_id(),
+        kind: input.kind,
+        offer: None,
+        scope: AssetScope { mode, asset_ids: asset_ids.to_vec() },
+        price,
+        pay_with: input.pay_with,
+    };
+    check_sale(writer.rows, &sale)?;
+    start(writer, actor, &sale)
+}
+
+fn check_scope<'a>(listing: &ListingRow, input: &PurchaseInput<'a>) -> Result<(ScopeMode, &'a [Uuid])> {
+    let invalid = |field, rule: &str| Err(Error::invalid(Problem::body(&[field], "value_error", rule)));
+    match (input.kind, input.asset_ids) {
+        (PurchaseKind::AcceptedBid, _) => {
+            invalid("kind", "A purchase by an accepted bid is made by the vendor, who accepts an offer.")
+        }
+        (PurchaseKind::Sample, Some(_)) => {
+            invalid("asset_ids", "A sample is of the whole listing. Leave out `asset_ids`.")
+        }
+        (PurchaseKind::Sample, None) => Ok((ScopeMode::Sample, &[])),
+        (PurchaseKind::Full, None) => Ok((ScopeMode::All, &[])),
+        (PurchaseKind::Full, Some(_)) if listing.is_exclusive => {
+            let message = "The listing is only sold as a whole. Leave out `asset_ids`.";
+            Err(Error::Conflict(message.to_owned()))
+        }
+        (PurchaseKind::Full, Some(asset_ids)) => Ok((ScopeMode::Selection, asset_ids)),
+    }
+}
+
+/// Returns the price of a listing, or that of its sample.
+fn listed_price(listing: &ListingRow, kind: PurchaseKind) -> Result<Cents> {
+    let (price, message) = if kind == PurchaseKind::Sample {
+        (listing.sample_price, "The listing offers no sample.")
+    } else {
+        (listing.price, "The listing has no price at which it can be bought. Bid on it, if it accepts bids.")
+    };
+    price.ok_or_else(|| Error::Conflict(message.to_owned()))
+}
+
+/// Checks that no earlier purchase forbids a sale: the buyer has no standing purchase of the same kind, and no
+/// asset was sold exclusively.
+pub fn check_sale(rows: &store::Reader, sale: &Sale) -> Result<()> {
+    let is_of_data = sale.kind.is_of_data();
+    if store::purchases::has_standing(rows, sale.buyer, sale.listing.row_id, is_of_data)? {
+        let message = match sale.kind {
+            PurchaseKind::Sample => {
+                "Your team already has a purchase of this sample that is pending or completed."
+            }
+            PurchaseKind::Full => {
+                "Your team already has a purchase of this listing that is pending or completed."
+            }
+            PurchaseKind::AcceptedBid => {
+                "The bidder already has a purchase of this listing. Decline the offer."
+            }
+        };
+        return Err(Error::Conflict(message.to_owned()));
+    }
+    if is_of_data {
+        exclusivity::check_sale(rows, sale.listing)
+    } else {
+        exclusivity::check_not_sold(rows, sale.listing)
+    }
+}
+
+/// Returns what a purchase at this price costs now.
+pub fn charges(writer: &Writer, price: Cents) -> Charges {
+    let fees = &writer.settings.fees;
+    Charges::new(price, fees.buyer_percent, fees.platform_percent)
+}
+
+/// Creates the purchase of a checked sale, and completes it if nothing has to be waited for.
+pub fn start(writer: &mut Writer, actor: Actor, sale: &Sale) -> Result<PurchaseRow> {
+    let purchase = insert(writer, sale)?;
+    purchase_changes::emit_to_buyer(writer, &purchase, actor, EventData::PurchaseCreated)?;
+    if purchase.charges.total().0 == 0 || purchase.pay_with == PayWith::Credits {
+        return complete_paid(writer, purchase, actor);
+    }
+    let pending_days = i64::from(writer.settings.purchases.pending_days);
+    writer.schedule(StepKind::PurchaseExpires, purchase.row_id, writer.now.plus_days(pending_days))?;
+    Ok(purchase)
+}
+
+fn insert(writer: &Writer, sale: &Sale) -> Result<PurchaseRow> {
+    let (listing, charges) = (sale.listing, charges(writer, sale.price));
+    let new = NewPurchase {
+        id: writer.new_id(Collection::Purchases),
+        listing: listing.row_id,
+        buyer: sale.buyer,
+        kind: sale.kind,
+        status: PurchaseStatus::Pending,
+        offer: sale.offer,
+        scope: &sale.scope,
+        pay_with: sale.pay_with,
+        is_exclusive: listing.is_exclusive && sale.kind.is_of_data(),
+        price: charges.price,
+        buyer_fee: charges.buyer_fee,
+        platform_fee: charges.platform_fee,
+        created_at: writer.now,
+        paid_at: None,
+        refunded_at: None,
+        agreement_document: None,
+        agreement_signed_at: None,
+    };
+    Ok(PurchaseRow {
+        row_id: store::purchases::insert(writer.rows, &new)?,
+        id: new.id,
+        status: new.status,
+        kind: new.kind,
+        pay_with: new.pay_with,
+        is_exclusive: new.is_exclusive,
+        charges,
+        created_at: new.created_at,
+        paid_at: None,
+        buyer: new.buyer,
+        vendor: listing.team,
+        listing: listing.row_id,
+        listing_id: listing.id,
+        listing_title: listing.title.clone(),
+    })
+}
+
+/// Completes a pending purchase whose invoice was paid.
+pub fn complete(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid) -> Result<PurchaseRow> {
+    let purchase = find(writer.rows, platform, id)?;
+    purchase_changes::check(&purchase, PurchaseOperation::Complete)?;
+    if purchase.kind.is_of_data() {
+        exclusivity::check_completion(writer.rows, &purchase)?;
+    }
+    writer.unschedule(StepKind::PurchaseExpires, purchase.row_id)?;
+    complete_paid(writer, purchase, actor)
+}
+
+/// Takes the payment of a purchase, signs the agreement, and carries out an exclusive sale.
+fn complete_paid(writer: &mut Writer, purchase: PurchaseRow, actor: Actor) -> Result<PurchaseRow> {
+    let status = purchase_changes::check(&purchase, PurchaseOperation::Complete)?;
+    pay(writer, &purchase)?;
+    let agreement = writer.new_id(Collection::AgreementDocuments);
+    store::purchases::set_completed(writer.rows, purchase.row_id, agreement, writer.now)?;
+    let purchase = PurchaseRow { status, paid_at: Some(writer.now), ..purchase };
+    purchase_changes::emit_to_buyer(writer, &purchase, actor, EventData::PurchaseCompleted)?;
+    purchase_changes::emit_to_vendor(writer, &purchase, actor, EventData::PurchaseCompleted)?;
+    notify_vendor(writer, &purchase)?;
+    if purchase.is_exclusive {
+        exclusive_sales::record(writer, &purchase)?;
+    }
+    Ok(purchase)
+}
+
+fn pay(writer: &Writer, purchase: &PurchaseRow) -> Result<()> {
+    let Charges { price, buyer_fee, platform_fee } = purchase.charges;
+    let source = match purchase.pay_with {
+        PayWith::Credits => PaymentSource::Credits,
+        PayWith::Invoice => PaymentSource::Invoice,
+    };
+    let (buyer, vendor) = (purchase.buyer, purchase.vendor);
+    let terms = SaleTerms { kind: purchase.kind, buyer, vendor, price, buyer_fee, platform_fee, source };
+    let sale = SaleToPost { purchase: purchase.row_id, title: &purchase.listing_title, terms };
+    ledger::post_sale(writer, &sale)?;
+    Ok(())
+}
+
+fn notify_vendor(writer: &Writer, purchase: &PurchaseRow) -> Result<()> {
+    let (name, proceeds) = (&purchase.listing_title, purchase.charges.proceeds());
+    let what = if purchase.kind == PurchaseKind::Sample { "The sample of " } else { "" };
+    let message = format!("{what}\u{201c}{name}\u{201d} was sold. You get ${proceeds}.");
+    let title = if purchase.kind == PurchaseKind::Sample { "Sample sold" } else { "Listing sold" };
+    notifications::send(writer, purchase.vendor, NotificationType::SaleCompleted, title, &message)
+}
+
+/// Cancels a pending purchase. The offer that it may come from stays accepted.
+pub fn cancel(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid) -> Result<()> {
+    let purchase = find(writer.rows, platform, id)?;
+    purchase_changes::cancel(writer, &purchase, actor)
+}
+
+/// Cancels a purchase that was not paid in time. This is the due step [`StepKind::PurchaseExpires`]. Does
+/// nothing if the purchase is not pending.
+pub fn expire(writer: &mut Writer, row_id: PurchaseRowId) -> Result<()> {
+    match store::purchases::find_by_row_id(writer.rows, row_id)? {
+        Some(purchase) if purchase.status == PurchaseStatus::Pending => {
+            purchase_changes::cancel(writer, &purchase, Actor::System)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refunds a completed purchase, within `purchases.refund_days` of its completion. All its postings are undone.
+/// If it was an exclusive sale, its codebases are available again, and listings that were archived because of it
+/// can be restored; nothing is published again.
+pub fn refund(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid) -> Result<PurchaseRow> {
+    let purchase = find(writer.rows, platform, id)?;
+    let status = purchase_changes::check(&purchase, PurchaseOperation::Refund)?;
+    let refund_days = writer.settings.purchases.refund_days;
+    let paid_at = purchase.paid_at.ok_or_else(|| Error::internal("a completed purchase was not paid"))?;
+    if writer.now > paid_at.plus_days(i64::from(refund_days)) {
+        let message = format!(
+            "A purchase can be refunded for {refund_days} days after its completion. This one was completed at \
+             {paid_at}."
+        );
+        return Err(Error::InvalidState(StateCode::RefundWindowClosed, message));
+    }
+    ledger::post_refund(writer, purchase.row_id, &purchase.listing_title)?;
+    store::purchases::set_refunded(writer.rows, purchase.row_id, writer.now)?;
+    let purchase = PurchaseRow { status, ..purchase };
+    if purchase.is_exclusive {
+        exclusive_sales::reverse(writer, &purchase)?;
+    }
+    purchase_changes::emit_to_buyer(writer, &purchase, actor, EventData::PurchaseRefunded)?;
+    purchase_changes::emit_to_vendor(writer, &purchase, actor, EventData::PurchaseRefunded)?;
+    Ok(purchase)
+}
+
+fn find(rows: &store::Reader, _platform: Platform, id: Uuid) -> Result<PurchaseRow> {
+    store::purchases::find(rows, id)?.ok_or_else(|| Error::not_found("purchase"))
 }

@@ -43,6 +43,12 @@ pub struct ListingRow {
     pub description: String,
     /// Buy-now price; `None` if the listing has no fixed price.
     pub price: Option<Cents>,
+    /// Price of the sample; `None` if no sample is offered.
+    pub sample_price: Option<Cents>,
+    /// Whether buyers can bid.
+    pub accepts_bids: bool,
+    /// Whether the listing is sold once, exclusively.
+    pub is_exclusive: bool,
 }
 
 impl ListingRow {
@@ -58,7 +64,7 @@ impl ListingRow {
 
 const SELECT_ROW: &str =
     "SELECT l.id, l.uuid, l.team, l.review_status, l.catalog_status, l.certified_at, l.featured, l.title,
-         l.description, l.price_cents
+         l.description, l.price_cents, l.sample_price_cents, l.accepts_bids, l.exclusive
      FROM listings l";
 
 fn read_row(row: &rusqlite::Row) -> rusqlite::Result<ListingRow> {
@@ -72,6 +78,9 @@ fn read_row(row: &rusqlite::Row) -> rusqlite::Result<ListingRow> {
         title: row.get("title")?,
         description: row.get("description")?,
         price: row::optional_cents(row, "price_cents")?,
+        sample_price: row::optional_cents(row, "sample_price_cents")?,
+        accepts_bids: row.get("accepts_bids")?,
+        is_exclusive: row.get("exclusive")?,
     })
 }
 
@@ -110,11 +119,13 @@ pub struct ListingFields<'a> {
     pub delivery: Option<(DeliveryMethod, u32)>,
     /// Time from which the data can be delivered.
     pub available_from: Option<Timestamp>,
+    /// Whether the listing is sold once, exclusively. All its assets must then be available for that.
+    pub is_exclusive: bool,
 }
 
-/// Returns the values of the editable columns, in the order of the parameters `?1` to `?11` of the statements
+/// Returns the values of the editable columns, in the order of the parameters `?1` to `?12` of the statements
 /// below.
-fn field_values<'w>(fields: &'w ListingFields) -> Result<[Box<dyn ToSql + 'w>; 11]> {
+fn field_values<'w>(fields: &'w ListingFields) -> Result<[Box<dyn ToSql + 'w>; 12]> {
     Ok([
         Box::new(fields.title),
         Box::new(fields.description),
@@ -127,6 +138,7 @@ fn field_values<'w>(fields: &'w ListingFields) -> Result<[Box<dyn ToSql + 'w>; 1
         Box::new(fields.delivery.map(|(method, _)| method.as_str())),
         Box::new(fields.delivery.map(|(_, days)| days)),
         Box::new(fields.available_from.map(|at| at.0)),
+        Box::new(fields.is_exclusive),
     ])
 }
 
@@ -140,9 +152,9 @@ pub fn insert(
 ) -> Result<ListingRowId> {
     const SQL: &str =
         "INSERT INTO listings (title, description, domain_tags, tag_slugs, price_cents, sample_price_cents,
-             accepts_bids, terms, delivery_method, delivery_days, available_from,
+             accepts_bids, terms, delivery_method, delivery_days, available_from, exclusive,
              uuid, team, review_status, catalog_status, created_at, updated_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 'draft', 'unpublished', ?14, ?14)";
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 'draft', 'unpublished', ?15, ?15)";
     let columns = field_values(fields)?;
     let rest: [&dyn ToSql; 3] = [&id, &team, &at.0];
     let parameters = columns.iter().map(|column| &**column).chain(rest);
@@ -155,10 +167,10 @@ pub fn insert(
 pub fn update(writer: &Writer, row_id: ListingRowId, fields: &ListingFields, at: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE listings SET title = ?1, description = ?2, domain_tags = ?3, tag_slugs = ?4, price_cents = ?5,
              sample_price_cents = ?6, accepts_bids = ?7, terms = ?8, delivery_method = ?9, delivery_days = ?10,
-             available_from = ?11, updated_at = ?12
-         WHERE id = ?13 AND (title, description, domain_tags, tag_slugs, price_cents, sample_price_cents, accepts_bids,
-                 terms, delivery_method, delivery_days, available_from)
-             IS NOT (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+             available_from = ?11, exclusive = ?12, updated_at = ?13
+         WHERE id = ?14 AND (title, description, domain_tags, tag_slugs, price_cents, sample_price_cents, accepts_bids,
+                 terms, delivery_method, delivery_days, available_from, exclusive)
+             IS NOT (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
     let columns = field_values(fields)?;
     let rest: [&dyn ToSql; 2] = [&at.0, &row_id];
     let parameters = columns.iter().map(|column| &**column).chain(rest);

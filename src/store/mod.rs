@@ -13,6 +13,7 @@ pub mod earnings;
 pub mod earnings_holds;
 pub mod estimations;
 pub mod events;
+pub mod exclusive_sales;
 pub mod grants;
 pub mod groups;
 pub mod idempotency;

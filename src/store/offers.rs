@@ -9,7 +9,12 @@ use super::{
 };
 use crate::{
     domain::{
-        listings::ListingRowId, money::Cents, purchases::OfferStatus, row_ids::OfferRowId, teams::TeamRowId,
+        listings::{CatalogStatus, ListingRowId},
+        money::Cents,
+        offers::OfferStatus,
+        purchases::PayWith,
+        row_ids::OfferRowId,
+        teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
@@ -27,6 +32,8 @@ pub struct NewOffer {
     pub buyer: TeamRowId,
     /// Amount offered.
     pub amount: Cents,
+    /// How the buyer pays if the offer is accepted.
+    pub pay_with: PayWith,
     /// State of the offer.
     pub status: OfferStatus,
     /// Time of creation.
@@ -38,8 +45,8 @@ pub struct NewOffer {
 /// Inserts an offer, queues the listing so that its number of active bids is updated, and returns the row ID.
 pub fn insert(writer: &Writer, offer: &NewOffer) -> Result<OfferRowId> {
     const SQL: &str =
-        "INSERT INTO offers (uuid, listing, buyer, amount_cents, status, created_at, updated_at, decided_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+        "INSERT INTO offers (uuid, listing, buyer, amount_cents, status, created_at, updated_at, decided_at, pay_with)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
     let updated_at = offer.decided_at.unwrap_or(offer.created_at);
     let row_id = writer.insert(
         SQL,
@@ -52,6 +59,7 @@ pub fn insert(writer: &Writer, offer: &NewOffer) -> Result<OfferRowId> {
             offer.created_at.0,
             updated_at.0,
             offer.decided_at.map(|at| at.0),
+            offer.pay_with.as_str(),
         ),
     )?;
     index_queue::enqueue(writer, offer.listing)?;
@@ -94,4 +102,102 @@ pub fn list(reader: &Reader, buyer: TeamRowId) -> Result<Vec<Offer>> {
             decided_at: row::optional_time(row, 8)?,
         })
     })
+}
+
+/// An offer with what decides what can be done with it.
+#[derive(Clone, Debug)]
+pub struct OfferRow {
+    /// Row ID of the offer.
+    pub row_id: OfferRowId,
+    /// ID of the offer.
+    pub id: Uuid,
+    /// Status of the offer.
+    pub status: OfferStatus,
+    /// Amount offered.
+    pub amount: Cents,
+    /// How the buyer pays if the offer is accepted.
+    pub pay_with: PayWith,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Row ID of the buyer.
+    pub buyer: TeamRowId,
+    /// Whether the buyer may still buy: it has the buyer role and has accepted the NDA.
+    pub buyer_may_buy: bool,
+    /// Row ID of the vendor.
+    pub vendor: TeamRowId,
+    /// Row ID of the listing.
+    pub listing: ListingRowId,
+    /// ID of the listing.
+    pub listing_id: Uuid,
+    /// Title of the listing.
+    pub listing_title: String,
+    /// Status of the listing in the catalog.
+    pub listing_status: CatalogStatus,
+}
+
+const SELECT_ROW: &str = "SELECT o.id, o.uuid, o.status, o.amount_cents, o.pay_with, o.created_at, o.buyer,
+         t.is_buyer AND t.nda_accepted_at IS NOT NULL, l.team, l.id, l.uuid, l.title, l.catalog_status
+     FROM offers o JOIN listings l ON l.id = o.listing JOIN teams t ON t.id = o.buyer";
+
+fn read_row(row: &rusqlite::Row) -> rusqlite::Result<OfferRow> {
+    let mut columns = row::ColumnIndexes::default();
+    // Struct fields are evaluated in source order, which must match the order of the columns.
+    Ok(OfferRow {
+        row_id: row.get(columns.next())?,
+        id: row.get(columns.next())?,
+        status: row::string_enum(row, columns.next())?,
+        amount: Cents(row.get(columns.next())?),
+        pay_with: row::string_enum(row, columns.next())?,
+        created_at: row::time(row, columns.next())?,
+        buyer: row.get(columns.next())?,
+        buyer_may_buy: row.get(columns.next())?,
+        vendor: row.get(columns.next())?,
+        listing: row.get(columns.next())?,
+        listing_id: row.get(columns.next())?,
+        listing_title: row.get(columns.next())?,
+        listing_status: row::string_enum(row, columns.next())?,
+    })
+}
+
+/// Returns the offer with this ID.
+pub fn find(reader: &Reader, id: Uuid) -> Result<Option<OfferRow>> {
+    reader.query_first(&format!("{SELECT_ROW} WHERE o.uuid = ?1"), [id], read_row)
+}
+
+/// Returns the offer with this row ID.
+pub fn find_by_row_id(reader: &Reader, row_id: OfferRowId) -> Result<Option<OfferRow>> {
+    reader.query_first(&format!("{SELECT_ROW} WHERE o.id = ?1"), [row_id], read_row)
+}
+
+/// Returns the submitted offers on a listing, oldest first.
+pub fn list_submitted(reader: &Reader, listing: ListingRowId) -> Result<Vec<OfferRow>> {
+    let sql = format!("{SELECT_ROW} WHERE o.listing = ?1 AND o.status = 'submitted' ORDER BY o.id");
+    reader.query_all(&sql, [listing], read_row)
+}
+
+/// Whether a buyer has a submitted offer on a listing.
+pub fn has_submitted(reader: &Reader, buyer: TeamRowId, listing: ListingRowId) -> Result<bool> {
+    const SQL: &str =
+        "SELECT EXISTS (SELECT 1 FROM offers WHERE listing = ?1 AND buyer = ?2 AND status = 'submitted')";
+    reader.query_one(SQL, (listing, buyer), |row| row.get(0))
+}
+
+/// Updates what a buyer offers.
+pub fn update_terms(
+    writer: &Writer,
+    offer: OfferRowId,
+    amount: Cents,
+    pay_with: PayWith,
+    at: Timestamp,
+) -> Result<()> {
+    const SQL: &str = "UPDATE offers SET amount_cents = ?2, pay_with = ?3, updated_at = ?4 WHERE id = ?1";
+    writer.execute(SQL, (offer, amount.0, pay_with.as_str(), at.0))?;
+    Ok(())
+}
+
+/// Records the decision on an offer, and queues its listing so that its number of active bids is updated.
+pub fn set_decided(writer: &Writer, offer: &OfferRow, status: OfferStatus, at: Timestamp) -> Result<()> {
+    const SQL: &str = "UPDATE offers SET status = ?2, updated_at = ?3, decided_at = ?3 WHERE id = ?1";
+    writer.execute(SQL, (offer.row_id, status.as_str(), at.0))?;
+    index_queue::enqueue(writer, offer.listing)
 }

@@ -1,4 +1,4 @@
-//! Purchases, as their buyers see them.
+//! Purchases, with the assets that they cover. Exclusive sales are in `exclusive_sales`.
 
 use uuid::Uuid;
 
@@ -7,8 +7,8 @@ use crate::{
     domain::{
         listings::ListingRowId,
         money::Cents,
-        purchases::{AssetScope, PurchaseKind, PurchaseStatus},
-        row_ids::{OfferRowId, PurchaseRowId},
+        purchases::{AssetScope, Charges, PayWith, PurchaseKind, PurchaseStatus, ScopeMode},
+        row_ids::{AssetRowId, OfferRowId, PurchaseRowId},
         teams::TeamRowId,
         time::Timestamp,
     },
@@ -31,8 +31,12 @@ pub struct NewPurchase<'a> {
     pub status: PurchaseStatus,
     /// Row ID of the accepted offer; `Some` only for purchases by accepted bid.
     pub offer: Option<OfferRowId>,
-    /// The assets that it covers.
+    /// The assets that it covers. Unless it is a selection, these are all assets that the listing has now.
     pub scope: &'a AssetScope,
+    /// How the buyer pays.
+    pub pay_with: PayWith,
+    /// Whether it is an exclusive sale once it is completed.
+    pub is_exclusive: bool,
     /// Price before fees.
     pub price: Cents,
     /// Fee that the buyer pays in addition to the price.
@@ -51,15 +55,15 @@ pub struct NewPurchase<'a> {
     pub agreement_signed_at: Option<Timestamp>,
 }
 
-/// Inserts a purchase and returns its row ID.
+/// Inserts a purchase with the assets that it covers, and returns its row ID.
 pub fn insert(writer: &Writer, purchase: &NewPurchase) -> Result<PurchaseRowId> {
     const SQL: &str = "INSERT INTO purchases (uuid, listing, buyer, kind, status, offer, scope, price_cents,
              buyer_fee_cents, platform_fee_cents, created_at, paid_at, refunded_at, agreement_document,
-             agreement_signed_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
-    let row_id = writer.insert(
+             agreement_signed_at, pay_with, exclusive)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
+    let row_id = PurchaseRowId(writer.insert(
         SQL,
-        (
+        rusqlite::params![
             purchase.id,
             purchase.listing.0,
             purchase.buyer.0,
@@ -75,9 +79,165 @@ pub fn insert(writer: &Writer, purchase: &NewPurchase) -> Result<PurchaseRowId> 
             purchase.refunded_at.map(|at| at.0),
             purchase.agreement_document,
             purchase.agreement_signed_at.map(|at| at.0),
-        ),
-    )?;
-    Ok(PurchaseRowId(row_id))
+            purchase.pay_with.as_str(),
+            purchase.is_exclusive,
+        ],
+    )?);
+    insert_assets(writer, row_id, purchase)?;
+    Ok(row_id)
+}
+
+/// Stores which assets a purchase covers. One statement, however many they are.
+fn insert_assets(writer: &Writer, row_id: PurchaseRowId, purchase: &NewPurchase) -> Result<()> {
+    const LISTED: &str = "INSERT INTO purchase_assets (purchase, asset)
+         SELECT ?1, asset FROM listing_assets WHERE listing = ?2";
+    const SELECTED: &str = "INSERT OR IGNORE INTO purchase_assets (purchase, asset)
+         SELECT ?1, a.id FROM json_each(?2) j JOIN assets a ON a.uuid = unhex(j.value)";
+    if purchase.scope.mode == ScopeMode::Selection {
+        let ids: Vec<String> = purchase.scope.asset_ids.iter().map(|id| id.simple().to_string()).collect();
+        writer.execute(SELECTED, (row_id, row::to_json(&ids)?))?;
+    } else {
+        writer.execute(LISTED, (row_id, purchase.listing))?;
+    }
+    Ok(())
+}
+
+/// A purchase with what decides what can be done with it.
+#[derive(Clone, Debug)]
+pub struct PurchaseRow {
+    /// Row ID of the purchase.
+    pub row_id: PurchaseRowId,
+    /// ID of the purchase.
+    pub id: Uuid,
+    /// Status of the purchase.
+    pub status: PurchaseStatus,
+    /// Kind of purchase.
+    pub kind: PurchaseKind,
+    /// How the buyer pays.
+    pub pay_with: PayWith,
+    /// Whether it is an exclusive sale once it is completed.
+    pub is_exclusive: bool,
+    /// What it costs.
+    pub charges: Charges,
+    /// Time at which it was created.
+    pub created_at: Timestamp,
+    /// Time of payment; `None` until then.
+    pub paid_at: Option<Timestamp>,
+    /// Row ID of the buyer.
+    pub buyer: TeamRowId,
+    /// Row ID of the vendor.
+    pub vendor: TeamRowId,
+    /// Row ID of the listing.
+    pub listing: ListingRowId,
+    /// ID of the listing.
+    pub listing_id: Uuid,
+    /// Title of the listing.
+    pub listing_title: String,
+}
+
+const SELECT_ROW: &str =
+    "SELECT p.id, p.uuid, p.status, p.kind, p.pay_with, p.exclusive, p.price_cents, p.buyer_fee_cents,
+         p.platform_fee_cents, p.created_at, p.paid_at, p.buyer, l.team, l.id, l.uuid, l.title
+     FROM purchases p JOIN listings l ON l.id = p.listing";
+
+fn read_row(row: &rusqlite::Row) -> rusqlite::Result<PurchaseRow> {
+    let mut columns = row::ColumnIndexes::default();
+    // Struct fields are evaluated in source order, which must match the order of the columns.
+    Ok(PurchaseRow {
+        row_id: row.get(columns.next())?,
+        id: row.get(columns.next())?,
+        status: row::string_enum(row, columns.next())?,
+        kind: row::string_enum(row, columns.next())?,
+        pay_with: row::string_enum(row, columns.next())?,
+        is_exclusive: row.get(columns.next())?,
+        charges: Charges {
+            price: Cents(row.get(columns.next())?),
+            buyer_fee: Cents(row.get(columns.next())?),
+            platform_fee: Cents(row.get(columns.next())?),
+        },
+        created_at: row::time(row, columns.next())?,
+        paid_at: row::optional_time(row, columns.next())?,
+        buyer: row.get(columns.next())?,
+        vendor: row.get(columns.next())?,
+        listing: row.get(columns.next())?,
+        listing_id: row.get(columns.next())?,
+        listing_title: row.get(columns.next())?,
+    })
+}
+
+/// Returns the purchase with this ID.
+pub fn find(reader: &Reader, id: Uuid) -> Result<Option<PurchaseRow>> {
+    reader.query_first(&format!("{SELECT_ROW} WHERE p.uuid = ?1"), [id], read_row)
+}
+
+/// Returns the purchase with this row ID.
+pub fn find_by_row_id(reader: &Reader, row_id: PurchaseRowId) -> Result<Option<PurchaseRow>> {
+    reader.query_first(&format!("{SELECT_ROW} WHERE p.id = ?1"), [row_id], read_row)
+}
+
+/// Returns the purchases (alias `p`) that match a condition with the parameter `?1`, oldest first.
+pub(super) fn list_where(
+    reader: &Reader,
+    condition: &str,
+    parameter: PurchaseRowId,
+) -> Result<Vec<PurchaseRow>> {
+    reader.query_all(&format!("{SELECT_ROW} WHERE {condition} ORDER BY p.id"), [parameter], read_row)
+}
+
+/// Whether a buyer has a pending or completed purchase of a listing: of its data, or else of its sample.
+pub fn has_standing(reader: &Reader, buyer: TeamRowId, listing: ListingRowId, of_data: bool) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM purchases
+         WHERE buyer = ?1 AND listing = ?2 AND status IN ('pending', 'completed') AND (kind <> 'sample') = ?3)";
+    reader.query_one(SQL, (buyer, listing, of_data), |row| row.get(0))
+}
+
+/// Records the payment of a purchase, and that its agreement was signed at the same time.
+pub fn set_completed(writer: &Writer, row_id: PurchaseRowId, agreement: Uuid, at: Timestamp) -> Result<()> {
+    const SQL: &str = "UPDATE purchases SET status = 'completed', paid_at = ?2, agreement_document = ?3,
+             agreement_signed_at = ?2
+         WHERE id = ?1";
+    writer.execute(SQL, (row_id, at.0, agreement))?;
+    Ok(())
+}
+
+/// Records that a purchase was canceled.
+pub fn set_cancelled(writer: &Writer, row_id: PurchaseRowId, at: Timestamp) -> Result<()> {
+    const SQL: &str = "UPDATE purchases SET status = 'cancelled', cancelled_at = ?2 WHERE id = ?1";
+    writer.execute(SQL, (row_id, at.0))?;
+    Ok(())
+}
+
+/// Records that a purchase was refunded.
+pub fn set_refunded(writer: &Writer, row_id: PurchaseRowId, at: Timestamp) -> Result<()> {
+    const SQL: &str = "UPDATE purchases SET status = 'refunded', refunded_at = ?2 WHERE id = ?1";
+    writer.execute(SQL, (row_id, at.0))?;
+    Ok(())
+}
+
+/// An asset that a buyer selects.
+#[derive(Clone, Copy, Debug)]
+pub struct SelectedAsset {
+    /// ID of the asset.
+    pub id: Uuid,
+    /// Asking price; `None` if it has none.
+    pub price: Option<Cents>,
+}
+
+/// Returns the assets among these that are on a listing.
+pub fn list_selected(reader: &Reader, listing: ListingRowId, ids: &[Uuid]) -> Result<Vec<SelectedAsset>> {
+    const SQL: &str =
+        "SELECT a.uuid, a.price_cents FROM json_each(?2) j JOIN assets a ON a.uuid = unhex(j.value)
+         JOIN listing_assets la ON la.asset = a.id AND la.listing = ?1";
+    let ids: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
+    reader.query_all(SQL, (listing, row::to_json(&ids)?), |row| {
+        Ok(SelectedAsset { id: row.get(0)?, price: row::optional_cents(row, 1)? })
+    })
+}
+
+/// Returns the assets that a purchase covers, oldest first.
+pub fn list_assets(reader: &Reader, purchase: PurchaseRowId) -> Result<Vec<AssetRowId>> {
+    const SQL: &str = "SELECT asset FROM purchase_assets WHERE purchase = ?1 ORDER BY asset";
+    reader.query_all(SQL, [purchase], |row| row.get(0))
 }
 
 /// How much of a listing a team has bought.

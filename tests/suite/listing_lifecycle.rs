@@ -49,6 +49,7 @@ fn fields(title: &str) -> ListingFields<'_> {
         terms: "",
         delivery: None,
         available_from: None,
+        is_exclusive: false,
     }
 }
 

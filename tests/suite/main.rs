@@ -11,6 +11,7 @@ mod listing_lifecycle;
 mod mcp;
 mod opportunities;
 mod permissions;
+mod sales;
 mod tour;
 mod untrusted_files;
 pub mod vendor_api;

@@ -5,8 +5,10 @@ mod assets;
 mod bulk;
 mod estimations;
 mod listings;
+mod offers;
 mod opportunities;
 mod project_bids;
+mod purchases;
 mod quality;
 mod taxonomy;
 mod wallet;
@@ -15,8 +17,8 @@ use serde::Serialize;
 use uuid::Uuid;
 
 pub use self::{
-    assets::*, bulk::MAX_LISTED_IDS, estimations::*, listings::*, opportunities::*, project_bids::*,
-    quality::*, taxonomy::*, wallet::*,
+    assets::*, bulk::MAX_LISTED_IDS, estimations::*, listings::*, offers::*, opportunities::*,
+    project_bids::*, purchases::*, quality::*, taxonomy::*, wallet::*,
 };
 pub use super::row_ids::EventRowId;
 use crate::string_enum::{StringEnum, string_enum};
@@ -92,6 +94,28 @@ events! {
     ListingFeatured = "listing.featured" (ListingData),
     /// A listing was taken from the featured listings.
     ListingUnfeatured = "listing.unfeatured" (ListingData),
+    /// The offers on a listing were declined together, for the vendor.
+    ListingOffersDeclined = "listing.offers_declined" (DeclinedOffersData),
+    /// A buyer bid on a listing.
+    OfferSubmitted = "offer.submitted" (OfferData),
+    /// A buyer changed its offer.
+    OfferChanged = "offer.changed" (OfferData),
+    /// A buyer withdrew its offer.
+    OfferWithdrawn = "offer.withdrawn" (OfferData),
+    /// A vendor accepted an offer.
+    OfferAccepted = "offer.accepted" (OfferData),
+    /// An offer was declined: by the vendor, or because its listing was archived.
+    OfferDeclined = "offer.declined" (OfferData),
+    /// An offer was not decided in time.
+    OfferExpired = "offer.expired" (OfferData),
+    /// A purchase was created. Only its buyer has a view of it.
+    PurchaseCreated = "purchase.created" (PurchaseData),
+    /// A purchase was paid.
+    PurchaseCompleted = "purchase.completed" (PurchaseData),
+    /// A purchase was canceled before payment. Only its buyer has a view of it.
+    PurchaseCancelled = "purchase.cancelled" (PurchaseData),
+    /// A purchase was refunded.
+    PurchaseRefunded = "purchase.refunded" (PurchaseData),
     /// Assets were created, or imported from tasks.
     AssetsCreated = "asset.created" (AssetsData),
     /// An asset was edited, or moved to another group.

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::purchases::list_json;
 use crate::{
-    domain::{money::CURRENCY, purchases::OfferStatus},
+    domain::{money::CURRENCY, offers::OfferStatus},
     operations::{access::Buyer, offers},
     rest::{
         enum_value::EnumValue,

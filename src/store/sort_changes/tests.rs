@@ -32,6 +32,7 @@ fn fields(values: &SortValues) -> ListingFields<'static> {
         terms: "",
         delivery: None,
         available_from: None,
+        is_exclusive: false,
     }
 }
 

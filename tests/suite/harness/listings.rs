@@ -15,5 +15,6 @@ pub fn listing_fields(title: &str) -> ListingFields<'_> {
         terms: "",
         delivery: None,
         available_from: None,
+        is_exclusive: false,
     }
 }

@@ -1,0 +1,93 @@
+//! Offers: bids of buyers on listings. What each operation does in each status, and the amounts that are allowed.
+
+use super::money::Cents;
+use crate::string_enum::string_enum;
+
+/// Minimum amount of an offer: one cent.
+pub const MIN_AMOUNT: Cents = Cents(1);
+
+/// Maximum amount of an offer: 100 million dollars.
+pub const MAX_AMOUNT: Cents = Cents(10_000_000_000);
+
+string_enum! {
+    /// The status of a bid on a listing.
+    OfferStatus {
+        /// Waiting for the vendor's decision. Only submitted bids are active.
+        Submitted = "submitted",
+        /// Accepted by the vendor.
+        Accepted = "accepted",
+        /// Declined by the vendor.
+        Declined = "declined",
+        /// Withdrawn by the buyer.
+        Withdrawn = "withdrawn",
+        /// Expired without a decision.
+        Expired = "expired",
+    }
+}
+
+string_enum! {
+    /// An operation on an offer that exists.
+    OfferOperation {
+        /// Changes the amount, or how the buyer pays.
+        Change = "change",
+        /// Withdraws the offer, for the buyer.
+        Withdraw = "withdraw",
+        /// Accepts the offer, for the vendor.
+        Accept = "accept",
+        /// Declines the offer, for the vendor.
+        Decline = "decline",
+        /// Ends an offer that was not decided in time.
+        Expire = "expire",
+    }
+}
+
+impl OfferStatus {
+    /// Returns the status after an operation, or `None` if it is not allowed. Every decision is final.
+    pub const fn after(self, operation: OfferOperation) -> Option<OfferStatus> {
+        use {OfferOperation as O, OfferStatus as S};
+        match (self, operation) {
+            (S::Submitted, O::Change) => Some(S::Submitted),
+            (S::Submitted, O::Withdraw) => Some(S::Withdrawn),
+            (S::Submitted, O::Accept) => Some(S::Accepted),
+            (S::Submitted, O::Decline) => Some(S::Declined),
+            (S::Submitted, O::Expire) => Some(S::Expired),
+            (S::Accepted | S::Declined | S::Withdrawn | S::Expired, _) => None,
+        }
+    }
+
+    /// Returns the operations that are allowed in this status.
+    pub fn allowed_operations(self) -> Vec<OfferOperation> {
+        use crate::string_enum::StringEnum;
+        OfferOperation::ALL.iter().copied().filter(|operation| self.after(*operation).is_some()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::*;
+    use crate::string_enum::StringEnum;
+
+    /// Compares the result of every operation in every status with a committed snapshot.
+    #[test]
+    fn every_operation_in_every_status() {
+        let mut table = String::new();
+        for status in OfferStatus::ALL {
+            writeln!(table, "{}", status.as_str()).unwrap();
+            for operation in OfferOperation::ALL {
+                let after = status.after(*operation).map_or("refused", StringEnum::as_str);
+                writeln!(table, "    {}: {after}", operation.as_str()).unwrap();
+            }
+        }
+        insta::assert_snapshot!(table);
+    }
+
+    #[test]
+    fn only_submitted_offers_can_be_changed_or_decided() {
+        for status in OfferStatus::ALL {
+            let expected = if *status == OfferStatus::Submitted { OfferOperation::ALL } else { &[] };
+            assert_eq!(status.allowed_operations(), expected, "{}", status.as_str());
+        }
+    }
+}

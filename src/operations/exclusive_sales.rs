@@ -1,0 +1,34 @@
+//! Exclusive sales: what the completion of one ends, and what its refund makes possible again.
+//!
+//! A refund makes the codebases available again, and listings with them can be restored. They stay archived until
+//! then, and what the sale ended (offers and purchases) stays ended.
+
+use super::{listing_lifecycle, purchase_changes};
+use crate::{
+    domain::{assets::Exclusivity, listings::Actor},
+    error::{Error, Result},
+    market::Writer,
+    store::{self, purchases::PurchaseRow},
+};
+
+/// Carries out what an exclusive sale means, as the system: its codebases are unavailable from now on, every
+/// listing that carries one is archived, and their offers and pending purchases end. `purchase` is completed, and
+/// nothing forbids the sale.
+pub fn record(writer: &mut Writer, purchase: &PurchaseRow) -> Result<()> {
+    store::exclusive_sales::insert(writer.rows, purchase.row_id)?;
+    for ended in store::exclusive_sales::list_ended_purchases(writer.rows, purchase.row_id)? {
+        purchase_changes::cancel(writer, &ended, Actor::System)?;
+    }
+    for row_id in store::exclusive_sales::list_carrying_listings(writer.rows, purchase.row_id)? {
+        let listing = store::listings::find_by_row_id(writer.rows, row_id)?
+            .ok_or_else(|| Error::internal("a listing that carries a sold asset does not exist"))?;
+        listing_lifecycle::archive_by_system(writer, listing)?;
+    }
+    store::exclusive_sales::set_exclusivity(writer.rows, purchase.row_id, Exclusivity::Unavailable)
+}
+
+/// Makes the codebases of an exclusive sale available again, because it is refunded.
+pub fn reverse(writer: &Writer, purchase: &PurchaseRow) -> Result<()> {
+    store::exclusive_sales::delete(writer.rows, purchase.row_id)?;
+    store::exclusive_sales::set_exclusivity(writer.rows, purchase.row_id, Exclusivity::Available)
+}

@@ -1,0 +1,71 @@
+//! What all changes of a purchase have in common: the check of its status, and the events. Canceling one needs
+//! no more.
+
+use crate::{
+    domain::{
+        due_steps::StepKind,
+        events::{EventData, PaymentData, PurchaseData},
+        listings::Actor,
+        purchases::{PurchaseOperation, PurchaseStatus},
+    },
+    error::{Error, Result},
+    market::Writer,
+    store::{self, purchases::PurchaseRow},
+    string_enum::StringEnum,
+};
+
+/// Returns the status of a purchase after an operation, or the error for one that its status does not allow.
+pub fn check(purchase: &PurchaseRow, operation: PurchaseOperation) -> Result<PurchaseStatus> {
+    purchase.status.after(operation).ok_or_else(|| Error::InvalidTransition {
+        from: purchase.status.as_str(),
+        allowed: purchase.status.allowed_operations().into_iter().map(StringEnum::as_str).collect(),
+    })
+}
+
+/// Cancels a purchase that is not paid yet. The offer that it may come from stays accepted.
+pub fn cancel(writer: &Writer, purchase: &PurchaseRow, actor: Actor) -> Result<()> {
+    let status = check(purchase, PurchaseOperation::Cancel)?;
+    store::purchases::set_cancelled(writer.rows, purchase.row_id, writer.now)?;
+    writer.unschedule(StepKind::PurchaseExpires, purchase.row_id)?;
+    emit_to_buyer(writer, &PurchaseRow { status, ..purchase.clone() }, actor, EventData::PurchaseCancelled)
+}
+
+/// Appends an event of a purchase for its buyer. `purchase` is as it is afterwards.
+pub fn emit_to_buyer(
+    writer: &Writer,
+    purchase: &PurchaseRow,
+    actor: Actor,
+    event: fn(PurchaseData) -> EventData,
+) -> Result<()> {
+    let payment = PaymentData {
+        price: purchase.charges.price.to_string(),
+        buyer_fee: purchase.charges.buyer_fee.to_string(),
+        pay_with: purchase.pay_with,
+    };
+    let data = PurchaseData { payment: Some(payment), ..data(purchase, actor) };
+    writer.emit(Some(purchase.buyer), purchase.id, &event(data))
+}
+
+/// Appends an event of a sale for its vendor, which does not identify the buyer.
+pub fn emit_to_vendor(
+    writer: &Writer,
+    purchase: &PurchaseRow,
+    actor: Actor,
+    event: fn(PurchaseData) -> EventData,
+) -> Result<()> {
+    let proceeds = Some(purchase.charges.proceeds().to_string());
+    let data = PurchaseData { proceeds, ..data(purchase, actor) };
+    writer.emit(Some(purchase.vendor), purchase.id, &event(data))
+}
+
+fn data(purchase: &PurchaseRow, actor: Actor) -> PurchaseData {
+    PurchaseData {
+        purchase_id: purchase.id,
+        listing_id: purchase.listing_id,
+        actor,
+        status: purchase.status,
+        purchase_kind: purchase.kind,
+        payment: None,
+        proceeds: None,
+    }
+}

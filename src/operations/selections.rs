@@ -1,0 +1,54 @@
+//! Selections: what single assets of a listing cost together.
+
+use std::collections::HashMap;
+
+use uuid::Uuid;
+
+use crate::{
+    domain::{
+        money::Cents,
+        problems::Problems,
+        purchases::{MAX_SELECTED_ASSETS, selection_price},
+    },
+    error::{Error, LocSegment, Problem, Result},
+    store::{self, listings::ListingRow},
+};
+
+/// Returns the price of these assets of a listing: the sum of their asking prices, at most the price of the
+/// listing. Fails with all problems: no or too many assets, duplicates, assets that are not on the listing, and
+/// assets without an asking price.
+pub fn price(rows: &store::Reader, listing: &ListingRow, ids: &[Uuid], listed_price: Cents) -> Result<Cents> {
+    if ids.is_empty() || ids.len() > MAX_SELECTED_ASSETS {
+        let kind = if ids.is_empty() { "too_short" } else { "too_long" };
+        let rule =
+            format!("Select 1 to {MAX_SELECTED_ASSETS} assets, or leave out `asset_ids` for all of them.");
+        return Err(Error::invalid(Problem::body(&["asset_ids"], kind, rule)));
+    }
+    let found = store::purchases::list_selected(rows, listing.row_id, ids)?;
+    let prices: HashMap<Uuid, Option<Cents>> =
+        found.into_iter().map(|asset| (asset.id, asset.price)).collect();
+    let (mut problems, mut seen, mut total) = (Problems::default(), HashMap::new(), Vec::new());
+    for (index, id) in ids.iter().enumerate() {
+        let mut report = |kind, msg: String| {
+            let mut problem = Problem::body(&["asset_ids"], kind, msg);
+            problem.loc.push(LocSegment::Index(index));
+            problems.push(problem);
+        };
+        if let Some(first) = seen.insert(*id, index) {
+            report("duplicate", format!("The asset {id} is listed already, at index {first}."));
+            continue;
+        }
+        match prices.get(id) {
+            None => report("unknown_reference", format!("The listing has no asset {id}.")),
+            Some(None) => {
+                report(
+                    "value_error",
+                    format!("The asset {id} has no asking price. Buy the whole listing instead."),
+                );
+            }
+            Some(Some(price)) => total.push(*price),
+        }
+    }
+    problems.into_result()?;
+    Ok(selection_price(total, listed_price))
+}
