@@ -65,6 +65,7 @@ impl Settings {
             ("quality.credits_per_run", self.quality.credits_per_run, 0.0, 1e6),
             ("fees.buyer_percent", self.fees.buyer_percent, 0.0, 100.0),
             ("fees.platform_percent", self.fees.platform_percent, 0.0, 100.0),
+            ("keys.rotation_overlap_hours", f64::from(self.keys.rotation_overlap_hours), 0.0, 8760.0),
             ("payouts.hold_days", f64::from(self.payouts.hold_days), 0.0, 3650.0),
             ("estimations.spread_percent", self.estimations.spread_percent as f64, 0.0, 100.0),
         ]
