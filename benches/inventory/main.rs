@@ -117,7 +117,7 @@ fn attach_codebases(
     let team = market
         .read_blocking(|reader| operations::teams::resolve(reader.rows, "Bench"))
         .expect("find the team");
-    let vendor = Platform::of_process().vendor(team);
+    let vendor = Platform::of_process().vendor(team).expect("an open team");
     let listing_text = store::listings::ListingFields {
         title: "Everything",
         description: "",

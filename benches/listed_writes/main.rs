@@ -184,7 +184,7 @@ fn create_codebases(market: &Market) -> (String, Vec<Uuid>) {
 }
 
 fn create_listed_codebase(writer: &mut Writer, number: usize) -> Result<Uuid> {
-    let vendor = Platform::of_process().vendor(operations::teams::resolve(writer.rows, "Bench")?);
+    let vendor = Platform::of_process().vendor(operations::teams::resolve(writer.rows, "Bench")?)?;
     let tags = ["finance".to_owned()];
     let fields = ListingFields {
         title: &format!("Ledgers of a small bank, part {number}"),

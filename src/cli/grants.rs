@@ -77,8 +77,8 @@ impl GrantCommand {
                 let rows = grants.into_iter().map(|grant| {
                     let state = match grant.state(now) {
                         GrantState::Open => "open",
-                        GrantState::Expired if grant.revoked_at.is_some() => "revoked",
                         GrantState::Expired => "expired",
+                        GrantState::Revoked => "revoked",
                         GrantState::Consumed => "used",
                     };
                     [

@@ -8,7 +8,10 @@ use super::{
     lists::{Cell, ListFormat},
     print_line,
 };
-use crate::{domain::time::Timestamp, operations};
+use crate::{
+    domain::time::Timestamp,
+    operations::{self, access::Platform},
+};
 
 /// Manage API keys.
 #[derive(Debug, Subcommand)]
@@ -34,6 +37,18 @@ pub enum KeyCommand {
         team: String,
         #[command(flatten)]
         format: ListFormat,
+    },
+    /// Replace an API key by a new one and print it. It is shown only once.
+    ///
+    /// The replaced key stays valid for the hours of the setting `keys.rotation_overlap_hours`, unless it expires
+    /// earlier. The new key has the same name, and lives as long as the replaced one would have.
+    #[command(after_help = "Example:\n  marketplace key rotate 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
+    Rotate {
+        /// ID of the key, as printed by `key list`.
+        id: Uuid,
+        /// Time at which the new key expires, in the future and in RFC 3339 format
+        #[arg(long, value_parser = parse_timestamp)]
+        expires: Option<Timestamp>,
     },
     /// Revoke an API key. A running server rejects it within one second.
     #[command(after_help = "Example:\n  marketplace key revoke 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
@@ -72,6 +87,13 @@ impl KeyCommand {
                 });
                 let columns = ["id", "name", "created_at", "expires_at", "revoked_at", "last_used_at"];
                 format.print_list(columns, &rows.collect::<Vec<_>>());
+            }
+            KeyCommand::Rotate { id, expires } => {
+                let (new_id, key) = market.write_blocking(|writer| {
+                    operations::keys::rotate(writer, Platform::of_process(), *id, *expires)
+                })?;
+                print_line(key);
+                eprintln!("created key {new_id}; it will not be shown again");
             }
             KeyCommand::Revoke { id } => {
                 market.write_blocking(|writer| operations::keys::revoke(writer, *id))?;

@@ -8,8 +8,11 @@ use super::{
     print_line,
 };
 use crate::{
-    domain::teams::{Role, Team},
-    operations::{self, teams::TeamInput},
+    domain::{
+        listings::Actor,
+        teams::{Role, Team},
+    },
+    operations::{self, access::Platform, teams::TeamInput},
     string_enum::StringEnum,
 };
 
@@ -53,6 +56,40 @@ pub enum TeamCommand {
         /// ID or name of the team.
         team: String,
     },
+    /// Rename a team. Its listings show the new name.
+    #[command(after_help = "Example:\n  marketplace team rename \"Acme Data\" \"Acme\"")]
+    Rename {
+        /// ID or name of the team.
+        team: String,
+        /// New name, which no other team has in any case.
+        name: String,
+    },
+    /// Replace the marketplace roles of a team. Without a role, the team keeps what it has, and cannot change it.
+    #[command(after_help = "Example:\n  marketplace team roles \"Acme Data\" --role vendor --role buyer")]
+    Roles {
+        /// ID or name of the team.
+        team: String,
+        /// Marketplace role: vendor or buyer. Repeat the option for both; without it, the team has none.
+        #[arg(long = "role", value_name = "ROLE", value_parser = parse_role)]
+        roles: Vec<Role>,
+    },
+    /// Change the seller tier of a team.
+    #[command(after_help = "Example:\n  marketplace team tier \"Acme Data\" 2")]
+    Tier {
+        /// ID or name of the team.
+        team: String,
+        /// Seller tier, 1 to 3.
+        tier: u8,
+    },
+    /// Close a team for good: archive its listings, end its purchases and offers, and revoke its keys and grants.
+    ///
+    /// The name of the team stays reserved, and its earnings stay payable. A team that owes a delivery is not
+    /// closed.
+    #[command(after_help = "Example:\n  marketplace team close \"Acme Data\"")]
+    Close {
+        /// ID or name of the team.
+        team: String,
+    },
 }
 
 fn parse_role(text: &str) -> Result<Role, String> {
@@ -60,11 +97,10 @@ fn parse_role(text: &str) -> Result<Role, String> {
 }
 
 /// The fields of a team.
-const COLUMNS: [&str; 6] = ["id", "name", "roles", "tier", "nda_accepted_at", "created_at"];
+const COLUMNS: [&str; 7] = ["id", "name", "roles", "tier", "nda_accepted_at", "created_at", "closed_at"];
 
-fn cells(team: &Team) -> [Cell; 6] {
-    let roles = [(team.is_vendor, Role::Vendor), (team.is_buyer, Role::Buyer)];
-    let roles = roles.into_iter().filter_map(|(has, role)| has.then_some(role.as_str()));
+fn cells(team: &Team) -> [Cell; 7] {
+    let roles = team.roles().into_iter().map(StringEnum::as_str);
     [
         Cell::Text(team.id.to_string()),
         Cell::Text(team.name.clone()),
@@ -72,6 +108,7 @@ fn cells(team: &Team) -> [Cell; 6] {
         Cell::Number(team.tier.into()),
         Cell::Time(team.nda_accepted_at),
         Cell::Time(Some(team.created_at)),
+        Cell::Time(team.closed_at),
     ]
 }
 
@@ -102,6 +139,31 @@ impl TeamCommand {
                 let market = options.open_market(false)?;
                 let at = market.write_blocking(|writer| operations::teams::accept_nda(writer, team))?;
                 print_line(format_args!("mutual NDA accepted {at}"));
+            }
+            TeamCommand::Rename { team, name } => {
+                let renamed = options.open_market(false)?.write_blocking(|writer| {
+                    operations::teams::rename(writer, Platform::of_process(), team, name)
+                })?;
+                print_line(format_args!("renamed {team} to {}", renamed.name));
+            }
+            TeamCommand::Roles { team, roles } => {
+                let changed = options.open_market(false)?.write_blocking(|writer| {
+                    operations::teams::set_roles(writer, Platform::of_process(), team, roles)
+                })?;
+                let roles: Vec<&str> = changed.roles().into_iter().map(StringEnum::as_str).collect();
+                print_line(format_args!("roles of {team}: {}", roles.join(", ")));
+            }
+            TeamCommand::Tier { team, tier } => {
+                options.open_market(false)?.write_blocking(|writer| {
+                    operations::teams::set_tier(writer, Platform::of_process(), team, *tier)
+                })?;
+                print_line(format_args!("tier of {team}: {tier}"));
+            }
+            TeamCommand::Close { team } => {
+                options.open_market(false)?.write_blocking(|writer| {
+                    operations::team_closures::close(writer, Platform::of_process(), Actor::Platform, team)
+                })?;
+                print_line(format_args!("closed {team}"));
             }
         }
         Ok(())

@@ -68,6 +68,7 @@ impl Settings {
             ("offers.expire_days", f64::from(self.offers.expire_days), 1.0, 3650.0),
             ("purchases.pending_days", f64::from(self.purchases.pending_days), 1.0, 3650.0),
             ("purchases.refund_days", f64::from(self.purchases.refund_days), 0.0, 3650.0),
+            ("keys.rotation_overlap_hours", f64::from(self.keys.rotation_overlap_hours), 0.0, 8760.0),
             ("payouts.hold_days", f64::from(self.payouts.hold_days), 0.0, 3650.0),
             ("estimations.spread_percent", self.estimations.spread_percent as f64, 0.0, 100.0),
         ]

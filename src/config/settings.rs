@@ -287,6 +287,8 @@ pub struct ContactSettings {
 pub struct KeySettings {
     /// Whether clear-text keys from fixtures are accepted.
     pub allow_fixture_keys: bool,
+    /// Hours for which a key stays valid after it was rotated.
+    pub rotation_overlap_hours: u32,
 }
 
 /// When a team with only the vendor role may browse the catalog.

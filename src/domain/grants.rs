@@ -1,11 +1,14 @@
 //! Upload grants, and when they can be used.
 
+use uuid::Uuid;
+
 use super::{
     assets::Exclusivity,
     row_ids::{GrantRowId, GroupRowId},
     teams::TeamRowId,
     time::Timestamp,
 };
+use crate::string_enum::{StringEnum, string_enum};
 
 /// Lifetime of an upload grant in hours.
 pub const GRANT_HOURS: i64 = 24;
@@ -15,6 +18,8 @@ pub const GRANT_HOURS: i64 = 24;
 pub struct Grant {
     /// Row ID of the grant.
     pub row_id: GrantRowId,
+    /// ID of the grant. It is not secret.
+    pub id: Uuid,
     /// Row ID of the team.
     pub team: TeamRowId,
     /// Title of the codebase to create.
@@ -35,25 +40,87 @@ pub struct Grant {
     pub consumed_at: Option<Timestamp>,
 }
 
-/// The state of an upload grant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GrantState {
-    /// The grant can be used.
-    Open,
-    /// The grant has expired or was revoked.
-    Expired,
-    /// The grant was used.
-    Consumed,
+string_enum! {
+    /// The state of an upload grant.
+    GrantState {
+        /// The grant can be used.
+        Open = "open",
+        /// Its time of expiry has passed.
+        Expired = "expired",
+        /// It was revoked.
+        Revoked = "revoked",
+        /// It was used.
+        Consumed = "consumed",
+    }
+}
+
+string_enum! {
+    /// An operation on an upload grant that exists.
+    GrantOperation {
+        /// Uses the grant: its upload becomes a codebase.
+        Consume = "consume",
+        /// Ends the grant at its time of expiry. Only a due step does this.
+        Expire = "expire",
+        /// Ends the grant at once.
+        Revoke = "revoke",
+    }
+}
+
+impl GrantState {
+    /// Returns the state after an operation, or `None` if the state refuses it. What has ended stays as it is.
+    pub const fn after(self, operation: GrantOperation) -> Option<GrantState> {
+        match (self, operation) {
+            (GrantState::Open, GrantOperation::Consume) => Some(GrantState::Consumed),
+            (GrantState::Open, GrantOperation::Expire) => Some(GrantState::Expired),
+            (GrantState::Open, GrantOperation::Revoke) => Some(GrantState::Revoked),
+            (GrantState::Expired | GrantState::Revoked | GrantState::Consumed, _) => None,
+        }
+    }
+
+    /// Returns the operations that are allowed on request.
+    pub fn allowed_operations(self) -> Vec<GrantOperation> {
+        let is_requested = |operation: &GrantOperation| *operation != GrantOperation::Expire;
+        let is_allowed = |operation: &GrantOperation| self.after(*operation).is_some();
+        GrantOperation::ALL.iter().copied().filter(is_requested).filter(is_allowed).collect()
+    }
 }
 
 impl Grant {
     /// Returns the state at the time `now`.
     pub fn state(&self, now: Timestamp) -> GrantState {
+        match self.state_until_expiry() {
+            GrantState::Open if self.expires_at <= now => GrantState::Expired,
+            state => state,
+        }
+    }
+
+    /// Returns the state of the grant until its time of expiry.
+    pub const fn state_until_expiry(&self) -> GrantState {
         match (self.consumed_at, self.revoked_at) {
             (Some(_), _) => GrantState::Consumed,
-            (None, Some(_)) => GrantState::Expired,
-            (None, None) if self.expires_at <= now => GrantState::Expired,
+            (None, Some(_)) => GrantState::Revoked,
             (None, None) => GrantState::Open,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::*;
+
+    /// Compares the result of every operation in every state with a committed snapshot.
+    #[test]
+    fn every_operation_on_a_grant_in_every_state() {
+        let mut table = String::new();
+        for state in GrantState::ALL {
+            writeln!(table, "{}", state.as_str()).unwrap();
+            for operation in GrantOperation::ALL {
+                let result = state.after(*operation).map_or("refused", StringEnum::as_str);
+                writeln!(table, "    {}: {result}", operation.as_str()).unwrap();
+            }
+        }
+        insta::assert_snapshot!(table);
     }
 }

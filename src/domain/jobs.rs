@@ -1,6 +1,8 @@
 //! Background jobs: their kinds, leases, and retry delays.
 
-use super::row_ids::{AssetRowId, EstimationRowId, GrantRowId, QualityRunRowId, TaskQualityRefreshRowId};
+use super::row_ids::{
+    AssetRowId, EstimationRowId, GrantRowId, QualityRunRowId, TaskQualityRefreshRowId, TraceImportRowId,
+};
 use crate::string_enum::string_enum;
 
 string_enum! {
@@ -14,6 +16,8 @@ string_enum! {
         AnalyzeRepository = "read_repository",
         /// Runs the checks of a quality run.
         RunChecks = "run_checks",
+        /// Imports graded traces from an uploaded file.
+        ImportTraces = "import_traces",
         /// Refreshes the quality of a team's task assets.
         RefreshTaskQuality = "refresh_task_quality",
         /// Measures the source of an estimation, and quotes it.
@@ -66,6 +70,12 @@ impl From<TaskQualityRefreshRowId> for JobSubject {
     }
 }
 
+impl From<TraceImportRowId> for JobSubject {
+    fn from(import: TraceImportRowId) -> JobSubject {
+        JobSubject(import.0)
+    }
+}
+
 /// A job queue. No job waits for those of another queue, so that waiting for a remote host does not delay
 /// analyses, and analyses do not delay updates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +107,10 @@ impl JobKind {
     pub const fn queue(self) -> Queue {
         match self {
             JobKind::CopyRepository | JobKind::Estimate => Queue::Copies,
-            JobKind::AnalyzeArchive | JobKind::AnalyzeRepository | JobKind::RunChecks => Queue::Analyses,
+            JobKind::AnalyzeArchive
+            | JobKind::AnalyzeRepository
+            | JobKind::RunChecks
+            | JobKind::ImportTraces => Queue::Analyses,
             JobKind::RefreshTaskQuality | JobKind::Cleanup => Queue::Updates,
         }
     }

@@ -34,6 +34,8 @@ row_id! {
     TaskRowId,
     /// The row ID of a version of a task.
     TaskVersionRowId,
+    /// The row ID of an import of traces.
+    TraceImportRowId,
     /// The row ID of a request to refresh the quality of a team's task assets.
     TaskQualityRefreshRowId,
     /// The row ID of a listing.

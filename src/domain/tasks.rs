@@ -133,8 +133,19 @@ string_enum! {
     }
 }
 
+impl BuildStatus {
+    /// Returns the statuses that can follow. A build that has ended stays as it is.
+    pub const fn next(self) -> &'static [BuildStatus] {
+        match self {
+            BuildStatus::Queued => &[BuildStatus::Running, BuildStatus::Succeeded, BuildStatus::Failed],
+            BuildStatus::Running => &[BuildStatus::Succeeded, BuildStatus::Failed],
+            BuildStatus::Succeeded | BuildStatus::Failed => &[],
+        }
+    }
+}
+
 /// A column of a taskset table.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 pub struct Column {
     /// Identifier of the column, used as the key of its values.
     pub name: String,
@@ -144,6 +155,19 @@ pub struct Column {
     pub kind: ColumnKind,
     /// The aggregate that the column shows. Derived columns only.
     pub derives: Option<DerivedColumn>,
+}
+
+impl Column {
+    /// Whether a task can have this value in the column. `null` is no value; derived columns have none.
+    pub fn accepts(&self, value: &Value) -> bool {
+        match self.kind {
+            ColumnKind::Derived => false,
+            _ if value.is_null() => true,
+            ColumnKind::Text => value.is_string(),
+            ColumnKind::Number => value.is_number(),
+            ColumnKind::Boolean => value.is_boolean(),
+        }
+    }
 }
 
 /// A graded run, reduced to what derived columns need.
@@ -175,6 +199,20 @@ pub fn derived_value(column: DerivedColumn, runs: &[GradedRun]) -> Option<Value>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Compares what every status of a build allows with a committed snapshot.
+    #[test]
+    fn every_change_of_a_build_in_every_status() {
+        use crate::string_enum::StringEnum;
+        let rows = BuildStatus::ALL.iter().map(|from| {
+            let to: Vec<&str> = BuildStatus::ALL
+                .iter()
+                .map(|to| if from.next().contains(to) { to.as_str() } else { "refused" })
+                .collect();
+            format!("{}: {}", from.as_str(), to.join(", "))
+        });
+        insta::assert_snapshot!(rows.collect::<Vec<_>>().join("\n"));
+    }
 
     #[test]
     fn derived_columns_aggregate_graded_runs() {

@@ -1,6 +1,7 @@
 //! The taxonomy of the catalog: domains, tags, asset kinds, and languages.
 
 use super::{assets::Kind, time::Timestamp};
+use crate::string_enum::{StringEnum, string_enum};
 
 /// A slug with its display name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,4 +69,104 @@ pub struct AssetType {
     pub listing_kinds: Vec<String>,
     /// The deprecation, if one was announced.
     pub deprecation: Option<Deprecation>,
+}
+
+string_enum! {
+    /// How far the retirement of an asset kind has come.
+    AssetTypeStage {
+        /// No retirement was announced.
+        Current = "current",
+        /// Its retirement was announced.
+        Deprecated = "deprecated",
+        /// It is retired.
+        Retired = "retired",
+    }
+}
+
+string_enum! {
+    /// An operation on an asset kind.
+    AssetTypeOperation {
+        /// Lets vendors create assets of the kind.
+        Enable = "enable",
+        /// Lets no vendor create assets of the kind.
+        Disable = "disable",
+        /// Announces the retirement, or changes what was announced.
+        Deprecate = "deprecate",
+        /// Retires the kind.
+        Retire = "retire",
+    }
+}
+
+/// The state of an asset kind, which decides what operations do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AssetTypeState {
+    /// Whether vendors can create assets of the kind.
+    pub is_enabled: bool,
+    /// How far its retirement has come.
+    pub stage: AssetTypeStage,
+}
+
+impl AssetTypeState {
+    /// Returns the state after an operation, or `None` if the state refuses it.
+    pub const fn after(self, operation: AssetTypeOperation) -> Option<AssetTypeState> {
+        use {AssetTypeOperation as O, AssetTypeStage as S};
+        match (operation, self.stage) {
+            (O::Enable, S::Current | S::Deprecated) => Some(AssetTypeState { is_enabled: true, ..self }),
+            (O::Disable, _) => Some(AssetTypeState { is_enabled: false, ..self }),
+            (O::Deprecate, S::Current | S::Deprecated) => {
+                Some(AssetTypeState { stage: S::Deprecated, ..self })
+            }
+            (O::Retire, S::Deprecated) => Some(AssetTypeState { stage: S::Retired, ..self }),
+            (O::Enable | O::Deprecate, S::Retired) | (O::Retire, S::Current | S::Retired) => None,
+        }
+    }
+
+    /// Returns the allowed operations.
+    pub fn allowed_operations(self) -> Vec<AssetTypeOperation> {
+        AssetTypeOperation::ALL.iter().copied().filter(|operation| self.after(*operation).is_some()).collect()
+    }
+}
+
+impl AssetType {
+    /// Returns the state at the time `now`.
+    pub fn state(&self, now: Timestamp) -> AssetTypeState {
+        let stage = match &self.deprecation {
+            None => AssetTypeStage::Current,
+            Some(deprecation) if deprecation.is_retired(now) => AssetTypeStage::Retired,
+            Some(_) => AssetTypeStage::Deprecated,
+        };
+        AssetTypeState { is_enabled: self.is_enabled, stage }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::*;
+
+    fn describe(state: AssetTypeState) -> String {
+        format!("{} {}", if state.is_enabled { "enabled" } else { "disabled" }, state.stage.as_str())
+    }
+
+    /// Compares the result of every operation in every state with a committed snapshot.
+    #[test]
+    fn every_operation_on_an_asset_kind_in_every_state() {
+        let mut table = String::new();
+        for stage in AssetTypeStage::ALL {
+            for is_enabled in [true, false] {
+                let state = AssetTypeState { is_enabled, stage: *stage };
+                writeln!(table, "{}", describe(state)).unwrap();
+                for operation in AssetTypeOperation::ALL {
+                    let result = match state.after(*operation) {
+                        None => "refused".to_owned(),
+                        Some(after) if after == state => "no change".to_owned(),
+                        Some(after) => describe(after),
+                    };
+                    writeln!(table, "    {}: {result}", operation.as_str()).unwrap();
+                }
+            }
+        }
+        insta::assert_snapshot!(table);
+    }
 }

@@ -37,6 +37,8 @@ pub struct Team {
     pub avatar_url: Option<String>,
     /// Time of creation.
     pub created_at: Timestamp,
+    /// Time at which the team was closed; `None` unless closed.
+    pub closed_at: Option<Timestamp>,
 }
 
 /// Whether two names of teams count as the same: if they differ at most in case.
@@ -44,7 +46,18 @@ pub fn is_same_name(a: &str, b: &str) -> bool {
     a == b || a.to_lowercase() == b.to_lowercase()
 }
 
+/// Returns the marketplace roles that a team has.
+pub fn roles(is_vendor: bool, is_buyer: bool) -> Vec<Role> {
+    let roles = [(is_vendor, Role::Vendor), (is_buyer, Role::Buyer)];
+    roles.into_iter().filter_map(|(has, role)| has.then_some(role)).collect()
+}
+
 impl Team {
+    /// Returns the roles of the team.
+    pub fn roles(&self) -> Vec<Role> {
+        roles(self.is_vendor, self.is_buyer)
+    }
+
     /// Whether the browse gate applies to the team: it has the vendor role and not the buyer role.
     pub const fn has_browse_gate(&self) -> bool {
         self.is_vendor && !self.is_buyer

@@ -171,14 +171,23 @@ impl Platform {
         Platform(())
     }
 
-    /// Returns the proof to act in the name of a team, whether or not the team could act itself.
-    pub fn vendor(self, team: Team) -> Vendor {
+    /// Returns the proof to act in the name of a team, whether or not the team could act itself. Fails if the
+    /// team was closed.
+    pub fn vendor(self, team: Team) -> Result<Vendor> {
+        check_open(&team)?;
+        Ok(self.payee(team))
+    }
+
+    /// Returns the proof to pay the earnings of a team. Unlike [`Platform::vendor`], it exists for a closed team,
+    /// too, because its earnings stay payable.
+    pub fn payee(self, team: Team) -> Vendor {
         Vendor(VendorAccess::Platform(Arc::new(team)))
     }
 
     /// Returns the proof to act in the name of a buyer. The team needs the buyer role and the NDA, as if it
     /// acted itself.
     pub fn buyer(self, team: Team) -> Result<Buyer> {
+        check_open(&team)?;
         check_buyer_role(&team)?;
         check_nda(&team)?;
         Ok(Buyer(BuyerAccess::Platform(Arc::new(team))))
@@ -187,7 +196,7 @@ impl Platform {
     /// Returns the proof to act in the name of the team that sells a listing.
     pub fn vendor_of_listing(self, rows: &store::Reader, listing: Uuid) -> Result<Vendor> {
         let found = store::teams::find_vendor_of_listing(rows, listing)?;
-        found.map(|team| self.vendor(team)).ok_or_else(|| Error::not_found("listing"))
+        self.vendor(found.ok_or_else(|| Error::not_found("listing"))?)
     }
 }
 
@@ -218,6 +227,17 @@ impl Buyer {
             BuyerAccess::Platform(_) => Requester::process(),
         }
     }
+}
+
+/// Fails if the team was closed.
+pub(super) fn check_open(team: &Team) -> Result<()> {
+    let Some(closed_at) = team.closed_at else { return Ok(()) };
+    let message = format!(
+        "The team {:?} was closed at {closed_at}. Nothing can be changed or created for it; its earnings stay \
+         payable.",
+        team.name
+    );
+    Err(Error::Conflict(message))
 }
 
 fn check_buyer_role(team: &Team) -> Result<()> {

@@ -10,14 +10,14 @@ use uuid::Uuid;
 use super::{
     access::Vendor,
     assets, codebases, discarded_uploads,
-    grants::find_open,
+    grants::{self, find_open},
     listed_parts::{check_listed_parts, missing_of_joined, record_received},
 };
 use crate::{
     blobs::{CompletionOutcome, PartWriter, PresignedUrl, StoredFile, UploadLock, UploadedPart, UrlSigner},
     domain::{
         collections::Collection,
-        events::{EventData, UploadData},
+        events::{EventData, UploadData, UploadGrantConsumedData},
         grants::{Grant, GrantState},
         inventory::Asset,
         teams::TeamRowId,
@@ -312,12 +312,14 @@ pub fn complete(
         created_at: writer.now,
     };
     // The grant first, so that the bytes count once.
-    store::grants::mark_consumed(writer.rows, grant.row_id, upload, writer.now)?;
+    grants::consume(writer, &grant, upload)?;
     let upload_row_id = store::uploads::insert(writer.rows, &new)?;
     let size_bytes = joined.file.size_bytes;
     let data = UploadData { upload_id: upload, size_bytes };
     writer.emit(Some(grant.team), upload, &EventData::UploadCompleted(data))?;
     let asset = codebases::create_from_upload(writer, vendor, &grant, upload_row_id, size_bytes)?;
+    let data = UploadGrantConsumedData { grant_id: grant.id, asset_id: asset };
+    writer.emit(Some(grant.team), grant.id, &EventData::UploadGrantConsumed(data))?;
     assets::find(writer.rows, vendor, asset, None)
 }
 

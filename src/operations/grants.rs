@@ -2,20 +2,24 @@
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
+use uuid::Uuid;
 
 use super::{access::Vendor, cleanup, discarded_uploads, teams};
 use crate::{
     domain::{
         assets::Exclusivity,
-        grants::{GRANT_HOURS, Grant, GrantState},
-        jobs::JobKind,
+        collections::Collection,
+        due_steps::StepKind,
+        events::{EventData, UploadGrantData},
+        grants::{GRANT_HOURS, Grant, GrantOperation, GrantState},
         row_ids::GrantRowId,
-        teams::Team,
+        teams::{Team, TeamRowId},
         time::Timestamp,
     },
     error::{Error, GoneCode, Result},
     market::{Market, Reader, Writer},
     store::{self, grants::PendingUpload},
+    string_enum::StringEnum,
 };
 
 /// Length of a token, in characters.
@@ -43,7 +47,7 @@ pub struct GrantInput<'a> {
 
 /// Creates a grant. Returns its row ID and its token, which cannot be shown again.
 pub fn create(writer: &mut Writer, grant: &GrantInput) -> Result<(GrantRowId, String)> {
-    let Team { row_id: team, name: team_name, .. } = teams::resolve(writer.rows, grant.team)?;
+    let Team { row_id: team, name: team_name, .. } = teams::resolve_open(writer.rows, grant.team)?;
     let group = grant.group.map(|name| {
         store::groups::find_by_name(writer.rows, team, name)?
             .map(|group| group.row_id)
@@ -56,6 +60,7 @@ pub fn create(writer: &mut Writer, grant: &GrantInput) -> Result<(GrantRowId, St
     let limit = writer.settings.blobs.max_upload_bytes;
     let new = Grant {
         row_id: GrantRowId(0),
+        id: writer.new_id(Collection::UploadGrants),
         team,
         title: title.to_owned(),
         exclusivity: grant.exclusivity,
@@ -69,8 +74,8 @@ pub fn create(writer: &mut Writer, grant: &GrantInput) -> Result<(GrantRowId, St
     let mut token = URL_SAFE_NO_PAD.encode(writer.entropy.random_secret());
     token.truncate(TOKEN_LENGTH);
     let row_id = store::grants::insert(writer.rows, &new, &token_digest(&token))?;
-    // Deletes the upload if it is not complete by then.
-    writer.enqueue_at(JobKind::Cleanup, row_id, new.expires_at)?;
+    writer.schedule(StepKind::GrantExpires, row_id, new.expires_at)?;
+    writer.emit(Some(team), new.id, &EventData::UploadGrantCreated(UploadGrantData::from(&new)))?;
     Ok((row_id, token))
 }
 
@@ -80,13 +85,60 @@ pub fn list(reader: &Reader, team: &str) -> Result<Vec<Grant>> {
     store::grants::list(reader.rows, team.row_id)
 }
 
-/// Revokes a grant that was not used. Its unfinished upload is discarded; the next cleanup deletes it.
-pub fn revoke(writer: &mut Writer, grant: GrantRowId) -> Result<()> {
-    if !store::grants::revoke(writer.rows, grant, writer.now)? {
-        return Err(Error::not_found(format!("unused grant {}", grant.0)));
+/// Revokes an open grant. Its unfinished upload is discarded; the next cleanup deletes it.
+pub fn revoke(writer: &mut Writer, row_id: GrantRowId) -> Result<()> {
+    let found = store::grants::find_by_row_id(writer.rows, row_id)?;
+    let grant = found.ok_or_else(|| Error::not_found(format!("grant {}", row_id.0)))?;
+    check(&grant, GrantOperation::Revoke, writer.now)?;
+    store::grants::revoke(writer.rows, row_id, writer.now)?;
+    writer.unschedule(StepKind::GrantExpires, row_id)?;
+    discard_upload(writer, row_id)?;
+    writer.emit(Some(grant.team), grant.id, &EventData::UploadGrantRevoked(UploadGrantData::from(&grant)))
+}
+
+/// Revokes all open grants of a team. Returns their number.
+pub(super) fn revoke_all(writer: &mut Writer, team: TeamRowId) -> Result<u64> {
+    let mut count = 0;
+    for grant in store::grants::list_unfinished(writer.rows, team)? {
+        if check(&grant, GrantOperation::Revoke, writer.now).is_ok() {
+            revoke(writer, grant.row_id)?;
+            count += 1;
+        }
     }
+    Ok(count)
+}
+
+/// Records that a grant has expired, and discards its unfinished upload. Requests compare the time of expiry
+/// themselves, so a grant is never open for longer.
+pub fn expire(writer: &mut Writer, row_id: GrantRowId) -> Result<()> {
+    let found = store::grants::find_by_row_id(writer.rows, row_id)?;
+    let grant = found.ok_or_else(|| Error::internal("a grant that expires does not exist"))?;
+    if grant.state_until_expiry().after(GrantOperation::Expire).is_none() {
+        return Ok(());
+    }
+    discard_upload(writer, row_id)?;
+    writer.emit(Some(grant.team), grant.id, &EventData::UploadGrantExpired(UploadGrantData::from(&grant)))
+}
+
+/// Records that a grant was used by its pending upload, which became an asset.
+pub(super) fn consume(writer: &mut Writer, grant: &Grant, upload: Uuid) -> Result<()> {
+    check(grant, GrantOperation::Consume, writer.now)?;
+    store::grants::mark_consumed(writer.rows, grant.row_id, upload, writer.now)?;
+    writer.unschedule(StepKind::GrantExpires, grant.row_id)
+}
+
+fn discard_upload(writer: &Writer, grant: GrantRowId) -> Result<()> {
     store::discarded_uploads::discard(writer.rows, grant)?;
     cleanup::enqueue(writer)
+}
+
+/// Checks that the state of a grant allows an operation.
+fn check(grant: &Grant, operation: GrantOperation, now: Timestamp) -> Result<GrantState> {
+    let from = grant.state(now);
+    from.after(operation).ok_or_else(|| Error::InvalidTransition {
+        from: from.as_str(),
+        allowed: from.allowed_operations().into_iter().map(StringEnum::as_str).collect(),
+    })
 }
 
 /// Revokes a grant that was not used, and deletes its unfinished upload at once, unless it is in use. Works
@@ -113,7 +165,9 @@ pub(super) fn find_open(
         .ok_or_else(|| Error::not_found("upload grant"))?;
     match grant.state(now) {
         GrantState::Open => Ok((grant, pending)),
-        GrantState::Expired => Err(Error::Gone(GoneCode::GrantExpired, GRANT_EXPIRED.to_owned())),
+        GrantState::Expired | GrantState::Revoked => {
+            Err(Error::Gone(GoneCode::GrantExpired, GRANT_EXPIRED.to_owned()))
+        }
         GrantState::Consumed => Err(Error::Gone(GoneCode::GrantConsumed, GRANT_USED.to_owned())),
     }
 }

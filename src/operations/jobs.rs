@@ -8,7 +8,7 @@ use super::{
     child_processes::ChildProcesses,
     cleanup, quality_checks, repository_analysis, repository_estimation,
     running_job::{JobError, JobResult, RunningJob},
-    task_quality_refreshes,
+    task_quality_refreshes, trace_imports,
 };
 use crate::{
     config::JobSettings,
@@ -108,6 +108,7 @@ fn execute(running: &RunningJob) -> JobResult {
         JobKind::CopyRepository => repository_analysis::copy(running),
         JobKind::AnalyzeRepository => repository_analysis::analyze(running),
         JobKind::RunChecks => quality_checks::run(running),
+        JobKind::ImportTraces => trace_imports::run(running),
         JobKind::RefreshTaskQuality => task_quality_refreshes::run(running),
         JobKind::Estimate => repository_estimation::run(running),
         JobKind::Cleanup => cleanup::run(running),
@@ -122,6 +123,7 @@ fn give_up(running: &RunningJob) -> JobResult {
         JobKind::CopyRepository => repository_analysis::give_up_copying(running),
         JobKind::AnalyzeRepository => repository_analysis::give_up_analyzing(running),
         JobKind::RunChecks => quality_checks::give_up(running),
+        JobKind::ImportTraces => trace_imports::give_up(running),
         JobKind::RefreshTaskQuality => task_quality_refreshes::give_up(running),
         JobKind::Estimate => repository_estimation::give_up(running),
         JobKind::Cleanup => cleanup::give_up(running),

@@ -5,13 +5,22 @@ use uuid::Uuid;
 
 use super::{access::Platform, teams};
 use crate::{
-    domain::{collections::Collection, teams::TeamRowId, time::Timestamp},
-    error::{Error, Result},
+    domain::{
+        collections::Collection,
+        due_steps::StepKind,
+        events::{EventData, KeyData, KeyRotatedData},
+        keys::{KeyOperation, KeyStatus, KeyTimes},
+        row_ids::KeyRowId,
+        teams::TeamRowId,
+        time::Timestamp,
+    },
+    error::{Error, Problem, Result},
     market::{KeyCache, Reader, Writer},
     store::{
         self,
         keys::{KeyRow, NewKey},
     },
+    string_enum::StringEnum,
 };
 
 /// Prefix of every API key.
@@ -24,6 +33,11 @@ const OPERATOR_PREFIX: &str = "mkt_op_";
 /// Length of a key without its prefix, in characters: 240 bits in base64.
 const SECRET_LENGTH: usize = 40;
 
+/// Maximum number of characters of a key's name.
+const MAX_NAME: usize = 120;
+
+const MICROS_PER_HOUR: i64 = 3_600_000_000;
+
 /// Creates a key for a team, which expires in the future if at all. Returns its ID and the key itself, which
 /// cannot be shown again.
 pub fn create(
@@ -32,8 +46,8 @@ pub fn create(
     name: &str,
     expires_at: Option<Timestamp>,
 ) -> Result<(Uuid, String)> {
-    let team = teams::resolve(writer.rows, team)?;
-    insert(writer, PREFIX, Some(team.row_id), name, expires_at)
+    let team = teams::resolve_open(writer.rows, team)?;
+    insert(writer, Some(team.row_id), name, expires_at)
 }
 
 /// Like [`create`], for an operator of the marketplace.
@@ -43,24 +57,20 @@ pub fn create_for_operator(
     name: &str,
     expires_at: Option<Timestamp>,
 ) -> Result<(Uuid, String)> {
-    insert(writer, OPERATOR_PREFIX, None, name, expires_at)
+    insert(writer, None, name, expires_at)
 }
 
 fn insert(
     writer: &Writer,
-    prefix: &str,
     team: Option<TeamRowId>,
     name: &str,
     expires_at: Option<Timestamp>,
 ) -> Result<(Uuid, String)> {
-    if let Some(at) = expires_at
-        && at <= writer.now
-    {
-        let message = format!("The key would have expired at {at}. Choose a time in the future.");
-        return Err(Error::Conflict(message));
-    }
+    check_name(name)?;
+    check_expiry(writer.now, expires_at)?;
     let mut secret = URL_SAFE_NO_PAD.encode(writer.entropy.random_secret());
     secret.truncate(SECRET_LENGTH);
+    let prefix = if team.is_some() { PREFIX } else { OPERATOR_PREFIX };
     let key = format!("{prefix}{secret}");
     let id = writer.new_id(Collection::Keys);
     let new = NewKey {
@@ -73,8 +83,31 @@ fn insert(
         expires_at,
         revoked_at: None,
     };
-    store::keys::insert(writer.rows, &new)?;
+    let row_id = store::keys::insert(writer.rows, &new)?;
+    if let Some(at) = expires_at {
+        writer.schedule(StepKind::KeyExpires, row_id, at)?;
+    }
+    let data = KeyData { key_id: id, name: name.to_owned(), expires_at };
+    writer.emit(team, id, &EventData::KeyCreated(data))?;
     Ok((id, key))
+}
+
+fn check_name(name: &str) -> Result<()> {
+    if !name.trim().is_empty() && name.chars().count() <= MAX_NAME && !name.chars().any(char::is_control) {
+        return Ok(());
+    }
+    let rule = format!("The name of a key must have 1 to {MAX_NAME} characters and no control characters.");
+    Err(Error::invalid(Problem::body(&["name"], "string_too_long", rule)))
+}
+
+fn check_expiry(now: Timestamp, expires_at: Option<Timestamp>) -> Result<()> {
+    match expires_at {
+        Some(at) if at <= now => {
+            let message = format!("The key would have expired at {at}. Choose a time in the future.");
+            Err(Error::Conflict(message))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns a team's keys, newest first.
@@ -88,11 +121,101 @@ pub fn list_of_operators(reader: &Reader, _: Platform) -> Result<Vec<KeyRow>> {
     store::keys::list_of_operators(reader.rows)
 }
 
-/// Revokes a key, of a team or of an operator. Fails if there is no such key.
-pub fn revoke(writer: &mut Writer, id: Uuid) -> Result<()> {
-    if store::keys::revoke(writer.rows, id, writer.now)? {
-        Ok(())
-    } else {
-        Err(Error::not_found(format!("key {id}")))
+/// Changes the time at which a key expires, to a time in the future or to never. The key must be active.
+pub fn change_expiry(
+    writer: &mut Writer,
+    _: Platform,
+    id: Uuid,
+    expires_at: Option<Timestamp>,
+) -> Result<()> {
+    let mut key = find(writer.rows, id)?;
+    check(&key, KeyOperation::ChangeExpiry, writer.now)?;
+    check_expiry(writer.now, expires_at)?;
+    if key.expires_at == expires_at {
+        return Ok(());
     }
+    key.expires_at = expires_at;
+    store::keys::update_times(writer.rows, &key)?;
+    match expires_at {
+        Some(at) => writer.schedule(StepKind::KeyExpires, key.row_id, at)?,
+        None => writer.unschedule(StepKind::KeyExpires, key.row_id)?,
+    }
+    writer.emit(key.team, id, &EventData::KeyExpiryChanged(KeyData::from(&key)))
+}
+
+/// Replaces a key, of a team or of an operator, by a new one with the same name. The new key is valid at once,
+/// and expires at `expires_at`, or else lives as long as the replaced one would have. The replaced key stays
+/// valid for `keys.rotation_overlap_hours`, unless it expires earlier anyway. Returns the ID of the new key and
+/// the key itself, which cannot be shown again.
+pub fn rotate(
+    writer: &mut Writer,
+    _: Platform,
+    id: Uuid,
+    expires_at: Option<Timestamp>,
+) -> Result<(Uuid, String)> {
+    let mut key = find(writer.rows, id)?;
+    check(&key, KeyOperation::Rotate, writer.now)?;
+    let successor_expires_at = expires_at.or_else(|| key.expiry_of_successor(writer.now));
+    let created = insert(writer, key.team, &key.name, successor_expires_at)?;
+    let overlap = i64::from(writer.settings.keys.rotation_overlap_hours) * MICROS_PER_HOUR;
+    let expires_at = key.expiry_after_rotation(writer.now, overlap);
+    key.expires_at = Some(expires_at);
+    key.rotated_at = Some(writer.now);
+    store::keys::update_times(writer.rows, &key)?;
+    writer.schedule(StepKind::KeyExpires, key.row_id, expires_at)?;
+    let data = KeyRotatedData {
+        key_id: id,
+        name: key.name,
+        expires_at,
+        successor_id: created.0,
+        successor_expires_at,
+    };
+    writer.emit(key.team, id, &EventData::KeyRotated(data))?;
+    Ok(created)
+}
+
+/// Records that a key has expired. Authentication compares the time of expiry itself, so a key is never valid
+/// for longer.
+pub fn expire(writer: &mut Writer, row_id: KeyRowId) -> Result<()> {
+    let found = store::keys::find_by_row_id(writer.rows, row_id)?;
+    let key = found.ok_or_else(|| Error::internal("a key that expires does not exist"))?;
+    if key.status_until_expiry().after(KeyOperation::Expire).is_none() {
+        return Ok(());
+    }
+    writer.emit(key.team, key.id, &EventData::KeyExpired(KeyData::from(&key)))
+}
+
+/// Revokes a key, of a team or of an operator. Fails if there is no such key, or if it has ended already.
+pub fn revoke(writer: &mut Writer, id: Uuid) -> Result<()> {
+    let mut key = find(writer.rows, id)?;
+    check(&key, KeyOperation::Revoke, writer.now)?;
+    key.revoked_at = Some(writer.now);
+    store::keys::update_times(writer.rows, &key)?;
+    writer.unschedule(StepKind::KeyExpires, key.row_id)?;
+    writer.emit(key.team, id, &EventData::KeyRevoked(KeyData::from(&key)))
+}
+
+/// Revokes all keys of a team that are still valid. Returns their number.
+pub(super) fn revoke_all(writer: &mut Writer, team: TeamRowId) -> Result<u64> {
+    let mut count = 0;
+    for key in store::keys::list_unrevoked(writer.rows, team)? {
+        if check(&key, KeyOperation::Revoke, writer.now).is_ok() {
+            revoke(writer, key.id)?;
+            count += 1;
+        }
+    }
+    Ok(count)
+}
+
+fn find(rows: &store::Reader, id: Uuid) -> Result<KeyTimes> {
+    store::keys::find(rows, id)?.ok_or_else(|| Error::not_found(format!("key {id}")))
+}
+
+/// Checks that the status of a key allows an operation.
+fn check(key: &KeyTimes, operation: KeyOperation, now: Timestamp) -> Result<KeyStatus> {
+    let from = key.status(now);
+    from.after(operation).ok_or_else(|| Error::InvalidTransition {
+        from: from.as_str(),
+        allowed: from.allowed_operations().into_iter().map(StringEnum::as_str).collect(),
+    })
 }

@@ -19,7 +19,7 @@ use crate::{
     },
     domain::{
         jobs::{self, JobKind},
-        row_ids::{AssetRowId, EstimationRowId, QualityRunRowId, TaskQualityRefreshRowId},
+        row_ids::{AssetRowId, EstimationRowId, QualityRunRowId, TaskQualityRefreshRowId, TraceImportRowId},
         teams::TeamRowId,
         time::Timestamp,
     },
@@ -119,6 +119,24 @@ impl<'a> RunningJob<'a> {
     pub fn estimation_row_id(&self) -> EstimationRowId {
         debug_assert_eq!(self.job.kind, JobKind::Estimate);
         EstimationRowId(self.job.subject.0)
+    }
+
+    /// Returns the row ID of the import that the job executes. Only for [`JobKind::ImportTraces`].
+    pub fn trace_import_row_id(&self) -> TraceImportRowId {
+        debug_assert_eq!(self.job.kind, JobKind::ImportTraces);
+        TraceImportRowId(self.job.subject.0)
+    }
+
+    /// Waits for the turn of the job's team, unless it has the turn and may keep it. For work that this thread
+    /// does itself, in short steps: call it before each.
+    pub fn wait_for_turn(&self) -> JobResult {
+        let mut turn = self.turn.borrow_mut();
+        if turn.is_over() {
+            turn.pause();
+        }
+        let waited = child_processes::wait_for_turn(&mut turn, &|| self.renew_and_continue());
+        let is_continued = waited.is_ok() && self.renew_and_continue();
+        if is_continued { Ok(()) } else { Err(JobError::Stopped) }
     }
 
     /// Waits for the turn of the job's team, and then begins to compute.

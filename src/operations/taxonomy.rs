@@ -3,15 +3,23 @@
 use super::access::{AuthenticatedTeam, Platform, Vendor};
 use crate::{
     domain::{
-        due_steps::{StepKind, StepSubject},
-        events::{AssetTypeData, EventData},
+        events::{EventData, InventoryTagData, LabelData},
+        problems::Problems,
         taxonomy::{AssetType, InventoryTag, Label, Language},
     },
-    error::{Error, Result},
+    error::{Error, Problem, Result},
     market::{Reader, Writer},
     store,
-    string_enum::StringEnum,
 };
+
+/// Maximum number of characters of a slug.
+const MAX_SLUG: usize = 64;
+
+/// Maximum number of characters of a label, and of the category of an inventory tag.
+const MAX_LABEL: usize = 120;
+
+/// Maximum number of characters of the description of an inventory tag.
+const MAX_DESCRIPTION: usize = 2_000;
 
 /// Returns all business domains.
 pub fn domains(reader: &Reader, _: &AuthenticatedTeam) -> Result<Vec<Label>> {
@@ -39,21 +47,96 @@ pub fn languages(reader: &Reader, _: &Vendor) -> Result<Vec<Language>> {
     store::taxonomy::languages(reader.rows)
 }
 
-/// Creates or replaces an asset kind. If its deprecation is announced, it retires at the announced time.
-pub fn set_asset_type(writer: &Writer, _: Platform, asset_type: &AssetType) -> Result<()> {
-    store::taxonomy::upsert_asset_type(writer.rows, asset_type)?;
-    store::taxonomy::queue_listings(writer.rows, asset_type.kind)?;
-    let subject = store::taxonomy::asset_type_row_id(writer.rows, asset_type.kind)?;
-    match &asset_type.deprecation {
-        Some(deprecation) => writer.schedule(StepKind::AssetTypeRetires, subject, deprecation.retires_at),
-        None => writer.unschedule(StepKind::AssetTypeRetires, subject),
-    }
+/// Creates a domain, which comes last.
+pub fn create_domain(writer: &mut Writer, _: Platform, domain: &Label) -> Result<()> {
+    check_label(&domain.slug, &domain.label)?;
+    check_is_new("domain", &domain.slug, store::taxonomy::has_domain(writer.rows, &domain.slug)?)?;
+    store::taxonomy::upsert_domain(writer.rows, domain)?;
+    writer.emit(None, domain.slug.as_str(), &EventData::DomainCreated(LabelData::from(domain)))
 }
 
-/// Retires an asset kind: the listings with such assets say so from now on.
-pub fn retire_asset_type(writer: &mut Writer, subject: StepSubject) -> Result<()> {
-    let asset_type = store::taxonomy::find_asset_type(writer.rows, subject)?
-        .ok_or_else(|| Error::internal("an asset kind that retires does not exist"))?;
-    store::taxonomy::queue_listings(writer.rows, asset_type)?;
-    writer.emit(None, asset_type.as_str(), &EventData::AssetTypeRetired(AssetTypeData { asset_type }))
+/// Renames a domain. Its slug stays.
+pub fn update_domain(writer: &mut Writer, _: Platform, domain: &Label) -> Result<()> {
+    check_label(&domain.slug, &domain.label)?;
+    check_exists("domain", &domain.slug, store::taxonomy::has_domain(writer.rows, &domain.slug)?)?;
+    store::taxonomy::upsert_domain(writer.rows, domain)?;
+    // Listings are found by the labels of their domains and tags.
+    store::taxonomy::queue_listings_with_slug(writer.rows, &domain.slug)?;
+    writer.emit(None, domain.slug.as_str(), &EventData::DomainUpdated(LabelData::from(domain)))
+}
+
+/// Creates a content tag, which comes last.
+pub fn create_content_tag(writer: &mut Writer, _: Platform, tag: &Label) -> Result<()> {
+    check_label(&tag.slug, &tag.label)?;
+    check_is_new("content tag", &tag.slug, store::taxonomy::has_content_tag(writer.rows, &tag.slug)?)?;
+    store::taxonomy::upsert_content_tag(writer.rows, tag)?;
+    writer.emit(None, tag.slug.as_str(), &EventData::ContentTagCreated(LabelData::from(tag)))
+}
+
+/// Renames a content tag. Its slug stays.
+pub fn update_content_tag(writer: &mut Writer, _: Platform, tag: &Label) -> Result<()> {
+    check_label(&tag.slug, &tag.label)?;
+    check_exists("content tag", &tag.slug, store::taxonomy::has_content_tag(writer.rows, &tag.slug)?)?;
+    store::taxonomy::upsert_content_tag(writer.rows, tag)?;
+    writer.emit(None, tag.slug.as_str(), &EventData::ContentTagUpdated(LabelData::from(tag)))
+}
+
+/// Creates an inventory tag, which comes last.
+pub fn create_inventory_tag(writer: &mut Writer, _: Platform, tag: &InventoryTag) -> Result<()> {
+    check_inventory_tag(tag)?;
+    check_is_new("inventory tag", &tag.slug, store::taxonomy::has_inventory_tag(writer.rows, &tag.slug)?)?;
+    store::taxonomy::upsert_inventory_tag(writer.rows, tag)?;
+    let data = InventoryTagData::from(tag);
+    writer.emit(None, tag.slug.as_str(), &EventData::InventoryTagCreated(data))
+}
+
+/// Changes the label, the description, and the category of an inventory tag. Its slug stays.
+pub fn update_inventory_tag(writer: &mut Writer, _: Platform, tag: &InventoryTag) -> Result<()> {
+    check_inventory_tag(tag)?;
+    check_exists("inventory tag", &tag.slug, store::taxonomy::has_inventory_tag(writer.rows, &tag.slug)?)?;
+    store::taxonomy::upsert_inventory_tag(writer.rows, tag)?;
+    store::taxonomy::queue_listings_with_slug(writer.rows, &tag.slug)?;
+    let data = InventoryTagData::from(tag);
+    writer.emit(None, tag.slug.as_str(), &EventData::InventoryTagUpdated(data))
+}
+
+fn check_label(slug: &str, label: &str) -> Result<()> {
+    let mut problems = Vec::new();
+    let is_slug = slug
+        .bytes()
+        .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_' || byte == b'-');
+    if slug.is_empty() || slug.len() > MAX_SLUG || !is_slug {
+        let rule =
+            format!("A slug must have 1 to {MAX_SLUG} lowercase letters, digits, hyphens, and underscores.");
+        problems.push(Problem::body(&["slug"], "string_pattern_mismatch", rule));
+    }
+    if let Some(problem) = check_text("label", label, MAX_LABEL) {
+        problems.push(problem);
+    }
+    if problems.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
+}
+
+fn check_inventory_tag(tag: &InventoryTag) -> Result<()> {
+    let mut problems = Problems::default();
+    problems.collect(check_label(&tag.slug, &tag.label))?;
+    let description = check_text("description", &tag.description, MAX_DESCRIPTION);
+    let category = check_text("category", &tag.category, MAX_LABEL);
+    description.into_iter().chain(category).for_each(|problem| problems.push(problem));
+    problems.into_result()
+}
+
+fn check_text(field: &str, text: &str, max: usize) -> Option<Problem> {
+    let is_valid =
+        !text.trim().is_empty() && text.chars().count() <= max && !text.chars().any(char::is_control);
+    let rule = || format!("`{field}` must have 1 to {max} characters and no control characters.");
+    (!is_valid).then(|| Problem::body(&[field], "string_too_long", rule()))
+}
+
+fn check_is_new(what: &str, slug: &str, exists: bool) -> Result<()> {
+    let message = || format!("There is already a {what} {slug:?}. Update it, or choose another slug.");
+    if exists { Err(Error::Conflict(message())) } else { Ok(()) }
+}
+
+fn check_exists(what: &str, slug: &str, exists: bool) -> Result<()> {
+    if exists { Ok(()) } else { Err(Error::not_found(format!("{what} {slug:?}"))) }
 }

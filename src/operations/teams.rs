@@ -2,10 +2,13 @@
 
 use uuid::Uuid;
 
+use super::access::{Platform, check_open};
 use crate::{
     domain::{
         collections::Collection,
-        teams::{Team, is_same_name},
+        events::{EventData, TeamData, TeamPayoutSetupData},
+        problems::Problems,
+        teams::{Role, Team, TeamRowId, is_same_name, roles},
         time::Timestamp,
     },
     error::{Error, Problem, Result},
@@ -15,6 +18,15 @@ use crate::{
 
 /// Minimum similarity (Jaro-Winkler) of a name that is suggested for an unknown one.
 const MIN_SIMILARITY: f64 = 0.7;
+
+/// Maximum number of characters of a team's name.
+const MAX_NAME: usize = 120;
+
+/// Maximum number of bytes of the URL of an avatar.
+const MAX_AVATAR_URL: usize = 2_048;
+
+/// Maximum number of characters of a payout setup.
+const MAX_PAYOUT_SETUP: usize = 2_000;
 
 /// A team to create.
 #[derive(Clone, Debug)]
@@ -33,26 +45,11 @@ pub struct TeamInput<'a> {
 
 /// Creates a team and its default group. Returns the ID of the team.
 pub fn create(writer: &mut Writer, team: &TeamInput) -> Result<Uuid> {
-    let mut problems = Vec::new();
-    let name = team.name.trim();
-    if name.is_empty() || name.chars().count() > 120 || name.chars().any(char::is_control) {
-        let rule = "A team name must have 1 to 120 characters and no control characters.";
-        problems.push(Problem::body(&["name"], "string_too_long", rule));
-    }
-    if !(1..=3).contains(&team.tier) {
-        problems.push(Problem::body(&["tier"], "less_than_equal", "The tier must be 1, 2, or 3."));
-    }
-    if !problems.is_empty() {
-        return Err(Error::Invalid(problems));
-    }
-    let teams = store::teams::list(writer.rows)?;
-    if let Some(other) = teams.iter().find(|other| is_same_name(&other.name, name)) {
-        return Err(Error::Conflict(format!(
-            "There is already a team {:?} with the ID {}. Names of teams are unique regardless of case, so choose \
-             another one.",
-            other.name, other.id
-        )));
-    }
+    let mut problems = Problems::default();
+    let name = problems.collect(parse_name(team.name))?;
+    problems.collect(check_tier(team.tier))?;
+    let name = problems.into_result_of(name)?;
+    check_name_is_free(writer.rows, name, None)?;
     let id = writer.new_id(Collection::Teams);
     let new = NewTeam {
         id,
@@ -65,8 +62,49 @@ pub fn create(writer: &mut Writer, team: &TeamInput) -> Result<Uuid> {
         avatar_url: None,
         created_at: writer.now,
     };
-    store::teams::insert(writer.rows, &new)?;
+    let row_id = store::teams::insert(writer.rows, &new)?;
+    let data = TeamData {
+        team_id: id,
+        name: name.to_owned(),
+        roles: roles(team.is_vendor, team.is_buyer),
+        tier: team.tier,
+        nda_accepted_at: new.nda_accepted_at,
+        avatar_url: None,
+    };
+    writer.emit(Some(row_id), id, &EventData::TeamCreated(data))?;
     Ok(id)
+}
+
+/// Returns a valid name without surrounding space.
+fn parse_name(text: &str) -> Result<&str> {
+    let name = text.trim();
+    if !name.is_empty() && name.chars().count() <= MAX_NAME && !name.chars().any(char::is_control) {
+        return Ok(name);
+    }
+    let rule = format!("A team name must have 1 to {MAX_NAME} characters and no control characters.");
+    Err(Error::invalid(Problem::body(&["name"], "string_too_long", rule)))
+}
+
+fn check_tier(tier: u8) -> Result<()> {
+    if (1..=3).contains(&tier) {
+        return Ok(());
+    }
+    let problem = Problem::body(&["tier"], "less_than_equal", "The tier must be 1, 2, or 3.");
+    Err(Error::invalid(problem))
+}
+
+/// Checks that no other team than `team` has the name, in any case. Names of closed teams stay reserved.
+fn check_name_is_free(rows: &store::Reader, name: &str, team: Option<TeamRowId>) -> Result<()> {
+    let teams = store::teams::list(rows)?;
+    let is_other = |other: &&Team| Some(other.row_id) != team && is_same_name(&other.name, name);
+    match teams.iter().find(is_other) {
+        None => Ok(()),
+        Some(other) => Err(Error::Conflict(format!(
+            "There is already a team {:?} with the ID {}. Names of teams are unique regardless of case, so choose \
+             another one.",
+            other.name, other.id
+        ))),
+    }
 }
 
 /// Returns all teams, sorted by name.
@@ -115,9 +153,113 @@ fn unknown_team(name: &str, teams: &[Team]) -> Error {
     Error::not_found(format!("team {name:?}{hint}"))
 }
 
+/// Like [`resolve`]. Fails if the team was closed.
+pub fn resolve_open(rows: &store::Reader, id_or_name: &str) -> Result<Team> {
+    let team = resolve(rows, id_or_name)?;
+    check_open(&team)?;
+    Ok(team)
+}
+
 /// Records that a team has accepted the mutual NDA. Returns the time of its first acceptance.
 pub fn accept_nda(writer: &mut Writer, id_or_name: &str) -> Result<Timestamp> {
-    let team = resolve(writer.rows, id_or_name)?;
+    let mut team = resolve_open(writer.rows, id_or_name)?;
+    if let Some(at) = team.nda_accepted_at {
+        return Ok(at);
+    }
     store::teams::accept_nda(writer.rows, team.row_id, writer.now)?;
-    Ok(team.nda_accepted_at.unwrap_or(writer.now))
+    team.nda_accepted_at = Some(writer.now);
+    writer.emit(Some(team.row_id), team.id, &EventData::TeamNdaAccepted(TeamData::from(&team)))?;
+    Ok(writer.now)
+}
+
+/// Renames a team. Its listings show the new name.
+pub fn rename(writer: &mut Writer, _: Platform, team: &str, name: &str) -> Result<Team> {
+    let team = resolve_open(writer.rows, team)?;
+    let name = parse_name(name)?;
+    check_name_is_free(writer.rows, name, Some(team.row_id))?;
+    change(writer, team, EventData::TeamRenamed, |team| name.clone_into(&mut team.name))
+}
+
+/// Replaces the marketplace roles of a team. What exists stays: a team without the vendor role keeps its
+/// listings, published ones too, and a team without the buyer role its purchases and offers. The team itself can
+/// no longer change them; the platform can.
+pub fn set_roles(writer: &mut Writer, _: Platform, team: &str, roles: &[Role]) -> Result<Team> {
+    let team = resolve_open(writer.rows, team)?;
+    change(writer, team, EventData::TeamRolesChanged, |team| {
+        team.is_vendor = roles.contains(&Role::Vendor);
+        team.is_buyer = roles.contains(&Role::Buyer);
+    })
+}
+
+/// Changes the seller tier of a team, 1 to 3. Its listings show the new tier.
+pub fn set_tier(writer: &mut Writer, _: Platform, team: &str, tier: u8) -> Result<Team> {
+    let team = resolve_open(writer.rows, team)?;
+    check_tier(tier)?;
+    change(writer, team, EventData::TeamTierChanged, |team| team.tier = tier)
+}
+
+/// Changes the avatar of a team: an HTTPS URL, or `None` for no avatar.
+pub fn set_avatar(writer: &mut Writer, _: Platform, team: &str, url: Option<&str>) -> Result<Team> {
+    let team = resolve_open(writer.rows, team)?;
+    if let Some(url) = url {
+        check_avatar_url(url)?;
+    }
+    change(writer, team, EventData::TeamAvatarChanged, |team| team.avatar_url = url.map(str::to_owned))
+}
+
+fn check_avatar_url(url: &str) -> Result<()> {
+    let host = url.strip_prefix("https://").unwrap_or_default();
+    let is_valid = !host.is_empty() && !host.starts_with('/') && url.len() <= MAX_AVATAR_URL;
+    if is_valid && url.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Ok(());
+    }
+    let rule =
+        format!("The URL must begin with https:// and have at most {MAX_AVATAR_URL} ASCII characters.");
+    Err(Error::invalid(Problem::body(&["avatar_url"], "url", rule)))
+}
+
+/// Changes a team, and queues its listings for the index if they show what changed. A change that changes
+/// nothing writes nothing.
+fn change(
+    writer: &Writer,
+    before: Team,
+    event: impl FnOnce(TeamData) -> EventData,
+    change: impl FnOnce(&mut Team),
+) -> Result<Team> {
+    let mut team = before.clone();
+    change(&mut team);
+    if team == before {
+        return Ok(before);
+    }
+    store::teams::update(writer.rows, &team)?;
+    if (&team.name, team.tier) != (&before.name, before.tier) {
+        store::teams::queue_listings(writer.rows, team.row_id)?;
+    }
+    writer.emit(Some(team.row_id), team.id, &event(TeamData::from(&team)))?;
+    Ok(team)
+}
+
+/// Stores how a team is paid, as free text that only operators read. `None` deletes it. A closed team has a
+/// payout setup, too, since its earnings stay payable.
+pub fn set_payout_setup(writer: &mut Writer, _: Platform, team: &str, text: Option<&str>) -> Result<()> {
+    let team = resolve(writer.rows, team)?;
+    let text = text.map(str::trim).filter(|text| !text.is_empty());
+    let length = text.map_or(0, |text| text.chars().count());
+    if length > MAX_PAYOUT_SETUP {
+        let rule =
+            format!("The payout setup has {length} characters. It can have at most {MAX_PAYOUT_SETUP}.");
+        return Err(Error::invalid(Problem::body(&["payout_setup"], "string_too_long", rule)));
+    }
+    if store::teams::find_payout_setup(writer.rows, team.row_id)?.as_deref() == text {
+        return Ok(());
+    }
+    store::teams::set_payout_setup(writer.rows, team.row_id, text)?;
+    let data = TeamPayoutSetupData { team_id: team.id, is_set: text.is_some() };
+    writer.emit(Some(team.row_id), team.id, &EventData::TeamPayoutSetupChanged(data))
+}
+
+/// Returns how a team is paid, if that was stated.
+pub fn payout_setup(reader: &Reader, _: Platform, team: &str) -> Result<Option<String>> {
+    let team = resolve(reader.rows, team)?;
+    store::teams::find_payout_setup(reader.rows, team.row_id)
 }

@@ -16,7 +16,8 @@ use crate::{
     string_enum::StringEnum,
 };
 
-const COLUMNS: &str = "id, team, title, exclusivity, group_id, max_bytes, created_at, expires_at, revoked_at,
+const COLUMNS: &str =
+    "id, uuid, team, title, exclusivity, group_id, max_bytes, created_at, expires_at, revoked_at,
     consumed_at, upload, reference, file_name, size_bytes, sha256";
 
 /// A pending upload, made with a grant.
@@ -33,6 +34,7 @@ pub struct PendingUpload {
 fn read_grant(row: &rusqlite::Row) -> rusqlite::Result<(Grant, Option<PendingUpload>)> {
     let grant = Grant {
         row_id: row.get("id")?,
+        id: row.get("uuid")?,
         team: row.get("team")?,
         title: row.get("title")?,
         exclusivity: row::string_enum(row, "exclusivity")?,
@@ -70,6 +72,21 @@ pub fn find_by_upload(reader: &Reader, upload: Uuid) -> Result<Option<(Grant, Op
     )
 }
 
+/// Returns the grant with this row ID.
+pub fn find_by_row_id(reader: &Reader, grant: GrantRowId) -> Result<Option<Grant>> {
+    let sql = format!("SELECT {COLUMNS} FROM upload_grants WHERE id = ?1");
+    reader.query_first(&sql, [grant], |row| Ok(read_grant(row)?.0))
+}
+
+/// Returns a team's grants that were neither revoked nor used, oldest first.
+pub fn list_unfinished(reader: &Reader, team: TeamRowId) -> Result<Vec<Grant>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM upload_grants
+         WHERE team = ?1 AND revoked_at IS NULL AND consumed_at IS NULL ORDER BY id"
+    );
+    reader.query_all(&sql, [team], |row| Ok(read_grant(row)?.0))
+}
+
 /// Returns a team's grants, newest first.
 pub fn list(reader: &Reader, team: TeamRowId) -> Result<Vec<Grant>> {
     let sql = format!("SELECT {COLUMNS} FROM upload_grants WHERE team = ?1 ORDER BY id DESC");
@@ -80,8 +97,8 @@ pub fn list(reader: &Reader, team: TeamRowId) -> Result<Vec<Grant>> {
 pub fn insert(writer: &Writer, grant: &Grant, digest: &[u8; 32]) -> Result<GrantRowId> {
     const SQL: &str =
         "INSERT INTO upload_grants (digest, team, title, exclusivity, group_id, max_bytes, created_at,
-             expires_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+             expires_at, uuid)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
     let row_id = writer.insert(
         SQL,
         (
@@ -93,6 +110,7 @@ pub fn insert(writer: &Writer, grant: &Grant, digest: &[u8; 32]) -> Result<Grant
             grant.max_bytes as i64,
             grant.created_at.0,
             grant.expires_at.0,
+            grant.id,
         ),
     )?;
     Ok(GrantRowId(row_id))
@@ -137,8 +155,8 @@ pub fn mark_consumed(writer: &Writer, grant: GrantRowId, upload: Uuid, at: Times
     }
 }
 
-/// Revokes an unused grant. Returns whether there is such a grant.
-pub fn revoke(writer: &Writer, grant: GrantRowId, at: Timestamp) -> Result<bool> {
-    const SQL: &str = "UPDATE upload_grants SET revoked_at = coalesce(revoked_at, ?2) WHERE id = ?1 AND consumed_at IS NULL";
-    Ok(writer.execute(SQL, (grant, at.0))? > 0)
+/// Records that a grant was revoked.
+pub fn revoke(writer: &Writer, grant: GrantRowId, at: Timestamp) -> Result<()> {
+    writer.execute("UPDATE upload_grants SET revoked_at = ?2 WHERE id = ?1", (grant, at.0))?;
+    Ok(())
 }

@@ -41,6 +41,9 @@ pub fn enqueue(writer: &Writer, kind: JobKind, subject: JobSubject, at: Timestam
             "SELECT coalesce((SELECT team FROM listings WHERE id = r.listing),
                  (SELECT team FROM assets WHERE id = r.asset)) FROM quality_runs r WHERE r.id = ?2"
         }
+        JobKind::ImportTraces => {
+            "SELECT t.team FROM trace_imports i JOIN tasksets t ON t.id = i.taskset WHERE i.id = ?2"
+        }
         JobKind::RefreshTaskQuality => "SELECT team FROM task_quality_refreshes WHERE id = ?2",
         JobKind::Estimate => "SELECT team FROM estimations WHERE id = ?2",
         JobKind::Cleanup => "SELECT 0",
@@ -148,6 +151,12 @@ pub fn begin(writer: &Writer, job: &Job) -> Result<bool> {
 pub fn renew_lease(writer: &Writer, job: &Job, now: Timestamp) -> Result<bool> {
     const SQL: &str = "UPDATE jobs SET leased_until = ?3 WHERE id = ?1 AND lease = ?2";
     Ok(writer.execute(SQL, (job.id, job.lease, now.0 + LEASE_MICROS))? == 1)
+}
+
+/// Forgets the earlier attempts of a job that has made progress since.
+pub fn reset_attempts(writer: &Writer, job: &Job) -> Result<()> {
+    writer.execute("UPDATE jobs SET attempts = 1 WHERE id = ?1 AND lease = ?2", (job.id, job.lease))?;
+    Ok(())
 }
 
 /// Deletes a finished job. Returns whether its lease was still held; if not, the results must be discarded.

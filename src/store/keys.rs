@@ -7,6 +7,7 @@ use uuid::Uuid;
 use super::{Reader, Writer, row, teams};
 use crate::{
     domain::{
+        keys::KeyTimes,
         principals::{KeyOwner, PrincipalKind},
         row_ids::KeyRowId,
         teams::TeamRowId,
@@ -45,10 +46,12 @@ fn read_owner(row: &rusqlite::Row) -> rusqlite::Result<KeyOwner> {
     })
 }
 
-/// Returns the owner of the key with this SHA-256 digest, and the key's validity.
+/// Returns the owner of the key with this SHA-256 digest, and the key's validity. The keys of a closed team are
+/// revoked.
 pub fn find_by_digest(reader: &Reader, digest: &[u8; 32]) -> Result<Option<(KeyOwner, KeyValidity)>> {
     let sql = format!(
-        "SELECT {}, k.id AS key_id, k.kind, k.is_fixture, k.expires_at, k.revoked_at
+        "SELECT {}, k.id AS key_id, k.kind, k.is_fixture, k.expires_at,
+             coalesce(k.revoked_at, t.closed_at) AS revoked_at
          FROM keys k LEFT JOIN teams t ON t.id = k.team WHERE k.digest = ?1",
         teams::COLUMNS
     );
@@ -118,13 +121,13 @@ pub struct NewKey<'a> {
     pub revoked_at: Option<Timestamp>,
 }
 
-/// Inserts a key.
-pub fn insert(writer: &Writer, key: &NewKey) -> Result<()> {
+/// Inserts a key and returns its row ID.
+pub fn insert(writer: &Writer, key: &NewKey) -> Result<KeyRowId> {
     const SQL: &str =
         "INSERT INTO keys (uuid, kind, team, name, digest, is_fixture, created_at, expires_at, revoked_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
     let kind = if key.team.is_some() { PrincipalKind::Team } else { PrincipalKind::Operator };
-    writer.execute(
+    let row_id = writer.insert(
         SQL,
         (
             key.id,
@@ -138,14 +141,48 @@ pub fn insert(writer: &Writer, key: &NewKey) -> Result<()> {
             key.revoked_at.map(|at| at.0),
         ),
     )?;
-    Ok(())
+    Ok(KeyRowId(row_id))
 }
 
-/// Revokes the key with this ID, of a team or an operator. If it is already revoked, the earlier time stays.
-/// Returns whether the key exists.
-pub fn revoke(writer: &Writer, id: Uuid, at: Timestamp) -> Result<bool> {
-    const SQL: &str = "UPDATE keys SET revoked_at = coalesce(revoked_at, ?2) WHERE uuid = ?1";
-    Ok(writer.execute(SQL, (id, at.0))? > 0)
+const TIMES: &str = "SELECT id, uuid, team, name, created_at, expires_at, rotated_at, revoked_at FROM keys";
+
+fn read_times(row: &rusqlite::Row) -> rusqlite::Result<KeyTimes> {
+    Ok(KeyTimes {
+        row_id: row.get("id")?,
+        id: row.get("uuid")?,
+        team: row.get("team")?,
+        name: row.get("name")?,
+        created_at: row::time(row, "created_at")?,
+        expires_at: row::optional_time(row, "expires_at")?,
+        rotated_at: row::optional_time(row, "rotated_at")?,
+        revoked_at: row::optional_time(row, "revoked_at")?,
+    })
+}
+
+/// Returns the key with this ID, of a team or an operator.
+pub fn find(reader: &Reader, id: Uuid) -> Result<Option<KeyTimes>> {
+    reader.query_first(&format!("{TIMES} WHERE uuid = ?1"), [id], read_times)
+}
+
+/// Returns the key with this row ID, of a team or an operator.
+pub fn find_by_row_id(reader: &Reader, row_id: KeyRowId) -> Result<Option<KeyTimes>> {
+    reader.query_first(&format!("{TIMES} WHERE id = ?1"), [row_id], read_times)
+}
+
+/// Returns the keys of a team that were not revoked, oldest first.
+pub fn list_unrevoked(reader: &Reader, team: TeamRowId) -> Result<Vec<KeyTimes>> {
+    let sql = format!("{TIMES} WHERE team = ?1 AND revoked_at IS NULL ORDER BY id");
+    reader.query_all(&sql, [team], read_times)
+}
+
+/// Replaces the times of expiry, rotation, and revocation of a key.
+pub fn update_times(writer: &Writer, key: &KeyTimes) -> Result<()> {
+    const SQL: &str = "UPDATE keys SET expires_at = ?2, rotated_at = ?3, revoked_at = ?4 WHERE id = ?1";
+    let KeyTimes { row_id, expires_at, rotated_at, revoked_at, .. } = key;
+    let [expires_at, rotated_at, revoked_at] =
+        [expires_at, rotated_at, revoked_at].map(|at| at.map(|at| at.0));
+    writer.execute(SQL, (row_id, expires_at, rotated_at, revoked_at))?;
+    Ok(())
 }
 
 /// Records the last use of a key. An earlier time than the stored one is ignored.

@@ -62,6 +62,13 @@ impl ListingRow {
     }
 }
 
+/// Returns the ID and the status of each listing of a team that is not archived, oldest first.
+pub fn list_unarchived(reader: &Reader, team: TeamRowId) -> Result<Vec<(Uuid, ListingStatus)>> {
+    let sql = format!("{SELECT_ROW} WHERE l.team = ?1 AND l.catalog_status <> 'archived' ORDER BY l.id");
+    let listings = reader.query_all(&sql, [team], read_row)?;
+    Ok(listings.into_iter().map(|listing| (listing.id, listing.status)).collect())
+}
+
 const SELECT_ROW: &str =
     "SELECT l.id, l.uuid, l.team, l.review_status, l.catalog_status, l.certified_at, l.featured, l.title,
          l.description, l.price_cents, l.sample_price_cents, l.accepts_bids, l.exclusive

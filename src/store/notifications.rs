@@ -69,6 +69,34 @@ pub fn insert(writer: &Writer, notification: &NewNotification) -> Result<()> {
     Ok(())
 }
 
+/// The fields of a notification that many teams receive.
+#[derive(Debug)]
+pub struct BulkNotification<'a> {
+    /// Type of the event.
+    pub kind: NotificationType,
+    /// Short title.
+    pub title: &'a str,
+    /// Text of one or two sentences.
+    pub message: &'a str,
+    /// Time of creation.
+    pub created_at: Timestamp,
+}
+
+/// Inserts a notification for each of the teams, with the given IDs, by one statement.
+pub fn insert_for_all(
+    writer: &Writer,
+    recipients: &[(TeamRowId, Uuid)],
+    notification: &BulkNotification,
+) -> Result<()> {
+    const SQL: &str = "INSERT INTO notifications (uuid, team, type, title, message, is_read, created_at)
+         SELECT unhex(value ->> 1), value ->> 0, ?2, ?3, ?4, 0, ?5 FROM json_each(?1) ORDER BY key";
+    let BulkNotification { kind, title, message, created_at } = notification;
+    let recipients: Vec<(i64, String)> =
+        recipients.iter().map(|(team, id)| (team.0, id.simple().to_string())).collect();
+    writer.execute(SQL, (row::to_json(&recipients)?, kind.as_str(), title, message, created_at.0))?;
+    Ok(())
+}
+
 /// A notification, as its team reads it.
 #[derive(Clone, Debug)]
 pub struct Notification {

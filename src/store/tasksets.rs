@@ -40,6 +40,24 @@ pub fn find(reader: &Reader, id: Uuid) -> Result<Option<Taskset>> {
     })
 }
 
+/// Returns the team of the taskset with this row ID, and its ID.
+pub fn find_owner(reader: &Reader, row_id: TasksetRowId) -> Result<(TeamRowId, Uuid)> {
+    const SQL: &str = "SELECT team, uuid FROM tasksets WHERE id = ?1";
+    reader.query_one(SQL, [row_id], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// Queues the listings with an asset or a bundle of the taskset for the index: they show its number of tasks.
+pub fn queue_listings(writer: &Writer, taskset: TasksetRowId) -> Result<()> {
+    const SQL: &str = "SELECT DISTINCT la.listing
+         FROM (SELECT id FROM assets WHERE taskset = ?1
+             UNION SELECT asset FROM bundle_tasksets WHERE taskset = ?1) a
+         JOIN listing_assets la ON la.asset = a.id ORDER BY la.listing";
+    for listing in writer.query_all(SQL, [taskset], |row| row.get(0))? {
+        super::index_queue::enqueue(writer, listing)?;
+    }
+    Ok(())
+}
+
 /// Inserts a taskset and returns its row ID.
 pub fn insert(
     writer: &Writer,

@@ -8,6 +8,7 @@ use crate::{
         assets::Kind,
         due_steps::StepSubject,
         taxonomy::{AssetType, Deprecation, InventoryTag, Label, Language},
+        teams::TeamRowId,
     },
     error::Result,
     string_enum::StringEnum,
@@ -192,4 +193,42 @@ pub fn queue_listings(writer: &Writer, kind: Kind) -> Result<()> {
         super::index_queue::enqueue(writer, listing)?;
     }
     Ok(())
+}
+
+/// Whether there is a domain with this slug.
+pub fn has_domain(reader: &Reader, slug: &str) -> Result<bool> {
+    reader.query_one("SELECT EXISTS (SELECT 1 FROM domains WHERE slug = ?1)", [slug], |row| row.get(0))
+}
+
+/// Whether there is a content tag with this slug.
+pub fn has_content_tag(reader: &Reader, slug: &str) -> Result<bool> {
+    reader.query_one("SELECT EXISTS (SELECT 1 FROM content_tags WHERE slug = ?1)", [slug], |row| row.get(0))
+}
+
+/// Whether there is an inventory tag with this slug.
+pub fn has_inventory_tag(reader: &Reader, slug: &str) -> Result<bool> {
+    reader.query_one("SELECT EXISTS (SELECT 1 FROM inventory_tags WHERE slug = ?1)", [slug], |row| row.get(0))
+}
+
+/// Queues all listings with a domain or an inventory tag for the index.
+pub fn queue_listings_with_slug(writer: &Writer, slug: &str) -> Result<()> {
+    const LISTINGS: &str = "SELECT l.id FROM listings l
+         WHERE EXISTS (SELECT 1 FROM json_each(l.domain_tags) WHERE value = ?1)
+             OR EXISTS (SELECT 1 FROM json_each(l.tag_slugs) WHERE value = ?1)
+         ORDER BY l.id";
+    for listing in writer.query_all(LISTINGS, [slug], |row| row.get(0))? {
+        super::index_queue::enqueue(writer, listing)?;
+    }
+    Ok(())
+}
+
+/// Returns the vendors who have assets of a kind, or listings with such assets, except closed teams.
+pub fn list_vendors(reader: &Reader, kind: Kind) -> Result<Vec<TeamRowId>> {
+    const SQL: &str = "SELECT t.id FROM teams t
+         WHERE t.closed_at IS NULL AND (
+             EXISTS (SELECT 1 FROM inventory i WHERE i.team = t.id AND i.kind = ?1)
+             OR EXISTS (SELECT 1 FROM listings l JOIN listing_assets la ON la.listing = l.id
+                 JOIN assets a ON a.id = la.asset WHERE l.team = t.id AND a.kind = ?1))
+         ORDER BY t.id";
+    reader.query_all(SQL, [kind.as_str()], |row| row.get(0))
 }

@@ -5,15 +5,18 @@ use uuid::Uuid;
 use super::{Reader, Writer, groups, row};
 use crate::{
     domain::{
+        opportunities::BidStatus,
         teams::{Team, TeamRowId},
         time::Timestamp,
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 /// The columns of the table `teams t` that [`read_team`] needs.
 pub(super) const COLUMNS: &str =
-    "t.id, t.uuid, t.name, t.is_vendor, t.is_buyer, t.tier, t.nda_accepted_at, t.avatar_url, t.created_at";
+    "t.id, t.uuid, t.name, t.is_vendor, t.is_buyer, t.tier, t.nda_accepted_at, t.avatar_url, t.created_at,
+     t.closed_at";
 
 /// Reads a team from a row, by the column names of its table.
 pub(super) fn read_team(row: &rusqlite::Row) -> rusqlite::Result<Team> {
@@ -27,12 +30,18 @@ pub(super) fn read_team(row: &rusqlite::Row) -> rusqlite::Result<Team> {
         nda_accepted_at: row::optional_time(row, "nda_accepted_at")?,
         avatar_url: row.get("avatar_url")?,
         created_at: row::time(row, "created_at")?,
+        closed_at: row::optional_time(row, "closed_at")?,
     })
 }
 
 /// Returns the team with this ID.
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<Team>> {
     reader.query_first(&format!("SELECT {COLUMNS} FROM teams t WHERE t.uuid = ?1"), [id], read_team)
+}
+
+/// Returns the team with this row ID.
+pub fn find_by_row_id(reader: &Reader, row_id: TeamRowId) -> Result<Team> {
+    reader.query_one(&format!("SELECT {COLUMNS} FROM teams t WHERE t.id = ?1"), [row_id], read_team)
 }
 
 /// Returns the team that sells the listing with this ID.
@@ -105,4 +114,45 @@ pub fn accept_nda(writer: &Writer, team: TeamRowId, at: Timestamp) -> Result<()>
     const SQL: &str = "UPDATE teams SET nda_accepted_at = coalesce(nda_accepted_at, ?2) WHERE id = ?1";
     writer.execute(SQL, (team, at.0))?;
     Ok(())
+}
+
+/// Replaces the name, the roles, the tier, and the avatar of a team.
+pub fn update(writer: &Writer, team: &Team) -> Result<()> {
+    const SQL: &str =
+        "UPDATE teams SET name = ?2, is_vendor = ?3, is_buyer = ?4, tier = ?5, avatar_url = ?6 WHERE id = ?1";
+    let Team { row_id, name, is_vendor, is_buyer, tier, avatar_url, .. } = team;
+    writer.execute(SQL, (row_id, name, is_vendor, is_buyer, tier, avatar_url))?;
+    Ok(())
+}
+
+/// Records that a team was closed.
+pub fn close(writer: &Writer, team: TeamRowId, at: Timestamp) -> Result<()> {
+    writer.execute("UPDATE teams SET closed_at = ?2 WHERE id = ?1", (team, at.0))?;
+    Ok(())
+}
+
+/// Stores how a team is paid.
+pub fn set_payout_setup(writer: &Writer, team: TeamRowId, text: Option<&str>) -> Result<()> {
+    writer.execute("UPDATE teams SET payout_setup = ?2 WHERE id = ?1", (team, text))?;
+    Ok(())
+}
+
+/// Returns how a team is paid, if that was stated.
+pub fn find_payout_setup(reader: &Reader, team: TeamRowId) -> Result<Option<String>> {
+    reader.query_one("SELECT payout_setup FROM teams WHERE id = ?1", [team], |row| row.get(0))
+}
+
+/// Queues all listings of a team for the index.
+pub fn queue_listings(writer: &Writer, team: TeamRowId) -> Result<()> {
+    const SQL: &str = "SELECT id FROM listings WHERE team = ?1 ORDER BY id";
+    for listing in writer.query_all(SQL, [team], |row| row.get(0))? {
+        super::index_queue::enqueue(writer, listing)?;
+    }
+    Ok(())
+}
+
+/// Returns the number of project bids of a team that were accepted and not delivered yet.
+pub fn count_owed_deliveries(reader: &Reader, team: TeamRowId) -> Result<u64> {
+    const SQL: &str = "SELECT count(*) FROM project_bids WHERE team = ?1 AND status = ?2";
+    reader.query_one(SQL, (team, BidStatus::Accepted.as_str()), |row| row.get(0))
 }

@@ -46,9 +46,11 @@ pub fn insert(writer: &Writer, upload: &NewUpload) -> Result<UploadRowId> {
     Ok(UploadRowId(row_id))
 }
 
-/// Returns the row ID and the size in bytes of the team's upload with this URL.
+/// Returns the row ID and the size in bytes of the team's archive with this URL. Uploads of traces are not
+/// archives.
 pub fn find_by_url(reader: &Reader, team: TeamRowId, url: &str) -> Result<Option<(UploadRowId, u64)>> {
-    const SQL: &str = "SELECT id, size_bytes FROM uploads WHERE url = ?1 AND team = ?2";
+    const SQL: &str = "SELECT id, size_bytes FROM uploads WHERE url = ?1 AND team = ?2
+         AND NOT EXISTS (SELECT 1 FROM trace_imports WHERE upload = uploads.id)";
     reader.query_first(SQL, (url, team), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 

@@ -395,7 +395,7 @@ fn listing_of_another_team_is_not_found() {
     let market = market_with_draft();
     let refused = market.market().write_blocking(|writer| {
         let other = store::teams::find(writer.rows, fixture_record_id("teams", "both"))?.unwrap();
-        let vendor = Platform::of_process().vendor(other);
+        let vendor = Platform::of_process().vendor(other).unwrap();
         listing_lifecycle::submit(writer, &vendor, Actor::Team, draft_id())
     });
     assert!(matches!(refused, Err(Error::NotFound(_))), "{refused:?}");
@@ -529,7 +529,7 @@ fn perform_live(market: &TestMarket, number: u64, steps: &[Step], started: Times
     set_time(started);
     let create = |writer: &mut Writer| {
         let seller = store::teams::find(writer.rows, fixture_record_id("teams", "seller"))?.unwrap();
-        let vendor = Platform::of_process().vendor(seller);
+        let vendor = Platform::of_process().vendor(seller).unwrap();
         let row_id = listing_lifecycle::create(writer, &vendor, Actor::Team, id, &fields)?;
         let asset = fixture_record_id("assets", "shared-files");
         let (asset, _) = store::assets::find_row_id_and_team(writer.rows, asset)?.unwrap();

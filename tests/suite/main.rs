@@ -1,6 +1,7 @@
 //! All integration tests in one binary: real SQLite, real search index, fixed clock. They use the public
 //! interface where possible.
 
+mod administration;
 mod buyer_api;
 pub mod catalog;
 mod cli;

@@ -4,21 +4,26 @@
 mod assets;
 mod bulk;
 mod estimations;
+mod grants;
+mod keys;
 mod listings;
 mod offers;
 mod opportunities;
 mod project_bids;
 mod purchases;
 mod quality;
+mod tasksets;
 mod taxonomy;
+mod teams;
 mod wallet;
 
 use serde::Serialize;
 use uuid::Uuid;
 
 pub use self::{
-    assets::*, bulk::MAX_LISTED_IDS, estimations::*, listings::*, offers::*, opportunities::*,
-    project_bids::*, purchases::*, quality::*, taxonomy::*, wallet::*,
+    assets::*, bulk::MAX_LISTED_IDS, estimations::*, grants::*, keys::*, listings::*, offers::*,
+    opportunities::*, project_bids::*, purchases::*, quality::*, tasksets::*, taxonomy::*, teams::*,
+    wallet::*,
 };
 pub use super::row_ids::EventRowId;
 use crate::string_enum::{StringEnum, string_enum};
@@ -160,8 +165,6 @@ events! {
     WalletConverted = "wallet.converted" (WalletData),
     /// Earnings of a sale became available. The subject is the ledger entry of the sale.
     EarningsAvailable = "earnings.available" (AvailableEarningsData),
-    /// An asset kind retired.
-    AssetTypeRetired = "asset_type.retired" (AssetTypeData),
     /// A draft of an opportunity was created.
     OpportunityCreated = "opportunity.created" (OpportunityData),
     /// The fields of a draft, or the deadline of a published opportunity, changed.
@@ -194,6 +197,74 @@ events! {
     EstimationCompleted = "estimation.completed" (EstimationData),
     /// The source of an estimation could not be read.
     EstimationFailed = "estimation.failed" (EstimationData),
+    /// Vendors can create assets of a kind again.
+    AssetTypeEnabled = "asset_type.enabled" (AssetTypeData),
+    /// Vendors can no longer create assets of a kind.
+    AssetTypeDisabled = "asset_type.disabled" (AssetTypeData),
+    /// The retirement of an asset kind was announced, or the announcement was changed.
+    AssetTypeDeprecated = "asset_type.deprecated" (AssetTypeDeprecatedData),
+    /// An asset kind retired.
+    AssetTypeRetired = "asset_type.retired" (AssetTypeData),
+    /// A domain was created.
+    DomainCreated = "domain.created" (LabelData),
+    /// A domain was renamed.
+    DomainUpdated = "domain.updated" (LabelData),
+    /// A content tag was created.
+    ContentTagCreated = "content_tag.created" (LabelData),
+    /// A content tag was renamed.
+    ContentTagUpdated = "content_tag.updated" (LabelData),
+    /// An inventory tag was created.
+    InventoryTagCreated = "inventory_tag.created" (InventoryTagData),
+    /// An inventory tag was changed.
+    InventoryTagUpdated = "inventory_tag.updated" (InventoryTagData),
+    /// A taskset was created.
+    TasksetCreated = "taskset.created" (TasksetData),
+    /// A task was added to a taskset.
+    TaskCreated = "task.created" (TaskData),
+    /// A task was deleted.
+    TaskDeleted = "task.deleted" (TaskData),
+    /// A version was added to a task.
+    TaskVersionCreated = "task_version.created" (TaskVersionData),
+    /// A build of a task version was recorded.
+    TaskBuildRecorded = "task_build.recorded" (TaskBuildData),
+    /// The status of a build changed.
+    TaskBuildUpdated = "task_build.updated" (TaskBuildData),
+    /// An import of traces ended.
+    TracesImported = "traces.imported" (TracesImportedData),
+    /// A team was created.
+    TeamCreated = "team.created" (TeamData),
+    /// A team was renamed.
+    TeamRenamed = "team.renamed" (TeamData),
+    /// The marketplace roles of a team changed.
+    TeamRolesChanged = "team.roles_changed" (TeamData),
+    /// The seller tier of a team changed.
+    TeamTierChanged = "team.tier_changed" (TeamData),
+    /// The avatar of a team changed.
+    TeamAvatarChanged = "team.avatar_changed" (TeamData),
+    /// A team accepted the mutual NDA.
+    TeamNdaAccepted = "team.nda_accepted" (TeamData),
+    /// How a team is paid changed.
+    TeamPayoutSetupChanged = "team.payout_setup_changed" (TeamPayoutSetupData),
+    /// A team was closed.
+    TeamClosed = "team.closed" (TeamClosedData),
+    /// An API key was created.
+    KeyCreated = "key.created" (KeyData),
+    /// The time at which an API key expires changed.
+    KeyExpiryChanged = "key.expiry_changed" (KeyData),
+    /// An API key was replaced by another one, which has an event of its own.
+    KeyRotated = "key.rotated" (KeyRotatedData),
+    /// An API key expired.
+    KeyExpired = "key.expired" (KeyData),
+    /// An API key was revoked.
+    KeyRevoked = "key.revoked" (KeyData),
+    /// An upload grant was created.
+    UploadGrantCreated = "upload_grant.created" (UploadGrantData),
+    /// An upload grant was used: its upload became a codebase.
+    UploadGrantConsumed = "upload_grant.consumed" (UploadGrantConsumedData),
+    /// An upload grant expired.
+    UploadGrantExpired = "upload_grant.expired" (UploadGrantData),
+    /// An upload grant was revoked.
+    UploadGrantRevoked = "upload_grant.revoked" (UploadGrantData),
 }
 
 /// The record that an event is about: its ID, or the slug of an entry of the taxonomy.

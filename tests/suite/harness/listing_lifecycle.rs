@@ -19,7 +19,7 @@ use uuid::Uuid;
 /// Proof to act in the name of a team.
 pub fn vendor(rows: &store::Reader, team: TeamRowId) -> Vendor {
     let teams = store::teams::list(rows).unwrap();
-    Platform::of_process().vendor(teams.into_iter().find(|found| found.row_id == team).unwrap())
+    Platform::of_process().vendor(teams.into_iter().find(|found| found.row_id == team).unwrap()).unwrap()
 }
 
 /// Creates a draft, and returns its ID.

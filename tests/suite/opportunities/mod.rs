@@ -54,7 +54,7 @@ fn buyer(rows: &store::Reader, key: &str) -> Buyer {
 
 fn vendor(rows: &store::Reader, key: &str) -> Vendor {
     let team = store::teams::find(rows, fixture_record_id("teams", key)).unwrap().unwrap();
-    Platform::of_process().vendor(team)
+    Platform::of_process().vendor(team).unwrap()
 }
 
 fn fields(title: &str) -> OpportunityFields {

@@ -110,7 +110,7 @@ fn buyer(rows: &store::Reader, key: &str) -> Buyer {
 }
 
 fn vendor(rows: &store::Reader, key: &str) -> Vendor {
-    Platform::of_process().vendor(team_of(rows, key))
+    Platform::of_process().vendor(team_of(rows, key)).unwrap()
 }
 
 fn write<T>(market: &TestMarket, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {

@@ -1,0 +1,162 @@
+//! Changes of asset kinds, for operators of the market: whether vendors can create assets of a kind, and its
+//! retirement.
+
+use super::{access::Platform, notifications};
+use crate::{
+    domain::{
+        assets::Kind,
+        due_steps::{StepKind, StepSubject},
+        events::{AssetTypeData, AssetTypeDeprecatedData, EventData},
+        notifications::NotificationType,
+        taxonomy::{AssetType, AssetTypeOperation, AssetTypeState, Deprecation},
+        time::Timestamp,
+    },
+    error::{Error, Problem, Result},
+    market::Writer,
+    store,
+    string_enum::StringEnum,
+};
+
+/// Maximum number of characters of the explanation of a deprecation.
+const MAX_MESSAGE: usize = 2_000;
+
+/// The retirement of an asset kind, as an operator announces it.
+#[derive(Clone, Debug)]
+pub struct DeprecationInput<'a> {
+    /// Time at which the kind retires, in the future.
+    pub retires_at: Timestamp,
+    /// Whether assets of this kind can still be added to listings.
+    pub accepts_new_listings: bool,
+    /// Explanation for vendors, 1 to 2,000 characters.
+    pub message: &'a str,
+}
+
+/// Creates or replaces an asset kind. If its deprecation is announced, it retires at the announced time.
+pub fn set(writer: &Writer, _: Platform, asset_type: &AssetType) -> Result<()> {
+    store::taxonomy::upsert_asset_type(writer.rows, asset_type)?;
+    store::taxonomy::queue_listings(writer.rows, asset_type.kind)?;
+    let subject = store::taxonomy::asset_type_row_id(writer.rows, asset_type.kind)?;
+    match &asset_type.deprecation {
+        Some(deprecation) => writer.schedule(StepKind::AssetTypeRetires, subject, deprecation.retires_at),
+        None => writer.unschedule(StepKind::AssetTypeRetires, subject),
+    }
+}
+
+/// Decides whether vendors can create assets of a kind. Those that exist stay.
+pub fn set_enabled(
+    writer: &mut Writer,
+    platform: Platform,
+    kind: Kind,
+    is_enabled: bool,
+) -> Result<AssetType> {
+    let mut asset_type = find(writer, kind)?;
+    let operation = if is_enabled { AssetTypeOperation::Enable } else { AssetTypeOperation::Disable };
+    let after = check(&asset_type, operation, writer.now)?;
+    if after == asset_type.state(writer.now) {
+        return Ok(asset_type);
+    }
+    asset_type.is_enabled = after.is_enabled;
+    set(writer, platform, &asset_type)?;
+    let data = AssetTypeData { asset_type: kind };
+    let event = if is_enabled { EventData::AssetTypeEnabled } else { EventData::AssetTypeDisabled };
+    writer.emit(None, kind.as_str(), &event(data))?;
+    Ok(asset_type)
+}
+
+/// Announces the retirement of a kind to the vendors who have such assets or listings, or changes what was
+/// announced.
+pub fn deprecate(
+    writer: &mut Writer,
+    platform: Platform,
+    kind: Kind,
+    input: &DeprecationInput,
+) -> Result<AssetType> {
+    let mut asset_type = find(writer, kind)?;
+    check(&asset_type, AssetTypeOperation::Deprecate, writer.now)?;
+    let deprecated_at = asset_type.deprecation.as_ref().map_or(writer.now, |earlier| earlier.deprecated_at);
+    let deprecation = check_input(input, deprecated_at, writer.now)?;
+    if asset_type.deprecation.as_ref() == Some(&deprecation) {
+        return Ok(asset_type);
+    }
+    asset_type.deprecation = Some(deprecation.clone());
+    set(writer, platform, &asset_type)?;
+    let Deprecation { retires_at, accepts_new_listings, message, .. } = deprecation;
+    let text = format!("{} will be retired at {retires_at}. {message}", asset_type.label);
+    let vendors = store::taxonomy::list_vendors(writer.rows, kind)?;
+    let notification = NotificationType::AssetTypeDeprecated;
+    notifications::send_to_all(writer, &vendors, notification, "Asset type deprecated", &text)?;
+    let data = AssetTypeDeprecatedData {
+        asset_type: kind,
+        deprecated_at,
+        retires_at,
+        accepts_new_listings,
+        message,
+        notified_teams: vendors.len() as u64,
+    };
+    writer.emit(None, kind.as_str(), &EventData::AssetTypeDeprecated(data))?;
+    Ok(asset_type)
+}
+
+fn check_input(input: &DeprecationInput, deprecated_at: Timestamp, now: Timestamp) -> Result<Deprecation> {
+    let message = input.message.trim();
+    let mut problems = Vec::new();
+    if input.retires_at <= now {
+        let rule =
+            format!("The kind would have retired at {}. Choose a time in the future.", input.retires_at);
+        problems.push(Problem::body(&["retires_at"], "greater_than", rule));
+    }
+    if message.is_empty() || message.chars().count() > MAX_MESSAGE {
+        let rule = format!("The message must have 1 to {MAX_MESSAGE} characters.");
+        problems.push(Problem::body(&["message"], "string_too_long", rule));
+    }
+    if !problems.is_empty() {
+        return Err(Error::Invalid(problems));
+    }
+    Ok(Deprecation {
+        deprecated_at,
+        retires_at: input.retires_at,
+        accepts_new_listings: input.accepts_new_listings,
+        message: message.to_owned(),
+    })
+}
+
+/// Retires a deprecated kind now, earlier than announced.
+pub fn retire(writer: &mut Writer, platform: Platform, kind: Kind) -> Result<AssetType> {
+    let mut asset_type = find(writer, kind)?;
+    check(&asset_type, AssetTypeOperation::Retire, writer.now)?;
+    if let Some(deprecation) = &mut asset_type.deprecation {
+        deprecation.retires_at = writer.now;
+    }
+    set(writer, platform, &asset_type)?;
+    let subject = store::taxonomy::asset_type_row_id(writer.rows, kind)?;
+    writer.unschedule(StepKind::AssetTypeRetires, subject)?;
+    record_retirement(writer, kind)?;
+    Ok(asset_type)
+}
+
+/// Carries out the retirement of a kind at the announced time.
+pub fn retire_when_due(writer: &mut Writer, subject: StepSubject) -> Result<()> {
+    let kind = store::taxonomy::find_asset_type(writer.rows, subject)?
+        .ok_or_else(|| Error::internal("an asset kind that retires does not exist"))?;
+    record_retirement(writer, kind)
+}
+
+/// Records that a kind has retired: the listings with such assets say so from now on.
+fn record_retirement(writer: &Writer, kind: Kind) -> Result<()> {
+    store::taxonomy::queue_listings(writer.rows, kind)?;
+    writer.emit(None, kind.as_str(), &EventData::AssetTypeRetired(AssetTypeData { asset_type: kind }))
+}
+
+fn find(writer: &Writer, kind: Kind) -> Result<AssetType> {
+    let found = store::taxonomy::asset_types(writer.rows)?.into_iter().find(|found| found.kind == kind);
+    found.ok_or_else(|| Error::not_found(format!("asset type {}", kind.as_str())))
+}
+
+/// Checks that the state of a kind allows an operation.
+fn check(asset_type: &AssetType, operation: AssetTypeOperation, now: Timestamp) -> Result<AssetTypeState> {
+    let from = asset_type.state(now);
+    from.after(operation).ok_or_else(|| Error::InvalidTransition {
+        from: from.stage.as_str(),
+        allowed: from.allowed_operations().into_iter().map(StringEnum::as_str).collect(),
+    })
+}

@@ -1,0 +1,63 @@
+//! The closing of a team. It ends what the team has begun, and what others have begun with it; the earnings of
+//! the team stay payable.
+
+use super::{
+    access::{Platform, Vendor},
+    grants, keys, listing_lifecycle, teams,
+};
+use crate::{
+    domain::{
+        events::{EventData, TeamClosedData},
+        listings::{Actor, CatalogStatus, ReviewStatus},
+        teams::Team,
+    },
+    error::{Error, Result},
+    market::Writer,
+    store,
+};
+
+/// Closes a team. Its name stays reserved. Fails if the team owes a delivery: a project bid of it was accepted,
+/// and is not delivered yet.
+pub fn close(writer: &mut Writer, platform: Platform, actor: Actor, team: &str) -> Result<Team> {
+    let mut team = teams::resolve_open(writer.rows, team)?;
+    check_owes_nothing(writer, &team)?;
+    let vendor = platform.vendor(team.clone())?;
+    let data = TeamClosedData {
+        team_id: team.id,
+        cancelled_purchases: 0,
+        withdrawn_offers: 0,
+        withdrawn_bids: 0,
+        cancelled_opportunities: 0,
+        archived_listings: archive_listings(writer, &vendor, actor)?,
+        revoked_keys: keys::revoke_all(writer, team.row_id)?,
+        revoked_grants: grants::revoke_all(writer, team.row_id)?,
+    };
+    store::teams::close(writer.rows, team.row_id, writer.now)?;
+    team.closed_at = Some(writer.now);
+    writer.emit(Some(team.row_id), team.id, &EventData::TeamClosed(data))?;
+    Ok(team)
+}
+
+fn check_owes_nothing(writer: &Writer, team: &Team) -> Result<()> {
+    match store::teams::count_owed_deliveries(writer.rows, team.row_id)? {
+        0 => Ok(()),
+        owed => Err(Error::Conflict(format!(
+            "The team {:?} owes {owed} deliveries: project bids that were accepted and not delivered yet. Record \
+             their deliveries first.",
+            team.name
+        ))),
+    }
+}
+
+/// Archives all listings of a team, which ends their offers and pending purchases. Those in review are withdrawn
+/// first. Returns the number of listings.
+fn archive_listings(writer: &mut Writer, vendor: &Vendor, actor: Actor) -> Result<u64> {
+    let listings = store::listings::list_unarchived(writer.rows, vendor.team_row_id())?;
+    for (listing, status) in &listings {
+        if (status.review, status.catalog) == (ReviewStatus::InReview, CatalogStatus::Unpublished) {
+            listing_lifecycle::withdraw(writer, vendor, actor, *listing)?;
+        }
+        listing_lifecycle::archive(writer, vendor, actor, *listing)?;
+    }
+    Ok(listings.len() as u64)
+}

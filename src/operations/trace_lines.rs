@@ -1,0 +1,188 @@
+//! Reading the lines of an import of traces, in batches of bounded size.
+
+use std::io::{self, BufRead};
+
+use crate::domain::trace_imports::{MAX_BATCH_LINES, MAX_LINE_BYTES, RejectedLine, TraceLine};
+
+/// Lines of an import that are imported together.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// The traces, each with the number of its line.
+    pub traces: Vec<(u64, TraceLine)>,
+    /// The lines that are not traces.
+    pub rejected: Vec<RejectedLine>,
+    /// Offset of the first byte after the batch.
+    pub next_offset: u64,
+    /// Number of lines of the file until there, with blank ones.
+    pub lines_read: u64,
+    /// Whether the file ends there.
+    pub is_last: bool,
+}
+
+/// Reads lines from the middle of a file. At most one line is in memory, without what exceeds its maximum.
+#[derive(Debug)]
+pub struct LineReader<R> {
+    source: R,
+    line: Vec<u8>,
+    offset: u64,
+    lines_read: u64,
+}
+
+/// How reading a line ended.
+enum LineEnd {
+    /// The line is in the buffer.
+    Read,
+    /// The line is too long.
+    TooLong,
+    /// There is no other line.
+    EndOfFile,
+}
+
+impl<R: BufRead> LineReader<R> {
+    /// Creates a reader of lines from a source that begins at `offset`, after `lines_read` lines.
+    pub const fn new(source: R, offset: u64, lines_read: u64) -> LineReader<R> {
+        LineReader { source, line: Vec::new(), offset, lines_read }
+    }
+
+    /// Reads and parses the next lines, at most [`MAX_BATCH_LINES`].
+    pub fn read_batch(&mut self) -> io::Result<Batch> {
+        let mut batch = Batch::default();
+        for _ in 0..MAX_BATCH_LINES {
+            let parsed = match self.read_line()? {
+                LineEnd::EndOfFile => {
+                    batch.is_last = true;
+                    break;
+                }
+                LineEnd::Read if self.line.trim_ascii().is_empty() => continue,
+                LineEnd::Read => TraceLine::parse(&self.line),
+                LineEnd::TooLong => {
+                    Err(format!("The line has more than {MAX_LINE_BYTES} bytes. Shorten the trace."))
+                }
+            };
+            match parsed {
+                Ok(trace) => batch.traces.push((self.lines_read, trace)),
+                Err(message) => batch.rejected.push(RejectedLine { line: self.lines_read, message }),
+            }
+        }
+        batch.next_offset = self.offset;
+        batch.lines_read = self.lines_read;
+        Ok(batch)
+    }
+
+    /// Reads the next line without its end.
+    fn read_line(&mut self) -> io::Result<LineEnd> {
+        self.line.clear();
+        let (mut is_too_long, mut has_read) = (false, false);
+        loop {
+            let available = match self.source.fill_buf() {
+                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
+                other => other?,
+            };
+            if available.is_empty() {
+                break;
+            }
+            has_read = true;
+            let end = available.iter().position(|byte| *byte == b'\n');
+            let part = &available[..end.unwrap_or(available.len())];
+            is_too_long |= self.line.len() + part.len() > MAX_LINE_BYTES;
+            if !is_too_long {
+                self.line.extend_from_slice(part);
+            }
+            let consumed = part.len() + usize::from(end.is_some());
+            self.source.consume(consumed);
+            self.offset += consumed as u64;
+            if end.is_some() {
+                break;
+            }
+        }
+        if !has_read {
+            return Ok(LineEnd::EndOfFile);
+        }
+        self.lines_read += 1;
+        Ok(if is_too_long { LineEnd::TooLong } else { LineEnd::Read })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufReader, Read};
+
+    use super::*;
+
+    /// A source that repeats a text `rest` times, and counts the bytes that were read.
+    struct Repeated {
+        text: Vec<u8>,
+        rest: u64,
+        read: u64,
+    }
+
+    impl Read for Repeated {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            if self.rest == 0 {
+                return Ok(0);
+            }
+            assert!(buffer.len() >= self.text.len());
+            self.rest -= 1;
+            buffer[..self.text.len()].copy_from_slice(&self.text);
+            self.read += self.text.len() as u64;
+            Ok(self.text.len())
+        }
+    }
+
+    fn trace_line(number: u64) -> String {
+        format!(
+            r#"{{"trace_id": "{}", "external_id": "t", "version": 1, "build_version": 1}}"#,
+            uuid::Uuid::from_u128(number.into())
+        )
+    }
+
+    #[test]
+    fn million_lines_are_read_in_batches_of_bounded_size() {
+        const LINES: u64 = 1_000_000;
+        let text = format!("{}\n", trace_line(1)).into_bytes();
+        let length = text.len() as u64;
+        // All lines are read, but only a part of them is parsed, to save time.
+        let mut source = BufReader::with_capacity(4_096, Repeated { text, rest: LINES, read: 0 });
+        let mut lines = LineReader::new(&mut source, 0, 0);
+        for number in 1..=20 {
+            let batch = lines.read_batch().unwrap();
+            assert_eq!((batch.traces.len(), batch.lines_read), (MAX_BATCH_LINES, number * 1_000));
+            assert_eq!(batch.next_offset, number * 1_000 * length);
+            assert!(lines.source.get_ref().read <= batch.next_offset + 4_096, "nothing is read ahead");
+            assert!(lines.line.capacity() <= 1_000);
+        }
+    }
+
+    #[test]
+    fn line_without_an_end_occupies_no_memory() {
+        // A gigabyte without a line end.
+        let long = Repeated { text: vec![b'x'; 65_536], rest: 16_384, read: 0 };
+        let source = BufReader::with_capacity(65_536, long.chain(&b"\n{}\n"[..]));
+        let mut lines = LineReader::new(source, 0, 0);
+        let batch = lines.read_batch().unwrap();
+        assert!(batch.rejected[0].message.contains("more than 1000000 bytes"), "{batch:?}");
+        assert_eq!((batch.rejected.len(), batch.rejected[1].line, batch.is_last), (2, 2, true));
+        assert!(lines.line.capacity() <= 2 * MAX_LINE_BYTES);
+    }
+
+    #[test]
+    fn longest_line_is_a_trace_and_a_longer_one_is_not() {
+        let line = |length: usize| format!("{:<length$}\n", trace_line(1));
+        let text = line(MAX_LINE_BYTES) + &line(MAX_LINE_BYTES + 1) + "\r\n" + &trace_line(2);
+        let batch = LineReader::new(text.as_bytes(), 0, 0).read_batch().unwrap();
+        let numbers: Vec<u64> = batch.traces.iter().map(|trace| trace.0).collect();
+        assert_eq!((numbers, batch.rejected.len(), batch.lines_read), (vec![1, 4], 1, 4));
+        assert_eq!(batch.next_offset, text.len() as u64);
+    }
+
+    #[test]
+    fn reading_continues_where_a_batch_ended() {
+        let text: String = (0..1_500).map(|number| trace_line(number) + "\n").collect();
+        let first = LineReader::new(text.as_bytes(), 0, 0).read_batch().unwrap();
+        assert!(!first.is_last);
+        let rest = &text.as_bytes()[first.next_offset as usize..];
+        let second = LineReader::new(rest, first.next_offset, first.lines_read).read_batch().unwrap();
+        assert_eq!((second.traces.len(), second.lines_read, second.is_last), (500, 1_500, true));
+        assert_eq!((second.next_offset, second.traces[0].0), (text.len() as u64, 1_001));
+    }
+}

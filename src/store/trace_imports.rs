@@ -1,0 +1,197 @@
+//! Imports of graded traces, and the traces that they add.
+
+use uuid::Uuid;
+
+use super::{Reader, Writer, row};
+use crate::{
+    domain::{
+        row_ids::{TaskVersionRowId, TasksetRowId, TraceImportRowId, UploadRowId},
+        time::Timestamp,
+        trace_imports::{ImportCounts, RejectedLine, TraceImportStatus, TraceLine, VersionName},
+    },
+    error::Result,
+    string_enum::StringEnum,
+};
+
+/// An import of traces.
+#[derive(Clone, Debug)]
+pub struct TraceImport {
+    /// Row ID of the import.
+    pub row_id: TraceImportRowId,
+    /// ID of the import.
+    pub id: Uuid,
+    /// Row ID of the taskset.
+    pub taskset: TasksetRowId,
+    /// ID of the uploaded file.
+    pub upload: Uuid,
+    /// Size of the file in bytes.
+    pub size_bytes: u64,
+    /// Status of the import.
+    pub status: TraceImportStatus,
+    /// Time of the request.
+    pub requested_at: Timestamp,
+    /// Time of the start; `None` if it has not started.
+    pub started_at: Option<Timestamp>,
+    /// Time at which it ended; `None` if it has not.
+    pub finished_at: Option<Timestamp>,
+    /// Number of bytes of the file that were imported.
+    pub next_offset: u64,
+    /// Number of lines that were imported, with blank ones.
+    pub lines_read: u64,
+    /// What was imported so far.
+    pub counts: ImportCounts,
+    /// The first rejected lines.
+    pub problems: Vec<RejectedLine>,
+    /// Why the import failed; `None` unless it failed.
+    pub error: Option<String>,
+}
+
+const SELECT: &str = "SELECT i.id, i.uuid, i.taskset, u.uuid AS upload, u.size_bytes, i.status, i.requested_at,
+         i.started_at, i.finished_at, i.next_offset, i.lines_read, i.lines, i.inserted, i.existing, i.rejected,
+         i.problems, i.error
+     FROM trace_imports i JOIN uploads u ON u.id = i.upload";
+
+fn read_import(row: &rusqlite::Row) -> rusqlite::Result<TraceImport> {
+    Ok(TraceImport {
+        row_id: row.get("id")?,
+        id: row.get("uuid")?,
+        taskset: row.get("taskset")?,
+        upload: row.get("upload")?,
+        size_bytes: row.get("size_bytes")?,
+        status: row::string_enum(row, "status")?,
+        requested_at: row::time(row, "requested_at")?,
+        started_at: row::optional_time(row, "started_at")?,
+        finished_at: row::optional_time(row, "finished_at")?,
+        next_offset: row.get("next_offset")?,
+        lines_read: row.get("lines_read")?,
+        counts: ImportCounts {
+            lines: row.get("lines")?,
+            inserted: row.get("inserted")?,
+            existing: row.get("existing")?,
+            rejected: row.get("rejected")?,
+        },
+        problems: row::json(row, "problems")?,
+        error: row.get("error")?,
+    })
+}
+
+/// Inserts an import that is queued, and returns its row ID.
+pub fn insert(
+    writer: &Writer,
+    id: Uuid,
+    taskset: TasksetRowId,
+    upload: UploadRowId,
+    at: Timestamp,
+) -> Result<TraceImportRowId> {
+    const SQL: &str =
+        "INSERT INTO trace_imports (uuid, taskset, upload, status, requested_at) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let status = TraceImportStatus::Queued.as_str();
+    Ok(TraceImportRowId(writer.insert(SQL, (id, taskset, upload, status, at.0))?))
+}
+
+/// Returns the import with this ID.
+pub fn find(reader: &Reader, id: Uuid) -> Result<Option<TraceImport>> {
+    reader.query_first(&format!("{SELECT} WHERE i.uuid = ?1"), [id], read_import)
+}
+
+/// Returns the import with this row ID.
+pub fn find_by_row_id(reader: &Reader, row_id: TraceImportRowId) -> Result<Option<TraceImport>> {
+    reader.query_first(&format!("{SELECT} WHERE i.id = ?1"), [row_id], read_import)
+}
+
+/// Returns the newest imports of a taskset, newest first.
+pub fn list_newest(reader: &Reader, taskset: TasksetRowId, limit: usize) -> Result<Vec<TraceImport>> {
+    let sql = format!("{SELECT} WHERE i.taskset = ?1 ORDER BY i.id DESC LIMIT ?2");
+    reader.query_all(&sql, (taskset, limit as i64), read_import)
+}
+
+/// Stores the progress of an import.
+pub fn update(writer: &Writer, import: &TraceImport) -> Result<()> {
+    const SQL: &str = "UPDATE trace_imports
+         SET status = ?2, started_at = ?3, finished_at = ?4, next_offset = ?5, lines_read = ?6, lines = ?7,
+             inserted = ?8, existing = ?9, rejected = ?10, problems = ?11, error = ?12
+         WHERE id = ?1";
+    let ImportCounts { lines, inserted, existing, rejected } = import.counts;
+    writer.execute(
+        SQL,
+        (
+            import.row_id,
+            import.status.as_str(),
+            import.started_at.map(|at| at.0),
+            import.finished_at.map(|at| at.0),
+            import.next_offset as i64,
+            import.lines_read as i64,
+            lines as i64,
+            inserted as i64,
+            existing as i64,
+            rejected as i64,
+            row::to_json(&import.problems)?,
+            &import.error,
+        ),
+    )?;
+    Ok(())
+}
+
+/// The properties of a task version that its traces must match.
+#[derive(Clone, Copy, Debug)]
+pub struct TracedVersion {
+    /// Row ID of the version.
+    pub row_id: TaskVersionRowId,
+    /// Whether every reward is either 0 or 1.
+    pub binarized: bool,
+    /// Number of the latest build; 0 if there is none.
+    pub latest_build: u32,
+    /// Number of traces of the version.
+    pub traces: u64,
+}
+
+/// Returns the version that a line names, if its task belongs to the taskset and is not deleted. Of several tasks
+/// with the same identifier, the newest counts.
+pub fn find_version(
+    reader: &Reader,
+    taskset: TasksetRowId,
+    name: &VersionName,
+) -> Result<Option<TracedVersion>> {
+    const SELECT: &str = "SELECT v.id, k.binarized, v.traces,
+             coalesce((SELECT max(b.build) FROM task_builds b WHERE b.task_version = v.id), 0)";
+    let read = |row: &rusqlite::Row| {
+        Ok(TracedVersion {
+            row_id: row.get(0)?,
+            binarized: row.get(1)?,
+            traces: row.get(2)?,
+            latest_build: row.get(3)?,
+        })
+    };
+    match name {
+        VersionName::Id(id) => {
+            let sql = format!(
+                "{SELECT} FROM task_versions v JOIN tasks k ON k.id = v.task
+                 WHERE v.uuid = ?1 AND k.taskset = ?2 AND k.deleted_at IS NULL"
+            );
+            reader.query_first(&sql, (id, taskset), read)
+        }
+        VersionName::External(task, version) => {
+            let sql = format!(
+                "{SELECT} FROM tasks k JOIN task_versions v ON v.task = k.id AND v.version = ?3
+                 WHERE k.taskset = ?1 AND k.external_id = ?2 AND k.deleted_at IS NULL
+                 ORDER BY k.id DESC LIMIT 1"
+            );
+            reader.query_first(&sql, (taskset, task, version), read)
+        }
+    }
+}
+
+/// Inserts a trace of a version, unless there is one with the same ID. Returns whether it was inserted.
+pub fn insert_trace(writer: &Writer, version: TaskVersionRowId, trace: &TraceLine) -> Result<bool> {
+    const SQL: &str = "INSERT INTO task_traces (uuid, task_version, model, reward, graded_at, build, qa)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (uuid) DO NOTHING";
+    let (reward, graded_at) = trace.graded.map(|(reward, at)| (reward, at.0)).unzip();
+    let qa = row::to_json(&trace.qa)?;
+    let values = (trace.id, version, &trace.model, reward, graded_at, trace.build, qa);
+    Ok(writer.execute(SQL, values)? == 1)
+}
+
+/// Returns the version of the trace with this ID.
+pub fn find_version_of_trace(reader: &Reader, trace: Uuid) -> Result<Option<TaskVersionRowId>> {
+    reader.query_first("SELECT task_version FROM task_traces WHERE uuid = ?1", [trace], |row| row.get(0))
+}

@@ -1,0 +1,50 @@
+//! The lives of upload grants.
+
+use marketplace::{
+    domain::{assets::Exclusivity, row_ids::GrantRowId},
+    error::Error,
+    operations::grants::{self, GrantInput},
+};
+
+use super::{HOUR, event_types, events, refusal, run_steps, write};
+use crate::{catalog::small_market::small_market, harness::TestMarket};
+
+fn create(market: &TestMarket) -> GrantRowId {
+    let grant = GrantInput {
+        team: "Seller house",
+        title: "Code",
+        exclusivity: Exclusivity::Available,
+        group: None,
+        max_bytes: None,
+    };
+    write(market, |writer| grants::create(writer, &grant)).unwrap().0
+}
+
+#[test]
+fn grant_expires_once_at_its_time() {
+    let market = small_market(&[]);
+    create(&market);
+    market.clock().advance(30 * HOUR);
+    for _ in 0..2 {
+        run_steps(&market);
+    }
+    let found = events(&market, &["upload_grant."]);
+    assert_eq!(event_types(&market, &["upload_grant."]), ["upload_grant.created", "upload_grant.expired"]);
+    assert_eq!(found[1].occurred_at, "2026-03-02T09:00:00.000Z");
+    assert!(found[1].has_team && found[1].subject == found[0].subject);
+    assert_eq!(found[1].data["grant_id"], found[0].subject);
+}
+
+#[test]
+fn grant_that_has_ended_is_not_revoked() {
+    let market = small_market(&[]);
+    let [revoked, expired] = [create(&market), create(&market)];
+    let revoke = |grant| write(&market, |writer| grants::revoke(writer, grant));
+    revoke(revoked).unwrap();
+    market.clock().advance(24 * HOUR);
+    assert_eq!(refusal(revoke(revoked)), ("revoked", vec![]));
+    assert_eq!(refusal(revoke(expired)), ("expired", vec![]));
+    assert!(matches!(revoke(GrantRowId(99)), Err(Error::NotFound(_))));
+    let expected = ["created", "created", "revoked", "expired"].map(|verb| format!("upload_grant.{verb}"));
+    assert_eq!(event_types(&market, &["upload_grant."]), expected);
+}

@@ -1,0 +1,134 @@
+//! The lives of API keys: creation, expiry, rotation, and revocation.
+
+use marketplace::{
+    domain::time::Timestamp,
+    error::{Error, Result},
+    operations::keys,
+};
+use uuid::Uuid;
+
+use super::{HOUR, event_types, events, platform, problems, refusal, run_steps, write};
+use crate::{
+    catalog::small_market::small_market,
+    harness::{NOW, TestMarket},
+};
+
+/// Any route that a valid key of the seller may call.
+const ROUTE: &str = "/v2/codebases";
+
+fn after(hours: i64) -> Timestamp {
+    Timestamp::parse(NOW).unwrap().plus_micros(hours * HOUR)
+}
+
+fn create(market: &TestMarket, expires_at: Option<Timestamp>) -> (Uuid, String) {
+    write(market, |writer| keys::create(writer, "Seller house", "ci", expires_at)).unwrap()
+}
+
+fn rotate(market: &TestMarket, id: Uuid) -> Result<(Uuid, String)> {
+    write(market, |writer| keys::rotate(writer, platform(), id, None))
+}
+
+#[tokio::test]
+async fn both_keys_of_a_rotation_are_valid_until_the_overlap_ends() {
+    let market = small_market(&[]);
+    let (id, old) = create(&market, None);
+    let (successor, new) = rotate(&market, id).unwrap();
+    for key in [&old, &new] {
+        market.get(key, ROUTE).await.ok();
+    }
+    market.clock().advance(24 * HOUR - 1);
+    market.get(&old, ROUTE).await.ok();
+    market.clock().advance(1);
+    assert_eq!(market.get(&old, ROUTE).await.expect_error(401), "unauthorized");
+    market.get(&new, ROUTE).await.ok();
+    assert_eq!(event_types(&market, &["key."]), ["key.created", "key.created", "key.rotated"]);
+    run_steps(&market);
+    let found = events(&market, &["key."]);
+    let rotated = &found[2];
+    assert_eq!(rotated.data["successor_id"], successor.to_string());
+    assert_eq!((&found[3].event_type[..], found[3].subject.as_str()), ("key.expired", &id.to_string()[..]));
+    assert_eq!(found[3].occurred_at, after(24).to_string(), "the time of the step is its due time");
+    assert!(found.iter().all(|event| event.has_team && !event.data.to_string().contains("mkt_")));
+}
+
+#[tokio::test]
+async fn rotated_key_never_lives_longer_than_before() {
+    let market = small_market(&[]);
+    let (id, old) = create(&market, Some(after(2)));
+    market.clock().advance(HOUR);
+    let (_, new) = rotate(&market, id).unwrap();
+    market.clock().advance(HOUR);
+    assert_eq!(market.get(&old, ROUTE).await.expect_error(401), "unauthorized");
+    market.get(&new, ROUTE).await.ok();
+    // The new key has the same lifetime, from the rotation on.
+    market.clock().advance(HOUR);
+    assert_eq!(market.get(&new, ROUTE).await.expect_error(401), "unauthorized");
+}
+
+#[test]
+fn key_that_was_rotated_or_has_ended_is_not_changed() {
+    let market = small_market(&[]);
+    let (rotated, _) = create(&market, None);
+    let (revoked, _) = rotate(&market, rotated).unwrap();
+    write(&market, |writer| keys::revoke(writer, revoked)).unwrap();
+    let (expired, _) = create(&market, Some(after(1)));
+    market.clock().advance(HOUR);
+    let change = |id: Uuid| write(&market, |writer| keys::change_expiry(writer, platform(), id, None));
+    assert_eq!(refusal(rotate(&market, rotated)), ("rotated", vec!["revoke"]));
+    assert_eq!(refusal(change(rotated)), ("rotated", vec!["revoke"]));
+    for (id, status) in [(revoked, "revoked"), (expired, "expired")] {
+        assert_eq!(refusal(rotate(&market, id)), (status, vec![]));
+        assert_eq!(refusal(change(id)), (status, vec![]));
+        assert_eq!(refusal(write(&market, |writer| keys::revoke(writer, id))), (status, vec![]));
+    }
+    let unknown = Uuid::nil();
+    assert!(matches!(rotate(&market, unknown), Err(Error::NotFound(_))));
+    // A rotated key can end at once.
+    write(&market, |writer| keys::revoke(writer, rotated)).unwrap();
+}
+
+#[tokio::test]
+async fn changed_expiry_replaces_the_earlier_one() {
+    let market = small_market(&[]);
+    let (id, key) = create(&market, Some(after(1)));
+    let change =
+        |at: Option<Timestamp>| write(&market, |writer| keys::change_expiry(writer, platform(), id, at));
+    assert!(matches!(change(Some(after(0))), Err(Error::Conflict(_))));
+    change(Some(after(3))).unwrap();
+    market.clock().advance(2 * HOUR);
+    run_steps(&market);
+    market.get(&key, ROUTE).await.ok();
+    change(None).unwrap();
+    market.clock().advance(100 * HOUR);
+    run_steps(&market);
+    market.get(&key, ROUTE).await.ok();
+    let expected = ["key.created", "key.expiry_changed", "key.expiry_changed"];
+    assert_eq!(event_types(&market, &["key."]), expected);
+}
+
+/// What ended a key first is what its events say.
+#[test]
+fn revoked_key_does_not_expire() {
+    let market = small_market(&[]);
+    let (id, _) = create(&market, Some(after(1)));
+    write(&market, |writer| keys::revoke(writer, id)).unwrap();
+    market.clock().advance(2 * HOUR);
+    run_steps(&market);
+    assert_eq!(event_types(&market, &["key."]), ["key.created", "key.revoked"]);
+}
+
+#[test]
+fn operator_keys_are_rotated_alike_and_belong_to_no_team() {
+    let market = small_market(&[]);
+    let (id, _) =
+        write(&market, |writer| keys::create_for_operator(writer, platform(), "desk", None)).unwrap();
+    let (_, key) = rotate(&market, id).unwrap();
+    assert!(key.starts_with("mkt_op_"), "{key}");
+    let found = events(&market, &["key."]);
+    assert!(found.len() == 3 && found.iter().all(|event| !event.has_team));
+    let create =
+        |name: &str| write(&market, |writer| keys::create_for_operator(writer, platform(), name, None));
+    for name in ["", "a\nb", &"x".repeat(121)] {
+        assert_eq!(problems(create(name)).len(), 1, "{name:?}");
+    }
+}

@@ -1,0 +1,231 @@
+//! Names, roles, tiers, avatars, payout setups, and the closing of teams.
+
+use marketplace::{
+    clock::fixture_record_id,
+    domain::{
+        assets::Exclusivity,
+        listings::{Actor, CatalogStatus},
+        teams::Role,
+    },
+    error::{Error, Result},
+    operations::{
+        grants::{self, GrantInput},
+        keys, listing_lifecycle, team_closures, teams,
+    },
+    store,
+};
+use serde_json::{Value, json};
+
+use super::{event_types, events, platform, problems, write};
+use crate::{
+    catalog::small_market::{BROWSE, listing, published, small_market, small_market_with},
+    harness::TestMarket,
+};
+
+fn conflict<T: std::fmt::Debug>(result: Result<T>) -> String {
+    match result {
+        Err(Error::Conflict(message)) => message,
+        other => panic!("not a conflict: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn renamed_team_has_its_new_name_on_its_listings() {
+    let market = small_market(&[published("a", 3, &json!({}))]);
+    write(&market, |writer| teams::rename(writer, platform(), "Seller house", "  Marble Works ")).unwrap();
+    let found = market.get("mkt_buyer", &format!("{BROWSE}?query=marble")).await.ok();
+    assert_eq!(found["items"][0]["team_name"], "Marble Works", "{found}");
+    let event = events(&market, &["team.renamed"]).pop().unwrap();
+    assert_eq!(event.subject, fixture_record_id("teams", "seller").to_string());
+    assert!(
+        event.has_team && event.data["name"] == "Marble Works" && event.data["roles"] == json!(["vendor"])
+    );
+}
+
+#[test]
+fn name_of_another_team_is_refused_in_any_case() {
+    let market = small_market(&[]);
+    let rename =
+        |name: &'static str| write(&market, |writer| teams::rename(writer, platform(), "Seller house", name));
+    assert!(conflict(rename("BUYER HOUSE")).contains("There is already a team \"Buyer house\""));
+    assert_eq!(problems(rename(" \t")).len(), 1);
+    // A team may change the case of its own name, and a closed team keeps its name.
+    assert_eq!(rename("SELLER house").unwrap().name, "SELLER house");
+    write(&market, |writer| team_closures::close(writer, platform(), Actor::Platform, "Buyer house"))
+        .unwrap();
+    assert!(conflict(rename("buyer house")).contains("There is already a team"));
+}
+
+#[tokio::test]
+async fn roles_decide_what_a_team_may_do_and_take_nothing_away() {
+    let market = small_market(&[published("a", 3, &json!({}))]);
+    let set_roles = |roles: &'static [Role]| {
+        write(&market, |writer| teams::set_roles(writer, platform(), "Seller house", roles)).unwrap()
+    };
+    set_roles(&[Role::Buyer]);
+    assert_eq!(
+        market.get("mkt_seller", "/v2/codebases").await.expect_error(403),
+        "marketplace_role_required"
+    );
+    let found = market.get("mkt_buyer", BROWSE).await.ok();
+    assert_eq!(found["items"].as_array().unwrap().len(), 1, "its listing stays published");
+    set_roles(&[Role::Buyer]);
+    assert_eq!(event_types(&market, &["team."]), ["team.roles_changed"], "no change, no event");
+    set_roles(&[Role::Vendor]);
+    market.get("mkt_seller", "/v2/codebases").await.ok();
+}
+
+#[tokio::test]
+async fn tier_and_avatar_are_checked_and_shown() {
+    let market = small_market(&[published("a", 3, &json!({}))]);
+    let set_tier =
+        |tier: u8| write(&market, |writer| teams::set_tier(writer, platform(), "Seller house", tier));
+    assert_eq!(problems(set_tier(4)).len() + problems(set_tier(0)).len(), 2);
+    set_tier(3).unwrap();
+    let id = fixture_record_id("listings", "a");
+    let detail = market.get("mkt_buyer", &format!("{BROWSE}/{id}")).await.ok();
+    assert_eq!(detail["vendor_tier"], 3, "{detail}");
+    let set_avatar = |url: Option<&str>| {
+        write(&market, |writer| teams::set_avatar(writer, platform(), "Seller house", url))
+    };
+    for url in ["http://acme.example/a.png", "https://", "https:///a", "https://acme.example/a b", ""] {
+        assert_eq!(problems(set_avatar(Some(url))).len(), 1, "{url}");
+    }
+    assert_eq!(problems(set_avatar(Some(&format!("https://a/{}", "x".repeat(2_048))))).len(), 1);
+    set_avatar(Some("https://acme.example/a.png")).unwrap();
+    set_avatar(None).unwrap();
+    let expected = ["team.tier_changed", "team.avatar_changed", "team.avatar_changed"];
+    assert_eq!(event_types(&market, &["team."]), expected);
+}
+
+#[test]
+fn payout_setup_is_text_that_no_event_contains() {
+    let market = small_market(&[]);
+    let set = |text: &str| {
+        write(&market, |writer| teams::set_payout_setup(writer, platform(), "Seller house", Some(text)))
+    };
+    assert_eq!(problems(set(&"x".repeat(2_001))).len(), 1);
+    set("IBAN DE00 0000").unwrap();
+    let read =
+        || market.market().read_blocking(|reader| teams::payout_setup(reader, platform(), "Seller house"));
+    assert_eq!(read().unwrap().as_deref(), Some("IBAN DE00 0000"));
+    let event = events(&market, &["team."]).pop().unwrap();
+    assert_eq!(event.event_type, "team.payout_setup_changed");
+    assert!(!event.data.to_string().contains("DE00") && event.data["is_set"] == true);
+    // Earnings of a closed team stay payable.
+    write(&market, |writer| team_closures::close(writer, platform(), Actor::Platform, "Seller house"))
+        .unwrap();
+    set("IBAN DE11 1111").unwrap();
+    assert_eq!(read().unwrap().as_deref(), Some("IBAN DE11 1111"));
+}
+
+#[test]
+fn created_team_and_accepted_nda_are_events() {
+    let market = TestMarket::empty();
+    let input =
+        teams::TeamInput { name: "Oak", is_vendor: true, is_buyer: true, tier: 2, has_accepted_nda: false };
+    let id = write(&market, |writer| teams::create(writer, &input)).unwrap();
+    for _ in 0..2 {
+        write(&market, |writer| teams::accept_nda(writer, "Oak")).unwrap();
+    }
+    let found = events(&market, &["team."]);
+    assert_eq!(event_types(&market, &["team."]), ["team.created", "team.nda_accepted"]);
+    assert!(found.iter().all(|event| event.subject == id.to_string() && event.has_team));
+    assert_eq!(found[0].data["roles"], json!(["vendor", "buyer"]));
+    assert_eq!(
+        (&found[0].data["nda_accepted_at"], found[1].data["nda_accepted_at"].is_string()),
+        (&Value::Null, true)
+    );
+}
+
+fn listing_status(market: &TestMarket, key: &str) -> CatalogStatus {
+    let find = |reader: &marketplace::market::Reader| {
+        store::listings::find(reader.rows, fixture_record_id("listings", key))
+    };
+    market.market().read_blocking(find).unwrap().unwrap().status.catalog
+}
+
+fn close(market: &TestMarket, team: &str) -> Result<marketplace::domain::teams::Team> {
+    write(market, |writer| team_closures::close(writer, platform(), Actor::Platform, team))
+}
+
+#[tokio::test]
+async fn closing_a_team_ends_what_it_has_begun() {
+    let submitted = json!({"history": [{"event": "submitted", "at": "-P2D"}]});
+    let market = small_market(&[
+        published("a", 3, &json!({})),
+        listing("b", &submitted),
+        listing("c", &json!({})),
+        published("d", 3, &json!({"team": "both"})),
+    ]);
+    let grant = GrantInput {
+        team: "Seller house",
+        title: "Code",
+        exclusivity: Exclusivity::Available,
+        group: None,
+        max_bytes: None,
+    };
+    write(&market, |writer| grants::create(writer, &grant)).unwrap();
+    let (_, key) = write(&market, |writer| keys::create(writer, "Seller house", "ci", None)).unwrap();
+    market.get(&key, "/v2/codebases").await.ok();
+    close(&market, "Seller house").unwrap();
+    for key in [key.as_str(), "mkt_seller"] {
+        assert_eq!(market.get(key, "/v2/codebases").await.expect_error(401), "unauthorized");
+    }
+    assert_eq!(["a", "b", "c"].map(|key| listing_status(&market, key)), [CatalogStatus::Archived; 3]);
+    assert_eq!(listing_status(&market, "d"), CatalogStatus::Published);
+    let closed = events(&market, &["team.closed"]).pop().unwrap();
+    let counts =
+        ["archived_listings", "revoked_keys", "revoked_grants"].map(|name| closed.data[name].clone());
+    assert_eq!(counts, [3, 2, 1].map(Value::from));
+    assert_eq!(event_types(&market, &["key.revoked", "upload_grant.revoked"]).len(), 3);
+}
+
+#[test]
+fn nothing_is_changed_or_created_for_a_closed_team() {
+    let market = small_market(&[published("a", 3, &json!({}))]);
+    close(&market, "Seller house").unwrap();
+    let team = "Seller house";
+    let grant =
+        GrantInput { team, title: "Code", exclusivity: Exclusivity::Available, group: None, max_bytes: None };
+    let id = fixture_record_id("listings", "a");
+    let results = [
+        conflict(close(&market, team)),
+        conflict(write(&market, |writer| teams::rename(writer, platform(), team, "New"))),
+        conflict(write(&market, |writer| teams::set_roles(writer, platform(), team, &[]))),
+        conflict(write(&market, |writer| teams::set_tier(writer, platform(), team, 2))),
+        conflict(write(&market, |writer| teams::set_avatar(writer, platform(), team, None))),
+        conflict(write(&market, |writer| teams::accept_nda(writer, team))),
+        conflict(write(&market, |writer| keys::create(writer, team, "ci", None))),
+        conflict(write(&market, |writer| grants::create(writer, &grant))),
+        conflict(write(&market, |writer| {
+            let vendor = platform().vendor_of_listing(writer.rows, id)?;
+            listing_lifecycle::restore(writer, &vendor, Actor::Platform, id)
+        })),
+    ];
+    for message in results {
+        assert!(
+            message.contains("The team \"Seller house\" was closed at 2026-03-01T09:00:00.000Z"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn team_that_owes_a_delivery_is_not_closed() {
+    let project = json!({
+        "key": "project", "team": "buyer", "title": "Tasks", "description": "Tasks.", "status": "published",
+        "published_at": "-P20D", "deadline": "P20D", "created_at": "-P30D",
+    });
+    let bid = |key: &str, team: &str, status: &str| {
+        json!({"key": key, "project_opportunity": "project", "team": team, "num_tasks": 4, "status": status,
+            "created_at": "-P9D", "updated_at": "-P8D"})
+    };
+    let records = json!({
+        "project_opportunities": [project],
+        "project_bids": [bid("one", "seller", "accepted"), bid("two", "both", "submitted")],
+    });
+    let market = small_market_with(&[], &records);
+    assert!(conflict(close(&market, "Seller house")).contains("owes 1 deliveries"));
+    close(&market, "Both house").unwrap();
+}
