@@ -7,6 +7,7 @@ use crate::{
         due_steps::StepKind,
         events::{DeclinedOffersData, EventData, MAX_LISTED_IDS, OfferData},
         listings::Actor,
+        money::CURRENCY,
         notifications::NotificationType,
         offers::{OfferOperation, OfferStatus},
     },
@@ -97,6 +98,7 @@ fn buyer_data(offer: &OfferRow, actor: Actor) -> OfferData {
         actor,
         status: offer.status,
         amount: offer.amount.to_string(),
+        currency: CURRENCY,
         pay_with: Some(offer.pay_with),
     }
 }

@@ -6,6 +6,7 @@ use crate::{
         due_steps::StepKind,
         events::{EventData, PaymentData, PurchaseData},
         listings::Actor,
+        money::CURRENCY,
         purchases::{PurchaseOperation, PurchaseStatus},
     },
     error::{Error, Result},
@@ -66,6 +67,7 @@ fn data(purchase: &PurchaseRow, actor: Actor) -> PurchaseData {
         status: purchase.status,
         purchase_kind: purchase.kind,
         payment: None,
+        currency: CURRENCY,
         proceeds: None,
     }
 }

@@ -1,5 +1,7 @@
 //! Exclusive sales: which assets are sold so, and what stands in the way of selling assets so.
 
+use uuid::Uuid;
+
 use super::{Reader, Writer, index_queue, inventory, purchases::PurchaseRow};
 use crate::{
     domain::{
@@ -87,23 +89,30 @@ pub fn delete(writer: &Writer, purchase: PurchaseRowId) -> Result<()> {
     Ok(())
 }
 
-/// Sets whether the codebases of a purchase are available for exclusive sales, unless they are deleted.
-pub fn set_exclusivity(writer: &Writer, purchase: PurchaseRowId, exclusivity: Exclusivity) -> Result<()> {
-    const CHANGED: &str = "SELECT a.id FROM purchase_assets s JOIN assets a ON a.id = s.asset
-         WHERE s.purchase = ?1 AND a.kind = 'codebase' AND a.deleted_at IS NULL AND a.exclusivity IS NOT ?2";
+/// Sets whether the codebases of a purchase are available for exclusive sales, unless they are deleted. Returns
+/// the IDs of those that changed.
+pub fn set_exclusivity(
+    writer: &Writer,
+    purchase: PurchaseRowId,
+    exclusivity: Exclusivity,
+) -> Result<Vec<Uuid>> {
+    const CHANGED: &str = "SELECT a.id, a.uuid FROM purchase_assets s JOIN assets a ON a.id = s.asset
+         WHERE s.purchase = ?1 AND a.kind = 'codebase' AND a.deleted_at IS NULL AND a.exclusivity IS NOT ?2
+         ORDER BY a.id";
     const LISTINGS: &str =
         "SELECT DISTINCT la.listing FROM purchase_assets s JOIN listing_assets la ON la.asset = s.asset
          WHERE s.purchase = ?1 ORDER BY la.listing";
     let value = exclusivity.as_str();
-    let changed: Vec<AssetRowId> = writer.query_all(CHANGED, (purchase, value), |row| row.get(0))?;
-    for asset in changed {
+    let changed: Vec<(AssetRowId, Uuid)> =
+        writer.query_all(CHANGED, (purchase, value), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    for (asset, _) in &changed {
         writer.execute("UPDATE assets SET exclusivity = ?2 WHERE id = ?1", (asset, value))?;
-        inventory::upsert_row(writer, asset)?;
+        inventory::upsert_row(writer, *asset)?;
     }
     for listing in writer.query_all(LISTINGS, [purchase], |row| row.get(0))? {
         index_queue::enqueue(writer, listing)?;
     }
-    Ok(())
+    Ok(changed.into_iter().map(|(_, id)| id).collect())
 }
 
 /// Returns the row IDs of the listings that carry an asset of a purchase and are not archived.
