@@ -137,3 +137,26 @@ pub fn list_ended_purchases(reader: &Reader, purchase: PurchaseRowId) -> Result<
         purchase,
     )
 }
+
+/// Returns messages about exclusive sales that do not match the purchases, and about sold assets that are still
+/// offered. Empty if there are none.
+pub fn find_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
+    const UNFOUNDED: &str = "SELECT a.uuid FROM exclusive_sales s JOIN assets a ON a.id = s.asset
+         JOIN purchases p ON p.id = s.purchase WHERE NOT (p.exclusive AND p.status = 'completed') ORDER BY s.asset";
+    const MISSING: &str = "SELECT p.uuid FROM purchases p JOIN purchase_assets c ON c.purchase = p.id
+         WHERE p.exclusive AND p.status = 'completed'
+             AND NOT EXISTS (SELECT 1 FROM exclusive_sales s WHERE s.asset = c.asset AND s.purchase = p.id)
+         ORDER BY p.id";
+    const OFFERED: &str = "SELECT l.uuid FROM exclusive_sales s JOIN listing_assets la ON la.asset = s.asset
+         JOIN listings l ON l.id = la.listing WHERE l.catalog_status = 'published' ORDER BY l.id";
+    let mut found = Vec::new();
+    for (sql, kind, problem) in [
+        (UNFOUNDED, "asset", "is recorded as sold exclusively, but not by a completed exclusive purchase"),
+        (MISSING, "purchase", "is a completed exclusive sale, but its assets are not recorded as sold so"),
+        (OFFERED, "listing", "is in the catalog, but an asset of it was sold exclusively"),
+    ] {
+        let ids: Vec<Uuid> = reader.query_all(sql, [], |row| row.get(0))?;
+        found.extend(ids.into_iter().map(|id| format!("the {kind} {id} {problem}")));
+    }
+    Ok(found)
+}
