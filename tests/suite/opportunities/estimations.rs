@@ -71,8 +71,9 @@ async fn repository_is_measured_and_quoted() {
     assert_eq!((&pending["status"], &pending["name"]), (&json!("pending"), &json!("ledger")));
     run_jobs(&market).await;
     let ended = estimation(&market, 1).await;
-    // 3 lines, 1 commit, and 1 contributor at the rates of marketplace.toml, less and plus 25 %.
-    let value = 3 * 4_000 / 1_000 + 35 + 2_500;
+    // 3 lines, 1 commit, and 1 contributor at the rates of marketplace.toml, with the surcharge for code that is
+    // not in the common languages, less and plus 25 %.
+    let value = (3 * 4_000 / 1_000 + 35 + 2_500) * 130 / 100;
     assert_eq!(
         (&ended["status"], &ended["quote_low_cents"]),
         (&json!("estimated"), &json!(value * 75 / 100))
