@@ -55,7 +55,9 @@ impl NotificationType {
             T::ListingRejected => "the platform rejects a listing",
             T::OfferReceived => "a buyer bids on a listing",
             T::OfferAccepted => "a vendor accepts a bid on a listing",
-            T::OfferDeclined => "a vendor declines a bid on a listing, or the listing is archived",
+            T::OfferDeclined => {
+                "a bid on a listing is declined, by the vendor or because the listing is archived"
+            }
             T::OfferExpired => "a bid on a listing is not decided in time",
             T::SaleCompleted => "a purchase is completed",
             T::QualityCheckCompleted => "a quality run ends",
@@ -82,12 +84,11 @@ impl NotificationType {
             | T::ListingRejected
             | T::OfferReceived
             | T::SaleCompleted => "the vendor of the listing",
-            T::OfferAccepted | T::OfferDeclined => "the buyer that bid",
-            T::OfferExpired => "the buyer that bid; the vendor of the listing",
+            T::OfferAccepted | T::OfferDeclined | T::OfferExpired => "the buyer that bid",
             T::QualityCheckCompleted => "the vendor of the asset or listing",
             T::EstimationCompleted => "the team that requested the estimation",
             T::ProjectBidAccepted | T::ProjectBidDeclined => "the vendor that bid",
-            T::AssetTypeDeprecated => "all teams with an asset of the type",
+            T::AssetTypeDeprecated => "all teams with assets or listings of the type",
         }
     }
 }

@@ -4,7 +4,7 @@
 use uuid::Uuid;
 
 use super::{
-    access::{Buyer, Vendor},
+    access::{Buyer, Platform, Vendor},
     notifications::{self, Notice},
     opportunities,
 };
@@ -94,9 +94,23 @@ fn check_open(writer: &Writer, opportunity: &Opportunity, vendor: &Vendor) -> Re
 
 /// Withdraws a submitted bid.
 pub fn withdraw(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> Result<Bid> {
-    let (bid, opportunity) = find_own(writer, vendor, id)?;
-    let withdrawn = advance(writer, &bid, Operation::Withdraw, (Party::Vendor, "Bid withdrawn"), None)?;
-    emit(writer, &withdrawn, &opportunity, actor, EventData::ProjectBidWithdrawn)?;
+    let (bid, opportunity) = find_own(writer, vendor.team_row_id(), id)?;
+    withdraw_found(writer, &bid, &opportunity, actor)
+}
+
+/// Withdraws all submitted bids of a team that closes. Returns their number.
+pub fn withdraw_all(writer: &mut Writer, _: Platform, actor: Actor, team: TeamRowId) -> Result<u64> {
+    let submitted = store::opportunities::list_submitted_bids(writer.rows, team)?;
+    for id in &submitted {
+        let (bid, opportunity) = find_own(writer, team, *id)?;
+        withdraw_found(writer, &bid, &opportunity, actor)?;
+    }
+    Ok(submitted.len() as u64)
+}
+
+fn withdraw_found(writer: &mut Writer, bid: &Bid, opportunity: &Opportunity, actor: Actor) -> Result<Bid> {
+    let withdrawn = advance(writer, bid, Operation::Withdraw, (Party::Vendor, "Bid withdrawn"), None)?;
+    emit(writer, &withdrawn, opportunity, actor, EventData::ProjectBidWithdrawn)?;
     Ok(withdrawn)
 }
 
@@ -132,7 +146,7 @@ pub fn deliver(
     id: Uuid,
     delivery_taskset_ids: &[Uuid],
 ) -> Result<Bid> {
-    let (bid, opportunity) = find_own(writer, vendor, id)?;
+    let (bid, opportunity) = find_own(writer, vendor.team_row_id(), id)?;
     bid.status.check(Operation::Deliver)?;
     let tasksets = resolve_tasksets(writer, vendor.team_row_id(), delivery_taskset_ids)?;
     let delivered = advance(writer, &bid, Operation::Deliver, (Party::Vendor, "Delivered"), Some(&tasksets))?;
@@ -172,10 +186,10 @@ fn advance(
     reload(writer, bid.id)
 }
 
-/// Returns the vendor's own bid, and its opportunity.
-fn find_own(writer: &Writer, vendor: &Vendor, id: Uuid) -> Result<(Bid, Opportunity)> {
+/// Returns the team's own bid, and its opportunity.
+fn find_own(writer: &Writer, team: TeamRowId, id: Uuid) -> Result<(Bid, Opportunity)> {
     let found = store::opportunities::find_bid(writer.rows, id)?;
-    let bid = found.filter(|bid| bid.team_row_id == vendor.team_row_id()).ok_or_else(not_found)?;
+    let bid = found.filter(|bid| bid.team_row_id == team).ok_or_else(not_found)?;
     let opportunity = store::opportunities::find(writer.rows, bid.opportunity_id, OpportunityKind::Project)?;
     Ok((bid, opportunity.ok_or_else(not_found)?))
 }

@@ -102,6 +102,34 @@ mod tests {
         assert_eq!(jobs, [job(refresh, 2, 4, 30), job(refresh, 3, 6, 40), job("sweep", 0, 0, 50)]);
     }
 
+    /// Deadlines of earlier versions passed without a step.
+    #[test]
+    fn deadlines_of_published_opportunities_of_an_earlier_version_are_scheduled() {
+        let mut rows = Connection::open_in_memory().unwrap();
+        let migrations = migrations();
+        migrations.to_version(&mut rows, 26).unwrap();
+        let opportunity = |status: &str, deadline: &str| {
+            format!(
+                "INSERT INTO opportunities (uuid, kind, owner, title, description, status, accepted_asset_types,
+                     metadata, visibility_mode, created_at, updated_at, deadline)
+                 VALUES (randomblob(16), 'listing', 1, 'T', '', '{status}', '[]', '{{}}', 'all_vendors', 1, 1, {deadline});"
+            )
+        };
+        let all = [("published", "70"), ("published", "NULL"), ("closed", "80"), ("draft", "90")];
+        let all: String = all.iter().map(|(status, deadline)| opportunity(status, deadline)).collect();
+        rows.execute_batch(&format!("PRAGMA foreign_keys = OFF; {all}")).unwrap();
+        migrations.to_latest(&mut rows).unwrap();
+        let sql = "SELECT subject, due_at, is_migrated FROM due_steps WHERE kind = 'deadline_passes'";
+        let steps: Vec<(i64, i64, i64)> = rows
+            .prepare(sql)
+            .unwrap()
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .unwrap()
+            .collect::<rusqlite::Result<_>>()
+            .unwrap();
+        assert_eq!(steps, [(1, 70, 1)]);
+    }
+
     /// Creates a database with the schema of an earlier version and some rows.
     fn create_at_version(version: usize, path: &Path, rows: &str) {
         let mut connection = Connection::open(path).unwrap();

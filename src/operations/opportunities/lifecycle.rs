@@ -21,7 +21,7 @@ use crate::{
     },
     error::{Error, Problem, QuotaExcess, Result},
     market::Writer,
-    operations::access::Buyer,
+    operations::access::{Buyer, Platform},
     store::{
         self,
         opportunities::{Audience, NewOpportunity},
@@ -144,7 +144,11 @@ pub fn close(
     (id, kind): (Uuid, OpportunityKind),
 ) -> Result<Opportunity> {
     let found = find_own(writer.rows, buyer, id, kind)?;
-    let closed = end(writer, &found, Operation::Close)?;
+    close_found(writer, &found, actor)
+}
+
+fn close_found(writer: &mut Writer, found: &Opportunity, actor: Actor) -> Result<Opportunity> {
+    let closed = end(writer, found, Operation::Close)?;
     if found.status == OpportunityStatus::Draft {
         emit_to_owner(writer, &closed, actor, EventData::OpportunityClosed)?;
     } else {
@@ -162,7 +166,24 @@ pub fn cancel(
     (id, kind): (Uuid, OpportunityKind),
 ) -> Result<Opportunity> {
     let found = find_own(writer.rows, buyer, id, kind)?;
-    let canceled = end(writer, &found, Operation::Cancel)?;
+    cancel_found(writer, &found, actor)
+}
+
+/// Ends all opportunities of a team that closes: cancels the published ones, and closes the drafts. Returns their
+/// number.
+pub fn end_all(writer: &mut Writer, _: Platform, actor: Actor, team: TeamRowId) -> Result<u64> {
+    let unfinished = store::opportunities::list_unfinished(writer.rows, team)?;
+    for found in &unfinished {
+        match found.status {
+            OpportunityStatus::Draft => close_found(writer, found, actor)?,
+            _ => cancel_found(writer, found, actor)?,
+        };
+    }
+    Ok(unfinished.len() as u64)
+}
+
+fn cancel_found(writer: &mut Writer, found: &Opportunity, actor: Actor) -> Result<Opportunity> {
+    let canceled = end(writer, found, Operation::Cancel)?;
     emit_to_all(writer, &canceled, actor, Audience::Concerned, EventData::OpportunityCancelled)?;
     notify(writer, &canceled, NotificationType::OpportunityCancelled)?;
     Ok(canceled)

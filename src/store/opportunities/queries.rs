@@ -80,6 +80,15 @@ pub fn count_unfinished(reader: &Reader, owner: TeamRowId) -> Result<u64> {
     reader.query_one(SQL, [owner], |row| row.get(0))
 }
 
+/// Returns a team's opportunities of both kinds that are drafts or published, oldest first.
+pub fn list_unfinished(reader: &Reader, owner: TeamRowId) -> Result<Vec<Opportunity>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM opportunities o JOIN teams t ON t.id = o.owner
+         WHERE o.owner = ?1 AND o.status IN ('draft', 'published') ORDER BY o.id"
+    );
+    reader.query_all(&sql, [owner], read_opportunity)
+}
+
 /// Whether the team has a bid on the opportunity or a notification of it.
 pub fn concerns_team(reader: &Reader, opportunity: OpportunityRowId, team: TeamRowId) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (SELECT 1 FROM project_bids WHERE opportunity = ?1 AND team = ?2)
@@ -152,6 +161,12 @@ pub fn has_standing_bid(reader: &Reader, opportunity: OpportunityRowId, team: Te
     const SQL: &str = "SELECT EXISTS (SELECT 1 FROM project_bids
          WHERE opportunity = ?1 AND team = ?2 AND status NOT IN ('declined', 'withdrawn'))";
     reader.query_one(SQL, (opportunity, team), |row| row.get(0))
+}
+
+/// Returns the IDs of a team's bids that are submitted, oldest first.
+pub fn list_submitted_bids(reader: &Reader, team: TeamRowId) -> Result<Vec<Uuid>> {
+    const SQL: &str = "SELECT uuid FROM project_bids WHERE team = ?1 AND status = 'submitted' ORDER BY id";
+    reader.query_all(SQL, [team], |row| row.get(0))
 }
 
 /// Returns a page of a vendor's project bids, newest first, and their total number.

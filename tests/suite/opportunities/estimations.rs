@@ -6,10 +6,12 @@ use marketplace::{
         assets::{Kind, RepositoryChannel},
         estimation_requests::{EstimationRequest, MAX_PENDING},
         estimations::Estimation,
+        jobs::Queue,
         listings::Actor,
     },
     error::Result,
     operations::{self, estimations},
+    store,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -41,8 +43,12 @@ fn source(name: &str) -> EstimationRequest {
 }
 
 fn request(market: &TestMarket, id: u128, request: &EstimationRequest) -> Result<Estimation> {
+    request_as(market, "seller", id, request)
+}
+
+fn request_as(market: &TestMarket, team: &str, id: u128, request: &EstimationRequest) -> Result<Estimation> {
     write(market, |writer| {
-        let seller = vendor(writer.rows, "seller");
+        let seller = vendor(writer.rows, team);
         let ids = (Uuid::from_u128(id), Uuid::from_u128(77));
         estimations::request(writer, &seller, Actor::Team, ids, request)
     })
@@ -71,8 +77,9 @@ async fn repository_is_measured_and_quoted() {
     assert_eq!((&pending["status"], &pending["name"]), (&json!("pending"), &json!("ledger")));
     run_jobs(&market).await;
     let ended = estimation(&market, 1).await;
-    // 3 lines, 1 commit, and 1 contributor at the rates of marketplace.toml, less and plus 25 %.
-    let value = 3 * 4_000 / 1_000 + 35 + 2_500;
+    // 3 lines, 1 commit, and 1 contributor at the rates of marketplace.toml, with the surcharge for code that is
+    // not in the common languages, less and plus 25 %.
+    let value = (3 * 4_000 / 1_000 + 35 + 2_500) * 130 / 100;
     assert_eq!(
         (&ended["status"], &ended["quote_low_cents"]),
         (&json!("estimated"), &json!(value * 75 / 100))
@@ -146,6 +153,19 @@ async fn stopped_estimation_is_resumed_and_ends_once() {
     run_jobs(&market).await;
     assert_eq!(estimation(&market, 1).await["status"], "estimated");
     assert_eq!(notifications_of(&market, SELLER).await.len(), 1);
+}
+
+#[tokio::test]
+async fn teams_take_turns_with_their_estimations() {
+    let market = market(&Repositories::new());
+    for id in 1..4 {
+        request(&market, id, &source("acme/gone")).unwrap();
+    }
+    request_as(&market, "both", 4, &source("acme/gone")).unwrap();
+    let claim = || write(&market, |writer| store::jobs::claim(writer.rows, Queue::Copies, 9, writer.now));
+    let teams: Vec<_> = (0..3).map(|_| claim().unwrap().unwrap().team).collect();
+    assert!(teams[0] != teams[1] && teams[0] == teams[2] && teams[1].is_some(), "{teams:?}");
+    write(&market, |writer| store::jobs::release_all(writer.rows)).unwrap();
 }
 
 #[tokio::test]

@@ -16,7 +16,10 @@ use super::{
     BOTH, BUYER, DAY, OTHER, SELLER, all_events, buyer, create, event_views, events_of, fields,
     notification_types, notifications_of, now, perform, refusal, write,
 };
-use crate::{catalog::small_market::small_market, harness::TestMarket};
+use crate::{
+    catalog::small_market::{small_market, small_market_with},
+    harness::TestMarket,
+};
 
 const LISTING: OpportunityKind = OpportunityKind::Listing;
 
@@ -239,6 +242,26 @@ async fn deadline_passes_once_at_its_time() {
     market.clock().advance(30 * DAY);
     market.run_background();
     assert_eq!(passed().len(), 4);
+}
+
+#[tokio::test]
+async fn deadlines_of_fixtures_pass() {
+    let record = |key: &str, status: &str, deadline: &str| {
+        json!({"key": key, "owner": "buyer", "title": key, "description": "D", "status": status,
+            "visibility_mode": "all_vendors", "created_at": "-P9D", "deadline": deadline})
+    };
+    let records = [("past", "published", "-P1D"), ("next", "published", "P1D"), ("draft", "draft", "P1D")];
+    let records: Vec<_> = records.into_iter().map(|(key, status, at)| record(key, status, at)).collect();
+    let market = small_market_with(&[], &json!({"opportunities": records}));
+    let passed = || {
+        let all = all_events(&market).into_iter();
+        let passed = all.filter(|event| event.event_type == EventType::OpportunityDeadlinePassed);
+        passed.map(|event| (event.occurred_at.0 - now().0) / DAY).collect::<Vec<_>>()
+    };
+    assert_eq!(passed(), [-1]);
+    market.clock().advance(2 * DAY);
+    market.run_background();
+    assert_eq!(passed(), [-1, 1]);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use marketplace::{
     error::Result,
     market::Writer,
     operations::{
-        access::{Buyer, Vendor},
+        access::{Buyer, Platform, Vendor},
         opportunities, project_bids,
     },
 };
@@ -237,4 +237,32 @@ async fn bidder_that_was_never_told_reads_the_project_in_any_status() {
     assert_eq!((market.get(SELLER, &path).await.status, market.get(BOTH, &path).await.status), (200, 404));
     assert_eq!(notification_types(&market, SELLER).await, ["opportunity_closed"]);
     assert!(notifications_of(&market, BOTH).await.is_empty());
+}
+
+/// A team that closes leaves neither opportunities nor bids that wait.
+#[tokio::test]
+async fn opportunities_and_bids_of_a_closing_team_are_ended() {
+    let market = small_market(&[]);
+    let draft = create(&market, 1, PROJECT, &fields("Draft")).unwrap();
+    let (project, other) = (publish_project(&market, 2), publish_project(&market, 3));
+    submit(&market, "both", 1, project).unwrap();
+    submit(&market, "both", 2, other).unwrap();
+    as_buyer(&market, "buyer", 2, project_bids::accept).unwrap();
+    let platform = Platform::of_process();
+    let (bids, opportunities) = write(&market, |writer| {
+        let (bidder, owner) = (vendor(writer.rows, "both"), buyer(writer.rows, "buyer"));
+        let bids = project_bids::withdraw_all(writer, platform, Actor::Platform, bidder.team_row_id())?;
+        Ok((bids, opportunities::end_all(writer, platform, Actor::Platform, owner.team_row_id())?))
+    })
+    .unwrap();
+    assert_eq!((bids, opportunities), (1, 3));
+    let own = market.get(BOTH, "/v2/project-opportunities/bids/mine").await.ok();
+    let mut statuses: Vec<_> =
+        own["items"].as_array().unwrap().iter().map(|bid| bid["status"].clone()).collect();
+    statuses.sort_by_key(Value::to_string);
+    assert_eq!(statuses, ["accepted", "withdrawn"]);
+    for (id, status) in [(draft, "closed"), (project, "cancelled"), (other, "cancelled")] {
+        let own = market.get(BUYER, &format!("/v2/buyer/project-opportunities/{id}")).await.ok();
+        assert_eq!(own["status"], status);
+    }
 }
