@@ -5,7 +5,11 @@
 
 use super::{listing_lifecycle, purchase_changes};
 use crate::{
-    domain::{assets::Exclusivity, listings::Actor},
+    domain::{
+        assets::Exclusivity,
+        events::{AssetExclusivityData, EventData},
+        listings::Actor,
+    },
     error::{Error, Result},
     market::Writer,
     store::{self, purchases::PurchaseRow},
@@ -24,11 +28,18 @@ pub fn record(writer: &mut Writer, purchase: &PurchaseRow) -> Result<()> {
             .ok_or_else(|| Error::internal("a listing that carries a sold asset does not exist"))?;
         listing_lifecycle::archive_by_system(writer, listing)?;
     }
-    store::exclusive_sales::set_exclusivity(writer.rows, purchase.row_id, Exclusivity::Unavailable)
+    set_exclusivity(writer, purchase, Exclusivity::Unavailable)
 }
 
 /// Makes the codebases of an exclusive sale available again, because it is refunded.
 pub fn reverse(writer: &Writer, purchase: &PurchaseRow) -> Result<()> {
     store::exclusive_sales::delete(writer.rows, purchase.row_id)?;
-    store::exclusive_sales::set_exclusivity(writer.rows, purchase.row_id, Exclusivity::Available)
+    set_exclusivity(writer, purchase, Exclusivity::Available)
+}
+
+fn set_exclusivity(writer: &Writer, purchase: &PurchaseRow, exclusivity: Exclusivity) -> Result<()> {
+    let changed = store::exclusive_sales::set_exclusivity(writer.rows, purchase.row_id, exclusivity)?;
+    let Some(first) = changed.first() else { return Ok(()) };
+    let data = AssetExclusivityData::new(exclusivity, &changed);
+    writer.emit(Some(purchase.vendor), *first, &EventData::AssetExclusivityChanged(data))
 }

@@ -7,8 +7,10 @@ use crate::{
         due_steps::StepKind,
         events::{DeclinedOffersData, EventData, MAX_LISTED_IDS, OfferData},
         listings::Actor,
+        money::CURRENCY,
         notifications::NotificationType,
         offers::{OfferOperation, OfferStatus},
+        teams::TeamRowId,
     },
     error::{Error, Result},
     market::Writer,
@@ -49,6 +51,13 @@ pub fn decline_all(writer: &Writer, listing: &ListingRow, actor: Actor) -> Resul
         offer_ids: offers.iter().take(MAX_LISTED_IDS).map(|offer| offer.id).collect(),
     };
     writer.emit(Some(listing.team), listing.id, &EventData::ListingOffersDeclined(data))
+}
+
+/// Withdraws all offers of a team, because it is closed. Returns their number.
+pub fn withdraw_all(writer: &Writer, buyer: TeamRowId, actor: Actor) -> Result<usize> {
+    let offers = store::offers::list_submitted_by(writer.rows, buyer)?;
+    offers.iter().try_for_each(|offer| decide(writer, offer, OfferOperation::Withdraw, actor))?;
+    Ok(offers.len())
 }
 
 fn write_decision(writer: &Writer, offer: &OfferRow, operation: OfferOperation) -> Result<OfferRow> {
@@ -97,6 +106,7 @@ fn buyer_data(offer: &OfferRow, actor: Actor) -> OfferData {
         actor,
         status: offer.status,
         amount: offer.amount.to_string(),
+        currency: CURRENCY,
         pay_with: Some(offer.pay_with),
     }
 }

@@ -6,7 +6,9 @@ use crate::{
         due_steps::StepKind,
         events::{EventData, PaymentData, PurchaseData},
         listings::Actor,
+        money::CURRENCY,
         purchases::{PurchaseOperation, PurchaseStatus},
+        teams::TeamRowId,
     },
     error::{Error, Result},
     market::Writer,
@@ -28,6 +30,14 @@ pub fn cancel(writer: &Writer, purchase: &PurchaseRow, actor: Actor) -> Result<(
     store::purchases::set_cancelled(writer.rows, purchase.row_id, writer.now)?;
     writer.unschedule(StepKind::PurchaseExpires, purchase.row_id)?;
     emit_to_buyer(writer, &PurchaseRow { status, ..purchase.clone() }, actor, EventData::PurchaseCancelled)
+}
+
+/// Cancels all pending purchases of a team, because it is closed: those that it made, and those of its listings.
+/// Returns their number.
+pub fn cancel_all(writer: &Writer, team: TeamRowId, actor: Actor) -> Result<usize> {
+    let purchases = store::purchases::list_pending_of(writer.rows, team)?;
+    purchases.iter().try_for_each(|purchase| cancel(writer, purchase, actor))?;
+    Ok(purchases.len())
 }
 
 /// Appends an event of a purchase for its buyer. `purchase` is as it is afterwards.
@@ -66,6 +76,7 @@ fn data(purchase: &PurchaseRow, actor: Actor) -> PurchaseData {
         status: purchase.status,
         purchase_kind: purchase.kind,
         payment: None,
+        currency: CURRENCY,
         proceeds: None,
     }
 }

@@ -1,5 +1,7 @@
 //! Exclusive sales: which assets are sold so, and what stands in the way of selling assets so.
 
+use uuid::Uuid;
+
 use super::{Reader, Writer, index_queue, inventory, purchases::PurchaseRow};
 use crate::{
     domain::{
@@ -87,23 +89,30 @@ pub fn delete(writer: &Writer, purchase: PurchaseRowId) -> Result<()> {
     Ok(())
 }
 
-/// Sets whether the codebases of a purchase are available for exclusive sales, unless they are deleted.
-pub fn set_exclusivity(writer: &Writer, purchase: PurchaseRowId, exclusivity: Exclusivity) -> Result<()> {
-    const CHANGED: &str = "SELECT a.id FROM purchase_assets s JOIN assets a ON a.id = s.asset
-         WHERE s.purchase = ?1 AND a.kind = 'codebase' AND a.deleted_at IS NULL AND a.exclusivity IS NOT ?2";
+/// Sets whether the codebases of a purchase are available for exclusive sales, unless they are deleted. Returns
+/// the IDs of those that changed.
+pub fn set_exclusivity(
+    writer: &Writer,
+    purchase: PurchaseRowId,
+    exclusivity: Exclusivity,
+) -> Result<Vec<Uuid>> {
+    const CHANGED: &str = "SELECT a.id, a.uuid FROM purchase_assets s JOIN assets a ON a.id = s.asset
+         WHERE s.purchase = ?1 AND a.kind = 'codebase' AND a.deleted_at IS NULL AND a.exclusivity IS NOT ?2
+         ORDER BY a.id";
     const LISTINGS: &str =
         "SELECT DISTINCT la.listing FROM purchase_assets s JOIN listing_assets la ON la.asset = s.asset
          WHERE s.purchase = ?1 ORDER BY la.listing";
     let value = exclusivity.as_str();
-    let changed: Vec<AssetRowId> = writer.query_all(CHANGED, (purchase, value), |row| row.get(0))?;
-    for asset in changed {
+    let changed: Vec<(AssetRowId, Uuid)> =
+        writer.query_all(CHANGED, (purchase, value), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    for (asset, _) in &changed {
         writer.execute("UPDATE assets SET exclusivity = ?2 WHERE id = ?1", (asset, value))?;
-        inventory::upsert_row(writer, asset)?;
+        inventory::upsert_row(writer, *asset)?;
     }
     for listing in writer.query_all(LISTINGS, [purchase], |row| row.get(0))? {
         index_queue::enqueue(writer, listing)?;
     }
-    Ok(())
+    Ok(changed.into_iter().map(|(_, id)| id).collect())
 }
 
 /// Returns the row IDs of the listings that carry an asset of a purchase and are not archived.
@@ -127,4 +136,27 @@ pub fn list_ended_purchases(reader: &Reader, purchase: PurchaseRowId) -> Result<
                  SELECT c.purchase FROM purchase_assets s JOIN purchase_assets c ON c.asset = s.asset WHERE s.purchase = ?1))",
         purchase,
     )
+}
+
+/// Returns messages about exclusive sales that do not match the purchases, and about sold assets that are still
+/// offered. Empty if there are none.
+pub fn find_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
+    const UNFOUNDED: &str = "SELECT a.uuid FROM exclusive_sales s JOIN assets a ON a.id = s.asset
+         JOIN purchases p ON p.id = s.purchase WHERE NOT (p.exclusive AND p.status = 'completed') ORDER BY s.asset";
+    const MISSING: &str = "SELECT p.uuid FROM purchases p JOIN purchase_assets c ON c.purchase = p.id
+         WHERE p.exclusive AND p.status = 'completed'
+             AND NOT EXISTS (SELECT 1 FROM exclusive_sales s WHERE s.asset = c.asset AND s.purchase = p.id)
+         ORDER BY p.id";
+    const OFFERED: &str = "SELECT l.uuid FROM exclusive_sales s JOIN listing_assets la ON la.asset = s.asset
+         JOIN listings l ON l.id = la.listing WHERE l.catalog_status = 'published' ORDER BY l.id";
+    let mut found = Vec::new();
+    for (sql, kind, problem) in [
+        (UNFOUNDED, "asset", "is recorded as sold exclusively, but not by a completed exclusive purchase"),
+        (MISSING, "purchase", "is a completed exclusive sale, but its assets are not recorded as sold so"),
+        (OFFERED, "listing", "is in the catalog, but an asset of it was sold exclusively"),
+    ] {
+        let ids: Vec<Uuid> = reader.query_all(sql, [], |row| row.get(0))?;
+        found.extend(ids.into_iter().map(|id| format!("the {kind} {id} {problem}")));
+    }
+    Ok(found)
 }

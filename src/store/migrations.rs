@@ -189,6 +189,67 @@ mod tests {
             .unwrap();
     }
 
+    /// Offers, purchases, and listings from before the rules of sales: of a buyer's offers on a listing the newest
+    /// one stays, purchases cover what is known, and what waits gets its step.
+    #[test]
+    fn offers_and_purchases_from_before_sales_stay_valid() {
+        let mut rows = Connection::open_in_memory().unwrap();
+        let migrations = migrations();
+        migrations.to_version(&mut rows, 27).unwrap();
+        rows.execute_batch(
+            r#"PRAGMA foreign_keys = OFF;
+             INSERT INTO assets (id, uuid, team, kind, group_id, title, domain_tags, extra_columns, created_at)
+             VALUES (1, x'00000000000000000000000000000001', 1, 'codebase', 1, 'A', '[]', '{}', 0),
+                 (2, x'00000000000000000000000000000002', 1, 'codebase', 1, 'B', '[]', '{}', 0);
+             INSERT INTO listing_assets (listing, position, asset) VALUES (7, 1, 2), (7, 2, 1);
+             INSERT INTO index_queue (listing, change) VALUES (7, 3), (8, 9);
+             INSERT INTO offers (id, uuid, listing, buyer, amount_cents, status, created_at, updated_at, decided_at)
+             VALUES (1, randomblob(16), 7, 4, 5, 'submitted', 10, 10, NULL), (2, randomblob(16), 7, 4, 6, 'submitted', 20, 20, NULL),
+                 (3, randomblob(16), 7, 5, 7, 'submitted', 15, 15, NULL), (4, randomblob(16), 7, 4, 8, 'declined', 5, 6, 6);
+             INSERT INTO purchases (id, uuid, listing, buyer, kind, status, scope, price_cents, buyer_fee_cents,
+                 platform_fee_cents, created_at, paid_at)
+             VALUES (1, randomblob(16), 7, 4, 'full', 'completed', '{"mode":"all","asset_ids":[]}', 5, 0, 0, 1, 1),
+                 (2, randomblob(16), 7, 5, 'full', 'pending',
+                  '{"mode":"selection","asset_ids":["00000000-0000-0000-0000-000000000002"]}', 5, 0, 0, 100, NULL);"#,
+        )
+        .unwrap();
+        migrations.to_latest(&mut rows).unwrap();
+        let list = |sql: &str| -> Vec<String> {
+            let mut statement = rows.prepare(sql).unwrap();
+            let lines = statement.query_map([], |row| row.get(0)).unwrap();
+            lines.collect::<rusqlite::Result<_>>().unwrap()
+        };
+        assert_eq!(
+            list("SELECT format('%d %s %s %s', id, status, pay_with, decided_at) FROM offers ORDER BY id"),
+            [
+                "1 withdrawn invoice 20",
+                "2 submitted invoice ",
+                "3 submitted invoice ",
+                "4 declined invoice 6"
+            ]
+        );
+        assert_eq!(
+            list("SELECT format('%d %d', purchase, asset) FROM purchase_assets ORDER BY 1"),
+            ["1 1", "1 2", "2 2"]
+        );
+        assert_eq!(
+            list("SELECT format('%d %d', listing, change) FROM index_queue ORDER BY 1"),
+            ["7 10", "8 9"],
+            "the number of bids changed"
+        );
+        assert_eq!(
+            list(
+                "SELECT format('%s %d %d %d', kind, subject, due_at, is_migrated) FROM due_steps
+                 WHERE kind LIKE '%_expires' ORDER BY kind, subject"
+            ),
+            [
+                "offer_expires 2 2592000000020 1",
+                "offer_expires 3 2592000000015 1",
+                "purchase_expires 2 1209600000100 1"
+            ]
+        );
+    }
+
     #[test]
     fn only_team_keys_have_a_team() {
         let directory = tempfile::tempdir().unwrap();

@@ -175,6 +175,12 @@ pub fn list_submitted(reader: &Reader, listing: ListingRowId) -> Result<Vec<Offe
     reader.query_all(&sql, [listing], read_row)
 }
 
+/// Returns the submitted offers of a buyer, oldest first.
+pub fn list_submitted_by(reader: &Reader, buyer: TeamRowId) -> Result<Vec<OfferRow>> {
+    let sql = format!("{SELECT_ROW} WHERE o.buyer = ?1 AND o.status = 'submitted' ORDER BY o.id");
+    reader.query_all(&sql, [buyer], read_row)
+}
+
 /// Whether a buyer has a submitted offer on a listing.
 pub fn has_submitted(reader: &Reader, buyer: TeamRowId, listing: ListingRowId) -> Result<bool> {
     const SQL: &str =

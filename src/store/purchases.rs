@@ -175,11 +175,19 @@ pub fn find_by_row_id(reader: &Reader, row_id: PurchaseRowId) -> Result<Option<P
     reader.query_first(&format!("{SELECT_ROW} WHERE p.id = ?1"), [row_id], read_row)
 }
 
+/// Returns the pending purchases of a team: those that it made, and those of its listings, oldest first.
+pub fn list_pending_of(reader: &Reader, team: TeamRowId) -> Result<Vec<PurchaseRow>> {
+    let condition = "p.status = 'pending' AND p.id IN (
+        SELECT id FROM purchases WHERE buyer = ?1
+        UNION SELECT s.id FROM listings k JOIN purchases s ON s.listing = k.id AND s.status = 'pending' WHERE k.team = ?1)";
+    list_where(reader, condition, team)
+}
+
 /// Returns the purchases (alias `p`) that match a condition with the parameter `?1`, oldest first.
 pub(super) fn list_where(
     reader: &Reader,
     condition: &str,
-    parameter: PurchaseRowId,
+    parameter: impl rusqlite::ToSql,
 ) -> Result<Vec<PurchaseRow>> {
     reader.query_all(&format!("{SELECT_ROW} WHERE {condition} ORDER BY p.id"), [parameter], read_row)
 }

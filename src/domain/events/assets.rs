@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::bulk::MAX_LISTED_IDS;
 use crate::domain::{
-    assets::{ArtifactStatus, Kind},
+    assets::{ArtifactStatus, Exclusivity, Kind},
     stages::Stage,
 };
 
@@ -26,6 +26,25 @@ impl AssetsData {
     pub fn new(asset_type: Kind, ids: &[Uuid]) -> AssetsData {
         let asset_ids = ids.iter().take(MAX_LISTED_IDS).copied().collect();
         AssetsData { asset_type, count: ids.len(), asset_ids }
+    }
+}
+
+/// Codebases that an exclusive sale made unavailable, or its refund available again.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct AssetExclusivityData {
+    /// Exclusivity after the change.
+    pub exclusivity: Exclusivity,
+    /// Number of codebases.
+    pub count: usize,
+    /// IDs of the first codebases, at most 100.
+    pub asset_ids: Vec<Uuid>,
+}
+
+impl AssetExclusivityData {
+    /// Creates the data of an event about these codebases.
+    pub fn new(exclusivity: Exclusivity, ids: &[Uuid]) -> AssetExclusivityData {
+        let asset_ids = ids.iter().take(MAX_LISTED_IDS).copied().collect();
+        AssetExclusivityData { exclusivity, count: ids.len(), asset_ids }
     }
 }
 

@@ -133,6 +133,8 @@ events! {
     AssetDataDetached = "asset.data_detached" (AssetData),
     /// The analysis of an asset's data ended.
     AssetDataAnalyzed = "asset.data_analyzed" (AssetAnalysisData),
+    /// Codebases became unavailable by an exclusive sale, or available again by its refund.
+    AssetExclusivityChanged = "asset.exclusivity_changed" (AssetExclusivityData),
     /// An asset was deleted.
     AssetDeleted = "asset.deleted" (AssetData),
     /// A group was created.

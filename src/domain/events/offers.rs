@@ -18,8 +18,10 @@ pub struct OfferData {
     pub actor: Actor,
     /// Status after the change.
     pub status: OfferStatus,
-    /// Amount after the change, in US dollars, as a decimal number.
+    /// Amount after the change, in US dollars with two decimals.
     pub amount: String,
+    /// Currency of the amount. Always `USD`.
+    pub currency: &'static str,
     /// How the buyer pays if the offer is accepted. Only in the buyer's view.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pay_with: Option<PayWith>,
@@ -35,7 +37,6 @@ pub struct DeclinedOffersData {
     pub actor: Actor,
     /// Number of declined offers.
     pub count: usize,
-    /// IDs of the first of them.
-    #[schemars(length(max = 100))]
+    /// IDs of the first of them, at most 100.
     pub offer_ids: Vec<Uuid>,
 }

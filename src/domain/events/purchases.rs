@@ -26,12 +26,14 @@ pub struct PurchaseData {
     /// What the buyer pays. Only in the buyer's view.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payment: Option<PaymentData>,
-    /// What the vendor gets, in US dollars, as a decimal number. Only in the vendor's view.
+    /// Currency of all amounts. Always `USD`.
+    pub currency: &'static str,
+    /// What the vendor gets, in US dollars with two decimals. Only in the vendor's view.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proceeds: Option<String>,
 }
 
-/// What a buyer pays. Amounts are in US dollars, as decimal numbers.
+/// What a buyer pays. Amounts are in US dollars with two decimals.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PaymentData {
     /// Price before fees.

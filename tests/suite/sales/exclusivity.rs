@@ -109,8 +109,10 @@ async fn exclusive_sale_ends_everything_with_its_codebases() {
     let newest: Vec<_> =
         events.iter().take(2).map(|event| (event["event_type"].clone(), event["actor"].clone())).collect();
     assert_eq!(newest, [(json!("archived"), json!("system")), (json!("withdrawn"), json!("system"))]);
-    let cancelled = events_since(&market, before);
-    let cancelled: Vec<_> = cancelled.iter().filter(|event| event.0 == "purchase.cancelled").collect();
+    let events = events_since(&market, before);
+    let changed = events.iter().find(|event| event.0 == "asset.exclusivity_changed").unwrap();
+    assert_eq!((&changed.1[..], &changed.2["count"]), ("seller", &json!(2)));
+    let cancelled: Vec<_> = events.iter().filter(|event| event.0 == "purchase.cancelled").collect();
     assert_eq!(cancelled.len(), 1);
     assert_eq!((&cancelled[0].1[..], &cancelled[0].2["actor"]), ("other", &json!("system")));
 }

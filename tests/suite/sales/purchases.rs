@@ -3,10 +3,11 @@
 use marketplace::{
     domain::{
         listing_lifecycle::Operation,
+        listings::Actor,
         purchases::{MAX_SELECTED_ASSETS, PayWith, PurchaseKind, PurchaseStatus},
     },
     error::Error,
-    operations::access::Platform,
+    operations::{access::Platform, offer_changes, purchase_changes},
     store,
 };
 use serde_json::json;
@@ -128,9 +129,19 @@ async fn free_sample_is_completed_without_postings() {
 
 #[test]
 fn listing_without_a_sample_or_without_a_price_cannot_be_bought_so() {
-    let bids_only =
-        crate::catalog::small_market::published("a", 9, &json!({"price_usd": null, "accepts_bids": true}));
+    let approved = json!([{"event": "submitted", "at": "-P8D"}, {"event": "approved", "at": "-P7D"}]);
+    let bids_only = crate::catalog::small_market::listing("a", &json!({"history": approved}));
     let market = crate::catalog::small_market::small_market(&[bids_only]);
+    let changed = super::write(&market, |writer| {
+        let fields = store::listings::ListingFields {
+            description: "About it.",
+            price: None,
+            ..crate::harness::listings::listing_fields("Listing a")
+        };
+        crate::harness::listing_lifecycle::update(writer, listing_id("a"), &fields)
+    });
+    changed.unwrap();
+    change_listing(&market, listing_id("a"), Operation::Publish).unwrap();
     for (kind, word) in [(PurchaseKind::Sample, "sample"), (PurchaseKind::Full, "price")] {
         match buy(&market, "buyer", listing_id("a"), kind, PayWith::Credits) {
             Err(Error::Conflict(message)) => assert!(message.contains(word), "{message}"),
@@ -224,4 +235,31 @@ fn buyer_needs_the_role_and_the_nda() {
     assert_eq!(code(access("seller", |_| {})), "marketplace_role_required");
     assert_eq!(code(access("buyer", |team| team.nda_accepted_at = None)), "nda_required");
     assert_eq!(code(access("both", |_| {})), "ok");
+}
+
+/// What ends when a team is closed: its offers, and the pending purchases that it made or that are of its
+/// listings.
+#[tokio::test]
+async fn offers_and_pending_purchases_of_a_team_end_together() {
+    let (market, plain, shared) = (sales_market(), listing_id("plain"), listing_id("shared"));
+    let end = |team: &str| {
+        let ended = super::write(&market, |writer| {
+            let team = team_of(writer.rows, team).row_id;
+            Ok((
+                offer_changes::withdraw_all(writer, team, Actor::System)?,
+                purchase_changes::cancel_all(writer, team, Actor::System)?,
+            ))
+        });
+        ended.unwrap()
+    };
+    super::bid(&market, "buyer", plain, 5, PayWith::Invoice).unwrap();
+    super::bid(&market, "other", plain, 5, PayWith::Invoice).unwrap();
+    buy(&market, "buyer", plain, PurchaseKind::Full, PayWith::Invoice).unwrap();
+    buy(&market, "buyer", shared, PurchaseKind::Full, PayWith::Credits).unwrap();
+    let pending = buy(&market, "other", plain, PurchaseKind::Full, PayWith::Invoice).unwrap();
+    assert_eq!(end("buyer"), (1, 1));
+    assert_eq!(own_purchases(&market, "buyer").await.len(), 1, "completed purchases stay");
+    assert_eq!(super::own_offers(&market, "other").await[0]["status"], "submitted");
+    assert_eq!(end("seller"), (0, 1));
+    assert_eq!(code(complete(&market, pending.id)), "invalid_transition");
 }
