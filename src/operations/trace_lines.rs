@@ -167,7 +167,11 @@ mod tests {
 
     #[test]
     fn longest_line_is_a_trace_and_a_longer_one_is_not() {
-        let line = |length: usize| format!("{:<length$}\n", trace_line(1));
+        let line = |length: usize| {
+            let line = trace_line(1);
+            let padding = " ".repeat(length - line.len());
+            line + &padding + "\n"
+        };
         let text = line(MAX_LINE_BYTES) + &line(MAX_LINE_BYTES + 1) + "\r\n" + &trace_line(2);
         let batch = LineReader::new(text.as_bytes(), 0, 0).read_batch().unwrap();
         let numbers: Vec<u64> = batch.traces.iter().map(|trace| trace.0).collect();

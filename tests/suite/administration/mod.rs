@@ -2,8 +2,10 @@
 
 mod grants;
 mod keys;
+mod tasksets;
 mod taxonomy;
 mod teams;
+mod trace_imports;
 
 use marketplace::{
     domain::{events::EventRowId, notifications::NotificationType},

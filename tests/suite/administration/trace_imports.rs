@@ -1,0 +1,257 @@
+//! Imports of graded traces: what is imported once, what is rejected, and what a kill leaves.
+
+use std::{
+    cell::Cell,
+    fmt::Write as _,
+    io::{self, Read},
+};
+
+use marketplace::{
+    domain::{
+        tasks::{BuildStatus, VersionState},
+        trace_imports::{MAX_KEPT_PROBLEMS, TraceImportStatus},
+    },
+    error::{Error, Result},
+    operations::{
+        access::Vendor,
+        background,
+        task_changes::{self, TaskInput},
+        trace_imports,
+    },
+    store::trace_imports::TraceImport,
+};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{
+    events, platform, problems,
+    tasksets::{seller, task, version},
+    write,
+};
+use crate::{catalog::small_market::small_market, harness::TestMarket};
+
+/// A taskset of the seller with tasks `t-0`, `t-1`, … of one version with one build each.
+struct Tasks {
+    market: TestMarket,
+    taskset: Uuid,
+    versions: Vec<Uuid>,
+}
+
+impl Tasks {
+    fn new(count: usize) -> Tasks {
+        let market = small_market(&[]);
+        let (taskset, versions) = write(&market, |writer| {
+            let seller: Vendor = seller(writer)?;
+            let taskset = task_changes::create_taskset(writer, &seller, "Sorting", &[])?;
+            let mut versions = Vec::new();
+            for number in 0..count {
+                // The last task is binarized.
+                let input = TaskInput { binarized: number + 1 == count, ..task(&format!("t-{number}")) };
+                let task = task_changes::add_task(writer, &seller, taskset, &input)?;
+                let (id, _) = task_changes::add_version(writer, &seller, task, &version(VersionState::Live))?;
+                task_changes::record_build(writer, &seller, id, BuildStatus::Succeeded)?;
+                versions.push(id);
+            }
+            Ok((taskset, versions))
+        })
+        .unwrap();
+        Tasks { market, taskset, versions }
+    }
+
+    fn start(&self, mut lines: &[u8]) -> Result<Uuid> {
+        trace_imports::start(self.market.market(), platform(), self.taskset, "traces.jsonl", &mut lines)
+    }
+
+    fn find(&self, id: Uuid) -> TraceImport {
+        self.market.market().read_blocking(|reader| trace_imports::find(reader, platform(), id)).unwrap()
+    }
+
+    /// Imports lines, and returns the result.
+    fn import(&self, lines: &str) -> TraceImport {
+        let id = self.start(lines.as_bytes()).unwrap();
+        self.market.run_background();
+        self.find(id)
+    }
+}
+
+/// Returns a line about a trace of a task that is named by the vendor's identifier.
+fn line(trace: u128, task: usize) -> String {
+    json!({
+        "trace_id": Uuid::from_u128(trace), "external_id": format!("t-{task}"), "version": 1, "build_version": 1,
+        "model": "atlas", "reward": 1, "graded_at": "2026-02-01T00:00:00Z",
+        "qa": {"reward_hacking": {"status": "completed", "verdict": "pass"}},
+    })
+    .to_string()
+        + "\n"
+}
+
+fn counts(import: &TraceImport) -> (u64, u64, u64) {
+    (import.counts.inserted, import.counts.existing, import.counts.rejected)
+}
+
+/// A file of lines that are made while it is read.
+struct Lines {
+    made: u128,
+    count: u128,
+    tasks: usize,
+    line: Vec<u8>,
+}
+
+impl Read for Lines {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.line.is_empty() && self.made < self.count {
+            self.line = line(self.made, self.made as usize % self.tasks).into_bytes();
+            self.made += 1;
+        }
+        let count = self.line.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&self.line[..count]);
+        self.line.drain(..count);
+        Ok(count)
+    }
+}
+
+#[test]
+fn hundred_thousand_traces_are_imported_with_one_event() {
+    const TRACES: u128 = 100_000;
+    let tasks = Tasks::new(20);
+    let market = tasks.market.market();
+    let mut source = Lines { made: 0, count: TRACES, tasks: 20, line: Vec::new() };
+    let id = trace_imports::start(market, platform(), tasks.taskset, "traces.jsonl", &mut source).unwrap();
+    let commits = market.commit_count();
+    tasks.market.run_background();
+    // 1,000 rows in each transaction, and a few for the job itself.
+    let commits = market.commit_count() - commits;
+    assert!((100..120).contains(&commits), "{commits} commits");
+    let import = tasks.find(id);
+    assert_eq!((import.status, counts(&import)), (TraceImportStatus::Completed, (TRACES as u64, 0, 0)));
+    let found = events(&tasks.market, &["traces."]);
+    assert_eq!((found.len(), found[0].subject.as_str()), (1, id.to_string().as_str()));
+    assert!(
+        found[0].has_team && found[0].data["inserted"] == 100_000 && found[0].data["status"] == "completed"
+    );
+}
+
+#[test]
+fn import_that_was_interrupted_continues_and_adds_nothing_twice() {
+    let tasks = Tasks::new(2);
+    let text: String = (0..3_500).map(|number| line(number, 0)).collect();
+    let id = tasks.start(text.as_bytes()).unwrap();
+    // The job is stopped before each batch, as by a server that is stopped: it looks whether to continue twice.
+    for stop_at in 1..40 {
+        let calls = Cell::new(0);
+        let keep_running = || {
+            calls.set(calls.get() + 1);
+            calls.get() < stop_at
+        };
+        background::run_pending(tasks.market.market(), &keep_running).unwrap();
+        let import = tasks.find(id);
+        let lines = if import.finished_at.is_some() { 3_500 } else { import.lines_read };
+        assert_eq!(import.counts.inserted, lines, "all lines until there, and no other");
+        assert_eq!(import.counts.existing, 0, "no line is imported twice");
+    }
+    let import = tasks.find(id);
+    assert_eq!((import.status, import.next_offset), (TraceImportStatus::Completed, text.len() as u64));
+    assert_eq!(events(&tasks.market, &["traces."]).len(), 1);
+}
+
+#[test]
+fn trace_that_exists_is_not_added_again() {
+    let tasks = Tasks::new(3);
+    let text = line(1, 0) + &line(2, 0) + &line(1, 0);
+    assert_eq!(counts(&tasks.import(&text)), (2, 1, 0));
+    assert_eq!(counts(&tasks.import(&text)), (0, 3, 0));
+    let import = tasks.import(&(line(3, 0) + &line(1, 1)));
+    assert_eq!(counts(&import), (1, 0, 1));
+    assert_eq!(import.problems[0].line, 2);
+    assert!(import.problems[0].message.contains("of another task version"), "{:?}", import.problems);
+}
+
+#[test]
+fn first_rejected_lines_are_kept_with_their_numbers() {
+    let tasks = Tasks::new(3);
+    let mut text = String::new();
+    let id = tasks.versions[0];
+    let with = |change: serde_json::Value| {
+        let mut fields = json!({"trace_id": Uuid::from_u128(77), "task_version_id": id, "build_version": 1});
+        fields.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+        fields.to_string()
+    };
+    let graded = "2026-02-01T00:00:00Z";
+    let invalid = [
+        ("nonsense".to_owned(), "not a trace"),
+        (with(json!({"build_version": 2})), "number of a build"),
+        (with(json!({"task_version_id": Uuid::nil()})), "no such task version"),
+        (with(json!({"reward": 0.5, "graded_at": "2027-01-01T00:00:00Z"})), "in the future"),
+        (
+            with(json!({"task_version_id": tasks.versions[2], "reward": 0.5, "graded_at": graded})),
+            "0 or 1, since the task is binarized",
+        ),
+    ];
+    for (line, _) in &invalid {
+        // A blank line counts as a line of the file.
+        writeln!(text, "{line}\n").unwrap();
+    }
+    text += &line(1, 0);
+    text += &"{}\n".repeat(200);
+    let import = tasks.import(&text);
+    assert_eq!(import.status, TraceImportStatus::Completed);
+    assert_eq!(counts(&import), (1, 0, 205));
+    assert_eq!((import.counts.lines, import.lines_read), (206, 211));
+    assert_eq!(import.problems.len(), MAX_KEPT_PROBLEMS);
+    for (number, (_, expected)) in invalid.iter().enumerate() {
+        let problem = &import.problems[number];
+        assert_eq!(problem.line, 2 * number as u64 + 1);
+        assert!(problem.message.contains(expected), "{problem:?}");
+    }
+}
+
+#[test]
+fn import_needs_a_file_and_a_taskset_of_an_open_team() {
+    let tasks = Tasks::new(1);
+    assert_eq!(problems(tasks.start(b"")).len(), 1);
+    let market = tasks.market.market();
+    let absent = trace_imports::start(market, platform(), Uuid::nil(), "x", &mut &b"{}"[..]);
+    assert!(matches!(absent, Err(Error::NotFound(_))), "{absent:?}");
+    let uploads = market.data_dir().join("blobs/uploads");
+    let count = || std::fs::read_dir(&uploads).map_or(0, Iterator::count);
+    assert_eq!(count(), 0, "nothing is left of an import that was refused");
+    write(&tasks.market, |writer| {
+        let actor = marketplace::domain::listings::Actor::Platform;
+        marketplace::operations::team_closures::close(writer, platform(), actor, "Seller house")
+    })
+    .unwrap();
+    assert!(matches!(tasks.start(b"{}"), Err(Error::Conflict(_))));
+}
+
+#[test]
+fn file_that_is_too_large_is_refused() {
+    let market = TestMarket::with_settings(|settings| settings.blobs.max_upload_bytes = 10);
+    market.seed_json(&json!({
+        "teams": [{"key": "t", "name": "T", "roles": ["vendor"], "tier": 1, "created_at": "-P9D"}],
+        "tasksets": [{"key": "s", "team": "t", "name": "S", "created_at": "-P9D"}],
+    }));
+    let taskset = marketplace::clock::fixture_record_id("tasksets", "s");
+    let mut source = io::repeat(b'\n');
+    let refused = trace_imports::start(market.market(), platform(), taskset, "x", &mut source);
+    assert!(matches!(refused, Err(Error::PayloadTooLarge { max_bytes: 10 })), "{refused:?}");
+}
+
+/// An import that cannot read its file is given up after the last attempt, and keeps what it has.
+#[test]
+fn import_without_its_file_fails() {
+    let tasks = Tasks::new(1);
+    let id = tasks.start(line(1, 0).as_bytes()).unwrap();
+    let path = tasks.market.market().data_dir().join("blobs/uploads");
+    let file = std::fs::read_dir(path).unwrap().next().unwrap().unwrap().path();
+    let saved = std::fs::read(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    for _ in 0..6 {
+        tasks.market.run_background();
+        tasks.market.clock().advance(200_000_000);
+    }
+    let import = tasks.find(id);
+    assert_eq!(import.status, TraceImportStatus::Failed);
+    assert!(import.error.unwrap().contains("could not be read"));
+    assert_eq!(events(&tasks.market, &["traces."])[0].data["status"], "failed");
+    std::fs::write(&file, saved).unwrap();
+}
