@@ -1,9 +1,12 @@
 //! The command-line interface, with one file per subcommand. It parses arguments, opens the market, calls an
 //! operation, and prints the result. Business rules are in `operations` and `domain`.
 
+mod amounts;
 mod backup;
+mod credits;
 mod grants;
 mod keys;
+mod ledger;
 mod listings;
 mod lists;
 mod logging;
@@ -87,9 +90,14 @@ enum Command {
     /// Create, list, and revoke upload grants.
     #[command(subcommand)]
     Grant(grants::GrantCommand),
-    /// Start quality runs of listings.
+    /// Create, submit, approve, publish, and check listings.
     #[command(subcommand)]
     Listing(listings::ListingCommand),
+    /// Buy, adjust, and convert credits of teams.
+    #[command(subcommand)]
+    Credits(credits::CreditsCommand),
+    /// List the newest ledger entries.
+    Ledger(ledger::Ledger),
     /// Upload a zip file for a team.
     Upload(upload::Upload),
     /// Print completions for a shell.
@@ -189,6 +197,8 @@ fn dispatch(cli: Cli) -> CommandResult {
         Command::Key(command) => command.run(&options),
         Command::Grant(command) => command.run(&options),
         Command::Listing(command) => command.run(&options),
+        Command::Credits(command) => command.run(&options),
+        Command::Ledger(ledger) => ledger.run(&options),
         Command::Upload(upload) => upload.run(&options),
         Command::Completions(completions) => {
             completions.run();

@@ -17,7 +17,7 @@ use crate::{
         listings::{Actor, AttachSkip},
         problems::Problems,
     },
-    error::{Error, LocSegment, Result},
+    error::{Error, LocSegment, Problem, Result},
     market::{CheckContext, Writer},
     store::{
         self,
@@ -108,6 +108,43 @@ pub fn attach(
     ids: &[Uuid],
     matches: Vec<AssetSelector>,
 ) -> Result<AttachResult> {
+    attach_candidates(writer, vendor, actor, listing, ids, matches, true)
+}
+
+/// Attaches assets of any kind to a listing, all or none. Every asset must be listable.
+pub fn attach_all(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    actor: Actor,
+    listing: &ListingRow,
+    ids: &[Uuid],
+) -> Result<()> {
+    let result = attach_candidates(writer, vendor, actor, listing, ids, Vec::new(), false)?;
+    let problem = |(reason, count): &(AttachSkip, u64)| {
+        let why = match reason {
+            AttachSkip::NotFound => "do not exist or belong to another team",
+            AttachSkip::AlreadyAttached => "are already attached",
+            AttachSkip::Deprecated => "are of a kind that accepts no new listings",
+            AttachSkip::NotListable => "are incomplete; add what they lack first",
+        };
+        Problem::body(&["asset_ids"], "value_error", format!("Of the assets, {count} {why}."))
+    };
+    if result.skipped.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Invalid(result.skipped.iter().map(problem).collect()))
+}
+
+/// Attaches assets of any kind, or only codebases with linked data.
+fn attach_candidates(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    actor: Actor,
+    listing: &ListingRow,
+    ids: &[Uuid],
+    matches: Vec<AssetSelector>,
+    only_linked_codebases: bool,
+) -> Result<AttachResult> {
     let change = listing_changes::check(listing, Operation::Attach)?;
     let deprecations = store::taxonomy::deprecations(writer.rows)?;
     let candidates = Candidates::new(writer.rows)?;
@@ -129,7 +166,7 @@ pub fn attach(
         .copied()
         .filter(|kind| !assets::accepts_new_listings(&deprecations, *kind))
         .collect();
-    let counts = candidates.attach(vendor.team_row_id(), listing.row_id, &closed)?;
+    let counts = candidates.attach(vendor.team_row_id(), listing.row_id, &closed, only_linked_codebases)?;
     if counts.attached > 0 {
         if listing.is_exclusive {
             exclusivity::check_listing(writer.rows, listing, true)?;

@@ -39,6 +39,7 @@ pub mod linked_data;
 pub mod listed_parts;
 pub mod listing_assets;
 pub mod listing_changes;
+pub mod listing_drafts;
 pub mod listing_lifecycle;
 pub mod listing_quality;
 pub mod listings;

@@ -45,7 +45,7 @@ pub fn adjust(
     description: &str,
 ) -> Result<Balances> {
     let mut problems = Vec::new();
-    if amount.0 == 0 || amount.0.abs() > MAX_AMOUNT.0 {
+    if amount.0 == 0 || amount.0.unsigned_abs() > MAX_AMOUNT.0.unsigned_abs() {
         let rule = format!(
             "The amount must be at least 0.01 and at most {MAX_AMOUNT} US dollars, or the same below zero to \
              deduct credits."

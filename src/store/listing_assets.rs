@@ -26,8 +26,8 @@ pub struct AttachCounts {
     pub already_attached: u64,
     /// Number of assets whose kinds accept no new listings.
     pub deprecated: u64,
-    /// Number of assets that bulk attachment does not accept: only codebases with linked data that are not
-    /// incomplete.
+    /// Number of assets that cannot be listed: incomplete ones, and in bulk attachment those that are not
+    /// codebases with linked data.
     pub not_listable: u64,
     /// Number of assets that were attached.
     pub attached: u64,
@@ -69,26 +69,29 @@ impl<'w> Candidates<'w> {
         Ok(())
     }
 
-    /// Appends all candidates that can be attached to a listing, in order of creation. `closed_kinds` are
-    /// the kinds that accept no new listings.
+    /// Appends all candidates that can be attached to a listing, in order of creation: those that are not
+    /// incomplete, or of these only codebases with linked data, if `only_linked_codebases`. `closed_kinds` are the kinds that accept no new
+    /// listings.
     pub fn attach(
         &self,
         team: TeamRowId,
         listing: ListingRowId,
         closed_kinds: &[Kind],
+        only_linked_codebases: bool,
     ) -> Result<AttachCounts> {
         // If several reasons apply, the first one counts.
         const REASONS: &str = "SELECT CASE
                  WHEN EXISTS (SELECT 1 FROM listing_assets la WHERE la.asset = c.asset AND la.listing = ?1) THEN 0
                  WHEN a.kind IN (SELECT value FROM json_each(?2)) THEN 1
-                 WHEN NOT (i.kind = 'codebase' AND i.is_linked AND i.stage > 0) THEN 2 ELSE 3 END AS reason,
+                 WHEN i.stage = 0 OR ?4 AND NOT (i.kind = 'codebase' AND i.is_linked) THEN 2 ELSE 3 END AS reason,
                  c.asset
              FROM candidates c JOIN assets a ON a.id = c.asset
              JOIN inventory i ON i.team = ?3 AND i.group_id = a.group_id AND i.created_at = a.created_at AND i.asset = a.id";
         let closed_kinds = row::to_json(closed_kinds)?;
         let mut attached = AttachCounts::default();
         let counts = format!("SELECT reason, count(*) FROM ({REASONS}) GROUP BY reason");
-        self.writer.for_each_row(&counts, (listing, &closed_kinds, team), |row| {
+        let parameters = (listing, &closed_kinds, team, only_linked_codebases);
+        self.writer.for_each_row(&counts, parameters, |row| {
             let count = row.get(1)?;
             match row.get(0)? {
                 0_i64 => attached.already_attached = count,
@@ -105,7 +108,7 @@ impl<'w> Candidates<'w> {
              FROM ({REASONS}) WHERE reason = 3"
         );
         if attached.attached > 0 {
-            self.writer.execute(&insert, (listing, &closed_kinds, team))?;
+            self.writer.execute(&insert, parameters)?;
             index_queue::enqueue(self.writer, listing)?;
         }
         Ok(attached)

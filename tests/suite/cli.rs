@@ -3,6 +3,7 @@
 mod administration;
 mod backups;
 mod demo;
+mod money;
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -71,7 +72,7 @@ fn temp_dir() -> TempDir {
 #[test]
 fn every_command_has_help_with_an_example() {
     let temp_dir = temp_dir();
-    let commands: [&[&str]; 22] = [
+    let commands: [&[&str]; 30] = [
         &[],
         &["serve"],
         &["seed"],
@@ -92,6 +93,14 @@ fn every_command_has_help_with_an_example() {
         &["key", "revoke"],
         &["grant", "list"],
         &["upload"],
+        &["credits", "buy"],
+        &["credits", "adjust"],
+        &["credits", "convert"],
+        &["ledger"],
+        &["listing", "create"],
+        &["listing", "submit"],
+        &["listing", "approve"],
+        &["listing", "publish"],
         &["help", "serve"],
         &["help", "seed"],
     ];

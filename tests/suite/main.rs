@@ -11,6 +11,7 @@ mod harness;
 mod listing_lifecycle;
 mod market_operations;
 mod mcp;
+mod money;
 mod opportunities;
 mod permissions;
 mod sales;

@@ -1,0 +1,175 @@
+//! Money: balances, holds, credits, and withdrawals, through operations on a real database.
+
+mod random;
+mod rules;
+mod stored_balances;
+
+use marketplace::{
+    clock::fixture_record_id,
+    domain::{
+        collections::Collection,
+        events::EventRowId,
+        ledger::{PaymentSource, SaleTerms},
+        listings::Actor,
+        money::Cents,
+        purchases::{AssetScope, PayWith, PurchaseKind, PurchaseStatus, ScopeMode},
+        row_ids::PurchaseRowId,
+        teams::Team,
+    },
+    error::{Error, Result},
+    market::Writer,
+    operations::{
+        access::Platform,
+        credit_purchases,
+        ledger::{self, SaleToPost},
+        wallet, withdrawals,
+    },
+    store::{self, purchases::NewPurchase, wallet::Balances, withdrawals::Withdrawal},
+    string_enum::StringEnum,
+};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::{
+    catalog::small_market::{published, small_market_with},
+    harness::TestMarket,
+};
+
+/// Microseconds per day.
+const DAY: i64 = 86_400_000_000;
+
+/// The platform.
+const PLATFORM: Platform = Platform::of_process();
+
+/// Returns a market with a listing of the seller, and no money.
+fn money_market() -> TestMarket {
+    small_market_with(&[published("plain", 30, &json!({}))], &json!({}))
+}
+
+fn write<T>(market: &TestMarket, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
+    market.market().write_blocking(work)
+}
+
+fn team_of(rows: &store::Reader, key: &str) -> Team {
+    store::teams::find(rows, fixture_record_id("teams", key)).unwrap().unwrap()
+}
+
+fn balances(market: &TestMarket, team: &str) -> Balances {
+    let read = |reader: &marketplace::market::Reader| {
+        store::wallet::balances(reader.rows, team_of(reader.rows, team).row_id)
+    };
+    market.market().read_blocking(read).unwrap()
+}
+
+fn buy_credits(market: &TestMarket, team: &str, amount: Cents) -> Result<Uuid> {
+    write(market, |writer| {
+        let member = PLATFORM.member(team_of(writer.rows, team))?;
+        credit_purchases::create(writer, &member, Actor::Team, amount).map(|purchase| purchase.id)
+    })
+}
+
+fn adjust(market: &TestMarket, team: &str, amount: Cents, description: &str) -> Result<Balances> {
+    write(market, |writer| {
+        let team = team_of(writer.rows, team);
+        wallet::adjust(writer, PLATFORM, Actor::Platform, &team, amount, description)
+    })
+}
+
+fn convert(market: &TestMarket, team: &str, amount: Cents) -> Result<Balances> {
+    write(market, |writer| {
+        let vendor = PLATFORM.vendor(team_of(writer.rows, team));
+        wallet::convert(writer, &vendor, Actor::Team, amount)
+    })
+}
+
+fn withdraw(market: &TestMarket, team: &str, amount: Cents) -> Result<Withdrawal> {
+    write(market, |writer| {
+        let vendor = PLATFORM.vendor(team_of(writer.rows, team));
+        withdrawals::create(writer, &vendor, Actor::Team, amount)
+    })
+}
+
+fn mark(market: &TestMarket, id: Uuid, is_paid: bool) -> Result<Withdrawal> {
+    write(market, |writer| match is_paid {
+        true => withdrawals::mark_paid(writer, PLATFORM, Actor::Platform, id),
+        false => withdrawals::mark_failed(writer, PLATFORM, Actor::Platform, id),
+    })
+}
+
+/// Posts a completed purchase with the usual fees: 5 % for the buyer, and 10 % for the platform.
+fn sell(
+    market: &TestMarket,
+    (vendor, buyer): (&str, &str),
+    price: Cents,
+    source: PaymentSource,
+) -> Result<PurchaseRowId> {
+    write(market, |writer| {
+        let (vendor, buyer) = (team_of(writer.rows, vendor).row_id, team_of(writer.rows, buyer).row_id);
+        let listing = store::listings::find(writer.rows, fixture_record_id("listings", "plain"))?.unwrap();
+        let (buyer_fee, platform_fee) = (price.percent(5.0), price.percent(10.0));
+        let purchase = NewPurchase {
+            id: writer.new_id(Collection::Purchases),
+            listing: listing.row_id,
+            buyer,
+            kind: PurchaseKind::Full,
+            status: PurchaseStatus::Completed,
+            offer: None,
+            scope: &AssetScope { mode: ScopeMode::All, asset_ids: Vec::new() },
+            pay_with: PayWith::Invoice,
+            is_exclusive: false,
+            price,
+            buyer_fee,
+            platform_fee,
+            created_at: writer.now,
+            paid_at: Some(writer.now),
+            refunded_at: None,
+            agreement_document: None,
+            agreement_signed_at: None,
+        };
+        let row_id = store::purchases::insert(writer.rows, &purchase)?;
+        let kind = PurchaseKind::Full;
+        let terms = SaleTerms { kind, buyer, vendor, price, buyer_fee, platform_fee, source };
+        ledger::post_sale(writer, &SaleToPost { purchase: row_id, title: "Plain", terms })?;
+        Ok(row_id)
+    })
+}
+
+fn refund(market: &TestMarket, purchase: PurchaseRowId) -> Result<()> {
+    write(market, |writer| ledger::post_refund(writer, purchase, "Plain"))
+}
+
+/// Returns the code of an error; for invalid values, the field and the type of each problem.
+fn code<T>(result: Result<T>) -> String {
+    match result {
+        Ok(_) => "ok".to_owned(),
+        Err(Error::Invalid(problems)) => {
+            let describe = |problem: &marketplace::error::Problem| {
+                let loc = serde_json::to_value(&problem.loc).unwrap();
+                format!("{} {}", loc[1].as_str().unwrap(), problem.kind)
+            };
+            problems.iter().map(describe).collect::<Vec<_>>().join(", ")
+        }
+        Err(error @ Error::Internal(_)) => panic!("{error:?}"),
+        Err(error) => error.code().unwrap().as_str().to_owned(),
+    }
+}
+
+/// Returns the types of the events since one, each with its time and data.
+fn events_since(market: &TestMarket, after: EventRowId) -> Vec<(String, String, serde_json::Value)> {
+    let read = |reader: &marketplace::market::Reader| store::events::list_after(reader.rows, after, 10_000);
+    let events = market.market().read_blocking(read).unwrap();
+    events
+        .into_iter()
+        .map(|event| {
+            let data = serde_json::from_str(&event.data).unwrap();
+            (event.event_type.as_str().to_owned(), event.occurred_at.to_string(), data)
+        })
+        .collect()
+}
+
+/// Returns the row ID of the newest event.
+fn last_event(market: &TestMarket) -> EventRowId {
+    let read =
+        |reader: &marketplace::market::Reader| store::events::list_after(reader.rows, EventRowId(0), 100_000);
+    market.market().read_blocking(read).unwrap().last().map_or(EventRowId(0), |event| event.row_id)
+}
