@@ -70,7 +70,7 @@ impl CreditsCommand {
                 operations::wallet::adjust(writer, platform, Actor::Platform, &team, *amount, reason)
             }
             CreditsCommand::Convert { team, amount } => {
-                let vendor = platform.vendor(resolve(writer, team)?);
+                let vendor = platform.vendor(resolve(writer, team)?)?;
                 operations::wallet::convert(writer, &vendor, Actor::Team, *amount)
             }
         })

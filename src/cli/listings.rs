@@ -93,7 +93,7 @@ impl NewListing {
         };
         market.write_blocking(|writer| {
             let team = operations::teams::resolve(writer.rows, &self.team)?;
-            let vendor = Platform::of_process().vendor(team);
+            let vendor = Platform::of_process().vendor(team)?;
             operations::listing_drafts::create(writer, &vendor, Actor::Team, &fields, &self.assets)
         })
     }

@@ -77,14 +77,14 @@ fn adjust(market: &TestMarket, team: &str, amount: Cents, description: &str) -> 
 
 fn convert(market: &TestMarket, team: &str, amount: Cents) -> Result<Balances> {
     write(market, |writer| {
-        let vendor = PLATFORM.vendor(team_of(writer.rows, team));
+        let vendor = PLATFORM.vendor(team_of(writer.rows, team))?;
         wallet::convert(writer, &vendor, Actor::Team, amount)
     })
 }
 
 fn withdraw(market: &TestMarket, team: &str, amount: Cents) -> Result<Withdrawal> {
     write(market, |writer| {
-        let vendor = PLATFORM.vendor(team_of(writer.rows, team));
+        let vendor = PLATFORM.vendor(team_of(writer.rows, team))?;
         withdrawals::create(writer, &vendor, Actor::Team, amount)
     })
 }
