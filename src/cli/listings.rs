@@ -116,7 +116,7 @@ impl ListingCommand {
                 print_stage(submitted.state);
                 match submitted.run {
                     Some(run) => {
-                        eprintln!("started quality run {}; a running server performs it", run.run_number)
+                        eprintln!("started quality run {}; a running server performs it", run.run_number);
                     }
                     None => eprintln!("started no quality run, since the team has too few credits"),
                 }

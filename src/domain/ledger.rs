@@ -24,8 +24,7 @@ string_enum! {
         CreditConversion = "credit_conversion",
         /// Payout of available earnings.
         Withdrawal = "withdrawal",
-        /// Other changes of a team's credits: credits that it buys, corrections by the platform, and the charges
-        /// of quality runs.
+        /// Correction of a team's credits by the platform, for instance a grant or a deduction.
         Adjustment = "adjustment",
     }
 }

@@ -42,6 +42,8 @@ impl WithdrawalStatus {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write;
+
     use super::*;
 
     #[test]
@@ -50,7 +52,7 @@ mod tests {
         for status in WithdrawalStatus::ALL {
             for decision in WithdrawalMove::ALL {
                 let after = status.after(*decision).map_or("refused", StringEnum::as_str);
-                table += &format!("{} + {} = {after}\n", status.as_str(), decision.as_str());
+                writeln!(table, "{} + {} = {after}", status.as_str(), decision.as_str()).unwrap();
             }
         }
         insta::assert_snapshot!(table, @r"

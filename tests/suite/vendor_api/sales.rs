@@ -56,12 +56,13 @@ fn cents(text: &Value) -> i64 {
     text.as_str().unwrap().replace('.', "").parse().unwrap()
 }
 
-/// The entries add up to the totals of the wallet, and pending earnings become available over time.
+/// The entries add up to the totals of the wallet, and pending earnings become available at the end of their holds.
 #[tokio::test]
 async fn earnings_sum_to_the_wallet_totals() {
     let market = TestMarket::demo();
     for days in [0, 3, 30] {
         market.clock().advance(days * 86_400_000_000);
+        market.market().run_due_steps().unwrap();
         let now = market.clock().now().to_string();
         for secret in VENDORS {
             let wallet = market.call(secret, "GET", "/v2/wallet", &Value::Null).await.ok();
