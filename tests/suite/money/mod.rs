@@ -90,10 +90,8 @@ fn withdraw(market: &TestMarket, team: &str, amount: Cents) -> Result<Withdrawal
 }
 
 fn mark(market: &TestMarket, id: Uuid, is_paid: bool) -> Result<Withdrawal> {
-    write(market, |writer| match is_paid {
-        true => withdrawals::mark_paid(writer, PLATFORM, Actor::Platform, id),
-        false => withdrawals::mark_failed(writer, PLATFORM, Actor::Platform, id),
-    })
+    let decide = if is_paid { withdrawals::mark_paid } else { withdrawals::mark_failed };
+    write(market, |writer| decide(writer, PLATFORM, Actor::Platform, id))
 }
 
 /// Posts a completed purchase with the usual fees: 5 % for the buyer, and 10 % for the platform.
