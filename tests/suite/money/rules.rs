@@ -206,3 +206,16 @@ fn withdrawal_is_requested_and_then_paid_or_failed() {
     assert_eq!((&last["amount"], &last["balances"]["credits"]), (&json!("0.07"), &json!("4.07")));
     assert!(last["credit_purchase_id"].is_string());
 }
+
+#[test]
+fn refund_takes_the_hold_of_its_own_sale_first() {
+    let market = money_market();
+    let sell = |cents| sell(&market, ("seller", "buyer"), Cents(cents), PaymentSource::Invoice).unwrap();
+    sell(1_000);
+    market.clock().advance(3 * DAY);
+    refund(&market, sell(500)).unwrap();
+    assert_eq!(balances(&market, "seller"), earnings(900, 900, 0));
+    market.clock().advance(4 * DAY);
+    market.market().run_due_steps().unwrap();
+    assert_eq!(balances(&market, "seller"), earnings(900, 0, 900));
+}
