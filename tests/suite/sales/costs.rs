@@ -29,10 +29,9 @@ fn purchase_takes_few_statements() {
     let sample = minimum(&market, |team| {
         buy(&market, team, plain, PurchaseKind::Sample, PayWith::Credits).unwrap();
     });
-    println!("purchase {purchase}, by invoice {invoice}, sample {sample}");
-    assert!(purchase <= 32, "{purchase}");
-    assert!(invoice <= 15, "{invoice}");
-    assert!(sample <= 32, "{sample}");
+    assert!(purchase <= 28, "{purchase}");
+    assert!(invoice <= 10, "{invoice}");
+    assert!(sample <= 28, "{sample}");
 }
 
 #[test]
@@ -46,7 +45,6 @@ fn offer_takes_few_statements() {
     let acceptance = minimum(&market, |_| {
         accept(&market, "seller", offers.pop().unwrap()).unwrap();
     });
-    println!("offer {submission}, acceptance {acceptance}");
-    assert!(submission <= 30, "{submission}");
-    assert!(acceptance <= 60, "{acceptance}");
+    assert!(submission <= 18, "{submission}");
+    assert!(acceptance <= 44, "{acceptance}");
 }

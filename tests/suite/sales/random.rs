@@ -56,7 +56,9 @@ fn market() -> TestMarket {
         make_exclusive(&market, key).unwrap();
         change_listing(&market, listing_id(key), Operation::Publish).unwrap();
     }
-    BUYERS.iter().for_each(|team| give_credits(&market, team, GIFT));
+    for team in BUYERS {
+        give_credits(&market, team, GIFT);
+    }
     market
 }
 
@@ -102,7 +104,8 @@ fn act(market: &TestMarket, random: &mut Random, made: &mut Made) -> String {
             code(bought)
         }
         (6, ..) => {
-            let ids = [asset_id(*random.pick(&CODEBASES))];
+            let key: &&str = random.pick(&CODEBASES);
+            let ids = [asset_id(key)];
             let bought = buy_assets(market, team, listing, PurchaseKind::Full, Some(&ids), pay_with);
             made.purchases.extend(bought.as_ref().ok().map(|row| (row.id, PurchaseStatus::Pending)));
             code(bought)
