@@ -3,7 +3,7 @@
 
 use super::{
     access::{Platform, Vendor},
-    grants, keys, listing_lifecycle, teams,
+    grants, keys, listing_lifecycle, opportunities, project_bids, teams,
 };
 use crate::{
     domain::{
@@ -26,8 +26,8 @@ pub fn close(writer: &mut Writer, platform: Platform, actor: Actor, team: &str) 
         team_id: team.id,
         cancelled_purchases: 0,
         withdrawn_offers: 0,
-        withdrawn_bids: 0,
-        cancelled_opportunities: 0,
+        withdrawn_bids: project_bids::withdraw_all(writer, platform, actor, team.row_id)?,
+        cancelled_opportunities: opportunities::end_all(writer, platform, actor, team.row_id)?,
         archived_listings: archive_listings(writer, &vendor, actor)?,
         revoked_keys: keys::revoke_all(writer, team.row_id)?,
         revoked_grants: grants::revoke_all(writer, team.row_id)?,

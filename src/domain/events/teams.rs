@@ -56,7 +56,7 @@ pub struct TeamClosedData {
     pub team_id: Uuid,
     /// Number of its listings that were archived.
     pub archived_listings: u64,
-    /// Number of its opportunities that were canceled.
+    /// Number of its opportunities that ended: published ones were canceled, and drafts closed.
     pub cancelled_opportunities: u64,
     /// Number of its project bids that were withdrawn.
     pub withdrawn_bids: u64,

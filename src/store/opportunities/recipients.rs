@@ -16,10 +16,10 @@ use crate::{
 /// The teams that are notified of an opportunity, in addition to its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
-    /// All vendors that may see it: with the vendor role and an accepted NDA, and not excluded.
+    /// All vendors that may see it: with the vendor role and an accepted NDA, neither closed nor excluded.
     Vendors,
     /// Teams that were notified of its publication and are not excluded, and teams with a bid that was neither
-    /// declined nor withdrawn.
+    /// declined nor withdrawn, without closed teams.
     Concerned,
 }
 
@@ -30,11 +30,12 @@ impl Audience {
         match self {
             Audience::Vendors => {
                 "SELECT t.id AS team FROM teams t WHERE t.id = ?2
-                    OR (t.is_vendor AND t.nda_accepted_at IS NOT NULL AND NOT EXISTS (
+                    OR (t.is_vendor AND t.nda_accepted_at IS NOT NULL AND t.closed_at IS NULL AND NOT EXISTS (
                         SELECT 1 FROM opportunity_exclusions e WHERE e.opportunity = ?1 AND e.team = t.id))"
             }
             Audience::Concerned => {
-                "SELECT n.team FROM notifications n WHERE n.opportunity = ?1 AND n.type = 'opportunity_published'
+                "SELECT c.team FROM (
+                 SELECT n.team FROM notifications n WHERE n.opportunity = ?1 AND n.type = 'opportunity_published'
                     AND NOT EXISTS (
                         SELECT 1 FROM opportunity_exclusions e WHERE e.opportunity = ?1 AND e.team = n.team)
                  UNION SELECT n.team FROM notifications n
@@ -42,7 +43,8 @@ impl Audience {
                         SELECT 1 FROM opportunity_exclusions e WHERE e.opportunity = ?1 AND e.team = n.team)
                  UNION SELECT b.team FROM project_bids b
                  WHERE b.opportunity = ?1 AND b.status NOT IN ('declined', 'withdrawn')
-                 UNION SELECT ?2"
+                 ) c JOIN teams t ON t.id = c.team WHERE t.closed_at IS NULL AND t.id <> ?2
+                 UNION ALL SELECT ?2"
             }
         }
     }

@@ -8,11 +8,13 @@ use marketplace::{
         project_bids::BidFields,
     },
     error::Result,
-    market::Writer,
+    market::{Reader, Writer},
     operations::{
         access::{Buyer, Platform, Vendor},
-        opportunities, project_bids,
+        opportunities, project_bids, team_closures,
     },
+    store,
+    string_enum::StringEnum,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -249,20 +251,49 @@ async fn opportunities_and_bids_of_a_closing_team_are_ended() {
     submit(&market, "both", 2, other).unwrap();
     as_buyer(&market, "buyer", 2, project_bids::accept).unwrap();
     let platform = Platform::of_process();
-    let (bids, opportunities) = write(&market, |writer| {
-        let (bidder, owner) = (vendor(writer.rows, "both"), buyer(writer.rows, "buyer"));
-        let bids = project_bids::withdraw_all(writer, platform, Actor::Platform, bidder.team_row_id())?;
-        Ok((bids, opportunities::end_all(writer, platform, Actor::Platform, owner.team_row_id())?))
+    let close = |name: &str| {
+        write(&market, |writer| team_closures::close(writer, platform, Actor::Platform, name).map(|_| ()))
+    };
+    assert_eq!(refusal(close("Both house")), "conflict", "it owes a delivery");
+    close("Buyer house").unwrap();
+    write(&market, |writer| {
+        let bidder = vendor(writer.rows, "both");
+        project_bids::withdraw_all(writer, platform, Actor::Platform, bidder.team_row_id())
     })
     .unwrap();
-    assert_eq!((bids, opportunities), (1, 3));
     let own = market.get(BOTH, "/v2/project-opportunities/bids/mine").await.ok();
     let mut statuses: Vec<_> =
         own["items"].as_array().unwrap().iter().map(|bid| bid["status"].clone()).collect();
     statuses.sort_by_key(Value::to_string);
     assert_eq!(statuses, ["accepted", "withdrawn"]);
     for (id, status) in [(draft, "closed"), (project, "cancelled"), (other, "cancelled")] {
-        let own = market.get(BUYER, &format!("/v2/buyer/project-opportunities/{id}")).await.ok();
-        assert_eq!(own["status"], status);
+        let found =
+            market.market().read_blocking(|reader| store::opportunities::find(reader.rows, id, PROJECT));
+        assert_eq!(found.unwrap().unwrap().status.as_str(), status);
     }
+    let ended = &events_of(&market, "team").pop().unwrap().2;
+    assert_eq!((&ended["cancelled_opportunities"], &ended["withdrawn_bids"]), (&json!(3), &json!(0)));
+}
+
+#[tokio::test]
+async fn closed_team_is_told_of_no_opportunity() {
+    let market = small_market(&[]);
+    let before = publish_project(&market, 1);
+    let close = |writer: &mut Writer| {
+        team_closures::close(writer, Platform::of_process(), Actor::Platform, "Both house").map(|_| ())
+    };
+    write(&market, close).unwrap();
+    perform(&market, opportunities::close, before, PROJECT).unwrap();
+    publish_project(&market, 2);
+    let types = |key: &str| {
+        let id = fixture_record_id("teams", key);
+        let list = |reader: &Reader| {
+            let team = store::teams::find(reader.rows, id)?.unwrap().row_id;
+            store::notifications::list_newest(reader.rows, team, 100)
+        };
+        let all = market.market().read_blocking(list).unwrap();
+        all.iter().rev().map(|notification| notification.kind.as_str()).collect::<Vec<_>>()
+    };
+    let told = ["opportunity_published", "opportunity_closed", "opportunity_published"];
+    assert_eq!((types("seller"), types("both")), (told.to_vec(), told[..1].to_vec()));
 }
