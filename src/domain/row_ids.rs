@@ -48,6 +48,8 @@ row_id! {
     PurchaseRowId,
     /// The row ID of a ledger entry.
     LedgerEntryRowId,
+    /// The row ID of a withdrawal of earnings.
+    WithdrawalRowId,
     /// The row ID of an opportunity, for listings or for a project.
     OpportunityRowId,
     /// The row ID of a bid on a project opportunity.

@@ -32,9 +32,16 @@ pub trait PrincipalProof: Send + 'static {
     fn requester(&self) -> Requester;
 }
 
-/// Proof of a team that has a marketplace role and has accepted the mutual NDA.
+/// Proof of the right to act for a team that has a marketplace role and has accepted the mutual NDA: the team
+/// itself, or the platform in its name.
 #[derive(Clone, Debug)]
-pub struct Member(AuthenticatedTeam);
+pub struct Member(MemberAccess);
+
+#[derive(Clone, Debug)]
+enum MemberAccess {
+    Key(AuthenticatedTeam),
+    Platform(Arc<Team>),
+}
 
 /// Proof of the right to act for a vendor team: a member with the vendor role, or the platform in its name.
 #[derive(Clone, Debug)]
@@ -82,17 +89,17 @@ pub struct BrowseGate {
 impl Member {
     /// Checks that the team has a marketplace role and has accepted the mutual NDA.
     pub fn authorize(authenticated: AuthenticatedTeam) -> Result<Member> {
-        let team = authenticated.team();
-        if !team.is_vendor && !team.is_buyer {
-            return Err(Error::RoleRequired("vendor or buyer"));
-        }
-        check_nda(team)?;
-        Ok(Member(authenticated))
+        check_any_role(authenticated.team())?;
+        check_nda(authenticated.team())?;
+        Ok(Member(MemberAccess::Key(authenticated)))
     }
 
     /// Returns the team.
     pub fn team(&self) -> &Team {
-        self.0.team()
+        match &self.0 {
+            MemberAccess::Key(authenticated) => authenticated.team(),
+            MemberAccess::Platform(team) => team,
+        }
     }
 
     /// Returns the row ID of the team.
@@ -102,7 +109,10 @@ impl Member {
 
     /// Returns the requester of the team's reads and writes.
     pub fn requester(&self) -> Requester {
-        self.0.requester()
+        match &self.0 {
+            MemberAccess::Key(authenticated) => authenticated.requester(),
+            MemberAccess::Platform(_) => Requester::process(),
+        }
     }
 }
 
@@ -184,6 +194,13 @@ impl Platform {
         Vendor(VendorAccess::Platform(Arc::new(team)))
     }
 
+    /// Returns the proof to act in the name of a member. The team needs a role and the NDA, as if it acted itself.
+    pub fn member(self, team: Team) -> Result<Member> {
+        check_any_role(&team)?;
+        check_nda(&team)?;
+        Ok(Member(MemberAccess::Platform(Arc::new(team))))
+    }
+
     /// Returns the proof to act in the name of a buyer. The team needs the buyer role and the NDA, as if it
     /// acted itself.
     pub fn buyer(self, team: Team) -> Result<Buyer> {
@@ -238,6 +255,10 @@ pub(super) fn check_open(team: &Team) -> Result<()> {
         team.name
     );
     Err(Error::Conflict(message))
+}
+
+fn check_any_role(team: &Team) -> Result<()> {
+    if team.is_vendor || team.is_buyer { Ok(()) } else { Err(Error::RoleRequired("vendor or buyer")) }
 }
 
 fn check_buyer_role(team: &Team) -> Result<()> {

@@ -1,6 +1,10 @@
 //! Entries of the ledger: every movement of money is posted here, with the stored balances and the holds of
 //! earnings. The postings come from [`crate::domain::ledger`].
 
+use std::collections::{HashMap, hash_map::Entry};
+
+use uuid::Uuid;
+
 use super::access::Platform;
 use crate::{
     domain::{
@@ -12,7 +16,6 @@ use crate::{
         purchases::PurchaseKind,
         row_ids::{LedgerEntryRowId, PurchaseRowId},
         teams::TeamRowId,
-        time::Timestamp,
     },
     error::{Error, Result, StateCode},
     market::{Reader, Writer},
@@ -25,6 +28,24 @@ use crate::{
 
 /// Maximum number of entries in a list.
 pub const MAX_ENTRIES: usize = 1_000;
+
+/// A ledger entry that was posted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PostedEntry {
+    /// Row ID of the entry.
+    pub row_id: LedgerEntryRowId,
+    /// ID of the entry.
+    pub id: Uuid,
+}
+
+/// A posting with the balance of its account after it.
+#[derive(Clone, Debug)]
+pub struct PostingLine {
+    /// The posting, with its entry.
+    pub posting: EntryPosting,
+    /// The balance of the account after it.
+    pub balance: Cents,
+}
 
 /// A paid purchase whose money is to be posted. The amounts are those that the purchase keeps from its creation.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +75,7 @@ pub fn post_sale(writer: &Writer, sale: &SaleToPost) -> Result<Option<LedgerEntr
 pub fn post_sale_with_ids(
     writer: &Writer,
     sale: &SaleToPost,
-    mut next_id: impl FnMut() -> uuid::Uuid,
+    mut next_id: impl FnMut() -> Uuid,
 ) -> Result<Option<LedgerEntryRowId>> {
     let SaleToPost { purchase, title, terms } = sale;
     let (payment, fee) = (Transfer::sale(terms), Transfer::platform_fee(terms));
@@ -115,7 +136,7 @@ pub fn post_refund_with_id(
     writer: &Writer,
     purchase: PurchaseRowId,
     title: &str,
-    new_id: impl FnOnce() -> uuid::Uuid,
+    new_id: impl FnOnce() -> Uuid,
 ) -> Result<()> {
     let transfer = Transfer::refund(&store::ledger::list_purchase_postings(writer.rows, purchase)?);
     if transfer.postings.is_empty() {
@@ -212,7 +233,7 @@ pub fn end_hold(writer: &Writer, entry: LedgerEntryRowId) -> Result<()> {
 /// Posts an entry that belongs to no purchase, and that is available at once. Checks first that no balance
 /// becomes negative: otherwise the error is [`StateCode::InsufficientCredits`] or
 /// [`StateCode::InsufficientEarnings`], and nothing was written.
-pub fn post_transfer(writer: &Writer, transfer: &Transfer, description: &str) -> Result<LedgerEntryRowId> {
+pub fn post_transfer(writer: &Writer, transfer: &Transfer, description: &str) -> Result<PostedEntry> {
     let id = writer.new_id(Collection::LedgerEntries);
     post_transfer_with_id(writer, id, transfer, description)
 }
@@ -220,10 +241,10 @@ pub fn post_transfer(writer: &Writer, transfer: &Transfer, description: &str) ->
 /// Like [`post_transfer`], with the ID of the entry.
 pub fn post_transfer_with_id(
     writer: &Writer,
-    id: uuid::Uuid,
+    id: Uuid,
     transfer: &Transfer,
     description: &str,
-) -> Result<LedgerEntryRowId> {
+) -> Result<PostedEntry> {
     for change in transfer.balance_changes(Cents(0)) {
         let balances = store::wallet::balances(writer.rows, change.team)?;
         if change.credits.0 < 0 && balances.credits.0 + change.credits.0 < 0 {
@@ -248,7 +269,7 @@ pub fn post_transfer_with_id(
         created_at: writer.now,
         available_at: writer.now,
     };
-    store::ledger::insert(writer.rows, &entry)
+    Ok(PostedEntry { row_id: store::ledger::insert(writer.rows, &entry)?, id })
 }
 
 /// Returns the error for a team that has fewer credits than something costs. It does not say how many it has,
@@ -260,18 +281,40 @@ pub fn insufficient_credits(cost: Cents) -> Error {
     Error::InvalidState(StateCode::InsufficientCredits, message)
 }
 
-/// Returns the postings of the newest entries, newest first, and at most [`MAX_ENTRIES`] entries: of all, or
-/// of those that change an account of a team.
+/// Returns the postings of the newest entries, newest first, each with the balance after it: of all entries, or
+/// those to the accounts of a team. Returns those of at most [`MAX_ENTRIES`] entries.
 pub fn list_newest(
     reader: &Reader,
     _platform: Platform,
     team: Option<TeamRowId>,
     limit: usize,
-) -> Result<Vec<EntryPosting>> {
-    store::ledger::list_newest(reader.rows, team, limit.min(MAX_ENTRIES))
+) -> Result<Vec<PostingLine>> {
+    let postings = store::ledger::list_newest(reader.rows, team, limit.min(MAX_ENTRIES))?;
+    let platform_balances = store::wallet::platform_balances(reader.rows)?;
+    let mut balances: HashMap<Account, Cents> = platform_balances
+        .into_iter()
+        .filter_map(|(kind, cents)| Some((Account::new(kind, None)?, cents)))
+        .collect();
+    let mut lines = Vec::with_capacity(postings.len());
+    for posting in postings {
+        let account = posting.posting.account;
+        let balance = match balances.entry(account) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => unknown.insert(current_balance(reader, account)?),
+        };
+        let line = PostingLine { balance: *balance, posting };
+        balance.0 -= line.posting.posting.cents.0;
+        lines.push(line);
+    }
+    Ok(lines)
 }
 
-/// Returns the time at which earnings of a sale at `at` become available.
-pub fn hold_end(writer: &Writer, at: Timestamp) -> Timestamp {
-    at.plus_days(i64::from(writer.settings.payouts.hold_days))
+/// Returns the balance of an account of a team. Its earnings are those on hold and those available.
+fn current_balance(reader: &Reader, account: Account) -> Result<Cents> {
+    let Some(team) = account.team() else { return Ok(Cents(0)) };
+    let balances = store::wallet::balances(reader.rows, team)?;
+    Ok(match account {
+        Account::Credits(_) => balances.credits,
+        _ => Cents(balances.pending.0 + balances.available.0),
+    })
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use uuid::Uuid;
 
-use super::{access::Platform, certifications, data_files, ledger, notifications};
+use super::{access::Platform, certifications, data_files, ledger, notifications, wallet};
 use crate::{
     domain::{
         collections::Collection,
@@ -13,6 +13,7 @@ use crate::{
         inventory::Asset,
         jobs::JobKind,
         ledger::Transfer,
+        listings::Actor,
         money::Cents,
         notifications::NotificationType,
         quality_checks::CheckOutcome,
@@ -187,7 +188,9 @@ pub fn charge(writer: &Writer, id: Uuid, team: TeamRowId, title: &str, charge: C
         return Ok(false);
     }
     let description = format!("Quality checks of \u{201c}{title}\u{201d}");
-    ledger::post_transfer_with_id(writer, id, &Transfer::quality_charge(team, charge), &description)?;
+    let transfer = Transfer::quality_charge(team, charge);
+    let posted = ledger::post_transfer_with_id(writer, id, &transfer, &description)?;
+    wallet::record(writer, team, Actor::System, &posted, &transfer, &description, None)?;
     Ok(true)
 }
 

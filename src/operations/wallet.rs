@@ -1,13 +1,123 @@
-//! Wallets: credits and earnings of a team.
+//! Wallets: balances of a team, corrections of its credits, and conversions of its earnings. Credits are bought in
+//! `credit_purchases`, and earnings are withdrawn in `withdrawals`.
 
-use super::access::Member;
+use uuid::Uuid;
+
+use super::{
+    access::{Member, Platform, Vendor},
+    ledger::{self, PostedEntry},
+};
 use crate::{
-    error::Result,
-    market::Reader,
+    domain::{
+        events::{EventData, WalletData},
+        ledger::{Account, Transfer},
+        listings::Actor,
+        money::{CURRENCY, Cents, MAX_AMOUNT},
+        teams::{Team, TeamRowId},
+    },
+    error::{Error, Problem, Result},
+    market::{Reader, Writer},
     store::{self, wallet::Balances},
 };
+
+/// Maximum number of characters of the description of an adjustment.
+pub const MAX_DESCRIPTION_CHARACTERS: usize = 2_000;
 
 /// Returns the balances of the team's wallet.
 pub fn balances(reader: &Reader, member: &Member) -> Result<Balances> {
     store::wallet::balances(reader.rows, member.team_row_id())
+}
+
+/// Returns the balances of any team's wallet.
+pub fn balances_of(reader: &Reader, _platform: Platform, team: &Team) -> Result<Balances> {
+    store::wallet::balances(reader.rows, team.row_id)
+}
+
+/// Gives credits to a team, or deducts them if the amount is negative. The description says why; it has 1 to
+/// [`MAX_DESCRIPTION_CHARACTERS`] characters. A deduction cannot make the credits negative. Returns the
+/// balances after it.
+pub fn adjust(
+    writer: &mut Writer,
+    _platform: Platform,
+    actor: Actor,
+    team: &Team,
+    amount: Cents,
+    description: &str,
+) -> Result<Balances> {
+    let mut problems = Vec::new();
+    if amount.0 == 0 || amount.0.abs() > MAX_AMOUNT.0 {
+        let rule = format!(
+            "The amount must be at least 0.01 and at most {MAX_AMOUNT} US dollars, or the same below zero to \
+             deduct credits."
+        );
+        problems.push(Problem::body(&["amount"], "value_error", rule));
+    }
+    let length = description.chars().count();
+    if description.trim().is_empty() || length > MAX_DESCRIPTION_CHARACTERS {
+        let rule = format!(
+            "The description must have 1 to {MAX_DESCRIPTION_CHARACTERS} characters, and say what the adjustment \
+             is for."
+        );
+        let kind = if length > MAX_DESCRIPTION_CHARACTERS { "string_too_long" } else { "string_too_short" };
+        problems.push(Problem::body(&["description"], kind, rule));
+    }
+    if !problems.is_empty() {
+        return Err(Error::Invalid(problems));
+    }
+    let transfer = Transfer::adjustment(team.row_id, amount);
+    let posted = ledger::post_transfer(writer, &transfer, description)?;
+    record(writer, team.row_id, actor, &posted, &transfer, description, None)
+}
+
+/// Converts available earnings of a team into credits, without a fee. Returns the balances after it.
+pub fn convert(writer: &mut Writer, vendor: &Vendor, actor: Actor, amount: Cents) -> Result<Balances> {
+    check_amount(amount)?;
+    let (team, description) = (vendor.team_row_id(), "Conversion of earnings into credits");
+    let transfer = Transfer::conversion(team, amount);
+    let posted = ledger::post_transfer(writer, &transfer, description)?;
+    record(writer, team, actor, &posted, &transfer, description, None)
+}
+
+/// Checks an amount that a team buys, converts, or withdraws.
+pub(super) fn check_amount(amount: Cents) -> Result<()> {
+    let (kind, rule) = if amount.0 < 1 {
+        ("greater_than_equal", "The amount must be at least 0.01 US dollars.".to_owned())
+    } else if amount > MAX_AMOUNT {
+        ("less_than_equal", format!("The amount can be at most {MAX_AMOUNT} US dollars."))
+    } else {
+        return Ok(());
+    };
+    Err(Error::invalid(Problem::body(&["amount"], kind, rule)))
+}
+
+/// Emits the event of an entry that changes the credits of a team, and belongs to no purchase of a listing.
+/// Returns the balances after it.
+pub fn record(
+    writer: &Writer,
+    team: TeamRowId,
+    actor: Actor,
+    posted: &PostedEntry,
+    transfer: &Transfer,
+    description: &str,
+    credit_purchase: Option<Uuid>,
+) -> Result<Balances> {
+    let balances = store::wallet::balances(writer.rows, team)?;
+    let amount = transfer.change_of(Account::Credits(team));
+    let data = WalletData {
+        actor,
+        ledger_entry_id: posted.id,
+        entry_type: transfer.entry_type,
+        credit_purchase_id: credit_purchase,
+        amount: amount.to_string(),
+        currency: CURRENCY,
+        description: description.to_owned(),
+        balances: balances.into(),
+    };
+    let event = match (transfer.entry_type.uses_earnings(), amount.0 < 0) {
+        (true, _) => EventData::WalletConverted(data),
+        (false, false) => EventData::WalletCredited(data),
+        (false, true) => EventData::WalletDebited(data),
+    };
+    writer.emit(Some(team), store::wallet::owner(writer.rows, team)?, &event)?;
+    Ok(balances)
 }

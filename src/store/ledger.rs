@@ -92,8 +92,6 @@ fn read_posting(row: &rusqlite::Row, first: usize) -> rusqlite::Result<Posting> 
 /// A posting of an entry, for operators.
 #[derive(Clone, Debug)]
 pub struct EntryPosting {
-    /// Row ID of the entry.
-    pub entry_row_id: LedgerEntryRowId,
     /// ID of the entry.
     pub entry: Uuid,
     /// Reason for the movement of money.
@@ -110,30 +108,28 @@ pub struct EntryPosting {
     pub team_name: Option<String>,
 }
 
-/// Returns the postings of the newest entries, newest first: of all entries, or of those that change an account
-/// of a team.
+/// Returns the postings of the newest entries, newest first: all postings, or those to the accounts of a team.
 pub fn list_newest(reader: &Reader, team: Option<TeamRowId>, limit: usize) -> Result<Vec<EntryPosting>> {
     const ALL: &str = "SELECT id FROM ledger_entries ORDER BY created_at DESC, id DESC LIMIT ?1";
     const OF_TEAM: &str =
         "SELECT DISTINCT e.id FROM ledger_postings p JOIN ledger_entries e ON e.id = p.entry
          WHERE p.team = ?2 ORDER BY e.created_at DESC, e.id DESC LIMIT ?1";
-    let entries = if team.is_some() { OF_TEAM } else { ALL };
+    let (entries, condition) = if team.is_some() { (OF_TEAM, "p.team = ?2") } else { (ALL, "TRUE") };
     let sql = format!(
-        "SELECT e.id, e.uuid, e.entry_type, e.created_at, e.description, b.uuid, p.account, p.team, p.cents, t.name
+        "SELECT e.uuid, e.entry_type, e.created_at, e.description, b.uuid, p.account, p.team, p.cents, t.name
          FROM ({entries}) n JOIN ledger_entries e ON e.id = n.id JOIN ledger_postings p ON p.entry = e.id
          LEFT JOIN purchases b ON b.id = e.purchase LEFT JOIN teams t ON t.id = p.team
-         ORDER BY e.created_at DESC, e.id DESC, p.cents, p.account"
+         WHERE {condition} ORDER BY e.created_at DESC, e.id DESC, p.cents, p.account"
     );
     let read = |row: &rusqlite::Row| {
         Ok(EntryPosting {
-            entry_row_id: row.get(0)?,
-            entry: row.get(1)?,
-            entry_type: row::string_enum(row, 2)?,
-            created_at: row::time(row, 3)?,
-            description: row.get(4)?,
-            purchase: row.get(5)?,
-            posting: read_posting(row, 6)?,
-            team_name: row.get(9)?,
+            entry: row.get(0)?,
+            entry_type: row::string_enum(row, 1)?,
+            created_at: row::time(row, 2)?,
+            description: row.get(3)?,
+            purchase: row.get(4)?,
+            posting: read_posting(row, 5)?,
+            team_name: row.get(8)?,
         })
     };
     match team {

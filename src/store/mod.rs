@@ -5,6 +5,7 @@
 
 mod asset_rows;
 pub mod assets;
+pub mod credit_purchases;
 pub mod data_structures;
 mod derived_ids;
 pub mod discarded_uploads;
@@ -57,6 +58,7 @@ pub mod uploads;
 pub mod usage;
 pub mod verify;
 pub mod wallet;
+pub mod withdrawals;
 
 use std::{
     cell::{Cell, RefCell},

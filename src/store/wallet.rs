@@ -1,5 +1,9 @@
 //! Stored balances: the wallets of teams, and the platform's accounts. Only ledger entries and the ends of holds
 //! change them.
+//!
+//! Balances are bounded by the table, so that adding two of them, or an amount to one, cannot overflow.
+
+use uuid::Uuid;
 
 use super::{Reader, Writer, row};
 use crate::{
@@ -48,6 +52,11 @@ pub fn balances(reader: &Reader, team: TeamRowId) -> Result<Balances> {
             available: Cents(row.get(3)?),
         })
     })
+}
+
+/// Returns the ID of the team that owns a wallet.
+pub fn owner(reader: &Reader, team: TeamRowId) -> Result<Uuid> {
+    reader.query_one("SELECT uuid FROM teams WHERE id = ?1", [team], |row| row.get(0))
 }
 
 /// Returns the balances of the accounts that belong to no team.

@@ -165,6 +165,12 @@ events! {
     WalletDebited = "wallet.debited" (WalletData),
     /// Available earnings were converted into credits.
     WalletConverted = "wallet.converted" (WalletData),
+    /// A team requested a withdrawal of earnings.
+    WithdrawalRequested = "withdrawal.requested" (WithdrawalData),
+    /// A withdrawal was paid.
+    WithdrawalPaid = "withdrawal.paid" (WithdrawalData),
+    /// A withdrawal could not be paid, and was posted back.
+    WithdrawalFailed = "withdrawal.failed" (WithdrawalData),
     /// Earnings of a sale became available. The subject is the ledger entry of the sale.
     EarningsAvailable = "earnings.available" (AvailableEarningsData),
     /// A draft of an opportunity was created.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::domain::ledger::EntryType;
+use crate::domain::{ledger::EntryType, listings::Actor, withdrawals::WithdrawalStatus};
 
 /// The balances of a wallet after a change, in US dollars with two decimals.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -22,6 +22,8 @@ pub struct BalanceData {
 /// A change of a wallet by a ledger entry that belongs to no purchase.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WalletData {
+    /// Who changed it.
+    pub actor: Actor,
     /// ID of the ledger entry.
     pub ledger_entry_id: Uuid,
     /// Type of the entry.
@@ -46,6 +48,25 @@ pub struct AvailableEarningsData {
     /// ID of the sale.
     pub purchase_id: Option<Uuid>,
     /// Amount that became available, in US dollars with two decimals.
+    pub amount: String,
+    /// Currency of all amounts. Always `USD`.
+    pub currency: &'static str,
+    /// The balances after the change.
+    pub balances: BalanceData,
+}
+
+/// A withdrawal after it was requested, paid, or failed.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct WithdrawalData {
+    /// ID of the withdrawal.
+    pub withdrawal_id: Uuid,
+    /// Who requested or decided it.
+    pub actor: Actor,
+    /// State of the withdrawal.
+    pub status: WithdrawalStatus,
+    /// ID of the ledger entry that was posted: of the withdrawal, or of its reversal; `null` if it was paid.
+    pub ledger_entry_id: Option<Uuid>,
+    /// Amount of the withdrawal, in US dollars with two decimals.
     pub amount: String,
     /// Currency of all amounts. Always `USD`.
     pub currency: &'static str,

@@ -1,0 +1,89 @@
+//! Withdrawals of earnings.
+
+use uuid::Uuid;
+
+use super::{Reader, Writer, row};
+use crate::{
+    domain::{
+        money::Cents,
+        row_ids::{LedgerEntryRowId, WithdrawalRowId},
+        teams::TeamRowId,
+        time::Timestamp,
+        withdrawals::WithdrawalStatus,
+    },
+    error::Result,
+    string_enum::StringEnum,
+};
+
+/// A withdrawal of earnings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Withdrawal {
+    /// Row ID of the withdrawal.
+    pub row_id: WithdrawalRowId,
+    /// ID of the withdrawal.
+    pub id: Uuid,
+    /// The team that withdraws earnings.
+    pub team: TeamRowId,
+    /// Amount of the withdrawal.
+    pub amount: Cents,
+    /// State of the withdrawal.
+    pub status: WithdrawalStatus,
+    /// Time of the request.
+    pub requested_at: Timestamp,
+    /// Time at which it was paid or failed; `None` until then.
+    pub decided_at: Option<Timestamp>,
+}
+
+/// Inserts a requested withdrawal with its ledger entry. Returns its row ID.
+pub fn insert(
+    writer: &Writer,
+    id: Uuid,
+    team: TeamRowId,
+    amount: Cents,
+    entry: LedgerEntryRowId,
+    requested_at: Timestamp,
+) -> Result<WithdrawalRowId> {
+    const SQL: &str = "INSERT INTO withdrawals (uuid, team, cents, status, entry, requested_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let status = WithdrawalStatus::Requested.as_str();
+    writer.insert(SQL, (id, team, amount.0, status, entry, requested_at.0)).map(WithdrawalRowId)
+}
+
+/// Records how a withdrawal ended, with the ledger entry that posts a failed one back.
+pub fn decide(
+    writer: &Writer,
+    row_id: WithdrawalRowId,
+    status: WithdrawalStatus,
+    reversal: Option<LedgerEntryRowId>,
+    decided_at: Timestamp,
+) -> Result<()> {
+    const SQL: &str = "UPDATE withdrawals SET status = ?2, reversal = ?3, decided_at = ?4 WHERE id = ?1";
+    writer.execute(SQL, (row_id, status.as_str(), reversal, decided_at.0))?;
+    Ok(())
+}
+
+/// The columns of a [`Withdrawal`].
+const COLUMNS: &str = "id, uuid, team, cents, status, requested_at, decided_at";
+
+fn read(row: &rusqlite::Row) -> rusqlite::Result<Withdrawal> {
+    Ok(Withdrawal {
+        row_id: row.get(0)?,
+        id: row.get(1)?,
+        team: row.get(2)?,
+        amount: Cents(row.get(3)?),
+        status: row::string_enum(row, 4)?,
+        requested_at: row::time(row, 5)?,
+        decided_at: row::optional_time(row, 6)?,
+    })
+}
+
+/// Returns the withdrawal with this ID.
+pub fn find(reader: &Reader, id: Uuid) -> Result<Option<Withdrawal>> {
+    reader.query_first(&format!("SELECT {COLUMNS} FROM withdrawals WHERE uuid = ?1"), [id], read)
+}
+
+/// Returns the newest withdrawals of a team, newest first.
+pub fn list_newest(reader: &Reader, team: TeamRowId, limit: usize) -> Result<Vec<Withdrawal>> {
+    let sql = format!("SELECT {COLUMNS} FROM withdrawals WHERE team = ?1 ORDER BY id DESC LIMIT ?2");
+    reader.query_all(&sql, (team, limit as i64), read)
+}
