@@ -5,12 +5,17 @@ use marketplace::{
     domain::{
         assets::Exclusivity,
         listings::{Actor, CatalogStatus},
+        money::Cents,
+        purchases::{PayWith, PurchaseKind},
         teams::Role,
     },
     error::{Error, Result},
     operations::{
         grants::{self, GrantInput},
-        keys, listing_lifecycle, team_closures, teams,
+        keys, listing_lifecycle,
+        offers::{self, OfferInput},
+        purchases::{self, PurchaseInput},
+        team_closures, teams,
     },
     store,
 };
@@ -228,4 +233,56 @@ fn team_that_owes_a_delivery_is_not_closed() {
     let market = small_market_with(&[], &records);
     assert!(conflict(close(&market, "Seller house")).contains("owes 1 deliveries"));
     close(&market, "Both house").unwrap();
+}
+
+/// Both sides of each offer and purchase end, on the listings of the team and on those of others. Everything that
+/// the closed team has earned stays.
+#[tokio::test]
+async fn closing_a_team_ends_its_offers_purchases_bids_and_opportunities() {
+    let project = |key: &str, team: &str, status: &str| {
+        json!({"key": key, "team": team, "title": "Tasks", "description": "Tasks.", "status": status,
+            "published_at": if status == "draft" { Value::Null } else { json!("-P20D") }, "deadline": "P20D",
+            "created_at": "-P30D"})
+    };
+    let bid = json!({"key": "bid", "project_opportunity": "theirs", "team": "both", "num_tasks": 4,
+        "status": "submitted", "created_at": "-P9D", "updated_at": "-P8D"});
+    let records = json!({
+        "project_opportunities": [project("own", "both", "published"), project("theirs", "buyer", "published")],
+        "project_bids": [bid],
+    });
+    let bids = json!({"accepts_bids": true});
+    let of_both = json!({"accepts_bids": true, "team": "both"});
+    let market = small_market_with(&[published("a", 3, &bids), published("d", 3, &of_both)], &records);
+    let [theirs, own] = ["a", "d"].map(|key| fixture_record_id("listings", key));
+    for (team, listing) in [("Both house", theirs), ("Buyer house", own), ("Other buyer", theirs)] {
+        write(&market, |writer| {
+            let buyer = platform().buyer(teams::resolve(writer.rows, team)?)?;
+            let pay_with = PayWith::Invoice;
+            let offer = OfferInput { listing, amount: Cents(4_000), pay_with };
+            offers::submit(writer, &buyer, Actor::Team, &offer)?;
+            let purchase = PurchaseInput { listing, kind: PurchaseKind::Full, asset_ids: None, pay_with };
+            purchases::create(writer, &buyer, Actor::Team, &purchase)
+        })
+        .unwrap();
+    }
+    close(&market, "Both house").unwrap();
+    let closed = events(&market, &["team.closed"]).pop().unwrap();
+    let names = [
+        "cancelled_purchases",
+        "withdrawn_offers",
+        "withdrawn_bids",
+        "ended_opportunities",
+        "archived_listings",
+        "revoked_keys",
+    ];
+    assert_eq!(names.map(|name| closed.data[name].clone()), [2, 1, 1, 1, 1, 1].map(Value::from));
+    let offers = market.get("mkt_buyer", "/v2/offers").await.ok();
+    assert_eq!(offers["items"][0]["status"], "declined", "{offers}");
+    let purchases = market.get("mkt_buyer", "/v2/purchases").await.ok();
+    assert_eq!(purchases["items"][0]["status"], "cancelled", "{purchases}");
+    // What others have begun with each other stays.
+    let offers = market.get("mkt_other", "/v2/offers").await.ok();
+    assert_eq!(offers["items"][0]["status"], "submitted", "{offers}");
+    let purchases = market.get("mkt_other", "/v2/purchases").await.ok();
+    assert_eq!(purchases["items"][0]["status"], "pending", "{purchases}");
 }
