@@ -219,8 +219,9 @@ fn nothing_is_changed_or_created_for_a_closed_team() {
 #[test]
 fn team_that_owes_a_delivery_is_not_closed() {
     let project = json!({
-        "key": "project", "team": "buyer", "title": "Tasks", "description": "Tasks.", "status": "published",
-        "published_at": "-P20D", "deadline": "P20D", "created_at": "-P30D",
+        "key": "project", "owner": "buyer", "title": "Tasks", "description": "Tasks.", "status": "published",
+        "deadline": "P20D", "created_at": "-P30D", "updated_at": "-P20D",
+        "visibility_mode": "all_vendors",
     });
     let bid = |key: &str, team: &str, status: &str| {
         json!({"key": key, "project_opportunity": "project", "team": team, "num_tasks": 4, "status": status,
@@ -239,10 +240,10 @@ fn team_that_owes_a_delivery_is_not_closed() {
 /// the closed team has earned stays.
 #[tokio::test]
 async fn closing_a_team_ends_its_offers_purchases_bids_and_opportunities() {
-    let project = |key: &str, team: &str, status: &str| {
-        json!({"key": key, "team": team, "title": "Tasks", "description": "Tasks.", "status": status,
-            "published_at": if status == "draft" { Value::Null } else { json!("-P20D") }, "deadline": "P20D",
-            "created_at": "-P30D"})
+    let project = |key: &str, owner: &str, status: &str| {
+        json!({"key": key, "owner": owner, "title": "Tasks", "description": "Tasks.", "status": status,
+            "deadline": "P20D", "created_at": "-P30D", "updated_at": "-P20D",
+            "visibility_mode": "all_vendors"})
     };
     let bid = json!({"key": "bid", "project_opportunity": "theirs", "team": "both", "num_tasks": 4,
         "status": "submitted", "created_at": "-P9D", "updated_at": "-P8D"});
@@ -276,13 +277,13 @@ async fn closing_a_team_ends_its_offers_purchases_bids_and_opportunities() {
         "revoked_keys",
     ];
     assert_eq!(names.map(|name| closed.data[name].clone()), [2, 1, 1, 1, 1, 1].map(Value::from));
-    let offers = market.get("mkt_buyer", "/v2/offers").await.ok();
-    assert_eq!(offers["items"][0]["status"], "declined", "{offers}");
-    let purchases = market.get("mkt_buyer", "/v2/purchases").await.ok();
-    assert_eq!(purchases["items"][0]["status"], "cancelled", "{purchases}");
+    let offers = market.get("mkt_buyer", &format!("{BROWSE}/offers")).await.ok();
+    assert_eq!(offers["offers"][0]["status"], "declined", "{offers}");
+    let purchases = market.get("mkt_buyer", &format!("{BROWSE}/purchases")).await.ok();
+    assert_eq!(purchases["purchases"][0]["status"], "cancelled", "{purchases}");
     // What others have begun with each other stays.
-    let offers = market.get("mkt_other", "/v2/offers").await.ok();
-    assert_eq!(offers["items"][0]["status"], "submitted", "{offers}");
-    let purchases = market.get("mkt_other", "/v2/purchases").await.ok();
-    assert_eq!(purchases["items"][0]["status"], "pending", "{purchases}");
+    let offers = market.get("mkt_other", &format!("{BROWSE}/offers")).await.ok();
+    assert_eq!(offers["offers"][0]["status"], "submitted", "{offers}");
+    let purchases = market.get("mkt_other", &format!("{BROWSE}/purchases")).await.ok();
+    assert_eq!(purchases["purchases"][0]["status"], "pending", "{purchases}");
 }
