@@ -196,6 +196,7 @@ impl Platform {
 
     /// Returns the proof to act in the name of a member. The team needs a role and the NDA, as if it acted itself.
     pub fn member(self, team: Team) -> Result<Member> {
+        check_open(&team)?;
         check_any_role(&team)?;
         check_nda(&team)?;
         Ok(Member(MemberAccess::Platform(Arc::new(team))))

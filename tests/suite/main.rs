@@ -9,6 +9,7 @@ mod contract;
 mod fixtures;
 mod harness;
 mod listing_lifecycle;
+mod market_operations;
 mod mcp;
 mod opportunities;
 mod permissions;

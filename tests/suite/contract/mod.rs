@@ -14,7 +14,7 @@ mod documents;
 mod due_steps;
 mod fair_sharing;
 mod idle_markets;
-mod kill;
+pub mod kill;
 mod kill_jobs;
 mod layering;
 mod limits;

@@ -1,0 +1,272 @@
+//! What must hold in a market, whatever was done to it. Reads the tables, since no API shows all of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use marketplace::{
+    domain::{
+        offers::{OfferOperation, OfferStatus},
+        opportunities::{BidStatus, OpportunityStatus},
+        opportunity_lifecycle, project_bids,
+        purchases::{PurchaseOperation, PurchaseStatus},
+        withdrawals::{WithdrawalMove, WithdrawalStatus},
+    },
+    market::Market,
+    operations::verify,
+    string_enum::StringEnum,
+};
+use rusqlite::{Connection, OpenFlags};
+use serde_json::Value;
+
+/// An event of the outbox.
+struct Event {
+    kind: String,
+    team: Option<i64>,
+    subject: String,
+    occurred_at: i64,
+    data: Value,
+}
+
+impl Event {
+    fn resource(&self) -> &str {
+        self.kind.split_once('.').unwrap().0
+    }
+
+    fn text(&self, field: &str) -> &str {
+        self.data[field].as_str().unwrap_or_default()
+    }
+}
+
+/// Checks everything. Call it when no step is due.
+pub fn check_market(market: &Market) {
+    assert_eq!(verify::find_inconsistencies(market).unwrap(), Vec::<String>::new());
+    let path = market.data_dir().join("market.sqlite");
+    let rows = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    check_money(&rows);
+    check_sales(&rows);
+    let events = events(&rows);
+    check_due_steps(&rows, &events, market.clock().now().0);
+    check_listings(&rows, &events);
+    check_statuses(&rows, &events);
+}
+
+fn strings(rows: &Connection, sql: &str) -> Vec<Vec<String>> {
+    let mut statement = rows.prepare(sql).unwrap();
+    let columns = statement.column_count();
+    let read = |row: &rusqlite::Row| {
+        (0..columns)
+            .map(|column| {
+                Ok(match row.get_ref(column)? {
+                    rusqlite::types::ValueRef::Blob(id) => uuid::Uuid::from_slice(id).unwrap().to_string(),
+                    rusqlite::types::ValueRef::Integer(number) => number.to_string(),
+                    rusqlite::types::ValueRef::Text(text) => String::from_utf8(text.to_vec()).unwrap(),
+                    _ => String::new(),
+                })
+            })
+            .collect()
+    };
+    statement.query_map([], read).unwrap().map(Result::unwrap).collect()
+}
+
+/// Returns the only row of a query that finds defects.
+fn assert_none(rows: &Connection, what: &str, sql: &str) {
+    assert_eq!(strings(rows, sql), Vec::<Vec<String>>::new(), "{what}");
+}
+
+fn events(rows: &Connection) -> Vec<Event> {
+    let sql = "SELECT type, team, subject, occurred_at, data FROM events ORDER BY id";
+    let mut statement = rows.prepare(sql).unwrap();
+    let read = |row: &rusqlite::Row| {
+        let data: String = row.get(4)?;
+        Ok(Event {
+            kind: row.get(0)?,
+            team: row.get(1)?,
+            subject: row.get(2)?,
+            occurred_at: row.get(3)?,
+            data: serde_json::from_str(&data).unwrap(),
+        })
+    };
+    statement.query_map([], read).unwrap().map(Result::unwrap).collect()
+}
+
+/// The sum over all accounts is zero, no team has negative credits, and each paid purchase moved exactly its price
+/// and its fees, or nothing if it was refunded. `verify` has compared each balance with the postings.
+fn check_money(rows: &Connection) {
+    let sum = strings(rows, "SELECT coalesce(sum(cents), 0) FROM ledger_postings");
+    assert_eq!(sum, [["0"]]);
+    assert_none(
+        rows,
+        "negative balance",
+        "SELECT team, account, sum(cents) FROM ledger_postings WHERE team IS NOT NULL
+         GROUP BY team, account HAVING sum(cents) < 0",
+    );
+    assert_none(
+        rows,
+        "money of a purchase",
+        "SELECT p.id, p.status, p.price_cents, sum(l.cents) FROM purchases p
+         JOIN ledger_entries e ON e.purchase = p.id
+         JOIN ledger_postings l ON l.entry = e.id AND l.account = 'earnings'
+         GROUP BY p.id
+         HAVING sum(l.cents) <> iif(p.status = 'completed', p.price_cents - p.platform_fee_cents, 0)",
+    );
+    assert_none(
+        rows,
+        "purchase that is not paid, with money",
+        "SELECT p.id, p.status FROM purchases p WHERE p.status IN ('pending', 'cancelled')
+         AND EXISTS (SELECT 1 FROM ledger_entries e WHERE e.purchase = p.id)",
+    );
+}
+
+/// Nothing is sold exclusively twice, nor sold otherwise once it is, and nobody has two standing purchases of a kind.
+fn check_sales(rows: &Connection) {
+    assert_none(
+        rows,
+        "asset that is sold exclusively and otherwise",
+        "SELECT a.asset, count(*) FROM purchases p JOIN purchase_assets a ON a.purchase = p.id
+         WHERE p.status = 'completed' AND p.kind <> 'sample'
+         GROUP BY a.asset HAVING count(*) > 1 AND max(p.exclusive) = 1",
+    );
+    assert_none(
+        rows,
+        "purchase twice",
+        "SELECT buyer, listing, kind = 'sample' FROM purchases WHERE status IN ('pending', 'completed')
+         GROUP BY buyer, listing, kind = 'sample' HAVING count(*) > 1",
+    );
+    assert_none(
+        rows,
+        "listing in the catalog with an asset that is sold exclusively",
+        "SELECT l.id FROM listings l JOIN listing_assets a ON a.listing = l.id
+         JOIN exclusive_sales s ON s.asset = a.asset WHERE l.catalog_status <> 'archived'",
+    );
+    assert_none(
+        rows,
+        "submitted offer on an archived listing",
+        "SELECT o.id FROM offers o JOIN listings l ON l.id = o.listing
+         WHERE o.status = 'submitted' AND l.catalog_status = 'archived'",
+    );
+}
+
+/// No step is overdue or failed, and each step that happened, happened once and at its time.
+fn check_due_steps(rows: &Connection, events: &[Event], now: i64) {
+    assert_none(rows, "failed step", "SELECT kind, subject, error FROM due_steps WHERE error IS NOT NULL");
+    assert_none(
+        rows,
+        "overdue step",
+        &format!("SELECT kind, subject, due_at FROM due_steps WHERE due_at <= {now}"),
+    );
+    let mut seen = BTreeSet::new();
+    for event in events {
+        if ["offer.expired", "earnings.available", "key.expired", "asset_type.retired"]
+            .contains(&event.kind.as_str())
+        {
+            let step = (&event.kind, &event.subject, event.team);
+            assert!(seen.insert(step), "{step:?} happened twice");
+        }
+    }
+    let expired: BTreeMap<&str, i64> = events
+        .iter()
+        .filter(|event| event.kind == "offer.expired")
+        .map(|event| (event.subject.as_str(), event.occurred_at))
+        .collect();
+    for row in strings(rows, "SELECT uuid, created_at FROM offers WHERE status = 'expired'") {
+        let due_at = row[1].parse::<i64>().unwrap() + 30 * 86_400_000_000;
+        assert_eq!(expired.get(row[0].as_str()), Some(&due_at), "{row:?}");
+    }
+}
+
+/// The events of each listing lead from stage to stage to its present state, and so does its history.
+fn check_listings(rows: &Connection, events: &[Event]) {
+    let mut stages: BTreeMap<&str, &Event> = BTreeMap::new();
+    for event in events.iter().filter(|event| event.resource() == "listing") {
+        if let Some(before) = stages.insert(&event.subject, event) {
+            assert_eq!(before.text("to_stage"), event.text("from_stage"), "{} {}", event.kind, event.data);
+        }
+    }
+    let sql = "SELECT uuid, review_status, catalog_status, certified_at IS NOT NULL, (
+             SELECT to_stage FROM listing_history h WHERE h.listing = l.id ORDER BY h.occurred_at DESC, h.id DESC LIMIT 1)
+         FROM listings l";
+    for row in strings(rows, sql) {
+        let last = stages[row[0].as_str()];
+        let state = [last.text("review_status"), last.text("catalog_status")];
+        assert_eq!(state, [row[1].as_str(), row[2].as_str()], "{}", last.data);
+        assert_eq!(last.data["is_certified"], row[3] == "1", "{}", last.data);
+        assert_eq!(last.text("to_stage"), row[4], "the history ends elsewhere: {}", last.data);
+    }
+}
+
+/// The statuses in the events of each record follow each other by legal moves, and the last one is the present
+/// one.
+fn check_statuses(rows: &Connection, events: &[Event]) {
+    let check = |resource: &str, table: &str, is_view: &dyn Fn(&Event) -> bool, moves: &Moves| {
+        let mut statuses: BTreeMap<&str, &str> = BTreeMap::new();
+        for event in events.iter().filter(|event| event.resource() == resource && is_view(event)) {
+            let status = event.text("status");
+            let before = statuses.insert(&event.subject, status).unwrap_or_default();
+            let is_legal = moves.is_legal(before, status);
+            assert!(is_legal, "{} from {before:?} to {status:?}: {}", event.kind, event.data);
+        }
+        for row in strings(rows, &format!("SELECT uuid, status FROM {table}")) {
+            assert_eq!(statuses.get(row[0].as_str()), Some(&row[1].as_str()), "{resource} {}", row[0]);
+        }
+    };
+    check("offer", "offers", &|event| event.data.get("pay_with").is_some(), &Moves::offers());
+    check("purchase", "purchases", &|event| event.data.get("payment").is_some(), &Moves::purchases());
+    check("withdrawal", "withdrawals", &|_| true, &Moves::withdrawals());
+    check(
+        "opportunity",
+        "opportunities",
+        &|event| !event.text("status").is_empty() && event.data.get("vendors").is_none(),
+        &Moves::opportunities(),
+    );
+    check("project_bid", "project_bids", &|_| true, &Moves::bids());
+}
+
+/// The statuses that a record can have after another one.
+struct Moves {
+    first: &'static str,
+    legal: BTreeSet<(&'static str, &'static str)>,
+}
+
+impl Moves {
+    fn new<S: StringEnum, O: StringEnum>(first: S, after: impl Fn(S, O) -> Option<S>) -> Moves {
+        let mut legal = BTreeSet::new();
+        for status in S::ALL {
+            for operation in O::ALL {
+                legal.extend(after(*status, *operation).map(|after| (status.as_str(), after.as_str())));
+            }
+        }
+        Moves { first: first.as_str(), legal }
+    }
+
+    /// Whether a status can follow another one. Several teams have an event of the same change, and some changes
+    /// leave the status as it is.
+    fn is_legal(&self, before: &str, after: &str) -> bool {
+        match before {
+            "" => after == self.first,
+            _ => before == after || self.legal.contains(&(before, after)),
+        }
+    }
+
+    fn offers() -> Moves {
+        Moves::new(OfferStatus::Submitted, |status, operation: OfferOperation| status.after(operation))
+    }
+
+    fn purchases() -> Moves {
+        Moves::new(PurchaseStatus::Pending, |status, operation: PurchaseOperation| status.after(operation))
+    }
+
+    fn withdrawals() -> Moves {
+        let first = WithdrawalStatus::Requested;
+        Moves::new(first, |status, operation: WithdrawalMove| status.after(operation))
+    }
+
+    fn opportunities() -> Moves {
+        let after =
+            |status: OpportunityStatus, operation: opportunity_lifecycle::Operation| status.after(operation);
+        Moves::new(OpportunityStatus::Draft, after)
+    }
+
+    fn bids() -> Moves {
+        let after = |status: BidStatus, operation: project_bids::Operation| status.after(operation);
+        Moves::new(BidStatus::Submitted, after)
+    }
+}
