@@ -36,7 +36,7 @@ macro_rules! row_id_conversions {
 row_id_conversions! {
     row_ids::TeamRowId, row_ids::KeyRowId, row_ids::GroupRowId, row_ids::AssetRowId, row_ids::UploadRowId,
     row_ids::GrantRowId, row_ids::TasksetRowId, row_ids::TaskRowId, row_ids::TaskVersionRowId,
-    row_ids::TaskQualityRefreshRowId, row_ids::ListingRowId, row_ids::QualityRunRowId, row_ids::OfferRowId,
+    row_ids::TraceImportRowId, row_ids::TaskQualityRefreshRowId, row_ids::ListingRowId, row_ids::QualityRunRowId, row_ids::OfferRowId,
     row_ids::PurchaseRowId, row_ids::LedgerEntryRowId, row_ids::OpportunityRowId, row_ids::ProjectBidRowId,
     row_ids::EstimationRowId, row_ids::WithdrawalRowId,
     row_ids::EventRowId,
