@@ -278,12 +278,12 @@ async fn closing_a_team_ends_its_offers_purchases_bids_and_opportunities() {
     ];
     assert_eq!(names.map(|name| closed.data[name].clone()), [2, 1, 1, 1, 1, 1].map(Value::from));
     let offers = market.get("mkt_buyer", &format!("{BROWSE}/offers")).await.ok();
-    assert_eq!(offers["offers"][0]["status"], "declined", "{offers}");
+    assert_eq!(offers["offers"][0]["offer"]["status"], "declined", "{offers}");
     let purchases = market.get("mkt_buyer", &format!("{BROWSE}/purchases")).await.ok();
-    assert_eq!(purchases["purchases"][0]["status"], "cancelled", "{purchases}");
+    assert_eq!(purchases["purchases"][0]["purchase"]["status"], "cancelled", "{purchases}");
     // What others have begun with each other stays.
     let offers = market.get("mkt_other", &format!("{BROWSE}/offers")).await.ok();
-    assert_eq!(offers["offers"][0]["status"], "submitted", "{offers}");
+    assert_eq!(offers["offers"][0]["offer"]["status"], "submitted", "{offers}");
     let purchases = market.get("mkt_other", &format!("{BROWSE}/purchases")).await.ok();
-    assert_eq!(purchases["purchases"][0]["status"], "pending", "{purchases}");
+    assert_eq!(purchases["purchases"][0]["purchase"]["status"], "pending", "{purchases}");
 }
