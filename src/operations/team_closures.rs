@@ -3,7 +3,7 @@
 
 use super::{
     access::{Platform, Vendor},
-    grants, keys, listing_lifecycle, opportunities, project_bids, teams,
+    grants, keys, listing_lifecycle, offer_changes, opportunities, project_bids, purchase_changes, teams,
 };
 use crate::{
     domain::{
@@ -22,12 +22,13 @@ pub fn close(writer: &mut Writer, platform: Platform, actor: Actor, team: &str) 
     let mut team = teams::resolve_open(writer.rows, team)?;
     check_owes_nothing(writer, &team)?;
     let vendor = platform.vendor(team.clone())?;
+    // Fields are evaluated in this order: what other teams wait for ends first.
     let data = TeamClosedData {
         team_id: team.id,
-        cancelled_purchases: 0,
-        withdrawn_offers: 0,
+        cancelled_purchases: purchase_changes::cancel_all(writer, team.row_id, actor)? as u64,
+        withdrawn_offers: offer_changes::withdraw_all(writer, team.row_id, actor)? as u64,
         withdrawn_bids: project_bids::withdraw_all(writer, platform, actor, team.row_id)?,
-        cancelled_opportunities: opportunities::end_all(writer, platform, actor, team.row_id)?,
+        ended_opportunities: opportunities::end_all(writer, platform, actor, team.row_id)?,
         archived_listings: archive_listings(writer, &vendor, actor)?,
         revoked_keys: keys::revoke_all(writer, team.row_id)?,
         revoked_grants: grants::revoke_all(writer, team.row_id)?,

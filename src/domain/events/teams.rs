@@ -54,16 +54,16 @@ pub struct TeamPayoutSetupData {
 pub struct TeamClosedData {
     /// ID of the team.
     pub team_id: Uuid,
-    /// Number of its listings that were archived.
-    pub archived_listings: u64,
-    /// Number of its opportunities that ended: published ones were canceled, and drafts closed.
-    pub cancelled_opportunities: u64,
+    /// Number of pending purchases that were canceled: its own, and those of its listings.
+    pub cancelled_purchases: u64,
+    /// Number of its offers that were withdrawn. The offers on its listings are declined with the listings.
+    pub withdrawn_offers: u64,
     /// Number of its project bids that were withdrawn.
     pub withdrawn_bids: u64,
-    /// Number of its offers that were withdrawn.
-    pub withdrawn_offers: u64,
-    /// Number of its pending purchases that were canceled.
-    pub cancelled_purchases: u64,
+    /// Number of its opportunities that ended: published ones were canceled, drafts closed.
+    pub ended_opportunities: u64,
+    /// Number of its listings that were archived.
+    pub archived_listings: u64,
     /// Number of its API keys that were revoked.
     pub revoked_keys: u64,
     /// Number of its upload grants that were revoked.

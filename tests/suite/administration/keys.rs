@@ -46,7 +46,7 @@ async fn both_keys_of_a_rotation_are_valid_until_the_overlap_ends() {
     let found = events(&market, &["key."]);
     let rotated = &found[2];
     assert_eq!(rotated.data["successor_id"], successor.to_string());
-    assert_eq!((&found[3].event_type[..], found[3].subject.as_str()), ("key.expired", &id.to_string()[..]));
+    assert_eq!((&found[3].kind[..], found[3].subject.as_str()), ("key.expired", &id.to_string()[..]));
     assert_eq!(found[3].occurred_at, after(24).to_string(), "the time of the step is its due time");
     assert!(found.iter().all(|event| event.has_team && !event.data.to_string().contains("mkt_")));
 }

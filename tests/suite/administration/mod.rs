@@ -28,7 +28,7 @@ fn platform() -> Platform {
 /// An event of the outbox: its type, its subject, whether a team sees it, and its data.
 #[derive(Debug)]
 struct Event {
-    event_type: String,
+    kind: String,
     subject: String,
     has_team: bool,
     occurred_at: String,
@@ -41,18 +41,18 @@ fn events(market: &TestMarket, prefixes: &[&str]) -> Vec<Event> {
     let list =
         |reader: &marketplace::market::Reader| store::events::list_after(reader.rows, EventRowId(0), 10_000);
     let all = market.market().read_blocking(list).unwrap().into_iter().map(|event| Event {
-        event_type: event.event_type.as_str().to_owned(),
+        kind: event.event_type.as_str().to_owned(),
         subject: event.subject.0,
         has_team: event.team.is_some(),
         occurred_at: event.occurred_at.to_string(),
         data: serde_json::from_str(&event.data).unwrap(),
     });
-    all.filter(|event| prefixes.iter().any(|prefix| event.event_type.starts_with(prefix))).collect()
+    all.filter(|event| prefixes.iter().any(|prefix| event.kind.starts_with(prefix))).collect()
 }
 
 /// Returns the types of [`events`].
 fn event_types(market: &TestMarket, prefixes: &[&str]) -> Vec<String> {
-    events(market, prefixes).into_iter().map(|event| event.event_type).collect()
+    events(market, prefixes).into_iter().map(|event| event.kind).collect()
 }
 
 fn write<T>(market: &TestMarket, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {

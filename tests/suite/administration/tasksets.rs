@@ -97,7 +97,7 @@ async fn task_with_a_successful_build_becomes_an_asset() {
             task_changes::update_build(writer, &seller, build, status)
         })
     };
-    let import = json!({"task_ids": [task], "task_type": "terminal"});
+    let import = json!({"task_ids": [task], "task_type": "coding"});
     let skipped = market.call("mkt_seller", "POST", "/v2/tasks/import", &import).await.ok();
     assert_eq!(skipped["skipped"][0]["reason"], "build_not_succeeded", "{skipped}");
     update(BuildStatus::Running).unwrap();
@@ -226,7 +226,7 @@ async fn listing_shows_the_number_of_tasks_after_each_change() {
     let records = json!({
         "tasksets": [{"key": "set", "team": "seller", "name": "Set", "created_at": "-P90D"}],
         "assets": [{"key": "set-asset", "team": "seller", "sku": "taskset", "title": "Set", "created_at": "-P89D",
-            "taskset": {"taskset": "set"}}],
+            "taskset": "set"}],
     });
     let listing = published("a", 3, &json!({"assets": ["set-asset"]}));
     let market = small_market_with(&[listing], &records);

@@ -5,12 +5,17 @@ use marketplace::{
     domain::{
         assets::Exclusivity,
         listings::{Actor, CatalogStatus},
+        money::Cents,
+        purchases::{PayWith, PurchaseKind},
         teams::Role,
     },
     error::{Error, Result},
     operations::{
         grants::{self, GrantInput},
-        keys, listing_lifecycle, team_closures, teams,
+        keys, listing_lifecycle,
+        offers::{self, OfferInput},
+        purchases::{self, PurchaseInput},
+        team_closures, teams,
     },
     store,
 };
@@ -110,7 +115,7 @@ fn payout_setup_is_text_that_no_event_contains() {
         || market.market().read_blocking(|reader| teams::payout_setup(reader, platform(), "Seller house"));
     assert_eq!(read().unwrap().as_deref(), Some("IBAN DE00 0000"));
     let event = events(&market, &["team."]).pop().unwrap();
-    assert_eq!(event.event_type, "team.payout_setup_changed");
+    assert_eq!(event.kind, "team.payout_setup_changed");
     assert!(!event.data.to_string().contains("DE00") && event.data["is_set"] == true);
     // Earnings of a closed team stay payable.
     write(&market, |writer| team_closures::close(writer, platform(), Actor::Platform, "Seller house"))
@@ -214,8 +219,9 @@ fn nothing_is_changed_or_created_for_a_closed_team() {
 #[test]
 fn team_that_owes_a_delivery_is_not_closed() {
     let project = json!({
-        "key": "project", "team": "buyer", "title": "Tasks", "description": "Tasks.", "status": "published",
-        "published_at": "-P20D", "deadline": "P20D", "created_at": "-P30D",
+        "key": "project", "owner": "buyer", "title": "Tasks", "description": "Tasks.", "status": "published",
+        "deadline": "P20D", "created_at": "-P30D", "updated_at": "-P20D",
+        "visibility_mode": "all_vendors",
     });
     let bid = |key: &str, team: &str, status: &str| {
         json!({"key": key, "project_opportunity": "project", "team": team, "num_tasks": 4, "status": status,
@@ -228,4 +234,60 @@ fn team_that_owes_a_delivery_is_not_closed() {
     let market = small_market_with(&[], &records);
     assert!(conflict(close(&market, "Seller house")).contains("owes 1 deliveries"));
     close(&market, "Both house").unwrap();
+}
+
+/// Both sides of each offer and purchase end, on the listings of the team and on those of others. Everything that
+/// the closed team has earned stays.
+#[tokio::test]
+async fn closing_a_team_ends_its_offers_purchases_bids_and_opportunities() {
+    let project = |key: &str, owner: &str, status: &str| {
+        json!({"key": key, "owner": owner, "title": "Tasks", "description": "Tasks.", "status": status,
+            "deadline": "P20D", "created_at": "-P30D", "updated_at": "-P20D",
+            "visibility_mode": "all_vendors"})
+    };
+    let bid = json!({"key": "bid", "project_opportunity": "theirs", "team": "both", "num_tasks": 4,
+        "status": "submitted", "created_at": "-P9D", "updated_at": "-P8D"});
+    let records = json!({
+        "project_opportunities": [project("own", "both", "published"), project("theirs", "buyer", "published")],
+        "project_bids": [bid],
+    });
+    let bids = json!({"accepts_bids": true});
+    let of_both = json!({"accepts_bids": true, "team": "both"});
+    let market = small_market_with(&[published("a", 3, &bids), published("d", 3, &of_both)], &records);
+    let [theirs, own] = ["a", "d"].map(|key| fixture_record_id("listings", key));
+    for (team, listing) in [("Both house", theirs), ("Buyer house", own), ("Other buyer", theirs)] {
+        write(&market, |writer| {
+            let buyer = platform().buyer(teams::resolve(writer.rows, team)?)?;
+            let pay_with = PayWith::Invoice;
+            let offer = OfferInput { listing, amount: Cents(4_000), pay_with };
+            offers::submit(writer, &buyer, Actor::Team, &offer)?;
+            let purchase = PurchaseInput { listing, kind: PurchaseKind::Full, asset_ids: None, pay_with };
+            purchases::create(writer, &buyer, Actor::Team, &purchase)
+        })
+        .unwrap();
+    }
+    close(&market, "Both house").unwrap();
+    let closed = events(&market, &["team.closed"]).pop().unwrap();
+    let names = [
+        "cancelled_purchases",
+        "withdrawn_offers",
+        "withdrawn_bids",
+        "ended_opportunities",
+        "archived_listings",
+        "revoked_keys",
+    ];
+    assert_eq!(names.map(|name| closed.data[name].clone()), [2, 1, 1, 1, 1, 1].map(Value::from));
+    let offers = market.get("mkt_buyer", &format!("{BROWSE}/offers")).await.ok();
+    assert_eq!(offers["offers"][0]["offer"]["status"], "declined", "{offers}");
+    // What others have begun with each other stays.
+    let offers = market.get("mkt_other", &format!("{BROWSE}/offers")).await.ok();
+    assert_eq!(offers["offers"][0]["offer"]["status"], "submitted", "{offers}");
+    let pending = |team: &str| {
+        market.market().read_blocking(|reader| {
+            let team = teams::resolve(reader.rows, team)?;
+            Ok(store::purchases::list_pending_of(reader.rows, team.row_id)?.len())
+        })
+    };
+    let teams = ["Both house", "Buyer house", "Other buyer", "Seller house"];
+    assert_eq!(teams.map(|team| pending(team).unwrap()), [0, 0, 1, 1]);
 }
