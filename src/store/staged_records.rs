@@ -134,13 +134,14 @@ impl StagedRecords {
     pub fn for_each<E: From<Error>>(
         &self,
         collection: &str,
-        mut visit: impl FnMut(StagedRowId, &str) -> std::result::Result<(), E>,
+        mut visit: impl FnMut(StagedRowId, &str, &str) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let mut statement = self.prepare("SELECT id, json FROM records WHERE collection = ?1 ORDER BY id")?;
+        let mut statement =
+            self.prepare("SELECT id, key, json FROM records WHERE collection = ?1 ORDER BY id")?;
         let mut rows = statement.query([collection]).map_err(to_error)?;
         while let Some(row) = rows.next().map_err(to_error)? {
-            let json = row.get_ref(1).map_err(to_error)?.as_str().map_err(Error::internal)?;
-            visit(StagedRowId(row.get(0).map_err(to_error)?), json)?;
+            let text = |column| -> Result<&str> { row.get_ref(column)?.as_str().map_err(Error::internal) };
+            visit(StagedRowId(row.get(0).map_err(to_error)?), text(1)?, text(2)?)?;
         }
         Ok(())
     }
