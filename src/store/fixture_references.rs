@@ -7,8 +7,8 @@ use crate::{
     domain::{
         listings::ListingRowId,
         money::Cents,
+        offers::OfferStatus,
         opportunities::OpportunityKind,
-        purchases::OfferStatus,
         row_ids::{AssetRowId, GroupRowId, OfferRowId, OpportunityRowId, ProjectBidRowId, TaskRowId},
         teams::TeamRowId,
         time::Timestamp,
