@@ -211,6 +211,12 @@ impl<'a> Writer<'a> {
         Writer { now: at, is_replay: true, ..*self }
     }
 
+    /// Returns a writer of the same transaction that acts as of an earlier time.
+    #[must_use]
+    pub fn as_of(&self, at: Timestamp) -> Writer<'a> {
+        Writer { now: at, ..*self }
+    }
+
     /// Returns a new ID for a record.
     pub fn new_id(&self, collection: Collection) -> Uuid {
         self.ids.new_id(collection)

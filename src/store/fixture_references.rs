@@ -1,0 +1,163 @@
+//! What references of fixture sets need: the IDs that records of earlier sets state, and rows by ID.
+
+use uuid::Uuid;
+
+use super::{Reader, Writer, row};
+use crate::{
+    domain::{
+        listings::ListingRowId,
+        money::Cents,
+        offers::OfferStatus,
+        opportunities::OpportunityKind,
+        row_ids::{AssetRowId, GroupRowId, OfferRowId, OpportunityRowId, ProjectBidRowId, TaskRowId},
+        teams::TeamRowId,
+        time::Timestamp,
+    },
+    error::Result,
+    string_enum::StringEnum,
+};
+
+/// Whether any record of an earlier set stated its ID.
+pub fn has_stated_ids(reader: &Reader) -> Result<bool> {
+    reader.query_one("SELECT EXISTS (SELECT 1 FROM fixture_ids)", [], |row| row.get(0))
+}
+
+/// Returns the ID that the latest record with this key states.
+pub fn find_stated_id(reader: &Reader, collection: &str, key: &str) -> Result<Option<Uuid>> {
+    const SQL: &str = "SELECT id FROM fixture_ids WHERE collection = ?1 AND key = ?2";
+    reader.query_first(SQL, (collection, key), |row| row.get(0))
+}
+
+/// Records the ID that a record states.
+pub fn set_stated_id(writer: &Writer, collection: &str, key: &str, id: Uuid) -> Result<()> {
+    const SQL: &str = "INSERT OR REPLACE INTO fixture_ids (collection, key, id) VALUES (?1, ?2, ?3)";
+    writer.execute(SQL, (collection, key, id))?;
+    Ok(())
+}
+
+/// Forgets the ID that an earlier record stated, since a later one with the same key states none.
+pub fn delete_stated_id(writer: &Writer, collection: &str, key: &str) -> Result<()> {
+    const SQL: &str = "DELETE FROM fixture_ids WHERE collection = ?1 AND key = ?2";
+    writer.execute(SQL, (collection, key))?;
+    Ok(())
+}
+
+/// Returns the row ID of a team's group.
+pub fn find_group(reader: &Reader, team: TeamRowId, id: Uuid) -> Result<Option<GroupRowId>> {
+    const SQL: &str = "SELECT id FROM groups WHERE uuid = ?1 AND team = ?2";
+    reader.query_first(SQL, (id, team), |row| row.get(0))
+}
+
+/// Returns the row ID of a task.
+pub fn find_task(reader: &Reader, id: Uuid) -> Result<Option<TaskRowId>> {
+    reader.query_first("SELECT id FROM tasks WHERE uuid = ?1", [id], |row| row.get(0))
+}
+
+/// Returns the title of an asset.
+pub fn find_asset_title(reader: &Reader, asset: AssetRowId) -> Result<String> {
+    reader.query_one("SELECT title FROM assets WHERE id = ?1", [asset], |row| row.get(0))
+}
+
+/// A listing that records of a set refer to.
+#[derive(Clone, Debug)]
+pub struct ReferencedListing {
+    /// Row ID of the listing.
+    pub row_id: ListingRowId,
+    /// ID of the listing.
+    pub id: Uuid,
+    /// Row ID of the vendor.
+    pub team: TeamRowId,
+    /// Title for people.
+    pub title: String,
+    /// Buy-now price.
+    pub price: Option<Cents>,
+    /// Price of the sample.
+    pub sample_price: Option<Cents>,
+}
+
+/// Returns the listing with this ID.
+pub fn find_listing(reader: &Reader, id: Uuid) -> Result<Option<ReferencedListing>> {
+    const SQL: &str =
+        "SELECT id, uuid, team, title, price_cents, sample_price_cents FROM listings WHERE uuid = ?1";
+    reader.query_first(SQL, [id], |row| {
+        Ok(ReferencedListing {
+            row_id: row.get(0)?,
+            id: row.get(1)?,
+            team: row.get(2)?,
+            title: row.get(3)?,
+            price: row::optional_cents(row, 4)?,
+            sample_price: row::optional_cents(row, 5)?,
+        })
+    })
+}
+
+/// Returns the times after `since` at which data was attached to the assets of a listing.
+pub fn list_data_attachments(
+    reader: &Reader,
+    listing: ListingRowId,
+    since: Timestamp,
+) -> Result<Vec<Timestamp>> {
+    const SQL: &str =
+        "SELECT DISTINCT d.attached_at FROM listing_assets a JOIN data_objects d ON d.asset = a.asset
+         WHERE a.listing = ?1 AND d.attached_at > ?2 ORDER BY d.attached_at";
+    reader.query_all(SQL, (listing, since.0), |row| row::time(row, 0))
+}
+
+/// Whether the assets of a listing, or their data, changed after `since`, up to `until`.
+pub fn have_assets_changed(
+    reader: &Reader,
+    listing: ListingRowId,
+    since: Timestamp,
+    until: Timestamp,
+) -> Result<bool> {
+    const SQL: &str = "SELECT
+         EXISTS (SELECT 1 FROM listing_history WHERE listing = ?1 AND occurred_at > ?2 AND occurred_at <= ?3
+             AND event IN ('asset_attached', 'asset_detached'))
+         OR EXISTS (SELECT 1 FROM listing_assets a JOIN data_objects d ON d.asset = a.asset
+             WHERE a.listing = ?1 AND d.attached_at > ?2 AND d.attached_at <= ?3)";
+    reader.query_one(SQL, (listing, since.0, until.0), |row| row.get(0))
+}
+
+/// An offer that purchases of a set refer to.
+#[derive(Clone, Debug)]
+pub struct ReferencedOffer {
+    /// Row ID of the offer.
+    pub row_id: OfferRowId,
+    /// Row ID of the listing.
+    pub listing: ListingRowId,
+    /// Row ID of the buyer.
+    pub buyer: TeamRowId,
+    /// Amount offered.
+    pub amount: Cents,
+    /// State of the offer.
+    pub status: OfferStatus,
+}
+
+/// Returns the offer with this ID.
+pub fn find_offer(reader: &Reader, id: Uuid) -> Result<Option<ReferencedOffer>> {
+    const SQL: &str = "SELECT id, listing, buyer, amount_cents, status FROM offers WHERE uuid = ?1";
+    reader.query_first(SQL, [id], |row| {
+        Ok(ReferencedOffer {
+            row_id: row.get(0)?,
+            listing: row.get(1)?,
+            buyer: row.get(2)?,
+            amount: Cents(row.get(3)?),
+            status: row::string_enum(row, 4)?,
+        })
+    })
+}
+
+/// Returns the row ID of an opportunity of a kind.
+pub fn find_opportunity(
+    reader: &Reader,
+    id: Uuid,
+    kind: OpportunityKind,
+) -> Result<Option<OpportunityRowId>> {
+    const SQL: &str = "SELECT id FROM opportunities WHERE uuid = ?1 AND kind = ?2";
+    reader.query_first(SQL, (id, kind.as_str()), |row| row.get(0))
+}
+
+/// Returns the row ID of a project bid.
+pub fn find_project_bid(reader: &Reader, id: Uuid) -> Result<Option<ProjectBidRowId>> {
+    reader.query_first("SELECT id FROM project_bids WHERE uuid = ?1", [id], |row| row.get(0))
+}
