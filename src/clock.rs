@@ -34,7 +34,7 @@ pub enum Clock {
         /// Current time in microseconds since the Unix epoch.
         now: AtomicI64,
         /// Number of IDs generated so far, for each collection.
-        id_counts: [AtomicU64; Collection::COUNT],
+        id_counts: Box<[AtomicU64; Collection::COUNT]>,
         /// Wakes those who wait for a time.
         advanced: Notify,
     },
@@ -42,10 +42,10 @@ pub enum Clock {
 
 impl Clock {
     /// Creates a clock that is stopped at `now`.
-    pub const fn stopped(now: Timestamp) -> Clock {
+    pub fn stopped(now: Timestamp) -> Clock {
         Clock::Stopped {
             now: AtomicI64::new(now.0),
-            id_counts: [const { AtomicU64::new(0) }; Collection::COUNT],
+            id_counts: Box::new([const { AtomicU64::new(0) }; Collection::COUNT]),
             advanced: Notify::const_new(),
         }
     }

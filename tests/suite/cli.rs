@@ -173,7 +173,7 @@ fn errors_are_written_for_the_operator() {
         (&["key", "list", "Nobody"], "There is no team \"Nobody\"."),
         (&["key", "revoke", unknown_id], "There is no key 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11."),
         (&["listing", "check", unknown_id], "There is no listing 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11."),
-        (&["grant", "revoke", "7"], "There is no unused grant 7."),
+        (&["grant", "revoke", "7"], "There is no grant 7."),
         (&["team", "create", "Acme Data"], "Acme Data"),
     ] {
         let (code, stderr) = run_failing(arguments, directory);

@@ -72,7 +72,9 @@ pub fn generate_market(seed: u64) -> Value {
             add("quality_runs", quality_run(&mut random, &key));
         }
         for bid in 0..random.below(3) {
-            let status = *random.pick(&["submitted", "declined", "expired"]);
+            // A buyer has at most one submitted offer on a listing.
+            let statuses = ["declined", "withdrawn", "submitted"];
+            let status = *random.pick(if bid == 0 { &statuses } else { &statuses[..2] });
             let mut offer = json!({"key": format!("{key}-{bid}"), "listing": key, "buyer": "shopper", "amount_usd": 7,
                 "status": status, "created_at": "-P9D"});
             if status != "submitted" {

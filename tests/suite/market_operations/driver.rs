@@ -256,7 +256,7 @@ impl<'a> Driver<'a> {
         }
         let (id, choice) = (self.pick(|made| &mut made.purchases)?, self.random.below(4));
         self.write(|writer| match choice {
-            0 => purchases::cancel(writer, platform, Actor::Platform, id).map(|_| ()),
+            0 => purchases::cancel(writer, platform, Actor::Platform, id),
             1 => purchases::refund(writer, platform, Actor::Platform, id).map(|_| ()),
             _ => purchases::complete(writer, platform, Actor::Platform, id).map(|_| ()),
         })?;

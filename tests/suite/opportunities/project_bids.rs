@@ -272,7 +272,7 @@ async fn opportunities_and_bids_of_a_closing_team_are_ended() {
         assert_eq!(found.unwrap().unwrap().status.as_str(), status);
     }
     let ended = &events_of(&market, "team").pop().unwrap().2;
-    assert_eq!((&ended["cancelled_opportunities"], &ended["withdrawn_bids"]), (&json!(3), &json!(0)));
+    assert_eq!((&ended["ended_opportunities"], &ended["withdrawn_bids"]), (&json!(3), &json!(0)));
 }
 
 #[tokio::test]
