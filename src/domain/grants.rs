@@ -5,6 +5,7 @@ use uuid::Uuid;
 use super::{
     assets::Exclusivity,
     row_ids::{GrantRowId, GroupRowId},
+    state_machine::StateMachine,
     teams::TeamRowId,
     time::Timestamp,
 };
@@ -66,22 +67,25 @@ string_enum! {
     }
 }
 
-impl GrantState {
-    /// Returns the state after an operation, or `None` if the state refuses it. What has ended stays as it is.
-    pub const fn after(self, operation: GrantOperation) -> Option<GrantState> {
+/// What has ended stays as it is.
+impl StateMachine for GrantState {
+    type Operation = GrantOperation;
+
+    fn name(self) -> &'static str {
+        self.as_str()
+    }
+
+    fn can_be_requested(operation: GrantOperation) -> bool {
+        operation != GrantOperation::Expire
+    }
+
+    fn after(self, operation: GrantOperation) -> Option<GrantState> {
         match (self, operation) {
             (GrantState::Open, GrantOperation::Consume) => Some(GrantState::Consumed),
             (GrantState::Open, GrantOperation::Expire) => Some(GrantState::Expired),
             (GrantState::Open, GrantOperation::Revoke) => Some(GrantState::Revoked),
             (GrantState::Expired | GrantState::Revoked | GrantState::Consumed, _) => None,
         }
-    }
-
-    /// Returns the operations that are allowed on request.
-    pub fn allowed_operations(self) -> Vec<GrantOperation> {
-        let is_requested = |operation: &GrantOperation| *operation != GrantOperation::Expire;
-        let is_allowed = |operation: &GrantOperation| self.after(*operation).is_some();
-        GrantOperation::ALL.iter().copied().filter(is_requested).filter(is_allowed).collect()
     }
 }
 
@@ -106,21 +110,12 @@ impl Grant {
 
 #[cfg(test)]
 mod tests {
-    use std::fmt::Write as _;
-
     use super::*;
+    use crate::domain::state_machine;
 
     /// Compares the result of every operation in every state with a committed snapshot.
     #[test]
     fn every_operation_on_a_grant_in_every_state() {
-        let mut table = String::new();
-        for state in GrantState::ALL {
-            writeln!(table, "{}", state.as_str()).unwrap();
-            for operation in GrantOperation::ALL {
-                let result = state.after(*operation).map_or("refused", StringEnum::as_str);
-                writeln!(table, "    {}: {result}", operation.as_str()).unwrap();
-            }
-        }
-        insta::assert_snapshot!(table);
+        insta::assert_snapshot!(state_machine::table(GrantState::ALL, |status| status.as_str().to_owned()));
     }
 }

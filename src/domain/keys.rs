@@ -3,7 +3,7 @@
 
 use uuid::Uuid;
 
-use super::{row_ids::KeyRowId, teams::TeamRowId, time::Timestamp};
+use super::{row_ids::KeyRowId, state_machine::StateMachine, teams::TeamRowId, time::Timestamp};
 use crate::string_enum::{StringEnum, string_enum};
 
 string_enum! {
@@ -34,10 +34,19 @@ string_enum! {
     }
 }
 
-impl KeyStatus {
-    /// Returns the status after an operation, or `None` if the status refuses it. What has ended stays as it
-    /// is.
-    pub const fn after(self, operation: KeyOperation) -> Option<KeyStatus> {
+/// What has ended stays as it is.
+impl StateMachine for KeyStatus {
+    type Operation = KeyOperation;
+
+    fn name(self) -> &'static str {
+        self.as_str()
+    }
+
+    fn can_be_requested(operation: KeyOperation) -> bool {
+        operation != KeyOperation::Expire
+    }
+
+    fn after(self, operation: KeyOperation) -> Option<KeyStatus> {
         use {KeyOperation as O, KeyStatus as S};
         match (self, operation) {
             (S::Active, O::ChangeExpiry) => Some(S::Active),
@@ -46,13 +55,6 @@ impl KeyStatus {
             (S::Active | S::Rotated, O::Revoke) => Some(S::Revoked),
             (S::Expired | S::Revoked, _) | (S::Rotated, O::ChangeExpiry | O::Rotate) => None,
         }
-    }
-
-    /// Returns the operations that are allowed on request.
-    pub fn allowed_operations(self) -> Vec<KeyOperation> {
-        let is_requested = |operation: &KeyOperation| *operation != KeyOperation::Expire;
-        let is_allowed = |operation: &KeyOperation| self.after(*operation).is_some();
-        KeyOperation::ALL.iter().copied().filter(is_requested).filter(is_allowed).collect()
     }
 }
 
@@ -114,22 +116,13 @@ impl KeyTimes {
 
 #[cfg(test)]
 mod tests {
-    use std::fmt::Write as _;
-
     use super::*;
+    use crate::domain::state_machine;
 
     /// Compares the result of every operation in every status with a committed snapshot.
     #[test]
     fn every_operation_on_a_key_in_every_status() {
-        let mut table = String::new();
-        for status in KeyStatus::ALL {
-            writeln!(table, "{}", status.as_str()).unwrap();
-            for operation in KeyOperation::ALL {
-                let result = status.after(*operation).map_or("refused", StringEnum::as_str);
-                writeln!(table, "    {}: {result}", operation.as_str()).unwrap();
-            }
-        }
-        insta::assert_snapshot!(table);
+        insta::assert_snapshot!(state_machine::table(KeyStatus::ALL, |status| status.as_str().to_owned()));
     }
 
     fn key(created: i64, expires: Option<i64>) -> KeyTimes {

@@ -38,6 +38,7 @@ pub mod row_ids;
 pub mod sales;
 pub mod scale;
 pub mod stages;
+pub mod state_machine;
 pub mod task_quality;
 pub mod tasks;
 pub mod taxonomy;

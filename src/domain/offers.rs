@@ -1,7 +1,7 @@
 //! Offers: bids of buyers on listings. What each operation does in each status, and the amounts that are allowed.
 
-use super::money::Cents;
-use crate::string_enum::string_enum;
+use super::{money::Cents, state_machine::StateMachine};
+use crate::string_enum::{StringEnum, string_enum};
 
 /// Minimum amount of an offer: one cent.
 pub const MIN_AMOUNT: Cents = Cents(1);
@@ -41,9 +41,19 @@ string_enum! {
     }
 }
 
-impl OfferStatus {
-    /// Returns the status after an operation, or `None` if it is not allowed. Every decision is final.
-    pub const fn after(self, operation: OfferOperation) -> Option<OfferStatus> {
+/// Every decision is final.
+impl StateMachine for OfferStatus {
+    type Operation = OfferOperation;
+
+    fn name(self) -> &'static str {
+        self.as_str()
+    }
+
+    fn can_be_requested(operation: OfferOperation) -> bool {
+        operation != OfferOperation::Expire
+    }
+
+    fn after(self, operation: OfferOperation) -> Option<OfferStatus> {
         use {OfferOperation as O, OfferStatus as S};
         match (self, operation) {
             (S::Submitted, O::Change) => Some(S::Submitted),
@@ -54,40 +64,26 @@ impl OfferStatus {
             (S::Accepted | S::Declined | S::Withdrawn | S::Expired, _) => None,
         }
     }
-
-    /// Returns the operations that are allowed in this status.
-    pub fn allowed_operations(self) -> Vec<OfferOperation> {
-        use crate::string_enum::StringEnum;
-        OfferOperation::ALL.iter().copied().filter(|operation| self.after(*operation).is_some()).collect()
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fmt::Write as _;
-
     use super::*;
-    use crate::string_enum::StringEnum;
+    use crate::domain::state_machine;
 
     /// Compares the result of every operation in every status with a committed snapshot.
     #[test]
     fn every_operation_in_every_status() {
-        let mut table = String::new();
-        for status in OfferStatus::ALL {
-            writeln!(table, "{}", status.as_str()).unwrap();
-            for operation in OfferOperation::ALL {
-                let after = status.after(*operation).map_or("refused", StringEnum::as_str);
-                writeln!(table, "    {}: {after}", operation.as_str()).unwrap();
-            }
-        }
-        insta::assert_snapshot!(table);
+        insta::assert_snapshot!(state_machine::table(OfferStatus::ALL, |status| status.as_str().to_owned()));
     }
 
     #[test]
     fn only_submitted_offers_can_be_changed_or_decided() {
         for status in OfferStatus::ALL {
             let expected = if *status == OfferStatus::Submitted { OfferOperation::ALL } else { &[] };
-            assert_eq!(status.allowed_operations(), expected, "{}", status.as_str());
+            let allowed: Vec<_> =
+                OfferOperation::ALL.iter().copied().filter(|operation| status.allows(*operation)).collect();
+            assert_eq!(allowed, expected, "{}", status.as_str());
         }
     }
 }

@@ -3,10 +3,11 @@
 use super::{
     opportunities::{Attachment, BidStatus},
     problems::Problems,
+    state_machine::StateMachine,
     texts::{self, Lines},
 };
 use crate::{
-    error::{Error, Problem, Result},
+    error::Problem,
     string_enum::{StringEnum, string_enum},
 };
 
@@ -44,10 +45,15 @@ string_enum! {
     }
 }
 
-impl BidStatus {
-    /// Returns the status after an operation, or `None` if it is not allowed. An accepted bid cannot be
-    /// withdrawn, because the buyer relies on it.
-    pub const fn after(self, operation: Operation) -> Option<BidStatus> {
+/// An accepted bid cannot be withdrawn, because the buyer relies on it.
+impl StateMachine for BidStatus {
+    type Operation = Operation;
+
+    fn name(self) -> &'static str {
+        self.as_str()
+    }
+
+    fn after(self, operation: Operation) -> Option<BidStatus> {
         use {BidStatus as S, Operation as O};
         Some(match (operation, self) {
             (O::Withdraw, S::Submitted) => S::Withdrawn,
@@ -58,20 +64,9 @@ impl BidStatus {
             _ => return None,
         })
     }
+}
 
-    /// Returns the operations that are allowed in this status.
-    pub fn allowed_operations(self) -> Vec<Operation> {
-        Operation::ALL.iter().copied().filter(|operation| self.after(*operation).is_some()).collect()
-    }
-
-    /// Returns the status after an operation. Fails with [`Error::InvalidTransition`] if it is not allowed.
-    pub fn check(self, operation: Operation) -> Result<BidStatus> {
-        self.after(operation).ok_or_else(|| Error::InvalidTransition {
-            from: self.as_str(),
-            allowed: self.allowed_operations().into_iter().map(StringEnum::as_str).collect(),
-        })
-    }
-
+impl BidStatus {
     /// Whether the bid stands: it was neither declined nor withdrawn. A team has at most one on an opportunity.
     pub const fn is_standing(self) -> bool {
         !matches!(self, BidStatus::Declined | BidStatus::Withdrawn)
@@ -124,29 +119,16 @@ impl BidFields {
 
 #[cfg(test)]
 mod tests {
-    use std::fmt::Write as _;
-
     use super::*;
+    use crate::{domain::state_machine, error::Error};
 
     /// Compares the result of every operation in every status with a committed snapshot.
     #[test]
     fn every_operation_in_every_status() {
-        let mut table = String::new();
-        for status in BidStatus::ALL {
+        insta::assert_snapshot!(state_machine::table(BidStatus::ALL, |status| {
             let standing = if status.is_standing() { " (standing)" } else { "" };
-            writeln!(table, "{}{standing}", status.as_str()).unwrap();
-            for operation in Operation::ALL {
-                let result = match status.check(*operation) {
-                    Ok(after) => after.as_str().to_owned(),
-                    Err(Error::InvalidTransition { from, allowed }) => {
-                        format!("refused (from {from}, allowed: {})", allowed.join(", "))
-                    }
-                    Err(other) => panic!("{other:?}"),
-                };
-                writeln!(table, "    {}: {result}", operation.as_str()).unwrap();
-            }
-        }
-        insta::assert_snapshot!(table);
+            format!("{}{standing}", status.as_str())
+        }));
     }
 
     #[test]

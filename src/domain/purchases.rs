@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::money::Cents;
+use super::{money::Cents, state_machine::StateMachine};
 use crate::string_enum::{StringEnum, string_enum};
 
 /// Maximum number of assets that a purchase selects.
@@ -35,9 +35,14 @@ string_enum! {
     }
 }
 
-impl PurchaseStatus {
-    /// Returns the status after an operation, or `None` if it is not allowed.
-    pub const fn after(self, operation: PurchaseOperation) -> Option<PurchaseStatus> {
+impl StateMachine for PurchaseStatus {
+    type Operation = PurchaseOperation;
+
+    fn name(self) -> &'static str {
+        self.as_str()
+    }
+
+    fn after(self, operation: PurchaseOperation) -> Option<PurchaseStatus> {
         use {PurchaseOperation as O, PurchaseStatus as S};
         match (self, operation) {
             (S::Pending, O::Complete) => Some(S::Completed),
@@ -46,12 +51,9 @@ impl PurchaseStatus {
             _ => None,
         }
     }
+}
 
-    /// Returns the operations that are allowed in this status.
-    pub fn allowed_operations(self) -> Vec<PurchaseOperation> {
-        PurchaseOperation::ALL.iter().copied().filter(|operation| self.after(*operation).is_some()).collect()
-    }
-
+impl PurchaseStatus {
     /// Whether a purchase in this status stands: it is paid, or can still be.
     pub const fn is_standing(self) -> bool {
         matches!(self, PurchaseStatus::Pending | PurchaseStatus::Completed)
@@ -147,22 +149,15 @@ pub fn selection_price(asking_prices: impl IntoIterator<Item = Cents>, listing_p
 
 #[cfg(test)]
 mod tests {
-    use std::fmt::Write as _;
-
     use super::*;
+    use crate::domain::state_machine;
 
     /// Compares the result of every operation in every status with a committed snapshot.
     #[test]
     fn every_operation_in_every_status() {
-        let mut table = String::new();
-        for status in PurchaseStatus::ALL {
-            writeln!(table, "{}", status.as_str()).unwrap();
-            for operation in PurchaseOperation::ALL {
-                let after = status.after(*operation).map_or("refused", StringEnum::as_str);
-                writeln!(table, "    {}: {after}", operation.as_str()).unwrap();
-            }
-        }
-        insta::assert_snapshot!(table);
+        insta::assert_snapshot!(state_machine::table(PurchaseStatus::ALL, |status| status
+            .as_str()
+            .to_owned()));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The taxonomy of the catalog: domains, tags, asset kinds, and languages.
 
-use super::{assets::Kind, time::Timestamp};
+use super::{assets::Kind, state_machine::StateMachine, time::Timestamp};
 use crate::string_enum::{StringEnum, string_enum};
 
 /// A slug with its display name.
@@ -106,9 +106,14 @@ pub struct AssetTypeState {
     pub stage: AssetTypeStage,
 }
 
-impl AssetTypeState {
-    /// Returns the state after an operation, or `None` if the state refuses it.
-    pub const fn after(self, operation: AssetTypeOperation) -> Option<AssetTypeState> {
+impl StateMachine for AssetTypeState {
+    type Operation = AssetTypeOperation;
+
+    fn name(self) -> &'static str {
+        self.stage.as_str()
+    }
+
+    fn after(self, operation: AssetTypeOperation) -> Option<AssetTypeState> {
         use {AssetTypeOperation as O, AssetTypeStage as S};
         match (operation, self.stage) {
             (O::Enable, S::Current | S::Deprecated) => Some(AssetTypeState { is_enabled: true, ..self }),
@@ -119,11 +124,6 @@ impl AssetTypeState {
             (O::Retire, S::Deprecated) => Some(AssetTypeState { stage: S::Retired, ..self }),
             (O::Enable | O::Deprecate, S::Retired) | (O::Retire, S::Current | S::Retired) => None,
         }
-    }
-
-    /// Returns the allowed operations.
-    pub fn allowed_operations(self) -> Vec<AssetTypeOperation> {
-        AssetTypeOperation::ALL.iter().copied().filter(|operation| self.after(*operation).is_some()).collect()
     }
 }
 
@@ -141,9 +141,8 @@ impl AssetType {
 
 #[cfg(test)]
 mod tests {
-    use std::fmt::Write as _;
-
     use super::*;
+    use crate::domain::state_machine;
 
     fn describe(state: AssetTypeState) -> String {
         format!("{} {}", if state.is_enabled { "enabled" } else { "disabled" }, state.stage.as_str())
@@ -152,21 +151,10 @@ mod tests {
     /// Compares the result of every operation in every state with a committed snapshot.
     #[test]
     fn every_operation_on_an_asset_kind_in_every_state() {
-        let mut table = String::new();
-        for stage in AssetTypeStage::ALL {
-            for is_enabled in [true, false] {
-                let state = AssetTypeState { is_enabled, stage: *stage };
-                writeln!(table, "{}", describe(state)).unwrap();
-                for operation in AssetTypeOperation::ALL {
-                    let result = match state.after(*operation) {
-                        None => "refused".to_owned(),
-                        Some(after) if after == state => "no change".to_owned(),
-                        Some(after) => describe(after),
-                    };
-                    writeln!(table, "    {}: {result}", operation.as_str()).unwrap();
-                }
-            }
-        }
-        insta::assert_snapshot!(table);
+        let states: Vec<AssetTypeState> = AssetTypeStage::ALL
+            .iter()
+            .flat_map(|stage| [true, false].map(|is_enabled| AssetTypeState { is_enabled, stage: *stage }))
+            .collect();
+        insta::assert_snapshot!(state_machine::table(&states, describe));
     }
 }

@@ -1,5 +1,6 @@
 //! Withdrawals of earnings as a pure state machine.
 
+use super::state_machine::StateMachine;
 use crate::string_enum::{StringEnum, string_enum};
 
 string_enum! {
@@ -16,7 +17,7 @@ string_enum! {
 
 string_enum! {
     /// A decision of the platform about a withdrawal that was requested.
-    WithdrawalMove {
+    WithdrawalOperation {
         /// It was paid.
         Pay = "paid",
         /// It could not be paid.
@@ -24,44 +25,32 @@ string_enum! {
     }
 }
 
-impl WithdrawalStatus {
-    /// Returns the status after a move, or `None` if this status does not allow it.
-    pub const fn after(self, decision: WithdrawalMove) -> Option<WithdrawalStatus> {
-        match (self, decision) {
-            (WithdrawalStatus::Requested, WithdrawalMove::Pay) => Some(WithdrawalStatus::Paid),
-            (WithdrawalStatus::Requested, WithdrawalMove::Fail) => Some(WithdrawalStatus::Failed),
-            (WithdrawalStatus::Paid | WithdrawalStatus::Failed, _) => None,
-        }
+impl StateMachine for WithdrawalStatus {
+    type Operation = WithdrawalOperation;
+
+    fn name(self) -> &'static str {
+        self.as_str()
     }
 
-    /// Returns the moves that this status allows.
-    pub fn allowed_moves(self) -> Vec<WithdrawalMove> {
-        WithdrawalMove::ALL.iter().copied().filter(|decision| self.after(*decision).is_some()).collect()
+    fn after(self, operation: WithdrawalOperation) -> Option<WithdrawalStatus> {
+        match (self, operation) {
+            (WithdrawalStatus::Requested, WithdrawalOperation::Pay) => Some(WithdrawalStatus::Paid),
+            (WithdrawalStatus::Requested, WithdrawalOperation::Fail) => Some(WithdrawalStatus::Failed),
+            (WithdrawalStatus::Paid | WithdrawalStatus::Failed, _) => None,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fmt::Write;
-
     use super::*;
+    use crate::domain::state_machine;
 
+    /// Compares the result of every operation in every status with a committed snapshot.
     #[test]
-    fn every_move_in_every_status() {
-        let mut table = String::new();
-        for status in WithdrawalStatus::ALL {
-            for decision in WithdrawalMove::ALL {
-                let after = status.after(*decision).map_or("refused", StringEnum::as_str);
-                writeln!(table, "{} + {} = {after}", status.as_str(), decision.as_str()).unwrap();
-            }
-        }
-        insta::assert_snapshot!(table, @r"
-        requested + paid = paid
-        requested + failed = failed
-        paid + paid = refused
-        paid + failed = refused
-        failed + paid = refused
-        failed + failed = refused
-        ");
+    fn every_operation_in_every_status() {
+        insta::assert_snapshot!(state_machine::table(WithdrawalStatus::ALL, |status| status
+            .as_str()
+            .to_owned()));
     }
 }

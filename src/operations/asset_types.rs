@@ -8,6 +8,7 @@ use crate::{
         due_steps::{StepKind, StepSubject},
         events::{AssetTypeData, AssetTypeDeprecatedData, EventData},
         notifications::NotificationType,
+        state_machine::StateMachine,
         taxonomy::{AssetType, AssetTypeOperation, AssetTypeState, Deprecation},
         time::Timestamp,
     },
@@ -154,9 +155,5 @@ fn find(writer: &Writer, kind: Kind) -> Result<AssetType> {
 
 /// Checks that the state of a kind allows an operation.
 fn check(asset_type: &AssetType, operation: AssetTypeOperation, now: Timestamp) -> Result<AssetTypeState> {
-    let from = asset_type.state(now);
-    from.after(operation).ok_or_else(|| Error::InvalidTransition {
-        from: from.stage.as_str(),
-        allowed: from.allowed_operations().into_iter().map(StringEnum::as_str).collect(),
-    })
+    asset_type.state(now).check(operation)
 }

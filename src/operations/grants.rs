@@ -13,13 +13,13 @@ use crate::{
         events::{EventData, UploadGrantData},
         grants::{GRANT_HOURS, Grant, GrantOperation, GrantState},
         row_ids::GrantRowId,
+        state_machine::StateMachine,
         teams::{Team, TeamRowId},
         time::Timestamp,
     },
     error::{Error, GoneCode, Result},
     market::{Market, Reader, Writer},
     store::{self, grants::PendingUpload},
-    string_enum::StringEnum,
 };
 
 /// Length of a token, in characters.
@@ -113,7 +113,7 @@ pub(super) fn revoke_all(writer: &mut Writer, team: TeamRowId) -> Result<u64> {
 pub fn expire(writer: &mut Writer, row_id: GrantRowId) -> Result<()> {
     let found = store::grants::find_by_row_id(writer.rows, row_id)?;
     let grant = found.ok_or_else(|| Error::internal("a grant that expires does not exist"))?;
-    if grant.state_until_expiry().after(GrantOperation::Expire).is_none() {
+    if !grant.state_until_expiry().allows(GrantOperation::Expire) {
         return Ok(());
     }
     discard_upload(writer, row_id)?;
@@ -134,11 +134,7 @@ fn discard_upload(writer: &Writer, grant: GrantRowId) -> Result<()> {
 
 /// Checks that the state of a grant allows an operation.
 fn check(grant: &Grant, operation: GrantOperation, now: Timestamp) -> Result<GrantState> {
-    let from = grant.state(now);
-    from.after(operation).ok_or_else(|| Error::InvalidTransition {
-        from: from.as_str(),
-        allowed: from.allowed_operations().into_iter().map(StringEnum::as_str).collect(),
-    })
+    grant.state(now).check(operation)
 }
 
 /// Revokes a grant that was not used, and deletes its unfinished upload at once, unless it is in use. Works

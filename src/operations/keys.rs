@@ -11,6 +11,7 @@ use crate::{
         events::{EventData, KeyData, KeyRotatedData},
         keys::{KeyOperation, KeyStatus, KeyTimes},
         row_ids::KeyRowId,
+        state_machine::StateMachine,
         teams::TeamRowId,
         time::Timestamp,
     },
@@ -20,7 +21,6 @@ use crate::{
         self,
         keys::{KeyRow, NewKey},
     },
-    string_enum::StringEnum,
 };
 
 /// Prefix of every API key.
@@ -179,7 +179,7 @@ pub fn rotate(
 pub fn expire(writer: &mut Writer, row_id: KeyRowId) -> Result<()> {
     let found = store::keys::find_by_row_id(writer.rows, row_id)?;
     let key = found.ok_or_else(|| Error::internal("a key that expires does not exist"))?;
-    if key.status_until_expiry().after(KeyOperation::Expire).is_none() {
+    if !key.status_until_expiry().allows(KeyOperation::Expire) {
         return Ok(());
     }
     writer.emit(key.team, key.id, &EventData::KeyExpired(KeyData::from(&key)))
@@ -213,9 +213,5 @@ fn find(rows: &store::Reader, id: Uuid) -> Result<KeyTimes> {
 
 /// Checks that the status of a key allows an operation.
 fn check(key: &KeyTimes, operation: KeyOperation, now: Timestamp) -> Result<KeyStatus> {
-    let from = key.status(now);
-    from.after(operation).ok_or_else(|| Error::InvalidTransition {
-        from: from.as_str(),
-        allowed: from.allowed_operations().into_iter().map(StringEnum::as_str).collect(),
-    })
+    key.status(now).check(operation)
 }

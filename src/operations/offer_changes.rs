@@ -10,20 +10,17 @@ use crate::{
         money::CURRENCY,
         notifications::NotificationType,
         offers::{OfferOperation, OfferStatus},
+        state_machine::StateMachine,
         teams::TeamRowId,
     },
-    error::{Error, Result},
+    error::Result,
     market::Writer,
     store::{self, listings::ListingRow, offers::OfferRow},
-    string_enum::StringEnum,
 };
 
 /// Returns the status of an offer after an operation, or the error for one that its status does not allow.
 pub fn check(offer: &OfferRow, operation: OfferOperation) -> Result<OfferStatus> {
-    offer.status.after(operation).ok_or_else(|| Error::InvalidTransition {
-        from: offer.status.as_str(),
-        allowed: offer.status.allowed_operations().into_iter().map(StringEnum::as_str).collect(),
-    })
+    offer.status.check(operation)
 }
 
 /// Decides an offer: withdraws, accepts, declines, or expires it.

@@ -17,6 +17,7 @@ use crate::{
         problems::Problems,
         project_bids::{BidFields, MAX_DELIVERY_TASKSETS, Operation},
         row_ids::TasksetRowId,
+        state_machine::StateMachine,
         teams::TeamRowId,
     },
     error::{Error, Problem, Result},

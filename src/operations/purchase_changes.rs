@@ -8,20 +8,17 @@ use crate::{
         listings::Actor,
         money::CURRENCY,
         purchases::{PurchaseOperation, PurchaseStatus},
+        state_machine::StateMachine,
         teams::TeamRowId,
     },
-    error::{Error, Result},
+    error::Result,
     market::Writer,
     store::{self, purchases::PurchaseRow},
-    string_enum::StringEnum,
 };
 
 /// Returns the status of a purchase after an operation, or the error for one that its status does not allow.
 pub fn check(purchase: &PurchaseRow, operation: PurchaseOperation) -> Result<PurchaseStatus> {
-    purchase.status.after(operation).ok_or_else(|| Error::InvalidTransition {
-        from: purchase.status.as_str(),
-        allowed: purchase.status.allowed_operations().into_iter().map(StringEnum::as_str).collect(),
-    })
+    purchase.status.check(operation)
 }
 
 /// Cancels a purchase that is not paid yet. The offer that it may come from stays accepted.

@@ -14,13 +14,13 @@ use crate::{
         ledger::Transfer,
         listings::Actor,
         money::{CURRENCY, Cents},
+        state_machine::StateMachine,
         teams::TeamRowId,
-        withdrawals::{WithdrawalMove, WithdrawalStatus},
+        withdrawals::{WithdrawalOperation, WithdrawalStatus},
     },
     error::{Error, Result},
     market::Writer,
     store::{self, withdrawals::Withdrawal},
-    string_enum::StringEnum,
 };
 
 /// Requests a withdrawal. The amount leaves the available earnings of the team at once.
@@ -54,12 +54,12 @@ pub fn find(rows: &store::Reader, _platform: Platform, id: Uuid) -> Result<Withd
 
 /// Records that a requested withdrawal was paid.
 pub fn mark_paid(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid) -> Result<Withdrawal> {
-    decide(writer, platform, actor, id, WithdrawalMove::Pay)
+    decide(writer, platform, actor, id, WithdrawalOperation::Pay)
 }
 
 /// Records that a requested withdrawal could not be paid. The amount returns to the team's available earnings.
 pub fn mark_failed(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid) -> Result<Withdrawal> {
-    decide(writer, platform, actor, id, WithdrawalMove::Fail)
+    decide(writer, platform, actor, id, WithdrawalOperation::Fail)
 }
 
 fn decide(
@@ -67,13 +67,10 @@ fn decide(
     platform: Platform,
     actor: Actor,
     id: Uuid,
-    decision: WithdrawalMove,
+    operation: WithdrawalOperation,
 ) -> Result<Withdrawal> {
     let Withdrawal { row_id, team, amount, status: from, .. } = find(writer.rows, platform, id)?;
-    let Some(status) = from.after(decision) else {
-        let allowed = from.allowed_moves().into_iter().map(StringEnum::as_str).collect();
-        return Err(Error::InvalidTransition { from: from.as_str(), allowed });
-    };
+    let status = from.check(operation)?;
     let reversal = if status == WithdrawalStatus::Failed {
         let transfer = Transfer::withdrawal_reversal(team, amount);
         Some(ledger::post_transfer(writer, &transfer, "Failed withdrawal of earnings")?)

@@ -16,6 +16,7 @@ use crate::{
         opportunity_lifecycle::Operation,
         problems::Problems,
         row_ids::OpportunityRowId,
+        state_machine::StateMachine,
         teams::TeamRowId,
         time::Timestamp,
     },

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use marketplace::{
     domain::{
-        offers::{OfferOperation, OfferStatus},
+        offers::OfferStatus,
         opportunities::{BidStatus, OpportunityStatus},
-        opportunity_lifecycle, project_bids,
-        purchases::{PurchaseOperation, PurchaseStatus},
-        withdrawals::{WithdrawalMove, WithdrawalStatus},
+        purchases::PurchaseStatus,
+        state_machine::StateMachine,
+        withdrawals::WithdrawalStatus,
     },
     market::Market,
     operations::verify,
@@ -209,16 +209,26 @@ fn check_statuses(rows: &Connection, events: &[Event]) {
             assert_eq!(statuses.get(row[0].as_str()), Some(&row[1].as_str()), "{resource} {}", row[0]);
         }
     };
-    check("offer", "offers", &|event| event.data.get("pay_with").is_some(), &Moves::offers());
-    check("purchase", "purchases", &|event| event.data.get("payment").is_some(), &Moves::purchases());
-    check("withdrawal", "withdrawals", &|_| true, &Moves::withdrawals());
+    check(
+        "offer",
+        "offers",
+        &|event| event.data.get("pay_with").is_some(),
+        &Moves::new(OfferStatus::Submitted),
+    );
+    check(
+        "purchase",
+        "purchases",
+        &|event| event.data.get("payment").is_some(),
+        &Moves::new(PurchaseStatus::Pending),
+    );
+    check("withdrawal", "withdrawals", &|_| true, &Moves::new(WithdrawalStatus::Requested));
     check(
         "opportunity",
         "opportunities",
         &|event| !event.text("status").is_empty() && event.data.get("vendors").is_none(),
-        &Moves::opportunities(),
+        &Moves::new(OpportunityStatus::Draft),
     );
-    check("project_bid", "project_bids", &|_| true, &Moves::bids());
+    check("project_bid", "project_bids", &|_| true, &Moves::new(BidStatus::Submitted));
 }
 
 /// The statuses that a record can have after another one.
@@ -228,11 +238,11 @@ struct Moves {
 }
 
 impl Moves {
-    fn new<S: StringEnum, O: StringEnum>(first: S, after: impl Fn(S, O) -> Option<S>) -> Moves {
+    fn new<S: StateMachine + StringEnum>(first: S) -> Moves {
         let mut legal = BTreeSet::new();
         for status in S::ALL {
-            for operation in O::ALL {
-                legal.extend(after(*status, *operation).map(|after| (status.as_str(), after.as_str())));
+            for operation in S::Operation::ALL {
+                legal.extend(status.after(*operation).map(|after| (status.as_str(), after.as_str())));
             }
         }
         Moves { first: first.as_str(), legal }
@@ -245,29 +255,5 @@ impl Moves {
             "" => after == self.first,
             _ => before == after || self.legal.contains(&(before, after)),
         }
-    }
-
-    fn offers() -> Moves {
-        Moves::new(OfferStatus::Submitted, |status, operation: OfferOperation| status.after(operation))
-    }
-
-    fn purchases() -> Moves {
-        Moves::new(PurchaseStatus::Pending, |status, operation: PurchaseOperation| status.after(operation))
-    }
-
-    fn withdrawals() -> Moves {
-        let first = WithdrawalStatus::Requested;
-        Moves::new(first, |status, operation: WithdrawalMove| status.after(operation))
-    }
-
-    fn opportunities() -> Moves {
-        let after =
-            |status: OpportunityStatus, operation: opportunity_lifecycle::Operation| status.after(operation);
-        Moves::new(OpportunityStatus::Draft, after)
-    }
-
-    fn bids() -> Moves {
-        let after = |status: BidStatus, operation: project_bids::Operation| status.after(operation);
-        Moves::new(BidStatus::Submitted, after)
     }
 }

@@ -10,6 +10,7 @@ use marketplace::{
         offers::{OfferOperation, OfferStatus},
         purchases::{PayWith, PurchaseKind, PurchaseOperation, PurchaseStatus},
         row_ids::AssetRowId,
+        state_machine::StateMachine,
     },
     error::Result,
     store::{self, offers::OfferRow, purchases::PurchaseRow},
