@@ -21,8 +21,8 @@ use crate::{
 /// Carries out a step. The time of the writer is that at which the step is due.
 pub type StepRunner = fn(&mut Writer, &DueStep) -> Result<()>;
 
-/// Maximum number of due steps in one transaction, so that a backlog does not keep other requests waiting for
-/// long.
+/// Maximum number of due steps in one transaction, which bounds its size. Other writes still wait until all due
+/// steps are carried out.
 pub(super) const MAX_STEPS_PER_TRANSACTION: usize = 100;
 
 /// The IDs of what a step writes. They are derived from the step, so they do not depend on what else happens
@@ -70,8 +70,8 @@ impl Writer<'_> {
         Ok(count)
     }
 
-    /// Carries out one step. If it fails, it changes nothing, and is not repeated until the market is opened
-    /// the next time: a step that fails must not keep the market from working.
+    /// Carries out one step. If a rule or an inconsistency makes it fail, it changes nothing, and is not repeated
+    /// until the market is opened the next time, so that it cannot keep the market from working.
     fn run_due_step(&self, step: &DueStep) -> Result<()> {
         let ids = StepIds { step: *step, counts: RefCell::new([0; Collection::COUNT]) };
         let result = self.rows.in_savepoint(|| {
@@ -87,7 +87,10 @@ impl Writer<'_> {
         })?;
         match result {
             Ok(()) => Ok(()),
-            Err(full @ Error::StorageFull { .. }) => Err(full),
+            // The database failed, not the step. It is repeated by the next write.
+            Err(error) if matches!(error, Error::StorageFull { .. }) || store::has_failed(&error) => {
+                Err(error)
+            }
             Err(cause) => {
                 let (kind, row_id) = (step.kind.as_str(), step.subject.0);
                 tracing::error!(kind, row_id, cause = %ErrorChain(&cause), "a due step failed");

@@ -157,49 +157,64 @@ impl Market {
         Ok((result, change))
     }
 
-    /// Runs a write operation after the steps that are due, without updating the index. Also returns the last change that the index now
-    /// lacks.
+    /// Runs a write operation after the steps that are due, without updating the index. Also returns the last
+    /// change that the index now lacks.
     pub(super) fn write_unindexed<T>(
         &self,
         work: impl FnOnce(&mut Writer) -> Result<T>,
     ) -> Result<(T, Option<i64>)> {
         let inner = &self.inner;
         let has_enqueued = Cell::new(false);
-        let (mut work, mut steps_change) = (Some(work), None);
-        let (result, change) = loop {
-            let (written, change) = inner.store.write(|rows| {
-                let mut writer = Writer {
-                    rows,
-                    now: inner.clock.now(),
-                    settings: &inner.settings,
-                    entropy: &inner.entropy,
-                    blobs: &inner.blobs,
-                    is_replay: false,
-                    ids: Ids::Clock(&inner.clock),
-                    is_quiet: false,
-                    run_step: inner.run_step,
-                    has_enqueued: &has_enqueued,
-                };
-                // Steps have transactions of their own, so that they stand if the operation fails.
-                if writer.run_due_steps(writer.now, MAX_STEPS_PER_TRANSACTION)? > 0 {
-                    return Ok(None);
-                }
-                work.take().map(|work| work(&mut writer)).transpose()
-            })?;
-            match written {
-                Some(result) => break (result, change.or(steps_change)),
-                None => steps_change = change.or(steps_change),
+        let (mut work, mut steps_change, mut has_committed) = (Some(work), None, false);
+        let written = loop {
+            match self.write_once(&has_enqueued, &mut work) {
+                Ok((None, change)) => (steps_change, has_committed) = (change.or(steps_change), true),
+                Ok((Some(result), change)) => break Ok((result, change.or(steps_change))),
+                Err(error) => break Err(error),
             }
         };
-        let written = (result, change);
-        inner.key_cache.clear();
-        if has_enqueued.get() {
-            inner.background_signal.notify();
+        if written.is_ok() || has_committed {
+            inner.key_cache.clear();
+            if has_enqueued.get() {
+                inner.background_signal.notify();
+            }
+            if inner.updater.is_none() {
+                other_processes::notify_server(&inner.data_dir);
+            }
         }
-        if inner.updater.is_none() {
-            other_processes::notify_server(&inner.data_dir);
+        if let (Err(_), Some(change)) = (&written, steps_change) {
+            // The steps stand although the operation failed, and nothing else would update the index.
+            self.wait_until_indexed(change as u64)?;
         }
-        Ok(written)
+        written
+    }
+
+    /// Carries out steps that are due, in a transaction of their own, so that they stand if the operation fails.
+    /// Without any, runs the operation, and returns its result.
+    fn write_once<T, W: FnOnce(&mut Writer) -> Result<T>>(
+        &self,
+        has_enqueued: &Cell<bool>,
+        work: &mut Option<W>,
+    ) -> Result<(Option<T>, Option<i64>)> {
+        let inner = &self.inner;
+        inner.store.write(|rows| {
+            let mut writer = Writer {
+                rows,
+                now: inner.clock.now(),
+                settings: &inner.settings,
+                entropy: &inner.entropy,
+                blobs: &inner.blobs,
+                is_replay: false,
+                ids: Ids::Clock(&inner.clock),
+                is_quiet: false,
+                run_step: inner.run_step,
+                has_enqueued,
+            };
+            if writer.run_due_steps(writer.now, MAX_STEPS_PER_TRANSACTION)? > 0 {
+                return Ok(None);
+            }
+            work.take().map(|work| work(&mut writer)).transpose()
+        })
     }
 }
 

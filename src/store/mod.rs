@@ -120,6 +120,14 @@ impl From<rusqlite::Error> for Error {
     }
 }
 
+/// Whether an operation failed because the database did, for instance because a file could not be read. A
+/// violated constraint is an error of the operation.
+pub fn has_failed(error: &Error) -> bool {
+    error::sources(error).filter_map(|source| source.downcast_ref::<rusqlite::Error>()).any(|failure| {
+        failure.sqlite_error_code().is_some_and(|code| code != rusqlite::ErrorCode::ConstraintViolation)
+    })
+}
+
 /// Whether an insertion failed because the value of a unique column is taken.
 pub fn is_unique_violation(error: &Error) -> bool {
     error::sources(error).filter_map(|source| source.downcast_ref::<rusqlite::Error>()).any(|error| {

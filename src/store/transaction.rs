@@ -109,13 +109,20 @@ impl Writer<'_> {
 
     /// Runs `work` so that its changes are undone if it fails. The outer error is that of undoing them.
     pub fn in_savepoint<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<Result<T>> {
-        let (last_change, queued) = (self.last_change.get(), self.queued_listings.borrow().clone());
+        let last_change = self.last_change.get();
         self.execute("SAVEPOINT work", [])?;
         let result = work();
-        if result.is_err() {
+        if let Err(error) = result {
+            // SQLite ends the whole transaction after some errors, such as a full disk.
+            if self.connection.is_autocommit() {
+                return Err(error);
+            }
             self.execute("ROLLBACK TO work", [])?;
+            self.execute("RELEASE work", [])?;
             self.last_change.set(last_change);
-            self.queued_listings.replace(queued);
+            // Change numbers increase. What was queued before and again is found in the database.
+            self.queued_listings.borrow_mut().retain(|_, change| Some(*change) <= last_change);
+            return Ok(Err(error));
         }
         self.execute("RELEASE work", [])?;
         Ok(result)

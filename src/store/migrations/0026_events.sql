@@ -33,6 +33,10 @@ ALTER TABLE asset_types DROP COLUMN retirement_noted;
 CREATE TABLE featured_places AS
 SELECT id, row_number() OVER (ORDER BY featured, published_at DESC, id DESC) AS place
 FROM listings WHERE featured IS NOT NULL;
+INSERT INTO index_queue (listing, change)
+SELECT id, (SELECT coalesce(max(change), 0) FROM index_queue) + place FROM featured_places
+WHERE EXISTS (SELECT 1 FROM listings WHERE featured IS NOT NULL GROUP BY featured HAVING count(*) > 1)
+ON CONFLICT (listing) DO UPDATE SET change = excluded.change;
 UPDATE listings SET featured = (SELECT place FROM featured_places p WHERE p.id = listings.id)
 WHERE featured IS NOT NULL
     AND EXISTS (SELECT 1 FROM listings WHERE featured IS NOT NULL GROUP BY featured HAVING count(*) > 1);
