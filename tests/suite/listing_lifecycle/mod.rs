@@ -1,18 +1,20 @@
 //! The operations on listings: what each one writes, that a failed write leaves nothing, and that replaying a
 //! recorded history writes the same rows.
 
+mod replay;
+mod rules;
+
 use marketplace::{
     clock::fixture_record_id,
     domain::{
-        listing_lifecycle::{ListingState, Operation},
-        listings::{Actor, CatalogStatus, Event, ReviewStatus},
+        listing_lifecycle::Operation,
+        listings::{Actor, Event},
         money::Cents,
         notifications::NotificationType,
         problems::Problems,
-        row_ids::EventRowId,
         time::Timestamp,
     },
-    error::{Error, Result, StateCode},
+    error::{Error, Result},
     market::Writer,
     operations::{
         access::{Platform, Vendor},
@@ -22,16 +24,15 @@ use marketplace::{
         self,
         listing_history::{self, HistoryEvent},
         listings::ListingFields,
-        notifications::Notification,
     },
     string_enum::StringEnum,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 use uuid::Uuid;
 
 use crate::{
     catalog::small_market::{listing, small_market_with},
-    harness::{self, NOW, TestMarket, random::Random},
+    harness::TestMarket,
 };
 
 /// Microseconds per second.
@@ -249,146 +250,6 @@ fn refused_operation_writes_nothing() {
     assert_eq!(read(), before);
 }
 
-/// Returns the state of the draft of [`market_with_draft`].
-fn state(market: &TestMarket) -> (ReviewStatus, CatalogStatus) {
-    let status = market
-        .market()
-        .read_blocking(|reader| Ok(store::listings::find(reader.rows, draft_id())?.unwrap().status))
-        .unwrap();
-    (status.review, status.catalog)
-}
-
-/// Other texts or assets end the approval; other prices and terms do not, and can change in the catalog.
-#[test]
-fn change_of_what_was_reviewed_ends_the_approval() {
-    use Operation as O;
-    for (change, review) in [
-        (O::UpdateTexts, ReviewStatus::Draft),
-        (O::Attach, ReviewStatus::Draft),
-        (O::Detach, ReviewStatus::Draft),
-        (O::DeleteAsset, ReviewStatus::Draft),
-        (O::UpdateTerms, ReviewStatus::Approved),
-    ] {
-        let market = market_with_draft();
-        let perform =
-            |operation| market.market().write_blocking(|writer| perform(writer, operation, Actor::Team));
-        for operation in [O::Submit, O::Approve, change] {
-            perform(operation).unwrap();
-        }
-        assert_eq!(state(&market), (review, CatalogStatus::Unpublished), "{change:?}");
-        match change {
-            O::UpdateTerms => {
-                perform(O::Publish).unwrap();
-                perform(O::UpdateTerms).unwrap();
-                let refused = perform(O::UpdateTexts);
-                assert!(matches!(refused, Err(Error::InvalidState(StateCode::ListingNotEditable, _))));
-            }
-            _ => assert!(matches!(perform(O::Publish), Err(Error::InvalidTransition { .. }))),
-        }
-    }
-}
-
-/// A vendor without credits can submit; the listing is reviewed without a quality run.
-#[test]
-fn submission_without_credits_has_no_run() {
-    for (credits, has_run) in [(0, false), (10_000, true)] {
-        let market = small_market_with(&[listing("a", &json!({}))], &json!({}));
-        let submitted = market.market().write_blocking(|writer| {
-            if credits > 0 {
-                give_credits(writer, "seller")?;
-            }
-            let vendor = Platform::of_process().vendor_of_listing(writer.rows, draft_id())?;
-            listing_lifecycle::submit(writer, &vendor, Actor::Team, draft_id())
-        });
-        assert_eq!(submitted.unwrap().run.is_some(), has_run);
-        assert_eq!(state(&market).0, ReviewStatus::InReview);
-    }
-}
-
-/// No two listings have the same featured place, and places begin at 1.
-#[test]
-fn featured_place_belongs_to_one_listing() {
-    let market = small_market_with(&[listing("a", &json!({})), listing("b", &json!({}))], &json!({}));
-    let feature = |key: &str, place| {
-        market.market().write_blocking(|writer| {
-            let (platform, id) = (Platform::of_process(), fixture_record_id("listings", key));
-            listing_lifecycle::feature(writer, platform, Actor::Platform, id, place)
-        })
-    };
-    assert!(matches!(feature("a", 0), Err(Error::Invalid(_))));
-    feature("a", 1).unwrap();
-    feature("a", 1).unwrap();
-    assert!(matches!(feature("b", 1), Err(Error::Conflict(_))));
-    feature("a", 2).unwrap();
-    feature("b", 1).unwrap();
-}
-
-/// Every change of a listing is an event of its vendor. The events say what the state was and what it is.
-#[test]
-fn events_of_a_listing_replay_to_its_state() {
-    use Operation as O;
-    let market = market_with_draft();
-    let operations = [
-        O::Certify,
-        O::Attach,
-        O::Submit,
-        O::RequestChanges,
-        O::UpdateTexts,
-        O::Submit,
-        O::Approve,
-        O::Publish,
-        O::Feature,
-        O::UpdateTerms,
-        O::Unfeature,
-        O::Archive,
-    ];
-    let first = events(&market).last().map_or(EventRowId(0), |event| event.row_id);
-    for operation in operations {
-        market.market().write_blocking(|writer| perform(writer, operation, Actor::Team)).unwrap();
-    }
-    let all = events(&market);
-    let events: Vec<_> = all.iter().filter(|event| event.row_id > first).collect();
-    let types: Vec<&str> = events
-        .iter()
-        .filter(|event| event.event_type.resource() == "listing")
-        .map(|event| event.event_type.as_str().trim_start_matches("listing."))
-        .collect();
-    let expected = [
-        "certified",
-        "assets_attached",
-        "certification_revoked",
-        "submitted",
-        "changes_requested",
-        "updated",
-        "submitted",
-        "approved",
-        "published",
-        "featured",
-        "updated",
-        "unfeatured",
-        "archived",
-    ];
-    assert_eq!(types, expected);
-    let mut stage = json!("draft");
-    for event in events.iter().filter(|event| event.event_type.resource() == "listing") {
-        let data: serde_json::Value = serde_json::from_str(&event.data).unwrap();
-        assert_eq!(
-            (event.team, &event.subject.0),
-            (Some(fixture_record_id("teams", "seller")), &draft_id().to_string())
-        );
-        assert_eq!(data["from_stage"], stage, "{data}");
-        stage = data["to_stage"].clone();
-    }
-    assert_eq!(stage, "archived");
-}
-
-fn events(market: &TestMarket) -> Vec<store::events::Event> {
-    market
-        .market()
-        .read_blocking(|reader| store::events::list_after(reader.rows, EventRowId(0), 1_000))
-        .unwrap()
-}
-
 /// A team cannot change the listings of another team, even if the platform acts for it.
 #[test]
 fn listing_of_another_team_is_not_found() {
@@ -463,163 +324,4 @@ async fn note_reaches_the_vendor() {
         });
         assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
     }
-}
-
-/// A step of a random history.
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    Perform(Operation),
-    /// A quality run that started at the previous step ends. Whether it passed.
-    Run(bool),
-}
-
-/// Returns a random history: allowed operations, and quality runs between them.
-fn random_steps(random: &mut Random) -> Vec<Step> {
-    let (mut state, mut steps) = (ListingState::NEW, Vec::new());
-    for _ in 0..random.below(12) {
-        if random.percent(25) {
-            steps.push(Step::Run(random.percent(60)));
-            continue;
-        }
-        // A history does not say what an update changed, so it replays as one that ends no approval.
-        let not_recorded =
-            [Operation::DeleteAsset, Operation::Certify, Operation::Revoke, Operation::UpdateTexts];
-        let allowed = Operation::ALL.iter().copied().filter(|operation| {
-            operation.event().is_some()
-                && !not_recorded.contains(operation)
-                && state.after(*operation).is_ok()
-        });
-        let operation = *random.pick(&allowed.collect::<Vec<_>>());
-        state = state.after(operation).unwrap();
-        steps.push(Step::Perform(operation));
-    }
-    steps
-}
-
-/// Returns the record of a listing with this history, and the records of its quality runs.
-fn records(number: u64, steps: &[Step], started: Timestamp) -> (Value, Vec<Value>) {
-    let time = |index: usize| started.plus_micros((index as i64 + 1) * SECOND).to_string();
-    let (mut history, mut runs) = (Vec::new(), Vec::new());
-    for (index, step) in steps.iter().enumerate() {
-        match step {
-            Step::Perform(operation) => {
-                let event = operation.event().unwrap();
-                history.push(json!({"event": event.as_str(), "at": time(index)}));
-            }
-            Step::Run(has_passed) => runs.push(json!({
-                "key": format!("r{number}-{index}"), "listing": format!("l{number}"), "status": "completed",
-                "triggered_by": "platform", "started_at": time(index), "completed_at": time(index),
-                "checks": [{"kind": "automated", "check": "c", "label": "C", "mandatory": true, "status": if *has_passed { "passed" } else { "failed" }}],
-            })),
-        }
-    }
-    let record = listing(
-        &format!("l{number}"),
-        &json!({"assets": ["shared-files"], "created_at": started.to_string(), "history": history}),
-    );
-    (record, runs)
-}
-
-/// Performs the steps of a history as they would happen, each at its time.
-fn perform_live(market: &TestMarket, number: u64, steps: &[Step], started: Timestamp) {
-    let (key, title) = (format!("l{number}"), format!("Listing l{number}"));
-    let id = fixture_record_id("listings", &key);
-    let set_time = |at: Timestamp| market.clock().advance(at.0 - market.clock().now().0);
-    let fields = fields(&title);
-    set_time(started);
-    let create = |writer: &mut Writer| {
-        let seller = store::teams::find(writer.rows, fixture_record_id("teams", "seller"))?.unwrap();
-        let vendor = Platform::of_process().vendor(seller).unwrap();
-        let row_id = listing_lifecycle::create(writer, &vendor, Actor::Team, id, &fields)?;
-        let asset = fixture_record_id("assets", "shared-files");
-        let (asset, _) = store::assets::find_row_id_and_team(writer.rows, asset)?.unwrap();
-        store::listings::attach_asset(writer.rows, row_id, asset)
-    };
-    market.market().write_blocking(create).unwrap();
-    for (index, step) in steps.iter().enumerate() {
-        set_time(started.plus_micros((index as i64 + 1) * SECOND));
-        let work = |writer: &mut Writer| match step {
-            Step::Run(has_passed) => {
-                let row = store::listings::find(writer.rows, id)?.unwrap();
-                certifications::apply_run_result(writer, Platform::of_process(), row.row_id, *has_passed)
-            }
-            Step::Perform(Operation::UpdateTerms) => {
-                harness::listing_lifecycle::update(writer, id, &fields).map(|_| ())
-            }
-            Step::Perform(operation @ (Operation::Attach | Operation::Detach)) => {
-                let vendor = Platform::of_process().vendor_of_listing(writer.rows, id)?;
-                listing_assets::replay_change(writer, &vendor, Actor::Team, id, *operation).map(|_| ())
-            }
-            Step::Perform(operation) => {
-                harness::listing_lifecycle::perform(writer, id, *operation).map(|_| ())
-            }
-        };
-        market.market().write_blocking(work).unwrap_or_else(|error| panic!("{step:?} of {steps:?}: {error}"));
-    }
-}
-
-fn market_with_shared_asset() -> TestMarket {
-    let market = TestMarket::with_settings(|settings| settings.quality.credits_per_run = 0.0);
-    let files = json!({"key": "shared-files", "team": "seller", "sku": "raw_data", "title": "Files",
-        "created_at": "-P9D", "raw_data": {}});
-    crate::catalog::small_market::seed_market(&market, &[], &json!({"assets": [files]}));
-    market
-}
-
-/// A fixture set that records a history, and the operations of that history as they happen, write the same
-/// rows.
-#[test]
-fn replayed_history_equals_live_operations() {
-    let (replayed, live) = (market_with_shared_asset(), market_with_shared_asset());
-    let mut random = Random(5);
-    let started = Timestamp::parse(NOW).unwrap();
-    let histories: Vec<Vec<Step>> = (0..60).map(|_| random_steps(&mut random)).collect();
-    let (mut listing_records, mut run_records) = (Vec::new(), Vec::new());
-    for (number, steps) in (0..).zip(&histories) {
-        let (record, runs) = records(number, steps, started);
-        listing_records.push(record);
-        run_records.extend(runs);
-        perform_live(&live, number, steps, started);
-    }
-    replayed.clock().advance(3_600 * SECOND);
-    replayed.seed_json(&json!({"listings": listing_records, "quality_runs": run_records}));
-    let mut events = 0;
-    for (number, steps) in (0..).zip(&histories) {
-        let id = fixture_record_id("listings", &format!("l{number}"));
-        let read = |market: &TestMarket| {
-            let found = market.market().read_blocking(|reader| Ok(rows(reader.rows, id))).unwrap();
-            (found.entry, found.certified_at, found.history)
-        };
-        let expected = read(&live);
-        events += expected.2.len();
-        assert_eq!(without_row_ids(read(&replayed)), without_row_ids(expected), "{steps:?}");
-    }
-    assert!(events > 200, "{events}");
-}
-
-/// Removes the row IDs, which depend on the order in which listings were created.
-fn without_row_ids<T, U>((entry, certified_at, history): (String, T, U)) -> (String, T, U) {
-    let (_, rest) = entry.split_once(", id: ").unwrap();
-    (rest.to_owned(), certified_at, history)
-}
-
-/// A replayed history sends no notifications and starts no quality runs: the set has those as records of
-/// their own.
-#[tokio::test]
-async fn replayed_history_notifies_nobody() {
-    let history = json!([{"event": "submitted", "at": "-P5D"}, {"event": "approved", "at": "-P4D"}]);
-    let notification = json!({"key": "n", "team": "seller", "type": "listing_approved", "title": "Approved",
-        "message": "As recorded.", "read": false, "created_at": "-P4D"});
-    let market = small_market_with(
-        &[listing("a", &json!({"history": history})), listing("b", &json!({"history": history}))],
-        &json!({"notifications": [notification]}),
-    );
-    let sent = market.market().read_blocking(|reader| {
-        let seller = store::teams::find(reader.rows, fixture_record_id("teams", "seller"))?.unwrap();
-        store::notifications::list_newest(reader.rows, seller.row_id, 10)
-    });
-    let messages: Vec<String> = sent.unwrap().into_iter().map(|sent: Notification| sent.message).collect();
-    assert_eq!(messages, ["As recorded."]);
-    let quality = market.get("mkt_seller", &format!("/v2/listings/{}/qc", draft_id())).await.ok();
-    assert_eq!(quality["latest_run"], Value::Null);
 }
