@@ -10,6 +10,7 @@ use super::{
     access::{Platform, Vendor},
     exclusivity,
     listing_changes::{check, perform, record},
+    listing_fields,
     listings::{find, find_own},
     offer_changes, quality_runs,
 };
@@ -41,6 +42,7 @@ pub fn create(
     id: Uuid,
     fields: &ListingFields,
 ) -> Result<ListingRowId> {
+    listing_fields::check(fields, false)?;
     let row_id = store::listings::insert(writer.rows, id, vendor.team_row_id(), fields, writer.now)?;
     let to = ListingState::NEW.status.stage();
     let created = HistoryEvent { event: Event::Created, actor, occurred_at: writer.now, from: None, to };
@@ -69,6 +71,7 @@ pub fn update(
     fields: &ListingFields,
 ) -> Result<ListingState> {
     let listing = find_own(writer.rows, vendor, id)?;
+    listing_fields::check(fields, listing.status.stage() == LifecycleStage::Active)?;
     let has_same_texts = store::listings::has_texts(writer.rows, listing.row_id, fields)?;
     let operation = if has_same_texts { Operation::UpdateTerms } else { Operation::UpdateTexts };
     perform(writer, &listing, operation, actor, |writer| {

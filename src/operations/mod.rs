@@ -40,6 +40,7 @@ pub mod listed_parts;
 pub mod listing_assets;
 pub mod listing_changes;
 pub mod listing_drafts;
+pub mod listing_fields;
 pub mod listing_lifecycle;
 pub mod listing_quality;
 pub mod listings;

@@ -66,8 +66,8 @@ fn drafts_of_commands_are_checked() {
     let long = "x".repeat(201);
     let unknown = "6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11";
     for (arguments, code, expected) in [
-        (&["--title", ""][..], 1, "A title must have 1 to 200 characters"),
-        (&["--title", &long], 1, "A title must have 1 to 200 characters"),
+        (&["--title", ""][..], 1, "`title` must not be blank"),
+        (&["--title", &long], 1, "`title` has 201 characters. It can have at most 200"),
         (&["--title", "A", "--price", "1.234"], 2, "must be an amount of US dollars"),
         (&["--title", "A", "--price=-1"], 1, "`price` must be at least 0"),
         (&["--title", "A", "--asset", unknown], 1, "do not exist or belong to another team"),
