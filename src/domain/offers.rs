@@ -3,9 +3,6 @@
 use super::{money::Cents, state_machine::StateMachine};
 use crate::string_enum::{StringEnum, string_enum};
 
-/// Minimum amount of an offer: one cent.
-pub const MIN_AMOUNT: Cents = Cents(1);
-
 /// Maximum amount of an offer: 100 million dollars.
 pub const MAX_AMOUNT: Cents = Cents(10_000_000_000);
 

@@ -8,8 +8,11 @@ use super::{
 };
 use crate::{
     domain::{
-        collections::Collection, credit_purchases::CreditPurchaseStatus, ledger::Transfer, listings::Actor,
-        money::Cents,
+        collections::Collection,
+        credit_purchases::CreditPurchaseStatus,
+        ledger::Transfer,
+        listings::Actor,
+        money::{Cents, MAX_AMOUNT},
     },
     error::{Error, Result},
     market::Writer,
@@ -18,7 +21,7 @@ use crate::{
 
 /// Buys credits for a team. They are paid outside the marketplace, and can be spent at once.
 pub fn create(writer: &mut Writer, member: &Member, actor: Actor, amount: Cents) -> Result<CreditPurchase> {
-    wallet::check_amount(amount)?;
+    wallet::check_amount(amount, MAX_AMOUNT)?;
     let (team, description) = (member.team_row_id(), "Purchase of credits");
     let transfer = Transfer::credit_purchase(team, amount);
     let posted = ledger::post_transfer(writer, &transfer, description)?;

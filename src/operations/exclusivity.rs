@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// Checks that a listing with its present assets can be offered: no asset was sold exclusively, and if the
-/// listing `is_exclusive`, all of them can be sold so.
+/// listing `is_exclusive`, all of them can be sold exclusively.
 pub fn check_listing(rows: &Reader, listing: &ListingRow, is_exclusive: bool) -> Result<()> {
     if !is_exclusive {
         return check_not_sold(rows, listing);
@@ -38,7 +38,7 @@ pub fn check_not_sold(rows: &Reader, listing: &ListingRow) -> Result<()> {
     Ok(())
 }
 
-/// Checks that no earlier sale forbids to sell a listing now.
+/// Checks that a listing can be sold now.
 pub fn check_sale(rows: &Reader, listing: &ListingRow) -> Result<()> {
     if !listing.is_exclusive {
         return check_not_sold(rows, listing);
@@ -49,7 +49,7 @@ pub fn check_sale(rows: &Reader, listing: &ListingRow) -> Result<()> {
     }
 }
 
-/// Checks that no sale since the creation of a purchase of data forbids to complete it.
+/// Checks that a purchase of data can be completed, whatever was sold since its creation.
 pub fn check_completion(rows: &Reader, purchase: &PurchaseRow) -> Result<()> {
     let found = store::exclusive_sales::find_obstacles_of_purchase(rows, purchase.row_id)?;
     if found.is_sold || purchase.is_exclusive && found.is_covered {
@@ -60,6 +60,6 @@ pub fn check_completion(rows: &Reader, purchase: &PurchaseRow) -> Result<()> {
 
 fn no_longer_available() -> Error {
     let message =
-        "An asset of the listing is no longer available, because of another sale. Nothing was changed.";
+        "An asset of the listing cannot be sold now, because of another sale or by decision of the vendor.";
     Error::InvalidState(StateCode::NoLongerAvailable, message.to_owned())
 }

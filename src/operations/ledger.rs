@@ -148,7 +148,7 @@ pub fn post_refund_with_id(
         _ => None,
     });
     let mut taken = Vec::new();
-    // Without a hold, the refund is available at once. The change belongs to the sale otherwise.
+    // If the sale's earnings are still on hold, the entry has the time at which the hold ends.
     let mut available_at = writer.now;
     if let Some((vendor, share)) = share {
         let balances = store::wallet::balances(writer.rows, vendor)?;
@@ -181,7 +181,7 @@ pub fn post_refund_with_id(
 }
 
 /// Takes up to `share` from the holds of a vendor, first from that of the sale `first`. Returns what was taken
-/// from each. Every hold but the last is used up, and so are their steps.
+/// from each. Every hold except possibly the last is used up; its step is canceled.
 fn take_from_holds(
     writer: &Writer,
     vendor: TeamRowId,

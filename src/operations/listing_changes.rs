@@ -83,8 +83,9 @@ pub fn perform(
 }
 
 /// Records a change: writes the status, adds the change to the history and the outbox, notifies the vendor, and
-/// queues the listing for the index. A change that ends a certification revokes it, by the system. `note` explains a decision of the
-/// platform to the vendor. Returns the state after the change.
+/// queues the listing for the index. If the change ends a certification, the history records the revocation with
+/// the actor `system`. `note` explains a decision of the platform to the vendor. Returns the state after the
+/// change.
 pub fn record(
     writer: &Writer,
     listing: &ListingRow,

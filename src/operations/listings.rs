@@ -51,8 +51,7 @@ pub fn find_on_sale(rows: &store::Reader, buyer: &Buyer, id: Uuid) -> Result<Lis
     if store::purchases::purchase_level(rows, team, listing.row_id)? == PurchaseLevel::Nothing {
         return Err(Error::not_found("listing"));
     }
-    let message =
-        "The listing is not in the catalog now, so it cannot be bought, and there is no bidding on it.";
+    let message = "The listing is not in the catalog now, so you can neither buy it nor bid on it.";
     Err(Error::Conflict(message.to_owned()))
 }
 

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{
     access::{Buyer, Vendor},
-    ledger, listings, notifications, offer_changes, purchases,
+    ledger, listings, notifications, offer_changes, purchases, wallet,
 };
 use crate::{
     domain::{
@@ -16,11 +16,11 @@ use crate::{
         listings::{Actor, CatalogStatus},
         money::Cents,
         notifications::NotificationType,
-        offers::{MAX_AMOUNT, MIN_AMOUNT, OfferOperation, OfferStatus},
+        offers::{MAX_AMOUNT, OfferOperation, OfferStatus},
         purchases::{AssetScope, PayWith, PurchaseKind, ScopeMode},
         row_ids::OfferRowId,
     },
-    error::{Error, Problem, Result},
+    error::{Error, Result},
     market::{Reader, Writer},
     store::{
         self,
@@ -48,7 +48,7 @@ pub struct OfferInput {
 /// Bids on a published listing that accepts bids. A buyer has at most one submitted offer on a listing. The
 /// offer expires `offers.expire_days` later. Returns its ID.
 pub fn submit(writer: &mut Writer, buyer: &Buyer, actor: Actor, input: &OfferInput) -> Result<Uuid> {
-    check_amount(input.amount)?;
+    wallet::check_amount(input.amount, MAX_AMOUNT)?;
     let listing = listings::find_on_sale(writer.rows, buyer, input.listing)?;
     if !listing.accepts_bids {
         let message = "The listing does not accept bids. Buy it at its price instead.";
@@ -56,6 +56,10 @@ pub fn submit(writer: &mut Writer, buyer: &Buyer, actor: Actor, input: &OfferInp
     }
     if store::offers::has_submitted(writer.rows, buyer.team_row_id(), listing.row_id)? {
         let message = "Your team already has a submitted offer on this listing. Change or withdraw that one.";
+        return Err(Error::Conflict(message.to_owned()));
+    }
+    if store::purchases::has_standing(writer.rows, buyer.team_row_id(), listing.row_id, true)? {
+        let message = "Your team already has a purchase of this listing that is pending or completed.";
         return Err(Error::Conflict(message.to_owned()));
     }
     let offer = insert(writer, buyer, &listing, input)?;
@@ -103,17 +107,6 @@ fn insert(writer: &Writer, buyer: &Buyer, listing: &ListingRow, input: &OfferInp
     })
 }
 
-fn check_amount(amount: Cents) -> Result<()> {
-    let (kind, rule) = if amount < MIN_AMOUNT {
-        ("greater_than_equal", format!("The amount must be at least {MIN_AMOUNT} US dollars."))
-    } else if amount > MAX_AMOUNT {
-        ("less_than_equal", format!("The amount must be at most {MAX_AMOUNT} US dollars."))
-    } else {
-        return Ok(());
-    };
-    Err(Error::invalid(Problem::body(&["amount"], kind, rule)))
-}
-
 /// Changes the amount of a submitted offer, and how the buyer pays. `None` leaves a value as it is. The offer
 /// keeps its ID and the time of its expiry.
 pub fn change(
@@ -127,7 +120,7 @@ pub fn change(
     let offer = find_of_buyer(writer, buyer, id)?;
     offer_changes::check(&offer, OfferOperation::Change)?;
     let (amount, pay_with) = (amount.unwrap_or(offer.amount), pay_with.unwrap_or(offer.pay_with));
-    check_amount(amount)?;
+    wallet::check_amount(amount, MAX_AMOUNT)?;
     if (amount, pay_with) == (offer.amount, offer.pay_with) {
         return Ok(());
     }

@@ -145,7 +145,8 @@ pub fn check_sale(rows: &store::Reader, sale: &Sale) -> Result<()> {
                 "Your team already has a purchase of this listing that is pending or completed."
             }
             PurchaseKind::AcceptedBid => {
-                "The bidder already has a purchase of this listing. Decline the offer."
+                // The vendor must not learn that the bidder bought the listing.
+                "The bidder can no longer buy. Decline the offer."
             }
         };
         return Err(Error::Conflict(message.to_owned()));

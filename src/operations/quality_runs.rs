@@ -138,13 +138,7 @@ fn insert_run(
         return Err(Error::InvalidState(StateCode::RunInProgress, message.to_owned()));
     }
     let price = run_price(writer);
-    if !charge(writer, writer.new_id(Collection::LedgerEntries), team, title, price)? {
-        let message = format!(
-            "A quality run costs {price} US dollars in credits, but your wallet has less. Convert earnings \
-             to credits, or ask the platform for credits."
-        );
-        return Err(Error::InvalidState(StateCode::InsufficientCredits, message));
-    }
+    charge(writer, writer.new_id(Collection::LedgerEntries), team, title, price)?;
     let run = NewRun {
         id: writer.new_id(Collection::QualityRuns),
         subject,
@@ -179,19 +173,16 @@ pub fn run_price(writer: &Writer) -> Cents {
 }
 
 /// Deducts the charge of a run from a team's credits, or refunds it if it is negative, with the ID of the ledger
-/// entry. Returns whether the credits were sufficient; if not, nothing was written.
-pub fn charge(writer: &Writer, id: Uuid, team: TeamRowId, title: &str, charge: Cents) -> Result<bool> {
+/// entry. Fails with [`StateCode::InsufficientCredits`] if the credits do not suffice; then nothing was written.
+pub fn charge(writer: &Writer, id: Uuid, team: TeamRowId, title: &str, charge: Cents) -> Result<()> {
     if charge == Cents(0) {
-        return Ok(true);
-    }
-    if charge.0 > 0 && !ledger::has_credits(writer.rows, team, charge)? {
-        return Ok(false);
+        return Ok(());
     }
     let description = format!("Quality checks of \u{201c}{title}\u{201d}");
     let transfer = Transfer::quality_charge(team, charge);
     let posted = ledger::post_transfer_with_id(writer, id, &transfer, &description)?;
     wallet::record(writer, team, Actor::System, &posted, &transfer, &description, None)?;
-    Ok(true)
+    Ok(())
 }
 
 /// Resumes the runs that waited for the data of an asset.

@@ -71,19 +71,19 @@ pub fn adjust(
 
 /// Converts available earnings of a team into credits, without a fee. Returns the balances after it.
 pub fn convert(writer: &mut Writer, vendor: &Vendor, actor: Actor, amount: Cents) -> Result<Balances> {
-    check_amount(amount)?;
+    check_amount(amount, MAX_AMOUNT)?;
     let (team, description) = (vendor.team_row_id(), "Conversion of earnings into credits");
     let transfer = Transfer::conversion(team, amount);
     let posted = ledger::post_transfer(writer, &transfer, description)?;
     record(writer, team, actor, &posted, &transfer, description, None)
 }
 
-/// Checks an amount that a team buys, converts, or withdraws.
-pub(super) fn check_amount(amount: Cents) -> Result<()> {
+/// Checks an amount that a team bids, buys, converts, or withdraws: it is at least one cent.
+pub(super) fn check_amount(amount: Cents, max: Cents) -> Result<()> {
     let (kind, rule) = if amount.0 < 1 {
         ("greater_than_equal", "The amount must be at least 0.01 US dollars.".to_owned())
-    } else if amount > MAX_AMOUNT {
-        ("less_than_equal", format!("The amount can be at most {MAX_AMOUNT} US dollars."))
+    } else if amount > max {
+        ("less_than_equal", format!("The amount can be at most {max} US dollars."))
     } else {
         return Ok(());
     };

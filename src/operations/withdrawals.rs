@@ -13,7 +13,7 @@ use crate::{
         events::{EventData, WithdrawalData},
         ledger::Transfer,
         listings::Actor,
-        money::{CURRENCY, Cents},
+        money::{CURRENCY, Cents, MAX_AMOUNT},
         state_machine::StateMachine,
         teams::TeamRowId,
         withdrawals::{WithdrawalOperation, WithdrawalStatus},
@@ -25,7 +25,7 @@ use crate::{
 
 /// Requests a withdrawal. The amount leaves the available earnings of the team at once.
 pub fn create(writer: &mut Writer, vendor: &Vendor, actor: Actor, amount: Cents) -> Result<Withdrawal> {
-    wallet::check_amount(amount)?;
+    wallet::check_amount(amount, MAX_AMOUNT)?;
     let team = vendor.team_row_id();
     let transfer = Transfer::withdrawal(team, amount);
     let posted = ledger::post_transfer(writer, &transfer, "Withdrawal of earnings")?;

@@ -1,4 +1,4 @@
-//! Exclusive sales: which assets are sold so, and what stands in the way of selling assets so.
+//! Exclusive sales: which assets are sold exclusively, and what prevents an exclusive sale.
 
 use uuid::Uuid;
 
@@ -13,7 +13,7 @@ use crate::{
     string_enum::StringEnum,
 };
 
-/// What stands in the way of selling a set of assets exclusively.
+/// What prevents the exclusive sale of a set of assets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Obstacles {
     /// An asset was sold exclusively, and not refunded. It cannot be sold in any way.
@@ -31,7 +31,7 @@ const IS_COVERED: &str = "EXISTS (
     SELECT 1 FROM purchase_assets c JOIN purchases p ON p.id = c.purchase
     WHERE c.asset = s.asset AND p.status = 'completed' AND p.kind <> 'sample' AND p.id IS NOT ?2)";
 
-/// Returns what stands in the way of selling the assets of a listing exclusively.
+/// Returns what prevents the exclusive sale of the assets of a listing.
 pub fn find_obstacles(reader: &Reader, listing: ListingRowId) -> Result<Obstacles> {
     let sql = format!(
         "SELECT coalesce(max(EXISTS (SELECT 1 FROM exclusive_sales e WHERE e.asset = s.asset)), 0),
@@ -152,7 +152,11 @@ pub fn find_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for (sql, kind, problem) in [
         (UNFOUNDED, "asset", "is recorded as sold exclusively, but not by a completed exclusive purchase"),
-        (MISSING, "purchase", "is a completed exclusive sale, but its assets are not recorded as sold so"),
+        (
+            MISSING,
+            "purchase",
+            "is a completed exclusive sale, but its assets are not recorded as sold exclusively",
+        ),
         (OFFERED, "listing", "is in the catalog, but an asset of it was sold exclusively"),
     ] {
         let ids: Vec<Uuid> = reader.query_all(sql, [], |row| row.get(0))?;

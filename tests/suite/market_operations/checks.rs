@@ -103,10 +103,11 @@ fn check_money(rows: &Connection) {
         rows,
         "money of a purchase",
         "SELECT p.id, p.status, p.price_cents, sum(l.cents) FROM purchases p
-         JOIN ledger_entries e ON e.purchase = p.id
-         JOIN ledger_postings l ON l.entry = e.id AND l.account = 'earnings'
+         LEFT JOIN ledger_entries e ON e.purchase = p.id
+         LEFT JOIN ledger_postings l ON l.entry = e.id AND l.account = 'earnings'
          GROUP BY p.id
-         HAVING sum(l.cents) <> iif(p.status = 'completed', p.price_cents - p.platform_fee_cents, 0)",
+         HAVING coalesce(sum(l.cents), 0)
+             <> iif(p.status = 'completed', p.price_cents - p.platform_fee_cents, 0)",
     );
     assert_none(
         rows,

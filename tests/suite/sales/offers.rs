@@ -229,3 +229,23 @@ async fn canceled_purchase_leaves_its_offer_accepted() {
     let bought = buy(&market, "buyer", plain, PurchaseKind::Full, PayWith::Credits).unwrap();
     assert_eq!(bought.status, PurchaseStatus::Completed);
 }
+
+/// A due step stands if the request before which it was carried out fails, and the catalog shows it.
+#[tokio::test]
+async fn catalog_shows_an_expiry_before_a_request_that_fails() {
+    let (market, plain) = (sales_market(), listing_id("plain"));
+    bid(&market, "buyer", plain, 4_000, PayWith::Invoice).unwrap();
+    assert_eq!(active_bids(&market, plain).await, 1);
+    market.clock().advance(30 * DAY);
+    let refused = write(&market, |_| Err::<(), _>(marketplace::error::Error::not_found("listing")));
+    assert!(refused.is_err());
+    assert_eq!(active_bids(&market, plain).await, 0);
+}
+
+/// The vendor must not learn from a refused acceptance that the bidder bought the listing.
+#[test]
+fn buyer_of_a_listing_cannot_bid_on_it() {
+    let (market, plain) = (sales_market(), listing_id("plain"));
+    buy(&market, "buyer", plain, PurchaseKind::Full, PayWith::Invoice).unwrap();
+    assert_eq!(code(bid(&market, "buyer", plain, 4_000, PayWith::Invoice)), "conflict");
+}

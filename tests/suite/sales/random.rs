@@ -218,7 +218,7 @@ fn check_sales(purchases: &[(PurchaseRow, Vec<AssetRowId>)]) {
 fn random_sales_keep_the_rules() {
     let mut seen: BTreeMap<String, u64> = BTreeMap::new();
     let mut exclusive_sales = 0;
-    for seed in 1..=3 {
+    for seed in 1..=4 {
         let (market, mut random, mut made) = (market(), Random(seed), Made::default());
         for _ in 0..150 {
             let result = act(&market, &mut random, &mut made);
