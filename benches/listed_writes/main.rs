@@ -1,10 +1,12 @@
 //! Cost of a write that touches a listing, through the HTTP API in process: `PATCH /v2/codebases/{id}` of a
-//! codebase that is on a listing. The write returns after searches show it.
+//! codebase that is on a listing. The write returns after searches show it. Also the cost of a purchase.
 //!
 //! `cargo bench --bench listed_writes`; `LISTINGS=100000` for the size of the market. The data directory is
 //! in the system's temporary directory, and the database waits for the disk as that of a server does.
 
 #![allow(missing_docs, clippy::print_stdout)]
+
+mod purchases;
 
 use std::{
     collections::BTreeMap,
@@ -127,7 +129,28 @@ fn main() {
         "| commits per write, {WRITERS} writers | {:.2} | 2 |",
         (market.commit_count() - commits) as f64 / writes
     );
+    measure_purchases(&market);
     println!("\n{} segments", market.snapshot().segments());
+}
+
+/// Measures purchases with credits, made one after another by operations.
+fn measure_purchases(market: &Market) {
+    let purchases = purchases::Purchases::prepare(market, "Bench", WRITES);
+    let made = std::cell::Cell::new(0);
+    let cost = measure_one_writer(market, |count| {
+        let mut times = Vec::new();
+        for _ in 0..count {
+            let start = Instant::now();
+            purchases.make(market, made.replace(made.get() + 1));
+            times.push(start.elapsed().as_secs_f64() * 1e3);
+        }
+        times
+    });
+    println!("\nA purchase with credits:\n\n| | measured | required |\n| - | - | - |");
+    println!("| wall time, median | {:.2} ms | |", cost.wall_ms);
+    println!("| wall time, 99th percentile | {:.2} ms | |", cost.slow_wall_ms);
+    println!("| CPU time, median of {BATCHES} batches | {:.2} ms | 1.5 ms |", cost.cpu_ms);
+    println!("| commits per purchase | {:.2} | 2 |", cost.commits);
 }
 
 /// What a write costs when no other one runs.
@@ -191,7 +214,7 @@ fn create_listed_codebase(writer: &mut Writer, number: usize) -> Result<Uuid> {
         description: "The history of the ledgers, with the tests, the tickets, and the reviews, as long as it gets.",
         domain_tags: &tags,
         tag_slugs: &[],
-        price: None,
+        price: Some(marketplace::domain::money::Cents(4_900)),
         sample_price: None,
         accepts_bids: true,
         terms: "",
