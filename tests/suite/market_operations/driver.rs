@@ -260,7 +260,7 @@ impl<'a> Driver<'a> {
             1 => purchases::refund(writer, platform, Actor::Platform, id).map(|_| ()),
             _ => purchases::complete(writer, platform, Actor::Platform, id).map(|_| ()),
         })?;
-        Ok(("settle", id))
+        Ok((["cancel", "refund", "complete", "complete"][choice as usize], id))
     }
 
     /// Buys, adjusts, and converts credits, and withdraws earnings.

@@ -85,15 +85,32 @@ fn run_and_kill(directory: &Path, seed: u64, after: usize) -> Vec<(String, Uuid)
     acknowledged
 }
 
-/// Returns the table with the record that an operation creates.
-fn table(name: &str) -> Option<&'static str> {
-    match name {
-        "buy_credits" => Some("credit_purchases"),
-        "withdraw" => Some("withdrawals"),
-        "purchase" => Some("purchases"),
-        "offer" => Some("offers"),
-        _ => None,
-    }
+/// Checks that an acknowledged operation was stored: its record exists, in a status that can follow.
+fn check_stored(rows: &Connection, name: &str, id: Uuid) {
+    let (table, statuses): (_, &[&str]) = match name {
+        "buy_credits" => ("credit_purchases", &["completed"]),
+        "withdraw" => ("withdrawals", &["requested", "paid", "failed"]),
+        "end_withdrawal" => ("withdrawals", &["paid", "failed"]),
+        "offer" => ("offers", &["submitted", "accepted", "declined", "withdrawn"]),
+        "purchase" => ("purchases", &["pending", "completed", "cancelled", "refunded"]),
+        "complete" => ("purchases", &["completed", "refunded"]),
+        "cancel" => ("purchases", &["cancelled"]),
+        "refund" => ("purchases", &["refunded"]),
+        _ => return,
+    };
+    let sql = format!("SELECT status FROM {table} WHERE uuid = ?1");
+    let status = rows.query_row(&sql, [id.as_bytes().as_slice()], |row| row.get::<_, String>(0));
+    let status = status.unwrap_or_else(|error| panic!("{name} {id} is lost: {error}"));
+    assert!(statuses.contains(&status.as_str()), "{name} {id}: {status}");
+}
+
+/// Returns how many conversions and adjustments are stored. They have no records of their own, but events.
+fn count_stored(rows: &Connection) -> [u64; 2] {
+    let count = |condition: &str| {
+        rows.query_row(&format!("SELECT count(*) FROM events WHERE {condition}"), [], |row| row.get(0))
+            .unwrap()
+    };
+    [count("type = 'wallet.converted'"), count("data ->> 'description' = 'Correction'")]
 }
 
 #[test]
@@ -102,6 +119,7 @@ fn money_survives_a_kill_during_any_operation() {
     let directory = tempfile::tempdir().unwrap();
     prepare(&open(directory.path()));
     let mut random = Random(5);
+    let mut stored_before = [0, 0];
     for _ in 0..rounds {
         let acknowledged = run_and_kill(directory.path(), random.next(), 1 + random.below(60) as usize);
         let market = open(directory.path());
@@ -111,11 +129,13 @@ fn money_survives_a_kill_during_any_operation() {
             OpenFlags::SQLITE_OPEN_READ_ONLY,
         )
         .unwrap();
-        for (name, id) in acknowledged {
-            let Some(table) = table(&name) else { continue };
-            let sql = format!("SELECT EXISTS (SELECT 1 FROM {table} WHERE uuid = ?1)");
-            let is_stored: bool = rows.query_row(&sql, [id.as_bytes().as_slice()], |row| row.get(0)).unwrap();
-            assert!(is_stored, "{name} {id} is lost");
+        acknowledged.iter().for_each(|(name, id)| check_stored(&rows, name, *id));
+        let stored = count_stored(&rows);
+        for (index, name) in ["convert", "adjust"].into_iter().enumerate() {
+            let count = acknowledged.iter().filter(|(done, _)| done == name).count() as u64;
+            let added = stored[index] - stored_before[index];
+            assert!((count..=count + 1).contains(&added), "{name}: {count} acknowledged, {added} stored");
         }
+        stored_before = stored;
     }
 }
