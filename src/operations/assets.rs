@@ -16,7 +16,7 @@ use crate::{
         listing_lifecycle::Operation,
         listings::{Actor, LifecycleStage},
         row_ids::{AssetRowId, GroupRowId},
-        taxonomy::Deprecation,
+        taxonomy::Retirement,
     },
     error::{Error, Result, StateCode},
     market::{CheckContext, Reader, Writer},
@@ -29,8 +29,8 @@ use crate::{
     string_enum::StringEnum,
 };
 
-/// Announced deprecations of asset kinds.
-pub type Deprecations = BTreeMap<Kind, Deprecation>;
+/// Announced retirements of asset kinds.
+pub type Deprecations = BTreeMap<Kind, Retirement>;
 
 /// The filter of a list of assets.
 #[derive(Clone, Debug)]

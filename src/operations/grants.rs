@@ -70,6 +70,7 @@ pub fn create(writer: &mut Writer, grant: &GrantInput) -> Result<(GrantRowId, St
         expires_at: writer.now.plus_micros(GRANT_HOURS * 3600 * 1_000_000),
         revoked_at: None,
         consumed_at: None,
+        expired_at: None,
     };
     let mut token = URL_SAFE_NO_PAD.encode(writer.entropy.random_secret());
     token.truncate(TOKEN_LENGTH);
@@ -116,6 +117,7 @@ pub fn expire(writer: &mut Writer, row_id: GrantRowId) -> Result<()> {
     if !grant.state_until_expiry().allows(GrantOperation::Expire) {
         return Ok(());
     }
+    store::grants::expire(writer.rows, row_id, writer.now)?;
     discard_upload(writer, row_id)?;
     writer.emit(Some(grant.team), grant.id, &EventData::UploadGrantExpired(UploadGrantData::from(&grant)))
 }

@@ -178,10 +178,12 @@ pub fn rotate(
 /// for longer.
 pub fn expire(writer: &mut Writer, row_id: KeyRowId) -> Result<()> {
     let found = store::keys::find_by_row_id(writer.rows, row_id)?;
-    let key = found.ok_or_else(|| Error::internal("a key that expires does not exist"))?;
+    let mut key = found.ok_or_else(|| Error::internal("a key that expires does not exist"))?;
     if !key.status_until_expiry().allows(KeyOperation::Expire) {
         return Ok(());
     }
+    key.expired_at = Some(writer.now);
+    store::keys::update_times(writer.rows, &key)?;
     writer.emit(key.team, key.id, &EventData::KeyExpired(KeyData::from(&key)))
 }
 

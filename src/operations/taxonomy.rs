@@ -5,7 +5,7 @@ use crate::{
     domain::{
         events::{EventData, InventoryTagData, LabelData},
         problems::Problems,
-        taxonomy::{AssetType, InventoryTag, Label, Language},
+        taxonomy::{AssetType, InventoryTag, Label, Language, Retirement},
     },
     error::{Error, Problem, Result},
     market::{Reader, Writer},
@@ -36,10 +36,20 @@ pub fn content_tags(reader: &Reader, _: &AuthenticatedTeam) -> Result<Vec<Label>
     store::taxonomy::content_tags(reader.rows)
 }
 
-/// Returns the asset types: those that are not deprecated, and those whose deprecation was announced.
-pub fn asset_types(reader: &Reader, _: &AuthenticatedTeam) -> Result<(Vec<AssetType>, Vec<AssetType>)> {
-    let all = store::taxonomy::asset_types(reader.rows)?;
-    Ok(all.into_iter().partition(|kind| kind.deprecation.is_none()))
+/// Returns the asset types: those that are not deprecated, and those whose retirement was announced.
+pub fn asset_types(
+    reader: &Reader,
+    _: &AuthenticatedTeam,
+) -> Result<(Vec<AssetType>, Vec<(AssetType, Retirement)>)> {
+    let mut deprecations = store::taxonomy::deprecations(reader.rows)?;
+    let (mut active, mut deprecated) = (Vec::new(), Vec::new());
+    for kind in store::taxonomy::asset_types(reader.rows)? {
+        match deprecations.remove(&kind.kind) {
+            None => active.push(kind),
+            Some(retirement) => deprecated.push((kind, retirement)),
+        }
+    }
+    Ok((active, deprecated))
 }
 
 /// Returns all programming languages that codebases and filters can name.

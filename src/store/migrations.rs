@@ -166,7 +166,7 @@ mod tests {
         store
             .read(|rows| {
                 for (last, team, name, validity) in
-                    [(1, 2, "B", (1, false, Some(20), None)), (2, 1, "A", (7, true, None, Some(12)))]
+                    [(1, 2, "B", (1, false, Some(20), None)), (2, 1, "A", (7, true, None, Some(0)))]
                 {
                     let (owner, found) = keys::find_by_digest(rows, &digest(last))?.unwrap();
                     let KeyOwner::Team(owner) = owner else { panic!("a key of a team") };

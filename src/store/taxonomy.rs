@@ -7,8 +7,9 @@ use crate::{
     domain::{
         assets::Kind,
         due_steps::StepSubject,
-        taxonomy::{AssetType, Deprecation, InventoryTag, Label, Language},
+        taxonomy::{AssetType, Deprecation, InventoryTag, Label, Language, Retirement},
         teams::TeamRowId,
+        time::Timestamp,
     },
     error::Result,
     string_enum::StringEnum,
@@ -86,12 +87,7 @@ pub fn asset_types(reader: &Reader) -> Result<Vec<AssetType>> {
          FROM asset_types ORDER BY position";
     reader.query_all(SQL, [], |row| {
         let deprecation = match row::optional_time(row, "deprecated_at")? {
-            Some(deprecated_at) => Some(Deprecation {
-                deprecated_at,
-                retires_at: row::time(row, "retires_at")?,
-                accepts_new_listings: row.get("accepts_new_listings")?,
-                message: row.get("message")?,
-            }),
+            Some(_) => Some(read_deprecation(row)?),
             None => None,
         };
         Ok(AssetType {
@@ -104,10 +100,30 @@ pub fn asset_types(reader: &Reader) -> Result<Vec<AssetType>> {
     })
 }
 
-/// Returns the announced deprecations, by asset kind.
-pub fn deprecations(reader: &Reader) -> Result<BTreeMap<Kind, Deprecation>> {
-    let announced = asset_types(reader)?.into_iter().filter_map(|kind| Some((kind.kind, kind.deprecation?)));
-    Ok(announced.collect())
+fn read_deprecation(row: &rusqlite::Row) -> rusqlite::Result<Deprecation> {
+    Ok(Deprecation {
+        deprecated_at: row::time(row, "deprecated_at")?,
+        retires_at: row::time(row, "retires_at")?,
+        accepts_new_listings: row.get("accepts_new_listings")?,
+        message: row.get("message")?,
+    })
+}
+
+/// Returns the announced retirements, by asset kind.
+pub fn deprecations(reader: &Reader) -> Result<BTreeMap<Kind, Retirement>> {
+    const SQL: &str = "SELECT slug, deprecated_at, retires_at, accepts_new_listings, message, retired_at
+         FROM asset_types WHERE deprecated_at IS NOT NULL";
+    let announced = reader.query_all(SQL, [], |row| {
+        let retired_at = row::optional_time(row, "retired_at")?;
+        Ok((row::string_enum(row, "slug")?, Retirement { announced: read_deprecation(row)?, retired_at }))
+    })?;
+    Ok(announced.into_iter().collect())
+}
+
+/// Records that a kind has retired.
+pub fn record_retirement(writer: &Writer, kind: Kind, at: Timestamp) -> Result<()> {
+    writer.execute("UPDATE asset_types SET retired_at = ?2 WHERE slug = ?1", (kind.as_str(), at.0))?;
+    Ok(())
 }
 
 /// Inserts or updates a domain. A new domain comes last.
@@ -145,7 +161,8 @@ pub fn upsert_language(writer: &Writer, language: &Language) -> Result<()> {
     Ok(())
 }
 
-/// Inserts or updates an asset kind. A new kind comes last.
+/// Inserts or updates an asset kind. A new kind comes last. A retired kind whose retirement is announced for
+/// another time, or no longer, is not retired.
 pub fn upsert_asset_type(writer: &Writer, kind: &AssetType) -> Result<()> {
     const SQL: &str =
         "INSERT INTO asset_types (slug, label, is_enabled, listing_kinds, deprecated_at, retires_at,
@@ -154,7 +171,8 @@ pub fn upsert_asset_type(writer: &Writer, kind: &AssetType) -> Result<()> {
          ON CONFLICT (slug) DO UPDATE SET label = excluded.label, is_enabled = excluded.is_enabled,
              listing_kinds = excluded.listing_kinds, deprecated_at = excluded.deprecated_at,
              retires_at = excluded.retires_at, accepts_new_listings = excluded.accepts_new_listings,
-             message = excluded.message";
+             message = excluded.message,
+             retired_at = iif(excluded.retires_at IS retires_at, retired_at, NULL)";
     let deprecation = kind.deprecation.as_ref();
     writer.execute(
         SQL,

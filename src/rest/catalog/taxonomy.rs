@@ -229,21 +229,17 @@ impl TaxonomyApi {
     async fn list_asset_types(&self, call: Call<ListAssetTypes>) -> JsonResult<AssetTypes> {
         Json::read_inline(&call.served, call.access.requester(), move |reader| {
             let (active, deprecated) = taxonomy::asset_types(reader, &call.access)?;
-            let now = reader.now;
-            let retirement = |kind: &AssetType| {
-                kind.deprecation.as_ref().map(|deprecation| DeprecationOut::new(deprecation, now))
-            };
             let active = active.into_iter().map(|kind| ActiveAssetType {
                 slug: EnumValue(kind.kind),
                 is_enabled: kind.is_enabled,
                 supports_proposals: kind.kind.supports_proposals(),
-                deprecation: retirement(&kind),
+                deprecation: None,
                 label: kind.label,
             });
-            let deprecated = deprecated.into_iter().map(|kind| DeprecatedAssetType {
+            let deprecated = deprecated.into_iter().map(|(kind, retirement)| DeprecatedAssetType {
                 slug: EnumValue(kind.kind),
                 is_enabled: kind.is_enabled,
-                deprecation: retirement(&kind),
+                deprecation: Some(DeprecationOut::new(&retirement, reader.now)),
                 label: kind.label,
                 listing_kinds: kind.listing_kinds,
             });

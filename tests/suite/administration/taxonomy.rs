@@ -171,3 +171,33 @@ fn disabled_kind_is_enabled_again() {
     assert!(!set(false).is_enabled && !set(false).is_enabled && set(true).is_enabled);
     assert_eq!(event_types(&market, &["asset_type."]), ["asset_type.disabled", "asset_type.enabled"]);
 }
+
+#[test]
+fn retired_kind_that_is_disabled_does_not_retire_again() {
+    let market = small_market(&[]);
+    deprecate(&market, 48).unwrap();
+    market.clock().advance(49 * HOUR);
+    run_steps(&market);
+    write(&market, |writer| asset_types::set_enabled(writer, platform(), Kind::RawData, false)).unwrap();
+    run_steps(&market);
+    let expected = ["asset_type.deprecated", "asset_type.retired", "asset_type.disabled"];
+    assert_eq!(event_types(&market, &["asset_type."]), expected);
+}
+
+#[tokio::test]
+async fn retired_kind_stays_retired_when_the_clock_jumps_back() {
+    let market = small_market(&[published("a", 3, &json!({}))]);
+    deprecate(&market, 48).unwrap();
+    market.clock().advance(49 * HOUR);
+    run_steps(&market);
+    market.clock().advance(-40 * HOUR);
+    assert_eq!(refusal(deprecate(&market, 99)), ("retired", vec!["disable"]));
+    assert_eq!(listing_a(&market).await["carries_retired_sku"], true);
+    let types = market.get("mkt_buyer", "/v2/asset-types").await.ok();
+    let retired =
+        types["deprecated_asset_types"].as_array().unwrap().iter().find(|kind| kind["slug"] == "raw_data");
+    assert_eq!(retired.unwrap()["deprecation"]["retired"], true, "{types}");
+    market.clock().advance(40 * HOUR);
+    run_steps(&market);
+    assert_eq!(event_types(&market, &["asset_type."]), ["asset_type.deprecated", "asset_type.retired"]);
+}
