@@ -19,6 +19,9 @@ pub const MAX_LINE_BYTES: usize = 1_000_000;
 /// Maximum number of lines that are read for one transaction, and thus of traces that are in memory.
 pub const MAX_BATCH_LINES: usize = 1_000;
 
+/// Number of bytes after which a batch ends, even in the middle of a line that is too long.
+pub const MAX_BATCH_BYTES: u64 = 8_000_000;
+
 /// Maximum number of rejected lines that an import keeps with their messages. All are counted.
 pub const MAX_KEPT_PROBLEMS: usize = 100;
 
@@ -65,6 +68,17 @@ pub struct RejectedLine {
     pub line: u64,
     /// What was wrong.
     pub message: String,
+}
+
+/// Where the next line of a file begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinePosition {
+    /// Number of bytes before it.
+    pub offset: u64,
+    /// Number of lines before it, with blank ones.
+    pub lines_read: u64,
+    /// Whether the position is in a line that is too long, whose rest is skipped.
+    pub is_in_long_line: bool,
 }
 
 /// The task version that a line names.

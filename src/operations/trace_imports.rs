@@ -7,7 +7,7 @@
 use std::{
     collections::HashMap,
     fs::File,
-    io::{BufReader, Read, Seek, SeekFrom},
+    io::{self, BufReader, Read, Seek, SeekFrom},
 };
 
 use uuid::Uuid;
@@ -43,6 +43,9 @@ use crate::{
 /// Number of bytes of a file that are in memory in addition to a line.
 const BUFFER_BYTES: usize = 65_536;
 
+/// Number of bytes of an upload after which the space of the disk is checked again.
+const SPACE_CHECK_BYTES: usize = 16_000_000;
+
 /// Maximum number of imports in a list.
 const MAX_LISTED: usize = 100;
 
@@ -60,10 +63,10 @@ pub fn start(
     source: &mut dyn Read,
 ) -> Result<Uuid> {
     market.read_blocking(|reader| find_taskset(reader.rows, taskset).map(|_| ()))?;
-    market.ensure_space(0)?;
     let max_bytes = market.settings().blobs.max_upload_bytes;
     // One byte more than allowed, to notice that there is more.
-    let mut limited = source.take(max_bytes.saturating_add(1));
+    let limited = source.take(max_bytes.saturating_add(1));
+    let mut limited = SpaceChecked { source: limited, market, checked: 0 };
     let id = market.clock().new_id(Collection::Uploads);
     let written = market.blobs().put_upload(id, &mut limited).map_err(Error::internal)?;
     let recorded = if written.size_bytes > max_bytes {
@@ -88,6 +91,27 @@ pub fn start(
         let _ = market.blobs().remove_upload(id);
     }
     recorded
+}
+
+/// A source of a file that is written to the disk. Fails when the disk has no space for more.
+struct SpaceChecked<'a, R> {
+    source: R,
+    market: &'a Market,
+    /// Number of bytes that can be read until the next check.
+    checked: usize,
+}
+
+impl<R: Read> Read for SpaceChecked<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.checked == 0 {
+            self.market.ensure_space(SPACE_CHECK_BYTES as u64).map_err(io::Error::other)?;
+            self.checked = SPACE_CHECK_BYTES;
+        }
+        let length = buffer.len().min(self.checked);
+        let count = self.source.read(&mut buffer[..length])?;
+        self.checked -= count;
+        Ok(count)
+    }
 }
 
 fn record_upload(writer: &Writer, taskset: &Taskset, upload: &NewUpload) -> Result<Uuid> {

@@ -2,7 +2,9 @@
 
 use std::io::{self, BufRead};
 
-use crate::domain::trace_imports::{MAX_BATCH_LINES, MAX_LINE_BYTES, RejectedLine, TraceLine};
+use crate::domain::trace_imports::{
+    LinePosition, MAX_BATCH_BYTES, MAX_BATCH_LINES, MAX_LINE_BYTES, RejectedLine, TraceLine,
+};
 
 /// Lines of an import that are imported together.
 #[derive(Debug, Default)]
@@ -11,10 +13,8 @@ pub struct Batch {
     pub traces: Vec<(u64, TraceLine)>,
     /// The lines that are not traces.
     pub rejected: Vec<RejectedLine>,
-    /// Offset of the first byte after the batch.
-    pub next_offset: u64,
-    /// Number of lines of the file until there, with blank ones.
-    pub lines_read: u64,
+    /// Position after the batch.
+    pub end: LinePosition,
     /// Whether the file ends there.
     pub is_last: bool,
 }
@@ -24,83 +24,124 @@ pub struct Batch {
 pub struct LineReader<R> {
     source: R,
     line: Vec<u8>,
-    offset: u64,
-    lines_read: u64,
+    position: LinePosition,
 }
 
-/// How reading a line ended.
-enum LineEnd {
-    /// The line is in the buffer.
-    Read,
-    /// The line is too long.
-    TooLong,
-    /// There is no other line.
+/// What was read.
+enum Part {
+    /// A line, which is in the buffer.
+    Line,
+    /// The beginning of a line that is too long.
+    LongLine,
+    /// More of a line that is too long, up to its end or to the end of the batch.
+    Skipped,
+    /// Nothing, since the file has ended.
     EndOfFile,
 }
 
 impl<R: BufRead> LineReader<R> {
-    /// Creates a reader of lines from a source that begins at `offset`, after `lines_read` lines.
-    pub const fn new(source: R, offset: u64, lines_read: u64) -> LineReader<R> {
-        LineReader { source, line: Vec::new(), offset, lines_read }
+    /// Creates a reader of lines from a source that begins at `position`.
+    pub const fn new(source: R, position: LinePosition) -> LineReader<R> {
+        LineReader { source, line: Vec::new(), position }
     }
 
-    /// Reads and parses the next lines, at most [`MAX_BATCH_LINES`].
+    /// Reads and parses the next lines, at most [`MAX_BATCH_LINES`], and none that begins after
+    /// [`MAX_BATCH_BYTES`]. A line that is too long is rejected in the batch in which it begins, and skipped in that
+    /// one and in those after it.
     pub fn read_batch(&mut self) -> io::Result<Batch> {
         let mut batch = Batch::default();
+        let end = self.position.offset + MAX_BATCH_BYTES;
         for _ in 0..MAX_BATCH_LINES {
-            let parsed = match self.read_line()? {
-                LineEnd::EndOfFile => {
+            if self.position.offset >= end {
+                break;
+            }
+            let part = if self.position.is_in_long_line { self.skip_line(end) } else { self.read_line() };
+            let parsed = match part? {
+                Part::EndOfFile => {
                     batch.is_last = true;
                     break;
                 }
-                LineEnd::Read if self.line.trim_ascii().is_empty() => continue,
-                LineEnd::Read => TraceLine::parse(&self.line),
-                LineEnd::TooLong => {
+                Part::Skipped => continue,
+                Part::Line if self.line.trim_ascii().is_empty() => continue,
+                Part::Line => TraceLine::parse(&self.line),
+                Part::LongLine => {
                     Err(format!("The line has more than {MAX_LINE_BYTES} bytes. Shorten the trace."))
                 }
             };
+            let line = self.position.lines_read;
             match parsed {
-                Ok(trace) => batch.traces.push((self.lines_read, trace)),
-                Err(message) => batch.rejected.push(RejectedLine { line: self.lines_read, message }),
+                Ok(trace) => batch.traces.push((line, trace)),
+                Err(message) => batch.rejected.push(RejectedLine { line, message }),
             }
         }
-        batch.next_offset = self.offset;
-        batch.lines_read = self.lines_read;
+        batch.end = self.position;
         Ok(batch)
     }
 
-    /// Reads the next line without its end.
-    fn read_line(&mut self) -> io::Result<LineEnd> {
+    /// Reads the next line without its end, or the beginning of one that is too long.
+    fn read_line(&mut self) -> io::Result<Part> {
         self.line.clear();
-        let (mut is_too_long, mut has_read) = (false, false);
+        let mut has_begun = false;
         loop {
-            let available = match self.source.fill_buf() {
-                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
-                other => other?,
-            };
+            let available = fill(&mut self.source)?;
             if available.is_empty() {
-                break;
+                return Ok(if has_begun { Part::Line } else { Part::EndOfFile });
             }
-            has_read = true;
+            if !has_begun {
+                has_begun = true;
+                self.position.lines_read += 1;
+            }
             let end = available.iter().position(|byte| *byte == b'\n');
             let part = &available[..end.unwrap_or(available.len())];
-            is_too_long |= self.line.len() + part.len() > MAX_LINE_BYTES;
+            let is_too_long = self.line.len() + part.len() > MAX_LINE_BYTES;
             if !is_too_long {
                 self.line.extend_from_slice(part);
             }
             let consumed = part.len() + usize::from(end.is_some());
             self.source.consume(consumed);
-            self.offset += consumed as u64;
+            self.position.offset += consumed as u64;
+            if is_too_long {
+                self.position.is_in_long_line = end.is_none();
+                return Ok(Part::LongLine);
+            }
             if end.is_some() {
+                return Ok(Part::Line);
+            }
+        }
+    }
+
+    /// Skips the rest of a line that is too long, until the position `until` at the latest.
+    fn skip_line(&mut self, until: u64) -> io::Result<Part> {
+        while self.position.offset < until {
+            let available = fill(&mut self.source)?;
+            if available.is_empty() {
+                self.position.is_in_long_line = false;
+                return Ok(Part::EndOfFile);
+            }
+            let end = available.iter().position(|byte| *byte == b'\n');
+            let consumed = end.map_or(available.len(), |end| end + 1);
+            self.source.consume(consumed);
+            self.position.offset += consumed as u64;
+            if end.is_some() {
+                self.position.is_in_long_line = false;
                 break;
             }
         }
-        if !has_read {
-            return Ok(LineEnd::EndOfFile);
-        }
-        self.lines_read += 1;
-        Ok(if is_too_long { LineEnd::TooLong } else { LineEnd::Read })
+        Ok(Part::Skipped)
     }
+}
+
+/// Returns the bytes that can be read next, none at the end of the file.
+fn fill(source: &mut impl BufRead) -> io::Result<&[u8]> {
+    loop {
+        match source.fill_buf() {
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+            Err(cause) => return Err(cause),
+            Ok(_) => break,
+        }
+    }
+    // The buffer is filled, so this reads nothing.
+    source.fill_buf()
 }
 
 #[cfg(test)]
