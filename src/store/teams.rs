@@ -151,6 +151,13 @@ pub fn queue_listings(writer: &Writer, team: TeamRowId) -> Result<()> {
     Ok(())
 }
 
+/// Returns the number of deliveries on the project opportunities of a team that it has not accepted yet.
+pub fn count_undecided_deliveries(reader: &Reader, team: TeamRowId) -> Result<u64> {
+    const SQL: &str = "SELECT count(*) FROM opportunities o JOIN project_bids b ON b.opportunity = o.id
+         WHERE o.owner = ?1 AND b.status = ?2";
+    reader.query_one(SQL, (team, BidStatus::Delivered.as_str()), |row| row.get(0))
+}
+
 /// Returns the number of project bids of a team that were accepted and not delivered yet.
 pub fn count_owed_deliveries(reader: &Reader, team: TeamRowId) -> Result<u64> {
     const SQL: &str = "SELECT count(*) FROM project_bids WHERE team = ?1 AND status = ?2";
