@@ -40,6 +40,7 @@ pub fn create(
     (id, kind): (Uuid, OpportunityKind),
     fields: &OpportunityFields,
 ) -> Result<Opportunity> {
+    buyer.check_is_current()?;
     let owner = buyer.team_row_id();
     let excluded = check_fields(writer, kind, fields)?;
     let used = store::opportunities::count_unfinished(writer.rows, owner)?;
@@ -120,6 +121,7 @@ pub fn publish(
     actor: Actor,
     (id, kind): (Uuid, OpportunityKind),
 ) -> Result<Opportunity> {
+    buyer.check_is_current()?;
     let found = find_own(writer.rows, buyer, id, kind)?;
     let status = found.status.check(Operation::Publish)?;
     let mut problems = Problems::default();
