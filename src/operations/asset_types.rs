@@ -5,8 +5,9 @@ use super::{access::Platform, notifications};
 use crate::{
     domain::{
         assets::Kind,
+        collections::Collection,
         due_steps::{StepKind, StepSubject},
-        events::{AssetTypeData, AssetTypeDeprecatedData, EventData},
+        events::{AffectedTeams, AssetTypeData, AssetTypeDeprecatedData, EventData, MAX_LISTED_IDS},
         notifications::NotificationType,
         state_machine::StateMachine,
         taxonomy::{AssetType, AssetTypeOperation, AssetTypeState, Deprecation, Retirement},
@@ -14,7 +15,7 @@ use crate::{
     },
     error::{Error, Problem, Result},
     market::Writer,
-    store,
+    store::{self, notifications::BulkNotification},
     string_enum::StringEnum,
 };
 
@@ -90,16 +91,26 @@ pub fn deprecate(
     set(writer, platform, &asset_type)?;
     let Deprecation { retires_at, accepts_new_listings, message, .. } = deprecation;
     let text = format!("{} will be retired at {retires_at}. {message}", asset_type.label);
-    let vendors = store::taxonomy::list_vendors(writer.rows, kind)?;
-    let notification = NotificationType::AssetTypeDeprecated;
-    notifications::send_to_all(writer, &vendors, notification, "Asset type deprecated", &text)?;
+    let (count, team_ids) = store::taxonomy::find_vendors(writer.rows, kind, MAX_LISTED_IDS)?;
+    if notifications::are_sent(writer) {
+        let notification = BulkNotification {
+            kind: NotificationType::AssetTypeDeprecated,
+            text: ("Asset type deprecated", &text),
+            owner: None,
+            link: None,
+            opportunity: None,
+            seed: writer.new_id(Collection::Notifications),
+            created_at: writer.now,
+        };
+        store::taxonomy::notify_vendors(writer.rows, kind, &notification)?;
+    }
     let data = AssetTypeDeprecatedData {
         asset_type: kind,
         deprecated_at,
         retires_at,
         accepts_new_listings,
         message,
-        notified_teams: vendors.len() as u64,
+        vendors: AffectedTeams { count, team_ids },
     };
     writer.emit(None, kind.as_str(), &EventData::AssetTypeDeprecated(data))?;
     Ok(asset_type)

@@ -2,13 +2,18 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{Reader, Writer, row};
+use uuid::Uuid;
+
+use super::{
+    Reader, Writer,
+    notifications::{BulkNotification, insert_for_all},
+    row,
+};
 use crate::{
     domain::{
         assets::Kind,
         due_steps::StepSubject,
         taxonomy::{AssetType, Deprecation, InventoryTag, Label, Language, Retirement},
-        teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
@@ -240,13 +245,28 @@ pub fn queue_listings_with_slug(writer: &Writer, slug: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the vendors who have assets of a kind, or listings with such assets, except closed teams.
-pub fn list_vendors(reader: &Reader, kind: Kind) -> Result<Vec<TeamRowId>> {
-    const SQL: &str = "SELECT t.id FROM teams t
-         WHERE t.closed_at IS NULL AND (
-             EXISTS (SELECT 1 FROM inventory i WHERE i.team = t.id AND i.kind = ?1)
-             OR EXISTS (SELECT 1 FROM listings l JOIN listing_assets la ON la.listing = l.id
-                 JOIN assets a ON a.id = la.asset WHERE l.team = t.id AND a.kind = ?1))
-         ORDER BY t.id";
-    reader.query_all(SQL, [kind.as_str()], |row| row.get(0))
+/// The vendors who have assets of a kind (?1), or listings with such assets, except closed teams.
+const VENDORS: &str = "SELECT t.id AS team FROM teams t
+     WHERE t.closed_at IS NULL AND (
+         EXISTS (SELECT 1 FROM inventory i WHERE i.team = t.id AND i.kind = ?1)
+         OR EXISTS (SELECT 1 FROM listings l JOIN listing_assets la ON la.listing = l.id
+             JOIN assets a ON a.id = la.asset WHERE l.team = t.id AND a.kind = ?1))";
+
+/// Returns the number of vendors who have assets of a kind, or listings with such assets, except closed teams, and
+/// the IDs of the first `max` of them.
+pub fn find_vendors(reader: &Reader, kind: Kind, max: usize) -> Result<(u64, Vec<Uuid>)> {
+    let count = format!("SELECT count(*) FROM ({VENDORS})");
+    let list = format!(
+        "SELECT x.uuid FROM ({VENDORS}) r JOIN teams x ON x.id = r.team ORDER BY r.team LIMIT ?2"
+    );
+    Ok((
+        reader.query_one(&count, [kind.as_str()], |row| row.get(0))?,
+        reader.query_all(&list, (kind.as_str(), max as i64), |row| row.get(0))?,
+    ))
+}
+
+/// Notifies the vendors of [`find_vendors`], with one statement.
+pub fn notify_vendors(writer: &Writer, kind: Kind, notification: &BulkNotification) -> Result<()> {
+    let parameters = [kind.as_str().to_owned().into(), rusqlite::types::Value::Null];
+    insert_for_all(writer, (VENDORS, parameters), notification)
 }
