@@ -52,12 +52,7 @@ fn write(writer: &Writer, asset_type: &AssetType) -> Result<()> {
 }
 
 /// Decides whether vendors can create assets of a kind. Those that exist stay.
-pub fn set_enabled(
-    writer: &mut Writer,
-    _: Platform,
-    kind: Kind,
-    is_enabled: bool,
-) -> Result<AssetType> {
+pub fn set_enabled(writer: &mut Writer, _: Platform, kind: Kind, is_enabled: bool) -> Result<AssetType> {
     let (mut asset_type, state) = find(writer, kind)?;
     let operation = if is_enabled { AssetTypeOperation::Enable } else { AssetTypeOperation::Disable };
     let after = state.check(operation)?;

@@ -50,7 +50,7 @@ const SPACE_CHECK_BYTES: usize = 16_000_000;
 const MAX_LISTED: usize = 100;
 
 /// Message of an import whose file cannot be read on any attempt. The cause is logged.
-const UNREADABLE: &str = "The file could not be read to its end. Import the traces again.";
+const UNREADABLE: &str = "The file could not be read completely. Import the traces again.";
 
 /// Uploads a file with graded traces of a taskset, and enqueues its import. Each line is a JSON object with
 /// `trace_id`, the version (`task_version_id`, or `external_id` and `version`), `build_version`, and optionally
@@ -152,9 +152,9 @@ pub fn run(job: &RunningJob) -> JobResult {
     let Some(mut import) = job.market().read_blocking(find)? else { return job.finish(|_| Ok(())) };
     let file = fetch(job.market(), &import)?;
     let mut source = File::open(file.path()).map_err(Error::internal)?;
-    source.seek(SeekFrom::Start(import.next_offset)).map_err(Error::internal)?;
+    source.seek(SeekFrom::Start(import.position.offset)).map_err(Error::internal)?;
     let source = BufReader::with_capacity(BUFFER_BYTES, source);
-    let mut lines = LineReader::new(source, import.next_offset, import.lines_read);
+    let mut lines = LineReader::new(source, import.position);
     loop {
         job.wait_for_turn()?;
         let batch = lines.read_batch().map_err(Error::internal)?;
@@ -210,8 +210,7 @@ fn import_batch(writer: &Writer, import: &mut TraceImport, batch: &Batch) -> Res
     import.counts.rejected += rejected.len() as u64;
     let kept = MAX_KEPT_PROBLEMS.saturating_sub(import.problems.len());
     import.problems.extend(rejected.into_iter().take(kept));
-    import.next_offset = batch.next_offset;
-    import.lines_read = batch.lines_read;
+    import.position = batch.end;
     import.status = TraceImportStatus::Running;
     import.started_at.get_or_insert(writer.now);
     Ok(())

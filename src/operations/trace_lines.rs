@@ -184,26 +184,59 @@ mod tests {
         let length = text.len() as u64;
         // All lines are read, but only a part of them is parsed, to save time.
         let mut source = BufReader::with_capacity(4_096, Repeated { text, rest: LINES, read: 0 });
-        let mut lines = LineReader::new(&mut source, 0, 0);
+        let mut lines = LineReader::new(&mut source, LinePosition::default());
         for number in 1..=20 {
             let batch = lines.read_batch().unwrap();
-            assert_eq!((batch.traces.len(), batch.lines_read), (MAX_BATCH_LINES, number * 1_000));
-            assert_eq!(batch.next_offset, number * 1_000 * length);
-            assert!(lines.source.get_ref().read <= batch.next_offset + 4_096, "nothing is read ahead");
+            assert_eq!((batch.traces.len(), batch.end.lines_read), (MAX_BATCH_LINES, number * 1_000));
+            assert_eq!(batch.end.offset, number * 1_000 * length);
+            assert!(lines.source.get_ref().read <= batch.end.offset + 4_096, "nothing is read ahead");
             assert!(lines.line.capacity() <= 1_000);
         }
     }
 
     #[test]
-    fn line_without_an_end_occupies_no_memory() {
+    fn line_without_an_end_is_skipped_in_batches_of_bounded_size() {
+        const BLOCK: u64 = 65_536;
         // A gigabyte without a line end.
-        let long = Repeated { text: vec![b'x'; 65_536], rest: 16_384, read: 0 };
-        let source = BufReader::with_capacity(65_536, long.chain(&b"\n{}\n"[..]));
-        let mut lines = LineReader::new(source, 0, 0);
-        let batch = lines.read_batch().unwrap();
-        assert!(batch.rejected[0].message.contains("more than 1000000 bytes"), "{batch:?}");
-        assert_eq!((batch.rejected.len(), batch.rejected[1].line, batch.is_last), (2, 2, true));
-        assert!(lines.line.capacity() <= 2 * MAX_LINE_BYTES);
+        let long = Repeated { text: vec![b'x'; BLOCK as usize], rest: 16_384, read: 0 };
+        let source = BufReader::with_capacity(BLOCK as usize, long.chain(&b"\n{}\n"[..]));
+        let mut lines = LineReader::new(source, LinePosition::default());
+        let (mut batches, mut rejected, mut begin) = (0, Vec::new(), 0);
+        loop {
+            let batch = lines.read_batch().unwrap();
+            assert!(batch.end.offset - begin < MAX_BATCH_BYTES + BLOCK, "{:?}", batch.end);
+            (begin, batches) = (batch.end.offset, batches + 1);
+            rejected.extend(batch.rejected);
+            if batch.is_last {
+                break;
+            }
+            assert!(batch.end.is_in_long_line && lines.line.capacity() <= 2 * MAX_LINE_BYTES);
+        }
+        assert!(batches > 100 && rejected[0].message.contains("more than 1000000 bytes"), "{rejected:?}");
+        assert_eq!(rejected.iter().map(|rejected| rejected.line).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn reading_continues_in_a_line_that_is_too_long() {
+        let text = "x".repeat(9_000_000) + "\n" + &trace_line(1);
+        let first = LineReader::new(text.as_bytes(), LinePosition::default()).read_batch().unwrap();
+        let mut middle = LineReader::new(BufReader::new(text.as_bytes()), LinePosition::default());
+        let middle = middle.read_batch().unwrap();
+        assert_eq!((first.rejected.len(), middle.rejected.len(), middle.traces.len()), (1, 1, 0));
+        assert!(middle.end.is_in_long_line && !middle.is_last, "{:?}", middle.end);
+        let rest = &text.as_bytes()[middle.end.offset as usize..];
+        let second = LineReader::new(rest, middle.end).read_batch().unwrap();
+        assert_eq!((second.rejected.len(), second.is_last, second.traces[0].0), (0, true, 2));
+    }
+
+    #[test]
+    fn batch_of_long_lines_ends_after_its_bytes() {
+        let line = trace_line(1) + &" ".repeat(900_000) + "\n";
+        let mut source = line.repeat(30);
+        source.push('\n');
+        let batch = LineReader::new(source.as_bytes(), LinePosition::default()).read_batch().unwrap();
+        assert_eq!((batch.traces.len(), batch.is_last), (9, false));
+        assert_eq!(batch.end.offset, 9 * line.len() as u64);
     }
 
     #[test]
@@ -214,20 +247,20 @@ mod tests {
             line + &padding + "\n"
         };
         let text = line(MAX_LINE_BYTES) + &line(MAX_LINE_BYTES + 1) + "\r\n" + &trace_line(2);
-        let batch = LineReader::new(text.as_bytes(), 0, 0).read_batch().unwrap();
+        let batch = LineReader::new(text.as_bytes(), LinePosition::default()).read_batch().unwrap();
         let numbers: Vec<u64> = batch.traces.iter().map(|trace| trace.0).collect();
-        assert_eq!((numbers, batch.rejected.len(), batch.lines_read), (vec![1, 4], 1, 4));
-        assert_eq!(batch.next_offset, text.len() as u64);
+        assert_eq!((numbers, batch.rejected.len(), batch.end.lines_read), (vec![1, 4], 1, 4));
+        assert_eq!(batch.end.offset, text.len() as u64);
     }
 
     #[test]
     fn reading_continues_where_a_batch_ended() {
         let text: String = (0..1_500).map(|number| trace_line(number) + "\n").collect();
-        let first = LineReader::new(text.as_bytes(), 0, 0).read_batch().unwrap();
+        let first = LineReader::new(text.as_bytes(), LinePosition::default()).read_batch().unwrap();
         assert!(!first.is_last);
-        let rest = &text.as_bytes()[first.next_offset as usize..];
-        let second = LineReader::new(rest, first.next_offset, first.lines_read).read_batch().unwrap();
-        assert_eq!((second.traces.len(), second.lines_read, second.is_last), (500, 1_500, true));
-        assert_eq!((second.next_offset, second.traces[0].0), (text.len() as u64, 1_001));
+        let rest = &text.as_bytes()[first.end.offset as usize..];
+        let second = LineReader::new(rest, first.end).read_batch().unwrap();
+        assert_eq!((second.traces.len(), second.end.lines_read, second.is_last), (500, 1_500, true));
+        assert_eq!((second.end.offset, second.traces[0].0), (text.len() as u64, 1_001));
     }
 }

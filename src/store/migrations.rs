@@ -20,7 +20,7 @@ fn migrations() -> Migrations<'static> {
     let migration = |file: &'static File<'static>| match file.path().to_str() {
         Some("0033_ended_steps.sql") => {
             M::up_with_hook(text(file), |rows: &Transaction| Ok(fill_name_keys(rows)?))
-        },
+        }
         _ => M::up(text(file)),
     };
     Migrations::new(files.into_iter().map(migration).collect())
@@ -140,10 +140,13 @@ mod tests {
         let count = |sql: &str| rows.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
         assert_eq!(count("SELECT count(*) FROM teams WHERE name_key = '\u{e9}lan data'"), 2);
         assert_eq!(count("SELECT tasks FROM tasksets"), 2);
-        rows.execute_batch("UPDATE tasks SET deleted_at = 3 WHERE id < 3; DELETE FROM tasks WHERE id = 3;").unwrap();
-        assert_eq!(count("SELECT tasks FROM tasksets"), 0);
-        rows.execute_batch("UPDATE tasks SET deleted_at = NULL WHERE id = 1; DELETE FROM tasks WHERE id = 2;")
+        rows.execute_batch("UPDATE tasks SET deleted_at = 3 WHERE id < 3; DELETE FROM tasks WHERE id = 3;")
             .unwrap();
+        assert_eq!(count("SELECT tasks FROM tasksets"), 0);
+        rows.execute_batch(
+            "UPDATE tasks SET deleted_at = NULL WHERE id = 1; DELETE FROM tasks WHERE id = 2;",
+        )
+        .unwrap();
         assert_eq!(count("SELECT tasks FROM tasksets"), 1);
     }
 
@@ -192,7 +195,9 @@ mod tests {
         .unwrap();
         migrations.to_latest(&mut rows).unwrap();
         let expired = |id: i64| {
-            rows.query_row("SELECT expired_at FROM keys WHERE id = ?1", [id], |row| row.get::<_, Option<i64>>(0))
+            rows.query_row("SELECT expired_at FROM keys WHERE id = ?1", [id], |row| {
+                row.get::<_, Option<i64>>(0)
+            })
         };
         assert_eq!((expired(1).unwrap(), expired(2).unwrap()), (Some(50), None));
     }

@@ -256,9 +256,8 @@ const VENDORS: &str = "SELECT t.id AS team FROM teams t
 /// the IDs of the first `max` of them.
 pub fn find_vendors(reader: &Reader, kind: Kind, max: usize) -> Result<(u64, Vec<Uuid>)> {
     let count = format!("SELECT count(*) FROM ({VENDORS})");
-    let list = format!(
-        "SELECT x.uuid FROM ({VENDORS}) r JOIN teams x ON x.id = r.team ORDER BY r.team LIMIT ?2"
-    );
+    let list =
+        format!("SELECT x.uuid FROM ({VENDORS}) r JOIN teams x ON x.id = r.team ORDER BY r.team LIMIT ?2");
     Ok((
         reader.query_one(&count, [kind.as_str()], |row| row.get(0))?,
         reader.query_all(&list, (kind.as_str(), max as i64), |row| row.get(0))?,

@@ -7,7 +7,9 @@ use crate::{
     domain::{
         row_ids::{TaskVersionRowId, TasksetRowId, TraceImportRowId, UploadRowId},
         time::Timestamp,
-        trace_imports::{ImportCounts, RejectedLine, TraceImportStatus, TraceLine, VersionName},
+        trace_imports::{
+            ImportCounts, LinePosition, RejectedLine, TraceImportStatus, TraceLine, VersionName,
+        },
     },
     error::Result,
     string_enum::StringEnum,
@@ -34,10 +36,8 @@ pub struct TraceImport {
     pub started_at: Option<Timestamp>,
     /// Time at which it ended; `None` if it has not.
     pub finished_at: Option<Timestamp>,
-    /// Number of bytes of the file that were imported.
-    pub next_offset: u64,
-    /// Number of lines that were imported, with blank ones.
-    pub lines_read: u64,
+    /// How much of the file was imported.
+    pub position: LinePosition,
     /// What was imported so far.
     pub counts: ImportCounts,
     /// The first rejected lines.
@@ -47,7 +47,7 @@ pub struct TraceImport {
 }
 
 const SELECT: &str = "SELECT i.id, i.uuid, i.taskset, u.uuid AS upload, u.size_bytes, i.status, i.requested_at,
-         i.started_at, i.finished_at, i.next_offset, i.lines_read, i.lines, i.inserted, i.existing, i.rejected,
+         i.started_at, i.finished_at, i.next_offset, i.lines_read, i.is_in_long_line, i.lines, i.inserted, i.existing, i.rejected,
          i.problems, i.error
      FROM trace_imports i JOIN uploads u ON u.id = i.upload";
 
@@ -62,8 +62,11 @@ fn read_import(row: &rusqlite::Row) -> rusqlite::Result<TraceImport> {
         requested_at: row::time(row, "requested_at")?,
         started_at: row::optional_time(row, "started_at")?,
         finished_at: row::optional_time(row, "finished_at")?,
-        next_offset: row.get("next_offset")?,
-        lines_read: row.get("lines_read")?,
+        position: LinePosition {
+            offset: row.get("next_offset")?,
+            lines_read: row.get("lines_read")?,
+            is_in_long_line: row.get("is_in_long_line")?,
+        },
         counts: ImportCounts {
             lines: row.get("lines")?,
             inserted: row.get("inserted")?,
@@ -109,9 +112,10 @@ pub fn list_newest(reader: &Reader, taskset: TasksetRowId, limit: usize) -> Resu
 pub fn update(writer: &Writer, import: &TraceImport) -> Result<()> {
     const SQL: &str = "UPDATE trace_imports
          SET status = ?2, started_at = ?3, finished_at = ?4, next_offset = ?5, lines_read = ?6, lines = ?7,
-             inserted = ?8, existing = ?9, rejected = ?10, problems = ?11, error = ?12
+             inserted = ?8, existing = ?9, rejected = ?10, problems = ?11, error = ?12, is_in_long_line = ?13
          WHERE id = ?1";
     let ImportCounts { lines, inserted, existing, rejected } = import.counts;
+    let LinePosition { offset, lines_read, is_in_long_line } = import.position;
     writer.execute(
         SQL,
         (
@@ -119,14 +123,15 @@ pub fn update(writer: &Writer, import: &TraceImport) -> Result<()> {
             import.status.as_str(),
             import.started_at.map(|at| at.0),
             import.finished_at.map(|at| at.0),
-            import.next_offset as i64,
-            import.lines_read as i64,
+            offset as i64,
+            lines_read as i64,
             lines as i64,
             inserted as i64,
             existing as i64,
             rejected as i64,
             row::to_json(&import.problems)?,
             &import.error,
+            is_in_long_line,
         ),
     )?;
     Ok(())

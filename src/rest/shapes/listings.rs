@@ -255,7 +255,10 @@ impl ListingSummary {
             catalog_scale: CatalogScale::from_scale(scale),
             deprecation: ListingDeprecation {
                 types: deprecated().map(|(kind, _)| EnumValue(kind)).collect(),
-                retires_at: deprecated().map(|(_, retirement)| retirement.announced.retires_at).min().map(UtcTime),
+                retires_at: deprecated()
+                    .map(|(_, retirement)| retirement.announced.retires_at)
+                    .min()
+                    .map(UtcTime),
             },
             asset_types: types.iter().copied().map(EnumValue).collect(),
             domain_tags: entry.domain_tags.clone(),
