@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use super::{
     access::{Platform, check_open},
+    cleanup,
     running_job::{JobError, JobResult, RunningJob},
     trace_lines::{Batch, LineReader},
 };
@@ -150,7 +151,9 @@ pub fn run(job: &RunningJob) -> JobResult {
     let row_id = job.trace_import_row_id();
     let find = |reader: &Reader| store::trace_imports::find_by_row_id(reader.rows, row_id);
     let Some(mut import) = job.market().read_blocking(find)? else { return job.finish(|_| Ok(())) };
-    let file = fetch(job.market(), &import)?;
+    // The file of an import that has ended is deleted.
+    let Some(upload) = import.upload else { return job.finish(|_| Ok(())) };
+    let file = fetch(job.market(), upload, import.size_bytes)?;
     let mut source = File::open(file.path()).map_err(Error::internal)?;
     source.seek(SeekFrom::Start(import.position.offset)).map_err(Error::internal)?;
     let source = BufReader::with_capacity(BUFFER_BYTES, source);
@@ -163,8 +166,9 @@ pub fn run(job: &RunningJob) -> JobResult {
             import_batch(writer, &mut import, &batch)?;
             if batch.is_last {
                 end(writer, &mut import, None)?;
+            } else {
+                store::trace_imports::update(writer.rows, &import)?;
             }
-            store::trace_imports::update(writer.rows, &import)?;
             Ok(batch.is_last)
         })?;
         if is_last {
@@ -178,18 +182,17 @@ pub fn give_up(job: &RunningJob) -> JobResult {
     job.finish(|writer| {
         let found = store::trace_imports::find_by_row_id(writer.rows, job.trace_import_row_id())?;
         let Some(mut import) = found else { return Ok(()) };
-        end(writer, &mut import, Some(UNREADABLE.to_owned()))?;
-        store::trace_imports::update(writer.rows, &import)
+        end(writer, &mut import, Some(UNREADABLE.to_owned()))
     })
 }
 
 /// Returns the uploaded file, from another store if it is there.
-fn fetch(market: &Market, import: &TraceImport) -> std::result::Result<UploadFile, JobError> {
+fn fetch(market: &Market, upload: Uuid, size_bytes: u64) -> std::result::Result<UploadFile, JobError> {
     let mut reservation = None;
     if !market.blobs().receives_parts() {
-        reservation = Some(market.reserve_space(import.size_bytes)?);
+        reservation = Some(market.reserve_space(size_bytes)?);
     }
-    let file = market.blobs().fetch_upload(import.upload).map_err(Error::internal)?;
+    let file = market.blobs().fetch_upload(upload).map_err(Error::internal)?;
     drop(reservation);
     Ok(file)
 }
@@ -273,12 +276,15 @@ fn find_mismatch(trace: &TraceLine, version: &TracedVersion, now: Timestamp) -> 
         .then(|| "`reward` must be 0 or 1, since the task is binarized.".to_owned())
 }
 
-/// Ends an import with one event about all of its traces.
+/// Ends an import with one event about all of its traces, and discards its file; the next cleanup deletes it.
 fn end(writer: &Writer, import: &mut TraceImport, error: Option<String>) -> Result<()> {
     let status = if error.is_some() { TraceImportStatus::Failed } else { TraceImportStatus::Completed };
     import.status = status;
     import.finished_at = Some(writer.now);
     import.error = error;
+    store::trace_imports::update(writer.rows, import)?;
+    store::trace_imports::discard_upload(writer.rows, import.row_id)?;
+    cleanup::enqueue(writer)?;
     let (team, taskset_id): (TeamRowId, Uuid) = store::tasksets::find_owner(writer.rows, import.taskset)?;
     let data = TracesImportedData {
         import_id: import.id,

@@ -24,8 +24,8 @@ pub struct TraceImport {
     pub id: Uuid,
     /// Row ID of the taskset.
     pub taskset: TasksetRowId,
-    /// ID of the uploaded file.
-    pub upload: Uuid,
+    /// ID of the uploaded file; `None` if the import has ended.
+    pub upload: Option<Uuid>,
     /// Size of the file in bytes.
     pub size_bytes: u64,
     /// Status of the import.
@@ -46,10 +46,10 @@ pub struct TraceImport {
     pub error: Option<String>,
 }
 
-const SELECT: &str = "SELECT i.id, i.uuid, i.taskset, u.uuid AS upload, u.size_bytes, i.status, i.requested_at,
+const SELECT: &str = "SELECT i.id, i.uuid, i.taskset, u.uuid AS upload, i.size_bytes, i.status, i.requested_at,
          i.started_at, i.finished_at, i.next_offset, i.lines_read, i.is_in_long_line, i.lines, i.inserted, i.existing, i.rejected,
          i.problems, i.error
-     FROM trace_imports i JOIN uploads u ON u.id = i.upload";
+     FROM trace_imports i LEFT JOIN uploads u ON u.id = i.upload";
 
 fn read_import(row: &rusqlite::Row) -> rusqlite::Result<TraceImport> {
     Ok(TraceImport {
@@ -86,10 +86,23 @@ pub fn insert(
     upload: UploadRowId,
     at: Timestamp,
 ) -> Result<TraceImportRowId> {
-    const SQL: &str =
-        "INSERT INTO trace_imports (uuid, taskset, upload, status, requested_at) VALUES (?1, ?2, ?3, ?4, ?5)";
+    const SQL: &str = "INSERT INTO trace_imports (uuid, taskset, upload, size_bytes, status, requested_at)
+         SELECT ?1, ?2, u.id, u.size_bytes, ?4, ?5 FROM uploads u WHERE u.id = ?3";
     let status = TraceImportStatus::Queued.as_str();
     Ok(TraceImportRowId(writer.insert(SQL, (id, taskset, upload, status, at.0))?))
+}
+
+/// Takes the uploaded file from an import that has ended, and discards it.
+pub fn discard_upload(writer: &Writer, import: TraceImportRowId) -> Result<()> {
+    const FIND: &str = "SELECT upload FROM trace_imports WHERE id = ?1";
+    const DISCARD: &str = "INSERT INTO discarded_uploads (upload, reference, size_bytes)
+         SELECT uuid, NULL, size_bytes FROM uploads WHERE id = ?1";
+    let upload: Option<UploadRowId> = writer.query_one(FIND, [import], |row| row.get(0))?;
+    let Some(upload) = upload else { return Ok(()) };
+    writer.execute(DISCARD, [upload])?;
+    writer.execute("UPDATE trace_imports SET upload = NULL WHERE id = ?1", [import])?;
+    writer.execute("DELETE FROM uploads WHERE id = ?1", [upload])?;
+    Ok(())
 }
 
 /// Returns the import with this ID.
