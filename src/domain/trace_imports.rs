@@ -9,6 +9,7 @@ use super::{
     quality_runs::RunStatus,
     task_quality::QaResult,
     tasks::{QaAgent, QaVerdict},
+    texts::{self, Lines},
     time::Timestamp,
 };
 use crate::string_enum::string_enum;
@@ -141,13 +142,13 @@ impl TraceLine {
             message.truncate(message.floor_char_boundary(MAX_MESSAGE));
             message
         })?;
-        let is_name = |text: &String| {
-            !text.is_empty() && text.chars().count() <= MAX_NAME && !text.chars().any(char::is_control)
-        };
-        if ![&fields.external_id, &fields.model].into_iter().flatten().all(is_name) {
-            return Err(format!(
-                "`external_id` and `model` must have 1 to {MAX_NAME} characters and no control characters."
-            ));
+        for (field, text) in [("external_id", &fields.external_id), ("model", &fields.model)] {
+            let text = text.as_deref();
+            if let Some(problem) =
+                text.and_then(|text| texts::find_problem(&[field], text, 1..=MAX_NAME, Lines::One))
+            {
+                return Err(problem.msg);
+            }
         }
         let version = match (fields.task_version_id, fields.external_id, fields.version) {
             (Some(id), None, None) => VersionName::Id(id),
@@ -204,8 +205,8 @@ mod tests {
         for (change, expected) in [
             (json!({"reward": 1.5}), "from 0 to 1"),
             (json!({"reward": null}), "or neither"),
-            (json!({"model": ""}), "1 to 200 characters"),
-            (json!({"model": "x".repeat(201)}), "1 to 200 characters"),
+            (json!({"model": ""}), "must not be blank"),
+            (json!({"model": "x".repeat(201)}), "at most 200"),
             (json!({"build_version": -1}), "not a trace"),
             (json!({"rewards": 1}), "unknown field `rewards`"),
             (json!({"x".repeat(2_000): 1}), "unknown field"),

@@ -9,8 +9,10 @@ use crate::{
         due_steps::{StepKind, StepSubject},
         events::{AffectedTeams, AssetTypeData, AssetTypeDeprecatedData, EventData, MAX_LISTED_IDS},
         notifications::NotificationType,
+        problems::Problems,
         state_machine::StateMachine,
         taxonomy::{AssetType, AssetTypeOperation, AssetTypeState, Deprecation, Retirement},
+        texts::Lines,
         time::Timestamp,
     },
     error::{Error, Problem, Result},
@@ -113,19 +115,14 @@ pub fn deprecate(
 
 fn check_input(input: &DeprecationInput, deprecated_at: Timestamp, now: Timestamp) -> Result<Deprecation> {
     let message = input.message.trim();
-    let mut problems = Vec::new();
+    let mut problems = Problems::default();
     if input.retires_at <= now {
         let rule =
             format!("The kind would have retired at {}. Choose a time in the future.", input.retires_at);
         problems.push(Problem::body(&["retires_at"], "greater_than", rule));
     }
-    if message.is_empty() || message.chars().count() > MAX_MESSAGE {
-        let rule = format!("The message must have 1 to {MAX_MESSAGE} characters.");
-        problems.push(Problem::body(&["message"], "string_too_long", rule));
-    }
-    if !problems.is_empty() {
-        return Err(Error::Invalid(problems));
-    }
+    problems.check_text(&["message"], message, 1..=MAX_MESSAGE, Lines::Many);
+    problems.into_result()?;
     Ok(Deprecation {
         deprecated_at,
         retires_at: input.retires_at,

@@ -122,7 +122,7 @@ pub fn filter_kinds(
 
 /// Whether assets of this kind may still be attached to listings.
 pub fn accepts_new_listings(deprecations: &Deprecations, kind: Kind) -> bool {
-    deprecations.get(&kind).is_none_or(|deprecation| deprecation.accepts_new_listings)
+    deprecations.get(&kind).is_none_or(|retirement| retirement.announced.accepts_new_listings)
 }
 
 /// Returns a page of the team's assets, with counts of all matching assets.

@@ -12,9 +12,11 @@ use crate::{
         due_steps::StepKind,
         events::{EventData, UploadGrantData},
         grants::{GRANT_HOURS, Grant, GrantOperation, GrantState},
+        problems::Problems,
         row_ids::GrantRowId,
         state_machine::StateMachine,
         teams::{Team, TeamRowId},
+        texts::Lines,
         time::Timestamp,
     },
     error::{Error, GoneCode, Result},
@@ -24,6 +26,9 @@ use crate::{
 
 /// Length of a token, in characters.
 const TOKEN_LENGTH: usize = 32;
+
+/// Maximum number of characters of the title of a codebase to create.
+const MAX_TITLE: usize = 200;
 
 /// Error message for a grant that has been used.
 pub const GRANT_USED: &str = "The upload grant has already been used. Request another one.";
@@ -53,10 +58,9 @@ pub fn create(writer: &mut Writer, grant: &GrantInput) -> Result<(GrantRowId, St
             .map(|group| group.row_id)
             .ok_or_else(|| Error::not_found(format!("group {name:?} of the team {team_name:?}")))
     });
-    let title = grant.title.trim();
-    if title.is_empty() || title.chars().count() > 200 {
-        return Err(Error::Conflict("the title must have 1 to 200 characters".to_owned()));
-    }
+    let (mut problems, title) = (Problems::default(), grant.title.trim());
+    problems.check_text(&["title"], title, 1..=MAX_TITLE, Lines::One);
+    problems.into_result()?;
     let limit = writer.settings.blobs.max_upload_bytes;
     let new = Grant {
         row_id: GrantRowId(0),

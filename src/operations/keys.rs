@@ -10,9 +10,11 @@ use crate::{
         due_steps::StepKind,
         events::{EventData, KeyData, KeyRotatedData},
         keys::{KeyOperation, KeyStatus, KeyTimes},
+        problems::Problems,
         row_ids::KeyRowId,
         state_machine::StateMachine,
         teams::TeamRowId,
+        texts::Lines,
         time::Timestamp,
     },
     error::{Error, Problem, Result},
@@ -66,8 +68,10 @@ fn insert(
     name: &str,
     expires_at: Option<Timestamp>,
 ) -> Result<(Uuid, String)> {
-    check_name(name)?;
-    check_expiry(writer.now, expires_at)?;
+    let mut problems = Problems::default();
+    problems.check_text(&["name"], name, 1..=MAX_NAME, Lines::One);
+    problems.collect(check_expiry(writer.now, expires_at))?;
+    problems.into_result()?;
     let mut secret = URL_SAFE_NO_PAD.encode(writer.entropy.random_secret());
     secret.truncate(SECRET_LENGTH);
     let prefix = if team.is_some() { PREFIX } else { OPERATOR_PREFIX };
@@ -92,19 +96,11 @@ fn insert(
     Ok((id, key))
 }
 
-fn check_name(name: &str) -> Result<()> {
-    if !name.trim().is_empty() && name.chars().count() <= MAX_NAME && !name.chars().any(char::is_control) {
-        return Ok(());
-    }
-    let rule = format!("The name of a key must have 1 to {MAX_NAME} characters and no control characters.");
-    Err(Error::invalid(Problem::body(&["name"], "string_too_long", rule)))
-}
-
 fn check_expiry(now: Timestamp, expires_at: Option<Timestamp>) -> Result<()> {
     match expires_at {
         Some(at) if at <= now => {
             let message = format!("The key would have expired at {at}. Choose a time in the future.");
-            Err(Error::Conflict(message))
+            Err(Error::invalid(Problem::body(&["expires_at"], "greater_than", message)))
         }
         _ => Ok(()),
     }

@@ -9,6 +9,7 @@ use crate::{
         events::{EventData, TeamData, TeamPayoutSetupData},
         problems::Problems,
         teams::{Role, Team, TeamRowId, roles},
+        texts::{self, Lines},
         time::Timestamp,
     },
     error::{Error, Problem, Result},
@@ -78,11 +79,10 @@ pub fn create(writer: &mut Writer, team: &TeamInput) -> Result<Uuid> {
 /// Returns a valid name without surrounding space.
 fn parse_name(text: &str) -> Result<&str> {
     let name = text.trim();
-    if !name.is_empty() && name.chars().count() <= MAX_NAME && !name.chars().any(char::is_control) {
-        return Ok(name);
+    match texts::find_problem(&["name"], name, 1..=MAX_NAME, Lines::One) {
+        None => Ok(name),
+        Some(problem) => Err(Error::invalid(problem)),
     }
-    let rule = format!("A team name must have 1 to {MAX_NAME} characters and no control characters.");
-    Err(Error::invalid(Problem::body(&["name"], "string_too_long", rule)))
 }
 
 fn check_tier(tier: u8) -> Result<()> {

@@ -4,10 +4,7 @@ use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 
 use crate::{
-    domain::{
-        assets::Kind,
-        taxonomy::{AssetType, Label},
-    },
+    domain::{assets::Kind, taxonomy::Label},
     operations::{access::AuthenticatedTeam, taxonomy},
     rest::{
         enum_value::EnumValue,

@@ -111,7 +111,7 @@ async fn deprecated_kind_retires_at_its_time() {
     assert_eq!(listing_a(&market).await["carries_retired_sku"], true);
     let found = events(&market, &["asset_type."]);
     assert_eq!(event_types(&market, &["asset_type."]), ["asset_type.deprecated", "asset_type.retired"]);
-    assert_eq!((found[0].subject.as_str(), &found[0].data["notified_teams"]), ("raw_data", &json!(1)));
+    assert_eq!((found[0].subject.as_str(), &found[0].data["vendors"]["count"]), ("raw_data", &json!(1)));
     assert_eq!(found[1].occurred_at, "2026-03-03T09:00:00.000Z");
     assert_eq!(refusal(deprecate(&market, 99)), ("retired", vec!["disable"]));
 }
@@ -138,6 +138,9 @@ fn vendors_of_a_deprecated_kind_are_notified_by_one_statement() {
         );
     }
     assert!(notifications(&market, "Buyer house").is_empty());
+    let told = &events(&market, &["asset_type."])[0].data["vendors"];
+    let ids = ["seller", "both"].map(|key| fixture_record_id("teams", key).to_string());
+    assert_eq!(told, &json!({"count": 2, "team_ids": ids}));
     // A closed team hears nothing. The number of statements does not depend on the number of teams.
     write(&market, |writer| {
         team_closures::close(writer, platform(), marketplace::domain::listings::Actor::Platform, "Both house")
