@@ -15,7 +15,7 @@ use crate::{
         notifications::NotificationType,
         opportunities::{Bid, BidEvent, BidStatus, Opportunity, OpportunityKind, OpportunityStatus},
         problems::Problems,
-        project_bids::{BidFields, MAX_DELIVERY_TASKSETS, Operation},
+        project_bids::{BidFields, BidOperation, MAX_DELIVERY_TASKSETS},
         row_ids::TasksetRowId,
         state_machine::StateMachine,
         teams::TeamRowId,
@@ -110,7 +110,7 @@ pub fn withdraw_all(writer: &mut Writer, _: Platform, actor: Actor, team: TeamRo
 }
 
 fn withdraw_found(writer: &mut Writer, bid: &Bid, opportunity: &Opportunity, actor: Actor) -> Result<Bid> {
-    let withdrawn = advance(writer, bid, Operation::Withdraw, (Party::Vendor, "Bid withdrawn"), None)?;
+    let withdrawn = advance(writer, bid, BidOperation::Withdraw, (Party::Vendor, "Bid withdrawn"), None)?;
     emit(writer, &withdrawn, opportunity, actor, EventData::ProjectBidWithdrawn)?;
     Ok(withdrawn)
 }
@@ -123,7 +123,7 @@ pub fn accept(writer: &mut Writer, buyer: &Buyer, actor: Actor, id: Uuid) -> Res
         return Err(Error::Conflict(message.to_owned()));
     }
     let accepted =
-        advance(writer, &bid, Operation::Accept, (Party::Platform, "Accepted by the buyer"), None)?;
+        advance(writer, &bid, BidOperation::Accept, (Party::Platform, "Accepted by the buyer"), None)?;
     emit(writer, &accepted, &opportunity, actor, EventData::ProjectBidAccepted)?;
     notify_vendor(writer, &accepted, &opportunity, NotificationType::ProjectBidAccepted)?;
     Ok(accepted)
@@ -147,7 +147,7 @@ pub fn decline_all(writer: &mut Writer, _: Platform, actor: Actor, owner: TeamRo
 
 fn decline_found(writer: &mut Writer, bid: &Bid, opportunity: &Opportunity, actor: Actor) -> Result<Bid> {
     let event = (Party::Platform, "Declined by the buyer");
-    let declined = advance(writer, bid, Operation::Decline, event, None)?;
+    let declined = advance(writer, bid, BidOperation::Decline, event, None)?;
     emit(writer, &declined, opportunity, actor, EventData::ProjectBidDeclined)?;
     notify_vendor(writer, &declined, opportunity, NotificationType::ProjectBidDeclined)?;
     Ok(declined)
@@ -162,9 +162,10 @@ pub fn deliver(
     delivery_taskset_ids: &[Uuid],
 ) -> Result<Bid> {
     let (bid, opportunity) = find_own(writer, vendor.team_row_id(), id)?;
-    bid.status.check(Operation::Deliver)?;
+    bid.status.check(BidOperation::Deliver)?;
     let tasksets = resolve_tasksets(writer, vendor.team_row_id(), delivery_taskset_ids)?;
-    let delivered = advance(writer, &bid, Operation::Deliver, (Party::Vendor, "Delivered"), Some(&tasksets))?;
+    let delivered =
+        advance(writer, &bid, BidOperation::Deliver, (Party::Vendor, "Delivered"), Some(&tasksets))?;
     emit(writer, &delivered, &opportunity, actor, EventData::ProjectBidDelivered)?;
     Ok(delivered)
 }
@@ -173,7 +174,7 @@ pub fn deliver(
 pub fn complete(writer: &mut Writer, buyer: &Buyer, actor: Actor, id: Uuid) -> Result<Bid> {
     let (bid, opportunity) = find_received(writer, buyer, id)?;
     let event = (Party::Platform, "Delivery accepted by the buyer");
-    let completed = advance(writer, &bid, Operation::Complete, event, None)?;
+    let completed = advance(writer, &bid, BidOperation::Complete, event, None)?;
     emit(writer, &completed, &opportunity, actor, EventData::ProjectBidCompleted)?;
     Ok(completed)
 }
@@ -182,7 +183,7 @@ pub fn complete(writer: &mut Writer, buyer: &Buyer, actor: Actor, id: Uuid) -> R
 fn advance(
     writer: &mut Writer,
     bid: &Bid,
-    operation: Operation,
+    operation: BidOperation,
     (party, event): (Party, &str),
     delivery_tasksets: Option<&[TasksetRowId]>,
 ) -> Result<Bid> {

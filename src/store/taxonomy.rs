@@ -212,10 +212,7 @@ pub fn queue_listings(writer: &Writer, kind: Kind) -> Result<()> {
     const LISTINGS: &str =
         "SELECT DISTINCT la.listing FROM listing_assets la JOIN assets a ON a.id = la.asset
          WHERE a.kind = ?1 ORDER BY la.listing";
-    for listing in writer.query_all(LISTINGS, [kind.as_str()], |row| row.get(0))? {
-        super::index_queue::enqueue(writer, listing)?;
-    }
-    Ok(())
+    super::index_queue::enqueue_all(writer, LISTINGS, [kind.as_str()])
 }
 
 /// Whether there is a domain with this slug.
@@ -239,10 +236,7 @@ pub fn queue_listings_with_slug(writer: &Writer, slug: &str) -> Result<()> {
          WHERE EXISTS (SELECT 1 FROM json_each(l.domain_tags) WHERE value = ?1)
              OR EXISTS (SELECT 1 FROM json_each(l.tag_slugs) WHERE value = ?1)
          ORDER BY l.id";
-    for listing in writer.query_all(LISTINGS, [slug], |row| row.get(0))? {
-        super::index_queue::enqueue(writer, listing)?;
-    }
-    Ok(())
+    super::index_queue::enqueue_all(writer, LISTINGS, [slug])
 }
 
 /// The vendors who have assets of a kind (?1), or listings with such assets, except closed teams.

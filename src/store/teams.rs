@@ -154,10 +154,7 @@ pub fn find_payout_setup(reader: &Reader, team: TeamRowId) -> Result<Option<Stri
 /// Queues all listings of a team for the index.
 pub fn queue_listings(writer: &Writer, team: TeamRowId) -> Result<()> {
     const SQL: &str = "SELECT id FROM listings WHERE team = ?1 ORDER BY id";
-    for listing in writer.query_all(SQL, [team], |row| row.get(0))? {
-        super::index_queue::enqueue(writer, listing)?;
-    }
-    Ok(())
+    super::index_queue::enqueue_all(writer, SQL, [team])
 }
 
 /// Returns the number of deliveries on the project opportunities of a team that it has not accepted yet.

@@ -199,14 +199,15 @@ pub fn find_version(
     }
 }
 
-/// Inserts a trace of a version, unless there is one with the same ID. Returns whether it was inserted.
-pub fn insert_trace(writer: &Writer, version: TaskVersionRowId, trace: &TraceLine) -> Result<bool> {
+/// Inserts a trace of a version. Fails if there is one with the same ID.
+pub fn insert_trace(writer: &Writer, version: TaskVersionRowId, trace: &TraceLine) -> Result<()> {
     const SQL: &str = "INSERT INTO task_traces (uuid, task_version, model, reward, graded_at, build, qa)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (uuid) DO NOTHING";
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let (reward, graded_at) = trace.graded.map(|(reward, at)| (reward, at.0)).unzip();
     let qa = row::to_json(&trace.qa)?;
     let values = (trace.id, version, &trace.model, reward, graded_at, trace.build, qa);
-    Ok(writer.execute(SQL, values)? == 1)
+    writer.execute(SQL, values)?;
+    Ok(())
 }
 
 /// Returns the version of the trace with this ID.

@@ -301,7 +301,8 @@ fn platform_ends_what_a_former_buyer_has_begun() {
         let (owner, actor) = (former(writer)?, Actor::Platform);
         let published = opportunities::publish(writer, &owner, actor, (draft, kind));
         assert_eq!(refusal(published), "marketplace_role_required");
-        let created = opportunities::create(writer, &owner, actor, (Uuid::from_u128(3), kind), &fields("New"));
+        let created =
+            opportunities::create(writer, &owner, actor, (Uuid::from_u128(3), kind), &fields("New"));
         assert_eq!(refusal(created), "marketplace_role_required");
         opportunities::close(writer, &owner, actor, (draft, kind))?;
         project_bids::complete(writer, &owner, actor, Uuid::from_u128(1))?;
