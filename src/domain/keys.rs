@@ -25,7 +25,7 @@ string_enum! {
     KeyOperation {
         /// Changes the time of expiry.
         ChangeExpiry = "change_expiry",
-        /// Replaces the key by a new one. Both are valid for a while.
+        /// Replaces the key with a new one. Both are valid for a while.
         Rotate = "rotate",
         /// Ends the key at its time of expiry. Only a due step does this.
         Expire = "expire",

@@ -97,7 +97,7 @@ string_enum! {
     AssetTypeOperation {
         /// Lets vendors create assets of the kind.
         Enable = "enable",
-        /// Lets no vendor create assets of the kind.
+        /// Stops vendors from creating assets of the kind.
         Disable = "disable",
         /// Announces the retirement, or changes what was announced.
         Deprecate = "deprecate",

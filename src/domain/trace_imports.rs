@@ -44,7 +44,7 @@ string_enum! {
         Running = "running",
         /// All lines were read. Some may have been rejected.
         Completed = "completed",
-        /// The file could not be read to its end. What was imported until then stays.
+        /// The file could not be read completely. What was imported until then stays.
         Failed = "failed",
     }
 }

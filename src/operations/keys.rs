@@ -139,7 +139,7 @@ pub fn change_expiry(
     writer.emit(key.team, id, &EventData::KeyExpiryChanged(KeyData::from(&key)))
 }
 
-/// Replaces a key, of a team or of an operator, by a new one with the same name. The new key is valid at once,
+/// Replaces a key, of a team or of an operator, with a new one of the same name. The new key is valid at once,
 /// and expires at `expires_at`, or else lives as long as the replaced one would have. The replaced key stays
 /// valid for `keys.rotation_overlap_hours`, unless it expires earlier anyway. Returns the ID of the new key and
 /// the key itself, which cannot be shown again.
