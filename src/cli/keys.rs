@@ -38,7 +38,7 @@ pub enum KeyCommand {
         #[command(flatten)]
         format: ListFormat,
     },
-    /// Replace an API key by a new one and print it. It is shown only once.
+    /// Replace an API key with a new one and print it. It is shown only once.
     ///
     /// The replaced key stays valid for the hours of the setting `keys.rotation_overlap_hours`, unless it expires
     /// earlier. The new key has the same name, and lives as long as the replaced one would have.

@@ -64,14 +64,18 @@ pub enum TeamCommand {
         /// New name, which no other team has in any case.
         name: String,
     },
-    /// Replace the marketplace roles of a team. Without a role, the team keeps what it has, and cannot change it.
+    /// Replace the marketplace roles of a team. A team that loses a role keeps its records, but can no longer change
+    /// them.
     #[command(after_help = "Example:\n  marketplace team roles \"Acme Data\" --role vendor --role buyer")]
     Roles {
         /// ID or name of the team.
         team: String,
-        /// Marketplace role: vendor or buyer. Repeat the option for both; without it, the team has none.
-        #[arg(long = "role", value_name = "ROLE", value_parser = parse_role)]
+        /// Marketplace role: vendor or buyer. Repeat the option for both.
+        #[arg(long = "role", value_name = "ROLE", value_parser = parse_role, required_unless_present = "none")]
         roles: Vec<Role>,
+        /// Remove all roles.
+        #[arg(long, conflicts_with = "roles")]
+        none: bool,
     },
     /// Change the seller tier of a team.
     #[command(after_help = "Example:\n  marketplace team tier \"Acme Data\" 2")]
@@ -146,12 +150,13 @@ impl TeamCommand {
                 })?;
                 print_line(format_args!("renamed {team} to {}", renamed.name));
             }
-            TeamCommand::Roles { team, roles } => {
+            TeamCommand::Roles { team, roles, .. } => {
                 let changed = options.open_market(false)?.write_blocking(|writer| {
                     operations::teams::set_roles(writer, Platform::of_process(), team, roles)
                 })?;
                 let roles: Vec<&str> = changed.roles().into_iter().map(StringEnum::as_str).collect();
-                print_line(format_args!("roles of {team}: {}", roles.join(", ")));
+                let names = if roles.is_empty() { "none".to_owned() } else { roles.join(", ") };
+                print_line(format_args!("roles of {team}: {names}"));
             }
             TeamCommand::Tier { team, tier } => {
                 options.open_market(false)?.write_blocking(|writer| {

@@ -39,6 +39,8 @@ pub struct Grant {
     pub revoked_at: Option<Timestamp>,
     /// Time of use; `None` if not used.
     pub consumed_at: Option<Timestamp>,
+    /// Time of expiry, once the step has recorded it. The grant stays expired if the clock jumps back.
+    pub expired_at: Option<Timestamp>,
 }
 
 string_enum! {
@@ -98,12 +100,13 @@ impl Grant {
         }
     }
 
-    /// Returns the state of the grant until its time of expiry.
+    /// Returns the state of the grant until its step records that it has expired.
     pub const fn state_until_expiry(&self) -> GrantState {
-        match (self.consumed_at, self.revoked_at) {
-            (Some(_), _) => GrantState::Consumed,
-            (None, Some(_)) => GrantState::Revoked,
-            (None, None) => GrantState::Open,
+        match (self.consumed_at, self.revoked_at, self.expired_at) {
+            (Some(_), _, _) => GrantState::Consumed,
+            (None, Some(_), _) => GrantState::Revoked,
+            (None, None, Some(_)) => GrantState::Expired,
+            (None, None, None) => GrantState::Open,
         }
     }
 }

@@ -25,7 +25,7 @@ string_enum! {
     KeyOperation {
         /// Changes the time of expiry.
         ChangeExpiry = "change_expiry",
-        /// Replaces the key by a new one. Both are valid for a while.
+        /// Replaces the key with a new one. Both are valid for a while.
         Rotate = "rotate",
         /// Ends the key at its time of expiry. Only a due step does this.
         Expire = "expire",
@@ -77,6 +77,8 @@ pub struct KeyTimes {
     pub rotated_at: Option<Timestamp>,
     /// Time at which the key was revoked; `None` unless revoked.
     pub revoked_at: Option<Timestamp>,
+    /// Time of expiry, once the step has recorded it. The key stays expired if the clock jumps back.
+    pub expired_at: Option<Timestamp>,
 }
 
 impl KeyTimes {
@@ -91,12 +93,13 @@ impl KeyTimes {
         }
     }
 
-    /// Returns the status of the key until its time of expiry.
+    /// Returns the status of the key until its step records that it has expired.
     pub const fn status_until_expiry(&self) -> KeyStatus {
-        match (self.revoked_at, self.rotated_at) {
-            (Some(_), _) => KeyStatus::Revoked,
-            (None, Some(_)) => KeyStatus::Rotated,
-            (None, None) => KeyStatus::Active,
+        match (self.revoked_at, self.expired_at, self.rotated_at) {
+            (Some(_), _, _) => KeyStatus::Revoked,
+            (None, Some(_), _) => KeyStatus::Expired,
+            (None, None, Some(_)) => KeyStatus::Rotated,
+            (None, None, None) => KeyStatus::Active,
         }
     }
 
@@ -135,6 +138,7 @@ mod tests {
             expires_at: expires.map(Timestamp),
             rotated_at: None,
             revoked_at: None,
+            expired_at: None,
         }
     }
 
@@ -156,6 +160,9 @@ mod tests {
         let mut key = key(0, Some(60));
         assert_eq!(key.status(Timestamp(59)), KeyStatus::Active);
         assert_eq!(key.status(Timestamp(60)), KeyStatus::Expired);
+        key.expired_at = Some(Timestamp(60));
+        assert_eq!(key.status(Timestamp(59)), KeyStatus::Expired, "the clock jumped back");
+        key.expired_at = None;
         key.rotated_at = Some(Timestamp(1));
         assert_eq!(key.status(Timestamp(59)), KeyStatus::Rotated);
         key.revoked_at = Some(Timestamp(2));

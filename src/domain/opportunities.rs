@@ -133,7 +133,7 @@ pub struct Opportunity {
 }
 
 /// Optional facts about an opportunity. Stored as JSON with these names.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OpportunityMetadata {
     /// Minimum budget in US dollars.

@@ -33,7 +33,7 @@ const MAX_TAGS: usize = 20;
 const MAX_BUDGET: f64 = 1e9;
 
 /// The fields of an opportunity that its owner sets.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct OpportunityFields {
     /// Title, one line of 1 to [`MAX_TITLE`] characters.
     pub title: String,

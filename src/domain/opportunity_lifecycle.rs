@@ -5,7 +5,7 @@ use crate::string_enum::{StringEnum, string_enum};
 
 string_enum! {
     /// An operation on an opportunity that exists.
-    Operation {
+    OpportunityOperation {
         /// Replaces any field.
         Update = "update",
         /// Sets a later deadline.
@@ -24,14 +24,14 @@ string_enum! {
 /// Vendors can read canceled opportunities, so only one that was published can be canceled. A draft that is
 /// given up is closed, which no vendor can see.
 impl StateMachine for OpportunityStatus {
-    type Operation = Operation;
+    type Operation = OpportunityOperation;
 
     fn name(self) -> &'static str {
         self.as_str()
     }
 
-    fn after(self, operation: Operation) -> Option<OpportunityStatus> {
-        use {Operation as O, OpportunityStatus as S};
+    fn after(self, operation: OpportunityOperation) -> Option<OpportunityStatus> {
+        use {OpportunityOperation as O, OpportunityStatus as S};
         Some(match (operation, self) {
             (O::Update, S::Draft) => S::Draft,
             (O::ExtendDeadline, S::Published) | (O::Publish, S::Draft) => S::Published,

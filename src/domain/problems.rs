@@ -1,5 +1,8 @@
 //! The problems with a request body, which its parser and an operation find together.
 
+use std::ops::RangeInclusive;
+
+use super::texts::{self, Lines};
 use crate::error::{Error, LocSegment, Problem, Result};
 
 /// The problems with a body that were found so far.
@@ -30,6 +33,13 @@ impl Problems {
     /// Adds a problem.
     pub fn push(&mut self, problem: Problem) {
         self.0.push(problem);
+    }
+
+    /// Adds what is wrong with a text, if anything is. See [`texts::find_problem`].
+    pub fn check_text(&mut self, path: &[&str], text: &str, lengths: RangeInclusive<usize>, lines: Lines) {
+        if let Some(problem) = texts::find_problem(path, text, lengths, lines) {
+            self.push(problem);
+        }
     }
 
     /// Adds problems with an object in the body to those with the body. `path` leads to the object.

@@ -31,7 +31,7 @@ const MAX_FILE_BYTES: u64 = 1_000_000_000_000;
 
 string_enum! {
     /// An operation on a bid that exists.
-    Operation {
+    BidOperation {
         /// The vendor withdraws the bid.
         Withdraw = "withdraw",
         /// The buyer accepts the bid.
@@ -47,14 +47,14 @@ string_enum! {
 
 /// An accepted bid cannot be withdrawn, because the buyer relies on it.
 impl StateMachine for BidStatus {
-    type Operation = Operation;
+    type Operation = BidOperation;
 
     fn name(self) -> &'static str {
         self.as_str()
     }
 
-    fn after(self, operation: Operation) -> Option<BidStatus> {
-        use {BidStatus as S, Operation as O};
+    fn after(self, operation: BidOperation) -> Option<BidStatus> {
+        use {BidOperation as O, BidStatus as S};
         Some(match (operation, self) {
             (O::Withdraw, S::Submitted) => S::Withdrawn,
             (O::Accept, S::Submitted) => S::Accepted,

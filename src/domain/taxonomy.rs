@@ -49,10 +49,19 @@ pub struct Deprecation {
     pub message: String,
 }
 
-impl Deprecation {
+/// The retirement of an asset kind: as it was announced, and whether it took place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retirement {
+    /// What was announced.
+    pub announced: Deprecation,
+    /// Time of retirement, once it was recorded. The kind stays retired if the clock jumps back.
+    pub retired_at: Option<Timestamp>,
+}
+
+impl Retirement {
     /// Whether the kind is retired at `now`.
     pub fn is_retired(&self, now: Timestamp) -> bool {
-        self.retires_at <= now
+        self.retired_at.is_some() || self.announced.retires_at <= now
     }
 }
 
@@ -88,7 +97,7 @@ string_enum! {
     AssetTypeOperation {
         /// Lets vendors create assets of the kind.
         Enable = "enable",
-        /// Lets no vendor create assets of the kind.
+        /// Stops vendors from creating assets of the kind.
         Disable = "disable",
         /// Announces the retirement, or changes what was announced.
         Deprecate = "deprecate",
@@ -127,15 +136,15 @@ impl StateMachine for AssetTypeState {
     }
 }
 
-impl AssetType {
-    /// Returns the state at the time `now`.
-    pub fn state(&self, now: Timestamp) -> AssetTypeState {
-        let stage = match &self.deprecation {
+impl AssetTypeState {
+    /// Returns the state at the time `now` of a kind with this retirement, if one was announced.
+    pub fn new(is_enabled: bool, retirement: Option<&Retirement>, now: Timestamp) -> AssetTypeState {
+        let stage = match retirement {
             None => AssetTypeStage::Current,
-            Some(deprecation) if deprecation.is_retired(now) => AssetTypeStage::Retired,
+            Some(retirement) if retirement.is_retired(now) => AssetTypeStage::Retired,
             Some(_) => AssetTypeStage::Deprecated,
         };
-        AssetTypeState { is_enabled: self.is_enabled, stage }
+        AssetTypeState { is_enabled, stage }
     }
 }
 

@@ -41,9 +41,9 @@ pub struct Team {
     pub closed_at: Option<Timestamp>,
 }
 
-/// Whether two names of teams count as the same: if they differ at most in case.
-pub fn is_same_name(a: &str, b: &str) -> bool {
-    a == b || a.to_lowercase() == b.to_lowercase()
+/// Returns the key by which a team is found: its name in lower case. Names with the same key count as the same.
+pub fn name_key(name: &str) -> String {
+    name.to_lowercase()
 }
 
 /// Returns the marketplace roles that a team has.

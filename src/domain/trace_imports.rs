@@ -9,6 +9,7 @@ use super::{
     quality_runs::RunStatus,
     task_quality::QaResult,
     tasks::{QaAgent, QaVerdict},
+    texts::{self, Lines},
     time::Timestamp,
 };
 use crate::string_enum::string_enum;
@@ -18,6 +19,9 @@ pub const MAX_LINE_BYTES: usize = 1_000_000;
 
 /// Maximum number of lines that are read for one transaction, and thus of traces that are in memory.
 pub const MAX_BATCH_LINES: usize = 1_000;
+
+/// Number of bytes after which a batch ends, even in the middle of a line that is too long.
+pub const MAX_BATCH_BYTES: u64 = 8_000_000;
 
 /// Maximum number of rejected lines that an import keeps with their messages. All are counted.
 pub const MAX_KEPT_PROBLEMS: usize = 100;
@@ -40,7 +44,7 @@ string_enum! {
         Running = "running",
         /// All lines were read. Some may have been rejected.
         Completed = "completed",
-        /// The file could not be read to its end. What was imported until then stays.
+        /// The file could not be read completely. What was imported until then stays.
         Failed = "failed",
     }
 }
@@ -65,6 +69,17 @@ pub struct RejectedLine {
     pub line: u64,
     /// What was wrong.
     pub message: String,
+}
+
+/// Where the next line of a file begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinePosition {
+    /// Number of bytes before it.
+    pub offset: u64,
+    /// Number of lines before it, with blank ones.
+    pub lines_read: u64,
+    /// Whether the position is in a line that is too long, whose rest is skipped.
+    pub is_in_long_line: bool,
 }
 
 /// The task version that a line names.
@@ -127,13 +142,13 @@ impl TraceLine {
             message.truncate(message.floor_char_boundary(MAX_MESSAGE));
             message
         })?;
-        let is_name = |text: &String| {
-            !text.is_empty() && text.chars().count() <= MAX_NAME && !text.chars().any(char::is_control)
-        };
-        if ![&fields.external_id, &fields.model].into_iter().flatten().all(is_name) {
-            return Err(format!(
-                "`external_id` and `model` must have 1 to {MAX_NAME} characters and no control characters."
-            ));
+        for (field, text) in [("external_id", &fields.external_id), ("model", &fields.model)] {
+            let text = text.as_deref();
+            if let Some(problem) =
+                text.and_then(|text| texts::find_problem(&[field], text, 1..=MAX_NAME, Lines::One))
+            {
+                return Err(problem.msg);
+            }
         }
         let version = match (fields.task_version_id, fields.external_id, fields.version) {
             (Some(id), None, None) => VersionName::Id(id),
@@ -190,8 +205,8 @@ mod tests {
         for (change, expected) in [
             (json!({"reward": 1.5}), "from 0 to 1"),
             (json!({"reward": null}), "or neither"),
-            (json!({"model": ""}), "1 to 200 characters"),
-            (json!({"model": "x".repeat(201)}), "1 to 200 characters"),
+            (json!({"model": ""}), "must not be blank"),
+            (json!({"model": "x".repeat(201)}), "at most 200"),
             (json!({"build_version": -1}), "not a trace"),
             (json!({"rewards": 1}), "unknown field `rewards`"),
             (json!({"x".repeat(2_000): 1}), "unknown field"),

@@ -211,6 +211,14 @@ impl Platform {
         Ok(Buyer(BuyerAccess::Platform(Arc::new(team))))
     }
 
+    /// Returns the proof to end, in the name of a team, what it has begun as a buyer. Unlike [`Platform::buyer`], it
+    /// exists for a team that no longer has the buyer role, too; operations that begin something refuse it. Fails if
+    /// the team was closed.
+    pub fn former_buyer(self, team: Team) -> Result<Buyer> {
+        check_open(&team)?;
+        Ok(Buyer(BuyerAccess::Platform(Arc::new(team))))
+    }
+
     /// Returns the proof to act in the name of the team that sells a listing.
     pub fn vendor_of_listing(self, rows: &store::Reader, listing: Uuid) -> Result<Vendor> {
         let found = store::teams::find_vendor_of_listing(rows, listing)?;
@@ -236,6 +244,13 @@ impl Buyer {
     /// Returns the row ID of the team.
     pub fn team_row_id(&self) -> TeamRowId {
         self.team().row_id
+    }
+
+    /// Fails if the team does not have the buyer role and the mutual NDA now. Operations that begin something check
+    /// it, since [`Platform::former_buyer`] does not.
+    pub fn check_is_current(&self) -> Result<()> {
+        check_buyer_role(self.team())?;
+        check_nda(self.team())
     }
 
     /// Returns the requester of the team's reads and writes.

@@ -5,16 +5,19 @@ use super::{access::Platform, notifications};
 use crate::{
     domain::{
         assets::Kind,
+        collections::Collection,
         due_steps::{StepKind, StepSubject},
-        events::{AssetTypeData, AssetTypeDeprecatedData, EventData},
+        events::{AffectedTeams, AssetTypeData, AssetTypeDeprecatedData, EventData, MAX_LISTED_IDS},
         notifications::NotificationType,
+        problems::Problems,
         state_machine::StateMachine,
-        taxonomy::{AssetType, AssetTypeOperation, AssetTypeState, Deprecation},
+        taxonomy::{AssetType, AssetTypeOperation, AssetTypeState, Deprecation, Retirement},
+        texts::Lines,
         time::Timestamp,
     },
     error::{Error, Problem, Result},
     market::Writer,
-    store,
+    store::{self, notifications::BulkNotification},
     string_enum::StringEnum,
 };
 
@@ -32,32 +35,34 @@ pub struct DeprecationInput<'a> {
     pub message: &'a str,
 }
 
-/// Creates or replaces an asset kind. If its deprecation is announced, it retires at the announced time.
+/// Creates or replaces an asset kind. If its deprecation is announced, it retires at the announced time, unless it
+/// has retired already.
 pub fn set(writer: &Writer, _: Platform, asset_type: &AssetType) -> Result<()> {
-    store::taxonomy::upsert_asset_type(writer.rows, asset_type)?;
-    store::taxonomy::queue_listings(writer.rows, asset_type.kind)?;
+    write(writer, asset_type)?;
     let subject = store::taxonomy::asset_type_row_id(writer.rows, asset_type.kind)?;
-    match &asset_type.deprecation {
-        Some(deprecation) => writer.schedule(StepKind::AssetTypeRetires, subject, deprecation.retires_at),
-        None => writer.unschedule(StepKind::AssetTypeRetires, subject),
+    match find_retirement(writer, asset_type.kind)? {
+        Some(Retirement { announced, retired_at: None }) => {
+            writer.schedule(StepKind::AssetTypeRetires, subject, announced.retires_at)
+        }
+        _ => writer.unschedule(StepKind::AssetTypeRetires, subject),
     }
 }
 
+fn write(writer: &Writer, asset_type: &AssetType) -> Result<()> {
+    store::taxonomy::upsert_asset_type(writer.rows, asset_type)?;
+    store::taxonomy::queue_listings(writer.rows, asset_type.kind)
+}
+
 /// Decides whether vendors can create assets of a kind. Those that exist stay.
-pub fn set_enabled(
-    writer: &mut Writer,
-    platform: Platform,
-    kind: Kind,
-    is_enabled: bool,
-) -> Result<AssetType> {
-    let mut asset_type = find(writer, kind)?;
+pub fn set_enabled(writer: &mut Writer, _: Platform, kind: Kind, is_enabled: bool) -> Result<AssetType> {
+    let (mut asset_type, state) = find(writer, kind)?;
     let operation = if is_enabled { AssetTypeOperation::Enable } else { AssetTypeOperation::Disable };
-    let after = check(&asset_type, operation, writer.now)?;
-    if after == asset_type.state(writer.now) {
+    let after = state.check(operation)?;
+    if after == state {
         return Ok(asset_type);
     }
     asset_type.is_enabled = after.is_enabled;
-    set(writer, platform, &asset_type)?;
+    write(writer, &asset_type)?;
     let data = AssetTypeData { asset_type: kind };
     let event = if is_enabled { EventData::AssetTypeEnabled } else { EventData::AssetTypeDisabled };
     writer.emit(None, kind.as_str(), &event(data))?;
@@ -72,8 +77,8 @@ pub fn deprecate(
     kind: Kind,
     input: &DeprecationInput,
 ) -> Result<AssetType> {
-    let mut asset_type = find(writer, kind)?;
-    check(&asset_type, AssetTypeOperation::Deprecate, writer.now)?;
+    let (mut asset_type, state) = find(writer, kind)?;
+    state.check(AssetTypeOperation::Deprecate)?;
     let deprecated_at = asset_type.deprecation.as_ref().map_or(writer.now, |earlier| earlier.deprecated_at);
     let deprecation = check_input(input, deprecated_at, writer.now)?;
     if asset_type.deprecation.as_ref() == Some(&deprecation) {
@@ -83,16 +88,26 @@ pub fn deprecate(
     set(writer, platform, &asset_type)?;
     let Deprecation { retires_at, accepts_new_listings, message, .. } = deprecation;
     let text = format!("{} will be retired at {retires_at}. {message}", asset_type.label);
-    let vendors = store::taxonomy::list_vendors(writer.rows, kind)?;
-    let notification = NotificationType::AssetTypeDeprecated;
-    notifications::send_to_all(writer, &vendors, notification, "Asset type deprecated", &text)?;
+    let (count, team_ids) = store::taxonomy::find_vendors(writer.rows, kind, MAX_LISTED_IDS)?;
+    if notifications::are_sent(writer) {
+        let notification = BulkNotification {
+            kind: NotificationType::AssetTypeDeprecated,
+            text: ("Asset type deprecated", &text),
+            owner: None,
+            link: None,
+            opportunity: None,
+            seed: writer.new_id(Collection::Notifications),
+            created_at: writer.now,
+        };
+        store::taxonomy::notify_vendors(writer.rows, kind, &notification)?;
+    }
     let data = AssetTypeDeprecatedData {
         asset_type: kind,
         deprecated_at,
         retires_at,
         accepts_new_listings,
         message,
-        notified_teams: vendors.len() as u64,
+        vendors: AffectedTeams { count, team_ids },
     };
     writer.emit(None, kind.as_str(), &EventData::AssetTypeDeprecated(data))?;
     Ok(asset_type)
@@ -100,19 +115,14 @@ pub fn deprecate(
 
 fn check_input(input: &DeprecationInput, deprecated_at: Timestamp, now: Timestamp) -> Result<Deprecation> {
     let message = input.message.trim();
-    let mut problems = Vec::new();
+    let mut problems = Problems::default();
     if input.retires_at <= now {
         let rule =
             format!("The kind would have retired at {}. Choose a time in the future.", input.retires_at);
         problems.push(Problem::body(&["retires_at"], "greater_than", rule));
     }
-    if message.is_empty() || message.chars().count() > MAX_MESSAGE {
-        let rule = format!("The message must have 1 to {MAX_MESSAGE} characters.");
-        problems.push(Problem::body(&["message"], "string_too_long", rule));
-    }
-    if !problems.is_empty() {
-        return Err(Error::Invalid(problems));
-    }
+    problems.check_text(&["message"], message, 1..=MAX_MESSAGE, Lines::Many);
+    problems.into_result()?;
     Ok(Deprecation {
         deprecated_at,
         retires_at: input.retires_at,
@@ -122,13 +132,13 @@ fn check_input(input: &DeprecationInput, deprecated_at: Timestamp, now: Timestam
 }
 
 /// Retires a deprecated kind now, earlier than announced.
-pub fn retire(writer: &mut Writer, platform: Platform, kind: Kind) -> Result<AssetType> {
-    let mut asset_type = find(writer, kind)?;
-    check(&asset_type, AssetTypeOperation::Retire, writer.now)?;
+pub fn retire(writer: &mut Writer, _: Platform, kind: Kind) -> Result<AssetType> {
+    let (mut asset_type, state) = find(writer, kind)?;
+    state.check(AssetTypeOperation::Retire)?;
     if let Some(deprecation) = &mut asset_type.deprecation {
         deprecation.retires_at = writer.now;
     }
-    set(writer, platform, &asset_type)?;
+    write(writer, &asset_type)?;
     let subject = store::taxonomy::asset_type_row_id(writer.rows, kind)?;
     writer.unschedule(StepKind::AssetTypeRetires, subject)?;
     record_retirement(writer, kind)?;
@@ -139,21 +149,29 @@ pub fn retire(writer: &mut Writer, platform: Platform, kind: Kind) -> Result<Ass
 pub fn retire_when_due(writer: &mut Writer, subject: StepSubject) -> Result<()> {
     let kind = store::taxonomy::find_asset_type(writer.rows, subject)?
         .ok_or_else(|| Error::internal("an asset kind that retires does not exist"))?;
-    record_retirement(writer, kind)
+    match find_retirement(writer, kind)? {
+        Some(Retirement { retired_at: None, .. }) => record_retirement(writer, kind),
+        _ => Ok(()),
+    }
 }
 
 /// Records that a kind has retired: the listings with such assets say so from now on.
 fn record_retirement(writer: &Writer, kind: Kind) -> Result<()> {
+    store::taxonomy::record_retirement(writer.rows, kind, writer.now)?;
     store::taxonomy::queue_listings(writer.rows, kind)?;
     writer.emit(None, kind.as_str(), &EventData::AssetTypeRetired(AssetTypeData { asset_type: kind }))
 }
 
-fn find(writer: &Writer, kind: Kind) -> Result<AssetType> {
+/// Returns a kind and its state.
+fn find(writer: &Writer, kind: Kind) -> Result<(AssetType, AssetTypeState)> {
     let found = store::taxonomy::asset_types(writer.rows)?.into_iter().find(|found| found.kind == kind);
-    found.ok_or_else(|| Error::not_found(format!("asset type {}", kind.as_str())))
+    let asset_type = found.ok_or_else(|| Error::not_found(format!("asset type {}", kind.as_str())))?;
+    let retirement = find_retirement(writer, kind)?;
+    let state = AssetTypeState::new(asset_type.is_enabled, retirement.as_ref(), writer.now);
+    Ok((asset_type, state))
 }
 
-/// Checks that the state of a kind allows an operation.
-fn check(asset_type: &AssetType, operation: AssetTypeOperation, now: Timestamp) -> Result<AssetTypeState> {
-    asset_type.state(now).check(operation)
+/// Returns the announced retirement of a kind.
+fn find_retirement(writer: &Writer, kind: Kind) -> Result<Option<Retirement>> {
+    Ok(store::taxonomy::deprecations(writer.rows)?.remove(&kind))
 }

@@ -16,7 +16,7 @@ use crate::{
         listing_lifecycle::Operation,
         listings::{Actor, LifecycleStage},
         row_ids::{AssetRowId, GroupRowId},
-        taxonomy::Deprecation,
+        taxonomy::Retirement,
     },
     error::{Error, Result, StateCode},
     market::{CheckContext, Reader, Writer},
@@ -29,8 +29,8 @@ use crate::{
     string_enum::StringEnum,
 };
 
-/// Announced deprecations of asset kinds.
-pub type Deprecations = BTreeMap<Kind, Deprecation>;
+/// Announced retirements of asset kinds.
+pub type Deprecations = BTreeMap<Kind, Retirement>;
 
 /// The filter of a list of assets.
 #[derive(Clone, Debug)]
@@ -122,7 +122,7 @@ pub fn filter_kinds(
 
 /// Whether assets of this kind may still be attached to listings.
 pub fn accepts_new_listings(deprecations: &Deprecations, kind: Kind) -> bool {
-    deprecations.get(&kind).is_none_or(|deprecation| deprecation.accepts_new_listings)
+    deprecations.get(&kind).is_none_or(|retirement| retirement.announced.accepts_new_listings)
 }
 
 /// Returns a page of the team's assets, with counts of all matching assets.

@@ -175,7 +175,7 @@ pub fn complete(writer: &mut Writer, _: Platform, row_id: EstimationRowId, readi
         let message = "The repository was measured, and a quote is in your estimations.";
         (EstimationStatus::Estimated, format!("Quote ready: {name}"), message)
     } else if ended.failure_message.is_some() {
-        let message = "The estimation says why. Request another one when that is fixed.";
+        let message = "The estimation says why. Fix the cause, and then request another estimation.";
         (EstimationStatus::Failed, format!("{name} could not be read"), message)
     } else {
         let message = "Nothing was measured in the repository that has a rate.";

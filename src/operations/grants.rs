@@ -12,9 +12,11 @@ use crate::{
         due_steps::StepKind,
         events::{EventData, UploadGrantData},
         grants::{GRANT_HOURS, Grant, GrantOperation, GrantState},
+        problems::Problems,
         row_ids::GrantRowId,
         state_machine::StateMachine,
         teams::{Team, TeamRowId},
+        texts::Lines,
         time::Timestamp,
     },
     error::{Error, GoneCode, Result},
@@ -24,6 +26,9 @@ use crate::{
 
 /// Length of a token, in characters.
 const TOKEN_LENGTH: usize = 32;
+
+/// Maximum number of characters of the title of a codebase to create.
+const MAX_TITLE: usize = 200;
 
 /// Error message for a grant that has been used.
 pub const GRANT_USED: &str = "The upload grant has already been used. Request another one.";
@@ -53,10 +58,9 @@ pub fn create(writer: &mut Writer, grant: &GrantInput) -> Result<(GrantRowId, St
             .map(|group| group.row_id)
             .ok_or_else(|| Error::not_found(format!("group {name:?} of the team {team_name:?}")))
     });
-    let title = grant.title.trim();
-    if title.is_empty() || title.chars().count() > 200 {
-        return Err(Error::Conflict("the title must have 1 to 200 characters".to_owned()));
-    }
+    let (mut problems, title) = (Problems::default(), grant.title.trim());
+    problems.check_text(&["title"], title, 1..=MAX_TITLE, Lines::One);
+    problems.into_result()?;
     let limit = writer.settings.blobs.max_upload_bytes;
     let new = Grant {
         row_id: GrantRowId(0),
@@ -70,6 +74,7 @@ pub fn create(writer: &mut Writer, grant: &GrantInput) -> Result<(GrantRowId, St
         expires_at: writer.now.plus_micros(GRANT_HOURS * 3600 * 1_000_000),
         revoked_at: None,
         consumed_at: None,
+        expired_at: None,
     };
     let mut token = URL_SAFE_NO_PAD.encode(writer.entropy.random_secret());
     token.truncate(TOKEN_LENGTH);
@@ -116,6 +121,7 @@ pub fn expire(writer: &mut Writer, row_id: GrantRowId) -> Result<()> {
     if !grant.state_until_expiry().allows(GrantOperation::Expire) {
         return Ok(());
     }
+    store::grants::expire(writer.rows, row_id, writer.now)?;
     discard_upload(writer, row_id)?;
     writer.emit(Some(grant.team), grant.id, &EventData::UploadGrantExpired(UploadGrantData::from(&grant)))
 }

@@ -10,9 +10,11 @@ use crate::{
         due_steps::StepKind,
         events::{EventData, KeyData, KeyRotatedData},
         keys::{KeyOperation, KeyStatus, KeyTimes},
+        problems::Problems,
         row_ids::KeyRowId,
         state_machine::StateMachine,
         teams::TeamRowId,
+        texts::Lines,
         time::Timestamp,
     },
     error::{Error, Problem, Result},
@@ -66,8 +68,10 @@ fn insert(
     name: &str,
     expires_at: Option<Timestamp>,
 ) -> Result<(Uuid, String)> {
-    check_name(name)?;
-    check_expiry(writer.now, expires_at)?;
+    let mut problems = Problems::default();
+    problems.check_text(&["name"], name, 1..=MAX_NAME, Lines::One);
+    problems.collect(check_expiry(writer.now, expires_at))?;
+    problems.into_result()?;
     let mut secret = URL_SAFE_NO_PAD.encode(writer.entropy.random_secret());
     secret.truncate(SECRET_LENGTH);
     let prefix = if team.is_some() { PREFIX } else { OPERATOR_PREFIX };
@@ -92,19 +96,11 @@ fn insert(
     Ok((id, key))
 }
 
-fn check_name(name: &str) -> Result<()> {
-    if !name.trim().is_empty() && name.chars().count() <= MAX_NAME && !name.chars().any(char::is_control) {
-        return Ok(());
-    }
-    let rule = format!("The name of a key must have 1 to {MAX_NAME} characters and no control characters.");
-    Err(Error::invalid(Problem::body(&["name"], "string_too_long", rule)))
-}
-
 fn check_expiry(now: Timestamp, expires_at: Option<Timestamp>) -> Result<()> {
     match expires_at {
         Some(at) if at <= now => {
             let message = format!("The key would have expired at {at}. Choose a time in the future.");
-            Err(Error::Conflict(message))
+            Err(Error::invalid(Problem::body(&["expires_at"], "greater_than", message)))
         }
         _ => Ok(()),
     }
@@ -143,7 +139,7 @@ pub fn change_expiry(
     writer.emit(key.team, id, &EventData::KeyExpiryChanged(KeyData::from(&key)))
 }
 
-/// Replaces a key, of a team or of an operator, by a new one with the same name. The new key is valid at once,
+/// Replaces a key, of a team or of an operator, with a new one of the same name. The new key is valid at once,
 /// and expires at `expires_at`, or else lives as long as the replaced one would have. The replaced key stays
 /// valid for `keys.rotation_overlap_hours`, unless it expires earlier anyway. Returns the ID of the new key and
 /// the key itself, which cannot be shown again.
@@ -178,10 +174,12 @@ pub fn rotate(
 /// for longer.
 pub fn expire(writer: &mut Writer, row_id: KeyRowId) -> Result<()> {
     let found = store::keys::find_by_row_id(writer.rows, row_id)?;
-    let key = found.ok_or_else(|| Error::internal("a key that expires does not exist"))?;
+    let mut key = found.ok_or_else(|| Error::internal("a key that expires does not exist"))?;
     if !key.status_until_expiry().allows(KeyOperation::Expire) {
         return Ok(());
     }
+    key.expired_at = Some(writer.now);
+    store::keys::update_times(writer.rows, &key)?;
     writer.emit(key.team, key.id, &EventData::KeyExpired(KeyData::from(&key)))
 }
 

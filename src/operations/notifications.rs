@@ -1,7 +1,5 @@
 //! Notifications of a team.
 
-use uuid::Uuid;
-
 use super::access::Member;
 use crate::{
     domain::{
@@ -14,7 +12,7 @@ use crate::{
     market::{Reader, Writer},
     store::{
         self,
-        notifications::{BulkNotification, NewNotification, Notification},
+        notifications::{NewNotification, Notification},
     },
 };
 
@@ -92,23 +90,6 @@ pub fn send(
     message: &str,
 ) -> Result<()> {
     send_notice(writer, team, &Notice::new(kind, title, message))
-}
-
-/// Like [`send`], for many teams: one statement inserts all of their notifications.
-pub fn send_to_all(
-    writer: &Writer,
-    teams: &[TeamRowId],
-    kind: NotificationType,
-    title: &str,
-    message: &str,
-) -> Result<()> {
-    if writer.is_replay || writer.is_quiet() {
-        return Ok(());
-    }
-    let new_id = |team: &TeamRowId| (*team, writer.new_id(Collection::Notifications));
-    let recipients: Vec<(TeamRowId, Uuid)> = teams.iter().map(new_id).collect();
-    let notification = BulkNotification { kind, title, message, created_at: writer.now };
-    store::notifications::insert_for_all(writer.rows, &recipients, &notification)
 }
 
 /// Returns the team's newest notifications, and the number of all its unread notifications.

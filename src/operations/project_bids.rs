@@ -15,7 +15,7 @@ use crate::{
         notifications::NotificationType,
         opportunities::{Bid, BidEvent, BidStatus, Opportunity, OpportunityKind, OpportunityStatus},
         problems::Problems,
-        project_bids::{BidFields, MAX_DELIVERY_TASKSETS, Operation},
+        project_bids::{BidFields, BidOperation, MAX_DELIVERY_TASKSETS},
         row_ids::TasksetRowId,
         state_machine::StateMachine,
         teams::TeamRowId,
@@ -110,7 +110,7 @@ pub fn withdraw_all(writer: &mut Writer, _: Platform, actor: Actor, team: TeamRo
 }
 
 fn withdraw_found(writer: &mut Writer, bid: &Bid, opportunity: &Opportunity, actor: Actor) -> Result<Bid> {
-    let withdrawn = advance(writer, bid, Operation::Withdraw, (Party::Vendor, "Bid withdrawn"), None)?;
+    let withdrawn = advance(writer, bid, BidOperation::Withdraw, (Party::Vendor, "Bid withdrawn"), None)?;
     emit(writer, &withdrawn, opportunity, actor, EventData::ProjectBidWithdrawn)?;
     Ok(withdrawn)
 }
@@ -123,7 +123,7 @@ pub fn accept(writer: &mut Writer, buyer: &Buyer, actor: Actor, id: Uuid) -> Res
         return Err(Error::Conflict(message.to_owned()));
     }
     let accepted =
-        advance(writer, &bid, Operation::Accept, (Party::Platform, "Accepted by the buyer"), None)?;
+        advance(writer, &bid, BidOperation::Accept, (Party::Platform, "Accepted by the buyer"), None)?;
     emit(writer, &accepted, &opportunity, actor, EventData::ProjectBidAccepted)?;
     notify_vendor(writer, &accepted, &opportunity, NotificationType::ProjectBidAccepted)?;
     Ok(accepted)
@@ -132,10 +132,24 @@ pub fn accept(writer: &mut Writer, buyer: &Buyer, actor: Actor, id: Uuid) -> Res
 /// Declines a submitted bid.
 pub fn decline(writer: &mut Writer, buyer: &Buyer, actor: Actor, id: Uuid) -> Result<Bid> {
     let (bid, opportunity) = find_received(writer, buyer, id)?;
-    let declined =
-        advance(writer, &bid, Operation::Decline, (Party::Platform, "Declined by the buyer"), None)?;
-    emit(writer, &declined, &opportunity, actor, EventData::ProjectBidDeclined)?;
-    notify_vendor(writer, &declined, &opportunity, NotificationType::ProjectBidDeclined)?;
+    decline_found(writer, &bid, &opportunity, actor)
+}
+
+/// Declines all submitted bids on the project opportunities of a team that closes. Returns their number.
+pub fn decline_all(writer: &mut Writer, _: Platform, actor: Actor, owner: TeamRowId) -> Result<u64> {
+    let undecided = store::opportunities::list_undecided_bids(writer.rows, owner)?;
+    for id in &undecided {
+        let (bid, opportunity) = find_with_opportunity(writer, *id)?;
+        decline_found(writer, &bid, &opportunity, actor)?;
+    }
+    Ok(undecided.len() as u64)
+}
+
+fn decline_found(writer: &mut Writer, bid: &Bid, opportunity: &Opportunity, actor: Actor) -> Result<Bid> {
+    let event = (Party::Platform, "Declined by the buyer");
+    let declined = advance(writer, bid, BidOperation::Decline, event, None)?;
+    emit(writer, &declined, opportunity, actor, EventData::ProjectBidDeclined)?;
+    notify_vendor(writer, &declined, opportunity, NotificationType::ProjectBidDeclined)?;
     Ok(declined)
 }
 
@@ -148,9 +162,10 @@ pub fn deliver(
     delivery_taskset_ids: &[Uuid],
 ) -> Result<Bid> {
     let (bid, opportunity) = find_own(writer, vendor.team_row_id(), id)?;
-    bid.status.check(Operation::Deliver)?;
+    bid.status.check(BidOperation::Deliver)?;
     let tasksets = resolve_tasksets(writer, vendor.team_row_id(), delivery_taskset_ids)?;
-    let delivered = advance(writer, &bid, Operation::Deliver, (Party::Vendor, "Delivered"), Some(&tasksets))?;
+    let delivered =
+        advance(writer, &bid, BidOperation::Deliver, (Party::Vendor, "Delivered"), Some(&tasksets))?;
     emit(writer, &delivered, &opportunity, actor, EventData::ProjectBidDelivered)?;
     Ok(delivered)
 }
@@ -158,8 +173,8 @@ pub fn deliver(
 /// Accepts the delivery of a bid. No money moves.
 pub fn complete(writer: &mut Writer, buyer: &Buyer, actor: Actor, id: Uuid) -> Result<Bid> {
     let (bid, opportunity) = find_received(writer, buyer, id)?;
-    let event = (Party::Platform, "Delivery accepted as done");
-    let completed = advance(writer, &bid, Operation::Complete, event, None)?;
+    let event = (Party::Platform, "Delivery accepted by the buyer");
+    let completed = advance(writer, &bid, BidOperation::Complete, event, None)?;
     emit(writer, &completed, &opportunity, actor, EventData::ProjectBidCompleted)?;
     Ok(completed)
 }
@@ -168,7 +183,7 @@ pub fn complete(writer: &mut Writer, buyer: &Buyer, actor: Actor, id: Uuid) -> R
 fn advance(
     writer: &mut Writer,
     bid: &Bid,
-    operation: Operation,
+    operation: BidOperation,
     (party, event): (Party, &str),
     delivery_tasksets: Option<&[TasksetRowId]>,
 ) -> Result<Bid> {
@@ -189,8 +204,13 @@ fn advance(
 
 /// Returns the team's own bid, and its opportunity.
 fn find_own(writer: &Writer, team: TeamRowId, id: Uuid) -> Result<(Bid, Opportunity)> {
-    let found = store::opportunities::find_bid(writer.rows, id)?;
-    let bid = found.filter(|bid| bid.team_row_id == team).ok_or_else(not_found)?;
+    let (bid, opportunity) = find_with_opportunity(writer, id)?;
+    if bid.team_row_id == team { Ok((bid, opportunity)) } else { Err(not_found()) }
+}
+
+/// Returns a bid of any team, and its opportunity.
+fn find_with_opportunity(writer: &Writer, id: Uuid) -> Result<(Bid, Opportunity)> {
+    let bid = store::opportunities::find_bid(writer.rows, id)?.ok_or_else(not_found)?;
     let opportunity = store::opportunities::find(writer.rows, bid.opportunity_id, OpportunityKind::Project)?;
     Ok((bid, opportunity.ok_or_else(not_found)?))
 }

@@ -13,6 +13,7 @@ use crate::{
         events::{EventData, TaskBuildData, TaskData, TaskVersionData, TasksetData},
         problems::Problems,
         tasks::{BuildStatus, Column, ColumnKind, VersionStage, VersionState},
+        texts::Lines,
     },
     error::{Error, Problem, Result, excerpt},
     market::Writer,
@@ -88,7 +89,7 @@ pub struct VersionInput {
 /// Creates a taskset with these columns. Returns its ID.
 pub fn create_taskset(writer: &mut Writer, vendor: &Vendor, name: &str, columns: &[Column]) -> Result<Uuid> {
     let mut problems = Problems::default();
-    check_text(&mut problems, "name", name, MAX_NAME);
+    problems.check_text(&["name"], name, 1..=MAX_NAME, Lines::One);
     check_columns(&mut problems, columns);
     problems.into_result()?;
     let id = writer.new_id(Collection::Tasksets);
@@ -100,22 +101,24 @@ pub fn create_taskset(writer: &mut Writer, vendor: &Vendor, name: &str, columns:
 }
 
 fn check_columns(problems: &mut Problems, columns: &[Column]) {
-    let mut add = |kind: &'static str, rule: String| problems.push(Problem::body(&["columns"], kind, rule));
+    let add = |problems: &mut Problems, kind: &'static str, rule: String| {
+        problems.push(Problem::body(&["columns"], kind, rule));
+    };
     if columns.len() > MAX_COLUMNS {
-        add("too_long", format!("A taskset can have at most {MAX_COLUMNS} columns."));
+        add(problems, "too_long", format!("A taskset can have at most {MAX_COLUMNS} columns."));
     }
     for (index, column) in columns.iter().take(MAX_COLUMNS).enumerate() {
         let name = excerpt(&column.name);
-        if !is_text(&column.name, MAX_LABEL) || !is_text(&column.label, MAX_LABEL) {
-            let rule = "The name and the label of a column must have 1 to";
-            add("string_too_long", format!("{rule} {MAX_LABEL} characters and no control characters."));
+        for (field, text) in [("name", &column.name), ("label", &column.label)] {
+            let path = ["columns", &index.to_string(), field];
+            problems.check_text(&path, text, 1..=MAX_LABEL, Lines::One);
         }
         if (column.kind == ColumnKind::Derived) != column.derives.is_some() {
             let rule = format!("{name:?}: state `derives` with the kind `derived`, and only then.");
-            add("value_error", rule);
+            add(problems, "value_error", rule);
         }
         if columns[..index].iter().any(|earlier| earlier.name == column.name) {
-            add("value_error", format!("The column {name:?} occurs more than once."));
+            add(problems, "value_error", format!("The column {name:?} occurs more than once."));
         }
     }
 }
@@ -157,17 +160,20 @@ pub fn add_task(writer: &mut Writer, vendor: &Vendor, taskset: Uuid, task: &Task
 
 fn check_task(taskset: &Taskset, task: &TaskInput) -> Result<()> {
     let mut problems = Problems::default();
-    check_text(&mut problems, "name", &task.name, MAX_NAME);
+    problems.check_text(&["name"], &task.name, 1..=MAX_NAME, Lines::One);
     if let Some(external_id) = &task.external_id {
-        check_text(&mut problems, "external_id", external_id, MAX_NAME);
+        problems.check_text(&["external_id"], external_id, 1..=MAX_NAME, Lines::One);
     }
     if task.description.as_ref().is_some_and(|text| text.chars().count() > MAX_DESCRIPTION) {
         let rule = format!("The description can have at most {MAX_DESCRIPTION} characters.");
         problems.push(Problem::body(&["description"], "string_too_long", rule));
     }
-    if task.tags.len() > MAX_TAGS || !task.tags.iter().all(|tag| is_text(tag, MAX_LABEL)) {
-        let rule = format!("A task can have up to {MAX_TAGS} tags of 1 to {MAX_LABEL} characters.");
+    if task.tags.len() > MAX_TAGS {
+        let rule = format!("A task can have at most {MAX_TAGS} tags.");
         problems.push(Problem::body(&["tags"], "too_long", rule));
+    }
+    for (index, tag) in task.tags.iter().take(MAX_TAGS).enumerate() {
+        problems.check_text(&["tags", &index.to_string()], tag, 1..=MAX_LABEL, Lines::One);
     }
     check_size(&mut problems, "column_values", &task.column_values, MAX_VALUES_BYTES)?;
     for (name, value) in task.column_values.iter().take(MAX_COLUMNS) {
@@ -286,17 +292,6 @@ fn find_taskset(writer: &Writer, vendor: &Vendor, id: Uuid) -> Result<Taskset> {
 fn find_task(writer: &Writer, vendor: &Vendor, id: Uuid) -> Result<OwnedTask> {
     let found = store::task_changes::find_task(writer.rows, vendor.team_row_id(), id)?;
     found.filter(|task| task.deleted_at.is_none()).ok_or_else(|| Error::not_found("task"))
-}
-
-fn is_text(text: &str, max: usize) -> bool {
-    !text.trim().is_empty() && text.chars().count() <= max && !text.chars().any(char::is_control)
-}
-
-fn check_text(problems: &mut Problems, field: &str, text: &str, max: usize) {
-    if !is_text(text, max) {
-        let rule = format!("`{field}` must have 1 to {max} characters and no control characters.");
-        problems.push(Problem::body(&[field], "string_too_long", rule));
-    }
 }
 
 fn check_size(

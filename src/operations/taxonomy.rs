@@ -5,7 +5,8 @@ use crate::{
     domain::{
         events::{EventData, InventoryTagData, LabelData},
         problems::Problems,
-        taxonomy::{AssetType, InventoryTag, Label, Language},
+        taxonomy::{AssetType, InventoryTag, Label, Language, Retirement},
+        texts::Lines,
     },
     error::{Error, Problem, Result},
     market::{Reader, Writer},
@@ -36,10 +37,20 @@ pub fn content_tags(reader: &Reader, _: &AuthenticatedTeam) -> Result<Vec<Label>
     store::taxonomy::content_tags(reader.rows)
 }
 
-/// Returns the asset types: those that are not deprecated, and those whose deprecation was announced.
-pub fn asset_types(reader: &Reader, _: &AuthenticatedTeam) -> Result<(Vec<AssetType>, Vec<AssetType>)> {
-    let all = store::taxonomy::asset_types(reader.rows)?;
-    Ok(all.into_iter().partition(|kind| kind.deprecation.is_none()))
+/// Returns the asset types: those that are not deprecated, and those whose retirement was announced.
+pub fn asset_types(
+    reader: &Reader,
+    _: &AuthenticatedTeam,
+) -> Result<(Vec<AssetType>, Vec<(AssetType, Retirement)>)> {
+    let mut deprecations = store::taxonomy::deprecations(reader.rows)?;
+    let (mut active, mut deprecated) = (Vec::new(), Vec::new());
+    for kind in store::taxonomy::asset_types(reader.rows)? {
+        match deprecations.remove(&kind.kind) {
+            None => active.push(kind),
+            Some(retirement) => deprecated.push((kind, retirement)),
+        }
+    }
+    Ok((active, deprecated))
 }
 
 /// Returns all programming languages that codebases and filters can name.
@@ -101,7 +112,7 @@ pub fn update_inventory_tag(writer: &mut Writer, _: Platform, tag: &InventoryTag
 }
 
 fn check_label(slug: &str, label: &str) -> Result<()> {
-    let mut problems = Vec::new();
+    let mut problems = Problems::default();
     let is_slug = slug
         .bytes()
         .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_' || byte == b'-');
@@ -110,26 +121,16 @@ fn check_label(slug: &str, label: &str) -> Result<()> {
             format!("A slug must have 1 to {MAX_SLUG} lowercase letters, digits, hyphens, and underscores.");
         problems.push(Problem::body(&["slug"], "string_pattern_mismatch", rule));
     }
-    if let Some(problem) = check_text("label", label, MAX_LABEL) {
-        problems.push(problem);
-    }
-    if problems.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
+    problems.check_text(&["label"], label, 1..=MAX_LABEL, Lines::One);
+    problems.into_result()
 }
 
 fn check_inventory_tag(tag: &InventoryTag) -> Result<()> {
     let mut problems = Problems::default();
     problems.collect(check_label(&tag.slug, &tag.label))?;
-    let description = check_text("description", &tag.description, MAX_DESCRIPTION);
-    let category = check_text("category", &tag.category, MAX_LABEL);
-    description.into_iter().chain(category).for_each(|problem| problems.push(problem));
+    problems.check_text(&["description"], &tag.description, 1..=MAX_DESCRIPTION, Lines::One);
+    problems.check_text(&["category"], &tag.category, 1..=MAX_LABEL, Lines::One);
     problems.into_result()
-}
-
-fn check_text(field: &str, text: &str, max: usize) -> Option<Problem> {
-    let is_valid =
-        !text.trim().is_empty() && text.chars().count() <= max && !text.chars().any(char::is_control);
-    let rule = || format!("`{field}` must have 1 to {max} characters and no control characters.");
-    (!is_valid).then(|| Problem::body(&[field], "string_too_long", rule()))
 }
 
 fn check_is_new(what: &str, slug: &str, exists: bool) -> Result<()> {

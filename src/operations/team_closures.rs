@@ -16,8 +16,8 @@ use crate::{
     store,
 };
 
-/// Closes a team. Its name stays reserved. Fails if the team owes a delivery: a project bid of it was accepted,
-/// and is not delivered yet.
+/// Closes a team. Its name stays reserved. Fails if the team owes a delivery, that is, if a project bid of it was
+/// accepted and is not delivered yet, or if it has not accepted a delivery of another team yet.
 pub fn close(writer: &mut Writer, platform: Platform, actor: Actor, team: &str) -> Result<Team> {
     let mut team = teams::resolve_open(writer.rows, team)?;
     check_owes_nothing(writer, &team)?;
@@ -28,6 +28,7 @@ pub fn close(writer: &mut Writer, platform: Platform, actor: Actor, team: &str) 
         cancelled_purchases: purchase_changes::cancel_all(writer, team.row_id, actor)? as u64,
         withdrawn_offers: offer_changes::withdraw_all(writer, team.row_id, actor)? as u64,
         withdrawn_bids: project_bids::withdraw_all(writer, platform, actor, team.row_id)?,
+        declined_bids: project_bids::decline_all(writer, platform, actor, team.row_id)?,
         ended_opportunities: opportunities::end_all(writer, platform, actor, team.row_id)?,
         archived_listings: archive_listings(writer, &vendor, actor)?,
         revoked_keys: keys::revoke_all(writer, team.row_id)?,
@@ -40,17 +41,26 @@ pub fn close(writer: &mut Writer, platform: Platform, actor: Actor, team: &str) 
 }
 
 fn check_owes_nothing(writer: &Writer, team: &Team) -> Result<()> {
-    match store::teams::count_owed_deliveries(writer.rows, team.row_id)? {
-        0 => Ok(()),
-        owed => Err(Error::Conflict(format!(
-            "The team {:?} owes {owed} deliveries: project bids that were accepted and not delivered yet. Record \
-             their deliveries first.",
+    let owed = store::teams::count_owed_deliveries(writer.rows, team.row_id)?;
+    let undecided = store::teams::count_undecided_deliveries(writer.rows, team.row_id)?;
+    if owed > 0 {
+        return Err(Error::Conflict(format!(
+            "Number of deliveries that the team {:?} owes: {owed}. Their project bids were accepted and are not \
+             delivered yet. Record the deliveries first.",
             team.name
-        ))),
+        )));
     }
+    if undecided > 0 {
+        return Err(Error::Conflict(format!(
+            "Number of deliveries that the team {:?} has not accepted: {undecided}. Complete their project bids \
+             first.",
+            team.name
+        )));
+    }
+    Ok(())
 }
 
-/// Archives all listings of a team, which ends their offers and pending purchases. Those in review are withdrawn
+/// Archives all listings of a team, which declines their offers. Those in review are withdrawn
 /// first. Returns the number of listings.
 fn archive_listings(writer: &mut Writer, vendor: &Vendor, actor: Actor) -> Result<u64> {
     let listings = store::listings::list_unarchived(writer.rows, vendor.team_row_id())?;

@@ -8,7 +8,8 @@ use crate::{
         collections::Collection,
         events::{EventData, TeamData, TeamPayoutSetupData},
         problems::Problems,
-        teams::{Role, Team, TeamRowId, is_same_name, roles},
+        teams::{Role, Team, TeamRowId, roles},
+        texts::{self, Lines},
         time::Timestamp,
     },
     error::{Error, Problem, Result},
@@ -78,11 +79,10 @@ pub fn create(writer: &mut Writer, team: &TeamInput) -> Result<Uuid> {
 /// Returns a valid name without surrounding space.
 fn parse_name(text: &str) -> Result<&str> {
     let name = text.trim();
-    if !name.is_empty() && name.chars().count() <= MAX_NAME && !name.chars().any(char::is_control) {
-        return Ok(name);
+    match texts::find_problem(&["name"], name, 1..=MAX_NAME, Lines::One) {
+        None => Ok(name),
+        Some(problem) => Err(Error::invalid(problem)),
     }
-    let rule = format!("A team name must have 1 to {MAX_NAME} characters and no control characters.");
-    Err(Error::invalid(Problem::body(&["name"], "string_too_long", rule)))
 }
 
 fn check_tier(tier: u8) -> Result<()> {
@@ -95,9 +95,8 @@ fn check_tier(tier: u8) -> Result<()> {
 
 /// Checks that no other team than `team` has the name, in any case. Names of closed teams stay reserved.
 fn check_name_is_free(rows: &store::Reader, name: &str, team: Option<TeamRowId>) -> Result<()> {
-    let teams = store::teams::list(rows)?;
-    let is_other = |other: &&Team| Some(other.row_id) != team && is_same_name(&other.name, name);
-    match teams.iter().find(is_other) {
+    let same = store::teams::list_by_name_key(rows, name)?;
+    match same.iter().find(|other| Some(other.row_id) != team) {
         None => Ok(()),
         Some(other) => Err(Error::Conflict(format!(
             "There is already a team {:?} with the ID {}. Names of teams are unique regardless of case, so choose \
@@ -120,18 +119,12 @@ pub fn resolve(rows: &store::Reader, id_or_name: &str) -> Result<Team> {
     }
     let exact = store::teams::list_by_name(rows, id_or_name)?;
     let mut found = match exact.len() {
-        0 => {
-            let mut others = store::teams::list(rows)?;
-            if !others.iter().any(|team| is_same_name(&team.name, id_or_name)) {
-                return Err(unknown_team(id_or_name, &others));
-            }
-            others.retain(|team| is_same_name(&team.name, id_or_name));
-            others
-        }
+        0 => store::teams::list_by_name_key(rows, id_or_name)?,
         _ => exact,
     };
     match (found.pop(), found.is_empty()) {
         (Some(team), true) => Ok(team),
+        (None, _) => Err(unknown_team(id_or_name, &store::teams::list(rows)?)),
         (last, _) => {
             let ids: Vec<String> = found.iter().chain(&last).map(|team| team.id.to_string()).collect();
             let message =

@@ -7,13 +7,14 @@
 use std::{
     collections::HashMap,
     fs::File,
-    io::{BufReader, Read, Seek, SeekFrom},
+    io::{self, BufReader, Read, Seek, SeekFrom},
 };
 
 use uuid::Uuid;
 
 use super::{
     access::{Platform, check_open},
+    cleanup,
     running_job::{JobError, JobResult, RunningJob},
     trace_lines::{Batch, LineReader},
 };
@@ -43,11 +44,14 @@ use crate::{
 /// Number of bytes of a file that are in memory in addition to a line.
 const BUFFER_BYTES: usize = 65_536;
 
+/// Number of bytes of an upload after which the space of the disk is checked again.
+const SPACE_CHECK_BYTES: usize = 16_000_000;
+
 /// Maximum number of imports in a list.
 const MAX_LISTED: usize = 100;
 
 /// Message of an import whose file cannot be read on any attempt. The cause is logged.
-const UNREADABLE: &str = "The file could not be read to its end. Import the traces again.";
+const UNREADABLE: &str = "The file could not be read completely. Import the traces again.";
 
 /// Uploads a file with graded traces of a taskset, and enqueues its import. Each line is a JSON object with
 /// `trace_id`, the version (`task_version_id`, or `external_id` and `version`), `build_version`, and optionally
@@ -60,10 +64,10 @@ pub fn start(
     source: &mut dyn Read,
 ) -> Result<Uuid> {
     market.read_blocking(|reader| find_taskset(reader.rows, taskset).map(|_| ()))?;
-    market.ensure_space(0)?;
     let max_bytes = market.settings().blobs.max_upload_bytes;
     // One byte more than allowed, to notice that there is more.
-    let mut limited = source.take(max_bytes.saturating_add(1));
+    let limited = source.take(max_bytes.saturating_add(1));
+    let mut limited = SpaceChecked { source: limited, market, checked: 0 };
     let id = market.clock().new_id(Collection::Uploads);
     let written = market.blobs().put_upload(id, &mut limited).map_err(Error::internal)?;
     let recorded = if written.size_bytes > max_bytes {
@@ -88,6 +92,27 @@ pub fn start(
         let _ = market.blobs().remove_upload(id);
     }
     recorded
+}
+
+/// A source of a file that is written to the disk. Fails when the disk has no space for more.
+struct SpaceChecked<'a, R> {
+    source: R,
+    market: &'a Market,
+    /// Number of bytes that can be read until the next check.
+    checked: usize,
+}
+
+impl<R: Read> Read for SpaceChecked<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.checked == 0 {
+            self.market.ensure_space(SPACE_CHECK_BYTES as u64).map_err(io::Error::other)?;
+            self.checked = SPACE_CHECK_BYTES;
+        }
+        let length = buffer.len().min(self.checked);
+        let count = self.source.read(&mut buffer[..length])?;
+        self.checked -= count;
+        Ok(count)
+    }
 }
 
 fn record_upload(writer: &Writer, taskset: &Taskset, upload: &NewUpload) -> Result<Uuid> {
@@ -126,11 +151,13 @@ pub fn run(job: &RunningJob) -> JobResult {
     let row_id = job.trace_import_row_id();
     let find = |reader: &Reader| store::trace_imports::find_by_row_id(reader.rows, row_id);
     let Some(mut import) = job.market().read_blocking(find)? else { return job.finish(|_| Ok(())) };
-    let file = fetch(job.market(), &import)?;
+    // The file of an import that has ended is deleted.
+    let Some(upload) = import.upload else { return job.finish(|_| Ok(())) };
+    let file = fetch(job.market(), upload, import.size_bytes)?;
     let mut source = File::open(file.path()).map_err(Error::internal)?;
-    source.seek(SeekFrom::Start(import.next_offset)).map_err(Error::internal)?;
+    source.seek(SeekFrom::Start(import.position.offset)).map_err(Error::internal)?;
     let source = BufReader::with_capacity(BUFFER_BYTES, source);
-    let mut lines = LineReader::new(source, import.next_offset, import.lines_read);
+    let mut lines = LineReader::new(source, import.position);
     loop {
         job.wait_for_turn()?;
         let batch = lines.read_batch().map_err(Error::internal)?;
@@ -139,8 +166,9 @@ pub fn run(job: &RunningJob) -> JobResult {
             import_batch(writer, &mut import, &batch)?;
             if batch.is_last {
                 end(writer, &mut import, None)?;
+            } else {
+                store::trace_imports::update(writer.rows, &import)?;
             }
-            store::trace_imports::update(writer.rows, &import)?;
             Ok(batch.is_last)
         })?;
         if is_last {
@@ -154,18 +182,17 @@ pub fn give_up(job: &RunningJob) -> JobResult {
     job.finish(|writer| {
         let found = store::trace_imports::find_by_row_id(writer.rows, job.trace_import_row_id())?;
         let Some(mut import) = found else { return Ok(()) };
-        end(writer, &mut import, Some(UNREADABLE.to_owned()))?;
-        store::trace_imports::update(writer.rows, &import)
+        end(writer, &mut import, Some(UNREADABLE.to_owned()))
     })
 }
 
 /// Returns the uploaded file, from another store if it is there.
-fn fetch(market: &Market, import: &TraceImport) -> std::result::Result<UploadFile, JobError> {
+fn fetch(market: &Market, upload: Uuid, size_bytes: u64) -> std::result::Result<UploadFile, JobError> {
     let mut reservation = None;
     if !market.blobs().receives_parts() {
-        reservation = Some(market.reserve_space(import.size_bytes)?);
+        reservation = Some(market.reserve_space(size_bytes)?);
     }
-    let file = market.blobs().fetch_upload(import.upload).map_err(Error::internal)?;
+    let file = market.blobs().fetch_upload(upload).map_err(Error::internal)?;
     drop(reservation);
     Ok(file)
 }
@@ -186,8 +213,7 @@ fn import_batch(writer: &Writer, import: &mut TraceImport, batch: &Batch) -> Res
     import.counts.rejected += rejected.len() as u64;
     let kept = MAX_KEPT_PROBLEMS.saturating_sub(import.problems.len());
     import.problems.extend(rejected.into_iter().take(kept));
-    import.next_offset = batch.next_offset;
-    import.lines_read = batch.lines_read;
+    import.position = batch.end;
     import.status = TraceImportStatus::Running;
     import.started_at.get_or_insert(writer.now);
     Ok(())
@@ -250,12 +276,15 @@ fn find_mismatch(trace: &TraceLine, version: &TracedVersion, now: Timestamp) -> 
         .then(|| "`reward` must be 0 or 1, since the task is binarized.".to_owned())
 }
 
-/// Ends an import with one event about all of its traces.
+/// Ends an import with one event about all of its traces, and discards its file; the next cleanup deletes it.
 fn end(writer: &Writer, import: &mut TraceImport, error: Option<String>) -> Result<()> {
     let status = if error.is_some() { TraceImportStatus::Failed } else { TraceImportStatus::Completed };
     import.status = status;
     import.finished_at = Some(writer.now);
     import.error = error;
+    store::trace_imports::update(writer.rows, import)?;
+    store::trace_imports::discard_upload(writer.rows, import.row_id)?;
+    cleanup::enqueue(writer)?;
     let (team, taskset_id): (TeamRowId, Uuid) = store::tasksets::find_owner(writer.rows, import.taskset)?;
     let data = TracesImportedData {
         import_id: import.id,

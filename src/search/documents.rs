@@ -11,7 +11,7 @@ use crate::{
         listings::{LifecycleStage, ListingRowId},
         money::Cents,
         scale::Scale,
-        taxonomy::Deprecation,
+        taxonomy::Retirement,
     },
     error::Result,
     store::{self, Reader},
@@ -26,8 +26,8 @@ pub struct Taxonomy {
     pub labels: BTreeMap<String, String>,
     /// Names of languages, by slug.
     pub languages: BTreeMap<String, String>,
-    /// Announced deprecations of asset kinds.
-    pub deprecations: BTreeMap<Kind, Deprecation>,
+    /// Announced retirements of asset kinds.
+    pub deprecations: BTreeMap<Kind, Retirement>,
 }
 
 impl Taxonomy {

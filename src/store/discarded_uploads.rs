@@ -17,7 +17,7 @@ pub fn discard(writer: &Writer, grant: GrantRowId) -> Result<()> {
 
 /// Discards the pending uploads of all grants that were revoked or have expired.
 pub fn discard_abandoned(writer: &Writer, now: Timestamp) -> Result<()> {
-    discard_where(writer, "(revoked_at IS NOT NULL OR expires_at <= ?1)", now.0)
+    discard_where(writer, "(revoked_at IS NOT NULL OR expired_at IS NOT NULL OR expires_at <= ?1)", now.0)
 }
 
 fn discard_where(writer: &Writer, condition: &str, parameter: i64) -> Result<()> {
@@ -43,7 +43,7 @@ fn discard_where(writer: &Writer, condition: &str, parameter: i64) -> Result<()>
 pub fn has_any(reader: &Reader, now: Timestamp) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (SELECT 1 FROM discarded_uploads) OR EXISTS (
              SELECT 1 FROM upload_grants WHERE upload IS NOT NULL AND consumed_at IS NULL
-                 AND (revoked_at IS NOT NULL OR expires_at <= ?1))";
+                 AND (revoked_at IS NOT NULL OR expired_at IS NOT NULL OR expires_at <= ?1))";
     reader.query_one(SQL, [now.0], |row| row.get(0))
 }
 

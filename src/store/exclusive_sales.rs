@@ -109,9 +109,7 @@ pub fn set_exclusivity(
         writer.execute("UPDATE assets SET exclusivity = ?2 WHERE id = ?1", (asset, value))?;
         inventory::upsert_row(writer, *asset)?;
     }
-    for listing in writer.query_all(LISTINGS, [purchase], |row| row.get(0))? {
-        index_queue::enqueue(writer, listing)?;
-    }
+    index_queue::enqueue_all(writer, LISTINGS, [purchase])?;
     Ok(changed.into_iter().map(|(_, id)| id).collect())
 }
 

@@ -18,7 +18,7 @@ use crate::{
 
 const COLUMNS: &str =
     "id, uuid, team, title, exclusivity, group_id, max_bytes, created_at, expires_at, revoked_at,
-    consumed_at, upload, reference, file_name, size_bytes, sha256";
+    consumed_at, expired_at, upload, reference, file_name, size_bytes, sha256";
 
 /// A pending upload, made with a grant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +44,7 @@ fn read_grant(row: &rusqlite::Row) -> rusqlite::Result<(Grant, Option<PendingUpl
         expires_at: row::time(row, "expires_at")?,
         revoked_at: row::optional_time(row, "revoked_at")?,
         consumed_at: row::optional_time(row, "consumed_at")?,
+        expired_at: row::optional_time(row, "expired_at")?,
     };
     let Some(id) = row.get::<_, Option<Uuid>>("upload")? else { return Ok((grant, None)) };
     let upload = Upload {
@@ -158,5 +159,11 @@ pub fn mark_consumed(writer: &Writer, grant: GrantRowId, upload: Uuid, at: Times
 /// Records that a grant was revoked.
 pub fn revoke(writer: &Writer, grant: GrantRowId, at: Timestamp) -> Result<()> {
     writer.execute("UPDATE upload_grants SET revoked_at = ?2 WHERE id = ?1", (grant, at.0))?;
+    Ok(())
+}
+
+/// Records that a grant has expired.
+pub fn expire(writer: &Writer, grant: GrantRowId, at: Timestamp) -> Result<()> {
+    writer.execute("UPDATE upload_grants SET expired_at = ?2 WHERE id = ?1", (grant, at.0))?;
     Ok(())
 }

@@ -20,6 +20,18 @@ pub fn enqueue(writer: &Writer, listing: ListingRowId) -> Result<()> {
     Ok(())
 }
 
+/// Queues the listings of a query for the index: it returns their row IDs.
+pub(in crate::store) fn enqueue_all(
+    writer: &Writer,
+    listings: &str,
+    parameters: impl rusqlite::Params,
+) -> Result<()> {
+    for listing in writer.query_all(listings, parameters, |row| row.get(0))? {
+        enqueue(writer, listing)?;
+    }
+    Ok(())
+}
+
 /// Returns the oldest changes after `change`: each listing with the number of its latest change, in ascending
 /// order.
 pub fn list_after(reader: &Reader, change: i64, limit: usize) -> Result<Vec<(ListingRowId, i64)>> {

@@ -24,9 +24,10 @@ pub struct KeyValidity {
     pub row_id: KeyRowId,
     /// Whether the key comes from a fixture, which contains it in plain text.
     pub is_fixture: bool,
-    /// Time at which the key expires; `None` if never.
+    /// Time from which the key has expired; `None` if never. The earliest time if a step has recorded it, so that
+    /// the key stays expired when the clock jumps back.
     pub expires_at: Option<Timestamp>,
-    /// Time at which the key was revoked; `None` unless revoked.
+    /// Time from which the key is revoked; `None` unless revoked. The earliest time, for the same reason.
     pub revoked_at: Option<Timestamp>,
 }
 
@@ -50,8 +51,9 @@ fn read_owner(row: &rusqlite::Row) -> rusqlite::Result<KeyOwner> {
 /// revoked.
 pub fn find_by_digest(reader: &Reader, digest: &[u8; 32]) -> Result<Option<(KeyOwner, KeyValidity)>> {
     let sql = format!(
-        "SELECT {}, k.id AS key_id, k.kind, k.is_fixture, k.expires_at,
-             coalesce(k.revoked_at, t.closed_at) AS revoked_at
+        "SELECT {}, k.id AS key_id, k.kind, k.is_fixture,
+             iif(k.expired_at IS NULL, k.expires_at, 0) AS expires_at,
+             iif(coalesce(k.revoked_at, t.closed_at) IS NULL, NULL, 0) AS revoked_at
          FROM keys k LEFT JOIN teams t ON t.id = k.team WHERE k.digest = ?1",
         teams::COLUMNS
     );
@@ -144,7 +146,8 @@ pub fn insert(writer: &Writer, key: &NewKey) -> Result<KeyRowId> {
     Ok(KeyRowId(row_id))
 }
 
-const TIMES: &str = "SELECT id, uuid, team, name, created_at, expires_at, rotated_at, revoked_at FROM keys";
+const TIMES: &str =
+    "SELECT id, uuid, team, name, created_at, expires_at, rotated_at, revoked_at, expired_at FROM keys";
 
 fn read_times(row: &rusqlite::Row) -> rusqlite::Result<KeyTimes> {
     Ok(KeyTimes {
@@ -156,6 +159,7 @@ fn read_times(row: &rusqlite::Row) -> rusqlite::Result<KeyTimes> {
         expires_at: row::optional_time(row, "expires_at")?,
         rotated_at: row::optional_time(row, "rotated_at")?,
         revoked_at: row::optional_time(row, "revoked_at")?,
+        expired_at: row::optional_time(row, "expired_at")?,
     })
 }
 
@@ -177,11 +181,12 @@ pub fn list_unrevoked(reader: &Reader, team: TeamRowId) -> Result<Vec<KeyTimes>>
 
 /// Replaces the times of expiry, rotation, and revocation of a key.
 pub fn update_times(writer: &Writer, key: &KeyTimes) -> Result<()> {
-    const SQL: &str = "UPDATE keys SET expires_at = ?2, rotated_at = ?3, revoked_at = ?4 WHERE id = ?1";
-    let KeyTimes { row_id, expires_at, rotated_at, revoked_at, .. } = key;
-    let [expires_at, rotated_at, revoked_at] =
-        [expires_at, rotated_at, revoked_at].map(|at| at.map(|at| at.0));
-    writer.execute(SQL, (row_id, expires_at, rotated_at, revoked_at))?;
+    const SQL: &str =
+        "UPDATE keys SET expires_at = ?2, rotated_at = ?3, revoked_at = ?4, expired_at = ?5 WHERE id = ?1";
+    let KeyTimes { row_id, expires_at, rotated_at, revoked_at, expired_at, .. } = key;
+    let [expires_at, rotated_at, revoked_at, expired_at] =
+        [expires_at, rotated_at, revoked_at, expired_at].map(|at| at.map(|at| at.0));
+    writer.execute(SQL, (row_id, expires_at, rotated_at, revoked_at, expired_at))?;
     Ok(())
 }
 

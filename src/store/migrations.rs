@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use include_dir::{Dir, File, include_dir};
-use rusqlite::Connection;
+use rusqlite::{Connection, Transaction};
 use rusqlite_migration::{Error, M, MigrationDefinitionError, Migrations};
 
 use super::OpenError;
+use crate::domain::teams::name_key;
 
 /// One file per migration. Names begin with the number.
 static FILES: Dir = include_dir!("$CARGO_MANIFEST_DIR/src/store/migrations");
@@ -16,7 +17,25 @@ fn migrations() -> Migrations<'static> {
     let mut files: Vec<&'static File<'static>> = FILES.files().collect();
     files.sort_unstable_by_key(|file| file.path());
     let text = |file: &'static File<'static>| file.contents_utf8().expect("migrations are text");
-    Migrations::new(files.into_iter().map(|file| M::up(text(file))).collect())
+    let migration = |file: &'static File<'static>| match file.path().to_str() {
+        Some("0033_ended_steps.sql") => {
+            M::up_with_hook(text(file), |rows: &Transaction| Ok(fill_name_keys(rows)?))
+        }
+        _ => M::up(text(file)),
+    };
+    Migrations::new(files.into_iter().map(migration).collect())
+}
+
+/// Computes the name keys of all teams. SQL knows the case of ASCII letters only.
+fn fill_name_keys(rows: &Connection) -> rusqlite::Result<()> {
+    let mut list = rows.prepare("SELECT id, name FROM teams")?;
+    let mut update = rows.prepare("UPDATE teams SET name_key = ?2 WHERE id = ?1")?;
+    let mut teams = list.query([])?;
+    while let Some(team) = teams.next()? {
+        let name: String = team.get("name")?;
+        update.execute((team.get::<_, i64>("id")?, name_key(&name)))?;
+    }
+    Ok(())
 }
 
 /// Runs all pending migrations. If one fails, none is applied.
@@ -102,6 +121,87 @@ mod tests {
         assert_eq!(jobs, [job(refresh, 2, 4, 30), job(refresh, 3, 6, 40), job("sweep", 0, 0, 50)]);
     }
 
+    #[test]
+    fn names_and_tasks_of_earlier_versions_are_counted_and_found() {
+        let mut rows = Connection::open_in_memory().unwrap();
+        let migrations = migrations();
+        migrations.to_version(&mut rows, 32).unwrap();
+        rows.execute_batch(
+            "INSERT INTO teams (id, uuid, name, is_vendor, is_buyer, tier, created_at)
+             VALUES (1, randomblob(16), '\u{c9}lan Data', 1, 0, 1, 1), (2, randomblob(16), '\u{e9}lan DATA', 1, 0, 1, 1);
+             INSERT INTO tasksets (id, uuid, team, name, columns, created_at)
+             VALUES (1, randomblob(16), 1, 'S', '[]', 1);
+             INSERT INTO tasks (id, uuid, taskset, name, tags, binarized, column_values, activity_log, created_at, deleted_at)
+             SELECT value, randomblob(16), 1, 'T', '[]', 0, '{}', '[]', 1, iif(value = 3, 2, NULL)
+             FROM json_each('[1, 2, 3]');",
+        )
+        .unwrap();
+        migrations.to_latest(&mut rows).unwrap();
+        let count = |sql: &str| rows.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+        assert_eq!(count("SELECT count(*) FROM teams WHERE name_key = '\u{e9}lan data'"), 2);
+        assert_eq!(count("SELECT tasks FROM tasksets"), 2);
+        rows.execute_batch("UPDATE tasks SET deleted_at = 3 WHERE id < 3; DELETE FROM tasks WHERE id = 3;")
+            .unwrap();
+        assert_eq!(count("SELECT tasks FROM tasksets"), 0);
+        rows.execute_batch(
+            "UPDATE tasks SET deleted_at = NULL WHERE id = 1; DELETE FROM tasks WHERE id = 2;",
+        )
+        .unwrap();
+        assert_eq!(count("SELECT tasks FROM tasksets"), 1);
+    }
+
+    /// Imports of earlier versions kept their files.
+    #[test]
+    fn files_of_ended_imports_of_an_earlier_version_are_discarded() {
+        let mut rows = Connection::open_in_memory().unwrap();
+        let migrations = migrations();
+        migrations.to_version(&mut rows, 32).unwrap();
+        rows.execute_batch(
+            "INSERT INTO teams (id, uuid, name, is_vendor, is_buyer, tier, created_at)
+             VALUES (1, randomblob(16), 'A', 1, 0, 1, 1);
+             INSERT INTO tasksets (id, uuid, team, name, columns, created_at)
+             VALUES (1, randomblob(16), 1, 'S', '[]', 1);
+             INSERT INTO uploads (id, uuid, team, file_name, size_bytes, sha256, url, created_at)
+             VALUES (1, randomblob(16), 1, 'a', 7, printf('%064d', 1), 'traces:a', 1),
+                 (2, randomblob(16), 1, 'b', 8, printf('%064d', 1), 'traces:b', 1);
+             INSERT INTO trace_imports (id, uuid, taskset, upload, status, requested_at, finished_at)
+             VALUES (1, randomblob(16), 1, 1, 'completed', 1, 2), (2, randomblob(16), 1, 2, 'running', 1, NULL);",
+        )
+        .unwrap();
+        migrations.to_latest(&mut rows).unwrap();
+        let list = |sql: &str| -> Vec<i64> {
+            let mut statement = rows.prepare(sql).unwrap();
+            statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+        };
+        assert_eq!(list("SELECT size_bytes FROM trace_imports ORDER BY id"), [7, 8]);
+        assert_eq!(list("SELECT upload FROM trace_imports WHERE upload IS NOT NULL"), [2]);
+        assert_eq!(list("SELECT id FROM uploads"), [2]);
+        assert_eq!(list("SELECT size_bytes FROM discarded_uploads"), [7]);
+        assert_eq!(list("SELECT upload_bytes FROM team_usage"), [8]);
+    }
+
+    /// A step that was carried out is not undone by a clock that jumps back.
+    #[test]
+    fn ended_keys_of_an_earlier_version_stay_ended() {
+        let mut rows = Connection::open_in_memory().unwrap();
+        let migrations = migrations();
+        migrations.to_version(&mut rows, 32).unwrap();
+        rows.execute_batch(
+            "INSERT INTO keys (id, uuid, kind, name, digest, is_fixture, created_at, expires_at)
+             VALUES (1, randomblob(16), 'operator', 'a', randomblob(32), 0, 1, 50),
+                 (2, randomblob(16), 'operator', 'b', randomblob(32), 0, 1, 90);
+             INSERT INTO due_steps (kind, subject, due_at) VALUES ('key_expires', 2, 90);",
+        )
+        .unwrap();
+        migrations.to_latest(&mut rows).unwrap();
+        let expired = |id: i64| {
+            rows.query_row("SELECT expired_at FROM keys WHERE id = ?1", [id], |row| {
+                row.get::<_, Option<i64>>(0)
+            })
+        };
+        assert_eq!((expired(1).unwrap(), expired(2).unwrap()), (Some(50), None));
+    }
+
     /// Deadlines of earlier versions passed without a step.
     #[test]
     fn deadlines_of_published_opportunities_of_an_earlier_version_are_scheduled() {
@@ -166,7 +266,7 @@ mod tests {
         store
             .read(|rows| {
                 for (last, team, name, validity) in
-                    [(1, 2, "B", (1, false, Some(20), None)), (2, 1, "A", (7, true, None, Some(12)))]
+                    [(1, 2, "B", (1, false, Some(20), None)), (2, 1, "A", (7, true, None, Some(0)))]
                 {
                     let (owner, found) = keys::find_by_digest(rows, &digest(last))?.unwrap();
                     let KeyOwner::Team(owner) = owner else { panic!("a key of a team") };

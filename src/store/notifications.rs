@@ -6,6 +6,7 @@ use super::{Reader, Writer, row};
 use crate::{
     domain::{
         notifications::NotificationType,
+        opportunities::OpportunityKind,
         row_ids::{OpportunityRowId, ProjectBidRowId, TaskRowId},
         teams::TeamRowId,
         time::Timestamp,
@@ -69,31 +70,69 @@ pub fn insert(writer: &Writer, notification: &NewNotification) -> Result<()> {
     Ok(())
 }
 
-/// The fields of a notification that many teams receive.
+/// Notifications to insert for any number of teams.
 #[derive(Debug)]
 pub struct BulkNotification<'a> {
     /// Type of the event.
     pub kind: NotificationType,
-    /// Short title.
-    pub title: &'a str,
-    /// Text of one or two sentences.
-    pub message: &'a str,
+    /// Title and message.
+    pub text: (&'a str, &'a str),
+    /// A team with another title and message.
+    pub owner: Option<(TeamRowId, &'a str, &'a str)>,
+    /// Path of a page in an application of the platform.
+    pub link: Option<&'a str>,
+    /// The related opportunity, and its kind. The notification refers to the latest bid of its team on it, too.
+    pub opportunity: Option<(OpportunityRowId, OpportunityKind)>,
+    /// ID from which the IDs of the notifications are derived.
+    pub seed: Uuid,
     /// Time of creation.
     pub created_at: Timestamp,
 }
 
-/// Inserts a notification for each of the teams, with the given IDs, by one statement.
-pub fn insert_for_all(
+/// A query for row IDs of teams, in the column `team`, with its two parameters, ?1 and ?2.
+pub(super) type TeamQuery<'a> = (&'a str, [rusqlite::types::Value; 2]);
+
+/// Inserts a notification for each team of a query, with one statement. Memory does not depend on the number of
+/// teams: SQLite keeps at most its page cache, and writes the rest to the log.
+pub(super) fn insert_for_all(
     writer: &Writer,
-    recipients: &[(TeamRowId, Uuid)],
+    (teams, [first, second]): TeamQuery,
     notification: &BulkNotification,
 ) -> Result<()> {
-    const SQL: &str = "INSERT INTO notifications (uuid, team, type, title, message, is_read, created_at)
-         SELECT unhex(value ->> 1), value ->> 0, ?2, ?3, ?4, 0, ?5 FROM json_each(?1) ORDER BY key";
-    let BulkNotification { kind, title, message, created_at } = notification;
-    let recipients: Vec<(i64, String)> =
-        recipients.iter().map(|(team, id)| (team.0, id.simple().to_string())).collect();
-    writer.execute(SQL, (row::to_json(&recipients)?, kind.as_str(), title, message, created_at.0))?;
+    let BulkNotification { kind, text, owner, link, opportunity, seed, created_at } = notification;
+    let column = match opportunity {
+        Some((_, OpportunityKind::Project)) => "project_opportunity",
+        _ => "opportunity",
+    };
+    let sql = format!(
+        "INSERT INTO notifications (uuid, team, type, title, message, is_read, link, {column}, project_bid, created_at)
+         SELECT derived_id(?3, r.team), r.team, ?4, CASE WHEN r.team = ?7 THEN ?8 ELSE ?5 END,
+             CASE WHEN r.team = ?7 THEN ?9 ELSE ?6 END, 0, ?10, ?11,
+             (SELECT max(b.id) FROM project_bids b WHERE b.opportunity = ?11 AND b.team = r.team), ?12
+         FROM ({teams}) r ORDER BY r.team"
+    );
+    let (owner, owner_title, owner_message) = match owner {
+        Some((team, title, message)) => (Some(*team), *title, *message),
+        None => (None, "", ""),
+    };
+    let opportunity = opportunity.map(|(row_id, _)| row_id);
+    writer.execute(
+        &sql,
+        (
+            first,
+            second,
+            seed,
+            kind.as_str(),
+            text.0,
+            text.1,
+            owner,
+            owner_title,
+            owner_message,
+            link,
+            opportunity,
+            created_at.0,
+        ),
+    )?;
     Ok(())
 }
 

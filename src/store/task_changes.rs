@@ -54,7 +54,7 @@ pub fn find_task(reader: &Reader, team: TeamRowId, id: Uuid) -> Result<Option<Ow
 
 /// Returns the number of a taskset's tasks that are not deleted.
 pub fn count_tasks(reader: &Reader, taskset: TasksetRowId) -> Result<u64> {
-    const SQL: &str = "SELECT count(*) FROM tasks WHERE taskset = ?1 AND deleted_at IS NULL";
+    const SQL: &str = "SELECT tasks FROM tasksets WHERE id = ?1";
     reader.query_one(SQL, [taskset], |row| row.get(0))
 }
 

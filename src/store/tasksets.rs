@@ -52,10 +52,7 @@ pub fn queue_listings(writer: &Writer, taskset: TasksetRowId) -> Result<()> {
          FROM (SELECT id FROM assets WHERE taskset = ?1
              UNION SELECT asset FROM bundle_tasksets WHERE taskset = ?1) a
          JOIN listing_assets la ON la.asset = a.id ORDER BY la.listing";
-    for listing in writer.query_all(SQL, [taskset], |row| row.get(0))? {
-        super::index_queue::enqueue(writer, listing)?;
-    }
-    Ok(())
+    super::index_queue::enqueue_all(writer, SQL, [taskset])
 }
 
 /// Inserts a taskset and returns its row ID.

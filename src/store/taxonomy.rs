@@ -2,13 +2,19 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{Reader, Writer, row};
+use uuid::Uuid;
+
+use super::{
+    Reader, Writer,
+    notifications::{BulkNotification, insert_for_all},
+    row,
+};
 use crate::{
     domain::{
         assets::Kind,
         due_steps::StepSubject,
-        taxonomy::{AssetType, Deprecation, InventoryTag, Label, Language},
-        teams::TeamRowId,
+        taxonomy::{AssetType, Deprecation, InventoryTag, Label, Language, Retirement},
+        time::Timestamp,
     },
     error::Result,
     string_enum::StringEnum,
@@ -86,12 +92,7 @@ pub fn asset_types(reader: &Reader) -> Result<Vec<AssetType>> {
          FROM asset_types ORDER BY position";
     reader.query_all(SQL, [], |row| {
         let deprecation = match row::optional_time(row, "deprecated_at")? {
-            Some(deprecated_at) => Some(Deprecation {
-                deprecated_at,
-                retires_at: row::time(row, "retires_at")?,
-                accepts_new_listings: row.get("accepts_new_listings")?,
-                message: row.get("message")?,
-            }),
+            Some(_) => Some(read_deprecation(row)?),
             None => None,
         };
         Ok(AssetType {
@@ -104,10 +105,30 @@ pub fn asset_types(reader: &Reader) -> Result<Vec<AssetType>> {
     })
 }
 
-/// Returns the announced deprecations, by asset kind.
-pub fn deprecations(reader: &Reader) -> Result<BTreeMap<Kind, Deprecation>> {
-    let announced = asset_types(reader)?.into_iter().filter_map(|kind| Some((kind.kind, kind.deprecation?)));
-    Ok(announced.collect())
+fn read_deprecation(row: &rusqlite::Row) -> rusqlite::Result<Deprecation> {
+    Ok(Deprecation {
+        deprecated_at: row::time(row, "deprecated_at")?,
+        retires_at: row::time(row, "retires_at")?,
+        accepts_new_listings: row.get("accepts_new_listings")?,
+        message: row.get("message")?,
+    })
+}
+
+/// Returns the announced retirements, by asset kind.
+pub fn deprecations(reader: &Reader) -> Result<BTreeMap<Kind, Retirement>> {
+    const SQL: &str = "SELECT slug, deprecated_at, retires_at, accepts_new_listings, message, retired_at
+         FROM asset_types WHERE deprecated_at IS NOT NULL";
+    let announced = reader.query_all(SQL, [], |row| {
+        let retired_at = row::optional_time(row, "retired_at")?;
+        Ok((row::string_enum(row, "slug")?, Retirement { announced: read_deprecation(row)?, retired_at }))
+    })?;
+    Ok(announced.into_iter().collect())
+}
+
+/// Records that a kind has retired.
+pub fn record_retirement(writer: &Writer, kind: Kind, at: Timestamp) -> Result<()> {
+    writer.execute("UPDATE asset_types SET retired_at = ?2 WHERE slug = ?1", (kind.as_str(), at.0))?;
+    Ok(())
 }
 
 /// Inserts or updates a domain. A new domain comes last.
@@ -145,7 +166,8 @@ pub fn upsert_language(writer: &Writer, language: &Language) -> Result<()> {
     Ok(())
 }
 
-/// Inserts or updates an asset kind. A new kind comes last.
+/// Inserts or updates an asset kind. A new kind comes last. A retired kind whose retirement is announced for
+/// another time, or no longer, is not retired.
 pub fn upsert_asset_type(writer: &Writer, kind: &AssetType) -> Result<()> {
     const SQL: &str =
         "INSERT INTO asset_types (slug, label, is_enabled, listing_kinds, deprecated_at, retires_at,
@@ -154,7 +176,8 @@ pub fn upsert_asset_type(writer: &Writer, kind: &AssetType) -> Result<()> {
          ON CONFLICT (slug) DO UPDATE SET label = excluded.label, is_enabled = excluded.is_enabled,
              listing_kinds = excluded.listing_kinds, deprecated_at = excluded.deprecated_at,
              retires_at = excluded.retires_at, accepts_new_listings = excluded.accepts_new_listings,
-             message = excluded.message";
+             message = excluded.message,
+             retired_at = iif(excluded.retires_at IS retires_at, retired_at, NULL)";
     let deprecation = kind.deprecation.as_ref();
     writer.execute(
         SQL,
@@ -189,10 +212,7 @@ pub fn queue_listings(writer: &Writer, kind: Kind) -> Result<()> {
     const LISTINGS: &str =
         "SELECT DISTINCT la.listing FROM listing_assets la JOIN assets a ON a.id = la.asset
          WHERE a.kind = ?1 ORDER BY la.listing";
-    for listing in writer.query_all(LISTINGS, [kind.as_str()], |row| row.get(0))? {
-        super::index_queue::enqueue(writer, listing)?;
-    }
-    Ok(())
+    super::index_queue::enqueue_all(writer, LISTINGS, [kind.as_str()])
 }
 
 /// Whether there is a domain with this slug.
@@ -216,19 +236,30 @@ pub fn queue_listings_with_slug(writer: &Writer, slug: &str) -> Result<()> {
          WHERE EXISTS (SELECT 1 FROM json_each(l.domain_tags) WHERE value = ?1)
              OR EXISTS (SELECT 1 FROM json_each(l.tag_slugs) WHERE value = ?1)
          ORDER BY l.id";
-    for listing in writer.query_all(LISTINGS, [slug], |row| row.get(0))? {
-        super::index_queue::enqueue(writer, listing)?;
-    }
-    Ok(())
+    super::index_queue::enqueue_all(writer, LISTINGS, [slug])
 }
 
-/// Returns the vendors who have assets of a kind, or listings with such assets, except closed teams.
-pub fn list_vendors(reader: &Reader, kind: Kind) -> Result<Vec<TeamRowId>> {
-    const SQL: &str = "SELECT t.id FROM teams t
-         WHERE t.closed_at IS NULL AND (
-             EXISTS (SELECT 1 FROM inventory i WHERE i.team = t.id AND i.kind = ?1)
-             OR EXISTS (SELECT 1 FROM listings l JOIN listing_assets la ON la.listing = l.id
-                 JOIN assets a ON a.id = la.asset WHERE l.team = t.id AND a.kind = ?1))
-         ORDER BY t.id";
-    reader.query_all(SQL, [kind.as_str()], |row| row.get(0))
+/// The vendors who have assets of a kind (?1), or listings with such assets, except closed teams.
+const VENDORS: &str = "SELECT t.id AS team FROM teams t
+     WHERE t.closed_at IS NULL AND (
+         EXISTS (SELECT 1 FROM inventory i WHERE i.team = t.id AND i.kind = ?1)
+         OR EXISTS (SELECT 1 FROM listings l JOIN listing_assets la ON la.listing = l.id
+             JOIN assets a ON a.id = la.asset WHERE l.team = t.id AND a.kind = ?1))";
+
+/// Returns the number of vendors who have assets of a kind, or listings with such assets, except closed teams, and
+/// the IDs of the first `max` of them.
+pub fn find_vendors(reader: &Reader, kind: Kind, max: usize) -> Result<(u64, Vec<Uuid>)> {
+    let count = format!("SELECT count(*) FROM ({VENDORS})");
+    let list =
+        format!("SELECT x.uuid FROM ({VENDORS}) r JOIN teams x ON x.id = r.team ORDER BY r.team LIMIT ?2");
+    Ok((
+        reader.query_one(&count, [kind.as_str()], |row| row.get(0))?,
+        reader.query_all(&list, (kind.as_str(), max as i64), |row| row.get(0))?,
+    ))
+}
+
+/// Notifies the vendors of [`find_vendors`], with one statement.
+pub fn notify_vendors(writer: &Writer, kind: Kind, notification: &BulkNotification) -> Result<()> {
+    let parameters = [kind.as_str().to_owned().into(), rusqlite::types::Value::Null];
+    insert_for_all(writer, (VENDORS, parameters), notification)
 }

@@ -6,7 +6,7 @@ use super::{Reader, Writer, groups, row};
 use crate::{
     domain::{
         opportunities::BidStatus,
-        teams::{Team, TeamRowId},
+        teams::{Team, TeamRowId, name_key},
         time::Timestamp,
     },
     error::Result,
@@ -59,6 +59,12 @@ pub fn list_by_name(reader: &Reader, name: &str) -> Result<Vec<Team>> {
     )
 }
 
+/// Returns all teams whose names differ from this one at most in case.
+pub fn list_by_name_key(reader: &Reader, name: &str) -> Result<Vec<Team>> {
+    let sql = format!("SELECT {COLUMNS} FROM teams t WHERE t.name_key = ?1 ORDER BY t.id");
+    reader.query_all(&sql, [name_key(name)], read_team)
+}
+
 /// Returns all teams, ordered by name.
 pub fn list(reader: &Reader) -> Result<Vec<Team>> {
     reader.query_all(&format!("SELECT {COLUMNS} FROM teams t ORDER BY t.name, t.id"), [], read_team)
@@ -90,8 +96,9 @@ pub struct NewTeam<'a> {
 /// Inserts a team and its default group.
 pub fn insert(writer: &Writer, team: &NewTeam) -> Result<TeamRowId> {
     const SQL: &str =
-        "INSERT INTO teams (uuid, name, is_vendor, is_buyer, tier, nda_accepted_at, avatar_url, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+        "INSERT INTO teams (uuid, name, is_vendor, is_buyer, tier, nda_accepted_at, avatar_url, created_at,
+             name_key)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
     let row_id = TeamRowId(writer.insert(
         SQL,
         (
@@ -103,6 +110,7 @@ pub fn insert(writer: &Writer, team: &NewTeam) -> Result<TeamRowId> {
             team.nda_accepted_at.map(|at| at.0),
             team.avatar_url,
             team.created_at.0,
+            name_key(team.name),
         ),
     )?);
     groups::insert(writer, team.group_id, row_id, groups::DEFAULT_NAME, true, team.created_at)?;
@@ -119,9 +127,10 @@ pub fn accept_nda(writer: &Writer, team: TeamRowId, at: Timestamp) -> Result<()>
 /// Replaces the name, the roles, the tier, and the avatar of a team.
 pub fn update(writer: &Writer, team: &Team) -> Result<()> {
     const SQL: &str =
-        "UPDATE teams SET name = ?2, is_vendor = ?3, is_buyer = ?4, tier = ?5, avatar_url = ?6 WHERE id = ?1";
+        "UPDATE teams SET name = ?2, is_vendor = ?3, is_buyer = ?4, tier = ?5, avatar_url = ?6, name_key = ?7
+         WHERE id = ?1";
     let Team { row_id, name, is_vendor, is_buyer, tier, avatar_url, .. } = team;
-    writer.execute(SQL, (row_id, name, is_vendor, is_buyer, tier, avatar_url))?;
+    writer.execute(SQL, (row_id, name, is_vendor, is_buyer, tier, avatar_url, name_key(name)))?;
     Ok(())
 }
 
@@ -145,10 +154,14 @@ pub fn find_payout_setup(reader: &Reader, team: TeamRowId) -> Result<Option<Stri
 /// Queues all listings of a team for the index.
 pub fn queue_listings(writer: &Writer, team: TeamRowId) -> Result<()> {
     const SQL: &str = "SELECT id FROM listings WHERE team = ?1 ORDER BY id";
-    for listing in writer.query_all(SQL, [team], |row| row.get(0))? {
-        super::index_queue::enqueue(writer, listing)?;
-    }
-    Ok(())
+    super::index_queue::enqueue_all(writer, SQL, [team])
+}
+
+/// Returns the number of deliveries on the project opportunities of a team that it has not accepted yet.
+pub fn count_undecided_deliveries(reader: &Reader, team: TeamRowId) -> Result<u64> {
+    const SQL: &str = "SELECT count(*) FROM opportunities o JOIN project_bids b ON b.opportunity = o.id
+         WHERE o.owner = ?1 AND b.status = ?2";
+    reader.query_one(SQL, (team, BidStatus::Delivered.as_str()), |row| row.get(0))
 }
 
 /// Returns the number of project bids of a team that were accepted and not delivered yet.

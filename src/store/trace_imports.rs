@@ -7,7 +7,9 @@ use crate::{
     domain::{
         row_ids::{TaskVersionRowId, TasksetRowId, TraceImportRowId, UploadRowId},
         time::Timestamp,
-        trace_imports::{ImportCounts, RejectedLine, TraceImportStatus, TraceLine, VersionName},
+        trace_imports::{
+            ImportCounts, LinePosition, RejectedLine, TraceImportStatus, TraceLine, VersionName,
+        },
     },
     error::Result,
     string_enum::StringEnum,
@@ -22,8 +24,8 @@ pub struct TraceImport {
     pub id: Uuid,
     /// Row ID of the taskset.
     pub taskset: TasksetRowId,
-    /// ID of the uploaded file.
-    pub upload: Uuid,
+    /// ID of the uploaded file; `None` if the import has ended.
+    pub upload: Option<Uuid>,
     /// Size of the file in bytes.
     pub size_bytes: u64,
     /// Status of the import.
@@ -34,10 +36,8 @@ pub struct TraceImport {
     pub started_at: Option<Timestamp>,
     /// Time at which it ended; `None` if it has not.
     pub finished_at: Option<Timestamp>,
-    /// Number of bytes of the file that were imported.
-    pub next_offset: u64,
-    /// Number of lines that were imported, with blank ones.
-    pub lines_read: u64,
+    /// How much of the file was imported.
+    pub position: LinePosition,
     /// What was imported so far.
     pub counts: ImportCounts,
     /// The first rejected lines.
@@ -46,10 +46,10 @@ pub struct TraceImport {
     pub error: Option<String>,
 }
 
-const SELECT: &str = "SELECT i.id, i.uuid, i.taskset, u.uuid AS upload, u.size_bytes, i.status, i.requested_at,
-         i.started_at, i.finished_at, i.next_offset, i.lines_read, i.lines, i.inserted, i.existing, i.rejected,
+const SELECT: &str = "SELECT i.id, i.uuid, i.taskset, u.uuid AS upload, i.size_bytes, i.status, i.requested_at,
+         i.started_at, i.finished_at, i.next_offset, i.lines_read, i.is_in_long_line, i.lines, i.inserted, i.existing, i.rejected,
          i.problems, i.error
-     FROM trace_imports i JOIN uploads u ON u.id = i.upload";
+     FROM trace_imports i LEFT JOIN uploads u ON u.id = i.upload";
 
 fn read_import(row: &rusqlite::Row) -> rusqlite::Result<TraceImport> {
     Ok(TraceImport {
@@ -62,8 +62,11 @@ fn read_import(row: &rusqlite::Row) -> rusqlite::Result<TraceImport> {
         requested_at: row::time(row, "requested_at")?,
         started_at: row::optional_time(row, "started_at")?,
         finished_at: row::optional_time(row, "finished_at")?,
-        next_offset: row.get("next_offset")?,
-        lines_read: row.get("lines_read")?,
+        position: LinePosition {
+            offset: row.get("next_offset")?,
+            lines_read: row.get("lines_read")?,
+            is_in_long_line: row.get("is_in_long_line")?,
+        },
         counts: ImportCounts {
             lines: row.get("lines")?,
             inserted: row.get("inserted")?,
@@ -83,10 +86,23 @@ pub fn insert(
     upload: UploadRowId,
     at: Timestamp,
 ) -> Result<TraceImportRowId> {
-    const SQL: &str =
-        "INSERT INTO trace_imports (uuid, taskset, upload, status, requested_at) VALUES (?1, ?2, ?3, ?4, ?5)";
+    const SQL: &str = "INSERT INTO trace_imports (uuid, taskset, upload, size_bytes, status, requested_at)
+         SELECT ?1, ?2, u.id, u.size_bytes, ?4, ?5 FROM uploads u WHERE u.id = ?3";
     let status = TraceImportStatus::Queued.as_str();
     Ok(TraceImportRowId(writer.insert(SQL, (id, taskset, upload, status, at.0))?))
+}
+
+/// Takes the uploaded file from an import that has ended, and discards it.
+pub fn discard_upload(writer: &Writer, import: TraceImportRowId) -> Result<()> {
+    const FIND: &str = "SELECT upload FROM trace_imports WHERE id = ?1";
+    const DISCARD: &str = "INSERT INTO discarded_uploads (upload, reference, size_bytes)
+         SELECT uuid, NULL, size_bytes FROM uploads WHERE id = ?1";
+    let upload: Option<UploadRowId> = writer.query_one(FIND, [import], |row| row.get(0))?;
+    let Some(upload) = upload else { return Ok(()) };
+    writer.execute(DISCARD, [upload])?;
+    writer.execute("UPDATE trace_imports SET upload = NULL WHERE id = ?1", [import])?;
+    writer.execute("DELETE FROM uploads WHERE id = ?1", [upload])?;
+    Ok(())
 }
 
 /// Returns the import with this ID.
@@ -109,9 +125,10 @@ pub fn list_newest(reader: &Reader, taskset: TasksetRowId, limit: usize) -> Resu
 pub fn update(writer: &Writer, import: &TraceImport) -> Result<()> {
     const SQL: &str = "UPDATE trace_imports
          SET status = ?2, started_at = ?3, finished_at = ?4, next_offset = ?5, lines_read = ?6, lines = ?7,
-             inserted = ?8, existing = ?9, rejected = ?10, problems = ?11, error = ?12
+             inserted = ?8, existing = ?9, rejected = ?10, problems = ?11, error = ?12, is_in_long_line = ?13
          WHERE id = ?1";
     let ImportCounts { lines, inserted, existing, rejected } = import.counts;
+    let LinePosition { offset, lines_read, is_in_long_line } = import.position;
     writer.execute(
         SQL,
         (
@@ -119,14 +136,15 @@ pub fn update(writer: &Writer, import: &TraceImport) -> Result<()> {
             import.status.as_str(),
             import.started_at.map(|at| at.0),
             import.finished_at.map(|at| at.0),
-            import.next_offset as i64,
-            import.lines_read as i64,
+            offset as i64,
+            lines_read as i64,
             lines as i64,
             inserted as i64,
             existing as i64,
             rejected as i64,
             row::to_json(&import.problems)?,
             &import.error,
+            is_in_long_line,
         ),
     )?;
     Ok(())
@@ -181,14 +199,15 @@ pub fn find_version(
     }
 }
 
-/// Inserts a trace of a version, unless there is one with the same ID. Returns whether it was inserted.
-pub fn insert_trace(writer: &Writer, version: TaskVersionRowId, trace: &TraceLine) -> Result<bool> {
+/// Inserts a trace of a version. Fails if there is one with the same ID.
+pub fn insert_trace(writer: &Writer, version: TaskVersionRowId, trace: &TraceLine) -> Result<()> {
     const SQL: &str = "INSERT INTO task_traces (uuid, task_version, model, reward, graded_at, build, qa)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (uuid) DO NOTHING";
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let (reward, graded_at) = trace.graded.map(|(reward, at)| (reward, at.0)).unzip();
     let qa = row::to_json(&trace.qa)?;
     let values = (trace.id, version, &trace.model, reward, graded_at, trace.build, qa);
-    Ok(writer.execute(SQL, values)? == 1)
+    writer.execute(SQL, values)?;
+    Ok(())
 }
 
 /// Returns the version of the trace with this ID.

@@ -1,4 +1,5 @@
-//! Zip archives that teams uploaded to the market's blob store.
+//! Files that teams uploaded to the market's blob store, or that the platform uploaded for them: zip archives, and
+//! traces to import.
 
 use uuid::Uuid;
 

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::opportunities::AffectedTeams;
 use crate::domain::{assets::Kind, taxonomy, time::Timestamp};
 
 /// An asset kind after a change.
@@ -27,8 +28,8 @@ pub struct AssetTypeDeprecatedData {
     pub accepts_new_listings: bool,
     /// Explanation for vendors.
     pub message: String,
-    /// Number of vendors that were notified.
-    pub notified_teams: u64,
+    /// The vendors who have such assets or listings.
+    pub vendors: AffectedTeams,
 }
 
 /// A domain or a content tag after a change.

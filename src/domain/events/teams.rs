@@ -60,6 +60,8 @@ pub struct TeamClosedData {
     pub withdrawn_offers: u64,
     /// Number of its project bids that were withdrawn.
     pub withdrawn_bids: u64,
+    /// Number of bids on its project opportunities that were declined.
+    pub declined_bids: u64,
     /// Number of its opportunities that ended: published ones were canceled, drafts closed.
     pub ended_opportunities: u64,
     /// Number of its listings that were archived.

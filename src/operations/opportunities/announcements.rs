@@ -99,7 +99,7 @@ pub fn notify(writer: &Writer, opportunity: &Opportunity, kind: NotificationType
             (format!("A {noun} was canceled"), format!("Your {noun} was canceled")),
             (
                 format!("{owner} canceled {name}. It takes no more responses."),
-                format!("{name} is canceled. Vendors that it concerns have been told."),
+                format!("{name} is canceled. The vendors concerned were notified."),
             ),
         ),
         other => return Err(Error::internal(format!("{other:?} is not about an opportunity"))),

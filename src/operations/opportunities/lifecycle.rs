@@ -7,7 +7,7 @@ use super::announcements::{emit_to_all, emit_to_owner, notify};
 use crate::{
     domain::{
         due_steps::{StepKind, StepSubject},
-        events::{AffectedTeams, EventData, OpportunityExclusionData},
+        events::{AffectedTeams, EventData, OpportunityData, OpportunityExclusionData},
         inventory::Change,
         listings::Actor,
         notifications::NotificationType,
@@ -40,6 +40,7 @@ pub fn create(
     (id, kind): (Uuid, OpportunityKind),
     fields: &OpportunityFields,
 ) -> Result<Opportunity> {
+    buyer.check_is_current()?;
     let owner = buyer.team_row_id();
     let excluded = check_fields(writer, kind, fields)?;
     let used = store::opportunities::count_unfinished(writer.rows, owner)?;
@@ -70,7 +71,7 @@ pub fn create(
 }
 
 /// Changes any fields of a draft, or sets a later deadline of a published opportunity. A later deadline opens an
-/// opportunity again whose deadline has passed.
+/// opportunity again whose deadline has passed. A change that changes nothing writes nothing.
 pub fn update(
     writer: &mut Writer,
     buyer: &Buyer,
@@ -82,8 +83,12 @@ pub fn update(
     if found.status == OpportunityStatus::Published && change.is_only_deadline() {
         extend_deadline(writer, &found, &change.deadline)?;
     } else {
-        found.status.check(Operation::Update)?;
-        let fields = change.apply((&found).into());
+        found.status.check(OpportunityOperation::Update)?;
+        let before = OpportunityFields::from(&found);
+        let fields = change.apply(before.clone());
+        if fields == before {
+            return Ok(found);
+        }
         let excluded = check_fields(writer, kind, &fields)?;
         store::opportunities::update(writer.rows, found.row_id, &fields, &excluded, writer.now)?;
     }
@@ -93,7 +98,7 @@ pub fn update(
 }
 
 fn extend_deadline(writer: &mut Writer, found: &Opportunity, deadline: &Change<Timestamp>) -> Result<()> {
-    found.status.check(Operation::ExtendDeadline)?;
+    found.status.check(OpportunityOperation::ExtendDeadline)?;
     let is_later = |deadline: Timestamp| found.deadline.is_some_and(|earlier| deadline > earlier);
     let Change::Set(deadline) = *deadline else { return Err(deadline_error()) };
     if !is_later(deadline) {
@@ -120,8 +125,9 @@ pub fn publish(
     actor: Actor,
     (id, kind): (Uuid, OpportunityKind),
 ) -> Result<Opportunity> {
+    buyer.check_is_current()?;
     let found = find_own(writer.rows, buyer, id, kind)?;
-    let status = found.status.check(Operation::Publish)?;
+    let status = found.status.check(OpportunityOperation::Publish)?;
     let mut problems = Problems::default();
     // Time may have passed since the draft was written.
     OpportunityFields::from(&found).check_times(writer.now, &mut problems);
@@ -145,18 +151,7 @@ pub fn close(
     (id, kind): (Uuid, OpportunityKind),
 ) -> Result<Opportunity> {
     let found = find_own(writer.rows, buyer, id, kind)?;
-    close_found(writer, &found, actor)
-}
-
-fn close_found(writer: &mut Writer, found: &Opportunity, actor: Actor) -> Result<Opportunity> {
-    let closed = end(writer, found, Operation::Close)?;
-    if found.status == OpportunityStatus::Draft {
-        emit_to_owner(writer, &closed, actor, EventData::OpportunityClosed)?;
-    } else {
-        emit_to_all(writer, &closed, actor, Audience::Concerned, EventData::OpportunityClosed)?;
-        notify(writer, &closed, NotificationType::OpportunityClosed)?;
-    }
-    Ok(closed)
+    end(writer, &found, actor, Ending::Closed)
 }
 
 /// Cancels a published opportunity. Bids on it stay as they are, but can no longer be accepted.
@@ -167,7 +162,7 @@ pub fn cancel(
     (id, kind): (Uuid, OpportunityKind),
 ) -> Result<Opportunity> {
     let found = find_own(writer.rows, buyer, id, kind)?;
-    cancel_found(writer, &found, actor)
+    end(writer, &found, actor, Ending::Canceled)
 }
 
 /// Ends all opportunities of a team that closes: cancels the published ones, and closes the drafts. Returns their
@@ -175,28 +170,43 @@ pub fn cancel(
 pub fn end_all(writer: &mut Writer, _: Platform, actor: Actor, team: TeamRowId) -> Result<u64> {
     let unfinished = store::opportunities::list_unfinished(writer.rows, team)?;
     for found in &unfinished {
-        match found.status {
-            OpportunityStatus::Draft => close_found(writer, found, actor)?,
-            _ => cancel_found(writer, found, actor)?,
-        };
+        let is_draft = found.status == OpportunityStatus::Draft;
+        end(writer, found, actor, if is_draft { Ending::Closed } else { Ending::Canceled })?;
     }
     Ok(unfinished.len() as u64)
 }
 
-fn cancel_found(writer: &mut Writer, found: &Opportunity, actor: Actor) -> Result<Opportunity> {
-    let canceled = end(writer, found, Operation::Cancel)?;
-    emit_to_all(writer, &canceled, actor, Audience::Concerned, EventData::OpportunityCancelled)?;
-    notify(writer, &canceled, NotificationType::OpportunityCancelled)?;
-    Ok(canceled)
+/// How an opportunity ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    Closed,
+    Canceled,
 }
 
-/// Ends an opportunity. Only closing has a time.
-fn end(writer: &mut Writer, found: &Opportunity, operation: Operation) -> Result<Opportunity> {
+/// Ends an opportunity. Only closing has a time. That a draft ends concerns nobody but its owner.
+fn end(writer: &mut Writer, found: &Opportunity, actor: Actor, ending: Ending) -> Result<Opportunity> {
+    let (operation, event, kind): (_, fn(OpportunityData) -> EventData, _) = match ending {
+        Ending::Closed => {
+            (OpportunityOperation::Close, EventData::OpportunityClosed, NotificationType::OpportunityClosed)
+        }
+        Ending::Canceled => (
+            OpportunityOperation::Cancel,
+            EventData::OpportunityCancelled,
+            NotificationType::OpportunityCancelled,
+        ),
+    };
     let status = found.status.check(operation)?;
-    let closed_at = (status == OpportunityStatus::Closed).then_some(writer.now);
+    let closed_at = (ending == Ending::Closed).then_some(writer.now);
     store::opportunities::set_status(writer.rows, found.row_id, status, closed_at, writer.now)?;
     writer.unschedule(StepKind::DeadlinePasses, found.row_id)?;
-    reload(writer, found.row_id)
+    let ended = reload(writer, found.row_id)?;
+    if found.status == OpportunityStatus::Draft {
+        emit_to_owner(writer, &ended, actor, event)?;
+    } else {
+        emit_to_all(writer, &ended, actor, Audience::Concerned, event)?;
+        notify(writer, &ended, kind)?;
+    }
+    Ok(ended)
 }
 
 /// Excludes teams from a draft or a published opportunity, in addition to those that it excludes already, at most
@@ -209,7 +219,7 @@ pub fn exclude(
     team_ids: &[Uuid],
 ) -> Result<Opportunity> {
     let found = find_own(writer.rows, buyer, id, kind)?;
-    found.status.check(Operation::Exclude)?;
+    found.status.check(OpportunityOperation::Exclude)?;
     let mut added = Vec::new();
     for team in team_ids.iter().take(MAX_EXCLUDED_TEAMS + 1) {
         if !found.excluded.contains(team) && !added.contains(team) {

@@ -4,10 +4,7 @@ use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 
 use crate::{
-    domain::{
-        assets::Kind,
-        taxonomy::{AssetType, Label},
-    },
+    domain::{assets::Kind, taxonomy::Label},
     operations::{access::AuthenticatedTeam, taxonomy},
     rest::{
         enum_value::EnumValue,
@@ -229,21 +226,17 @@ impl TaxonomyApi {
     async fn list_asset_types(&self, call: Call<ListAssetTypes>) -> JsonResult<AssetTypes> {
         Json::read_inline(&call.served, call.access.requester(), move |reader| {
             let (active, deprecated) = taxonomy::asset_types(reader, &call.access)?;
-            let now = reader.now;
-            let retirement = |kind: &AssetType| {
-                kind.deprecation.as_ref().map(|deprecation| DeprecationOut::new(deprecation, now))
-            };
             let active = active.into_iter().map(|kind| ActiveAssetType {
                 slug: EnumValue(kind.kind),
                 is_enabled: kind.is_enabled,
                 supports_proposals: kind.kind.supports_proposals(),
-                deprecation: retirement(&kind),
+                deprecation: None,
                 label: kind.label,
             });
-            let deprecated = deprecated.into_iter().map(|kind| DeprecatedAssetType {
+            let deprecated = deprecated.into_iter().map(|(kind, retirement)| DeprecatedAssetType {
                 slug: EnumValue(kind.kind),
                 is_enabled: kind.is_enabled,
-                deprecation: retirement(&kind),
+                deprecation: Some(DeprecationOut::new(&retirement, reader.now)),
                 label: kind.label,
                 listing_kinds: kind.listing_kinds,
             });

@@ -251,11 +251,14 @@ impl ListingSummary {
                 .take(MAX_ASSETS)
                 .map(|asset| listed_asset(asset, taxonomy, now))
                 .collect(),
-            carries_retired_sku: deprecated().any(|(_, deprecation)| deprecation.is_retired(now)),
+            carries_retired_sku: deprecated().any(|(_, retirement)| retirement.is_retired(now)),
             catalog_scale: CatalogScale::from_scale(scale),
             deprecation: ListingDeprecation {
                 types: deprecated().map(|(kind, _)| EnumValue(kind)).collect(),
-                retires_at: deprecated().map(|(_, deprecation)| deprecation.retires_at).min().map(UtcTime),
+                retires_at: deprecated()
+                    .map(|(_, retirement)| retirement.announced.retires_at)
+                    .min()
+                    .map(UtcTime),
             },
             asset_types: types.iter().copied().map(EnumValue).collect(),
             domain_tags: entry.domain_tags.clone(),

@@ -4,7 +4,7 @@ use poem_openapi::Object;
 use serde::Serialize;
 
 use super::UtcTime;
-use crate::domain::{taxonomy::Deprecation, time::Timestamp};
+use crate::domain::{taxonomy::Retirement, time::Timestamp};
 
 /// The announced retirement of an asset kind.
 #[derive(Clone, Debug, Object, Serialize)]
@@ -24,11 +24,12 @@ pub struct DeprecationOut {
 
 impl DeprecationOut {
     /// Creates the JSON of a retirement; `now` decides whether it has taken effect.
-    pub fn new(deprecation: &Deprecation, now: Timestamp) -> DeprecationOut {
+    pub fn new(retirement: &Retirement, now: Timestamp) -> DeprecationOut {
+        let deprecation = &retirement.announced;
         DeprecationOut {
             deprecated_at: deprecation.deprecated_at.into(),
             retires_at: deprecation.retires_at.into(),
-            retired: deprecation.is_retired(now),
+            retired: retirement.is_retired(now),
             accepts_new_listings: deprecation.accepts_new_listings,
             message: deprecation.message.clone(),
         }

@@ -100,8 +100,5 @@ fn update_derived(writer: &Writer, asset: AssetRowId) -> Result<()> {
 /// Queues the listings that include an asset for the index.
 fn enqueue_listings(writer: &Writer, asset: AssetRowId) -> Result<()> {
     const SQL: &str = "SELECT listing FROM listing_assets WHERE asset = ?1 ORDER BY listing";
-    for listing in writer.query_all(SQL, [asset], |row| row.get(0))? {
-        index_queue::enqueue(writer, listing)?;
-    }
-    Ok(())
+    index_queue::enqueue_all(writer, SQL, [asset])
 }

@@ -9,6 +9,7 @@ pub use changes::{BidProgress, exclude, set_deadline, set_status, update, update
 pub use insert::{NewBid, NewOpportunity, insert, insert_bid};
 pub use queries::{
     concerns_team, count_unfinished, find, find_bid, find_by_row_id, has_standing_bid, list_bids_by_team,
-    list_bids_on_opportunity, list_by_owner, list_open, list_submitted_bids, list_unfinished,
+    list_bids_on_opportunity, list_by_owner, list_open, list_submitted_bids, list_undecided_bids,
+    list_unfinished,
 };
 pub use recipients::{Announcement, Audience, announce, find_recipients};

@@ -169,6 +169,13 @@ pub fn list_submitted_bids(reader: &Reader, team: TeamRowId) -> Result<Vec<Uuid>
     reader.query_all(SQL, [team], |row| row.get(0))
 }
 
+/// Returns the IDs of the submitted bids on the project opportunities of a team, oldest first.
+pub fn list_undecided_bids(reader: &Reader, owner: TeamRowId) -> Result<Vec<Uuid>> {
+    const SQL: &str = "SELECT b.uuid FROM opportunities o JOIN project_bids b ON b.opportunity = o.id
+         WHERE o.owner = ?1 AND b.status = 'submitted' ORDER BY b.id";
+    reader.query_all(SQL, [owner], |row| row.get(0))
+}
+
 /// Returns a page of a vendor's project bids, newest first, and their total number.
 pub fn list_bids_by_team(
     reader: &Reader,

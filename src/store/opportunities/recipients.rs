@@ -3,14 +3,12 @@
 use uuid::Uuid;
 
 use crate::{
-    domain::{
-        notifications::NotificationType,
-        opportunities::{Opportunity, OpportunityKind},
-        time::Timestamp,
-    },
+    domain::{notifications::NotificationType, opportunities::Opportunity, time::Timestamp},
     error::Result,
-    store::{Reader, Writer},
-    string_enum::StringEnum,
+    store::{
+        Reader, Writer,
+        notifications::{BulkNotification, insert_for_all},
+    },
 };
 
 /// The teams that are notified of an opportunity, in addition to its owner.
@@ -35,12 +33,11 @@ impl Audience {
             }
             Audience::Concerned => {
                 "SELECT c.team FROM (
-                 SELECT n.team FROM notifications n WHERE n.opportunity = ?1 AND n.type = 'opportunity_published'
-                    AND NOT EXISTS (
-                        SELECT 1 FROM opportunity_exclusions e WHERE e.opportunity = ?1 AND e.team = n.team)
-                 UNION SELECT n.team FROM notifications n
-                 WHERE n.project_opportunity = ?1 AND n.type = 'opportunity_published' AND NOT EXISTS (
-                        SELECT 1 FROM opportunity_exclusions e WHERE e.opportunity = ?1 AND e.team = n.team)
+                 SELECT p.team FROM (
+                    SELECT n.team, n.type FROM notifications n WHERE n.opportunity = ?1
+                    UNION ALL SELECT n.team, n.type FROM notifications n WHERE n.project_opportunity = ?1) p
+                 WHERE p.type = 'opportunity_published' AND NOT EXISTS (
+                    SELECT 1 FROM opportunity_exclusions e WHERE e.opportunity = ?1 AND e.team = p.team)
                  UNION SELECT b.team FROM project_bids b
                  WHERE b.opportunity = ?1 AND b.status NOT IN ('declined', 'withdrawn')
                  ) c JOIN teams t ON t.id = c.team WHERE t.closed_at IS NULL AND t.id <> ?2
@@ -88,42 +85,24 @@ pub struct Announcement<'a> {
     pub at: Timestamp,
 }
 
-/// Notifies an audience and the owner, with one statement. Memory does not depend on the number of teams:
-/// SQLite keeps at most its page cache, and writes the rest to the log. A notification refers to the latest bid
-/// of its team.
+/// Notifies an audience and the owner, with one statement.
 pub fn announce(
     writer: &Writer,
     opportunity: &Opportunity,
     audience: Audience,
     announcement: &Announcement,
 ) -> Result<()> {
-    let column = match opportunity.kind {
-        OpportunityKind::Listing => "opportunity",
-        OpportunityKind::Project => "project_opportunity",
+    let Announcement { kind, for_teams, for_owner, link, seed, at } = *announcement;
+    let (row_id, owner) = (opportunity.row_id, opportunity.owner_row_id);
+    let notification = BulkNotification {
+        kind,
+        text: for_teams,
+        owner: Some((owner, for_owner.0, for_owner.1)),
+        link: Some(link),
+        opportunity: Some((row_id, opportunity.kind)),
+        seed,
+        created_at: at,
     };
-    let teams = audience.teams();
-    let sql = format!(
-        "INSERT INTO notifications (uuid, team, type, title, message, is_read, link, {column}, project_bid, created_at)
-         SELECT derived_id(?3, r.team), r.team, ?4, CASE WHEN r.team = ?2 THEN ?7 ELSE ?5 END,
-             CASE WHEN r.team = ?2 THEN ?8 ELSE ?6 END, 0, ?9, ?1,
-             (SELECT max(b.id) FROM project_bids b WHERE b.opportunity = ?1 AND b.team = r.team), ?10
-         FROM ({teams}) r ORDER BY r.team"
-    );
-    let Announcement { kind, for_teams, for_owner, link, seed, at } = announcement;
-    writer.execute(
-        &sql,
-        (
-            opportunity.row_id,
-            opportunity.owner_row_id,
-            seed,
-            kind.as_str(),
-            for_teams.0,
-            for_teams.1,
-            for_owner.0,
-            for_owner.1,
-            link,
-            at.0,
-        ),
-    )?;
-    Ok(())
+    let parameters = [row_id.0.into(), owner.0.into()];
+    insert_for_all(writer, (audience.teams(), parameters), &notification)
 }

@@ -6,7 +6,7 @@ use marketplace::{
     operations::grants::{self, GrantInput},
 };
 
-use super::{HOUR, event_types, events, refusal, run_steps, write};
+use super::{HOUR, event_types, events, problems, refusal, run_steps, write};
 use crate::{catalog::small_market::small_market, harness::TestMarket};
 
 fn create(market: &TestMarket) -> GrantRowId {
@@ -47,4 +47,32 @@ fn grant_that_has_ended_is_not_revoked() {
     assert!(matches!(revoke(GrantRowId(99)), Err(Error::NotFound(_))));
     let expected = ["created", "created", "revoked", "expired"].map(|verb| format!("upload_grant.{verb}"));
     assert_eq!(event_types(&market, &["upload_grant."]), expected);
+}
+
+#[test]
+fn expired_grant_stays_expired_when_the_clock_jumps_back() {
+    let market = small_market(&[]);
+    let grant = create(&market);
+    market.clock().advance(24 * HOUR);
+    run_steps(&market);
+    market.clock().advance(-HOUR);
+    assert_eq!(refusal(write(&market, |writer| grants::revoke(writer, grant))), ("expired", vec![]));
+    market.clock().advance(HOUR);
+    run_steps(&market);
+    assert_eq!(event_types(&market, &["upload_grant.expired"]).len(), 1);
+}
+
+#[test]
+fn title_of_a_grant_has_bounds() {
+    let market = small_market(&[]);
+    for title in ["", " ", "a\nb", &"x".repeat(201)] {
+        let grant = GrantInput {
+            team: "Seller house",
+            title,
+            exclusivity: Exclusivity::Available,
+            group: None,
+            max_bytes: None,
+        };
+        assert_eq!(problems(write(&market, |writer| grants::create(writer, &grant))).len(), 1, "{title:?}");
+    }
 }

@@ -5,6 +5,7 @@ mod keys;
 mod tasksets;
 mod taxonomy;
 mod teams;
+mod texts;
 mod trace_imports;
 
 use marketplace::{

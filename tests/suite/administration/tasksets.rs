@@ -165,10 +165,10 @@ fn columns_of_a_taskset_are_checked() {
         vec![text.clone(), text.clone()],
         vec![column("a", ColumnKind::Derived, None)],
         vec![column("a", ColumnKind::Text, Some(DerivedColumn::Runs))],
-        vec![column("", ColumnKind::Text, None)],
     ] {
         assert_eq!(problems(create(&columns)).len(), 1, "{columns:?}");
     }
+    assert_eq!(problems(create(&[column("", ColumnKind::Text, None)])).len(), 2, "its name and its label");
     let many: Vec<Column> = (0..51).map(|n| column(&n.to_string(), ColumnKind::Text, None)).collect();
     assert_eq!(problems(create(&many)).len(), 1);
     create(&many[..50]).unwrap();

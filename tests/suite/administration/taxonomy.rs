@@ -111,7 +111,7 @@ async fn deprecated_kind_retires_at_its_time() {
     assert_eq!(listing_a(&market).await["carries_retired_sku"], true);
     let found = events(&market, &["asset_type."]);
     assert_eq!(event_types(&market, &["asset_type."]), ["asset_type.deprecated", "asset_type.retired"]);
-    assert_eq!((found[0].subject.as_str(), &found[0].data["notified_teams"]), ("raw_data", &json!(1)));
+    assert_eq!((found[0].subject.as_str(), &found[0].data["vendors"]["count"]), ("raw_data", &json!(1)));
     assert_eq!(found[1].occurred_at, "2026-03-03T09:00:00.000Z");
     assert_eq!(refusal(deprecate(&market, 99)), ("retired", vec!["disable"]));
 }
@@ -138,6 +138,9 @@ fn vendors_of_a_deprecated_kind_are_notified_by_one_statement() {
         );
     }
     assert!(notifications(&market, "Buyer house").is_empty());
+    let told = &events(&market, &["asset_type."])[0].data["vendors"];
+    let ids = ["seller", "both"].map(|key| fixture_record_id("teams", key).to_string());
+    assert_eq!(told, &json!({"count": 2, "team_ids": ids}));
     // A closed team hears nothing. The number of statements does not depend on the number of teams.
     write(&market, |writer| {
         team_closures::close(writer, platform(), marketplace::domain::listings::Actor::Platform, "Both house")
@@ -170,4 +173,34 @@ fn disabled_kind_is_enabled_again() {
     };
     assert!(!set(false).is_enabled && !set(false).is_enabled && set(true).is_enabled);
     assert_eq!(event_types(&market, &["asset_type."]), ["asset_type.disabled", "asset_type.enabled"]);
+}
+
+#[test]
+fn retired_kind_that_is_disabled_does_not_retire_again() {
+    let market = small_market(&[]);
+    deprecate(&market, 48).unwrap();
+    market.clock().advance(49 * HOUR);
+    run_steps(&market);
+    write(&market, |writer| asset_types::set_enabled(writer, platform(), Kind::RawData, false)).unwrap();
+    run_steps(&market);
+    let expected = ["asset_type.deprecated", "asset_type.retired", "asset_type.disabled"];
+    assert_eq!(event_types(&market, &["asset_type."]), expected);
+}
+
+#[tokio::test]
+async fn retired_kind_stays_retired_when_the_clock_jumps_back() {
+    let market = small_market(&[published("a", 3, &json!({}))]);
+    deprecate(&market, 48).unwrap();
+    market.clock().advance(49 * HOUR);
+    run_steps(&market);
+    market.clock().advance(-40 * HOUR);
+    assert_eq!(refusal(deprecate(&market, 99)), ("retired", vec!["disable"]));
+    assert_eq!(listing_a(&market).await["carries_retired_sku"], true);
+    let types = market.get("mkt_buyer", "/v2/asset-types").await.ok();
+    let retired =
+        types["deprecated_asset_types"].as_array().unwrap().iter().find(|kind| kind["slug"] == "raw_data");
+    assert_eq!(retired.unwrap()["deprecation"]["retired"], true, "{types}");
+    market.clock().advance(40 * HOUR);
+    run_steps(&market);
+    assert_eq!(event_types(&market, &["asset_type."]), ["asset_type.deprecated", "asset_type.retired"]);
 }

@@ -232,7 +232,10 @@ fn team_that_owes_a_delivery_is_not_closed() {
         "project_bids": [bid("one", "seller", "accepted"), bid("two", "both", "submitted")],
     });
     let market = small_market_with(&[], &records);
-    assert!(conflict(close(&market, "Seller house")).contains("owes 1 deliveries"));
+    assert!(
+        conflict(close(&market, "Seller house"))
+            .contains("Number of deliveries that the team \"Seller house\" owes: 1.")
+    );
     close(&market, "Both house").unwrap();
 }
 

@@ -44,6 +44,21 @@ fn team_names_are_unique_regardless_of_case() {
     assert!(code == 1 && stderr.contains("is the name of another team"), "{stderr}");
 }
 
+#[test]
+fn roles_are_removed_only_on_request() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    stdout_of(&run(&["team", "create", "Acme Data", "--role", "vendor"], directory));
+    for options in [&[][..], &["--none", "--role", "buyer"]] {
+        let (code, stderr) = run_failing(&[&["team", "roles", "Acme Data"], options].concat(), directory);
+        assert_eq!(code, 2, "{stderr}");
+    }
+    let roles =
+        |options: &[&str]| stdout_of(&run(&[&["team", "roles", "Acme Data"], options].concat(), directory));
+    assert_eq!(roles(&["--role", "buyer"]), "roles of Acme Data: buyer\n");
+    assert_eq!(roles(&["--none"]), "roles of Acme Data: none\n");
+}
+
 /// Names that were given before they had to be unique regardless of case are kept, and each finds its own
 /// team.
 #[test]
@@ -52,7 +67,8 @@ fn existing_names_that_differ_only_in_case_stay() {
     let directory = temp_dir.path();
     let ids = ["Acme Data", "Beta"].map(|name| stdout_of(&run(&["team", "create", name], directory)));
     let rows = rusqlite::Connection::open(directory.join("data/market.sqlite")).unwrap();
-    rows.execute("UPDATE teams SET name = 'ACME data' WHERE name = 'Beta'", []).unwrap();
+    rows.execute("UPDATE teams SET name = 'ACME data', name_key = 'acme data' WHERE name = 'Beta'", [])
+        .unwrap();
     drop(rows);
     for (name, id) in ["Acme Data", "ACME data"].iter().zip(&ids) {
         let shown = stdout_of(&run(&["team", "show", name, "--json"], directory));

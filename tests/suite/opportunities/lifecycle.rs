@@ -3,8 +3,12 @@
 use marketplace::{
     clock::fixture_record_id,
     domain::{
-        events::EventType, inventory::Change, listings::Actor, opportunities::OpportunityKind,
-        opportunity_fields::OpportunityChange, time::Timestamp,
+        events::EventType,
+        inventory::Change,
+        listings::Actor,
+        opportunities::{Opportunity, OpportunityKind},
+        opportunity_fields::OpportunityChange,
+        time::Timestamp,
     },
     operations::opportunities::{self, MAX_UNFINISHED, cancel, close, publish},
     store::{self, teams::NewTeam},
@@ -353,4 +357,26 @@ async fn cost_of_publishing_does_not_depend_on_the_number_of_vendors() {
     assert!(
         owner.clone().count() == 2 && owner.into_iter().all(|(_, _, data)| data.get("vendors").is_none())
     );
+}
+
+#[test]
+fn update_that_changes_nothing_is_not_recorded() {
+    let market = small_market(&[]);
+    let kind = OpportunityKind::Listing;
+    let id = create(&market, 1, kind, &fields("Wanted")).unwrap();
+    let updated_at = |opportunity: Opportunity| opportunity.updated_at;
+    let change = |title: &str| {
+        let change = OpportunityChange { title: Some(title.to_owned()), ..OpportunityChange::default() };
+        write(&market, |writer| {
+            let owner = buyer(writer.rows, "buyer");
+            opportunities::update(writer, &owner, Actor::Team, (id, kind), change)
+        })
+        .unwrap()
+    };
+    market.clock().advance(DAY);
+    assert_eq!(updated_at(change("Wanted")), now());
+    assert_eq!(event_views(&market, "opportunity"), ["opportunity.created buyer"]);
+    assert_eq!(updated_at(change("Needed")).0, now().0 + DAY);
+    let events = ["opportunity.created buyer", "opportunity.updated buyer"];
+    assert_eq!(event_views(&market, "opportunity"), events);
 }

@@ -11,7 +11,7 @@ use marketplace::{
     market::{Reader, Writer},
     operations::{
         access::{Buyer, Platform, Vendor},
-        opportunities, project_bids, team_closures,
+        opportunities, project_bids, team_closures, teams,
     },
     store,
     string_enum::StringEnum,
@@ -112,7 +112,7 @@ async fn bid_is_accepted_delivered_and_completed_without_moving_money() {
     assert_eq!(activity("vendor_events"), ["Bid submitted", "Delivered"]);
     assert_eq!(
         activity("platform_events"),
-        ["Bid received", "Accepted by the buyer", "Delivery accepted as done"]
+        ["Bid received", "Accepted by the buyer", "Delivery accepted by the buyer"]
     );
     assert_eq!(wallet().await, before);
 
@@ -255,17 +255,20 @@ async fn opportunities_and_bids_of_a_closing_team_are_ended() {
         write(&market, |writer| team_closures::close(writer, platform, Actor::Platform, name).map(|_| ()))
     };
     assert_eq!(refusal(close("Both house")), "conflict", "it owes a delivery");
+    submit(&market, "seller", 3, project).unwrap();
     close("Buyer house").unwrap();
-    write(&market, |writer| {
-        let bidder = vendor(writer.rows, "both");
-        project_bids::withdraw_all(writer, platform, Actor::Platform, bidder.team_row_id())
-    })
-    .unwrap();
     let own = market.get(BOTH, "/v2/project-opportunities/bids/mine").await.ok();
     let mut statuses: Vec<_> =
         own["items"].as_array().unwrap().iter().map(|bid| bid["status"].clone()).collect();
     statuses.sort_by_key(Value::to_string);
-    assert_eq!(statuses, ["accepted", "withdrawn"]);
+    assert_eq!(statuses, ["accepted", "declined"]);
+    let declined = ["project_bid_declined", "opportunity_cancelled", "opportunity_cancelled"];
+    let told = notification_types(&market, SELLER).await;
+    assert_eq!(told[told.len() - 3..], declined, "{told:?}");
+    let views = event_views(&market, "project_bid");
+    let declined: Vec<&str> =
+        views.iter().filter_map(|view| view.strip_prefix("project_bid.declined ")).collect();
+    assert_eq!(declined, ["both", "buyer", "seller", "buyer"]);
     for (id, status) in [(draft, "closed"), (project, "cancelled"), (other, "cancelled")] {
         let found =
             market.market().read_blocking(|reader| store::opportunities::find(reader.rows, id, PROJECT));
@@ -273,6 +276,58 @@ async fn opportunities_and_bids_of_a_closing_team_are_ended() {
     }
     let ended = &events_of(&market, "team").pop().unwrap().2;
     assert_eq!((&ended["ended_opportunities"], &ended["withdrawn_bids"]), (&json!(3), &json!(0)));
+    assert_eq!(ended["declined_bids"], 2);
+}
+
+/// A team that lost its role cannot begin anything, but what it has begun can be ended in its name.
+#[test]
+fn platform_ends_what_a_former_buyer_has_begun() {
+    let market = market_with_tasksets();
+    let kind = OpportunityKind::Listing;
+    let draft = create(&market, 1, kind, &fields("Draft")).unwrap();
+    let project = publish_project(&market, 2);
+    submit(&market, "seller", 1, project).unwrap();
+    submit(&market, "both", 2, project).unwrap();
+    as_buyer(&market, "buyer", 1, project_bids::accept).unwrap();
+    let platform = Platform::of_process();
+    write(&market, |writer| teams::set_roles(writer, platform, "Buyer house", &[])).unwrap();
+    let former = |writer: &Writer| {
+        let team = store::teams::find(writer.rows, fixture_record_id("teams", "buyer"))?.unwrap();
+        assert_eq!(refusal(platform.buyer(team.clone())), "marketplace_role_required");
+        platform.former_buyer(team)
+    };
+    deliver(&market, 1, &[fixture_record_id("tasksets", "mine")]).unwrap();
+    write(&market, |writer| {
+        let (owner, actor) = (former(writer)?, Actor::Platform);
+        let published = opportunities::publish(writer, &owner, actor, (draft, kind));
+        assert_eq!(refusal(published), "marketplace_role_required");
+        let created =
+            opportunities::create(writer, &owner, actor, (Uuid::from_u128(3), kind), &fields("New"));
+        assert_eq!(refusal(created), "marketplace_role_required");
+        opportunities::close(writer, &owner, actor, (draft, kind))?;
+        project_bids::complete(writer, &owner, actor, Uuid::from_u128(1))?;
+        project_bids::decline(writer, &owner, actor, Uuid::from_u128(2))?;
+        opportunities::cancel(writer, &owner, actor, (project, PROJECT))
+    })
+    .unwrap();
+}
+
+#[test]
+fn team_that_has_not_decided_about_a_delivery_is_not_closed() {
+    let market = market_with_tasksets();
+    let project = publish_project(&market, 1);
+    submit(&market, "seller", 1, project).unwrap();
+    as_buyer(&market, "buyer", 1, project_bids::accept).unwrap();
+    deliver(&market, 1, &[fixture_record_id("tasksets", "mine")]).unwrap();
+    let close = || {
+        write(&market, |writer| {
+            let platform = Platform::of_process();
+            team_closures::close(writer, platform, Actor::Platform, "Buyer house").map(|_| ())
+        })
+    };
+    assert_eq!(refusal(close()), "conflict", "it has to accept a delivery");
+    as_buyer(&market, "buyer", 1, project_bids::complete).unwrap();
+    close().unwrap();
 }
 
 #[tokio::test]
