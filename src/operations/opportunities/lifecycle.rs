@@ -13,7 +13,7 @@ use crate::{
         notifications::NotificationType,
         opportunities::{Opportunity, OpportunityKind, OpportunityStatus},
         opportunity_fields::{MAX_EXCLUDED_TEAMS, OpportunityChange, OpportunityFields},
-        opportunity_lifecycle::Operation,
+        opportunity_lifecycle::OpportunityOperation,
         problems::Problems,
         row_ids::OpportunityRowId,
         state_machine::StateMachine,
