@@ -130,7 +130,7 @@ fn usage_errors_exit_with_2_and_failures_with_1() {
         (&["serve", "--data", "file"], 1, "the directory file cannot be used"),
         (&["seed", "set.json"], 1, "set.json: teams \"a\": the record: missing field"),
         (&["seed", "none.json"], 1, "none.json: No such file"),
-        (&["team", "create", " "], 1, "A team name must have 1 to 120 characters"),
+        (&["team", "create", " "], 1, "`name` must not be blank"),
     ] {
         let (actual, stderr) = run_failing(arguments, directory);
         assert_eq!(actual, code, "{arguments:?}: {stderr}");
