@@ -340,7 +340,7 @@ async fn revoked_and_expired_operator_keys_are_refused() {
     assert_eq!(trial.get(&key, TEAMS).await.0, 200);
     trial.market.clock().advance(24 * 3_600_000_000);
     assert_eq!(trial.get(&key, TEAMS).await.0, 401);
-    assert!(matches!(market.write_blocking(create), Err(Error::Conflict(_))));
+    assert!(matches!(market.write_blocking(create), Err(Error::Invalid(_))));
 }
 
 #[tokio::test]
