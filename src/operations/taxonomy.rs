@@ -22,6 +22,9 @@ const MAX_LABEL: usize = 120;
 /// Maximum number of characters of the description of an inventory tag.
 const MAX_DESCRIPTION: usize = 2_000;
 
+/// An asset type whose retirement was announced.
+pub type DeprecatedType = (AssetType, Retirement);
+
 /// Returns all business domains.
 pub fn domains(reader: &Reader, _: &AuthenticatedTeam) -> Result<Vec<Label>> {
     store::taxonomy::domains(reader.rows)
@@ -38,10 +41,7 @@ pub fn content_tags(reader: &Reader, _: &AuthenticatedTeam) -> Result<Vec<Label>
 }
 
 /// Returns the asset types: those that are not deprecated, and those whose retirement was announced.
-pub fn asset_types(
-    reader: &Reader,
-    _: &AuthenticatedTeam,
-) -> Result<(Vec<AssetType>, Vec<(AssetType, Retirement)>)> {
+pub fn asset_types(reader: &Reader, _: &AuthenticatedTeam) -> Result<(Vec<AssetType>, Vec<DeprecatedType>)> {
     let mut deprecations = store::taxonomy::deprecations(reader.rows)?;
     let (mut active, mut deprecated) = (Vec::new(), Vec::new());
     for kind in store::taxonomy::asset_types(reader.rows)? {
