@@ -39,6 +39,7 @@ pub fn find_own(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<Listi
 /// Returns a listing that a team may buy or bid on: one in the catalog that is not its own. One that is not in
 /// the catalog does not exist for a team that may not see it.
 pub fn find_on_sale(rows: &store::Reader, buyer: &Buyer, id: Uuid) -> Result<ListingRow> {
+    buyer.check_is_current()?;
     let team = buyer.team_row_id();
     let listing = store::listings::find(rows, id)?.ok_or_else(|| Error::not_found("listing"))?;
     if listing.team == team {

@@ -129,7 +129,9 @@ fn money_survives_a_kill_during_any_operation() {
             OpenFlags::SQLITE_OPEN_READ_ONLY,
         )
         .unwrap();
-        acknowledged.iter().for_each(|(name, id)| check_stored(&rows, name, *id));
+        for (name, id) in &acknowledged {
+            check_stored(&rows, name, *id);
+        }
         let stored = count_stored(&rows);
         for (index, name) in ["convert", "adjust"].into_iter().enumerate() {
             let count = acknowledged.iter().filter(|(done, _)| done == name).count() as u64;

@@ -249,3 +249,16 @@ fn buyer_of_a_listing_cannot_bid_on_it() {
     buy(&market, "buyer", plain, PurchaseKind::Full, PayWith::Invoice).unwrap();
     assert_eq!(code(bid(&market, "buyer", plain, 4_000, PayWith::Invoice)), "conflict");
 }
+
+/// The platform can end what a former buyer has begun, but cannot begin anything for it.
+#[test]
+fn former_buyer_begins_no_offer_and_no_purchase() {
+    let (market, plain) = (sales_market(), listing_id("plain"));
+    let refused = write(&market, |writer| {
+        let platform = marketplace::operations::access::Platform::of_process();
+        let former = platform.former_buyer(super::team_of(writer.rows, "seller"))?;
+        let input = offers::OfferInput { listing: plain, amount: Cents(100), pay_with: PayWith::Invoice };
+        offers::submit(writer, &former, Actor::Team, &input)
+    });
+    assert_eq!(code(refused), "marketplace_role_required");
+}
