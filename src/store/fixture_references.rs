@@ -1,4 +1,5 @@
-//! What references of fixture sets need: the IDs that records of earlier sets state, and rows by ID.
+//! Queries for fixture sets: the IDs that records of earlier sets state, the rows that records refer to, and
+//! when these changed.
 
 use uuid::Uuid;
 
@@ -7,6 +8,7 @@ use crate::{
     domain::{
         listings::ListingRowId,
         money::Cents,
+        notifications::NotificationType,
         offers::OfferStatus,
         opportunities::OpportunityKind,
         row_ids::{AssetRowId, GroupRowId, OfferRowId, OpportunityRowId, ProjectBidRowId, TaskRowId},
@@ -17,9 +19,9 @@ use crate::{
     string_enum::StringEnum,
 };
 
-/// Whether any record of an earlier set stated its ID.
-pub fn has_stated_ids(reader: &Reader) -> Result<bool> {
-    reader.query_one("SELECT EXISTS (SELECT 1 FROM fixture_ids)", [], |row| row.get(0))
+/// Returns the collections with a record that stated its ID.
+pub fn list_collections_with_stated_ids(reader: &Reader) -> Result<Vec<String>> {
+    reader.query_all("SELECT DISTINCT collection FROM fixture_ids", [], |row| row.get(0))
 }
 
 /// Returns the ID that the latest record with this key states.
@@ -35,7 +37,7 @@ pub fn set_stated_id(writer: &Writer, collection: &str, key: &str, id: Uuid) -> 
     Ok(())
 }
 
-/// Forgets the ID that an earlier record stated, since a later one with the same key states none.
+/// Deletes the ID that an earlier record stated, because a later record with the same key states none.
 pub fn delete_stated_id(writer: &Writer, collection: &str, key: &str) -> Result<()> {
     const SQL: &str = "DELETE FROM fixture_ids WHERE collection = ?1 AND key = ?2";
     writer.execute(SQL, (collection, key))?;
@@ -160,4 +162,75 @@ pub fn find_opportunity(
 /// Returns the row ID of a project bid.
 pub fn find_project_bid(reader: &Reader, id: Uuid) -> Result<Option<ProjectBidRowId>> {
     reader.query_first("SELECT id FROM project_bids WHERE uuid = ?1", [id], |row| row.get(0))
+}
+
+/// A kind of record that steps change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangingRecord {
+    /// An asset. Only its creation counts, since steps do not change assets.
+    Asset,
+    /// An API key.
+    Key,
+    /// A listing.
+    Listing,
+    /// An offer.
+    Offer,
+    /// An opportunity of any kind.
+    Opportunity,
+    /// A project bid.
+    ProjectBid,
+    /// A purchase.
+    Purchase,
+    /// A team.
+    Team,
+}
+
+/// Returns when a record was changed last: its creation, if nothing happened to it since.
+pub fn find_latest_change(reader: &Reader, record: ChangingRecord, id: Uuid) -> Result<Timestamp> {
+    let sql = match record {
+        ChangingRecord::Asset => "SELECT created_at FROM assets WHERE uuid = ?1",
+        ChangingRecord::Key => {
+            "SELECT max(created_at, coalesce(rotated_at, created_at), coalesce(revoked_at, created_at))
+             FROM keys WHERE uuid = ?1"
+        }
+        ChangingRecord::Listing => {
+            "SELECT max(l.updated_at, coalesce(
+                 (SELECT max(occurred_at) FROM listing_history WHERE listing = l.id), l.updated_at))
+             FROM listings l WHERE l.uuid = ?1"
+        }
+        ChangingRecord::Offer => "SELECT updated_at FROM offers WHERE uuid = ?1",
+        ChangingRecord::Opportunity => {
+            "SELECT max(updated_at, coalesce(closed_at, updated_at)) FROM opportunities WHERE uuid = ?1"
+        }
+        ChangingRecord::ProjectBid => {
+            "SELECT max(updated_at, coalesce(completed_at, updated_at)) FROM project_bids WHERE uuid = ?1"
+        }
+        ChangingRecord::Purchase => {
+            "SELECT max(created_at, coalesce(paid_at, created_at), coalesce(refunded_at, created_at),
+                 coalesce(cancelled_at, created_at))
+             FROM purchases WHERE uuid = ?1"
+        }
+        ChangingRecord::Team => {
+            "SELECT max(created_at, coalesce(nda_accepted_at, created_at), coalesce(closed_at, created_at))
+             FROM teams WHERE uuid = ?1"
+        }
+    };
+    reader.query_one(sql, [id], |row| row::time(row, 0))
+}
+
+/// Returns the row ID of the newest notification; 0 if there is none.
+pub fn last_notification(reader: &Reader) -> Result<i64> {
+    reader.query_one("SELECT coalesce(max(id), 0) FROM notifications", [], |row| row.get(0))
+}
+
+/// Deletes a team's notifications of a type whose row IDs are after the first and up to the second.
+pub fn delete_notifications(
+    writer: &Writer,
+    team: TeamRowId,
+    kind: NotificationType,
+    (after, until): (i64, i64),
+) -> Result<()> {
+    const SQL: &str = "DELETE FROM notifications WHERE id > ?3 AND id <= ?4 AND team = ?1 AND type = ?2";
+    writer.execute(SQL, (team, kind.as_str(), after, until))?;
+    Ok(())
 }

@@ -1,6 +1,8 @@
 //! Records of a fixture set that are staged before they are written into a market: a temporary database of
 //! its own, which SQLite keeps in a file once it is large, and deletes when it is closed.
 
+use std::cell::{Cell, RefCell};
+
 use rusqlite::{Connection, OptionalExtension};
 use uuid::Uuid;
 
@@ -19,36 +21,61 @@ const STEP_BATCH: usize = 256;
 const SCHEMA: &str = "
     CREATE TABLE files (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
     CREATE TABLE records (
-        id INTEGER PRIMARY KEY,
-        collection TEXT NOT NULL,
+        id INTEGER PRIMARY KEY, -- begins with the number of the collection, so each has its own range
+        collection INTEGER NOT NULL,
         key TEXT NOT NULL,
         file INTEGER NOT NULL,
         json TEXT NOT NULL
     );
     CREATE UNIQUE INDEX records_by_key ON records (collection, key);
-    CREATE INDEX records_by_collection ON records (collection);
     CREATE TABLE ids (collection TEXT, key TEXT, id BLOB, PRIMARY KEY (collection, key)) WITHOUT ROWID;
     CREATE TABLE steps (
         at INTEGER,
         rank INTEGER,
         record INTEGER,
         part INTEGER,
-        step TEXT NOT NULL,
+        kind INTEGER NOT NULL,
+        subject INTEGER NOT NULL,
+        id BLOB NOT NULL,
+        value INTEGER NOT NULL,
         PRIMARY KEY (at, rank, record, part)
     ) WITHOUT ROWID;
     BEGIN;";
 
+/// Number of bits of a row ID that number the records of a collection. The bits before them are the number of
+/// the collection.
+const RECORD_BITS: u32 = 40;
+
 /// The staged records. They are deleted on drop.
 #[derive(Debug)]
-pub struct StagedRecords(Connection);
+pub struct StagedRecords {
+    connection: Connection,
+    /// The names of the collections, in the order of their numbers.
+    collections: RefCell<Vec<String>>,
+    /// Number of records.
+    count: Cell<i64>,
+}
 
-/// The row ID of a staged record. It increases in the order in which records were staged.
+/// The row ID of a staged record. In a collection, it increases in the order in which records were staged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StagedRowId(i64);
 
 /// The row ID of the file of staged records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StagedFileRowId(i64);
+
+/// A step: what its kind needs to find what it is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StagedStep {
+    /// Kind of the step.
+    pub kind: u8,
+    /// Row ID of what the step is about; 0 if its kind needs none.
+    pub subject: i64,
+    /// ID of what the step is about; nil if its kind needs none.
+    pub id: Uuid,
+    /// A value whose meaning depends on the kind.
+    pub value: i64,
+}
 
 /// When a step is carried out: by time, then by rank, then by the record that it comes from, then by part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,26 +97,40 @@ impl StagedRecords {
         connection.pragma_update(None, "journal_mode", "OFF")?;
         connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
         connection.execute_batch(SCHEMA)?;
-        Ok(StagedRecords(connection))
+        Ok(StagedRecords { connection, collections: RefCell::default(), count: Cell::new(0) })
+    }
+
+    /// Returns the number of a collection, and gives it one if it has none.
+    fn collection_number(&self, collection: &str) -> i64 {
+        let mut names = self.collections.borrow_mut();
+        let number = names.iter().position(|name| name == collection).unwrap_or_else(|| {
+            names.push(collection.to_owned());
+            names.len() - 1
+        });
+        number as i64
     }
 
     /// Adds a file.
     pub fn insert_file(&self, name: &str) -> Result<StagedFileRowId> {
-        let id = self.0.prepare_cached("INSERT INTO files (name) VALUES (?1)")?.insert([name])?;
+        let id = self.prepare("INSERT INTO files (name) VALUES (?1)")?.insert([name])?;
         Ok(StagedFileRowId(id))
     }
 
     /// Adds a record. Returns `false` if the collection already has a record with this key.
     pub fn insert(&self, collection: &str, key: &str, file: StagedFileRowId, json: &str) -> Result<bool> {
-        const SQL: &str = "INSERT INTO records (collection, key, file, json) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT DO NOTHING";
-        Ok(self.0.prepare_cached(SQL)?.execute((collection, key, file.0, json))? > 0)
+        const SQL: &str = "INSERT INTO records (id, collection, key, file, json) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (collection, key) DO NOTHING";
+        let (collection, count) = (self.collection_number(collection), self.count.get());
+        let id = (collection << RECORD_BITS) + count;
+        let is_new = self.prepare(SQL)?.execute((id, collection, key, file.0, json))? > 0;
+        self.count.set(count + i64::from(is_new));
+        Ok(is_new)
     }
 
     /// Adds the ID that a record states.
     pub fn insert_id(&self, collection: &str, key: &str, id: Uuid) -> Result<()> {
         const SQL: &str = "INSERT OR REPLACE INTO ids (collection, key, id) VALUES (?1, ?2, ?3)";
-        self.0.prepare_cached(SQL)?.execute((collection, key, id))?;
+        self.prepare(SQL)?.execute((collection, key, id))?;
         Ok(())
     }
 
@@ -112,21 +153,26 @@ impl StagedRecords {
     pub fn find_file(&self, collection: &str, key: &str) -> Result<Option<String>> {
         const SQL: &str = "SELECT f.name FROM records r JOIN files f ON f.id = r.file
              WHERE r.collection = ?1 AND r.key = ?2";
-        let mut statement = self.0.prepare_cached(SQL)?;
+        let mut statement = self.prepare(SQL)?;
+        let collection = self.collection_number(collection);
         Ok(statement.query_row((collection, key), |row| row.get(0)).optional()?)
     }
 
-    /// Returns the row ID and the JSON of a record.
-    pub fn find(&self, collection: &str, key: &str) -> Result<Option<(StagedRowId, String)>> {
-        const SQL: &str = "SELECT id, json FROM records WHERE collection = ?1 AND key = ?2";
-        let mut statement = self.0.prepare_cached(SQL)?;
-        let read = |row: &rusqlite::Row| Ok((StagedRowId(row.get(0)?), row.get(1)?));
-        Ok(statement.query_row((collection, key), read).optional()?)
+    /// Returns the key of a record.
+    pub fn find_key(&self, record: StagedRowId) -> Result<String> {
+        let mut statement = self.prepare("SELECT key FROM records WHERE id = ?1")?;
+        Ok(statement.query_row([record.0], |row| row.get(0))?)
+    }
+
+    /// Returns the key and the JSON of a record.
+    pub fn find(&self, record: StagedRowId) -> Result<(String, String)> {
+        let mut statement = self.prepare("SELECT key, json FROM records WHERE id = ?1")?;
+        Ok(statement.query_row([record.0], |row| Ok((row.get(0)?, row.get(1)?)))?)
     }
 
     /// Returns the number of records.
-    pub fn count(&self) -> Result<usize> {
-        Ok(self.0.query_row("SELECT count(*) FROM records", [], |row| row.get(0))?)
+    pub const fn count(&self) -> usize {
+        self.count.get() as usize
     }
 
     /// Calls `visit` with each record of a collection, in the order in which they were staged. One record is
@@ -137,8 +183,8 @@ impl StagedRecords {
         mut visit: impl FnMut(StagedRowId, &str, &str) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let mut statement =
-            self.prepare("SELECT id, key, json FROM records WHERE collection = ?1 ORDER BY id")?;
-        let mut rows = statement.query([collection]).map_err(to_error)?;
+            self.prepare("SELECT id, key, json FROM records WHERE id >= ?1 AND id < ?2 ORDER BY id")?;
+        let mut rows = statement.query(self.row_ids(collection)).map_err(to_error)?;
         while let Some(row) = rows.next().map_err(to_error)? {
             let text = |column| -> Result<&str> { row.get_ref(column)?.as_str().map_err(Error::internal) };
             visit(StagedRowId(row.get(0).map_err(to_error)?), text(1)?, text(2)?)?;
@@ -146,64 +192,98 @@ impl StagedRecords {
         Ok(())
     }
 
-    /// Calls `visit` with the collection and the key of each record.
-    pub fn for_each_record(&self, mut visit: impl FnMut(&str, &str) -> Result<()>) -> Result<()> {
-        let mut statement = self.0.prepare_cached("SELECT collection, key FROM records")?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            visit(&row.get::<_, String>(0)?, &row.get::<_, String>(1)?)?;
-        }
-        Ok(())
-    }
-
     /// Calls `visit` with the key of each record of a collection.
     pub fn for_each_key(&self, collection: &str, mut visit: impl FnMut(&str)) -> Result<()> {
-        let mut statement =
-            self.0.prepare_cached("SELECT key FROM records WHERE collection = ?1 ORDER BY id")?;
-        let mut rows = statement.query([collection])?;
+        let mut statement = self.prepare("SELECT key FROM records WHERE id >= ?1 AND id < ?2 ORDER BY id")?;
+        let mut rows = statement.query(self.row_ids(collection))?;
         while let Some(row) = rows.next()? {
             visit(row.get_ref(0)?.as_str().map_err(Error::internal)?);
         }
         Ok(())
     }
 
-    /// Adds a step. It replaces one of the same position.
-    pub fn insert_step(&self, position: StepPosition, step: &str) -> Result<()> {
-        const SQL: &str =
-            "INSERT OR REPLACE INTO steps (at, rank, record, part, step) VALUES (?1, ?2, ?3, ?4, ?5)";
+    /// Returns the first row ID of a collection, and that after its last.
+    fn row_ids(&self, collection: &str) -> (i64, i64) {
+        let number = self.collection_number(collection);
+        (number << RECORD_BITS, (number + 1) << RECORD_BITS)
+    }
+
+    /// Adds a step. Its position must be its own.
+    pub fn insert_step(&self, position: StepPosition, step: StagedStep) -> Result<()> {
+        const SQL: &str = "INSERT INTO steps (at, rank, record, part, kind, subject, id, value)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
         let StepPosition { at, rank, record, part } = position;
-        self.0.prepare_cached(SQL)?.execute((at.0, rank, record.0, part, step))?;
+        let StagedStep { kind, subject, id, value } = step;
+        self.prepare(SQL)?.execute((at.0, rank, record.0, part, kind, subject, id, value))?;
         Ok(())
     }
 
     /// Returns the first steps after a position, or the first of all.
-    pub fn list_steps(&self, after: Option<StepPosition>) -> Result<Vec<(StepPosition, String)>> {
-        const SQL: &str = "SELECT at, rank, record, part, step FROM steps
+    pub fn list_steps(&self, after: Option<StepPosition>) -> Result<Vec<(StepPosition, StagedStep)>> {
+        const SQL: &str = "SELECT at, rank, record, part, kind, subject, id, value FROM steps
              WHERE (at, rank, record, part) > (?1, ?2, ?3, ?4)
              ORDER BY at, rank, record, part LIMIT ?5";
         let (at, rank, record, part) =
             after.map_or((i64::MIN, 0, 0, 0), |after| (after.at.0, after.rank, after.record.0, after.part));
-        let mut statement = self.0.prepare_cached(SQL)?;
+        let mut statement = self.prepare(SQL)?;
         let steps = statement.query_map((at, rank, record, part, STEP_BATCH), |row| {
             let record = StagedRowId(row.get(2)?);
             let position =
                 StepPosition { at: row::time(row, 0)?, rank: row.get(1)?, record, part: row.get(3)? };
-            Ok((position, row.get(4)?))
+            let (kind, subject) = (row.get(4)?, row.get(5)?);
+            Ok((position, StagedStep { kind, subject, id: row.get(6)?, value: row.get(7)? }))
         })?;
         Ok(steps.collect::<rusqlite::Result<_>>()?)
     }
 
     /// Deletes the steps, so that the set can be written into another market.
     pub fn delete_steps(&self) -> Result<()> {
-        self.0.execute("DELETE FROM steps", [])?;
+        self.connection.execute("DELETE FROM steps", [])?;
         Ok(())
     }
 
     fn prepare(&self, sql: &str) -> Result<rusqlite::CachedStatement<'_>> {
-        Ok(self.0.prepare_cached(sql)?)
+        Ok(self.connection.prepare_cached(sql)?)
     }
 }
 
 fn to_error(error: rusqlite::Error) -> Error {
     error.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A step is never dropped in favor of another.
+    #[test]
+    fn second_step_of_a_position_is_an_error() {
+        let staged = StagedRecords::new().unwrap();
+        let step = StagedStep { kind: 1, subject: 2, id: Uuid::nil(), value: 3 };
+        let position = StepPosition { at: Timestamp(5), rank: 0, record: StagedRowId(1), part: 0 };
+        staged.insert_step(position, step).unwrap();
+        staged.insert_step(position, StagedStep { value: 4, ..step }).unwrap_err();
+        assert_eq!(staged.list_steps(None).unwrap(), [(position, step)]);
+    }
+
+    /// Records are visited in the order in which they were staged, also if collections alternate.
+    #[test]
+    fn records_of_a_collection_are_visited_in_their_order() {
+        let staged = StagedRecords::new().unwrap();
+        let file = staged.insert_file("a.json").unwrap();
+        for (collection, key) in
+            [("teams", "z"), ("keys", "k"), ("teams", "a"), ("keys", "z"), ("teams", "m")]
+        {
+            assert!(staged.insert(collection, key, file, "{}").unwrap());
+            assert!(!staged.insert(collection, key, file, "{}").unwrap());
+        }
+        for (collection, expected) in
+            [("teams", vec!["z", "a", "m"]), ("keys", vec!["k", "z"]), ("offers", vec![])]
+        {
+            let mut keys = Vec::new();
+            staged.for_each_key(collection, |key| keys.push(key.to_owned())).unwrap();
+            assert_eq!(keys, expected);
+        }
+        assert_eq!(staged.count(), 5);
+    }
 }
