@@ -55,7 +55,7 @@ fn publish_all(writer: &mut Writer, vendor: &str) -> Result<Vec<Uuid>> {
     let platform = Platform::of_process();
     let team = operations::teams::resolve(writer.rows, vendor)?;
     let unarchived = store::listings::list_unarchived(writer.rows, team.row_id)?;
-    let ids: Vec<Uuid> = unarchived.into_iter().map(|(id, _)| id).collect();
+    let ids: Vec<Uuid> = unarchived.into_iter().map(|listing| listing.id).collect();
     let vendor = platform.vendor(team)?;
     for id in &ids {
         operations::listing_lifecycle::submit(writer, &vendor, Actor::Team, *id)?;

@@ -26,7 +26,7 @@ pub fn record(writer: &mut Writer, purchase: &PurchaseRow) -> Result<()> {
     for row_id in store::exclusive_sales::list_carrying_listings(writer.rows, purchase.row_id)? {
         let listing = store::listings::find_by_row_id(writer.rows, row_id)?
             .ok_or_else(|| Error::internal("a listing that carries a sold asset does not exist"))?;
-        listing_lifecycle::archive_by_system(writer, listing)?;
+        listing_lifecycle::archive_in_any_stage(writer, listing, Actor::System)?;
     }
     set_exclusivity(writer, purchase, Exclusivity::Unavailable)
 }

@@ -182,13 +182,17 @@ fn archive_found(writer: &mut Writer, listing: &ListingRow, actor: Actor) -> Res
     Ok(state)
 }
 
-/// Archives a listing that is not archived, because its vendor can no longer sell it. Withdraws it from review
-/// first.
-pub fn archive_by_system(writer: &mut Writer, mut listing: ListingRow) -> Result<ListingState> {
+/// Archives a listing that is not archived, whatever its stage, because its vendor can no longer sell it.
+/// Withdraws it from review first.
+pub fn archive_in_any_stage(
+    writer: &mut Writer,
+    mut listing: ListingRow,
+    actor: Actor,
+) -> Result<ListingState> {
     if listing.status.stage() == LifecycleStage::Review {
-        listing.status = withdraw_found(writer, &listing, Actor::System)?.status;
+        listing.status = withdraw_found(writer, &listing, actor)?.status;
     }
-    archive_found(writer, &listing, Actor::System)
+    archive_found(writer, &listing, actor)
 }
 
 /// Restores a listing from the archive. It keeps its review status, and is not published. Fails while one of its

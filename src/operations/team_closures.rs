@@ -2,14 +2,14 @@
 //! the team stay payable.
 
 use super::{
-    access::{Platform, Vendor},
-    grants, keys, listing_lifecycle, offer_changes, opportunities, project_bids, purchase_changes, teams,
+    access::Platform, grants, keys, listing_lifecycle, offer_changes, opportunities, project_bids,
+    purchase_changes, teams,
 };
 use crate::{
     domain::{
         events::{EventData, TeamClosedData},
-        listings::{Actor, CatalogStatus, ReviewStatus},
-        teams::Team,
+        listings::Actor,
+        teams::{Team, TeamRowId},
     },
     error::{Error, Result},
     market::Writer,
@@ -21,7 +21,6 @@ use crate::{
 pub fn close(writer: &mut Writer, platform: Platform, actor: Actor, team: &str) -> Result<Team> {
     let mut team = teams::resolve_open(writer.rows, team)?;
     check_owes_nothing(writer, &team)?;
-    let vendor = platform.vendor(team.clone())?;
     // Fields are evaluated in this order: what other teams wait for ends first.
     let data = TeamClosedData {
         team_id: team.id,
@@ -30,7 +29,7 @@ pub fn close(writer: &mut Writer, platform: Platform, actor: Actor, team: &str) 
         withdrawn_bids: project_bids::withdraw_all(writer, platform, actor, team.row_id)?,
         declined_bids: project_bids::decline_all(writer, platform, actor, team.row_id)?,
         ended_opportunities: opportunities::end_all(writer, platform, actor, team.row_id)?,
-        archived_listings: archive_listings(writer, &vendor, actor)?,
+        archived_listings: archive_listings(writer, team.row_id, actor)?,
         revoked_keys: keys::revoke_all(writer, team.row_id)?,
         revoked_grants: grants::revoke_all(writer, team.row_id)?,
     };
@@ -60,15 +59,12 @@ fn check_owes_nothing(writer: &Writer, team: &Team) -> Result<()> {
     Ok(())
 }
 
-/// Archives all listings of a team, which declines their offers. Those in review are withdrawn
-/// first. Returns the number of listings.
-fn archive_listings(writer: &mut Writer, vendor: &Vendor, actor: Actor) -> Result<u64> {
-    let listings = store::listings::list_unarchived(writer.rows, vendor.team_row_id())?;
-    for (listing, status) in &listings {
-        if (status.review, status.catalog) == (ReviewStatus::InReview, CatalogStatus::Unpublished) {
-            listing_lifecycle::withdraw(writer, vendor, actor, *listing)?;
-        }
-        listing_lifecycle::archive(writer, vendor, actor, *listing)?;
+/// Archives all listings of a team, which declines their offers. Returns the number of listings.
+fn archive_listings(writer: &mut Writer, team: TeamRowId, actor: Actor) -> Result<u64> {
+    let listings = store::listings::list_unarchived(writer.rows, team)?;
+    let count = listings.len() as u64;
+    for listing in listings {
+        listing_lifecycle::archive_in_any_stage(writer, listing, actor)?;
     }
-    Ok(listings.len() as u64)
+    Ok(count)
 }

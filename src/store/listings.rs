@@ -62,11 +62,10 @@ impl ListingRow {
     }
 }
 
-/// Returns the ID and the status of each listing of a team that is not archived, oldest first.
-pub fn list_unarchived(reader: &Reader, team: TeamRowId) -> Result<Vec<(Uuid, ListingStatus)>> {
+/// Returns the listings of a team that are not archived, oldest first.
+pub fn list_unarchived(reader: &Reader, team: TeamRowId) -> Result<Vec<ListingRow>> {
     let sql = format!("{SELECT_ROW} WHERE l.team = ?1 AND l.catalog_status <> 'archived' ORDER BY l.id");
-    let listings = reader.query_all(&sql, [team], read_row)?;
-    Ok(listings.into_iter().map(|listing| (listing.id, listing.status)).collect())
+    reader.query_all(&sql, [team], read_row)
 }
 
 const SELECT_ROW: &str =
