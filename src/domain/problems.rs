@@ -47,16 +47,6 @@ impl Problems {
         self.0.extend(problems.0.into_iter().map(|problem| problem.nested_in(path)));
     }
 
-    /// Returns the path and the message of the first problem.
-    pub fn first(&self) -> Option<(String, &str)> {
-        let problem = self.0.first()?;
-        let names = problem.loc.iter().skip(1).map(|segment| match segment {
-            LocSegment::Name(name) => name.clone(),
-            LocSegment::Index(index) => index.to_string(),
-        });
-        Some((names.collect::<Vec<_>>().join("."), &problem.msg))
-    }
-
     /// Adds the problems of an [`Error::Invalid`], and returns other errors.
     pub fn collect<T>(&mut self, result: Result<T>) -> Result<Option<T>> {
         match result {

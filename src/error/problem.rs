@@ -26,6 +26,15 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// Returns the path to the invalid value, with dots between its segments; empty if that is the whole body.
+    pub fn body_path(&self) -> String {
+        let segments = self.loc.iter().skip(1).map(|segment| match segment {
+            LocSegment::Name(name) => name.clone(),
+            LocSegment::Index(index) => index.to_string(),
+        });
+        segments.collect::<Vec<_>>().join(".")
+    }
+
     /// Creates a problem with a query parameter.
     pub fn query(name: &str, kind: &'static str, msg: impl Into<String>) -> Problem {
         Problem::new("query", name, kind, msg)

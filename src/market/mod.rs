@@ -18,7 +18,7 @@ mod scheduler;
 mod space;
 
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
     path::PathBuf,
     sync::{Arc, Mutex},
 };
@@ -148,6 +148,8 @@ enum Ids<'a> {
     Clock(&'a Clock),
     /// The step that is being carried out.
     Step(&'a due_steps::StepIds),
+    /// IDs that were stated in advance.
+    Stated(&'a StatedIds<'a>),
 }
 
 impl Ids<'_> {
@@ -155,6 +157,25 @@ impl Ids<'_> {
         match self {
             Ids::Clock(clock) => clock.new_id(collection),
             Ids::Step(step) => step.new_id(collection),
+            Ids::Stated(stated) => stated.new_id(collection),
+        }
+    }
+}
+
+/// The IDs that an operation gives to what it creates, where they were stated in advance; see
+/// [`Writer::with_ids`].
+pub struct StatedIds<'a> {
+    stated: RefCell<Vec<(Collection, Uuid)>>,
+    others: Ids<'a>,
+}
+
+impl StatedIds<'_> {
+    /// Returns the next ID that was stated for the collection, or else a new one.
+    fn new_id(&self, collection: Collection) -> Uuid {
+        let mut stated = self.stated.borrow_mut();
+        match stated.iter().position(|(of, _)| *of == collection) {
+            Some(position) => stated.remove(position).1,
+            None => self.others.new_id(collection),
         }
     }
 }
@@ -215,6 +236,18 @@ impl<'a> Writer<'a> {
     #[must_use]
     pub fn as_of(&self, at: Timestamp) -> Writer<'a> {
         Writer { now: at, ..*self }
+    }
+
+    /// States the IDs of the first records that an operation creates in some collections, in their order. Other
+    /// records get IDs from the same source as with this writer.
+    pub fn state_ids(&self, ids: impl Into<Vec<(Collection, Uuid)>>) -> StatedIds<'a> {
+        StatedIds { stated: RefCell::new(ids.into()), others: self.ids }
+    }
+
+    /// Returns a writer of the same transaction that gives stated IDs to what it creates.
+    #[must_use]
+    pub fn with_ids<'i>(&'i self, ids: &'i StatedIds<'i>) -> Writer<'i> {
+        Writer { ids: Ids::Stated(ids), ..*self }
     }
 
     /// Returns a new ID for a record.

@@ -83,11 +83,25 @@ pub fn create(
     actor: Actor,
     input: &PurchaseInput,
 ) -> Result<PurchaseRow> {
+    create_at_price(writer, buyer, actor, input, None)
+}
+
+/// Like [`create`], at a price that is not the present one, because the purchase is recorded later.
+pub fn create_at_price(
+    writer: &mut Writer,
+    buyer: &Buyer,
+    actor: Actor,
+    input: &PurchaseInput,
+    earlier_price: Option<Cents>,
+) -> Result<PurchaseRow> {
     let listing = listings::find_on_sale(writer.rows, buyer, input.listing)?;
     let (mode, asset_ids) = check_scope(&listing, input)?;
-    let listed_price = listed_price(&listing, input.kind)?;
+    let listed_price = earlier_price.map_or_else(|| listed_price(&listing, input.kind), Ok)?;
     let price = match mode {
-        ScopeMode::Selection => selections::price(writer.rows, &listing, asset_ids, listed_price)?,
+        ScopeMode::Selection => {
+            let price = selections::price(writer.rows, &listing, asset_ids, listed_price)?;
+            earlier_price.unwrap_or(price)
+        }
         ScopeMode::All | ScopeMode::Sample => listed_price,
     };
     let sale = Sale {

@@ -36,6 +36,26 @@ pub fn insert(writer: &Writer, event: &NewEvent) -> Result<()> {
     Ok(())
 }
 
+/// Collects the events of this transaction from now on, so that [`append_collected`] appends them in the order of
+/// their times. Without it, events of earlier times are appended in the order in which they are found.
+///
+/// Until then, a temporary table takes the place of the outbox: its name hides that of the table.
+pub fn start_collecting(writer: &Writer) -> Result<()> {
+    const SQL: &str = "CREATE TEMP TABLE events (id INTEGER PRIMARY KEY, type TEXT NOT NULL,
+             occurred_at INTEGER NOT NULL, team INTEGER, subject TEXT NOT NULL, data TEXT NOT NULL) STRICT";
+    writer.execute(SQL, [])?;
+    Ok(())
+}
+
+/// Appends the collected events to the outbox.
+pub fn append_collected(writer: &Writer) -> Result<()> {
+    const SQL: &str = "INSERT INTO main.events (type, occurred_at, team, subject, data)
+         SELECT type, occurred_at, team, subject, data FROM temp.events ORDER BY occurred_at, id";
+    writer.execute(SQL, [])?;
+    writer.execute("DROP TABLE temp.events", [])?;
+    Ok(())
+}
+
 /// An event that is stored.
 #[derive(Clone, Debug)]
 pub struct Event {

@@ -6,12 +6,10 @@ use uuid::Uuid;
 use super::{Reader, Writer, row};
 use crate::{
     domain::{
-        listings::ListingRowId,
-        money::Cents,
+        listings::{CatalogStatus, ListingRowId},
         notifications::NotificationType,
-        offers::OfferStatus,
         opportunities::OpportunityKind,
-        row_ids::{AssetRowId, GroupRowId, OfferRowId, OpportunityRowId, ProjectBidRowId, TaskRowId},
+        row_ids::{AssetRowId, GroupRowId, OpportunityRowId, ProjectBidRowId, TaskRowId},
         teams::TeamRowId,
         time::Timestamp,
     },
@@ -71,24 +69,20 @@ pub struct ReferencedListing {
     pub team: TeamRowId,
     /// Title for people.
     pub title: String,
-    /// Buy-now price.
-    pub price: Option<Cents>,
-    /// Price of the sample.
-    pub sample_price: Option<Cents>,
+    /// State in the catalog.
+    pub status: CatalogStatus,
 }
 
 /// Returns the listing with this ID.
 pub fn find_listing(reader: &Reader, id: Uuid) -> Result<Option<ReferencedListing>> {
-    const SQL: &str =
-        "SELECT id, uuid, team, title, price_cents, sample_price_cents FROM listings WHERE uuid = ?1";
+    const SQL: &str = "SELECT id, uuid, team, title, catalog_status FROM listings WHERE uuid = ?1";
     reader.query_first(SQL, [id], |row| {
         Ok(ReferencedListing {
             row_id: row.get(0)?,
             id: row.get(1)?,
             team: row.get(2)?,
             title: row.get(3)?,
-            price: row::optional_cents(row, 4)?,
-            sample_price: row::optional_cents(row, 5)?,
+            status: row::string_enum(row, 4)?,
         })
     })
 }
@@ -118,35 +112,6 @@ pub fn have_assets_changed(
          OR EXISTS (SELECT 1 FROM listing_assets a JOIN data_objects d ON d.asset = a.asset
              WHERE a.listing = ?1 AND d.attached_at > ?2 AND d.attached_at <= ?3)";
     reader.query_one(SQL, (listing, since.0, until.0), |row| row.get(0))
-}
-
-/// An offer that purchases of a set refer to.
-#[derive(Clone, Debug)]
-pub struct ReferencedOffer {
-    /// Row ID of the offer.
-    pub row_id: OfferRowId,
-    /// Row ID of the listing.
-    pub listing: ListingRowId,
-    /// Row ID of the buyer.
-    pub buyer: TeamRowId,
-    /// Amount offered.
-    pub amount: Cents,
-    /// State of the offer.
-    pub status: OfferStatus,
-}
-
-/// Returns the offer with this ID.
-pub fn find_offer(reader: &Reader, id: Uuid) -> Result<Option<ReferencedOffer>> {
-    const SQL: &str = "SELECT id, listing, buyer, amount_cents, status FROM offers WHERE uuid = ?1";
-    reader.query_first(SQL, [id], |row| {
-        Ok(ReferencedOffer {
-            row_id: row.get(0)?,
-            listing: row.get(1)?,
-            buyer: row.get(2)?,
-            amount: Cents(row.get(3)?),
-            status: row::string_enum(row, 4)?,
-        })
-    })
 }
 
 /// Returns the row ID of an opportunity of a kind.

@@ -129,6 +129,65 @@ pub struct ListingFields<'a> {
     pub is_exclusive: bool,
 }
 
+/// The stored fields of a listing that its vendor edits.
+#[derive(Clone, Debug)]
+pub struct StoredListingFields {
+    title: String,
+    description: String,
+    domain_tags: Vec<String>,
+    tag_slugs: Vec<String>,
+    price: Option<Cents>,
+    sample_price: Option<Cents>,
+    accepts_bids: bool,
+    terms: String,
+    delivery: Option<(DeliveryMethod, u32)>,
+    available_from: Option<Timestamp>,
+    is_exclusive: bool,
+}
+
+impl StoredListingFields {
+    /// Returns the fields for a change.
+    pub fn as_fields(&self) -> ListingFields<'_> {
+        ListingFields {
+            title: &self.title,
+            description: &self.description,
+            domain_tags: &self.domain_tags,
+            tag_slugs: &self.tag_slugs,
+            price: self.price,
+            sample_price: self.sample_price,
+            accepts_bids: self.accepts_bids,
+            terms: &self.terms,
+            delivery: self.delivery,
+            available_from: self.available_from,
+            is_exclusive: self.is_exclusive,
+        }
+    }
+}
+
+/// Returns the fields of a listing that its vendor edits.
+pub fn find_fields(reader: &Reader, row_id: ListingRowId) -> Result<StoredListingFields> {
+    const SQL: &str = "SELECT title, description, domain_tags, tag_slugs, price_cents, sample_price_cents,
+             accepts_bids, terms, delivery_method, delivery_days, available_from, exclusive
+         FROM listings WHERE id = ?1";
+    reader.query_one(SQL, [row_id], |row| {
+        let method = row::optional_string_enum(row, 8)?;
+        let days: Option<u32> = row.get(9)?;
+        Ok(StoredListingFields {
+            title: row.get(0)?,
+            description: row.get(1)?,
+            domain_tags: row::json(row, 2)?,
+            tag_slugs: row::json(row, 3)?,
+            price: row::optional_cents(row, 4)?,
+            sample_price: row::optional_cents(row, 5)?,
+            accepts_bids: row.get(6)?,
+            terms: row.get(7)?,
+            delivery: method.zip(days),
+            available_from: row::optional_time(row, 10)?,
+            is_exclusive: row.get(11)?,
+        })
+    })
+}
+
 /// Returns the values of the editable columns, in the order of the parameters `?1` to `?12` of the statements
 /// below.
 fn field_values<'w>(fields: &'w ListingFields) -> Result<[Box<dyn ToSql + 'w>; 12]> {

@@ -175,6 +175,12 @@ impl StagedRecords {
         self.count.get() as usize
     }
 
+    /// Returns the number of records of a collection.
+    pub fn count_of(&self, collection: &str) -> Result<u64> {
+        let mut statement = self.prepare("SELECT count(*) FROM records WHERE id >= ?1 AND id < ?2")?;
+        Ok(statement.query_row(self.row_ids(collection), |row| row.get(0))?)
+    }
+
     /// Calls `visit` with each record of a collection, in the order in which they were staged. One record is
     /// in memory at a time.
     pub fn for_each<E: From<Error>>(

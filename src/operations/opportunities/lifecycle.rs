@@ -97,6 +97,23 @@ pub fn update(
     Ok(updated)
 }
 
+/// Records a change of an opportunity whose earlier fields are not known.
+pub fn record_update(
+    writer: &mut Writer,
+    buyer: &Buyer,
+    actor: Actor,
+    (id, kind): (Uuid, OpportunityKind),
+) -> Result<Opportunity> {
+    let found = find_own(writer.rows, buyer, id, kind)?;
+    if found.status != OpportunityStatus::Published {
+        found.status.check(OpportunityOperation::Update)?;
+    }
+    store::opportunities::touch(writer.rows, found.row_id, writer.now)?;
+    let updated = reload(writer, found.row_id)?;
+    emit_to_owner(writer, &updated, actor, EventData::OpportunityUpdated)?;
+    Ok(updated)
+}
+
 fn extend_deadline(writer: &mut Writer, found: &Opportunity, deadline: &Change<Timestamp>) -> Result<()> {
     found.status.check(OpportunityOperation::ExtendDeadline)?;
     let is_later = |deadline: Timestamp| found.deadline.is_some_and(|earlier| deadline > earlier);

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 pub use self::lifecycle::{
-    MAX_UNFINISHED, cancel, close, create, end_all, exclude, find_own, pass_deadline, publish, update,
+    MAX_UNFINISHED, cancel, close, create, end_all, exclude, find_own, pass_deadline, publish, record_update,
+    update,
 };
 use super::access::{Buyer, Vendor};
 use crate::{

@@ -94,6 +94,12 @@ pub fn set_deadline(
     Ok(())
 }
 
+/// Records that an opportunity was changed.
+pub fn touch(writer: &Writer, opportunity: OpportunityRowId, at: Timestamp) -> Result<()> {
+    writer.execute("UPDATE opportunities SET updated_at = ?2 WHERE id = ?1", (opportunity, at.0))?;
+    Ok(())
+}
+
 /// What changes when a bid makes progress.
 #[derive(Debug)]
 pub struct BidProgress<'a> {
@@ -126,5 +132,19 @@ pub fn update_bid(writer: &Writer, bid: &Bid, progress: &BidProgress, at: Timest
             at.0,
         ),
     )?;
+    Ok(())
+}
+
+/// Replaces the activity of a bid.
+pub fn set_activity(
+    writer: &Writer,
+    bid: &Bid,
+    platform_events: &[BidEvent],
+    vendor_events: &[BidEvent],
+    at: Timestamp,
+) -> Result<()> {
+    const SQL: &str =
+        "UPDATE project_bids SET platform_events = ?2, vendor_events = ?3, updated_at = ?4 WHERE id = ?1";
+    writer.execute(SQL, (bid.row_id, row::to_json(platform_events)?, row::to_json(vendor_events)?, at.0))?;
     Ok(())
 }

@@ -5,7 +5,7 @@ mod insert;
 mod queries;
 mod recipients;
 
-pub use changes::{BidProgress, exclude, set_deadline, set_status, update, update_bid};
+pub use changes::{BidProgress, exclude, set_activity, set_deadline, set_status, touch, update, update_bid};
 pub use insert::{NewBid, NewOpportunity, insert, insert_bid};
 pub use queries::{
     concerns_team, count_unfinished, find, find_bid, find_by_row_id, has_standing_bid, list_bids_by_team,

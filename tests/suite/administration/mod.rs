@@ -9,7 +9,7 @@ mod texts;
 mod trace_imports;
 
 use marketplace::{
-    domain::{events::EventRowId, notifications::NotificationType},
+    domain::{events::EventRowId, notifications::NotificationType, time::Timestamp},
     error::{Error, Result},
     market::Writer,
     operations::access::Platform,
@@ -17,7 +17,7 @@ use marketplace::{
 };
 use serde_json::Value;
 
-use crate::harness::TestMarket;
+use crate::harness::{NOW, TestMarket};
 
 /// Microseconds per hour.
 const HOUR: i64 = 3_600_000_000;
@@ -36,12 +36,15 @@ struct Event {
     data: Value,
 }
 
-/// Returns all events so far whose type begins with one of the prefixes, in their order.
+/// Returns all events whose type begins with one of the prefixes, in their order, after those of the set with which
+/// the market began.
 fn events(market: &TestMarket, prefixes: &[&str]) -> Vec<Event> {
     use marketplace::string_enum::StringEnum;
     let list =
         |reader: &marketplace::market::Reader| store::events::list_after(reader.rows, EventRowId(0), 10_000);
-    let all = market.market().read_blocking(list).unwrap().into_iter().map(|event| Event {
+    let started_at = Timestamp::parse(NOW).unwrap();
+    let all = market.market().read_blocking(list).unwrap().into_iter();
+    let all = all.filter(|event| event.occurred_at >= started_at).map(|event| Event {
         kind: event.event_type.as_str().to_owned(),
         subject: event.subject.0,
         has_team: event.team.is_some(),

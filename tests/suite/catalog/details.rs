@@ -42,7 +42,7 @@ async fn unpublished_listing_is_visible_to_owner_and_buyers_only() {
         &json!({"purchases": [
             purchase("gone", "sample", "buyer", "completed"),
             purchase("gone", "full", "other", "refunded"),
-            purchase("gone", "full", "other", "pending"),
+            purchase("gone", "sample", "other", "pending"),
         ]}),
     );
     for (key, path, status) in [
@@ -96,13 +96,13 @@ async fn bundle_has_no_url_where_bundles_are_not_delivered() {
 #[tokio::test]
 async fn accepted_bid_is_not_active() {
     let offer = json!({"key": "bid", "listing": "kept", "buyer": "buyer", "amount_usd": 4, "status": "accepted",
-        "created_at": "-P5D", "decided_at": "-P4D"});
+        "created_at": "-P5D", "decided_at": "-P3D"});
     let mut purchase_record = purchase("kept", "accepted_bid", "buyer", "completed");
     purchase_record["key"] = json!("bought");
     purchase_record["offer"] = json!("bid");
     purchase_record.as_object_mut().unwrap().remove("price_usd");
     let market = small_market_with(
-        &[listing_with_bundle("kept", &json!([]))],
+        &[published("kept", 9, &json!({"accepts_bids": true}))],
         &json!({"offers": [offer], "purchases": [purchase_record]}),
     );
     let detail = market.get("mkt_buyer", &detail_path("kept")).await.ok();

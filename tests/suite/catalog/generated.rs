@@ -71,15 +71,7 @@ pub fn generate_market(seed: u64) -> Value {
         if random.percent(40) && !listing["assets"].as_array().unwrap().is_empty() {
             add("quality_runs", quality_run(&mut random, &key));
         }
-        for bid in 0..random.below(3) {
-            // A buyer has at most one submitted offer on a listing.
-            let statuses = ["declined", "withdrawn", "submitted"];
-            let status = *random.pick(if bid == 0 { &statuses } else { &statuses[..2] });
-            let mut offer = json!({"key": format!("{key}-{bid}"), "listing": key, "buyer": "shopper", "amount_usd": 7,
-                "status": status, "created_at": "-P9D"});
-            if status != "submitted" {
-                offer["decided_at"] = json!("-P8D");
-            }
+        for offer in offers(&mut random, &key, &listing["history"]) {
             add("offers", offer);
         }
         add("listings", listing);
@@ -197,6 +189,30 @@ fn listing(random: &mut Random, team: &str, key: &str, number: usize, assets: &[
         record["history"] = json!(history);
     }
     record
+}
+
+/// Returns the offers on a listing. A buyer has at most one submitted offer on it, and it is in the catalog when the
+/// buyer bids.
+fn offers(random: &mut Random, listing: &str, history: &Value) -> Vec<Value> {
+    let was_published = |event: &Value| event["event"] == "published";
+    let Some(history) = history.as_array().filter(|history| history.iter().any(was_published)) else {
+        return Vec::new();
+    };
+    let count = random.below(3);
+    let mut offers = Vec::new();
+    for bid in 0..count {
+        let statuses = ["declined", "withdrawn", "submitted"];
+        let is_last = bid + 1 == count && was_published(history.last().unwrap());
+        let status = *random.pick(if is_last { &statuses } else { &statuses[..2] });
+        let days = 12 - 2 * bid;
+        let mut offer = json!({"key": format!("{listing}-{bid}"), "listing": listing, "buyer": "shopper",
+            "amount_usd": 7, "status": status, "created_at": format!("-P{days}D")});
+        if status != "submitted" {
+            offer["decided_at"] = json!(format!("-P{}D", days - 1));
+        }
+        offers.push(offer);
+    }
+    offers
 }
 
 fn quality_run(random: &mut Random, listing: &str) -> Value {
