@@ -67,16 +67,6 @@ pub struct SaleToPost<'a> {
 /// The vendor's net earnings are pending until the setting `payouts.hold_days` has passed. A free purchase has
 /// no entries. Returns the entry of the sale.
 pub fn post_sale(writer: &Writer, sale: &SaleToPost) -> Result<Option<LedgerEntryRowId>> {
-    let ids = || writer.new_id(Collection::LedgerEntries);
-    post_sale_with_ids(writer, sale, ids)
-}
-
-/// Like [`post_sale`], with IDs for the entry of the sale and for that of the platform fee, in this order.
-pub fn post_sale_with_ids(
-    writer: &Writer,
-    sale: &SaleToPost,
-    mut next_id: impl FnMut() -> Uuid,
-) -> Result<Option<LedgerEntryRowId>> {
     let SaleToPost { purchase, title, terms } = sale;
     let (payment, fee) = (Transfer::sale(terms), Transfer::platform_fee(terms));
     if payment.postings.is_empty() && fee.postings.is_empty() {
@@ -89,9 +79,9 @@ pub fn post_sale_with_ids(
     let available_at = writer.now.plus_days(i64::from(writer.settings.payouts.hold_days));
     let is_held = available_at > writer.now;
     let vendor = Account::Earnings(terms.vendor);
-    let mut insert = |transfer: &Transfer, description: String| {
+    let insert = |transfer: &Transfer, description: String| {
         let entry = NewEntry {
-            id: next_id(),
+            id: writer.new_id(Collection::LedgerEntries),
             description: &description,
             purchase: Some(*purchase),
             transfer,
@@ -128,16 +118,6 @@ fn sale_description(kind: PurchaseKind, title: &str) -> String {
 /// available first; and then from its available earnings. If they do not cover it, the error is
 /// [`StateCode::InsufficientEarnings`] and nothing was written. A purchase without entries has no refund either.
 pub fn post_refund(writer: &Writer, purchase: PurchaseRowId, title: &str) -> Result<()> {
-    post_refund_with_id(writer, purchase, title, || writer.new_id(Collection::LedgerEntries))
-}
-
-/// Like [`post_refund`], with the ID of the entry.
-pub fn post_refund_with_id(
-    writer: &Writer,
-    purchase: PurchaseRowId,
-    title: &str,
-    new_id: impl FnOnce() -> Uuid,
-) -> Result<()> {
     let transfer = Transfer::refund(&store::ledger::list_purchase_postings(writer.rows, purchase)?);
     if transfer.postings.is_empty() {
         return Ok(());
@@ -166,7 +146,7 @@ pub fn post_refund_with_id(
     }
     let pending = Cents(-taken.iter().map(|(_, cents)| cents.0).sum::<i64>());
     let entry = NewEntry {
-        id: new_id(),
+        id: writer.new_id(Collection::LedgerEntries),
         description: &format!("Refund of \u{201c}{title}\u{201d}"),
         purchase: Some(purchase),
         transfer: &transfer,

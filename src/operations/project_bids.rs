@@ -63,15 +63,11 @@ pub fn submit(
         opportunity: opportunity.row_id,
         team,
         num_tasks: fields.num_tasks,
-        status: BidStatus::Submitted,
         attachments: fields.attachments.clone(),
-        delivery_tasksets: Vec::new(),
         platform_events: vec![event("Bid received")],
         vendor_events: vec![event("Bid submitted")],
         expected_timeline_days: fields.expected_timeline_days,
         created_at: writer.now,
-        updated_at: writer.now,
-        completed_at: None,
     };
     store::opportunities::insert_bid(writer.rows, &new)?;
     let bid = reload(writer, id)?;

@@ -53,17 +53,7 @@ pub fn create(
             requested: 1,
         }));
     }
-    let new = NewOpportunity {
-        id,
-        kind,
-        owner,
-        fields,
-        status: OpportunityStatus::Draft,
-        excluded_teams: &excluded,
-        created_at: writer.now,
-        updated_at: writer.now,
-        closed_at: None,
-    };
+    let new = NewOpportunity { id, kind, owner, fields, excluded_teams: &excluded, created_at: writer.now };
     let row_id = store::opportunities::insert(writer.rows, &new)?;
     let created = reload(writer, row_id)?;
     emit_to_owner(writer, &created, actor, EventData::OpportunityCreated)?;
