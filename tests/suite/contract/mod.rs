@@ -21,6 +21,7 @@ mod limits;
 mod listed_writes;
 mod logs;
 mod many_markets;
+mod notification_types;
 mod operations;
 mod prefilled;
 mod received_ids;

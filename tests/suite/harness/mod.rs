@@ -14,6 +14,7 @@ pub mod random;
 pub mod records;
 pub mod s3;
 pub mod server;
+pub mod teams;
 
 use std::{
     path::PathBuf,

@@ -1,5 +1,9 @@
 //! What must hold in a market, whatever was done to it. Reads the tables, since no API shows all of it.
 
+mod projects;
+mod taxonomy;
+mod teams;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use marketplace::{
@@ -8,6 +12,7 @@ use marketplace::{
         opportunities::{BidStatus, OpportunityStatus},
         purchases::PurchaseStatus,
         state_machine::StateMachine,
+        time::Timestamp,
         withdrawals::WithdrawalStatus,
     },
     market::Market,
@@ -16,6 +21,9 @@ use marketplace::{
 };
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
+
+/// Microseconds per day.
+const DAY: i64 = 86_400_000_000;
 
 /// An event of the outbox.
 struct Event {
@@ -45,8 +53,17 @@ pub fn check_market(market: &Market) {
     check_sales(&rows);
     let events = events(&rows);
     check_due_steps(&rows, &events, market.clock().now().0);
+    check_schedule(&rows, market.clock().now().0);
     check_listings(&rows, &events);
     check_statuses(&rows, &events);
+    teams::check_closed_teams(&rows);
+    teams::check_teams(&rows, &events);
+    teams::check_keys(&rows, &events);
+    teams::check_grants(&rows, &events);
+    projects::check_bids(&rows, &events);
+    projects::check_estimations(&rows, &events);
+    taxonomy::check_labels(&rows, &events);
+    taxonomy::check_asset_types(&rows, &events);
 }
 
 fn strings(rows: &Connection, sql: &str) -> Vec<Vec<String>> {
@@ -156,22 +173,58 @@ fn check_due_steps(rows: &Connection, events: &[Event], now: i64) {
     );
     let mut seen = BTreeSet::new();
     for event in events {
-        if ["offer.expired", "earnings.available", "key.expired", "asset_type.retired"]
-            .contains(&event.kind.as_str())
-        {
-            let step = (&event.kind, &event.subject, event.team);
-            assert!(seen.insert(step), "{step:?} happened twice");
+        let due_at = match event.kind.as_str() {
+            "offer.expired"
+            | "earnings.available"
+            | "key.expired"
+            | "asset_type.retired"
+            | "upload_grant.expired" => None,
+            // A later deadline passes again.
+            "opportunity.deadline_passed" => Some(event.text("deadline")),
+            _ => continue,
+        };
+        let step = (&event.kind, &event.subject, event.team, due_at);
+        assert!(seen.insert(step), "{step:?} happened twice");
+        let is_in_time = due_at.is_none_or(|due_at| Timestamp(event.occurred_at).to_string() == due_at);
+        assert!(is_in_time, "{step:?} happened at {}", event.occurred_at);
+    }
+    let created_at = |table: &str| -> BTreeMap<String, i64> {
+        let all = strings(rows, &format!("SELECT uuid, created_at FROM {table}"));
+        all.into_iter().map(|row| (row[0].clone(), row[1].parse().unwrap())).collect()
+    };
+    let (offers, purchases) = (created_at("offers"), created_at("purchases"));
+    let sales = events.iter().filter(|event| event.kind == "purchase.completed");
+    let sold_at: BTreeSet<i64> = sales.map(|event| event.occurred_at).collect();
+    for event in events {
+        let at = event.occurred_at;
+        match event.kind.as_str() {
+            "offer.expired" => assert_eq!(at, offers[&event.subject] + 30 * DAY, "{}", event.data),
+            // An exclusive sale ends other purchases, too.
+            "purchase.cancelled" if event.text("actor") == "system" => {
+                let is_in_time = at == purchases[&event.subject] + 14 * DAY || sold_at.contains(&at);
+                assert!(is_in_time, "{}", event.data);
+            }
+            _ => {}
         }
     }
-    let expired: BTreeMap<&str, i64> = events
-        .iter()
-        .filter(|event| event.kind == "offer.expired")
-        .map(|event| (event.subject.as_str(), event.occurred_at))
-        .collect();
-    for row in strings(rows, "SELECT uuid, created_at FROM offers WHERE status = 'expired'") {
-        let due_at = row[1].parse::<i64>().unwrap() + 30 * 86_400_000_000;
-        assert_eq!(expired.get(row[0].as_str()), Some(&due_at), "{row:?}");
-    }
+}
+
+/// A step is scheduled for each record that waits for a time, and for no other.
+fn check_schedule(rows: &Connection, now: i64) {
+    let check = |kind: &str, table: &str, id: &str, is_waiting: &str| {
+        let scheduled = format!("SELECT 1 FROM due_steps d WHERE d.kind = '{kind}' AND d.subject = {id}");
+        let sql = format!("SELECT {id} FROM {table} WHERE ({is_waiting}) <> EXISTS ({scheduled})");
+        assert_none(rows, &format!("missing or needless step {kind}"), &sql);
+    };
+    check("offer_expires", "offers", "id", "status = 'submitted'");
+    check("purchase_expires", "purchases", "id", "status = 'pending'");
+    check("hold_ends", "ledger_entries", "id", "id IN (SELECT entry FROM earnings_holds)");
+    let is_open = format!("status = 'published' AND deadline IS NOT NULL AND deadline > {now}");
+    check("deadline_passes", "opportunities", "id", &is_open);
+    let has_no_end = "revoked_at IS NULL AND expired_at IS NULL";
+    check("key_expires", "keys", "id", &format!("{has_no_end} AND expires_at IS NOT NULL"));
+    check("grant_expires", "upload_grants", "id", &format!("{has_no_end} AND consumed_at IS NULL"));
+    check("asset_type_retires", "asset_types", "position", "retires_at IS NOT NULL AND retired_at IS NULL");
 }
 
 /// The events of each listing lead from stage to stage to its present state, and so does its history.

@@ -88,14 +88,14 @@ fn run_and_kill(directory: &Path, seed: u64, after: usize) -> Vec<(String, Uuid)
 /// Checks that an acknowledged operation was stored: its record exists, in a status that can follow.
 fn check_stored(rows: &Connection, name: &str, id: Uuid) {
     let (table, statuses): (_, &[&str]) = match name {
-        "buy_credits" => ("credit_purchases", &["completed"]),
-        "withdraw" => ("withdrawals", &["requested", "paid", "failed"]),
-        "end_withdrawal" => ("withdrawals", &["paid", "failed"]),
-        "offer" => ("offers", &["submitted", "accepted", "declined", "withdrawn"]),
-        "purchase" => ("purchases", &["pending", "completed", "cancelled", "refunded"]),
-        "complete" => ("purchases", &["completed", "refunded"]),
-        "cancel" => ("purchases", &["cancelled"]),
-        "refund" => ("purchases", &["refunded"]),
+        "credits.buy" => ("credit_purchases", &["completed"]),
+        "withdrawal.create" => ("withdrawals", &["requested", "paid", "failed"]),
+        "withdrawal.end" => ("withdrawals", &["paid", "failed"]),
+        "offer.submit" => ("offers", &["submitted", "accepted", "declined", "withdrawn"]),
+        "purchase.create" => ("purchases", &["pending", "completed", "cancelled", "refunded"]),
+        "purchase.complete" => ("purchases", &["completed", "refunded"]),
+        "purchase.cancel" => ("purchases", &["cancelled"]),
+        "purchase.refund" => ("purchases", &["refunded"]),
         _ => return,
     };
     let sql = format!("SELECT status FROM {table} WHERE uuid = ?1");
@@ -133,7 +133,7 @@ fn money_survives_a_kill_during_any_operation() {
             check_stored(&rows, name, *id);
         }
         let stored = count_stored(&rows);
-        for (index, name) in ["convert", "adjust"].into_iter().enumerate() {
+        for (index, name) in ["earnings.convert", "credits.adjust"].into_iter().enumerate() {
             let count = acknowledged.iter().filter(|(done, _)| done == name).count() as u64;
             let added = stored[index] - stored_before[index];
             assert!((count..=count + 1).contains(&added), "{name}: {count} acknowledged, {added} stored");

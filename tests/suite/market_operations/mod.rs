@@ -5,17 +5,11 @@ mod checks;
 mod driver;
 mod kills;
 
-use std::{
-    sync::{
-        Mutex,
-        atomic::{AtomicU64, Ordering},
-    },
-    thread,
-};
+use std::{collections::BTreeMap, sync::Mutex, thread};
 
 use self::{
     checks::check_market,
-    driver::{Driver, Made, prepare},
+    driver::{Driver, Made, OPERATIONS, check_keys, prepare},
 };
 use crate::harness::{TestMarket, random::Random};
 
@@ -23,28 +17,34 @@ use crate::harness::{TestMarket, random::Random};
 const THREADS: u64 = 4;
 
 /// Number of operations of each thread. `OPERATIONS` sets another one.
-const OPERATIONS: u64 = 400;
+const OPERATIONS_OF_THREAD: u64 = 400;
+
+/// Number of operations of each thread from which on every kind of operation succeeds at least once.
+const ENOUGH_OPERATIONS: u64 = 2_000;
 
 /// Microseconds per hour.
 const HOUR: i64 = 3_600_000_000;
 
 #[test]
 fn random_operations_of_many_teams_keep_the_market_consistent() {
-    let operations = std::env::var("OPERATIONS").map_or(OPERATIONS, |count| count.parse().unwrap());
+    let operations = std::env::var("OPERATIONS").map_or(OPERATIONS_OF_THREAD, |count| count.parse().unwrap());
     let market = TestMarket::with_settings(|settings| settings.quality.credits_per_run = 1.0);
     prepare(market.market());
-    let (made, succeeded) = (Mutex::new(Made::default()), AtomicU64::new(0));
+    let made = Mutex::new(Made::load(market.market()));
+    let counts: Mutex<BTreeMap<&str, u64>> = Mutex::new(OPERATIONS.map(|name| (name, 0)).into());
     thread::scope(|scope| {
         for seed in 0..THREADS {
-            let (market, made, succeeded) = (&market, &made, &succeeded);
+            let (market, made, counts) = (&market, &made, &counts);
             scope.spawn(move || {
                 let mut driver = Driver::new(market.market(), made, Random(seed));
                 for _ in 0..operations {
                     if driver.random.percent(4) {
-                        market.clock().advance(driver.random.below(60) as i64 * HOUR);
+                        // Often hours, sometimes days.
+                        let most = *driver.random.pick(&[12, 12, 12, 200]);
+                        market.clock().advance(driver.random.below(most) as i64 * HOUR);
                     }
-                    if driver.act().is_ok() {
-                        succeeded.fetch_add(1, Ordering::Relaxed);
+                    if let Ok((name, _)) = driver.act() {
+                        *counts.lock().unwrap().get_mut(name).expect("a name of an operation") += 1;
                     }
                 }
             });
@@ -52,6 +52,11 @@ fn random_operations_of_many_teams_keep_the_market_consistent() {
     });
     market.market().run_due_steps().unwrap();
     check_market(market.market());
-    let (succeeded, all) = (succeeded.into_inner(), THREADS * operations);
+    check_keys(market.market(), &made);
+    let counts = counts.into_inner().unwrap();
+    println!("operations that succeeded: {counts:#?}");
+    let (succeeded, all) = (counts.values().sum::<u64>(), THREADS * operations);
     assert!(succeeded > all / 8, "only {succeeded} of {all} operations succeeded");
+    let missing: Vec<_> = counts.iter().filter(|(_, count)| **count == 0).collect();
+    assert!(missing.is_empty() || operations < ENOUGH_OPERATIONS, "{missing:?}");
 }

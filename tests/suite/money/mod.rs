@@ -14,7 +14,6 @@ use marketplace::{
         money::Cents,
         purchases::{AssetScope, PayWith, PurchaseKind, PurchaseStatus, ScopeMode},
         row_ids::PurchaseRowId,
-        teams::Team,
     },
     error::{Error, Result},
     market::Writer,
@@ -32,7 +31,7 @@ use uuid::Uuid;
 
 use crate::{
     catalog::small_market::{published, small_market_with},
-    harness::TestMarket,
+    harness::{TestMarket, teams::team as team_of},
 };
 
 /// Microseconds per day.
@@ -48,10 +47,6 @@ fn money_market() -> TestMarket {
 
 fn write<T>(market: &TestMarket, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
     market.market().write_blocking(work)
-}
-
-fn team_of(rows: &store::Reader, key: &str) -> Team {
-    store::teams::find(rows, fixture_record_id("teams", key)).unwrap().unwrap()
 }
 
 fn balances(market: &TestMarket, team: &str) -> Balances {

@@ -33,7 +33,7 @@ fn market(repositories: &Repositories) -> TestMarket {
     market
 }
 
-fn source(name: &str) -> EstimationRequest {
+pub fn source(name: &str) -> EstimationRequest {
     EstimationRequest {
         sku: Kind::Codebase,
         channel: RepositoryChannel::Github,
@@ -42,7 +42,7 @@ fn source(name: &str) -> EstimationRequest {
     }
 }
 
-fn request(market: &TestMarket, id: u128, request: &EstimationRequest) -> Result<Estimation> {
+pub fn request(market: &TestMarket, id: u128, request: &EstimationRequest) -> Result<Estimation> {
     request_as(market, "seller", id, request)
 }
 

@@ -1,10 +1,10 @@
 //! The operations on opportunities, project bids, and estimations, and the notifications and events that they
 //! write. What teams can read of it is read through the API.
 
-mod estimations;
+pub mod estimations;
 mod lifecycle;
 mod notifications;
-mod project_bids;
+pub mod project_bids;
 
 use marketplace::{
     clock::fixture_record_id,
@@ -17,17 +17,17 @@ use marketplace::{
     },
     error::{Error, Result},
     market::Writer,
-    operations::{
-        access::{Buyer, Platform, Vendor},
-        opportunities,
-    },
+    operations::{access::Buyer, opportunities},
     store::{self, events::Event},
     string_enum::StringEnum,
 };
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::harness::{NOW, TestMarket};
+use crate::harness::{
+    NOW, TestMarket,
+    teams::{buyer, vendor},
+};
 
 /// API keys of the teams of small markets: two vendors, of which `BOTH` is also a buyer, and two buyers.
 const SELLER: &str = "mkt_seller";
@@ -47,17 +47,7 @@ fn write<T>(market: &TestMarket, work: impl FnOnce(&mut Writer) -> Result<T>) ->
     market.market().write_blocking(work)
 }
 
-fn buyer(rows: &store::Reader, key: &str) -> Buyer {
-    let team = store::teams::find(rows, fixture_record_id("teams", key)).unwrap().unwrap();
-    Platform::of_process().buyer(team).unwrap()
-}
-
-fn vendor(rows: &store::Reader, key: &str) -> Vendor {
-    let team = store::teams::find(rows, fixture_record_id("teams", key)).unwrap().unwrap();
-    Platform::of_process().vendor(team).unwrap()
-}
-
-fn fields(title: &str) -> OpportunityFields {
+pub fn fields(title: &str) -> OpportunityFields {
     OpportunityFields {
         title: title.to_owned(),
         description: "About it.".to_owned(),
@@ -71,7 +61,12 @@ fn fields(title: &str) -> OpportunityFields {
 }
 
 /// Creates a draft of the team `buyer`.
-fn create(market: &TestMarket, id: u128, kind: OpportunityKind, fields: &OpportunityFields) -> Result<Uuid> {
+pub fn create(
+    market: &TestMarket,
+    id: u128,
+    kind: OpportunityKind,
+    fields: &OpportunityFields,
+) -> Result<Uuid> {
     let id = Uuid::from_u128(id);
     write(market, |writer| {
         let owner = buyer(writer.rows, "buyer");
@@ -79,10 +74,10 @@ fn create(market: &TestMarket, id: u128, kind: OpportunityKind, fields: &Opportu
     })
 }
 
-type Transition = fn(&mut Writer, &Buyer, Actor, (Uuid, OpportunityKind)) -> Result<Opportunity>;
+pub type Transition = fn(&mut Writer, &Buyer, Actor, (Uuid, OpportunityKind)) -> Result<Opportunity>;
 
 /// Performs a transition as the team `buyer`.
-fn perform(
+pub fn perform(
     market: &TestMarket,
     operation: Transition,
     id: Uuid,

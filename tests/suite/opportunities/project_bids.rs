@@ -31,7 +31,7 @@ use crate::{
 
 const PROJECT: OpportunityKind = OpportunityKind::Project;
 
-fn submit(market: &TestMarket, team: &str, id: u128, opportunity: Uuid) -> Result<Bid> {
+pub fn submit(market: &TestMarket, team: &str, id: u128, opportunity: Uuid) -> Result<Bid> {
     let file = Attachment { file_name: "plan.pdf".to_owned(), size_bytes: 12 };
     let bid = BidFields { num_tasks: 30, expected_timeline_days: Some(14), attachments: vec![file] };
     write(market, |writer| {
@@ -40,7 +40,7 @@ fn submit(market: &TestMarket, team: &str, id: u128, opportunity: Uuid) -> Resul
     })
 }
 
-fn as_vendor(
+pub fn as_vendor(
     market: &TestMarket,
     team: &str,
     id: u128,
@@ -52,7 +52,7 @@ fn as_vendor(
     })
 }
 
-fn as_buyer(
+pub fn as_buyer(
     market: &TestMarket,
     team: &str,
     id: u128,

@@ -21,7 +21,7 @@ use marketplace::{
     error::{Error, Result},
     market::Writer,
     operations::{
-        access::{Buyer, Platform, Vendor},
+        access::Platform,
         ledger,
         offers::{self as offer_operations, OfferInput},
         purchases::{self as purchase_operations, PurchaseInput},
@@ -33,14 +33,17 @@ use uuid::Uuid;
 
 use crate::{
     catalog::small_market::{published, small_market_with},
-    harness::TestMarket,
+    harness::{
+        TestMarket,
+        teams::{buyer, team as team_of, vendor},
+    },
 };
 
 /// Microseconds per day.
-const DAY: i64 = 86_400_000_000;
+pub const DAY: i64 = 86_400_000_000;
 
 /// Returns the ID of a seeded listing.
-fn listing_id(key: &str) -> Uuid {
+pub fn listing_id(key: &str) -> Uuid {
     fixture_record_id("listings", key)
 }
 
@@ -50,7 +53,7 @@ fn asset_id(key: &str) -> Uuid {
 }
 
 /// Returns a codebase of the seller with this asking price.
-fn codebase(key: &str, price_usd: &Value) -> Value {
+pub fn codebase(key: &str, price_usd: &Value) -> Value {
     let mut record = json!({
         "key": key, "team": "seller", "sku": "codebase", "title": format!("Code {key}"), "description": "D",
         "domain_tags": ["finance"], "created_at": "-P95D",
@@ -93,7 +96,7 @@ fn sales_market() -> TestMarket {
     market
 }
 
-fn give_credits(market: &TestMarket, team: &str, cents: i64) {
+pub fn give_credits(market: &TestMarket, team: &str, cents: i64) {
     let given = market.market().write_blocking(|writer| {
         let team = team_of(writer.rows, team).row_id;
         ledger::post_transfer(writer, &Transfer::adjustment(team, Cents(cents)), "Gift")
@@ -101,23 +104,11 @@ fn give_credits(market: &TestMarket, team: &str, cents: i64) {
     given.unwrap();
 }
 
-fn team_of(rows: &store::Reader, key: &str) -> marketplace::domain::teams::Team {
-    store::teams::find(rows, fixture_record_id("teams", key)).unwrap().unwrap()
-}
-
-fn buyer(rows: &store::Reader, key: &str) -> Buyer {
-    Platform::of_process().buyer(team_of(rows, key)).unwrap()
-}
-
-fn vendor(rows: &store::Reader, key: &str) -> Vendor {
-    Platform::of_process().vendor(team_of(rows, key)).unwrap()
-}
-
 fn write<T>(market: &TestMarket, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
     market.market().write_blocking(work)
 }
 
-fn bid(market: &TestMarket, team: &str, listing: Uuid, cents: i64, pay_with: PayWith) -> Result<Uuid> {
+pub fn bid(market: &TestMarket, team: &str, listing: Uuid, cents: i64, pay_with: PayWith) -> Result<Uuid> {
     let input = OfferInput { listing, amount: Cents(cents), pay_with };
     write(market, |writer| {
         let buyer = buyer(writer.rows, team);
@@ -132,21 +123,21 @@ fn withdraw(market: &TestMarket, team: &str, offer: Uuid) -> Result<()> {
     })
 }
 
-fn accept(market: &TestMarket, team: &str, offer: Uuid) -> Result<Uuid> {
+pub fn accept(market: &TestMarket, team: &str, offer: Uuid) -> Result<Uuid> {
     write(market, |writer| {
         let vendor = vendor(writer.rows, team);
         offer_operations::accept(writer, &vendor, Actor::Team, offer)
     })
 }
 
-fn decline(market: &TestMarket, team: &str, offer: Uuid) -> Result<()> {
+pub fn decline(market: &TestMarket, team: &str, offer: Uuid) -> Result<()> {
     write(market, |writer| {
         let vendor = vendor(writer.rows, team);
         offer_operations::decline(writer, &vendor, Actor::Team, offer)
     })
 }
 
-fn buy(
+pub fn buy(
     market: &TestMarket,
     team: &str,
     listing: Uuid,
@@ -171,7 +162,7 @@ fn buy_assets(
     })
 }
 
-fn complete(market: &TestMarket, purchase: Uuid) -> Result<PurchaseRow> {
+pub fn complete(market: &TestMarket, purchase: Uuid) -> Result<PurchaseRow> {
     let platform = Platform::of_process();
     write(market, |writer| purchase_operations::complete(writer, platform, Actor::Platform, purchase))
 }
