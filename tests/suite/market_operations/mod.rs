@@ -54,7 +54,7 @@ fn random_operations_of_many_teams_keep_the_market_consistent() {
     check_market(market.market());
     check_keys(market.market(), &made);
     let counts = counts.into_inner().unwrap();
-    println!("operations that succeeded: {counts:#?}");
+    eprintln!("operations that succeeded: {counts:#?}");
     let (succeeded, all) = (counts.values().sum::<u64>(), THREADS * operations);
     assert!(succeeded > all / 8, "only {succeeded} of {all} operations succeeded");
     let missing: Vec<_> = counts.iter().filter(|(_, count)| **count == 0).collect();

@@ -121,7 +121,7 @@ impl Driver<'_> {
 
     fn set_roles(&mut self) -> Result<Done> {
         let roles: &[Role] =
-            *self.random.pick(&[&[Role::Vendor][..], &[Role::Buyer], &[Role::Vendor, Role::Buyer]]);
+            self.random.pick(&[&[Role::Vendor][..], &[Role::Buyer], &[Role::Vendor, Role::Buyer]]);
         let mut made = self.made();
         let teams: Vec<Uuid> = made.vendors.iter().chain(&made.buyers).copied().collect();
         let id = self.random_of(&teams)?;
