@@ -124,11 +124,26 @@ impl Market {
         self.write_and_index(permit, work)
     }
 
+    /// Like [`Market::write_blocking`], for an operation that executes very many statements, none of which
+    /// changes many rows.
+    pub fn write_large<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
+        let permit = self.inner.writers.acquire_blocking(Requester::process())?;
+        let settings = self.inner.store.start_large_transaction()?;
+        let written = self.write_prepared(work);
+        drop(settings);
+        self.index_written(permit, written)
+    }
+
     /// Runs a write operation with the write connection, and then waits for the index without it.
     fn write_and_index<T>(&self, permit: Permit, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
         let span = tracing::debug_span!("write", wait_ms = milliseconds(permit.waited()));
         let _entered = span.enter();
         let written = self.write_prepared(work);
+        self.index_written(permit, written)
+    }
+
+    /// Gives the write connection to the next writer, and waits until the index contains what was written.
+    fn index_written<T>(&self, permit: Permit, written: Result<(T, Option<i64>)>) -> Result<T> {
         let requester = permit.requester().clone();
         drop(permit);
         let (result, change) = written?;

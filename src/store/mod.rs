@@ -5,6 +5,7 @@
 
 mod asset_rows;
 pub mod assets;
+mod bulk_settings;
 pub mod credit_purchases;
 pub mod data_structures;
 mod derived_ids;
@@ -74,7 +75,10 @@ use std::{
 use rusqlite::{Connection, OpenFlags, ffi};
 
 use self::read_connections::{ReadConnection, ReadConnections};
-pub use self::transaction::{Reader, Writer};
+pub use self::{
+    bulk_settings::BulkGuard,
+    transaction::{Reader, Writer},
+};
 use crate::{
     error::{self, BoxedError, Error, ErrorChain, Result},
     private_files,
@@ -83,17 +87,8 @@ use crate::{
 /// Number of prepared statements that each connection caches.
 const STATEMENT_CACHE_CAPACITY: usize = 128;
 
-/// Page cache of the write connection in KiB: for normal operation, and for bulk writes.
+/// Page cache of the write connection in KiB.
 const CACHE_KIB: i64 = 32_000;
-const BULK_CACHE_KIB: i64 = 256_000;
-
-/// Number of pages in the write-ahead log that triggers a checkpoint: SQLite's default, and a larger one for
-/// bulk writes, which change the same pages repeatedly.
-const CHECKPOINT_PAGES: i64 = 1_000;
-const BULK_CHECKPOINT_PAGES: i64 = 64_000;
-
-/// SQLite's numeric value for `synchronous = NORMAL`.
-const SYNCHRONOUS_NORMAL: i64 = 1;
 
 /// Flags with which read connections are opened.
 const READ_ONLY: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
@@ -312,19 +307,6 @@ impl Store {
         Ok(self.lock_writer().query_row("PRAGMA data_version", [], |row| row.get(0))?)
     }
 
-    /// Configures the write connection for bulk writes until the returned guard is dropped. If the process is
-    /// killed, no committed transaction is lost; if the machine fails, the last transactions may be lost, but
-    /// never in part.
-    pub fn start_bulk(&self) -> Result<BulkGuard<'_>> {
-        let connection = self.lock_writer();
-        let synchronous: i64 = connection.query_row("PRAGMA synchronous", [], |row| row.get(0))?;
-        let bulk = BulkGuard { store: self, synchronous };
-        connection.pragma_update(None, "synchronous", synchronous.min(SYNCHRONOUS_NORMAL))?;
-        connection.pragma_update(None, "wal_autocheckpoint", BULK_CHECKPOINT_PAGES)?;
-        connection.pragma_update(None, "cache_size", -BULK_CACHE_KIB)?;
-        Ok(bulk)
-    }
-
     fn lock_writer(&self) -> MutexGuard<'_, Connection> {
         // A panic during a write rolled its transaction back, so the connection is still usable.
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
@@ -363,23 +345,6 @@ impl PooledReader {
     /// Runs `work` in one read transaction, like [`Store::read`].
     pub fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         transaction::read_in_transaction(&self.connection, &self.statement_count, work)
-    }
-}
-
-/// Guard that restores the normal settings of the write connection after bulk writes.
-#[derive(Debug)]
-pub struct BulkGuard<'s> {
-    store: &'s Store,
-    synchronous: i64,
-}
-
-impl Drop for BulkGuard<'_> {
-    fn drop(&mut self) {
-        let connection = self.store.lock_writer();
-        // These settings only affect performance, so an error can be ignored.
-        let _ = connection.pragma_update(None, "synchronous", self.synchronous);
-        let _ = connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES);
-        let _ = connection.pragma_update(None, "cache_size", -CACHE_KIB);
     }
 }
 
