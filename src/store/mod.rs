@@ -70,6 +70,7 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use rusqlite::{Connection, OpenFlags, ffi};
@@ -100,8 +101,10 @@ const READ_ONLY_URI: OpenFlags = READ_ONLY.union(OpenFlags::SQLITE_OPEN_URI);
 /// and jobs. They are for the thread that updates the index and for opening the market.
 const OWN_READERS: u32 = 1;
 
-/// Time in milliseconds that a statement waits for a write of another process.
-const BUSY_TIMEOUT_MILLIS: u64 = 10_000;
+/// How long an operation waits for a write of another process, and how long a write does so at least that has
+/// waited for others of this process before.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+const MIN_BUSY_TIMEOUT: Duration = Duration::from_millis(100);
 
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Error {
@@ -110,6 +113,10 @@ impl From<rusqlite::Error> for Error {
         if matches!(code, Some(ffi::SQLITE_FULL | ffi::SQLITE_IOERR_SHMSIZE)) {
             tracing::error!(cause = %ErrorChain(&error), "the disk is full");
             return Error::storage_full();
+        }
+        if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) {
+            tracing::warn!("another process writes to the database for long");
+            return Error::database_locked();
         }
         Error::internal_with_source("database", error)
     }
@@ -288,7 +295,19 @@ impl Store {
     /// Runs `work` in one write transaction, which is rolled back if `work` fails. Also returns the number of
     /// the last change to a listing that `work` queued for the index, if any.
     pub fn write<T>(&self, work: impl FnOnce(&Writer) -> Result<T>) -> Result<(T, Option<i64>)> {
+        self.write_after(Duration::ZERO, work)
+    }
+
+    /// Like [`Store::write`], for a write that has waited for other writes of this process. It waits that
+    /// much less for a write of another process. Otherwise the last of many writes would wait for the sum of
+    /// the waits of all others.
+    pub fn write_after<T>(
+        &self,
+        waited: Duration,
+        work: impl FnOnce(&Writer) -> Result<T>,
+    ) -> Result<(T, Option<i64>)> {
         let mut connection = self.lock_writer();
+        connection.busy_timeout(BUSY_TIMEOUT.saturating_sub(waited).max(MIN_BUSY_TIMEOUT))?;
         let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         let writer = Writer {
             reader: Reader { connection: &transaction, statement_count: &self.statement_count },
@@ -350,7 +369,7 @@ impl PooledReader {
 
 fn configure_writer(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
     derived_ids::register(connection)?;
-    connection.busy_timeout(std::time::Duration::from_millis(BUSY_TIMEOUT_MILLIS))?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     let synchronous = match durability {
         Durability::Full => "FULL",
@@ -364,7 +383,7 @@ fn configure_writer(connection: &Connection, durability: Durability) -> rusqlite
 }
 
 fn configure_reader(connection: &Connection) -> rusqlite::Result<()> {
-    connection.busy_timeout(std::time::Duration::from_millis(BUSY_TIMEOUT_MILLIS))?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "query_only", true)?;
     connection.pragma_update(None, "cache_size", -16_000)?;
     // Memory-mapped reads come from the page cache of the operating system without a copy.
@@ -391,6 +410,28 @@ mod tests {
             assert_eq!(store.read(|rows| secrets::find(rows, "none")).unwrap(), None);
             assert_eq!(store.try_reader().unwrap().read(|rows| secrets::find(rows, "none")).unwrap(), None);
         }
+    }
+
+    /// A write that has waited for other writes of its process is refused soon.
+    #[test]
+    fn write_during_one_of_another_process_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("market.sqlite");
+        let [own, other] = [(); 2].map(|()| Store::open(&path, 1, Durability::None).unwrap());
+        let write = |store: &Store, name: &str| {
+            store.write_after(BUSY_TIMEOUT, |writer| secrets::insert(writer, name, &[1; 32]))
+        };
+        other
+            .write(|_| {
+                let error = write(&own, "early").unwrap_err();
+                assert!(matches!(error, Error::DatabaseLocked { .. }), "{error:?}");
+                assert_eq!(error.code(), Some(Code::AtCapacity));
+                assert_eq!(own.read(|rows| secrets::find(rows, "early"))?, None, "reads go on");
+                Ok(())
+            })
+            .unwrap();
+        write(&own, "late").unwrap();
+        assert_eq!(other.read(|rows| secrets::find(rows, "late")).unwrap(), Some([1; 32]));
     }
 
     #[test]
