@@ -30,6 +30,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// Seconds after which a client should retry a request that failed because the disk is full.
 const STORAGE_RETRY_SECONDS: u64 = 60;
 
+/// Seconds after which a client should retry a write that failed because another process writes for long.
+const LOCKED_RETRY_SECONDS: u64 = 5;
+
 /// Why an operation failed.
 #[derive(Debug)]
 pub enum Error {
@@ -111,6 +114,11 @@ pub enum Error {
         /// Seconds after which the client should retry.
         retry_seconds: u64,
     },
+    /// Another process writes to the database for longer than a write waits for that. Nothing was changed.
+    DatabaseLocked {
+        /// Seconds after which the client should retry.
+        retry_seconds: u64,
+    },
     /// An internal error. Its source is logged with all causes, and never sent to the client.
     Internal(BoxedError),
 }
@@ -129,6 +137,11 @@ impl Error {
     /// Creates an [`Error::StorageFull`].
     pub const fn storage_full() -> Error {
         Error::StorageFull { retry_seconds: STORAGE_RETRY_SECONDS }
+    }
+
+    /// Creates an [`Error::DatabaseLocked`].
+    pub const fn database_locked() -> Error {
+        Error::DatabaseLocked { retry_seconds: LOCKED_RETRY_SECONDS }
     }
 
     /// Creates an [`Error::Internal`] from an error or a text. If a source of the error is a full disk, the
@@ -173,7 +186,9 @@ impl Error {
             Error::InvalidTransition { .. } => Code::InvalidTransition,
             Error::PayloadTooLarge { .. } => Code::PayloadTooLarge,
             Error::RateLimited { .. } => Code::RateLimited,
-            Error::AtCapacity { .. } | Error::ResponseTimeout { .. } => Code::AtCapacity,
+            Error::AtCapacity { .. } | Error::ResponseTimeout { .. } | Error::DatabaseLocked { .. } => {
+                Code::AtCapacity
+            }
             Error::Internal(_) => Code::InternalError,
             Error::Invalid(_) => return None,
         })
@@ -272,6 +287,11 @@ impl Error {
             Error::StorageFull { retry_seconds } => format!(
                 "The disk of the server is full, so nothing was changed. Reading and deleting still work. \
                  Retry in {}; if the error persists, tell the operator of this server to free space.",
+                format_seconds(*retry_seconds)
+            ),
+            Error::DatabaseLocked { retry_seconds } => format!(
+                "Another process is changing the market, for instance a command that loads data, so nothing was \
+                 changed. Retry in {}.",
                 format_seconds(*retry_seconds)
             ),
             Error::Internal(_) => {

@@ -1,7 +1,7 @@
 //! Bulk writes: the index is updated once, at the end, and with more memory than a server would spend that
 //! handles requests at the same time.
 
-use std::cell::Cell;
+use std::{cell::Cell, time::Duration};
 
 use super::{Market, Writer, index_writer_size};
 use crate::{
@@ -28,7 +28,7 @@ impl<'a> BulkWriter<'a> {
 
     /// Runs a write operation in one transaction, on the current thread.
     pub fn write<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
-        let (result, change) = self.market.write_unindexed(work)?;
+        let (result, change) = self.market.write_unindexed(Duration::ZERO, work)?;
         self.last_change.set(change.or(self.last_change.get()));
         Ok(result)
     }

@@ -88,9 +88,8 @@ impl Writer<'_> {
         match result {
             Ok(()) => Ok(()),
             // The database failed, not the step. It is repeated by the next write.
-            Err(error) if matches!(error, Error::StorageFull { .. }) || store::has_failed(&error) => {
-                Err(error)
-            }
+            Err(error @ (Error::StorageFull { .. } | Error::DatabaseLocked { .. })) => Err(error),
+            Err(error) if store::has_failed(&error) => Err(error),
             Err(cause) => {
                 let (kind, row_id) = (step.kind.as_str(), step.subject.0);
                 tracing::error!(kind, row_id, cause = %ErrorChain(&cause), "a due step failed");

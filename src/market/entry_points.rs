@@ -1,7 +1,7 @@
 //! The entry points of a market for reads and writes. They own the connection, the transaction, the thread,
 //! the commit, and the wait until the search index contains the change.
 
-use std::{cell::Cell, sync::Arc};
+use std::{cell::Cell, sync::Arc, time::Duration};
 
 use marketplace_index::Snapshot;
 use tracing::Span;
@@ -124,11 +124,26 @@ impl Market {
         self.write_and_index(permit, work)
     }
 
+    /// Like [`Market::write_blocking`], for an operation that executes very many statements, none of which
+    /// changes many rows.
+    pub fn write_large<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
+        let permit = self.inner.writers.acquire_blocking(Requester::process())?;
+        let settings = self.inner.store.start_large_transaction()?;
+        let written = self.write_prepared(permit.waited(), work);
+        drop(settings);
+        self.index_written(permit, written)
+    }
+
     /// Runs a write operation with the write connection, and then waits for the index without it.
     fn write_and_index<T>(&self, permit: Permit, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
         let span = tracing::debug_span!("write", wait_ms = milliseconds(permit.waited()));
         let _entered = span.enter();
-        let written = self.write_prepared(work);
+        let written = self.write_prepared(permit.waited(), work);
+        self.index_written(permit, written)
+    }
+
+    /// Gives the write connection to the next writer, and waits until the index contains what was written.
+    fn index_written<T>(&self, permit: Permit, written: Result<(T, Option<i64>)>) -> Result<T> {
         let requester = permit.requester().clone();
         drop(permit);
         let (result, change) = written?;
@@ -143,11 +158,15 @@ impl Market {
     }
 
     /// Runs a write operation that also renders the listings that it changes. A second transaction for that
-    /// would double the time that the write waits for the disk. Also returns the last change that the index
-    /// now lacks.
-    fn write_prepared<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<(T, Option<i64>)> {
+    /// would double the time that the write waits for the disk. `waited` is how long the operation waited for
+    /// the write connection. Also returns the last change that the index now lacks.
+    fn write_prepared<T>(
+        &self,
+        waited: Duration,
+        work: impl FnOnce(&mut Writer) -> Result<T>,
+    ) -> Result<(T, Option<i64>)> {
         let inner = &self.inner;
-        let ((result, prepared), change) = self.write_unindexed(|writer| {
+        let ((result, prepared), change) = self.write_unindexed(waited, |writer| {
             let result = work(writer)?;
             Ok((result, inner.indexer.prepare(writer.rows, writer.now)?))
         })?;
@@ -157,17 +176,18 @@ impl Market {
         Ok((result, change))
     }
 
-    /// Runs a write operation after the steps that are due, without updating the index. Also returns the last
-    /// change that the index now lacks.
+    /// Runs a write operation after the steps that are due, without updating the index. `waited` is how long
+    /// the operation waited for the write connection. Also returns the last change that the index now lacks.
     pub(super) fn write_unindexed<T>(
         &self,
+        waited: Duration,
         work: impl FnOnce(&mut Writer) -> Result<T>,
     ) -> Result<(T, Option<i64>)> {
         let inner = &self.inner;
         let has_enqueued = Cell::new(false);
         let (mut work, mut steps_change, mut has_committed) = (Some(work), None, false);
         let written = loop {
-            match self.write_once(&has_enqueued, &mut work) {
+            match self.write_once(waited, &has_enqueued, &mut work) {
                 Ok((None, change)) => (steps_change, has_committed) = (change.or(steps_change), true),
                 Ok((Some(result), change)) => break Ok((result, change.or(steps_change))),
                 Err(error) => break Err(error),
@@ -193,11 +213,12 @@ impl Market {
     /// Without any, runs the operation, and returns its result.
     fn write_once<T, W: FnOnce(&mut Writer) -> Result<T>>(
         &self,
+        waited: Duration,
         has_enqueued: &Cell<bool>,
         work: &mut Option<W>,
     ) -> Result<(Option<T>, Option<i64>)> {
         let inner = &self.inner;
-        inner.store.write(|rows| {
+        inner.store.write_after(waited, |rows| {
             let mut writer = Writer {
                 rows,
                 now: inner.clock.now(),

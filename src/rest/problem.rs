@@ -121,9 +121,10 @@ fn error_status(error: &Error) -> StatusCode {
         Error::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
         Error::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
         Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
-        Error::AtCapacity { .. } | Error::ResponseTimeout { .. } | Error::StorageFull { .. } => {
-            StatusCode::SERVICE_UNAVAILABLE
-        }
+        Error::AtCapacity { .. }
+        | Error::ResponseTimeout { .. }
+        | Error::StorageFull { .. }
+        | Error::DatabaseLocked { .. } => StatusCode::SERVICE_UNAVAILABLE,
     }
 }
 
@@ -208,6 +209,7 @@ fn error_header(error: &Error) -> Option<(HeaderName, HeaderValue)> {
         Error::RateLimited { retry_seconds, .. }
         | Error::AtCapacity { retry_seconds }
         | Error::StorageFull { retry_seconds }
+        | Error::DatabaseLocked { retry_seconds }
         | Error::ResponseTimeout { retry_seconds } => {
             Some((header::RETRY_AFTER, HeaderValue::from(*retry_seconds)))
         }

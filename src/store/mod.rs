@@ -5,6 +5,7 @@
 
 mod asset_rows;
 pub mod assets;
+mod bulk_settings;
 pub mod credit_purchases;
 pub mod data_structures;
 mod derived_ids;
@@ -69,12 +70,16 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use rusqlite::{Connection, OpenFlags, ffi};
 
 use self::read_connections::{ReadConnection, ReadConnections};
-pub use self::transaction::{Reader, Writer};
+pub use self::{
+    bulk_settings::BulkGuard,
+    transaction::{Reader, Writer},
+};
 use crate::{
     error::{self, BoxedError, Error, ErrorChain, Result},
     private_files,
@@ -83,17 +88,8 @@ use crate::{
 /// Number of prepared statements that each connection caches.
 const STATEMENT_CACHE_CAPACITY: usize = 128;
 
-/// Page cache of the write connection in KiB: for normal operation, and for bulk writes.
+/// Page cache of the write connection in KiB.
 const CACHE_KIB: i64 = 32_000;
-const BULK_CACHE_KIB: i64 = 256_000;
-
-/// Number of pages in the write-ahead log that triggers a checkpoint: SQLite's default, and a larger one for
-/// bulk writes, which change the same pages repeatedly.
-const CHECKPOINT_PAGES: i64 = 1_000;
-const BULK_CHECKPOINT_PAGES: i64 = 64_000;
-
-/// SQLite's numeric value for `synchronous = NORMAL`.
-const SYNCHRONOUS_NORMAL: i64 = 1;
 
 /// Flags with which read connections are opened.
 const READ_ONLY: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
@@ -105,8 +101,10 @@ const READ_ONLY_URI: OpenFlags = READ_ONLY.union(OpenFlags::SQLITE_OPEN_URI);
 /// and jobs. They are for the thread that updates the index and for opening the market.
 const OWN_READERS: u32 = 1;
 
-/// Time in milliseconds that a statement waits for a write of another process.
-const BUSY_TIMEOUT_MILLIS: u64 = 10_000;
+/// How long an operation waits for a write of another process, and how long a write does so at least that has
+/// waited for others of this process before.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+const MIN_BUSY_TIMEOUT: Duration = Duration::from_millis(100);
 
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Error {
@@ -115,6 +113,10 @@ impl From<rusqlite::Error> for Error {
         if matches!(code, Some(ffi::SQLITE_FULL | ffi::SQLITE_IOERR_SHMSIZE)) {
             tracing::error!(cause = %ErrorChain(&error), "the disk is full");
             return Error::storage_full();
+        }
+        if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) {
+            tracing::warn!("another process writes to the database for long");
+            return Error::database_locked();
         }
         Error::internal_with_source("database", error)
     }
@@ -293,7 +295,19 @@ impl Store {
     /// Runs `work` in one write transaction, which is rolled back if `work` fails. Also returns the number of
     /// the last change to a listing that `work` queued for the index, if any.
     pub fn write<T>(&self, work: impl FnOnce(&Writer) -> Result<T>) -> Result<(T, Option<i64>)> {
+        self.write_after(Duration::ZERO, work)
+    }
+
+    /// Like [`Store::write`], for a write that has waited for other writes of this process. It waits that
+    /// much less for a write of another process. Otherwise the last of many writes would wait for the sum of
+    /// the waits of all others.
+    pub fn write_after<T>(
+        &self,
+        waited: Duration,
+        work: impl FnOnce(&Writer) -> Result<T>,
+    ) -> Result<(T, Option<i64>)> {
         let mut connection = self.lock_writer();
+        connection.busy_timeout(BUSY_TIMEOUT.saturating_sub(waited).max(MIN_BUSY_TIMEOUT))?;
         let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         let writer = Writer {
             reader: Reader { connection: &transaction, statement_count: &self.statement_count },
@@ -310,19 +324,6 @@ impl Store {
     /// Returns a number that changes whenever another process commits.
     pub fn data_version(&self) -> Result<i64> {
         Ok(self.lock_writer().query_row("PRAGMA data_version", [], |row| row.get(0))?)
-    }
-
-    /// Configures the write connection for bulk writes until the returned guard is dropped. If the process is
-    /// killed, no committed transaction is lost; if the machine fails, the last transactions may be lost, but
-    /// never in part.
-    pub fn start_bulk(&self) -> Result<BulkGuard<'_>> {
-        let connection = self.lock_writer();
-        let synchronous: i64 = connection.query_row("PRAGMA synchronous", [], |row| row.get(0))?;
-        let bulk = BulkGuard { store: self, synchronous };
-        connection.pragma_update(None, "synchronous", synchronous.min(SYNCHRONOUS_NORMAL))?;
-        connection.pragma_update(None, "wal_autocheckpoint", BULK_CHECKPOINT_PAGES)?;
-        connection.pragma_update(None, "cache_size", -BULK_CACHE_KIB)?;
-        Ok(bulk)
     }
 
     fn lock_writer(&self) -> MutexGuard<'_, Connection> {
@@ -366,26 +367,9 @@ impl PooledReader {
     }
 }
 
-/// Guard that restores the normal settings of the write connection after bulk writes.
-#[derive(Debug)]
-pub struct BulkGuard<'s> {
-    store: &'s Store,
-    synchronous: i64,
-}
-
-impl Drop for BulkGuard<'_> {
-    fn drop(&mut self) {
-        let connection = self.store.lock_writer();
-        // These settings only affect performance, so an error can be ignored.
-        let _ = connection.pragma_update(None, "synchronous", self.synchronous);
-        let _ = connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES);
-        let _ = connection.pragma_update(None, "cache_size", -CACHE_KIB);
-    }
-}
-
 fn configure_writer(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
     derived_ids::register(connection)?;
-    connection.busy_timeout(std::time::Duration::from_millis(BUSY_TIMEOUT_MILLIS))?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     let synchronous = match durability {
         Durability::Full => "FULL",
@@ -399,7 +383,7 @@ fn configure_writer(connection: &Connection, durability: Durability) -> rusqlite
 }
 
 fn configure_reader(connection: &Connection) -> rusqlite::Result<()> {
-    connection.busy_timeout(std::time::Duration::from_millis(BUSY_TIMEOUT_MILLIS))?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "query_only", true)?;
     connection.pragma_update(None, "cache_size", -16_000)?;
     // Memory-mapped reads come from the page cache of the operating system without a copy.
@@ -426,6 +410,28 @@ mod tests {
             assert_eq!(store.read(|rows| secrets::find(rows, "none")).unwrap(), None);
             assert_eq!(store.try_reader().unwrap().read(|rows| secrets::find(rows, "none")).unwrap(), None);
         }
+    }
+
+    /// A write that has waited for other writes of its process is refused soon.
+    #[test]
+    fn write_during_one_of_another_process_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("market.sqlite");
+        let [own, other] = [(); 2].map(|()| Store::open(&path, 1, Durability::None).unwrap());
+        let write = |store: &Store, name: &str| {
+            store.write_after(BUSY_TIMEOUT, |writer| secrets::insert(writer, name, &[1; 32]))
+        };
+        other
+            .write(|_| {
+                let error = write(&own, "early").unwrap_err();
+                assert!(matches!(error, Error::DatabaseLocked { .. }), "{error:?}");
+                assert_eq!(error.code(), Some(Code::AtCapacity));
+                assert_eq!(own.read(|rows| secrets::find(rows, "early"))?, None, "reads go on");
+                Ok(())
+            })
+            .unwrap();
+        write(&own, "late").unwrap();
+        assert_eq!(other.read(|rows| secrets::find(rows, "late")).unwrap(), Some([1; 32]));
     }
 
     #[test]
