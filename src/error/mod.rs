@@ -205,16 +205,7 @@ impl Error {
             | Error::Conflict(what)
             | Error::InvalidState(_, what)
             | Error::Gone(_, what) => what.clone(),
-            Error::PartsMissing(missing) => {
-                let shown: Vec<String> = missing.iter().take(MAX_LISTED_PARTS).map(u32::to_string).collect();
-                let more = if missing.len() > MAX_LISTED_PARTS { ", and more" } else { "" };
-                format!(
-                    "These parts were not received, or `parts` does not list them with their ETags: {}{more}. \
-                     `POST .../parts` returns the received parts and new URLs for others. Upload what is \
-                     missing, then complete the upload again with the numbers and ETags of all parts.",
-                    shown.join(", ")
-                )
-            }
+            Error::PartsMissing(missing) => missing_parts_message(missing),
             Error::InvalidCursor => {
                 "The cursor is not valid for this request, or has expired. Start again without `cursor`, and \
                  send each `next_cursor` with the same query, filters, and sort order."
@@ -342,6 +333,18 @@ fn is_storage_full(error: &(dyn StdError + 'static)) -> bool {
 /// Formats a number of seconds as text.
 fn format_seconds(count: u64) -> String {
     if count == 1 { "1 second".to_owned() } else { format!("{count} seconds") }
+}
+
+/// Returns the message about parts that an upload lacks.
+fn missing_parts_message(missing: &[u32]) -> String {
+    let shown: Vec<String> = missing.iter().take(MAX_LISTED_PARTS).map(u32::to_string).collect();
+    let more = if missing.len() > MAX_LISTED_PARTS { ", and more" } else { "" };
+    format!(
+        "These parts were not received, or `parts` does not list them with their ETags: {}{more}. \
+         `POST .../parts` returns the received parts and new URLs for others. Upload what is \
+         missing, then complete the upload again with the numbers and ETags of all parts.",
+        shown.join(", ")
+    )
 }
 
 impl fmt::Display for Error {

@@ -120,8 +120,8 @@ impl Driver<'_> {
     }
 
     fn set_roles(&mut self) -> Result<Done> {
-        let roles: &[Role] =
-            self.random.pick(&[&[Role::Vendor][..], &[Role::Buyer], &[Role::Vendor, Role::Buyer]]);
+        let choices = [vec![Role::Vendor], vec![Role::Buyer], vec![Role::Vendor, Role::Buyer]];
+        let roles = self.random.pick(&choices).as_slice();
         let mut made = self.made();
         let teams: Vec<Uuid> = made.vendors.iter().chain(&made.buyers).copied().collect();
         let id = self.random_of(&teams)?;
