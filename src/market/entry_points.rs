@@ -230,6 +230,7 @@ impl Market {
                 is_quiet: false,
                 run_step: inner.run_step,
                 has_enqueued,
+                collected_events: None,
             };
             if writer.run_due_steps(writer.now, MAX_STEPS_PER_TRANSACTION)? > 0 {
                 return Ok(None);

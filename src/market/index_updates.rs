@@ -60,7 +60,10 @@ impl Market {
             }
             match index.writer(size.memory_bytes, size.threads) {
                 Ok(mut writer) => {
-                    inner.indexer.drain(&mut writer, progress)?;
+                    inner.indexer.drain(&mut writer, progress).map_err(|cause| {
+                        let message = "the search index could not be updated; what was written is stored";
+                        Error::internal_with_source(message, cause)
+                    })?;
                     writer.finish()?;
                 }
                 Err(marketplace_index::Error::Busy) if last_progress.elapsed() < INDEX_TIMEOUT => {

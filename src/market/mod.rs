@@ -52,7 +52,7 @@ use crate::{
     error::{Error, Result},
     private_files,
     search::{IndexDirectory, Indexer, SharedUpdater, WriterOptions},
-    store::{self, Store, events::NewEvent},
+    store::{self, Store, collected_events::CollectedEvents, events::NewEvent},
 };
 
 /// File in a data directory to which a backup is being restored. No market is opened there meanwhile, nor if
@@ -215,6 +215,8 @@ pub struct Writer<'a> {
     run_step: StepRunner,
     /// Whether the operation has enqueued a job or scheduled a step.
     has_enqueued: &'a Cell<bool>,
+    /// Where events are collected instead of being appended to the outbox.
+    collected_events: Option<&'a CollectedEvents>,
 }
 
 impl<'a> Writer<'a> {
@@ -236,6 +238,13 @@ impl<'a> Writer<'a> {
     #[must_use]
     pub fn as_of(&self, at: Timestamp) -> Writer<'a> {
         Writer { now: at, ..*self }
+    }
+
+    /// Returns a writer of the same transaction that collects events, so that they can be appended to the outbox in
+    /// the order of their times.
+    #[must_use]
+    pub fn collecting_events<'c>(&'c self, events: &'c CollectedEvents) -> Writer<'c> {
+        Writer { collected_events: Some(events), ..*self }
     }
 
     /// States the IDs of the first records that an operation creates in some collections, in their order. Other
@@ -269,7 +278,10 @@ impl<'a> Writer<'a> {
         data: &EventData,
     ) -> Result<()> {
         let event = NewEvent { team, subject: &subject.into(), occurred_at: self.now, data };
-        store::events::insert(self.rows, &event)
+        match self.collected_events {
+            Some(collected) => collected.add(&event),
+            None => store::events::insert(self.rows, &event),
+        }
     }
 
     /// Enqueues a job. It is due as soon as this transaction is committed.

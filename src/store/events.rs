@@ -28,31 +28,23 @@ pub struct NewEvent<'a> {
 
 /// Appends an event.
 pub fn insert(writer: &Writer, event: &NewEvent) -> Result<()> {
-    const SQL: &str =
-        "INSERT INTO events (type, occurred_at, team, subject, data) VALUES (?1, ?2, ?3, ?4, ?5)";
     let data = event.data.to_json().map_err(Error::internal)?;
     let kind = event.data.event_type().as_str();
-    writer.execute(SQL, (kind, event.occurred_at.0, event.team, &event.subject.0, data))?;
-    Ok(())
+    append(writer, kind, event.occurred_at.0, event.team, &event.subject.0, &data)
 }
 
-/// Collects the events of this transaction from now on, so that [`append_collected`] appends them in the order of
-/// their times. Without it, events of earlier times are appended in the order in which they are found.
-///
-/// Until then, a temporary table takes the place of the outbox: its name hides that of the table.
-pub fn start_collecting(writer: &Writer) -> Result<()> {
-    const SQL: &str = "CREATE TEMP TABLE events (id INTEGER PRIMARY KEY, type TEXT NOT NULL,
-             occurred_at INTEGER NOT NULL, team INTEGER, subject TEXT NOT NULL, data TEXT NOT NULL) STRICT";
-    writer.execute(SQL, [])?;
-    Ok(())
-}
-
-/// Appends the collected events to the outbox.
-pub fn append_collected(writer: &Writer) -> Result<()> {
-    const SQL: &str = "INSERT INTO main.events (type, occurred_at, team, subject, data)
-         SELECT type, occurred_at, team, subject, data FROM temp.events ORDER BY occurred_at, id";
-    writer.execute(SQL, [])?;
-    writer.execute("DROP TABLE temp.events", [])?;
+/// Appends an event whose data is serialized.
+pub(super) fn append(
+    writer: &Writer,
+    kind: &str,
+    occurred_at: i64,
+    team: Option<TeamRowId>,
+    subject: &str,
+    data: &str,
+) -> Result<()> {
+    const SQL: &str =
+        "INSERT INTO events (type, occurred_at, team, subject, data) VALUES (?1, ?2, ?3, ?4, ?5)";
+    writer.execute(SQL, (kind, occurred_at, team, subject, data))?;
     Ok(())
 }
 

@@ -6,6 +6,7 @@
 mod asset_rows;
 pub mod assets;
 mod bulk_settings;
+pub mod collected_events;
 pub mod credit_purchases;
 pub mod data_structures;
 mod derived_ids;
@@ -70,7 +71,7 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rusqlite::{Connection, OpenFlags, ffi};
@@ -306,7 +307,10 @@ impl Store {
         waited: Duration,
         work: impl FnOnce(&Writer) -> Result<T>,
     ) -> Result<(T, Option<i64>)> {
+        let started = Instant::now();
         let mut connection = self.lock_writer();
+        // The index and the cache of keys write without waiting for a turn.
+        let waited = waited + started.elapsed();
         connection.busy_timeout(BUSY_TIMEOUT.saturating_sub(waited).max(MIN_BUSY_TIMEOUT))?;
         let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         let writer = Writer {

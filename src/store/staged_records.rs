@@ -175,9 +175,10 @@ impl StagedRecords {
         self.count.get() as usize
     }
 
-    /// Returns the number of records of a collection.
-    pub fn count_of(&self, collection: &str) -> Result<u64> {
-        let mut statement = self.prepare("SELECT count(*) FROM records WHERE id >= ?1 AND id < ?2")?;
+    /// Whether a collection has records.
+    pub fn has_any(&self, collection: &str) -> Result<bool> {
+        let mut statement =
+            self.prepare("SELECT EXISTS (SELECT 1 FROM records WHERE id >= ?1 AND id < ?2)")?;
         Ok(statement.query_row(self.row_ids(collection), |row| row.get(0))?)
     }
 
