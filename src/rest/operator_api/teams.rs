@@ -124,16 +124,12 @@ pub struct TeamIn {
     /// Marketplace roles of the team. Without any, the team can use its key only for its account.
     #[oai(validator(max_items = 2))]
     roles: Vec<Checked<EnumValue<Role>>>,
-    /// Seller tier.
-    #[oai(default = "default_tier", validator(minimum(value = "1"), maximum(value = "3")))]
-    tier: i64,
+    /// Seller tier; 1 if absent.
+    #[oai(validator(minimum(value = "1"), maximum(value = "3")))]
+    tier: Option<i64>,
     /// Whether the team has accepted the mutual NDA.
     #[oai(default)]
     nda_accepted: bool,
-}
-
-const fn default_tier() -> i64 {
-    1
 }
 
 /// Changes to a team. Fields that are absent stay as they are.
@@ -241,7 +237,7 @@ impl TeamsApi {
                 name: &name,
                 is_vendor: roles.contains(&Role::Vendor),
                 is_buyer: roles.contains(&Role::Buyer),
-                tier: team.tier as u8,
+                tier: team.tier.unwrap_or(1) as u8,
                 has_accepted_nda: team.nda_accepted,
             };
             teams::create(writer, &input)
