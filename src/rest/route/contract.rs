@@ -45,6 +45,10 @@ pub enum Target {
     UploadGrant,
     /// A record of this collection of the demo market, of any team.
     RecordOf(&'static str),
+    /// The record of a collection of the demo market that has this key.
+    Record(&'static str, &'static str),
+    /// A record of a collection of which the demo market has none. Tests create one.
+    Created(&'static str),
     /// The path has no parameters, but the example of the body contains the ID of a taskset.
     TasksetInBody,
 }
