@@ -77,6 +77,9 @@ fn example_key_of_record(collection: &str) -> Option<&'static str> {
         "teams" => "lumen-codeworks",
         "keys" => "demo-vendor",
         "operator_keys" => "demo-operator",
+        "listings" => "lumen-issues",
+        "assets" => "lumen-tide-tables",
+        "quality_runs" => "qr-lumen-issues-1",
         _ => return None,
     })
 }

@@ -44,6 +44,15 @@ pub const fn list(operation: &'static str, queries: &'static [&'static str]) -> 
     read(operation, contract)
 }
 
+/// The attributes of a list of what belongs to a record of a collection of the demo market.
+pub const fn list_of(operation: &'static str, collection: &'static str) -> RouteAttributes {
+    let contract = Contract::new(Target::RecordOf(collection))
+        .with_queries(&["limit=2"])
+        .with_misspelled("limi=1", "limit")
+        .with_pages("limit=1", "limit=100", 3);
+    read(operation, contract)
+}
+
 /// The attributes of a GET operation on a record of a collection of the demo market.
 pub const fn get(operation: &'static str, collection: &'static str) -> RouteAttributes {
     read(operation, Contract::new(Target::RecordOf(collection)))

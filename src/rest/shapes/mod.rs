@@ -1,5 +1,6 @@
 //! JSON types that several route files share. They define both the JSON and its schema in the documents.
 
+pub mod amounts;
 pub mod assets;
 pub mod limit_offset;
 pub mod listing_pages;

@@ -1,9 +1,14 @@
 //! Records as operators see them: those of all teams, with the IDs of what they refer to. Each resource can be found
 //! by its ID and listed in pages, with filters.
 
+pub mod assets;
 pub mod audit;
+pub mod grants;
 pub mod keys;
+pub mod listing_history;
+pub mod listings;
 pub mod pages;
+pub mod quality_runs;
 pub mod teams;
 
 use super::Reader;
