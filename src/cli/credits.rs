@@ -67,11 +67,14 @@ impl CreditsCommand {
             }
             CreditsCommand::Adjust { team, amount, reason } => {
                 let team = resolve(writer, team)?;
-                operations::wallet::adjust(writer, platform, Actor::Platform, &team, *amount, reason)
+                let actor = Actor::Platform;
+                operations::wallet::adjust(writer, platform, actor, &team, *amount, reason)
+                    .map(|change| change.balances)
             }
             CreditsCommand::Convert { team, amount } => {
                 let vendor = platform.vendor(resolve(writer, team)?)?;
                 operations::wallet::convert(writer, &vendor, Actor::Team, *amount)
+                    .map(|change| change.balances)
             }
         })
     }

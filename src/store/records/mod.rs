@@ -2,9 +2,17 @@
 //! by its ID and listed in pages, with filters.
 
 pub mod audit;
+pub mod credit_purchases;
+pub mod estimations;
 pub mod keys;
+pub mod ledger;
+pub mod notifications;
+pub mod offers;
 pub mod pages;
+pub mod purchases;
 pub mod teams;
+pub mod wallets;
+pub mod withdrawals;
 
 use super::Reader;
 use crate::error::Result;
