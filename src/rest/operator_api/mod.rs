@@ -3,15 +3,25 @@
 //! One file per resource. [`resources`] is what they have in common, [`pages`] are lists, and [`changes`] runs every
 //! change with its entry in the audit.
 
+mod adjustments;
 mod audit;
 mod changes;
+mod conversions;
+mod credit_purchases;
+mod estimations;
 mod keys;
+mod ledger_entries;
+mod notifications;
+mod offers;
 mod operator_keys;
 mod pages;
+mod purchases;
 mod references;
 mod resources;
 mod routes;
 mod teams;
+mod wallets;
+mod withdrawals;
 
 use poem_openapi::OpenApi;
 
@@ -19,10 +29,41 @@ use super::route::DeclaredRoute;
 
 /// All routes of the operator API, in the order of the document.
 pub fn apis() -> impl OpenApi {
-    (teams::TeamsApi, keys::KeysApi, operator_keys::OperatorKeysApi, audit::AuditApi)
+    (
+        teams::TeamsApi,
+        keys::KeysApi,
+        operator_keys::OperatorKeysApi,
+        offers::OffersApi,
+        purchases::PurchasesApi,
+        wallets::WalletsApi,
+        ledger_entries::LedgerEntriesApi,
+        credit_purchases::CreditPurchasesApi,
+        adjustments::AdjustmentsApi,
+        conversions::ConversionsApi,
+        withdrawals::WithdrawalsApi,
+        notifications::NotificationsApi,
+        estimations::EstimationsApi,
+        audit::AuditApi,
+    )
 }
 
 /// The routes.
 pub fn routes() -> Vec<DeclaredRoute> {
-    [teams::ROUTES, keys::ROUTES, operator_keys::ROUTES, audit::ROUTES].concat()
+    [
+        teams::ROUTES,
+        keys::ROUTES,
+        operator_keys::ROUTES,
+        offers::ROUTES,
+        purchases::ROUTES,
+        wallets::ROUTES,
+        ledger_entries::ROUTES,
+        credit_purchases::ROUTES,
+        adjustments::ROUTES,
+        conversions::ROUTES,
+        withdrawals::ROUTES,
+        notifications::ROUTES,
+        estimations::ROUTES,
+        audit::ROUTES,
+    ]
+    .concat()
 }
