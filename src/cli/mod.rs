@@ -4,6 +4,7 @@
 mod amounts;
 mod backup;
 mod credits;
+mod deals;
 mod grants;
 mod keys;
 mod ledger;
@@ -89,14 +90,15 @@ enum Command {
     /// Manage operator keys.
     Operator(OperatorCommand<keys::OperatorSubcommand>),
     /// Create, list, and revoke upload grants.
-    #[command(subcommand)]
-    Grant(grants::GrantCommand),
-    /// Create, submit, approve, publish, and check listings.
-    #[command(subcommand)]
-    Listing(listings::ListingCommand),
+    Grant(OperatorCommand<grants::GrantCommand>),
+    /// Create, submit, decide about, publish, and check listings.
+    Listing(OperatorCommand<listings::ListingCommand>),
+    /// Bid on listings, and decide about offers.
+    Offer(OperatorCommand<deals::OfferCommand>),
+    /// Buy listings, and complete, cancel, and refund purchases.
+    Purchase(OperatorCommand<deals::PurchaseCommand>),
     /// Buy, adjust, and convert credits of teams.
-    #[command(subcommand)]
-    Credits(credits::CreditsCommand),
+    Credits(OperatorCommand<credits::CreditsCommand>),
     /// List the newest ledger entries.
     Ledger(ledger::Ledger),
     /// Upload a zip file for a team.
@@ -197,9 +199,11 @@ fn dispatch(cli: Cli) -> CommandResult {
         Command::Team(OperatorCommand { command, options: api }) => command.run(&api, &options),
         Command::Key(OperatorCommand { command, options: api }) => command.run(&api, &options),
         Command::Operator(OperatorCommand { command, options: api }) => command.run(&api, &options),
-        Command::Grant(command) => command.run(&options),
-        Command::Listing(command) => command.run(&options),
-        Command::Credits(command) => command.run(&options),
+        Command::Grant(OperatorCommand { command, options: api }) => command.run(&api, &options),
+        Command::Listing(OperatorCommand { command, options: api }) => command.run(&api, &options),
+        Command::Offer(OperatorCommand { command, options: api }) => command.run(&api, &options),
+        Command::Purchase(OperatorCommand { command, options: api }) => command.run(&api, &options),
+        Command::Credits(OperatorCommand { command, options: api }) => command.run(&api, &options),
         Command::Ledger(ledger) => ledger.run(&options),
         Command::Upload(upload) => upload.run(&options),
         Command::Completions(completions) => {

@@ -45,6 +45,8 @@ pub enum Target {
     UploadGrant,
     /// A record of this collection of the demo market, of any team.
     RecordOf(&'static str),
+    /// An entry of the ledger of the demo market with this type, which is that of a record.
+    LedgerEntryOf(&'static str),
     /// The path has no parameters, but the example of the body contains the ID of a taskset.
     TasksetInBody,
 }
