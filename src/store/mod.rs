@@ -3,6 +3,7 @@
 //! SQLite runs in WAL mode, with a pool of read-only connections and one write connection. Functions take a
 //! [`Reader`] or a [`Writer`], so a write in a read transaction does not compile.
 
+pub mod adjustments;
 mod asset_rows;
 pub mod assets;
 pub mod audit;

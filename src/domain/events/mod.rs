@@ -7,6 +7,7 @@ mod estimations;
 mod grants;
 mod keys;
 mod listings;
+mod notifications;
 mod offers;
 mod opportunities;
 mod project_bids;
@@ -21,9 +22,9 @@ use serde::Serialize;
 use uuid::Uuid;
 
 pub use self::{
-    assets::*, bulk::MAX_LISTED_IDS, estimations::*, grants::*, keys::*, listings::*, offers::*,
-    opportunities::*, project_bids::*, purchases::*, quality::*, tasksets::*, taxonomy::*, teams::*,
-    wallet::*,
+    assets::*, bulk::MAX_LISTED_IDS, estimations::*, grants::*, keys::*, listings::*, notifications::*,
+    offers::*, opportunities::*, project_bids::*, purchases::*, quality::*, tasksets::*, taxonomy::*,
+    teams::*, wallet::*,
 };
 pub use super::row_ids::EventRowId;
 use crate::string_enum::{StringEnum, string_enum};
@@ -205,6 +206,8 @@ events! {
     EstimationCompleted = "estimation.completed" (EstimationData),
     /// The source of an estimation could not be read.
     EstimationFailed = "estimation.failed" (EstimationData),
+    /// A team has read a notification.
+    NotificationRead = "notification.read" (NotificationData),
     /// Vendors can create assets of a kind again.
     AssetTypeEnabled = "asset_type.enabled" (AssetTypeData),
     /// Vendors can no longer create assets of a kind.

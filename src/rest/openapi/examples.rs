@@ -61,6 +61,8 @@ fn example_id(target: Target, name: &str) -> Option<String> {
     }
     let id = match (name, target) {
         (_, Target::None) => return None,
+        (_, Target::LedgerEntryOf("adjustment")) => "75ecf810-ae0b-55d5-8a29-22a307e48b4c",
+        (_, Target::LedgerEntryOf(_)) => "372536b2-c33f-5140-b8a9-a30ec6e8b4a1",
         ("listing_id", _) => "34f2c447-0d0a-5b97-aa77-8245b1d085a3",
         ("taskset_id", Target::CatalogTaskset) => "37015791-0563-5418-ad9d-8ea4f26f8602",
         ("group_id", _) => "594e74df-b05c-5021-8f58-73f7d8c20e9a",
@@ -86,6 +88,13 @@ fn example_key_of_record(collection: &str) -> Option<&'static str> {
         "listings" => "lumen-issues",
         "assets" => "lumen-tide-tables",
         "quality_runs" => "qr-lumen-issues-1",
+        "offers" => "of-orchard-git-3",
+        "purchases" => "pu-meridian-task-picks-1",
+        "ledger_entries" => "payout-fathom-1",
+        "credit_purchases" => "card-copperline-1",
+        "withdrawals" => "payout-meridian-1",
+        "notifications" => "note-lumen-01",
+        "estimations" => "est-lumen-ledger-core",
         _ => return None,
     })
 }

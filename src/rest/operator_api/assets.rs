@@ -23,7 +23,7 @@ use crate::{
         json::JsonResult,
         params::Params,
         route::{Call, Path},
-        shapes::{CalendarDay, UtcTime, amounts::Amount},
+        shapes::{CalendarDay, Money, UtcTime},
     },
     store::records::assets::{AssetFilter, AssetRecord},
 };
@@ -53,7 +53,7 @@ pub struct AssetOut {
     /// The domain in words, if the taxonomy does not have it; null otherwise.
     pub other_domain: Option<String>,
     /// Asking price; null if there is none.
-    pub price: Option<Amount>,
+    pub price: Option<Money>,
     /// Currency of the price.
     pub currency: EnumValue<Currency>,
     /// Whether a codebase can still be sold exclusively; null if not specified, and for other kinds.
@@ -136,7 +136,7 @@ impl Resource for AssetOut {
             kind: EnumValue(asset.kind),
             stage: EnumValue(asset.stage()),
             missing: asset.missing_fields().into_iter().map(EnumValue).collect(),
-            price: asset.price.map(Amount),
+            price: asset.price.map(Money),
             currency: EnumValue(Currency::Usd),
             exclusivity: history.exclusivity.map(EnumValue),
             lines_of_code: history.lines_of_code,

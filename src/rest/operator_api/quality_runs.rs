@@ -34,7 +34,7 @@ use crate::{
         params::Params,
         request_body::Body,
         route::{Call, Path},
-        shapes::{UtcTime, amounts::Amount},
+        shapes::{Money, UtcTime},
     },
     store::{
         quality_checks::CheckRow,
@@ -65,7 +65,7 @@ pub struct QualityRunSummary {
     /// Who or what started the run.
     pub triggered_by: EnumValue<RunTrigger>,
     /// Charge for the run; 0 if it was returned.
-    pub charge: Amount,
+    pub charge: Money,
     /// Currency of the charge.
     pub currency: EnumValue<Currency>,
     /// What the platform told the vendor when it decided on the listing; null if nothing.
@@ -169,7 +169,7 @@ impl Resource for QualityRunSummary {
             status: EnumValue(run.status),
             passed: (run.status == RunStatus::Completed).then_some(!has_unmet_check),
             triggered_by: EnumValue(run.triggered_by),
-            charge: Amount(run.charge),
+            charge: Money(run.charge),
             currency: EnumValue(Currency::Usd),
             review_feedback: run.review_feedback,
             error: run.error,

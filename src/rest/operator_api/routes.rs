@@ -13,6 +13,9 @@ use crate::{
 /// ID of a team of the demo market, for examples of bodies.
 pub const DEMO_TEAM: &str = "d16976a0-9c51-5248-afa1-7e0552589e1a";
 
+/// ID of a buyer of the demo market, for examples of bodies.
+pub const DEMO_BUYER: &str = "57d9aaca-90f7-528c-aff6-0b974cabd171";
+
 /// Declares routes: the type of each, the proof of access that it requires, and its attributes; and the list of them.
 macro_rules! routes {
     ($($(#[$meta:meta])* $name:ident: $access:ty = $attributes:expr;)+) => {

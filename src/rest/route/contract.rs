@@ -49,6 +49,8 @@ pub enum Target {
     Record(&'static str, &'static str),
     /// A record of a collection of which the demo market has none. Tests create one.
     Created(&'static str),
+    /// An entry of the ledger of the demo market with this type, which is that of a record.
+    LedgerEntryOf(&'static str),
     /// The path has no parameters, but the example of the body contains the ID of a taskset.
     TasksetInBody,
 }

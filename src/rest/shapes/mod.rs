@@ -1,6 +1,6 @@
 //! JSON types that several route files share. They define both the JSON and its schema in the documents.
 
-pub mod amounts;
+mod amounts;
 pub mod assets;
 pub mod limit_offset;
 pub mod listing_pages;
@@ -11,4 +11,5 @@ pub mod strings;
 pub mod taxonomy;
 mod time;
 
+pub use amounts::{Amount, Money, SignedAmount};
 pub use time::{CalendarDay, RequestTime, UtcTime};

@@ -3,13 +3,21 @@
 
 pub mod assets;
 pub mod audit;
+pub mod credit_purchases;
+pub mod estimations;
 pub mod grants;
 pub mod keys;
+pub mod ledger;
 pub mod listing_history;
 pub mod listings;
+pub mod notifications;
+pub mod offers;
 pub mod pages;
+pub mod purchases;
 pub mod quality_runs;
 pub mod teams;
+pub mod wallets;
+pub mod withdrawals;
 
 use super::Reader;
 use crate::error::Result;

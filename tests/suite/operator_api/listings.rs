@@ -19,7 +19,7 @@ fn robotics(key: &str) -> Value {
 async fn listing_goes_through_its_whole_life() {
     let operator = Operator::new(&[], json!({"assets": [robotics("one"), robotics("two")]}));
     let body = json!({
-        "team_id": id("teams", "seller"), "title": "Gauges", "description": "Readings.", "price": "12.5",
+        "team_id": id("teams", "seller"), "title": "Gauges", "description": "Readings.", "price": "12.50",
         "currency": "USD", "domain_tags": ["logistics", "logistics"], "tag_slugs": ["ci-enabled"],
         "delivery_method": "download", "delivery_days": 2, "asset_ids": [id("assets", "one")],
     });
@@ -162,7 +162,7 @@ async fn patch_changes_what_it_states() {
     let before = operator.get(&path("a")).await;
     let patch = async |body: Value| operator.call("PATCH", &path("a"), &body).await;
     // What changes nothing has no event, in any stage.
-    let same = patch(json!({"title": before["title"], "price": "50"})).await.ok();
+    let same = patch(json!({"title": before["title"], "price": "50.00"})).await.ok();
     assert_eq!(same, before);
     assert!(operator.events().is_empty() && operator.audit().await.is_empty());
     let changed = patch(json!({"price": "99.95", "sample_price": "0.00", "accepts_bids": false})).await.ok();
@@ -176,10 +176,10 @@ async fn patch_changes_what_it_states() {
     for (body, status) in [
         (json!({"title": "Another"}), 409),
         (json!({"price": null}), 422),
-        (json!({"price": "-1"}), 422),
+        (json!({"price": "-1.00"}), 422),
         (json!({"price": 12}), 422),
         (json!({"price": "1.234"}), 422),
-        (json!({"price": "1", "currency": "EUR"}), 422),
+        (json!({"price": "1.00", "currency": "EUR"}), 422),
         (json!({"delivery_days": 3}), 422),
         (json!({"domain_tags": ["nothing"]}), 422),
         (json!({"accepts_bids": null}), 422),

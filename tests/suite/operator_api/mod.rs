@@ -1,9 +1,16 @@
 //! The operator API: what its resources show, what their operations do, and what the audit and the outbox have of it.
 
 mod assets;
+mod estimations;
 mod grants;
 mod listings;
+mod money;
+mod notifications;
+mod offers;
+mod purchases;
 mod quality_runs;
+mod races;
+mod sales_market;
 
 use marketplace::{
     clock::fixture_record_id,

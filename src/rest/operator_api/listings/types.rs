@@ -20,8 +20,7 @@ use crate::{
         },
         request_body::{Checked, Omittable},
         shapes::{
-            RequestTime, UtcTime,
-            amounts::Amount,
+            Amount, Money, RequestTime, UtcTime,
             strings::{MultilineText, Slug, Title},
         },
     },
@@ -50,9 +49,9 @@ pub struct ListingOut {
     /// Slugs of the inventory tags.
     pub tag_slugs: Vec<String>,
     /// Buy-now price; null if there is none.
-    pub price: Option<Amount>,
+    pub price: Option<Money>,
     /// Price of the sample, which can be 0; null if no sample is offered.
-    pub sample_price: Option<Amount>,
+    pub sample_price: Option<Money>,
     /// Currency of the prices.
     pub currency: EnumValue<Currency>,
     /// Whether buyers can bid.
@@ -125,8 +124,8 @@ impl Resource for ListingOut {
             description: fields.description,
             domain_tags: fields.domain_tags,
             tag_slugs: fields.tag_slugs,
-            price: fields.price.map(Amount),
-            sample_price: fields.sample_price.map(Amount),
+            price: fields.price.map(Money),
+            sample_price: fields.sample_price.map(Money),
             currency: EnumValue(Currency::Usd),
             accepts_bids: fields.accepts_bids,
             exclusive: fields.is_exclusive,
