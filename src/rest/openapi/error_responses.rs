@@ -36,9 +36,10 @@ enum AppliesTo {
     Authenticated,
     WithBody,
     UploadGrant,
+    IfMatch,
 }
 
-const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 12] = [
+const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 13] = [
     (
         AppliesTo::All,
         ErrorResponse {
@@ -109,6 +110,15 @@ const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 12] = [
             status: "410",
             description: "The upload grant was used or revoked, or has expired.",
             example: || Error::Gone(GoneCode::GrantConsumed, operations::grants::GRANT_USED.to_owned()),
+        },
+    ),
+    (
+        AppliesTo::IfMatch,
+        ErrorResponse {
+            name: "PreconditionFailed",
+            status: "412",
+            description: "The record has changed since the caller read it, and nothing was changed now.",
+            example: || Error::PreconditionFailed,
         },
     ),
     (
@@ -245,6 +255,7 @@ pub fn add_responses(operation: &mut Map<String, Value>) {
         AppliesTo::Authenticated => operation.contains_key("security"),
         AppliesTo::WithBody => operation.contains_key("requestBody"),
         AppliesTo::UploadGrant => takes_upload_grant(operation),
+        AppliesTo::IfMatch => takes_if_match(operation),
     };
     let error_responses: Vec<&ErrorResponse> = ERROR_RESPONSES
         .iter()
@@ -272,11 +283,18 @@ fn takes_upload_grant(operation: &Map<String, Value>) -> bool {
     id.is_some_and(|id| ["plan_upload", "get_upload_parts", "complete_upload"].contains(&id))
 }
 
+/// Whether an operation can have the precondition that a record has not changed.
+fn takes_if_match(operation: &Map<String, Value>) -> bool {
+    let parameters = operation.get("parameters").and_then(Value::as_array);
+    parameters.is_some_and(|parameters| parameters.iter().any(|parameter| parameter["name"] == if_match::HEADER))
+}
+
 /// Adds the components that [`add_responses`] refers to.
 pub fn add_components(document: &mut Value, keys: PrincipalKind) {
     let has_body =
         document_operations::operations(document).any(|operation| operation.contains_key("requestBody"));
     let has_grants = document_operations::operations(document).any(|operation| takes_upload_grant(operation));
+    let has_if_match = document_operations::operations(document).any(|operation| takes_if_match(operation));
     let components = &mut document["components"];
     let mut registry = Registry::new();
     ErrorBody::register(&mut registry);
@@ -297,6 +315,7 @@ pub fn add_components(document: &mut Value, keys: PrincipalKind) {
     let is_used = |applies_to: AppliesTo| match applies_to {
         AppliesTo::WithBody => has_body,
         AppliesTo::UploadGrant => has_grants,
+        AppliesTo::IfMatch => has_if_match,
         AppliesTo::All | AppliesTo::Authenticated => true,
     };
     for (_, response) in ERROR_RESPONSES.iter().filter(|(applies_to, _)| is_used(*applies_to)) {
