@@ -1,6 +1,7 @@
 //! JSON types that several route files share. They define both the JSON and its schema in the documents.
 
 pub mod assets;
+pub mod events;
 pub mod limit_offset;
 pub mod listing_pages;
 pub mod listings;

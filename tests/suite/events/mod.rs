@@ -1,0 +1,64 @@
+//! The outbox: pages of events for operators, and how long events are kept.
+
+mod pages;
+mod retention;
+
+use marketplace::{
+    domain::events::{EventData, EventId, EventRowId, LabelData},
+    error::Result,
+    market::{Reader, Writer},
+    operations::{
+        access::Platform,
+        events::{self, Event, EventPage, Filters, Start},
+    },
+};
+
+use crate::harness::TestMarket;
+
+/// Microseconds per day.
+const DAY: i64 = 86_400_000_000;
+
+fn platform() -> Platform {
+    Platform::of_process()
+}
+
+fn read<T>(market: &TestMarket, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+    market.market().read_blocking(work)
+}
+
+/// Returns the page that begins at a cursor.
+fn page(market: &TestMarket, cursor: Option<&str>, filters: &Filters, limit: usize) -> Result<EventPage> {
+    read(market, |reader| {
+        let after = events::find_start(reader, platform(), Start::parse(cursor)?)?;
+        events::list(reader, platform(), filters, after, limit)
+    })
+}
+
+/// Returns the events of all pages from a cursor on.
+fn walk(market: &TestMarket, cursor: Option<&str>, filters: &Filters, limit: usize) -> Vec<Event> {
+    let (mut found, mut cursor) = (Vec::new(), cursor.map(str::to_owned));
+    loop {
+        let page = page(market, cursor.as_deref(), filters, limit).unwrap();
+        found.extend(page.events);
+        if !page.has_more {
+            return found;
+        }
+        cursor = Some(EventId(page.through).to_string());
+    }
+}
+
+fn all(market: &TestMarket) -> Vec<Event> {
+    walk(market, None, &Filters::default(), 100)
+}
+
+fn row_ids(events: &[Event]) -> Vec<EventRowId> {
+    events.iter().map(|event| event.row_id).collect()
+}
+
+/// Appends this many events in one transaction.
+fn append(market: &TestMarket, count: usize) {
+    let label = LabelData { slug: "maps".to_owned(), label: "Maps".to_owned() };
+    let data = EventData::DomainUpdated(label);
+    let append = |writer: &mut Writer| (0..count).try_for_each(|_| writer.emit(None, "maps", &data));
+    market.market().write_blocking(append).unwrap();
+}
