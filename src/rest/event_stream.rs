@@ -144,20 +144,18 @@ impl EventStream {
 
     /// Returns the next bytes, as soon as there are some; `None` at the end.
     async fn next(&mut self) -> Option<Bytes> {
-        let mut stop = self.stop.take();
+        let stop = self.stop.clone();
         let stopped = async {
-            match &mut stop {
-                Some(stop) => stop.wait().await,
+            match stop {
+                Some(mut stop) => stop.wait().await,
                 None => std::future::pending().await,
             }
         };
-        let next = tokio::select! {
+        tokio::select! {
             biased;
             () = stopped => None,
             next = self.next_until_stop() => next,
-        };
-        self.stop = stop;
-        next
+        }
     }
 
     async fn next_until_stop(&mut self) -> Option<Bytes> {

@@ -197,16 +197,12 @@ async fn stream_that_nobody_reads_costs_nothing_and_delays_nobody() {
     let served = Served::start(|_| {}).await;
     let slow = served.open().await;
     let mut fast = served.open().await;
-    let statements = served.market().statement_count();
-    served.append(1);
-    let written = served.market().statement_count() - statements;
     for _ in 0..50 {
         served.append(1);
         let statements = served.market().statement_count();
         assert_eq!(ids(fast.next().await).len(), 1);
         assert!(served.market().statement_count() - statements <= 8, "only the fast stream reads");
     }
-    assert!(written > 0);
     drop(slow);
 }
 
