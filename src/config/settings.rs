@@ -285,6 +285,14 @@ pub struct ContactSettings {
     pub email: String,
 }
 
+/// Whether operators are served.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OperatorSettings {
+    /// Whether the operator API is served.
+    pub enabled: bool,
+}
+
 /// Which API keys are accepted.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -403,6 +411,8 @@ pub struct Settings {
     pub child_processes: ChildProcessSettings,
     /// Which API keys are accepted.
     pub keys: KeySettings,
+    /// Whether operators are served.
+    pub operator: OperatorSettings,
     /// When a team with only the vendor role may browse the catalog.
     pub browse_gate: BrowseGateSettings,
     /// Prices of quality runs.

@@ -67,6 +67,8 @@ string_enum! {
         GrantConsumed = "grant_consumed",
         /// Events after the cursor were removed.
         CursorExpired = "cursor_expired",
+        /// The record changed since the caller read it.
+        PreconditionFailed = "precondition_failed",
         /// The request body is too large.
         PayloadTooLarge = "payload_too_large",
         /// The request exceeds a rate limit.

@@ -4,15 +4,12 @@ use uuid::Uuid;
 
 use super::access::{Operator, Platform};
 use crate::{
-    domain::{
-        events::{EventId, EventRowId, EventType},
-        teams::TeamRowId,
-    },
+    domain::events::{EventId, EventRowId, EventType},
     error::{Error, GoneCode, Result},
     market::Reader,
     store::{
         self,
-        events::{EventFilter, PageLimits},
+        events::{Bounds, EventFilter, PageLimits},
     },
 };
 
@@ -62,61 +59,51 @@ pub struct Filters {
 /// Finds the place after which a list begins. Fails if events after that place have been removed, or if there is no
 /// such place.
 pub fn find_start(reader: &Reader, _: Platform, start: Start) -> Result<EventRowId> {
-    let newest = store::events::newest(reader.rows)?;
+    resolve(reader, store::events::find_bounds(reader.rows)?, start)
+}
+
+fn resolve(reader: &Reader, Bounds { removed, newest }: Bounds, start: Start) -> Result<EventRowId> {
     match start {
-        Start::Oldest => store::event_retention::trimmed_through(reader.rows),
+        Start::Oldest => Ok(removed),
         Start::Now => Ok(newest),
-        Start::After(EventId(after)) => {
-            check_kept(reader, after)?;
-            // The market was restored from a backup that lacks the event, or the ID was made up. A list that
-            // began there would lack the events that get these IDs.
-            if after > newest { Err(Error::InvalidCursor) } else { Ok(after) }
+        Start::After(EventId(after)) if after < removed => {
+            let message = format!(
+                "Events up to {} were removed, since events are kept for {} days. Begin without a cursor, with the \
+                 oldest event that is kept; the event `outbox.trimmed` says what was removed.",
+                EventId(removed),
+                reader.settings.events.keep_days
+            );
+            Err(Error::Gone(GoneCode::CursorExpired, message))
         }
+        // The market was restored from a backup that lacks the event, or the ID was made up. A list that began there
+        // would lack the events that get these IDs.
+        Start::After(EventId(after)) if after > newest => Err(Error::InvalidCursor),
+        Start::After(EventId(after)) => Ok(after),
     }
 }
 
-/// Fails if events after a place have been removed.
-fn check_kept(reader: &Reader, after: EventRowId) -> Result<()> {
-    let removed = store::event_retention::trimmed_through(reader.rows)?;
-    if after >= removed {
-        return Ok(());
-    }
-    let message = format!(
-        "Events up to {} were removed, since events are kept for {} days. Begin without a cursor, with the oldest \
-         event that is kept; the data of the event `outbox.trimmed` says what was removed.",
-        EventId(removed),
-        reader.settings.events.keep_days
-    );
-    Err(Error::Gone(GoneCode::CursorExpired, message))
-}
-
-/// Returns a page of the events after a place, in the order of the commits: at most `limit`. Every event up to the
-/// place that the page reaches, and that matches the filters, is in it or before it, so a list that continues there
-/// has each event exactly once. Fails if events after the place have been removed.
+/// Returns a page of events in the order of the commits: at most `limit`. Every event up to the place that the page
+/// reaches, and that matches the filters, is in it or before it, so a list that continues there has each event exactly
+/// once. Fails if events after the place at which it begins have been removed.
 pub fn list(
     reader: &Reader,
     _: Platform,
     filters: &Filters,
-    after: EventRowId,
+    start: Start,
     limit: usize,
 ) -> Result<EventPage> {
-    check_kept(reader, after)?;
-    let filter = match filters.team {
-        None => EventFilter { types: filters.types.clone(), team: None },
-        Some(id) => match find_team(reader, id)? {
-            Some(team) => EventFilter { types: filters.types.clone(), team: Some(team) },
-            None => {
-                let through = store::events::newest(reader.rows)?.max(after);
-                return Ok(EventPage { events: Vec::new(), through, has_more: false });
-            }
+    let bounds = store::events::find_bounds(reader.rows)?;
+    let after = resolve(reader, bounds, start)?;
+    let team = match filters.team {
+        None => None,
+        Some(id) => match store::teams::find(reader.rows, id)? {
+            Some(team) => Some(team.row_id),
+            None => return Ok(EventPage { events: Vec::new(), through: bounds.newest, has_more: false }),
         },
     };
+    let filter = EventFilter { types: filters.types.clone(), team };
     let limits = PageLimits { events: limit, bytes: MAX_PAGE_BYTES, scanned: MAX_SCANNED };
-    store::events::list_page(reader.rows, &filter, after, limits)
-}
-
-fn find_team(reader: &Reader, id: Uuid) -> Result<Option<TeamRowId>> {
-    Ok(store::teams::find(reader.rows, id)?.map(|team| team.row_id))
+    store::events::list_page(reader.rows, &filter, after, bounds.newest, limits)
 }
 
 /// Like [`list`], for a stream that an operator follows. Fails if the operator's key is no longer valid.
@@ -128,5 +115,5 @@ pub fn follow(
     limit: usize,
 ) -> Result<EventPage> {
     operator.check_still_valid(reader)?;
-    list(reader, operator.platform(), filters, after, limit)
+    list(reader, operator.platform(), filters, Start::After(EventId(after)), limit)
 }

@@ -10,8 +10,13 @@ use std::{fmt::Write, time::Duration};
 
 use bytes::Bytes;
 use poem::{
-    Body, IntoResponse, Request, Response,
+    Body, IntoResponse, Request, RequestBody, Response,
     http::{HeaderMap, HeaderName, HeaderValue, header},
+};
+use poem_openapi::{
+    ApiExtractor, ApiExtractorType, ApiResponse, ExtractParamOptions,
+    registry::{MetaMediaType, MetaParamIn, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
+    types::Type,
 };
 use tokio::{
     sync::watch,
@@ -20,15 +25,17 @@ use tokio::{
 
 use super::{
     held_requests::{HeldPlace, ServerStop},
+    json::Json,
+    schema_marks::LAST_EVENT_ID_MARK,
     served_market::ServedMarket,
-    shapes::events::render,
+    shapes::events::Event,
 };
 use crate::{
     domain::events::{EventId, EventRowId},
     error::{Error, ErrorChain, Result},
     market::{Market, Reader},
     operations::{
-        access::{Operator, PrincipalProof},
+        access::Operator,
         events::{self, EventPage, Filters, Start},
     },
     string_enum::StringEnum,
@@ -49,25 +56,50 @@ const RECONNECTION_MS: u32 = 3_000;
 /// Maximum number of events that a stream reads at once.
 const MAX_EVENTS: usize = 100;
 
-/// How a client requests events: as a page or as a stream.
+/// What the headers of a request say about the stream that it asks for.
 #[derive(Debug)]
 pub struct StreamRequest {
     last_event_id: Option<String>,
     stop: Option<ServerStop>,
 }
 
-impl StreamRequest {
-    /// Returns what a request says about the stream that it asks for; `None` if it asks for a page.
-    pub fn from_request(request: &Request) -> Option<StreamRequest> {
+/// Whether a client asks for a stream or for a page.
+#[derive(Debug)]
+pub struct StreamPreference(pub Option<StreamRequest>);
+
+impl<'a> ApiExtractor<'a> for StreamPreference {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn param_in() -> Option<MetaParamIn> {
+        Some(MetaParamIn::Header)
+    }
+
+    /// Returns a mark, which the documents replace by the header with the last event.
+    fn param_schema_ref() -> Option<MetaSchemaRef> {
+        let mark = MetaSchema { title: Some(LAST_EVENT_ID_MARK.to_owned()), ..MetaSchema::ANY };
+        Some(MetaSchemaRef::Inline(Box::new(mark)))
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        _: &mut RequestBody,
+        _: ExtractParamOptions<()>,
+    ) -> poem::Result<Self> {
         let headers = request.headers();
-        accepts_stream(headers).then(|| StreamRequest {
+        let stream = || StreamRequest {
             last_event_id: headers
                 .get(LAST_EVENT_ID)
                 .map(|id| String::from_utf8_lossy(id.as_bytes()).into_owned()),
             stop: ServerStop::of_request(request),
-        })
+        };
+        Ok(StreamPreference(accepts_stream(headers).then(stream)))
     }
+}
 
+impl StreamRequest {
     /// Returns where the stream begins: after the event that a client had before it connected again, or else at the
     /// cursor of the query.
     fn start(&self, cursor: Option<&str>) -> Result<Start> {
@@ -123,11 +155,11 @@ impl EventStream {
         filters: Filters,
     ) -> Result<EventStream> {
         let start = request.start(cursor)?;
-        let place = served.held_requests().try_acquire(PrincipalProof::principal(&operator))?;
+        let place = served.held_requests().try_acquire(operator.principal())?;
         let market = served.market().clone();
         let platform = operator.platform();
         let find = move |reader: &Reader| events::find_start(reader, platform, start);
-        let after = market.read_inline(PrincipalProof::requester(&operator), find).await?;
+        let after = market.read_inline(operator.requester(), find).await?;
         Ok(EventStream {
             commits: market.commits(),
             market,
@@ -167,10 +199,11 @@ impl EventStream {
                         self.has_more = page.has_more;
                         if !page.events.is_empty() {
                             self.known = page.through;
-                            return Some(self.frame_of_page(&page));
+                            self.keep_alive_at = Instant::now() + KEEP_ALIVE;
+                            return frame_of_page(page).map_or_else(|error| end(&error), Some);
                         }
                     }
-                    Err(error) => return self.end(&error),
+                    Err(error) => return end(&error),
                 }
             }
             // While a filter skips many events, the client still gets a sign of life.
@@ -192,17 +225,7 @@ impl EventStream {
         self.commits.mark_unchanged();
         let (operator, filters, after) = (self.operator.clone(), self.filters.clone(), self.after);
         let read = move |reader: &Reader| events::follow(reader, &operator, &filters, after, MAX_EVENTS);
-        self.market.read(PrincipalProof::requester(&self.operator), read).await
-    }
-
-    fn frame_of_page(&mut self, page: &EventPage) -> Bytes {
-        self.keep_alive_at = Instant::now() + KEEP_ALIVE;
-        let mut text = String::new();
-        for event in &page.events {
-            let (id, kind) = (EventId(event.row_id), event.event_type);
-            let _ = write!(text, "id: {id}\nevent: {}\ndata: {}\n\n", kind.as_str(), render(event));
-        }
-        text.into()
+        self.market.read(self.operator.requester(), read).await
     }
 
     /// Returns a comment, and the place that the stream has reached if the client does not know it: events that a
@@ -215,17 +238,28 @@ impl EventStream {
         self.known = self.after;
         format!(": keep-alive\nid: {}\n\n", EventId(self.after)).into()
     }
+}
 
-    /// Ends the stream. The client learns the reason when it connects again.
-    fn end(&self, error: &Error) -> Option<Bytes> {
-        match error {
-            Error::Unauthorized(_) | Error::Gone(..) | Error::AtCapacity { .. } => {
-                tracing::debug!(%error, "stream of events ended");
-            }
-            error => tracing::error!(cause = %ErrorChain(error), "stream of events failed"),
-        }
-        None
+/// Returns the lines of the events of a page. The fields of an event are on one line.
+fn frame_of_page(page: EventPage) -> Result<Bytes> {
+    let mut text = String::new();
+    for event in page.events {
+        let event = Event::new(event)?;
+        let data = serde_json::to_string(&event).map_err(Error::internal)?;
+        let _ = write!(text, "id: {}\nevent: {}\ndata: {data}\n\n", event.id, event.event_type.0.as_str());
     }
+    Ok(text.into())
+}
+
+/// Ends a stream. The client learns the reason when it connects again.
+fn end(error: &Error) -> Option<Bytes> {
+    match error {
+        Error::Unauthorized(_) | Error::Gone(..) | Error::AtCapacity { .. } => {
+            tracing::debug!(%error, "stream of events ended");
+        }
+        error => tracing::error!(cause = %ErrorChain(error), "stream of events failed"),
+    }
+    None
 }
 
 impl IntoResponse for EventStream {
@@ -248,6 +282,43 @@ impl IntoResponse for EventStream {
         // Proxies of the kind of nginx would collect the events otherwise.
         headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
         response
+    }
+}
+
+/// A page of events, or a stream.
+pub enum PageOrStream<T> {
+    /// A page.
+    Page(Json<T>),
+    /// A stream.
+    Stream(Box<EventStream>),
+}
+
+impl<T: Send> IntoResponse for PageOrStream<T> {
+    fn into_response(self) -> Response {
+        match self {
+            PageOrStream::Page(page) => page.into_response(),
+            PageOrStream::Stream(stream) => stream.into_response(),
+        }
+    }
+}
+
+impl<T: Type> ApiResponse for PageOrStream<T> {
+    fn meta() -> MetaResponses {
+        let mut meta = Json::<T>::meta();
+        let schema = MetaSchema {
+            description: Some("Server-sent events: the ID, the type, and the JSON of each event."),
+            ..MetaSchema::new("string")
+        };
+        let stream =
+            MetaMediaType { content_type: CONTENT_TYPE, schema: MetaSchemaRef::Inline(Box::new(schema)) };
+        if let Some(response) = meta.responses.first_mut() {
+            response.content.push(stream);
+        }
+        meta
+    }
+
+    fn register(registry: &mut Registry) {
+        <Json<T> as ApiResponse>::register(registry);
     }
 }
 

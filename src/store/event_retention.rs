@@ -30,12 +30,6 @@ fn read_place(row: &rusqlite::Row) -> rusqlite::Result<EventPlace> {
     })
 }
 
-/// Returns the place through which the outbox was trimmed: events up to it have been removed, even if some of their
-/// rows still exist. 0 if none were.
-pub fn trimmed_through(reader: &Reader) -> Result<EventRowId> {
-    reader.query_one("SELECT through FROM trimmed_events", [], |row| row.get(0))
-}
-
 /// Returns the first event that has not been removed.
 pub fn first_kept(reader: &Reader) -> Result<Option<EventPlace>> {
     const SQL: &str = "SELECT id, type, occurred_at FROM events
@@ -63,7 +57,8 @@ pub enum Found {
 pub fn find_newer(reader: &Reader, after: EventRowId, since: Timestamp, limit: u32) -> Result<Found> {
     const SQL: &str =
         "SELECT id FROM events WHERE id > ?1 AND id <= ?2 AND occurred_at >= ?3 ORDER BY id LIMIT 1";
-    let (end, newest) = (EventRowId(after.0 + i64::from(limit)), super::events::newest(reader)?);
+    let end = EventRowId(after.0 + i64::from(limit));
+    let newest = super::events::find_bounds(reader)?.newest;
     Ok(match reader.query_first(SQL, (after, end, since.0), |row| row.get(0))? {
         Some(newer) => Found::Newer(newer),
         None if end < newest => Found::OlderThrough(end),
@@ -115,7 +110,7 @@ pub struct DatedTable {
 }
 
 /// The tables, besides that of the events.
-pub const DATED_TABLES: &[DatedTable] = &[];
+pub const DATED_TABLES: &[DatedTable] = &[DatedTable { name: "audit", time: "occurred_at" }];
 
 /// Deletes the rows of a table that are older than `since` among its oldest `limit` rows. Returns their number; 0 if
 /// there are none.

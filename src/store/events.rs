@@ -24,27 +24,22 @@ pub struct NewEvent<'a> {
     pub occurred_at: Timestamp,
     /// What happened.
     pub data: &'a EventData,
+    /// ID of the request that caused the event; `None` if no request did.
+    pub request_id: Option<&'a str>,
 }
 
 /// Appends an event.
 pub fn insert(writer: &Writer, event: &NewEvent) -> Result<()> {
     let data = event.data.to_json().map_err(Error::internal)?;
     let kind = event.data.event_type().as_str();
-    append(writer, kind, event.occurred_at.0, event.team, &event.subject.0, &data)
+    append(writer, (kind, event.occurred_at.0, event.team, &event.subject.0, &data, event.request_id))
 }
 
-/// Appends an event whose data is serialized.
-pub(super) fn append(
-    writer: &Writer,
-    kind: &str,
-    occurred_at: i64,
-    team: Option<TeamRowId>,
-    subject: &str,
-    data: &str,
-) -> Result<()> {
-    const SQL: &str =
-        "INSERT INTO events (type, occurred_at, team, subject, data) VALUES (?1, ?2, ?3, ?4, ?5)";
-    writer.execute(SQL, (kind, occurred_at, team, subject, data))?;
+/// Appends an event, given as the values of its columns: type, time, team, subject, data, and request ID.
+pub(super) fn append(writer: &Writer, columns: impl rusqlite::Params) -> Result<()> {
+    const SQL: &str = "INSERT INTO events (type, occurred_at, team, subject, data, request_id)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    writer.execute(SQL, columns)?;
     Ok(())
 }
 
@@ -63,9 +58,11 @@ pub struct Event {
     pub subject: EventSubject,
     /// The data of the type, as a JSON object.
     pub data: String,
+    /// ID of the request that caused the event; `None` if no request did.
+    pub request_id: Option<String>,
 }
 
-const COLUMNS: &str = "e.id, e.type, e.occurred_at, t.uuid, e.subject, e.data";
+const COLUMNS: &str = "e.id, e.type, e.occurred_at, t.uuid, e.subject, e.data, e.request_id";
 
 fn read_event(row: &rusqlite::Row) -> rusqlite::Result<Event> {
     Ok(Event {
@@ -75,6 +72,7 @@ fn read_event(row: &rusqlite::Row) -> rusqlite::Result<Event> {
         team: row.get(3)?,
         subject: EventSubject(row.get(4)?),
         data: row.get(5)?,
+        request_id: row.get(6)?,
     })
 }
 
@@ -117,22 +115,31 @@ pub struct EventPage {
     pub has_more: bool,
 }
 
-/// Returns the place of the latest event that was committed. SQLite has one writer, and IDs are never used again,
-/// so no later commit adds an event before this place.
-pub fn newest(reader: &Reader) -> Result<EventRowId> {
-    const SQL: &str = "SELECT coalesce((SELECT max(id) FROM events), (SELECT through FROM trimmed_events))";
-    reader.query_one(SQL, [], |row| row.get(0))
+/// The places between which the outbox has events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// The last event that was removed, even if its row still exists; 0 if none was.
+    pub removed: EventRowId,
+    /// The latest event that was committed. SQLite has one writer, and IDs are never used again, so no later commit
+    /// adds an event before this place.
+    pub newest: EventRowId,
 }
 
-/// Returns a page of the events after a place that match a filter. It ends early, with fewer events, when it has
+/// Returns the places between which the outbox has events.
+pub fn find_bounds(reader: &Reader) -> Result<Bounds> {
+    const SQL: &str = "SELECT through, coalesce((SELECT max(id) FROM events), through) FROM trimmed_events";
+    reader.query_one(SQL, [], |row| Ok(Bounds { removed: row.get(0)?, newest: row.get(1)? }))
+}
+
+/// Returns a page of the events after a place, up to the newest one, that match a filter. It ends early, with fewer events, when it has
 /// read as much as the limits allow.
 pub fn list_page(
     reader: &Reader,
     filter: &EventFilter,
     after: EventRowId,
+    newest: EventRowId,
     limits: PageLimits,
 ) -> Result<EventPage> {
-    let newest = newest(reader)?;
     let scanned_through = scan_end(reader, filter, after, limits.scanned)?.min(newest);
     let team = if filter.team.is_some() { "e.team = ?3" } else { "?3 IS NULL" };
     let types =

@@ -54,7 +54,7 @@ impl Served {
         .unwrap();
         let expires_at = Some(clock.now().plus_days(100));
         let create = |writer: &mut Writer| {
-            keys::create_for_operator(writer, Platform::of_process(), "test", expires_at)
+            keys::create_for_operator(writer, Platform::of_process(), "test", KeyScope::All, expires_at)
         };
         let (key, secret) = market.write_blocking(create).unwrap();
         let authenticated =

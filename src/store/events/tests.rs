@@ -44,11 +44,15 @@ fn append(writer: &Writer, events: &[(usize, i64)]) -> Result<()> {
     Ok(())
 }
 
+fn newest(reader: &Reader) -> Result<EventRowId> {
+    Ok(find_bounds(reader)?.newest)
+}
+
 /// Returns the events that pages contain, from a place to the end.
 fn walk(reader: &Reader, filter: &EventFilter, mut after: EventRowId, limits: PageLimits) -> Vec<EventRowId> {
     let mut found = Vec::new();
     loop {
-        let page = list_page(reader, filter, after, limits).unwrap();
+        let page = list_page(reader, filter, after, newest(reader).unwrap(), limits).unwrap();
         assert!(page.events.len() <= limits.events && (!page.has_more || page.through > after));
         assert!(page.events.iter().all(|event| event.row_id > after && event.row_id <= page.through));
         found.extend(page.events.iter().map(|event| event.row_id));
@@ -101,7 +105,8 @@ fn page_without_matches_ends_after_a_bounded_number_of_events() {
     let limits = PageLimits { events: 10, bytes: 1_000, scanned: 100 };
     for team in [None, Some(TeamRowId(1))] {
         let filter = EventFilter { types: vec![EventType::DomainUpdated], team };
-        let page = store.read(|reader| list_page(reader, &filter, EventRowId(50), limits)).unwrap();
+        let page =
+            store.read(|reader| list_page(reader, &filter, EventRowId(50), newest(reader)?, limits)).unwrap();
         assert!(page.events.is_empty() && page.has_more);
         assert_eq!(page.through, EventRowId(150));
     }

@@ -6,7 +6,7 @@ mod retention;
 use marketplace::{
     domain::events::{EventData, EventId, EventRowId, LabelData},
     error::Result,
-    market::{Reader, Writer},
+    market::Writer,
     operations::{
         access::Platform,
         events::{self, Event, EventPage, Filters, Start},
@@ -22,16 +22,10 @@ fn platform() -> Platform {
     Platform::of_process()
 }
 
-fn read<T>(market: &TestMarket, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
-    market.market().read_blocking(work)
-}
-
 /// Returns the page that begins at a cursor.
 fn page(market: &TestMarket, cursor: Option<&str>, filters: &Filters, limit: usize) -> Result<EventPage> {
-    read(market, |reader| {
-        let after = events::find_start(reader, platform(), Start::parse(cursor)?)?;
-        events::list(reader, platform(), filters, after, limit)
-    })
+    let start = Start::parse(cursor)?;
+    market.market().read_blocking(|reader| events::list(reader, platform(), filters, start, limit))
 }
 
 /// Returns the events of all pages from a cursor on.
