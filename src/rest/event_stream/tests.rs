@@ -10,6 +10,7 @@ use crate::{
     config::Settings,
     domain::{
         events::{EventData, EventType, LabelData},
+        principals::KeyScope,
         time::Timestamp,
     },
     error::Code,

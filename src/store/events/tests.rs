@@ -39,7 +39,16 @@ fn append(writer: &Writer, events: &[(usize, i64)]) -> Result<()> {
         ];
         let team = Some(TeamRowId(*team)).filter(|team| team.0 > 0);
         let subject = EventSubject("s".to_owned());
-        insert(writer, &NewEvent { team, subject: &subject, occurred_at: Timestamp(1), data: &data[*kind] })?;
+        insert(
+            writer,
+            &NewEvent {
+                team,
+                subject: &subject,
+                occurred_at: Timestamp(1),
+                data: &data[*kind],
+                request_id: None,
+            },
+        )?;
     }
     Ok(())
 }
