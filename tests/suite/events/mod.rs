@@ -2,18 +2,20 @@
 
 mod pages;
 mod retention;
+mod streams;
 
 use marketplace::{
     domain::events::{EventData, EventId, EventRowId, LabelData},
     error::Result,
-    market::Writer,
+    market::{Market, Reader, Writer},
     operations::{
         access::Platform,
         events::{self, Event, EventPage, Filters, Start},
     },
+    rest, store,
 };
 
-use crate::harness::TestMarket;
+use crate::harness::{TestMarket, documents::operator_document};
 
 /// Microseconds per day.
 const DAY: i64 = 86_400_000_000;
@@ -43,6 +45,15 @@ fn walk(market: &TestMarket, cursor: Option<&str>, filters: &Filters, limit: usi
 
 fn all(market: &TestMarket) -> Vec<Event> {
     walk(market, None, &Filters::default(), 100)
+}
+
+/// Asserts that all events of a market match the schemas of their types in the document of the operator API.
+pub fn assert_events_match_document(market: &Market) {
+    let list = |reader: &Reader| store::events::list_after(reader.rows, EventRowId(0), 1_000_000);
+    for event in market.read_blocking(list).unwrap() {
+        let event = rest::shapes::events::Event::new(event).unwrap();
+        operator_document().assert_matches("Event", &serde_json::to_value(event).unwrap());
+    }
 }
 
 fn row_ids(events: &[Event]) -> Vec<EventRowId> {
