@@ -19,9 +19,9 @@ use toml::{Table, Value, de::DeTable};
 pub use listen::parse_listen_address;
 pub use settings::{
     ArchiveSettings, BlobKind, BlobSettings, BrowseGateSettings, ChildProcessSettings, ContactSettings,
-    DataSettings, FeeSettings, IndexSettings, JobSettings, KeySettings, LimitSettings, LogFormat,
-    LogSettings, PayoutSettings, QualitySettings, QuotaSettings, RepositorySettings, Secret, ServerSettings,
-    Settings,
+    DataSettings, EventSettings, FeeSettings, IndexSettings, JobSettings, KeySettings, LimitSettings,
+    LogFormat, LogSettings, PayoutSettings, QualitySettings, QuotaSettings, RepositorySettings, Secret,
+    ServerSettings, Settings,
 };
 
 /// The first layer, which defines every key.

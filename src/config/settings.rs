@@ -83,6 +83,10 @@ pub struct LimitSettings {
     pub bodies_per_team: u32,
     /// The same for one client address; 0 for no limit.
     pub bodies_per_address: u32,
+    /// Maximum number of requests that are held open, such as streams; 0 for no limit.
+    pub held: u32,
+    /// The same for one team or operator key; 0 for no limit.
+    pub held_per_principal: u32,
     /// Megabytes of memory for the bodies and responses of all requests; 0 for no limit.
     pub memory_mb: u32,
     /// Megabytes of temporary files for large responses; 0 for no limit.
@@ -343,6 +347,14 @@ pub struct PurchaseSettings {
     pub refund_days: u32,
 }
 
+/// How long events are kept.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EventSettings {
+    /// Days for which events, audit records, and deliveries are kept; 0 for ever.
+    pub keep_days: u32,
+}
+
 /// When earnings become available.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -415,6 +427,8 @@ pub struct Settings {
     pub payouts: PayoutSettings,
     /// Rates for estimations of repositories.
     pub estimations: Rates,
+    /// How long events are kept.
+    pub events: EventSettings,
     /// What is logged and how.
     pub log: LogSettings,
 }

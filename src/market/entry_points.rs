@@ -210,6 +210,7 @@ impl Market {
         };
         if written.is_ok() || has_committed {
             inner.key_cache.clear();
+            inner.notify_of_commit();
             if has_enqueued.get() {
                 inner.background_signal.notify();
             }

@@ -24,7 +24,7 @@ use std::{
 };
 
 use marketplace_index::{CursorKey, Snapshot};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use uuid::Uuid;
 
 pub use background_signal::BackgroundSignal;
@@ -101,6 +101,8 @@ struct Inner {
     blob_secret: [u8; 32],
     settings: Settings,
     background_signal: Arc<BackgroundSignal>,
+    /// Number of commits that were noticed.
+    commits: watch::Sender<u64>,
     run_step: StepRunner,
     blobs: Blobs,
     disk_space: DiskSpace,
@@ -299,6 +301,13 @@ impl<'a> Writer<'a> {
     }
 }
 
+impl Inner {
+    /// Notifies those who wait for commits. Without any, it costs next to nothing.
+    fn notify_of_commit(&self) {
+        self.commits.send_modify(|count| *count += 1);
+    }
+}
+
 impl Market {
     /// Opens the market in a directory. Creates it if there is none, unless the mode is
     /// [`OpenMode::ReadOnly`].
@@ -376,6 +385,7 @@ impl Market {
             blob_secret,
             settings,
             background_signal,
+            commits: watch::Sender::default(),
             run_step,
             blobs,
             disk_space: DiskSpace::new(path.clone(), reserve_bytes),
@@ -439,6 +449,12 @@ impl Market {
     /// Returns the signal that wakes background work.
     pub fn background_signal(&self) -> &Arc<BackgroundSignal> {
         &self.inner.background_signal
+    }
+
+    /// Returns a receiver that is notified of commits: after those of this market, and after those of other
+    /// processes once [`follow_processes`] has noticed them. Commits while nobody waits count as one.
+    pub fn commits(&self) -> watch::Receiver<u64> {
+        self.inner.commits.subscribe()
     }
 
     /// Returns the settings of the market.

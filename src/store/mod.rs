@@ -17,6 +17,7 @@ pub mod due_steps;
 pub mod earnings;
 pub mod earnings_holds;
 pub mod estimations;
+pub mod event_retention;
 pub mod events;
 pub mod exclusive_sales;
 pub mod fixture_references;

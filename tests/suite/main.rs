@@ -6,6 +6,7 @@ mod buyer_api;
 pub mod catalog;
 mod cli;
 mod contract;
+mod events;
 mod fixtures;
 mod harness;
 mod listing_lifecycle;

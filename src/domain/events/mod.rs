@@ -10,6 +10,7 @@ mod listings;
 mod notifications;
 mod offers;
 mod opportunities;
+mod outbox;
 mod project_bids;
 mod purchases;
 mod quality;
@@ -23,8 +24,8 @@ use uuid::Uuid;
 
 pub use self::{
     assets::*, bulk::MAX_LISTED_IDS, estimations::*, grants::*, keys::*, listings::*, notifications::*,
-    offers::*, opportunities::*, project_bids::*, purchases::*, quality::*, tasksets::*, taxonomy::*,
-    teams::*, wallet::*,
+    offers::*, opportunities::*, outbox::*, project_bids::*, purchases::*, quality::*, tasksets::*,
+    taxonomy::*, teams::*, wallet::*,
 };
 pub use super::row_ids::EventRowId;
 use crate::string_enum::{StringEnum, string_enum};
@@ -276,6 +277,8 @@ events! {
     UploadGrantExpired = "upload_grant.expired" (UploadGrantData),
     /// An upload grant was revoked.
     UploadGrantRevoked = "upload_grant.revoked" (UploadGrantData),
+    /// The oldest events were removed, because they are older than events are kept.
+    OutboxTrimmed = "outbox.trimmed" (OutboxTrimmedData),
 }
 
 /// The record that an event is about: its ID, or the slug of an entry of the taxonomy.

@@ -10,6 +10,7 @@ mod changes;
 mod conversions;
 mod credit_purchases;
 mod estimations;
+mod events;
 mod grants;
 mod keys;
 mod ledger_entries;
@@ -41,6 +42,7 @@ pub fn apis() -> impl OpenApi {
         (credit_purchases::CreditPurchasesApi, adjustments::AdjustmentsApi),
         (conversions::ConversionsApi, withdrawals::WithdrawalsApi),
         (notifications::NotificationsApi, estimations::EstimationsApi),
+        events::EventsApi,
         audit::AuditApi,
     )
 }
@@ -65,6 +67,7 @@ pub fn routes() -> Vec<DeclaredRoute> {
         withdrawals::ROUTES,
         notifications::ROUTES,
         estimations::ROUTES,
+        events::ROUTES,
         audit::ROUTES,
     ]
     .concat()
