@@ -21,8 +21,10 @@ pub fn check_declarations(apis: &[&'static Api]) {
     let with_prefix =
         |prefix| apis.iter().copied().filter(|api| api.prefix == prefix).collect::<Vec<&'static Api>>();
     // APIs with different prefixes are separate, so their operations can have the same IDs.
-    let mut declaration_errors: Vec<String> =
-        prefixes.into_iter().flat_map(|prefix| declaration_errors(&api::groups(&with_prefix(prefix)))).collect();
+    let mut declaration_errors: Vec<String> = prefixes
+        .into_iter()
+        .flat_map(|prefix| declaration_errors(&api::groups(&with_prefix(prefix))))
+        .collect();
     declaration_errors.extend(apis.iter().flat_map(|api| api_errors(api, apis)));
     assert!(
         declaration_errors.is_empty(),

@@ -3,15 +3,29 @@
 //! One file per resource. [`resources`] is what they have in common, [`pages`] are lists, and [`changes`] runs every
 //! change with its entry in the audit.
 
+mod asset_types;
 mod audit;
 mod changes;
+mod content_tags;
+mod domains;
+mod inventory_tags;
+mod jobs;
 mod keys;
+mod market;
 mod operator_keys;
+mod opportunities;
+mod opportunity_bodies;
 mod pages;
+mod project_bids;
+mod project_opportunities;
 mod references;
 mod resources;
 mod routes;
+mod task_versions;
+mod tasks;
+mod tasksets;
 mod teams;
+mod traces;
 
 use poem_openapi::OpenApi;
 
@@ -19,10 +33,44 @@ use super::route::DeclaredRoute;
 
 /// All routes of the operator API, in the order of the document.
 pub fn apis() -> impl OpenApi {
-    (teams::TeamsApi, keys::KeysApi, operator_keys::OperatorKeysApi, audit::AuditApi)
+    (
+        (teams::TeamsApi, keys::KeysApi, operator_keys::OperatorKeysApi),
+        (
+            opportunities::OpportunitiesApi,
+            project_opportunities::ProjectOpportunitiesApi,
+            project_bids::ProjectBidsApi,
+        ),
+        (tasksets::TasksetsApi, tasks::TasksApi, task_versions::TaskVersionsApi, traces::TracesApi),
+        (
+            asset_types::AssetTypesApi,
+            domains::DomainsApi,
+            content_tags::ContentTagsApi,
+            inventory_tags::InventoryTagsApi,
+        ),
+        (jobs::JobsApi, market::MarketApi, audit::AuditApi),
+    )
 }
 
 /// The routes.
 pub fn routes() -> Vec<DeclaredRoute> {
-    [teams::ROUTES, keys::ROUTES, operator_keys::ROUTES, audit::ROUTES].concat()
+    [
+        teams::ROUTES,
+        keys::ROUTES,
+        operator_keys::ROUTES,
+        opportunities::ROUTES,
+        project_opportunities::ROUTES,
+        project_bids::ROUTES,
+        tasksets::ROUTES,
+        tasks::ROUTES,
+        task_versions::ROUTES,
+        traces::ROUTES,
+        asset_types::ROUTES,
+        domains::ROUTES,
+        content_tags::ROUTES,
+        inventory_tags::ROUTES,
+        jobs::ROUTES,
+        market::ROUTES,
+        audit::ROUTES,
+    ]
+    .concat()
 }
