@@ -4,6 +4,7 @@
 //! An error names its origin (file and line, variable, or flag), the key, and the most similar known key. The
 //! compiled-in file defines every key and the type of its value, and each layer is checked against it.
 
+mod listed;
 mod listen;
 mod ranges;
 mod settings;
@@ -16,6 +17,7 @@ use std::{
 
 use toml::{Table, Value, de::DeTable};
 
+pub use listed::ListedSetting;
 pub use listen::parse_listen_address;
 pub use settings::{
     ArchiveSettings, BlobKind, BlobSettings, BrowseGateSettings, ChildProcessSettings, ContactSettings,

@@ -56,6 +56,8 @@ row_id! {
     ProjectBidRowId,
     /// The row ID of an estimation.
     EstimationRowId,
+    /// The ID of a background job. Operators see it.
+    JobRowId,
     /// The row ID of an entry of the audit. Increases with the commits.
     AuditRowId,
     /// The row ID of an event. Increases with the commits.

@@ -10,7 +10,7 @@ use super::{
     walks,
 };
 use crate::{
-    domain::jobs::{JobKind, JobSubject},
+    domain::jobs::{JobKind, JobSubject, KEEP_ENDED_DAYS},
     error::{Error, Result},
     market::{Market, Writer},
     store,
@@ -60,12 +60,19 @@ pub fn sweep(market: &Market) -> Result<Swept> {
             .unwrap_or(true)
     };
     let deleted = market.blobs().cleanup_repositories(is_referenced).map_err(Error::internal)?;
-    market.write_blocking(|writer| store::discarded_uploads::discard_abandoned(writer.rows, writer.now))?;
+    market.write_blocking(|writer| {
+        store::discarded_uploads::discard_abandoned(writer.rows, writer.now)?;
+        store::jobs::forget_ended_before(writer.rows, writer.now.plus_days(-KEEP_ENDED_DAYS))
+    })?;
     let discarded = discarded_uploads::delete_all(market)?;
     let is_in_progress = |upload| {
         market
-            .read_blocking(|reader| store::grants::find_by_upload(reader.rows, upload))
-            .map_or(true, |found| found.is_some_and(|(grant, _)| grant.consumed_at.is_none()))
+            .read_blocking(|reader| {
+                let grant = store::grants::find_by_upload(reader.rows, upload)?;
+                let is_granted = grant.is_some_and(|(grant, _)| grant.consumed_at.is_none());
+                Ok(is_granted || store::trace_uploads::find(reader.rows, upload)?.is_some())
+            })
+            .unwrap_or(true)
     };
     let staged = market.blobs().cleanup_staged(is_in_progress).map_err(Error::internal)?;
     let uploads = discarded.uploads + staged;

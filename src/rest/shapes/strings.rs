@@ -96,6 +96,27 @@ string_type! {
 }
 
 string_type! {
+    /// Display name of a domain or tag.
+    Label, 1..=120, LINE_PATTERN
+}
+string_type! {
+    /// One or more sentences on one line.
+    Sentence, 1..=2_000, LINE_PATTERN
+}
+string_type! {
+    /// A request of a buyer in one sentence.
+    Overview, 1..=500, LINE_PATTERN
+}
+string_type! {
+    /// A free-form tag.
+    FreeTag, 1..=60, LINE_PATTERN
+}
+string_type! {
+    /// A name on one line, such as that of a taskset.
+    Name, 1..=200, LINE_PATTERN
+}
+
+string_type! {
     /// A file name without a directory.
     FileName, 1..=255, FILE_NAME_PATTERN
 }
