@@ -291,6 +291,28 @@ pub struct KeySettings {
     pub rotation_overlap_hours: u32,
 }
 
+/// How long is kept what has happened.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EventSettings {
+    /// Days for which deliveries of webhooks are kept after they have ended.
+    pub keep_days: u32,
+}
+
+/// How events are sent to webhooks.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WebhookSettings {
+    /// Whether events are sent.
+    pub enabled: bool,
+    /// Whether webhooks may have private network addresses, and may use http.
+    pub allow_private_addresses: bool,
+    /// Maximum number of webhooks of each team, and of the operators together.
+    pub max_endpoints: u32,
+    /// Maximum number of requests that are in progress at the same time.
+    pub concurrent_attempts: u32,
+}
+
 /// When a team with only the vendor role may browse the catalog.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -391,6 +413,10 @@ pub struct Settings {
     pub child_processes: ChildProcessSettings,
     /// Which API keys are accepted.
     pub keys: KeySettings,
+    /// How long is kept what has happened.
+    pub events: EventSettings,
+    /// How events are sent to webhooks.
+    pub webhooks: WebhookSettings,
     /// When a team with only the vendor role may browse the catalog.
     pub browse_gate: BrowseGateSettings,
     /// Prices of quality runs.

@@ -8,7 +8,7 @@ use tracing::Span;
 
 use super::{
     Ids, Inner, Market, Permit, Reader, Requester, Writer, due_steps::MAX_STEPS_PER_TRANSACTION,
-    milliseconds, other_processes, spawn_blocking,
+    milliseconds, other_processes, spawn_blocking, webhook_queue::WebhookQueue,
 };
 use crate::{
     error::{Error, Result},
@@ -184,10 +184,10 @@ impl Market {
         work: impl FnOnce(&mut Writer) -> Result<T>,
     ) -> Result<(T, Option<i64>)> {
         let inner = &self.inner;
-        let has_enqueued = Cell::new(false);
+        let (has_enqueued, webhooks) = (Cell::new(false), WebhookQueue::default());
         let (mut work, mut steps_change, mut has_committed) = (Some(work), None, false);
         let written = loop {
-            match self.write_once(waited, &has_enqueued, &mut work) {
+            match self.write_once(waited, &has_enqueued, &webhooks, &mut work) {
                 Ok((None, change)) => (steps_change, has_committed) = (change.or(steps_change), true),
                 Ok((Some(result), change)) => break Ok((result, change.or(steps_change))),
                 Err(error) => break Err(error),
@@ -197,6 +197,9 @@ impl Market {
             inner.key_cache.clear();
             if has_enqueued.get() {
                 inner.background_signal.notify();
+            }
+            if webhooks.has_enqueued.get() {
+                inner.webhook_signal.notify();
             }
             if inner.updater.is_none() {
                 other_processes::notify_server(&inner.data_dir);
@@ -215,9 +218,11 @@ impl Market {
         &self,
         waited: Duration,
         has_enqueued: &Cell<bool>,
+        webhooks: &WebhookQueue,
         work: &mut Option<W>,
     ) -> Result<(Option<T>, Option<i64>)> {
         let inner = &self.inner;
+        webhooks.forget();
         inner.store.write_after(waited, |rows| {
             let mut writer = Writer {
                 rows,
@@ -230,6 +235,7 @@ impl Market {
                 is_quiet: false,
                 run_step: inner.run_step,
                 has_enqueued,
+                webhooks,
                 collected_events: None,
             };
             if writer.run_due_steps(writer.now, MAX_STEPS_PER_TRANSACTION)? > 0 {

@@ -5,7 +5,7 @@ use super::{
     discarded_uploads,
     idempotency::delete_expired,
     running_job::{JobResult, RunningJob},
-    walks,
+    walks, webhook_deliveries,
 };
 use crate::{
     domain::jobs::{JobKind, JobSubject},
@@ -39,6 +39,8 @@ pub struct Swept {
     pub responses: u64,
     /// Number of earlier sort values of listings.
     pub sort_changes: u64,
+    /// Number of deliveries to webhooks that ended long ago.
+    pub deliveries: u64,
 }
 
 /// Enqueues a cleanup that is due now.
@@ -46,8 +48,8 @@ pub fn enqueue(writer: &Writer) -> Result<()> {
     writer.enqueue(JobKind::Cleanup, JobSubject::NONE)
 }
 
-/// Deletes copies of repositories whose asset was detached, uploads that can no longer be completed, and
-/// expired responses. Safe while another process serves the market, and on a full disk.
+/// Deletes copies of repositories whose asset was detached, uploads that can no longer be completed, expired
+/// responses, and deliveries to webhooks that are kept no longer. Safe while another process serves the market, and on a full disk.
 pub fn sweep(market: &Market) -> Result<Swept> {
     // If the lookup fails, the file is kept.
     let is_referenced = |asset, attached_at| {
@@ -72,6 +74,7 @@ pub fn sweep(market: &Market) -> Result<Swept> {
         in_use: discarded.in_use,
         responses: delete_expired(market)?,
         sort_changes: walks::prune_sort_changes(market)?,
+        deliveries: webhook_deliveries::delete_old(market)?,
     })
 }
 

@@ -9,7 +9,7 @@ use crate::{
         teams::TeamRowId,
         time::Timestamp,
     },
-    error::{Error, Result},
+    error::Result,
     string_enum::StringEnum,
 };
 
@@ -26,11 +26,10 @@ pub struct NewEvent<'a> {
     pub data: &'a EventData,
 }
 
-/// Appends an event.
-pub fn insert(writer: &Writer, event: &NewEvent) -> Result<()> {
-    let data = event.data.to_json().map_err(Error::internal)?;
+/// Appends an event. `data` is its data as JSON. Returns its row ID.
+pub fn insert(writer: &Writer, event: &NewEvent, data: &str) -> Result<EventRowId> {
     let kind = event.data.event_type().as_str();
-    append(writer, kind, event.occurred_at.0, event.team, &event.subject.0, &data)
+    append(writer, kind, event.occurred_at.0, event.team, &event.subject.0, data)
 }
 
 /// Appends an event whose data is serialized.
@@ -41,11 +40,10 @@ pub(super) fn append(
     team: Option<TeamRowId>,
     subject: &str,
     data: &str,
-) -> Result<()> {
+) -> Result<EventRowId> {
     const SQL: &str =
         "INSERT INTO events (type, occurred_at, team, subject, data) VALUES (?1, ?2, ?3, ?4, ?5)";
-    writer.execute(SQL, (kind, occurred_at, team, subject, data))?;
-    Ok(())
+    Ok(EventRowId(writer.insert(SQL, (kind, occurred_at, team, subject, data))?))
 }
 
 /// An event that is stored.

@@ -16,6 +16,7 @@ mod tasksets;
 mod taxonomy;
 mod teams;
 mod wallet;
+mod webhooks;
 
 use serde::Serialize;
 use uuid::Uuid;
@@ -23,7 +24,7 @@ use uuid::Uuid;
 pub use self::{
     assets::*, bulk::MAX_LISTED_IDS, estimations::*, grants::*, keys::*, listings::*, offers::*,
     opportunities::*, project_bids::*, purchases::*, quality::*, tasksets::*, taxonomy::*, teams::*,
-    wallet::*,
+    wallet::*, webhooks::*,
 };
 pub use super::row_ids::EventRowId;
 use crate::string_enum::{StringEnum, string_enum};
@@ -273,6 +274,16 @@ events! {
     UploadGrantExpired = "upload_grant.expired" (UploadGrantData),
     /// An upload grant was revoked.
     UploadGrantRevoked = "upload_grant.revoked" (UploadGrantData),
+    /// A webhook was created.
+    WebhookCreated = "webhook.created" (WebhookData),
+    /// The URL, the description, or the event types of a webhook changed, or it was enabled again.
+    WebhookUpdated = "webhook.updated" (WebhookData),
+    /// The secret of a webhook was replaced.
+    WebhookRotated = "webhook.rotated" (WebhookRotatedData),
+    /// A webhook was disabled: by request, by its responses, or with its team.
+    WebhookDisabled = "webhook.disabled" (WebhookDisabledData),
+    /// A webhook was deleted.
+    WebhookDeleted = "webhook.deleted" (WebhookData),
 }
 
 /// The record that an event is about: its ID, or the slug of an entry of the taxonomy.

@@ -1,8 +1,16 @@
-//! HTTP clients for outgoing requests: to Git hosts, to their APIs, and to an S3-compatible store.
+//! HTTP clients for outgoing requests: to Git hosts, to their APIs, to an S3-compatible store, and to webhooks.
 //!
 //! All of them use the same TLS configuration. The caller decides where requests may go.
 
+mod posts;
+mod public_addresses;
+
 use std::sync::Arc;
+
+pub use posts::{PostClient, PostError, Posted};
+pub use public_addresses::{
+    AddressError, NoPublicAddress, PublicResolver, has_private_ip_host, is_public, resolve,
+};
 
 use rustls::{ClientConfig, crypto::ring};
 use rustls_platform_verifier::BuilderVerifierExt;
