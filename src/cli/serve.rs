@@ -101,7 +101,7 @@ async fn run_server(market: Market, listener: std::net::TcpListener, is_demo: bo
     let app = mcp::App::new(rest::App::new(market.settings(), is_demo)).serve(market.clone(), &url);
     let runtime = tokio::runtime::Handle::current();
     let background = Arc::new(operations::background::BackgroundJobs::start(&market, &runtime)?);
-    let webhooks = Arc::new(operations::webhook_sender::WebhookSender::start(&market, &runtime));
+    let webhooks = Arc::new(operations::webhook_sender::WebhookSender::start(&market, &runtime)?);
     // Install signal handlers before the address is printed, so that a stop right after it is graceful.
     let stop_signal = process::server_stop_signal(market.settings().server.drain_seconds)?;
     let stopping = (Arc::clone(&background), Arc::clone(&webhooks));

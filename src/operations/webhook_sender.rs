@@ -77,7 +77,10 @@ impl Shared {
 impl WebhookSender {
     /// Starts to send the events of a market that this process serves, once for each market. Does nothing if the
     /// settings say so.
-    pub fn start(market: &Market, runtime: &Handle) -> WebhookSender {
+    pub fn start(market: &Market, runtime: &Handle) -> Result<WebhookSender> {
+        // Usually nothing is pending, and then no thread looks for it.
+        let is_any_pending =
+            market.read_blocking(|reader| store::webhook_deliveries::is_any_pending(reader.rows))?;
         let shared = Arc::new(Shared {
             market: Mutex::new(Some(market.clone())),
             signal: Arc::clone(market.webhook_signal()),
@@ -91,8 +94,8 @@ impl WebhookSender {
             begun: HashMap::new(),
             ended: Vec::new(),
         };
-        let task = runtime.spawn(sending.run(Arc::clone(&shared)));
-        WebhookSender { shared, task }
+        let task = runtime.spawn(sending.run(Arc::clone(&shared), is_any_pending));
+        Ok(WebhookSender { shared, task })
     }
 
     /// Starts no other attempt. Those in progress go on until the handle is dropped.
@@ -130,7 +133,10 @@ struct Sending {
 }
 
 impl Sending {
-    async fn run(mut self, shared: Arc<Shared>) {
+    async fn run(mut self, shared: Arc<Shared>, is_any_pending: bool) {
+        if !is_any_pending {
+            self.wait(&shared, None).await;
+        }
         loop {
             match self.advance(&shared).await {
                 Ok(Some(Due { next })) => self.wait(&shared, next).await,

@@ -143,6 +143,12 @@ pub struct Waiting {
     pub next_at: Option<Timestamp>,
 }
 
+/// Whether any delivery is pending, to an enabled webhook or not.
+pub fn is_any_pending(reader: &Reader) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM webhook_deliveries WHERE next_attempt_at IS NOT NULL)";
+    reader.query_one(SQL, [], |row| row.get(0))
+}
+
 /// Returns the enabled webhooks that have pending deliveries. Reads two rows for each of them, however many are
 /// pending.
 pub fn list_waiting(reader: &Reader, now: Timestamp) -> Result<Vec<Waiting>> {

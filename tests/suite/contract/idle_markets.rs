@@ -104,7 +104,7 @@ fn process_that_serves_idle_markets() {
     let _background: Vec<_> =
         markets.iter().map(|market| BackgroundJobs::start(market, runtime.handle()).unwrap()).collect();
     let _webhooks: Vec<_> =
-        markets.iter().map(|market| WebhookSender::start(market, runtime.handle())).collect();
+        markets.iter().map(|market| WebhookSender::start(market, runtime.handle()).unwrap()).collect();
     let connected = watch::Sender::new(0);
     for market in &markets {
         let _runtime = runtime.enter();
