@@ -4,16 +4,12 @@
 
 mod posts;
 mod public_addresses;
-
-use std::sync::Arc;
+mod tls;
 
 pub use posts::{PostClient, PostError, Posted};
 pub use public_addresses::{
     AddressError, NoPublicAddress, PublicResolver, has_private_ip_host, is_public, resolve,
 };
-
-use rustls::{ClientConfig, crypto::ring};
-use rustls_platform_verifier::BuilderVerifierExt;
 
 /// Returns a builder of a blocking client, which follows no redirect and uses no proxy.
 ///
@@ -22,7 +18,7 @@ use rustls_platform_verifier::BuilderVerifierExt;
 /// The certificates that the system trusts cannot be read.
 pub fn blocking() -> Result<reqwest::blocking::ClientBuilder, rustls::Error> {
     Ok(reqwest::blocking::Client::builder()
-        .tls_backend_preconfigured(tls()?)
+        .tls_backend_preconfigured(tls::config()?)
         .redirect(reqwest::redirect::Policy::none())
         .no_proxy())
 }
@@ -33,13 +29,5 @@ pub fn blocking() -> Result<reqwest::blocking::ClientBuilder, rustls::Error> {
 ///
 /// The certificates that the system trusts cannot be read.
 pub fn asynchronous() -> Result<reqwest::ClientBuilder, rustls::Error> {
-    Ok(reqwest::Client::builder().tls_backend_preconfigured(tls()?))
-}
-
-/// The cryptography is named here, not installed for the whole process, so that no order of calls matters.
-fn tls() -> Result<ClientConfig, rustls::Error> {
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()?
-        .with_platform_verifier()?;
-    Ok(config.with_no_client_auth())
+    Ok(reqwest::Client::builder().tls_backend_preconfigured(tls::config()?))
 }

@@ -8,7 +8,10 @@ use rustls::ClientConfig;
 use tokio::time::{Instant, timeout_at};
 use url::{Host, Url};
 
-use super::public_addresses::{self, AddressError};
+use super::{
+    public_addresses::{self, AddressError},
+    tls,
+};
 
 /// A client for POST requests. It keeps no connection open.
 #[derive(Debug)]
@@ -66,7 +69,7 @@ impl PostClient {
         max_time: Duration,
         max_excerpt: usize,
     ) -> Result<PostClient, rustls::Error> {
-        Ok(PostClient { tls: super::tls()?, may_be_private, max_time, max_excerpt })
+        Ok(PostClient { tls: tls::config()?, may_be_private, max_time, max_excerpt })
     }
 
     /// Sends a JSON body. The host is looked up once, and only the addresses found then are connected to. If the
