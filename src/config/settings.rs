@@ -281,6 +281,14 @@ pub struct ContactSettings {
     pub email: String,
 }
 
+/// Whether operators are served.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OperatorSettings {
+    /// Whether the operator API is served.
+    pub enabled: bool,
+}
+
 /// Which API keys are accepted.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -413,6 +421,8 @@ pub struct Settings {
     pub child_processes: ChildProcessSettings,
     /// Which API keys are accepted.
     pub keys: KeySettings,
+    /// Whether operators are served.
+    pub operator: OperatorSettings,
     /// How long is kept what has happened.
     pub events: EventSettings,
     /// How events are sent to webhooks.

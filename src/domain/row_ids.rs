@@ -56,6 +56,8 @@ row_id! {
     ProjectBidRowId,
     /// The row ID of an estimation.
     EstimationRowId,
+    /// The row ID of an entry of the audit. Increases with the commits.
+    AuditRowId,
     /// The row ID of an event. Increases with the commits.
     EventRowId,
     /// The row ID of a webhook.

@@ -65,6 +65,8 @@ string_enum! {
         GrantExpired = "grant_expired",
         /// The upload grant was already used.
         GrantConsumed = "grant_consumed",
+        /// The record changed since the caller read it.
+        PreconditionFailed = "precondition_failed",
         /// The request body is too large.
         PayloadTooLarge = "payload_too_large",
         /// The request exceeds a rate limit.

@@ -220,6 +220,8 @@ pub struct Writer<'a> {
     webhooks: &'a webhook_queue::WebhookQueue,
     /// Where events are collected instead of being appended to the outbox.
     collected_events: Option<&'a CollectedEvents>,
+    /// ID of the request that the operation belongs to; `None` if it belongs to none.
+    pub request_id: Option<&'a str>,
 }
 
 impl<'a> Writer<'a> {
@@ -281,7 +283,8 @@ impl<'a> Writer<'a> {
         subject: impl Into<EventSubject>,
         data: &EventData,
     ) -> Result<()> {
-        let event = NewEvent { team, subject: &subject.into(), occurred_at: self.now, data };
+        let (subject, request_id) = (&subject.into(), self.request_id);
+        let event = NewEvent { team, subject, occurred_at: self.now, data, request_id };
         match self.collected_events {
             Some(collected) => collected.add(&event),
             None => {

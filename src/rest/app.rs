@@ -7,7 +7,7 @@ use poem::{EndpointExt, Response, endpoint::BoxEndpoint};
 use serde_json::Value;
 
 use super::{
-    api::{self, APIS, Api},
+    api::{self, Api},
     api_documents::openapi_document,
     blobs, declarations, openapi_pages,
     route::DeclaredRoute,
@@ -34,7 +34,7 @@ impl App {
     /// Creates the routes of all APIs. The documents state the address and the contact of the settings. With
     /// `has_demo_keys`, pages for people contain the keys of the demo market.
     pub fn new(settings: &Settings, has_demo_keys: bool) -> App {
-        App::with_apis(settings, has_demo_keys, &APIS)
+        App::with_apis(settings, has_demo_keys, &Api::enabled(settings))
     }
 
     /// Like [`App::new`], with these APIs.

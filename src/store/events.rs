@@ -24,26 +24,22 @@ pub struct NewEvent<'a> {
     pub occurred_at: Timestamp,
     /// What happened.
     pub data: &'a EventData,
+    /// ID of the request that caused the event; `None` if no request did.
+    pub request_id: Option<&'a str>,
 }
 
 /// Appends an event. `data` is its data as JSON. Returns its row ID.
 pub fn insert(writer: &Writer, event: &NewEvent, data: &str) -> Result<EventRowId> {
     let kind = event.data.event_type().as_str();
-    append(writer, kind, event.occurred_at.0, event.team, &event.subject.0, data)
+    append(writer, (kind, event.occurred_at.0, event.team, &event.subject.0, data, event.request_id))
 }
 
-/// Appends an event whose data is serialized.
-pub(super) fn append(
-    writer: &Writer,
-    kind: &str,
-    occurred_at: i64,
-    team: Option<TeamRowId>,
-    subject: &str,
-    data: &str,
-) -> Result<EventRowId> {
-    const SQL: &str =
-        "INSERT INTO events (type, occurred_at, team, subject, data) VALUES (?1, ?2, ?3, ?4, ?5)";
-    Ok(EventRowId(writer.insert(SQL, (kind, occurred_at, team, subject, data))?))
+/// Appends an event, given as the values of its columns: type, time, team, subject, data, and request ID. Returns its
+/// row ID.
+pub(super) fn append(writer: &Writer, columns: impl rusqlite::Params) -> Result<EventRowId> {
+    const SQL: &str = "INSERT INTO events (type, occurred_at, team, subject, data, request_id)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    Ok(EventRowId(writer.insert(SQL, columns)?))
 }
 
 /// An event that is stored.
@@ -61,11 +57,13 @@ pub struct Event {
     pub subject: EventSubject,
     /// The data of the type, as a JSON object.
     pub data: String,
+    /// ID of the request that caused the event; `None` if no request did.
+    pub request_id: Option<String>,
 }
 
 /// Returns the first events after one, in their order.
 pub fn list_after(reader: &Reader, after: EventRowId, limit: usize) -> Result<Vec<Event>> {
-    const SQL: &str = "SELECT e.id, e.type, e.occurred_at, t.uuid, e.subject, e.data
+    const SQL: &str = "SELECT e.id, e.type, e.occurred_at, t.uuid, e.subject, e.data, e.request_id
          FROM events e LEFT JOIN teams t ON t.id = e.team WHERE e.id > ?1 ORDER BY e.id LIMIT ?2";
     reader.query_all(SQL, (after, limit as i64), |row| {
         Ok(Event {
@@ -75,6 +73,7 @@ pub fn list_after(reader: &Reader, after: EventRowId, limit: usize) -> Result<Ve
             team: row.get(3)?,
             subject: EventSubject(row.get(4)?),
             data: row.get(5)?,
+            request_id: row.get(6)?,
         })
     })
 }

@@ -5,6 +5,7 @@
 
 mod asset_rows;
 pub mod assets;
+pub mod audit;
 mod bulk_settings;
 pub mod collected_events;
 pub mod credit_purchases;
@@ -40,6 +41,7 @@ pub mod quality_checks;
 pub mod quality_reports;
 pub mod quality_runs;
 mod read_connections;
+pub mod records;
 pub mod renderings;
 mod row;
 pub mod sales;

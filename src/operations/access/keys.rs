@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     domain::{
-        principals::{KeyOwner, Principal},
+        principals::{KeyOwner, KeyScope, OperatorKey, Principal},
         row_ids::KeyRowId,
         teams::Team,
     },
@@ -26,12 +26,16 @@ pub struct AuthenticatedTeam {
     requester: Requester,
 }
 
-/// Proof of a valid operator key.
+/// Proof of a valid operator key, with which an operator reads.
 #[derive(Clone, Debug)]
 pub struct Operator {
-    key: KeyRowId,
+    key: OperatorKey,
     requester: Requester,
 }
+
+/// Proof of a valid operator key that permits changes.
+#[derive(Clone, Debug)]
+pub struct ActingOperator(Operator);
 
 impl Authenticated {
     /// Authenticates an API key. A cached key costs no database read. `requester` is the client that sent the
@@ -100,11 +104,40 @@ impl Operator {
 
     /// Returns the principal: the operator key.
     pub const fn principal(&self) -> Principal {
-        Principal::Operator(self.key)
+        Principal::Operator(self.key.row_id)
     }
 
     /// Returns the requester of the operator's reads and writes.
     pub fn requester(&self) -> Requester {
         self.requester.clone()
+    }
+}
+
+impl ActingOperator {
+    /// Checks that the key is an operator key that permits changes.
+    pub fn authorize(authenticated: Authenticated) -> Result<ActingOperator> {
+        let operator = Operator::authorize(authenticated)?;
+        match operator.key.scope {
+            KeyScope::All => Ok(ActingOperator(operator)),
+            KeyScope::Read => {
+                let message = "This operator key may only read. Use one whose scope is `all`.";
+                Err(Error::Forbidden(message.to_owned()))
+            }
+        }
+    }
+
+    /// Returns the row ID of the key; none for a command on the data directory.
+    pub fn key(&self) -> Option<KeyRowId> {
+        Some(self.0.key.row_id).filter(|key| *key != OperatorKey::LOCAL_COMMAND.row_id)
+    }
+
+    /// Returns the principal: the operator key.
+    pub const fn principal(&self) -> Principal {
+        self.0.principal()
+    }
+
+    /// Returns the requester of the operator's reads and writes.
+    pub fn requester(&self) -> Requester {
+        self.0.requester()
     }
 }

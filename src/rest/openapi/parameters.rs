@@ -11,7 +11,7 @@ use crate::{
         idempotent::MAX_KEY_LENGTH,
         resolved_schemas::integer_range,
         route::{DeclaredRoute, Repeatability},
-        schema_marks::{IDEMPOTENCY_MARK, PARAMS_MARK, ROUTE_MARK},
+        schema_marks::{IDEMPOTENCY_MARK, IF_MATCH_MARK, PARAMS_MARK, ROUTE_MARK},
     },
 };
 
@@ -25,6 +25,7 @@ pub fn expand_structs(operation: &mut Map<String, Value>, schemas: &Value, attri
     for mut parameter in declared {
         match parameter["schema"]["title"].as_str() {
             Some(ROUTE_MARK | IDEMPOTENCY_MARK) => {}
+            Some(IF_MATCH_MARK) => parameters.push(if_match()),
             Some(PARAMS_MARK) => parameters.extend(expand_struct(&parameter["schema"], schemas)),
             _ => {
                 if let Some(parameter) = parameter.as_object_mut() {
@@ -64,6 +65,18 @@ fn idempotency_key(keys: PrincipalKind) -> Value {
              key within a day, the first response is returned and the operation is not performed again."
         ),
         "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH, "pattern": "^[!-~]+$"},
+    })
+}
+
+/// Returns the parameter for the `If-Match` header.
+fn if_match() -> Value {
+    json!({
+        "name": "If-Match",
+        "in": "header",
+        "required": false,
+        "description": "The `ETag` of the record as the caller read it. If the record has changed since, the \
+                        response is 412 and nothing is changed.",
+        "schema": {"type": "string"},
     })
 }
 

@@ -43,6 +43,8 @@ pub enum Target {
     OwnProjectOpportunity,
     /// The token of an upload grant. Any is unknown, since a token is secret.
     UploadGrant,
+    /// A record of this collection of the demo market, of any team.
+    RecordOf(&'static str),
     /// The path has no parameters, but the example of the body contains the ID of a taskset.
     TasksetInBody,
 }

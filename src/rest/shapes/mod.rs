@@ -10,4 +10,4 @@ pub mod strings;
 pub mod taxonomy;
 mod time;
 
-pub use time::{CalendarDay, UtcTime};
+pub use time::{CalendarDay, RequestTime, UtcTime};

@@ -55,6 +55,26 @@ string_type! {
     GroupName, 1..=120, LINE_PATTERN
 }
 string_type! {
+    /// Name of a team.
+    TeamName, 1..=120, LINE_PATTERN
+}
+string_type! {
+    /// Name of an API key, for instance its purpose.
+    KeyName, 1..=120, LINE_PATTERN
+}
+string_type! {
+    /// An explanation for a team.
+    Note, 1..=2_000, MULTILINE_PATTERN
+}
+string_type! {
+    /// How a team is paid, in words.
+    PayoutSetup, 0..=2_000, MULTILINE_PATTERN
+}
+string_type! {
+    /// An HTTPS URL of an image.
+    AvatarUrl, 9..=2_000, URL_PATTERN
+}
+string_type! {
     /// A domain that the taxonomy does not have, in words.
     OtherDomain, 1..=200, LINE_PATTERN
 }
