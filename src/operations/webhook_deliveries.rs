@@ -10,50 +10,20 @@ use crate::{
         webhooks::{AfterAttempt, AttemptResult, DeliveryStatus, WebhookDisabledReason, is_failing},
     },
     error::{Error, Result},
-    market::{Market, Reader, Writer},
+    market::{Market, Writer},
     store::{self, webhook_attempts::Attempt, webhook_deliveries::Delivery},
 };
-
-/// Maximum number of attempts that are shown for a delivery: the last ones.
-const MAX_SHOWN_ATTEMPTS: u32 = 100;
 
 /// Maximum number of deliveries that one transaction of a cleanup deletes.
 const MAX_DELETED_PER_BATCH: u32 = 1_000;
 
-/// Returns deliveries to a webhook that were created before another one, newest first, optionally only those in a
-/// state.
-pub fn list(
-    reader: &Reader,
-    platform: Platform,
-    webhook: Uuid,
-    status: Option<DeliveryStatus>,
-    before: Option<WebhookDeliveryRowId>,
-    limit: u32,
-) -> Result<Vec<Delivery>> {
-    let webhook = webhooks::find(reader.rows, platform, webhook)?;
-    store::webhook_deliveries::list(reader.rows, webhook.row_id, status, before, limit)
-}
-
-/// Returns a delivery to a webhook, with its last attempts, newest first.
-pub fn find(
-    rows: &store::Reader,
-    platform: Platform,
-    webhook: Uuid,
-    id: Uuid,
-) -> Result<(Delivery, Vec<Attempt>)> {
-    let webhook = webhooks::find(rows, platform, webhook)?;
-    let found = store::webhook_deliveries::find(rows, id)?;
-    let delivery = found.filter(|delivery| delivery.webhook == webhook.row_id);
-    let delivery = delivery.ok_or_else(|| Error::not_found(format!("delivery {id}")))?;
-    let attempts = store::webhook_attempts::list_newest(rows, delivery.row_id, MAX_SHOWN_ATTEMPTS)?;
-    Ok((delivery, attempts))
-}
-
 /// Delivers an event again, with the same ID, whatever came of it so far. The delivery is due now; a pending one keeps
 /// its place in the series of attempts, and any other begins a new one. Fails if the webhook is disabled.
-pub fn redeliver(writer: &mut Writer, platform: Platform, webhook: Uuid, id: Uuid) -> Result<Delivery> {
-    let (mut delivery, _) = find(writer.rows, platform, webhook, id)?;
-    if webhooks::find(writer.rows, platform, webhook)?.disabled.is_some() {
+pub fn redeliver(writer: &mut Writer, _: Platform, id: Uuid) -> Result<()> {
+    let absent = || Error::not_found("webhook delivery");
+    let mut delivery = store::webhook_deliveries::find(writer.rows, id)?.ok_or_else(absent)?;
+    let webhook = store::webhooks::find_by_row_id(writer.rows, delivery.webhook)?.ok_or_else(absent)?;
+    if webhook.disabled.is_some() {
         let message = "The webhook is disabled, so nothing is sent to it. Enable it first.";
         return Err(Error::Conflict(message.to_owned()));
     }
@@ -65,7 +35,7 @@ pub fn redeliver(writer: &mut Writer, platform: Platform, webhook: Uuid, id: Uui
     delivery.next_attempt_at = Some(writer.now);
     store::webhook_deliveries::update(writer.rows, &delivery)?;
     writer.wake_webhooks();
-    Ok(delivery)
+    Ok(())
 }
 
 /// An attempt that has ended.
@@ -94,7 +64,8 @@ pub fn record(writer: &Writer, ended: &EndedAttempt) -> Result<()> {
         number: delivery.attempts,
         attempted_at,
         milliseconds,
-        outcome: result.outcome,
+        status: result.outcome.ok(),
+        error: result.outcome.err(),
         response: result.response.clone(),
     };
     store::webhook_attempts::insert(writer.rows, delivery.row_id, &attempt)?;

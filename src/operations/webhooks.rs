@@ -9,7 +9,6 @@ use crate::{
         collections::Collection,
         events::{EventData, EventType, WebhookData, WebhookDisabledData, WebhookRotatedData},
         problems::Problems,
-        row_ids::WebhookRowId,
         teams::TeamRowId,
         texts::Lines,
         webhook_messages::SigningSecret,
@@ -17,7 +16,7 @@ use crate::{
     },
     error::{Error, Problem, QuotaExcess, Result},
     http_client::{self, AddressError},
-    market::{Reader, Writer},
+    market::Writer,
     store::{
         self,
         webhooks::{NewWebhook, Webhook},
@@ -97,7 +96,7 @@ pub fn create(writer: &mut Writer, _: Platform, input: &WebhookInput) -> Result<
     };
     store::webhooks::insert(writer.rows, &new)?;
     writer.wake_webhooks();
-    let webhook = find_in(writer.rows, new.id)?;
+    let webhook = find(writer.rows, new.id)?;
     writer.emit(team, webhook.id, &EventData::WebhookCreated(data_of(&webhook)))?;
     Ok((webhook, secret))
 }
@@ -136,31 +135,15 @@ fn data_of(webhook: &Webhook) -> WebhookData {
     }
 }
 
-/// Returns webhooks that were created before another one, newest first: of a team, or all of teams and operators.
-pub fn list(
-    reader: &Reader,
-    _: Platform,
-    team: Option<&str>,
-    before: Option<WebhookRowId>,
-    limit: u32,
-) -> Result<Vec<Webhook>> {
-    let team = team.map(|team| teams::resolve(reader.rows, team)).transpose()?;
-    store::webhooks::list(reader.rows, team.map(|team| team.row_id), before, limit)
-}
-
 /// Returns the webhook with this ID, of a team or of the operators.
-pub fn find(rows: &store::Reader, _: Platform, id: Uuid) -> Result<Webhook> {
-    find_in(rows, id)
-}
-
-fn find_in(rows: &store::Reader, id: Uuid) -> Result<Webhook> {
+fn find(rows: &store::Reader, id: Uuid) -> Result<Webhook> {
     store::webhooks::find(rows, id)?.ok_or_else(|| Error::not_found(format!("webhook {id}")))
 }
 
 /// Changes a webhook. Nothing that occurs while it is disabled is sent later; what was pending before is sent when it
 /// is enabled again. Fails if its team was closed and it is to be enabled.
 pub fn update(writer: &mut Writer, _: Platform, id: Uuid, change: &WebhookChange) -> Result<Webhook> {
-    let mut webhook = find_in(writer.rows, id)?;
+    let mut webhook = find(writer.rows, id)?;
     let before = data_of(&webhook);
     if let Some(url) = change.url {
         webhook.url.clone_from(&url.0);
@@ -220,19 +203,19 @@ pub(super) fn disable_all(writer: &Writer, team: TeamRowId) -> Result<u64> {
 /// Replaces the secret of a webhook. The replaced secret signs, too, for `keys.rotation_overlap_hours`; one that was
 /// replaced before no longer does. Returns the webhook with its new secret.
 pub fn rotate(writer: &mut Writer, _: Platform, id: Uuid) -> Result<(Webhook, SigningSecret)> {
-    let webhook = find_in(writer.rows, id)?;
+    let webhook = find(writer.rows, id)?;
     let secret = SigningSecret(writer.entropy.random_secret());
     let overlap = i64::from(writer.settings.keys.rotation_overlap_hours) * MICROS_PER_HOUR;
     let ends_at = writer.now.plus_micros(overlap);
     store::webhooks::rotate(writer.rows, webhook.row_id, secret, ends_at, writer.now)?;
     let data = WebhookRotatedData { webhook_id: id, previous_secret_ends_at: ends_at };
     writer.emit(webhook.team, id, &EventData::WebhookRotated(data))?;
-    Ok((find_in(writer.rows, id)?, secret))
+    Ok((find(writer.rows, id)?, secret))
 }
 
 /// Deletes a webhook. What is pending is not sent. Cleanups delete its deliveries.
 pub fn delete(writer: &mut Writer, _: Platform, id: Uuid) -> Result<Webhook> {
-    let webhook = find_in(writer.rows, id)?;
+    let webhook = find(writer.rows, id)?;
     store::webhooks::delete(writer.rows, webhook.row_id, writer.now)?;
     writer.emit(webhook.team, id, &EventData::WebhookDeleted(data_of(&webhook)))?;
     Ok(webhook)

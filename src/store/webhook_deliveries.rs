@@ -42,12 +42,11 @@ pub struct Delivery {
     pub ended_at: Option<Timestamp>,
 }
 
-/// A statement that lists deliveries, without conditions.
-const SELECT: &str =
-    "SELECT id, uuid, webhook, event_type, body, status, created_at, next_attempt_at, attempts,
-         failures, ended_at FROM webhook_deliveries";
+/// The columns of the table `webhook_deliveries d` that [`read`] needs.
+pub(super) const COLUMNS: &str = "d.id, d.uuid, d.webhook, d.event_type, d.body, d.status, d.created_at,
+    d.next_attempt_at, d.attempts, d.failures, d.ended_at";
 
-fn read_delivery(row: &rusqlite::Row) -> rusqlite::Result<Delivery> {
+pub(super) fn read(row: &rusqlite::Row) -> rusqlite::Result<Delivery> {
     Ok(Delivery {
         row_id: row.get("id")?,
         id: row.get("uuid")?,
@@ -65,33 +64,14 @@ fn read_delivery(row: &rusqlite::Row) -> rusqlite::Result<Delivery> {
 
 /// Returns the delivery with this ID.
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<Delivery>> {
-    reader.query_first(&format!("{SELECT} WHERE uuid = ?1"), [id], read_delivery)
+    let sql = format!("SELECT {COLUMNS} FROM webhook_deliveries d WHERE d.uuid = ?1");
+    reader.query_first(&sql, [id], read)
 }
 
 /// Returns the delivery with this row ID.
 pub fn find_by_row_id(reader: &Reader, row_id: WebhookDeliveryRowId) -> Result<Option<Delivery>> {
-    reader.query_first(&format!("{SELECT} WHERE id = ?1"), [row_id], read_delivery)
-}
-
-/// Returns deliveries to a webhook that were created before another one, newest first, optionally only those in a
-/// state.
-pub fn list(
-    reader: &Reader,
-    webhook: WebhookRowId,
-    status: Option<DeliveryStatus>,
-    before: Option<WebhookDeliveryRowId>,
-    limit: u32,
-) -> Result<Vec<Delivery>> {
-    // Few are pending or have failed, and each of them is in an index of its own.
-    let condition = match status {
-        None => "",
-        Some(DeliveryStatus::Pending) => "AND next_attempt_at IS NOT NULL",
-        Some(DeliveryStatus::Succeeded) => "AND status = 'succeeded'",
-        Some(DeliveryStatus::Failed) => "AND status = 'failed'",
-    };
-    let sql = format!("{SELECT} WHERE webhook = ?1 AND id < ?2 {condition} ORDER BY id DESC LIMIT ?3");
-    let before = before.map_or(i64::MAX, |row_id| row_id.0);
-    reader.query_all(&sql, (webhook, before, limit), read_delivery)
+    let sql = format!("SELECT {COLUMNS} FROM webhook_deliveries d WHERE d.id = ?1");
+    reader.query_first(&sql, [row_id], read)
 }
 
 /// A delivery to insert.
@@ -109,14 +89,14 @@ pub struct NewDelivery<'a> {
     pub created_at: Timestamp,
 }
 
-/// Inserts a delivery that is due at once.
-pub fn insert(writer: &Writer, delivery: &NewDelivery) -> Result<()> {
+/// Inserts a delivery that is due at once. Returns its row ID.
+pub fn insert(writer: &Writer, delivery: &NewDelivery) -> Result<WebhookDeliveryRowId> {
     const SQL: &str =
         "INSERT INTO webhook_deliveries (uuid, webhook, event_type, body, created_at, next_attempt_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?5)";
     let NewDelivery { id, webhook, event_type, body, created_at } = delivery;
-    writer.execute(SQL, (id, webhook, event_type.as_str(), body, created_at.0))?;
-    Ok(())
+    let row_id = writer.insert(SQL, (id, webhook, event_type.as_str(), body, created_at.0))?;
+    Ok(WebhookDeliveryRowId(row_id))
 }
 
 /// Replaces the state of a delivery: its status, its times, and its numbers of attempts.

@@ -54,13 +54,15 @@ impl Webhook {
     }
 }
 
-/// A statement that lists webhooks, without conditions.
-const SELECT: &str = "SELECT w.id, w.uuid, w.team, t.uuid AS team_id, w.url, w.description, w.event_types,
-         w.previous_secret_ends_at, w.created_at, w.updated_at, w.enabled_at, w.last_success_at, w.disabled_at,
-         w.disabled_reason
-     FROM webhooks w LEFT JOIN teams t ON t.id = w.team";
+/// The columns of [`TABLES`] that [`read`] needs.
+pub(super) const COLUMNS: &str =
+    "w.id, w.uuid, w.team, t.uuid AS team_id, w.url, w.description, w.event_types, w.previous_secret_ends_at,
+    w.created_at, w.updated_at, w.enabled_at, w.last_success_at, w.disabled_at, w.disabled_reason";
 
-fn read_webhook(row: &rusqlite::Row) -> rusqlite::Result<Webhook> {
+/// The tables of webhooks with the teams that own them.
+pub(super) const TABLES: &str = "webhooks w LEFT JOIN teams t ON t.id = w.team";
+
+pub(super) fn read(row: &rusqlite::Row) -> rusqlite::Result<Webhook> {
     let disabled_at = row::optional_time(row, "disabled_at")?;
     let reason = row::optional_string_enum(row, "disabled_reason")?;
     Ok(Webhook {
@@ -82,37 +84,22 @@ fn read_webhook(row: &rusqlite::Row) -> rusqlite::Result<Webhook> {
 
 /// Returns the webhook with this ID, of a team or of the operators.
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<Webhook>> {
-    let sql = format!("{SELECT} WHERE w.uuid = ?1 AND w.deleted_at IS NULL");
-    reader.query_first(&sql, [id], read_webhook)
+    let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE w.uuid = ?1 AND w.deleted_at IS NULL");
+    reader.query_first(&sql, [id], read)
 }
 
 /// Returns the webhook with this row ID, unless it was deleted.
 pub fn find_by_row_id(reader: &Reader, row_id: WebhookRowId) -> Result<Option<Webhook>> {
-    let sql = format!("{SELECT} WHERE w.id = ?1 AND w.deleted_at IS NULL");
-    reader.query_first(&sql, [row_id], read_webhook)
-}
-
-/// Returns webhooks that were created before another one, newest first: of a team, or all of teams and operators.
-pub fn list(
-    reader: &Reader,
-    team: Option<TeamRowId>,
-    before: Option<WebhookRowId>,
-    limit: u32,
-) -> Result<Vec<Webhook>> {
-    let of_team = if team.is_some() { "w.team = ?1" } else { "?1 IS NULL" };
-    let sql = format!(
-        "{SELECT} WHERE {of_team} AND w.id < ?2 AND w.deleted_at IS NULL ORDER BY w.id DESC LIMIT ?3"
-    );
-    let before = before.map_or(i64::MAX, |row_id| row_id.0);
-    reader.query_all(&sql, (team, before, limit), read_webhook)
+    let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE w.id = ?1 AND w.deleted_at IS NULL");
+    reader.query_first(&sql, [row_id], read)
 }
 
 /// Returns the enabled webhooks of a team, oldest first.
 pub fn list_enabled(reader: &Reader, team: TeamRowId) -> Result<Vec<Webhook>> {
     let sql = format!(
-        "{SELECT} WHERE w.team = ?1 AND w.deleted_at IS NULL AND w.disabled_at IS NULL ORDER BY w.id"
+        "SELECT {COLUMNS} FROM {TABLES} WHERE w.team = ?1 AND w.deleted_at IS NULL AND w.disabled_at IS NULL ORDER BY w.id"
     );
-    reader.query_all(&sql, [team], read_webhook)
+    reader.query_all(&sql, [team], read)
 }
 
 /// Returns the number of webhooks of a team, or of the operators.

@@ -77,6 +77,8 @@ fn example_key_of_record(collection: &str) -> Option<&'static str> {
         "teams" => "lumen-codeworks",
         "keys" => "demo-vendor",
         "operator_keys" => "demo-operator",
+        "webhooks" => "demo-vendor",
+        "webhook_deliveries" => "demo-vendor-sale",
         _ => return None,
     })
 }

@@ -12,6 +12,8 @@ mod references;
 mod resources;
 mod routes;
 mod teams;
+mod webhook_deliveries;
+mod webhooks;
 
 use poem_openapi::OpenApi;
 
@@ -19,10 +21,25 @@ use super::route::DeclaredRoute;
 
 /// All routes of the operator API, in the order of the document.
 pub fn apis() -> impl OpenApi {
-    (teams::TeamsApi, keys::KeysApi, operator_keys::OperatorKeysApi, audit::AuditApi)
+    (
+        teams::TeamsApi,
+        keys::KeysApi,
+        operator_keys::OperatorKeysApi,
+        audit::AuditApi,
+        webhooks::WebhooksApi,
+        webhook_deliveries::WebhookDeliveriesApi,
+    )
 }
 
 /// The routes.
 pub fn routes() -> Vec<DeclaredRoute> {
-    [teams::ROUTES, keys::ROUTES, operator_keys::ROUTES, audit::ROUTES].concat()
+    [
+        teams::ROUTES,
+        keys::ROUTES,
+        operator_keys::ROUTES,
+        audit::ROUTES,
+        webhooks::ROUTES,
+        webhook_deliveries::ROUTES,
+    ]
+    .concat()
 }

@@ -5,6 +5,8 @@ pub mod audit;
 pub mod keys;
 pub mod pages;
 pub mod teams;
+pub mod webhook_deliveries;
+pub mod webhooks;
 
 use super::Reader;
 use crate::error::Result;

@@ -17,11 +17,20 @@ use marketplace::{
     market::Writer,
     operations::{
         access::Platform,
-        keys, webhook_deliveries,
+        keys, records,
         webhook_sender::WebhookSender,
         webhooks::{self, CheckedUrl, WebhookInput},
     },
-    store::{self, webhook_attempts::Attempt, webhook_deliveries::Delivery, webhooks::Webhook},
+    store::{
+        self,
+        records::{
+            pages::PageRequest,
+            webhook_deliveries::{DeliveryFilter, DeliveryRecord},
+        },
+        webhook_attempts::Attempt,
+        webhook_deliveries::Delivery,
+        webhooks::Webhook,
+    },
     string_enum::StringEnum,
 };
 use tokio::runtime::Handle;
@@ -82,25 +91,24 @@ fn occur(market: &TestMarket, team: &str) -> Uuid {
 }
 
 fn find(market: &TestMarket, id: Uuid) -> Webhook {
-    market.market().read_blocking(|reader| webhooks::find(reader.rows, platform(), id)).unwrap()
+    market.market().read_blocking(|reader| records::find(reader.rows, platform(), &id)).unwrap()
 }
 
 /// Returns all deliveries to a webhook, oldest first.
 fn deliveries(market: &TestMarket, webhook: Uuid) -> Vec<Delivery> {
-    let list = |reader: &marketplace::market::Reader| {
-        webhook_deliveries::list(reader, platform(), webhook, None, None, 1_000)
+    let filter = DeliveryFilter { webhook: Some(webhook), ..DeliveryFilter::default() };
+    let request = PageRequest { before: None, limit: 1_000 };
+    let page = |reader: &marketplace::market::Reader| {
+        records::page::<DeliveryRecord>(reader.rows, platform(), &filter, request)
     };
-    let mut found = market.market().read_blocking(list).unwrap();
-    found.reverse();
-    found
+    let found = market.market().read_blocking(page).unwrap().rows;
+    found.into_iter().rev().map(|record| record.delivery).collect()
 }
 
 /// Returns the attempts of a delivery, oldest first.
-fn attempts(market: &TestMarket, webhook: Uuid, delivery: Uuid) -> Vec<Attempt> {
-    let find = |reader: &marketplace::market::Reader| {
-        webhook_deliveries::find(reader.rows, platform(), webhook, delivery)
-    };
-    let (_, mut attempts) = market.market().read_blocking(find).unwrap();
+fn attempts(market: &TestMarket, delivery: Uuid) -> Vec<Attempt> {
+    let find = |reader: &marketplace::market::Reader| records::find(reader.rows, platform(), &delivery);
+    let DeliveryRecord { mut attempts, .. } = market.market().read_blocking(find).unwrap();
     attempts.reverse();
     attempts
 }
