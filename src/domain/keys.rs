@@ -137,6 +137,7 @@ mod tests {
             row_id: KeyRowId(1),
             id: Uuid::nil(),
             team: None,
+            scope: KeyScope::All,
             name: "ci".to_owned(),
             created_at: Timestamp(created),
             expires_at: expires.map(Timestamp),

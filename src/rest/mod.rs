@@ -77,6 +77,7 @@ pub use json::{Json, JsonResult};
 pub use landing_page::DEMO_KEYS;
 pub use limits::Budget;
 pub use link_base::{base_url, local_url};
+pub use openapi::examples::example_key;
 pub use problem::ApiError;
 pub use request_body::{Body, Checked, read_json_bytes as body_bytes};
 pub use server::ServerBuilder;

@@ -181,7 +181,7 @@ routes! {
     UpdateKey: ActingOperator = routes::patch(
         "update_key",
         "keys",
-        || json!({"expires_at": null}),
+        || json!({"expires_at": "2036-01-01T00:00:00Z"}),
         Actor::Platform,
         &[EventType::KeyExpiryChanged],
     );

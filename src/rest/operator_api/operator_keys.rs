@@ -166,7 +166,7 @@ routes! {
     UpdateOperatorKey: ActingOperator = routes::patch(
         "update_operator_key",
         "operator_keys",
-        || json!({"expires_at": null}),
+        || json!({"expires_at": "2036-01-01T00:00:00Z"}),
         Actor::Platform,
         &[EventType::KeyExpiryChanged],
     );

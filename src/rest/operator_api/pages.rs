@@ -124,9 +124,8 @@ impl CursorScope {
 
     /// Returns the cursor of the page that begins below a row: 24 characters of base64url.
     pub fn cursor(&self, reader: &Reader, row_id: i64) -> String {
-        let mut bytes = row_id.to_be_bytes().to_vec();
-        bytes.extend_from_slice(&reader.cursor_key.sign(&self.signed_bytes(row_id))[..MAC_BYTES]);
-        URL_SAFE_NO_PAD.encode(bytes)
+        let mac = &reader.cursor_key.sign(&self.signed_bytes(row_id))[..MAC_BYTES];
+        URL_SAFE_NO_PAD.encode([mac, &masked(row_id.to_be_bytes(), mac)].concat())
     }
 
     fn row_id(&self, reader: &Reader, cursor: &str) -> Result<i64> {
@@ -136,8 +135,8 @@ impl CursorScope {
             None
         };
         let bytes = decoded.ok_or(Error::InvalidCursor)?;
-        let (row_id, mac) = bytes.split_first_chunk::<ID_BYTES>().ok_or(Error::InvalidCursor)?;
-        let row_id = i64::from_be_bytes(*row_id);
+        let (mac, row_id) = bytes.split_last_chunk::<ID_BYTES>().ok_or(Error::InvalidCursor)?;
+        let row_id = i64::from_be_bytes(masked(*row_id, mac));
         let is_valid = reader.cursor_key.verify(&self.signed_bytes(row_id), mac);
         if is_valid { Ok(row_id) } else { Err(Error::InvalidCursor) }
     }
@@ -145,4 +144,11 @@ impl CursorScope {
     fn signed_bytes(&self, row_id: i64) -> Vec<u8> {
         [&row_id.to_be_bytes()[..], &self.0].concat()
     }
+}
+
+/// Combines the bytes of a row ID with those of the MAC, so that a cursor has no long run of one character, which models
+/// and people miscopy. Applied twice, it returns the row ID.
+fn masked(mut row_id: [u8; ID_BYTES], mac: &[u8]) -> [u8; ID_BYTES] {
+    row_id.iter_mut().zip(mac).for_each(|(byte, mask)| *byte ^= mask);
+    row_id
 }

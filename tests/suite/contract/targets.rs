@@ -11,16 +11,15 @@ use crate::harness::records::{self, demo_records, key, texts};
 /// Returns the IDs for the parameters of a path: of records that the team with this key may see, or of all
 /// others and of none.
 pub fn ids(target: Target, secret: &str, is_visible: bool) -> Vec<Vec<String>> {
+    match target {
+        Target::RecordOf(collection) => return any_record(collection, is_visible),
+        Target::None => return if is_visible { vec![Vec::new()] } else { Vec::new() },
+        _ => {}
+    }
     let team = demo_records().team_of(secret);
     let own = |collection, field| by_owner(collection, field, team, is_visible);
     match target {
-        Target::None => {
-            if is_visible {
-                vec![Vec::new()]
-            } else {
-                Vec::new()
-            }
-        }
+        Target::None | Target::RecordOf(_) => unreachable!("handled above"),
         Target::TasksetInBody => taskset_in_body(secret, is_visible),
         Target::UploadGrant => vec![vec!["x".repeat(32)]],
         Target::CatalogListing => single(catalog_listings(team, is_visible), is_visible),
@@ -48,6 +47,20 @@ pub fn ids(target: Target, secret: &str, is_visible: bool) -> Vec<Vec<String>> {
 fn single(ids: Vec<Uuid>, is_visible: bool) -> Vec<Vec<String>> {
     let unknown = (!is_visible).then_some(Uuid::nil());
     ids.into_iter().chain(unknown).map(|id| vec![id.to_string()]).collect()
+}
+
+/// The records of a collection, or an ID that nothing has. Those that are named by a slug have it as their ID.
+fn any_record(collection: &str, is_visible: bool) -> Vec<Vec<String>> {
+    let records = demo_records().collection(collection);
+    let id = |record: &Value| match record["slug"].as_str() {
+        Some(slug) => slug.to_owned(),
+        None => records::id(collection, record).to_string(),
+    };
+    if is_visible {
+        return records.iter().map(|record| vec![id(record)]).collect();
+    }
+    let has_slugs = records.first().is_some_and(|record| record["slug"].is_string());
+    vec![vec![if has_slugs { "no-such-slug".to_owned() } else { Uuid::nil().to_string() }]]
 }
 
 /// The records of a collection whose `field` is the team, or all others.

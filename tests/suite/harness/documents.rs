@@ -55,9 +55,20 @@ pub fn documents() -> &'static [Document] {
     DOCUMENTS.get_or_init(|| APIS.into_iter().map(Document::new).collect())
 }
 
+/// Returns the documents of the teams' APIs.
+pub fn documents_of_teams() -> [&'static Document; 2] {
+    [vendor_document(), buyer_document()]
+}
+
 /// Returns the document of the vendor API.
 pub fn vendor_document() -> &'static Document {
     let position = APIS.iter().position(|api| api.name == rest::VENDOR.name).unwrap();
+    &documents()[position]
+}
+
+/// Returns the document of the buyer API.
+pub fn buyer_document() -> &'static Document {
+    let position = APIS.iter().position(|api| api.name == rest::BUYER.name).unwrap();
     &documents()[position]
 }
 
@@ -90,6 +101,17 @@ impl Document {
     /// Returns the operation with this `operationId`.
     pub fn operation(&self, id: &str) -> Option<&Operation> {
         self.operations.iter().find(|operation| operation.id == id)
+    }
+
+    /// Returns the methods that a path supports, in alphabetical order.
+    pub fn methods_of(&self, path: &str) -> Vec<String> {
+        let of_path = self.operations.iter().filter(|operation| operation.path == path);
+        let mut methods: Vec<String> = of_path.map(|operation| operation.method.clone()).collect();
+        if methods.contains(&"GET".to_owned()) {
+            methods.push("HEAD".to_owned());
+        }
+        methods.sort();
+        methods
     }
 
     /// Returns the GET operation that a path, with or without a query, leads to.
@@ -193,19 +215,6 @@ pub fn assert_matches_documents(method: &str, path: &str, response: &TestRespons
             document.assert_valid(operation, response);
         }
     }
-}
-
-/// Returns the methods that the path of an operation supports, in alphabetical order.
-pub fn methods_of_path(id: &str) -> Vec<String> {
-    let document = documents().iter().find(|document| document.operation(id).is_some()).unwrap();
-    let path = &document.operation(id).unwrap().path;
-    let siblings = document.operations.iter().filter(|operation| operation.path == *path);
-    let mut methods: Vec<String> = siblings.map(|operation| operation.method.clone()).collect();
-    if methods.contains(&"GET".to_owned()) {
-        methods.push("HEAD".to_owned());
-    }
-    methods.sort();
-    methods
 }
 
 impl Operation {
