@@ -103,10 +103,10 @@ fn disable_if_failing(writer: &Writer, delivery: &Delivery, is_gone: bool) -> Re
 /// `events.keep_days` ago, those of deleted webhooks, and secrets that were replaced. Returns the number of
 /// deliveries.
 pub fn delete_old(market: &Market) -> Result<u64> {
-    market.write_blocking(|writer| store::webhooks::delete_ended_secrets(writer.rows, writer.now))?;
     let mut count = 0;
     loop {
         let deleted = market.write_blocking(|writer| {
+            store::webhooks::delete_ended_secrets(writer.rows, writer.now)?;
             let before = writer.now.plus_days(-i64::from(writer.settings.events.keep_days));
             let ended = store::webhook_deliveries::delete_ended(writer.rows, before, MAX_DELETED_PER_BATCH)?;
             let limit = MAX_DELETED_PER_BATCH - ended;

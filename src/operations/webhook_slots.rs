@@ -1,7 +1,7 @@
 //! How many requests to webhooks are in progress, and whose turn it is. Slow webhooks of one team delay no other
 //! team.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::{
     domain::{
@@ -55,31 +55,29 @@ impl Slots {
 
     /// Forgets the turns of those who have nothing pending any more.
     pub(super) fn retain_owners(&mut self, waiting: &[Waiting]) {
-        self.last_starts.retain(|owner, _| waiting.iter().any(|webhook| webhook.team == *owner));
+        let owners: HashSet<Owner> = waiting.iter().map(|webhook| webhook.team).collect();
+        self.last_starts.retain(|owner, _| owners.contains(owner));
     }
 
     /// Returns the index of the webhook that may send next: one of the team with the fewest attempts in progress, or
     /// else of the team whose last attempt was the earliest. `None` if none may.
     pub(super) fn choose<'a>(&self, waiting: impl Iterator<Item = &'a Waiting>) -> Option<usize> {
-        let turn = |webhook: &Waiting| {
+        let (mut of_owners, mut of_webhooks) = (HashMap::new(), HashMap::new());
+        for (webhook, owner) in self.running.values() {
+            *of_webhooks.entry(*webhook).or_insert(0_usize) += 1;
+            *of_owners.entry(*owner).or_insert(0_usize) += 1;
+        }
+        let is_free = self.running.len() < self.max;
+        // A team can have several only while half of the slots are free.
+        let max_of_owner = if self.running.len() * 2 < self.max { MAX_PER_TEAM } else { 1 };
+        let candidates = waiting.enumerate().filter_map(|(index, webhook)| {
+            let of_owner = of_owners.get(&webhook.team).copied().unwrap_or(0);
+            let of_webhook = of_webhooks.get(&webhook.webhook).copied().unwrap_or(0);
             let last_start = self.last_starts.get(&webhook.team).copied().unwrap_or(0);
-            (self.count(|_, owner| owner == webhook.team), last_start, webhook.first_at, webhook.webhook)
-        };
-        let allowed = waiting.enumerate().filter(|(_, webhook)| self.is_allowed(webhook));
-        allowed.min_by_key(|(_, webhook)| turn(webhook)).map(|(index, _)| index)
-    }
-
-    /// Whether a webhook may have another attempt. A team can have several only while half of the slots are free.
-    fn is_allowed(&self, webhook: &Waiting) -> bool {
-        let of_team = self.count(|_, owner| owner == webhook.team);
-        let may_have_several = self.running.len() * 2 < self.max && of_team < MAX_PER_TEAM;
-        self.running.len() < self.max
-            && (of_team == 0 || may_have_several)
-            && self.count(|of, _| of == webhook.webhook) < MAX_PER_WEBHOOK
-    }
-
-    fn count(&self, is_counted: impl Fn(WebhookRowId, Owner) -> bool) -> usize {
-        self.running.values().filter(|(webhook, owner)| is_counted(*webhook, *owner)).count()
+            let is_allowed = is_free && of_owner < max_of_owner && of_webhook < MAX_PER_WEBHOOK;
+            is_allowed.then_some(((of_owner, last_start, webhook.first_at, webhook.webhook), index))
+        });
+        candidates.min().map(|(_, index)| index)
     }
 }
 

@@ -33,7 +33,7 @@ pub struct Webhook {
     pub description: String,
     /// Types of the events that are sent, sorted; empty for all types.
     pub event_types: Vec<EventType>,
-    /// Time until which the replaced secret signs, too; `None` if the secret was never replaced. May be in the past.
+    /// Time until which the replaced secret signs, too; `None` if there is none any more.
     pub previous_secret_ends_at: Option<Timestamp>,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -246,10 +246,13 @@ pub fn list_subscribers(
     event_type: EventType,
     except: Option<Uuid>,
 ) -> Result<Vec<Subscriber>> {
-    const SQL: &str = "SELECT id, team IS NULL, id_secret FROM webhooks
-         WHERE deleted_at IS NULL AND disabled_at IS NULL AND (team = ?1 OR team IS NULL) AND uuid IS NOT ?3
+    const SQL: &str = "SELECT id, 0, id_secret FROM webhooks
+         WHERE deleted_at IS NULL AND disabled_at IS NULL AND team = ?1 AND uuid IS NOT ?3
              AND (event_types = '[]' OR EXISTS (SELECT 1 FROM json_each(event_types) WHERE value = ?2))
-         ORDER BY id";
+         UNION ALL
+         SELECT id, 1, id_secret FROM webhooks
+         WHERE deleted_at IS NULL AND disabled_at IS NULL AND team IS NULL AND uuid IS NOT ?3
+             AND (event_types = '[]' OR EXISTS (SELECT 1 FROM json_each(event_types) WHERE value = ?2))";
     reader.query_all(SQL, (team, event_type.as_str(), except), |row| {
         Ok(Subscriber { row_id: row.get(0)?, is_of_operators: row.get(1)?, id_secret: row.get(2)? })
     })

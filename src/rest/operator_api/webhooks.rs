@@ -64,7 +64,7 @@ pub struct WebhookOut {
     pub disabled_reason: Option<EnumValue<WebhookDisabledReason>>,
     /// Time from which it is disabled; null if enabled.
     pub disabled_at: Option<UtcTime>,
-    /// Time until which the secret before the last rotation signs, too; null if it was never rotated.
+    /// Time until which the secret before the last rotation signs, too; null if there is none any more.
     pub previous_secret_ends_at: Option<UtcTime>,
     /// Time of the last delivery that succeeded; null if none has.
     pub last_success_at: Option<UtcTime>,

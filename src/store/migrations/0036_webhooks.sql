@@ -41,7 +41,7 @@ CREATE TABLE webhook_deliveries (
 ) STRICT;
 CREATE INDEX webhook_deliveries_by_webhook ON webhook_deliveries (webhook, id);
 CREATE INDEX pending_webhook_deliveries ON webhook_deliveries (webhook, next_attempt_at, id) WHERE next_attempt_at IS NOT NULL;
-CREATE INDEX failed_webhook_deliveries ON webhook_deliveries (webhook, id) WHERE status = 'failed';
+CREATE INDEX failed_webhook_deliveries ON webhook_deliveries (id) WHERE status = 'failed';
 CREATE INDEX ended_webhook_deliveries ON webhook_deliveries (ended_at) WHERE ended_at IS NOT NULL;
 
 -- The attempts to deliver, and what the endpoint responded.
