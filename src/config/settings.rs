@@ -313,6 +313,20 @@ pub struct KeySettings {
     pub rotation_overlap_hours: u32,
 }
 
+/// How events are sent to webhooks.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct WebhookSettings {
+    /// Whether events are sent.
+    pub enabled: bool,
+    /// Whether webhooks may have private network addresses, and may use http.
+    pub allow_private_addresses: bool,
+    /// Maximum number of webhooks of each team, and of the operators together.
+    pub max_endpoints: u32,
+    /// Maximum number of requests that are in progress at the same time.
+    pub concurrent_attempts: u32,
+}
+
 /// When a team with only the vendor role may browse the catalog.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -423,6 +437,8 @@ pub struct Settings {
     pub keys: KeySettings,
     /// Whether operators are served.
     pub operator: OperatorSettings,
+    /// How events are sent to webhooks.
+    pub webhooks: WebhookSettings,
     /// When a team with only the vendor role may browse the catalog.
     pub browse_gate: BrowseGateSettings,
     /// Prices of quality runs.

@@ -7,7 +7,7 @@ use super::{
     idempotency::delete_expired,
     retention::{self, Removed},
     running_job::{JobResult, RunningJob},
-    walks,
+    walks, webhook_deliveries,
 };
 use crate::{
     domain::jobs::{JobKind, JobSubject, KEEP_ENDED_DAYS},
@@ -43,6 +43,8 @@ pub struct Swept {
     pub sort_changes: u64,
     /// Events and other records that are no longer kept.
     pub old_records: Removed,
+    /// Number of deliveries to webhooks that ended long ago.
+    pub deliveries: u64,
 }
 
 /// Enqueues a cleanup that is due now.
@@ -51,7 +53,8 @@ pub fn enqueue(writer: &Writer) -> Result<()> {
 }
 
 /// Deletes copies of repositories whose asset was detached, uploads that can no longer be completed, expired
-/// responses, and events that are no longer kept. Safe while another process serves the market, and on a full disk.
+/// responses, and events, entries of the audit, and deliveries to webhooks that are no longer kept. Safe while another
+/// process serves the market, and on a full disk.
 pub fn sweep(market: &Market) -> Result<Swept> {
     // If the lookup fails, the file is kept.
     let is_referenced = |asset, attached_at| {
@@ -84,6 +87,7 @@ pub fn sweep(market: &Market) -> Result<Swept> {
         responses: delete_expired(market)?,
         sort_changes: walks::prune_sort_changes(market)?,
         old_records: retention::remove_old(market, Platform::of_process())?,
+        deliveries: webhook_deliveries::delete_old(market)?,
     })
 }
 

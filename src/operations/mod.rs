@@ -85,4 +85,8 @@ pub mod uploads;
 pub mod verify;
 mod walks;
 pub mod wallet;
+pub mod webhook_deliveries;
+pub mod webhook_sender;
+mod webhook_slots;
+pub mod webhooks;
 pub mod withdrawals;

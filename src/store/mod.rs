@@ -68,6 +68,9 @@ pub mod uploads;
 pub mod usage;
 pub mod verify;
 pub mod wallet;
+pub mod webhook_attempts;
+pub mod webhook_deliveries;
+pub mod webhooks;
 pub mod withdrawals;
 
 use std::{

@@ -20,3 +20,4 @@ mod sales;
 mod tour;
 mod untrusted_files;
 pub mod vendor_api;
+mod webhooks;

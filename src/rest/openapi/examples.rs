@@ -111,6 +111,8 @@ fn example_key_of_record(collection: &str) -> Option<&'static str> {
         "domains" => "software-engineering",
         "content_tags" => "brochures",
         "inventory_tags" => "permissive-license",
+        "webhooks" => "demo-vendor",
+        "webhook_deliveries" => "demo-vendor-sale",
         _ => return None,
     })
 }

@@ -40,6 +40,8 @@ mod tasksets;
 mod teams;
 mod traces;
 mod wallets;
+mod webhook_deliveries;
+mod webhooks;
 mod withdrawals;
 
 use poem_openapi::OpenApi;
@@ -61,6 +63,7 @@ pub fn apis() -> impl OpenApi {
         (tasksets::TasksetsApi, tasks::TasksApi, task_versions::TaskVersionsApi, traces::TracesApi),
         (asset_types::AssetTypesApi, domains::DomainsApi),
         (content_tags::ContentTagsApi, inventory_tags::InventoryTagsApi),
+        (webhooks::WebhooksApi, webhook_deliveries::WebhookDeliveriesApi),
         (jobs::JobsApi, market::MarketApi, events::EventsApi, audit::AuditApi),
     )
 }
@@ -99,6 +102,8 @@ pub fn routes() -> Vec<DeclaredRoute> {
         inventory_tags::ROUTES,
         jobs::ROUTES,
         market::ROUTES,
+        webhooks::ROUTES,
+        webhook_deliveries::ROUTES,
         audit::ROUTES,
     ]
     .concat()

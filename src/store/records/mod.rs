@@ -24,6 +24,8 @@ pub mod tasks;
 pub mod tasksets;
 pub mod teams;
 pub mod wallets;
+pub mod webhook_deliveries;
+pub mod webhooks;
 pub mod withdrawals;
 
 use uuid::Uuid;
