@@ -36,10 +36,11 @@ enum AppliesTo {
     Authenticated,
     WithBody,
     UploadGrant,
+    EventCursor,
     IfMatch,
 }
 
-const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 13] = [
+const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 14] = [
     (
         AppliesTo::All,
         ErrorResponse {
@@ -113,6 +114,20 @@ const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 13] = [
         },
     ),
     (
+        AppliesTo::EventCursor,
+        ErrorResponse {
+            name: "CursorExpired",
+            status: "410",
+            description: "Events after the cursor were removed.",
+            example: || {
+                let message = "Events up to evt_0000000000000042 were removed, since events are kept for 90 days. \
+                               Begin without a cursor, with the oldest event that is kept; the event \
+                               `outbox.trimmed` says what was removed.";
+                Error::Gone(GoneCode::CursorExpired, message.to_owned())
+            },
+        },
+    ),
+    (
         AppliesTo::IfMatch,
         ErrorResponse {
             name: "PreconditionFailed",
@@ -175,6 +190,9 @@ const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 13] = [
         },
     ),
 ];
+
+/// The error codes that only operators get.
+const CODES_FOR_OPERATORS: [Code; 2] = [Code::OperatorRequired, Code::CursorExpired];
 
 /// The error responses that APIs with operator keys have instead of those with the same name.
 const FOR_OPERATORS: [ErrorResponse; 5] = [
@@ -255,6 +273,7 @@ pub fn add_responses(operation: &mut Map<String, Value>) {
         AppliesTo::Authenticated => operation.contains_key("security"),
         AppliesTo::WithBody => operation.contains_key("requestBody"),
         AppliesTo::UploadGrant => takes_upload_grant(operation),
+        AppliesTo::EventCursor => takes_event_cursor(operation),
         AppliesTo::IfMatch => takes_if_match(operation),
     };
     let error_responses: Vec<&ErrorResponse> = ERROR_RESPONSES
@@ -283,10 +302,16 @@ fn takes_upload_grant(operation: &Map<String, Value>) -> bool {
     id.is_some_and(|id| ["plan_upload", "get_upload_parts", "complete_upload"].contains(&id))
 }
 
+/// Whether an operation continues after an event.
+fn takes_event_cursor(operation: &Map<String, Value>) -> bool {
+    let parameters = operation.get("parameters").and_then(Value::as_array).into_iter().flatten();
+    parameters.into_iter().any(|parameter| parameter["name"] == "Last-Event-ID")
+}
+
 /// Whether an operation can have the precondition that a record has not changed.
 fn takes_if_match(operation: &Map<String, Value>) -> bool {
-    let parameters = operation.get("parameters").and_then(Value::as_array);
-    parameters.is_some_and(|parameters| parameters.iter().any(|parameter| parameter["name"] == if_match::HEADER))
+    let parameters = operation.get("parameters").and_then(Value::as_array).into_iter().flatten();
+    parameters.into_iter().any(|parameter| parameter["name"] == "If-Match")
 }
 
 /// Adds the components that [`add_responses`] refers to.
@@ -294,6 +319,7 @@ pub fn add_components(document: &mut Value, keys: PrincipalKind) {
     let has_body =
         document_operations::operations(document).any(|operation| operation.contains_key("requestBody"));
     let has_grants = document_operations::operations(document).any(|operation| takes_upload_grant(operation));
+    let has_events = document_operations::operations(document).any(|operation| takes_event_cursor(operation));
     let has_if_match = document_operations::operations(document).any(|operation| takes_if_match(operation));
     let components = &mut document["components"];
     let mut registry = Registry::new();
@@ -305,7 +331,7 @@ pub fn add_components(document: &mut Value, keys: PrincipalKind) {
     if keys != PrincipalKind::Operator
         && let Some(codes) = components["schemas"][Code::NAME]["enum"].as_array_mut()
     {
-        codes.retain(|code| *code != Code::OperatorRequired.as_str());
+        codes.retain(|code| CODES_FOR_OPERATORS.iter().all(|other| *code != other.as_str()));
     }
     components["schemas"]["ValidationProblem"]["properties"]["loc"]["items"] =
         json!({"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 0}]});
@@ -315,6 +341,7 @@ pub fn add_components(document: &mut Value, keys: PrincipalKind) {
     let is_used = |applies_to: AppliesTo| match applies_to {
         AppliesTo::WithBody => has_body,
         AppliesTo::UploadGrant => has_grants,
+        AppliesTo::EventCursor => has_events,
         AppliesTo::IfMatch => has_if_match,
         AppliesTo::All | AppliesTo::Authenticated => true,
     };

@@ -50,14 +50,28 @@ pub fn example_parameter(attributes: &RouteAttributes, name: &str) -> Option<Val
 /// Returns the example ID of a path parameter: of a listing in the catalog, and of records of the demo's
 /// vendor and buyer.
 fn example_id(target: Target, name: &str) -> Option<String> {
-    match target {
-        Target::RecordOf(collection) => {
-            return example_key_of_record(collection)
-                .map(|key| fixture_record_id(collection, key).to_string());
-        }
-        Target::Record(collection, key) => return Some(fixture_record_id(collection, key).to_string()),
-        Target::Created(collection) => return Some(stopped_record_id(collection, 0).to_string()),
-        _ => {}
+    if let Target::RecordOf(collection) = target {
+        return example_key_of_record(collection).map(|key| match collection {
+            "asset_types" | "domains" | "content_tags" | "inventory_tags" => key.to_owned(),
+            _ => fixture_record_id(collection, key).to_string(),
+        });
+    }
+    if let Target::TaskPart(collection) = target {
+        let key = match collection {
+            "tasks" => "boreal-triage-notes/chest-pain",
+            "task_versions" => "boreal-triage-notes/chest-pain/1",
+            _ => "boreal-triage-notes/chest-pain/1/1",
+        };
+        return Some(fixture_record_id(collection, key).to_string());
+    }
+    if let Target::Absent(id) = target {
+        return Some(id.to_owned());
+    }
+    if let Target::Record(collection, key) = target {
+        return Some(fixture_record_id(collection, key).to_string());
+    }
+    if let Target::Created(collection) = target {
+        return Some(stopped_record_id(collection, 0).to_string());
     }
     let id = match (name, target) {
         (_, Target::None) => return None,
@@ -95,6 +109,16 @@ fn example_key_of_record(collection: &str) -> Option<&'static str> {
         "withdrawals" => "payout-meridian-1",
         "notifications" => "note-lumen-01",
         "estimations" => "est-lumen-ledger-core",
+        "opportunities" => "aurora-cobol-estates",
+        "project_opportunities" => "aurora-p-terminal",
+        "project_bids" => "bid-redline-quillstone",
+        "tasksets" => "boreal-triage-notes",
+        "asset_types" => "codebase",
+        "domains" => "software-engineering",
+        "content_tags" => "brochures",
+        "inventory_tags" => "permissive-license",
+        "webhooks" => "demo-vendor",
+        "webhook_deliveries" => "demo-vendor-sale",
         _ => return None,
     })
 }

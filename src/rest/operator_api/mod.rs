@@ -4,27 +4,44 @@
 //! change with its entry in the audit.
 
 mod adjustments;
+mod asset_types;
 mod assets;
 mod audit;
 mod changes;
+mod content_tags;
 mod conversions;
 mod credit_purchases;
+mod domains;
 mod estimations;
+mod events;
 mod grants;
+mod inventory_tags;
+mod jobs;
 mod keys;
 mod ledger_entries;
 mod listings;
+mod market;
 mod notifications;
 mod offers;
 mod operator_keys;
+mod opportunities;
+mod opportunity_bodies;
 mod pages;
+mod project_bids;
+mod project_opportunities;
 mod purchases;
 mod quality_runs;
 mod references;
 mod resources;
 mod routes;
+mod task_versions;
+mod tasks;
+mod tasksets;
 mod teams;
+mod traces;
 mod wallets;
+mod webhook_deliveries;
+mod webhooks;
 mod withdrawals;
 
 use poem_openapi::OpenApi;
@@ -41,7 +58,13 @@ pub fn apis() -> impl OpenApi {
         (credit_purchases::CreditPurchasesApi, adjustments::AdjustmentsApi),
         (conversions::ConversionsApi, withdrawals::WithdrawalsApi),
         (notifications::NotificationsApi, estimations::EstimationsApi),
-        audit::AuditApi,
+        (opportunities::OpportunitiesApi, project_opportunities::ProjectOpportunitiesApi),
+        project_bids::ProjectBidsApi,
+        (tasksets::TasksetsApi, tasks::TasksApi, task_versions::TaskVersionsApi, traces::TracesApi),
+        (asset_types::AssetTypesApi, domains::DomainsApi),
+        (content_tags::ContentTagsApi, inventory_tags::InventoryTagsApi),
+        (webhooks::WebhooksApi, webhook_deliveries::WebhookDeliveriesApi),
+        (jobs::JobsApi, market::MarketApi, events::EventsApi, audit::AuditApi),
     )
 }
 
@@ -65,6 +88,22 @@ pub fn routes() -> Vec<DeclaredRoute> {
         withdrawals::ROUTES,
         notifications::ROUTES,
         estimations::ROUTES,
+        events::ROUTES,
+        opportunities::ROUTES,
+        project_opportunities::ROUTES,
+        project_bids::ROUTES,
+        tasksets::ROUTES,
+        tasks::ROUTES,
+        task_versions::ROUTES,
+        traces::ROUTES,
+        asset_types::ROUTES,
+        domains::ROUTES,
+        content_tags::ROUTES,
+        inventory_tags::ROUTES,
+        jobs::ROUTES,
+        market::ROUTES,
+        webhooks::ROUTES,
+        webhook_deliveries::ROUTES,
         audit::ROUTES,
     ]
     .concat()

@@ -17,7 +17,7 @@ use crate::{
             routes::{self, routes},
         },
         params::Params,
-        route::{Call, Path},
+        route::{Call, Path, Target},
         shapes::UtcTime,
     },
     store::records::{
@@ -84,7 +84,7 @@ pub struct HistoryQuery {
 
 routes! {
     /// `GET /operator/v1/listings/{listing_id}/history`
-    GetListingHistory: Operator = routes::list_of("get_listing_history", "listings");
+    GetListingHistory: Operator = routes::list_of("get_listing_history", Target::RecordOf("listings"), &["limit=2"]);
 }
 
 pub struct ListingHistoryApi;
