@@ -84,7 +84,8 @@ pub struct HistoryQuery {
 
 routes! {
     /// `GET /operator/v1/listings/{listing_id}/history`
-    GetListingHistory: Operator = routes::list_of("get_listing_history", Target::RecordOf("listings"), &["limit=2"]);
+    GetListingHistory: Operator =
+        routes::list_of("get_listing_history", Target::RecordOf("listings"), &["limit=2"]);
 }
 
 pub struct ListingHistoryApi;
