@@ -1,7 +1,10 @@
 //! The records of the demo market that the path of a route may identify: those that a team may see, and all
 //! others.
 
-use marketplace::{clock::fixture_record_id, rest::route::Target};
+use marketplace::{
+    clock::{fixture_record_id, stopped_record_id},
+    rest::route::Target,
+};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -13,6 +16,14 @@ use crate::harness::records::{self, demo_records, key, texts};
 pub fn ids(target: Target, secret: &str, is_visible: bool) -> Vec<Vec<String>> {
     match target {
         Target::RecordOf(collection) => return any_record(collection, is_visible),
+        Target::Record(collection, key) => {
+            let id = if is_visible { fixture_record_id(collection, key) } else { Uuid::nil() };
+            return vec![vec![id.to_string()]];
+        }
+        Target::Created(collection) => {
+            let id = if is_visible { stopped_record_id(collection, 0) } else { Uuid::nil() };
+            return vec![vec![id.to_string()]];
+        }
         Target::LedgerEntryOf(entry_type) => return ledger_entries(entry_type, is_visible),
         Target::None => return if is_visible { vec![Vec::new()] } else { Vec::new() },
         _ => {}
@@ -20,7 +31,11 @@ pub fn ids(target: Target, secret: &str, is_visible: bool) -> Vec<Vec<String>> {
     let team = demo_records().team_of(secret);
     let own = |collection, field| by_owner(collection, field, team, is_visible);
     match target {
-        Target::None | Target::RecordOf(_) | Target::LedgerEntryOf(_) => unreachable!("handled above"),
+        Target::None
+        | Target::RecordOf(_)
+        | Target::Record(..)
+        | Target::Created(_)
+        | Target::LedgerEntryOf(_) => unreachable!("handled above"),
         Target::TasksetInBody => taskset_in_body(secret, is_visible),
         Target::UploadGrant => vec![vec!["x".repeat(32)]],
         Target::CatalogListing => single(catalog_listings(team, is_visible), is_visible),
