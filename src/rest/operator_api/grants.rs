@@ -183,6 +183,7 @@ routes! {
     RevokeGrant: ActingOperator = routes::post_to(
         "revoke_grant",
         Target::Created("upload_grants"),
+        None,
         Actor::Platform,
         &[EventType::UploadGrantRevoked],
     );

@@ -100,17 +100,7 @@ pub const fn post(
     actor: Actor,
     events: &'static [EventType],
 ) -> RouteAttributes {
-    post_to(operation, Target::RecordOf(collection), actor, events)
-}
-
-/// The attributes of a POST operation without a body.
-pub const fn post_to(
-    operation: &'static str,
-    target: Target,
-    actor: Actor,
-    events: &'static [EventType],
-) -> RouteAttributes {
-    RouteAttributes::post(operation, Budget::Other, None, Contract::new(target)).with_effect(actor, events)
+    post_to(operation, Target::RecordOf(collection), None, actor, events)
 }
 
 /// The attributes of a POST operation with a body on a record of a collection of the demo market.
@@ -121,19 +111,7 @@ pub const fn post_body(
     actor: Actor,
     events: &'static [EventType],
 ) -> RouteAttributes {
-    post_body_to(operation, Target::RecordOf(collection), example, actor, events)
-}
-
-/// The attributes of a POST operation with a body.
-pub const fn post_body_to(
-    operation: &'static str,
-    target: Target,
-    example: fn() -> Value,
-    actor: Actor,
-    events: &'static [EventType],
-) -> RouteAttributes {
-    RouteAttributes::post(operation, Budget::Other, Some(example), Contract::new(target))
-        .with_effect(actor, events)
+    post_to(operation, Target::RecordOf(collection), Some(example), actor, events)
 }
 
 /// The attributes of a change of the fields of a record of a collection of the demo market.

@@ -38,18 +38,18 @@ pub struct AssetToDetach {
 
 routes! {
     /// `POST /operator/v1/listings/{listing_id}/attach`
-    AttachListingAssets: ActingOperator = routes::post_body_to(
+    AttachListingAssets: ActingOperator = routes::post_to(
         "attach_listing_assets",
         Target::Record("listings", "lumen-draft-oct"),
-        || json!({"asset_ids": ["38b28206-20c1-55d4-9f66-f6011c61f2ce"]}),
+        Some(|| json!({"asset_ids": ["38b28206-20c1-55d4-9f66-f6011c61f2ce"]})),
         Actor::Team,
         &[EventType::ListingAssetsAttached, EventType::ListingCertificationRevoked],
     );
     /// `POST /operator/v1/listings/{listing_id}/detach`
-    DetachListingAsset: ActingOperator = routes::post_body_to(
+    DetachListingAsset: ActingOperator = routes::post_to(
         "detach_listing_asset",
         Target::Record("listings", "sable-ticketing"),
-        || json!({"asset_id": "7ead8900-8029-5a79-8807-92be675eb226"}),
+        Some(|| json!({"asset_id": "7ead8900-8029-5a79-8807-92be675eb226"})),
         Actor::Team,
         &[EventType::ListingAssetDetached, EventType::ListingCertificationRevoked],
     );

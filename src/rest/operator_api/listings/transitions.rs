@@ -46,6 +46,7 @@ routes! {
     SubmitListing: ActingOperator = routes::post_to(
         "submit_listing",
         Target::Record("listings", "delphi-pumplog"),
+        None,
         Actor::Team,
         &[
             EventType::ListingSubmitted,
