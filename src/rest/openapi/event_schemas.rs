@@ -8,7 +8,10 @@ use serde_json::{Map, Value, json};
 use crate::domain::events::EventData;
 
 /// Name of the schema of an event.
-const EVENT: &str = "Event";
+const EVENT: &str = "MarketEvent";
+
+/// How the names of its schemas by type end.
+const EVENT_SUFFIX: &str = "Event";
 
 /// How the names of the types of data end.
 const DATA_SUFFIX: &str = "Data";
@@ -26,7 +29,7 @@ pub fn add_data_of_types(document: &mut Value) {
     let event = schemas[EVENT].clone();
     let (mut alternatives, mut mapping) = (Vec::new(), Map::new());
     for (data, types) in types_by_data(&definition) {
-        let name = format!("{}{EVENT}", data.strip_suffix(DATA_SUFFIX).unwrap_or(&data));
+        let name = format!("{}{EVENT_SUFFIX}", data.strip_suffix(DATA_SUFFIX).unwrap_or(&data));
         let reference = format!("{SCHEMA_PREFIX}{name}");
         let mut schema = event.clone();
         schema["description"] = json!(format!("An event with {data}."));
