@@ -51,7 +51,21 @@ pub fn example_parameter(attributes: &RouteAttributes, name: &str) -> Option<Val
 /// vendor and buyer.
 fn example_id(target: Target, name: &str) -> Option<String> {
     if let Target::RecordOf(collection) = target {
-        return example_key_of_record(collection).map(|key| fixture_record_id(collection, key).to_string());
+        return example_key_of_record(collection).map(|key| match collection {
+            "asset_types" | "domains" | "content_tags" | "inventory_tags" => key.to_owned(),
+            _ => fixture_record_id(collection, key).to_string(),
+        });
+    }
+    if let Target::TaskPart(collection) = target {
+        let key = match collection {
+            "tasks" => "boreal-triage-notes/chest-pain",
+            "task_versions" => "boreal-triage-notes/chest-pain/1",
+            _ => "boreal-triage-notes/chest-pain/1/1",
+        };
+        return Some(fixture_record_id(collection, key).to_string());
+    }
+    if let Target::Absent(id) = target {
+        return Some(id.to_owned());
     }
     let id = match (name, target) {
         (_, Target::None) => return None,
@@ -79,6 +93,9 @@ fn example_key_of_record(collection: &str) -> Option<&'static str> {
         "teams" => "lumen-codeworks",
         "keys" => "demo-vendor",
         "operator_keys" => "demo-operator",
+        "listings" => "lumen-issues",
+        "assets" => "lumen-tide-tables",
+        "quality_runs" => "qr-lumen-issues-1",
         "offers" => "of-orchard-git-3",
         "purchases" => "pu-meridian-task-picks-1",
         "ledger_entries" => "payout-fathom-1",
@@ -86,6 +103,16 @@ fn example_key_of_record(collection: &str) -> Option<&'static str> {
         "withdrawals" => "payout-meridian-1",
         "notifications" => "note-lumen-01",
         "estimations" => "est-lumen-ledger-core",
+        "opportunities" => "aurora-cobol-estates",
+        "project_opportunities" => "aurora-p-terminal",
+        "project_bids" => "bid-redline-quillstone",
+        "tasksets" => "boreal-triage-notes",
+        "asset_types" => "codebase",
+        "domains" => "software-engineering",
+        "content_tags" => "brochures",
+        "inventory_tags" => "permissive-license",
+        "webhooks" => "demo-vendor",
+        "webhook_deliveries" => "demo-vendor-sale",
         _ => return None,
     })
 }

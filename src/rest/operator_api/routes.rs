@@ -47,6 +47,31 @@ pub const fn list(operation: &'static str, queries: &'static [&'static str]) -> 
     read(operation, contract)
 }
 
+/// The attributes of a list of what belongs to the record that the path names.
+pub const fn list_of(
+    operation: &'static str,
+    target: Target,
+    queries: &'static [&'static str],
+) -> RouteAttributes {
+    let contract = Contract::new(target).with_queries(queries).with_misspelled("limi=1", "limit").with_pages(
+        "limit=1",
+        "limit=100",
+        3,
+    );
+    read(operation, contract)
+}
+
+/// The attributes of a POST operation on the record that the path names, with an example of the body if it has one.
+pub const fn post_to(
+    operation: &'static str,
+    target: Target,
+    example: Option<fn() -> Value>,
+    actor: Actor,
+    events: &'static [EventType],
+) -> RouteAttributes {
+    RouteAttributes::post(operation, Budget::Other, example, Contract::new(target)).with_effect(actor, events)
+}
+
 /// The attributes of a GET operation on a record of a collection of the demo market.
 pub const fn get(operation: &'static str, collection: &'static str) -> RouteAttributes {
     read(operation, Contract::new(Target::RecordOf(collection)))

@@ -47,6 +47,10 @@ pub enum Target {
     RecordOf(&'static str),
     /// An entry of the ledger of the demo market with this type, which is that of a record.
     LedgerEntryOf(&'static str),
+    /// A task of the demo market, of any team, or a version or a build of one, as this collection says.
+    TaskPart(&'static str),
+    /// A record that the demo market does not have. Holds an ID that nothing has.
+    Absent(&'static str),
     /// The path has no parameters, but the example of the body contains the ID of a taskset.
     TasksetInBody,
 }

@@ -40,6 +40,14 @@ pub fn ids(target: Target, secret: &str, is_visible: bool) -> Vec<Vec<String>> {
         Target::ProjectOpportunity => opportunities("project_opportunities", team, is_visible),
         Target::OwnOpportunity => own("opportunities", "owner"),
         Target::OwnProjectOpportunity => own("project_opportunities", "owner"),
+        Target::TaskPart(collection) => task_parts(collection, is_visible),
+        Target::Absent(id) => {
+            if is_visible {
+                Vec::new()
+            } else {
+                vec![vec![id.to_owned()]]
+            }
+        }
     }
 }
 
@@ -182,6 +190,27 @@ fn concerns(team: &str, collection: &str, opportunity: &Value) -> bool {
 fn taskset_in_body(secret: &str, is_visible: bool) -> Vec<Vec<String>> {
     let is_seen = [VENDOR, BOTH].contains(&secret);
     if is_visible || !is_seen { vec![Vec::new()] } else { Vec::new() }
+}
+
+/// The tasks of the demo, or their versions or builds; or an ID that none has.
+fn task_parts(collection: &str, is_visible: bool) -> Vec<Vec<String>> {
+    let mut ids = Vec::new();
+    for taskset in demo_records().collection("tasksets").iter().filter(|_| is_visible) {
+        for task in taskset["tasks"].as_array().unwrap().iter().take(1) {
+            let path = format!("{}/{}", key(taskset), key(task));
+            for (version, number) in task["versions"].as_array().unwrap().iter().zip(1..).take(1) {
+                let has_builds = version["builds"].as_array().is_some_and(|builds| !builds.is_empty());
+                let path = match collection {
+                    "tasks" => path.clone(),
+                    "task_versions" => format!("{path}/{number}"),
+                    _ if has_builds => format!("{path}/{number}/1"),
+                    _ => continue,
+                };
+                ids.push(vec![fixture_record_id(collection, &path).to_string()]);
+            }
+        }
+    }
+    if is_visible { ids } else { vec![vec![Uuid::nil().to_string()]] }
 }
 
 fn to_texts(pairs: Vec<(Uuid, Uuid)>) -> Vec<Vec<String>> {

@@ -72,6 +72,12 @@ pub fn buyer_document() -> &'static Document {
     &documents()[position]
 }
 
+/// Returns the document of the operator API.
+pub fn operator_document() -> &'static Document {
+    let position = APIS.iter().position(|api| api.name == rest::OPERATOR.name).unwrap();
+    &documents()[position]
+}
+
 impl Document {
     fn new(api: &Api) -> Document {
         let json: Value =
@@ -186,6 +192,14 @@ impl Document {
             "{}: response {status} does not match its schema: {errors:#?}",
             operation.id
         );
+    }
+
+    /// Asserts that a value matches a named schema.
+    pub fn assert_matches(&self, schema: &str, value: &Value) {
+        let validator = self.validator(&json!({"$ref": format!("#/components/schemas/{schema}")}));
+        let errors: Vec<String> =
+            validator.iter_errors(value).map(|error| error.to_string()).take(3).collect();
+        assert!(errors.is_empty(), "{value} does not match {schema}: {errors:#?}");
     }
 
     /// Returns the validator of a schema in the document, with all components as definitions.

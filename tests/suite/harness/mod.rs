@@ -11,6 +11,7 @@ pub mod git;
 pub mod listing_lifecycle;
 pub mod listings;
 pub mod random;
+pub mod receiver;
 pub mod records;
 pub mod s3;
 pub mod server;
