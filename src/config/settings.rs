@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use serde::{Deserialize, Deserializer, de::Error};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use super::listen;
 use crate::domain::estimations::Rates;
@@ -12,7 +12,7 @@ fn deserialize_listen_address<'de, D: Deserializer<'de>>(from: D) -> Result<Sock
 }
 
 /// How clients connect to the server.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServerSettings {
     /// Address and port to listen on.
@@ -50,7 +50,7 @@ pub struct ServerSettings {
 
 /// Rate limits and capacity limits. Budgets are requests per minute; 0 for no limit. Each operator key has the
 /// budgets of a team.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LimitSettings {
     /// A team's budget for browsing the catalog.
@@ -94,7 +94,7 @@ pub struct LimitSettings {
 }
 
 /// Where data is stored.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataSettings {
     /// Data directory, which contains the database, the index, and the local blobs.
@@ -106,7 +106,7 @@ pub struct DataSettings {
 }
 
 /// What each team may have. 0 for no limit. Each operator key has the quotas of stored responses, too.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct QuotaSettings {
     /// Maximum number of assets.
@@ -122,7 +122,7 @@ pub struct QuotaSettings {
 }
 
 /// How the search index is written.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct IndexSettings {
     /// Megabytes of memory that each thread buffers before it writes a segment.
@@ -132,7 +132,7 @@ pub struct IndexSettings {
 }
 
 /// Limits for the analysis of uploaded archives.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArchiveSettings {
     /// Maximum number of files and directories in an archive.
@@ -155,6 +155,16 @@ impl Secret {
     }
 }
 
+/// What takes the place of a secret in JSON.
+pub const MASK: &str = "********";
+
+/// Writes [`MASK`] instead of the text, so that listing the settings reveals no secret.
+impl Serialize for Secret {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(if self.0.is_empty() { "" } else { MASK })
+    }
+}
+
 impl std::fmt::Debug for Secret {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(if self.0.is_empty() { "unset" } else { "set" })
@@ -162,7 +172,7 @@ impl std::fmt::Debug for Secret {
 }
 
 /// Hosts of linked repositories, and limits for copies of repositories.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RepositorySettings {
     /// Base URL of repositories on GitHub, without a trailing slash.
@@ -200,7 +210,7 @@ pub struct RepositorySettings {
 }
 
 /// The store for uploads.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum BlobKind {
     /// The data directory.
@@ -210,7 +220,7 @@ pub enum BlobKind {
 }
 
 /// The store for uploads, and the maximum size of an upload.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct BlobSettings {
     /// Type of the store.
@@ -246,7 +256,7 @@ impl RepositorySettings {
 }
 
 /// Numbers of background jobs.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobSettings {
     /// Maximum number of repositories that are received from hosts at the same time.
@@ -258,7 +268,7 @@ pub struct JobSettings {
 }
 
 /// Resource limits of each child process.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChildProcessSettings {
     /// Megabytes of private memory. The address space is larger by `repositories.max_bytes`.
@@ -274,7 +284,7 @@ pub struct ChildProcessSettings {
 }
 
 /// Whom to ask about the API, for the OpenAPI documents. Empty values are left out.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContactSettings {
     /// Name of a person or an organization.
@@ -286,7 +296,7 @@ pub struct ContactSettings {
 }
 
 /// Whether operators are served.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct OperatorSettings {
     /// Whether the operator API is served.
@@ -294,7 +304,7 @@ pub struct OperatorSettings {
 }
 
 /// Which API keys are accepted.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeySettings {
     /// Whether clear-text keys from fixtures are accepted.
@@ -303,8 +313,22 @@ pub struct KeySettings {
     pub rotation_overlap_hours: u32,
 }
 
+/// How events are sent to webhooks.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct WebhookSettings {
+    /// Whether events are sent.
+    pub enabled: bool,
+    /// Whether webhooks may have private network addresses, and may use http.
+    pub allow_private_addresses: bool,
+    /// Maximum number of webhooks of each team, and of the operators together.
+    pub max_endpoints: u32,
+    /// Maximum number of requests that are in progress at the same time.
+    pub concurrent_attempts: u32,
+}
+
 /// When a team with only the vendor role may browse the catalog.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct BrowseGateSettings {
     /// Number of published listings that the team needs.
@@ -312,7 +336,7 @@ pub struct BrowseGateSettings {
 }
 
 /// Prices of quality runs.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct QualitySettings {
     /// Credits that a quality run costs, in US dollars.
@@ -320,7 +344,7 @@ pub struct QualitySettings {
 }
 
 /// Fees on sales.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct FeeSettings {
     /// Fee that the buyer pays on top of the price, in percent of the price.
@@ -330,7 +354,7 @@ pub struct FeeSettings {
 }
 
 /// How long buyers' offers stand.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct OfferSettings {
     /// Days after its submission until an offer expires.
@@ -338,7 +362,7 @@ pub struct OfferSettings {
 }
 
 /// How long purchases can be paid and refunded.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PurchaseSettings {
     /// Days after its creation until a purchase that is not paid is canceled.
@@ -348,7 +372,7 @@ pub struct PurchaseSettings {
 }
 
 /// How long events are kept.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct EventSettings {
     /// Days for which events, audit records, and deliveries are kept; 0 for ever.
@@ -356,7 +380,7 @@ pub struct EventSettings {
 }
 
 /// When earnings become available.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PayoutSettings {
     /// Days until earnings become available.
@@ -364,7 +388,7 @@ pub struct PayoutSettings {
 }
 
 /// The format of log lines.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum LogFormat {
     /// Text for people.
@@ -374,7 +398,7 @@ pub enum LogFormat {
 }
 
 /// What is logged and how.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogSettings {
     /// Filter directives in the syntax of `tracing_subscriber::EnvFilter`.
@@ -384,7 +408,7 @@ pub struct LogSettings {
 }
 
 /// All settings of the marketplace.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// How clients connect to the server.
@@ -413,6 +437,8 @@ pub struct Settings {
     pub keys: KeySettings,
     /// Whether operators are served.
     pub operator: OperatorSettings,
+    /// How events are sent to webhooks.
+    pub webhooks: WebhookSettings,
     /// When a team with only the vendor role may browse the catalog.
     pub browse_gate: BrowseGateSettings,
     /// Prices of quality runs.

@@ -16,6 +16,7 @@ mod other_processes;
 mod requester;
 mod scheduler;
 mod space;
+mod webhook_queue;
 
 use std::{
     cell::{Cell, RefCell},
@@ -103,6 +104,7 @@ struct Inner {
     background_signal: Arc<BackgroundSignal>,
     /// Number of commits that were noticed.
     commits: watch::Sender<u64>,
+    webhook_signal: Arc<BackgroundSignal>,
     run_step: StepRunner,
     blobs: Blobs,
     disk_space: DiskSpace,
@@ -217,6 +219,7 @@ pub struct Writer<'a> {
     run_step: StepRunner,
     /// Whether the operation has enqueued a job or scheduled a step.
     has_enqueued: &'a Cell<bool>,
+    webhooks: &'a webhook_queue::WebhookQueue,
     /// Where events are collected instead of being appended to the outbox.
     collected_events: Option<&'a CollectedEvents>,
     /// ID of the request that the operation belongs to; `None` if it belongs to none.
@@ -274,7 +277,8 @@ impl<'a> Writer<'a> {
     }
 
     /// Appends an event to the outbox: what happened to a record, as a team may know it. A change that affects
-    /// several teams has an event for each of them. `team` is `None` if no team is affected.
+    /// several teams has an event for each of them. `team` is `None` if no team is affected. The event is enqueued
+    /// for the webhooks that get it, unless events are collected.
     pub fn emit(
         &self,
         team: Option<TeamRowId>,
@@ -285,7 +289,11 @@ impl<'a> Writer<'a> {
         let event = NewEvent { team, subject, occurred_at: self.now, data, request_id };
         match self.collected_events {
             Some(collected) => collected.add(&event),
-            None => store::events::insert(self.rows, &event),
+            None => {
+                let data = data.to_json().map_err(Error::internal)?;
+                let row_id = store::events::insert(self.rows, &event, &data)?;
+                self.enqueue_deliveries(&event, row_id, &data)
+            }
         }
     }
 
@@ -366,6 +374,7 @@ impl Market {
         let blobs = Blobs::open(&path, &settings.blobs).map_err(OpenError::BlobStore)?;
         let stopwatch = Stopwatch::start(Arc::clone(&clock));
         let background_signal = Arc::new(BackgroundSignal::new(Arc::clone(&clock)));
+        let webhook_signal = Arc::new(BackgroundSignal::new(Arc::clone(&clock)));
         let new_scheduler = |activity, slots| {
             Scheduler::new(activity, slots, MAX_WAITING, Share::AllButOneIfLong, stopwatch.clone())
         };
@@ -386,6 +395,7 @@ impl Market {
             settings,
             background_signal,
             commits: watch::Sender::default(),
+            webhook_signal,
             run_step,
             blobs,
             disk_space: DiskSpace::new(path.clone(), reserve_bytes),
@@ -440,10 +450,11 @@ impl Market {
         self.inner.store.commit_count() + self.inner.indexer.commit_count()
     }
 
-    /// Lets background work look for jobs. Commits of this market that enqueue a job do this themselves; call
-    /// this if another process may have enqueued one.
+    /// Lets background work look for jobs, and for events to send to webhooks. Commits of this market that enqueue
+    /// one do this themselves; call this if another process may have enqueued one.
     pub fn wake_background(&self) {
         self.inner.background_signal.notify();
+        self.inner.webhook_signal.notify();
     }
 
     /// Returns the signal that wakes background work.
@@ -455,6 +466,11 @@ impl Market {
     /// processes once [`follow_processes`] has noticed them. Commits while nobody waits count as one.
     pub fn commits(&self) -> watch::Receiver<u64> {
         self.inner.commits.subscribe()
+    }
+
+    /// Returns the signal that wakes the task that sends events to webhooks.
+    pub fn webhook_signal(&self) -> &Arc<BackgroundSignal> {
+        &self.inner.webhook_signal
     }
 
     /// Returns the settings of the market.

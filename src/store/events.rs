@@ -9,7 +9,7 @@ use crate::{
         teams::TeamRowId,
         time::Timestamp,
     },
-    error::{Error, Result},
+    error::Result,
     string_enum::StringEnum,
 };
 
@@ -28,19 +28,18 @@ pub struct NewEvent<'a> {
     pub request_id: Option<&'a str>,
 }
 
-/// Appends an event.
-pub fn insert(writer: &Writer, event: &NewEvent) -> Result<()> {
-    let data = event.data.to_json().map_err(Error::internal)?;
+/// Appends an event. `data` is its data as JSON. Returns its row ID.
+pub fn insert(writer: &Writer, event: &NewEvent, data: &str) -> Result<EventRowId> {
     let kind = event.data.event_type().as_str();
-    append(writer, (kind, event.occurred_at.0, event.team, &event.subject.0, &data, event.request_id))
+    append(writer, (kind, event.occurred_at.0, event.team, &event.subject.0, data, event.request_id))
 }
 
-/// Appends an event, given as the values of its columns: type, time, team, subject, data, and request ID.
-pub(super) fn append(writer: &Writer, columns: impl rusqlite::Params) -> Result<()> {
+/// Appends an event, given as the values of its columns: type, time, team, subject, data, and request ID. Returns its
+/// row ID.
+pub(super) fn append(writer: &Writer, columns: impl rusqlite::Params) -> Result<EventRowId> {
     const SQL: &str = "INSERT INTO events (type, occurred_at, team, subject, data, request_id)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    writer.execute(SQL, columns)?;
-    Ok(())
+    Ok(EventRowId(writer.insert(SQL, columns)?))
 }
 
 /// An event that is stored.

@@ -3,6 +3,7 @@
 //! SQLite runs in WAL mode, with a pool of read-only connections and one write connection. Functions take a
 //! [`Reader`] or a [`Writer`], so a write in a read transaction does not compile.
 
+pub mod adjustments;
 mod asset_rows;
 pub mod assets;
 pub mod audit;
@@ -33,6 +34,7 @@ pub mod listing_bundles;
 pub mod listing_history;
 pub mod listing_quality;
 pub mod listings;
+pub mod market_facts;
 pub mod migrations;
 pub mod notifications;
 pub mod offers;
@@ -59,12 +61,16 @@ pub mod tasksets;
 pub mod taxonomy;
 pub mod teams;
 pub mod trace_imports;
+pub mod trace_uploads;
 mod transaction;
 pub mod upload_replies;
 pub mod uploads;
 pub mod usage;
 pub mod verify;
 pub mod wallet;
+pub mod webhook_attempts;
+pub mod webhook_deliveries;
+pub mod webhooks;
 pub mod withdrawals;
 
 use std::{

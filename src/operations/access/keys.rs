@@ -56,6 +56,13 @@ impl Authenticated {
         Ok(Authenticated { owner: key.owner.clone(), requester })
     }
 
+    /// Returns the proof for a request of a command on the data directory, which acts as an operator without a key. Code
+    /// that serves requests of others must not call it, which a test of the layers checks.
+    pub fn of_local_command(request_id: &str) -> Authenticated {
+        let owner = KeyOwner::Operator(OperatorKey::LOCAL_COMMAND);
+        Authenticated { owner, requester: Requester::process().with_request_id(request_id) }
+    }
+
     /// Returns who the key acts for.
     pub fn principal(&self) -> Principal {
         self.owner.principal()

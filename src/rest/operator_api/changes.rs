@@ -4,7 +4,7 @@ use super::resources::{Resource, Subject};
 use crate::{
     domain::problems::Problems,
     error::Result,
-    market::{CheckContext, Writer},
+    market::{CheckContext, Market, Writer},
     operations::{
         access::{ActingOperator, Platform},
         audit::{self, AuditedChange},
@@ -45,9 +45,25 @@ where
     R: Route<Access = ActingOperator>,
     T: Resource,
 {
+    post_with(call, idempotent, move |writer, platform| {
+        let id = work(writer, platform)?;
+        T::find(&writer.check_context(), platform, &id)
+    })
+    .await
+}
+
+/// Like [`post`], for a response that cannot be requested again. `work` returns the response.
+pub async fn post_with<R, T, const STATUS: u16>(
+    call: Call<R>,
+    idempotent: Idempotent,
+    work: impl FnOnce(&mut Writer, Platform) -> Result<T> + Send + 'static,
+) -> JsonResult<T, STATUS>
+where
+    R: Route<Access = ActingOperator>,
+    T: Subject,
+{
     let work = move |writer: &mut Writer, operator: &ActingOperator| {
-        let id = work(writer, operator.platform())?;
-        let changed = T::find(&writer.check_context(), operator.platform(), &id)?;
+        let changed = work(writer, operator.platform())?;
         audit(writer, operator, R::ATTRIBUTES.operation, &changed)?;
         Ok(changed)
     };
@@ -95,6 +111,35 @@ where
         problems.into_result().map(|()| value)
     };
     idempotent.write(&call.served, call.access, source, check, work).await
+}
+
+/// Like [`post_body_with`], with a first step before the transaction, and a last one after it, whether it was committed
+/// or not.
+pub async fn post_prepared<R, T, B, P, const STATUS: u16>(
+    call: Call<R>,
+    idempotent: Idempotent,
+    body: Body<B>,
+    prepare: impl FnOnce(&Market, Platform, B) -> Result<P> + Send + 'static,
+    work: impl FnOnce(&mut Writer, Platform, &P) -> Result<T> + Send + 'static,
+    finish: impl FnOnce(&Market, P) + Send + 'static,
+) -> JsonResult<T, STATUS>
+where
+    R: Route<Access = ActingOperator>,
+    T: Subject,
+    B: Send + 'static,
+    P: 'static,
+{
+    let Body { value, source } = body;
+    let prepare = move |market: &Market, operator: &ActingOperator, problems: Problems| {
+        problems.into_result()?;
+        prepare(market, operator.platform(), value)
+    };
+    let work = move |writer: &mut Writer, operator: &ActingOperator, prepared: &P| {
+        let response = work(writer, operator.platform(), prepared)?;
+        audit(writer, operator, R::ATTRIBUTES.operation, &response)?;
+        Ok(response)
+    };
+    idempotent.prepare_and_write(&call.served, call.access, source, prepare, work, finish).await
 }
 
 /// Changes the record with this ID, if it is still as the caller read it.

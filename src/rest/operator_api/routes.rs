@@ -13,6 +13,9 @@ use crate::{
 /// ID of a team of the demo market, for examples of bodies.
 pub const DEMO_TEAM: &str = "d16976a0-9c51-5248-afa1-7e0552589e1a";
 
+/// ID of a buyer of the demo market, for examples of bodies.
+pub const DEMO_BUYER: &str = "57d9aaca-90f7-528c-aff6-0b974cabd171";
+
 /// Declares routes: the type of each, the proof of access that it requires, and its attributes; and the list of them.
 macro_rules! routes {
     ($($(#[$meta:meta])* $name:ident: $access:ty = $attributes:expr;)+) => {
@@ -44,6 +47,31 @@ pub const fn list(operation: &'static str, queries: &'static [&'static str]) -> 
     read(operation, contract)
 }
 
+/// The attributes of a list of what belongs to the record that the path names.
+pub const fn list_of(
+    operation: &'static str,
+    target: Target,
+    queries: &'static [&'static str],
+) -> RouteAttributes {
+    let contract = Contract::new(target).with_queries(queries).with_misspelled("limi=1", "limit").with_pages(
+        "limit=1",
+        "limit=100",
+        3,
+    );
+    read(operation, contract)
+}
+
+/// The attributes of a POST operation on the record that the path names, with an example of the body if it has one.
+pub const fn post_to(
+    operation: &'static str,
+    target: Target,
+    example: Option<fn() -> Value>,
+    actor: Actor,
+    events: &'static [EventType],
+) -> RouteAttributes {
+    RouteAttributes::post(operation, Budget::Other, example, Contract::new(target)).with_effect(actor, events)
+}
+
 /// The attributes of a GET operation on a record of a collection of the demo market.
 pub const fn get(operation: &'static str, collection: &'static str) -> RouteAttributes {
     read(operation, Contract::new(Target::RecordOf(collection)))
@@ -72,8 +100,7 @@ pub const fn post(
     actor: Actor,
     events: &'static [EventType],
 ) -> RouteAttributes {
-    RouteAttributes::post(operation, Budget::Other, None, Contract::new(Target::RecordOf(collection)))
-        .with_effect(actor, events)
+    post_to(operation, Target::RecordOf(collection), None, actor, events)
 }
 
 /// The attributes of a POST operation with a body on a record of a collection of the demo market.
@@ -84,13 +111,7 @@ pub const fn post_body(
     actor: Actor,
     events: &'static [EventType],
 ) -> RouteAttributes {
-    RouteAttributes::post(
-        operation,
-        Budget::Other,
-        Some(example),
-        Contract::new(Target::RecordOf(collection)),
-    )
-    .with_effect(actor, events)
+    post_to(operation, Target::RecordOf(collection), Some(example), actor, events)
 }
 
 /// The attributes of a change of the fields of a record of a collection of the demo market.

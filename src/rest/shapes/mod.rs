@@ -1,5 +1,6 @@
 //! JSON types that several route files share. They define both the JSON and its schema in the documents.
 
+mod amounts;
 pub mod assets;
 pub mod events;
 pub mod limit_offset;
@@ -11,4 +12,5 @@ pub mod strings;
 pub mod taxonomy;
 mod time;
 
+pub use amounts::{Amount, Money, SignedAmount};
 pub use time::{CalendarDay, RequestTime, UtcTime};

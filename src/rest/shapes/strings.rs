@@ -91,8 +91,37 @@ string_type! {
     Url, 8..=2_000, URL_PATTERN
 }
 string_type! {
+    /// The URL of a webhook: https, or http for private addresses.
+    WebhookUrl, 8..=2_048, URL_PATTERN
+}
+string_type! {
+    /// What the owner of a webhook says about it.
+    WebhookDescription, 0..=500, MULTILINE_PATTERN
+}
+string_type! {
     /// A taxonomy slug.
     Slug, 1..=60, SLUG_PATTERN
+}
+
+string_type! {
+    /// Display name of a domain or tag.
+    Label, 1..=120, LINE_PATTERN
+}
+string_type! {
+    /// One or more sentences on one line.
+    Sentence, 1..=2_000, LINE_PATTERN
+}
+string_type! {
+    /// A request of a buyer in one sentence.
+    Overview, 1..=500, LINE_PATTERN
+}
+string_type! {
+    /// A free-form tag.
+    FreeTag, 1..=60, LINE_PATTERN
+}
+string_type! {
+    /// A name on one line, such as that of a taskset.
+    Name, 1..=200, LINE_PATTERN
 }
 
 string_type! {

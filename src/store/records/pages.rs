@@ -30,6 +30,14 @@ pub struct RowPage<T> {
     pub total: Option<u64>,
 }
 
+impl<T> RowPage<T> {
+    /// Converts the rows.
+    pub(super) fn map<U>(self, convert: impl FnMut(T) -> U) -> RowPage<U> {
+        let RowPage { rows, next, total } = self;
+        RowPage { rows: rows.into_iter().map(convert).collect(), next, total }
+    }
+}
+
 /// A query for a page: columns, tables, and the conditions of the filters that a request has.
 pub(super) struct PageQuery<'q> {
     columns: &'q str,
