@@ -5,7 +5,12 @@ use uuid::Uuid;
 
 use super::{CommandResult, GlobalOptions, amounts::parse_amount, print_line};
 use crate::{
-    domain::{listing_lifecycle::ListingState, listings::Actor, money::Cents},
+    domain::{
+        listing_lifecycle::ListingState,
+        listings::Actor,
+        money::Cents,
+        samples::{SampledAsset, Selection},
+    },
     error::{Error, Result},
     market::{Market, Writer},
     operations::{self, access::Platform, listing_lifecycle},
@@ -65,6 +70,10 @@ pub struct NewListing {
     /// Price of a sample in US dollars. 0 offers a free sample [default: no sample]
     #[arg(long, value_parser = parse_amount)]
     sample_price: Option<Cents>,
+    /// ID of an asset that the sample has: its README and license, its first 20 small files, and its first 10 tasks.
+    /// Repeat the option for several. A listing that offers a sample needs one to be submitted.
+    #[arg(long = "sample-asset", value_name = "ID")]
+    sample_assets: Vec<Uuid>,
     /// Let buyers bid.
     #[arg(long)]
     accepts_bids: bool,
@@ -78,6 +87,8 @@ pub struct NewListing {
 
 impl NewListing {
     fn create(&self, market: &Market) -> Result<Uuid> {
+        let sampled = |asset_id: &Uuid| SampledAsset { asset_id: *asset_id, selection: Selection::default() };
+        let sample: Vec<SampledAsset> = self.sample_assets.iter().map(sampled).collect();
         let fields = ListingFields {
             title: self.title.trim(),
             description: &self.description,
@@ -85,6 +96,7 @@ impl NewListing {
             tag_slugs: &[],
             price: self.price,
             sample_price: self.sample_price,
+            sample: &sample,
             accepts_bids: self.accepts_bids,
             is_exclusive: false,
             terms: &self.terms,

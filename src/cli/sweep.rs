@@ -8,7 +8,7 @@ use crate::operations::{self, cleanup::Swept};
 /// Delete files that are no longer needed. Safe while a server is running, and on a full disk.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  marketplace sweep --data ./market\n\nDeletes copies of detached repositories, uploads whose grant was revoked or has expired, and\nresponses that were stored for idempotency keys more than a day ago. A server does the same in the background."
+    after_help = "Example:\n  marketplace sweep --data ./market\n\nDeletes copies of detached repositories, files of bundles whose purchase was refunded, uploads\nwhose grant was revoked or has expired, and responses that were stored for idempotency keys more\nthan a day ago. A server does the same in the background."
 )]
 pub struct Sweep {}
 
@@ -16,13 +16,25 @@ impl Sweep {
     pub(super) fn run(options: &GlobalOptions) -> CommandResult {
         let market = options.open_market(false)?;
         // Earlier sort values are not worth a message: they are small, and nothing else shows them.
-        let Swept { repositories, is_backup_running, uploads, in_use, responses, sort_changes: _ } =
-            operations::cleanup::sweep(&market)?;
+        let swept = operations::cleanup::sweep(&market)?;
+        let Swept {
+            repositories,
+            bundle_files,
+            is_backup_running,
+            uploads,
+            in_use,
+            responses,
+            sort_changes: _,
+        } = swept;
         print_line(format_args!(
-            "deleted {repositories} copies of repositories, {uploads} uploads, and {responses} stored responses"
+            "deleted {repositories} copies of repositories, {bundle_files} files of bundles, {uploads} uploads, and \
+             {responses} stored responses"
         ));
         if is_backup_running {
-            print_line("a backup is running, so copies of repositories were kept; sweep again later");
+            print_line(
+                "a backup is running, or a bundle is being prepared, so copies of repositories and files of bundles \
+                 were kept; sweep again later",
+            );
         }
         if in_use > 0 {
             print_line(format_args!("{in_use} uploads are in use; run `marketplace sweep` again later"));

@@ -1,7 +1,8 @@
 //! Background jobs: their kinds, leases, and retry delays.
 
 use super::row_ids::{
-    AssetRowId, EstimationRowId, GrantRowId, QualityRunRowId, TaskQualityRefreshRowId, TraceImportRowId,
+    AssetRowId, BundleRowId, EstimationRowId, GrantRowId, QualityRunRowId, TaskQualityRefreshRowId,
+    TraceImportRowId,
 };
 use crate::string_enum::string_enum;
 
@@ -22,6 +23,8 @@ string_enum! {
         RefreshTaskQuality = "refresh_task_quality",
         /// Measures the source of an estimation, and quotes it.
         Estimate = "estimate",
+        /// Prepares the files of a bundle.
+        PrepareBundle = "prepare_bundle",
         /// Deletes files that are no longer referenced.
         Cleanup = "sweep",
     }
@@ -55,6 +58,12 @@ impl From<AssetRowId> for JobSubject {
 impl From<QualityRunRowId> for JobSubject {
     fn from(run: QualityRunRowId) -> JobSubject {
         JobSubject(run.0)
+    }
+}
+
+impl From<BundleRowId> for JobSubject {
+    fn from(bundle: BundleRowId) -> JobSubject {
+        JobSubject(bundle.0)
     }
 }
 
@@ -110,6 +119,7 @@ impl JobKind {
             JobKind::AnalyzeArchive
             | JobKind::AnalyzeRepository
             | JobKind::RunChecks
+            | JobKind::PrepareBundle
             | JobKind::ImportTraces => Queue::Analyses,
             JobKind::RefreshTaskQuality | JobKind::Cleanup => Queue::Updates,
         }

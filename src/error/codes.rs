@@ -65,6 +65,8 @@ string_enum! {
         GrantExpired = "grant_expired",
         /// The upload grant was already used.
         GrantConsumed = "grant_consumed",
+        /// The purchase was refunded.
+        PurchaseRefunded = "purchase_refunded",
         /// The request body is too large.
         PayloadTooLarge = "payload_too_large",
         /// The request exceeds a rate limit.
@@ -121,5 +123,6 @@ subset_of_codes! {
     GoneCode {
         GrantExpired,
         GrantConsumed,
+        PurchaseRefunded,
     }
 }

@@ -2,7 +2,7 @@
 //! command.
 
 use super::{
-    discarded_uploads,
+    bundles, discarded_uploads,
     idempotency::delete_expired,
     running_job::{JobResult, RunningJob},
     walks,
@@ -29,7 +29,10 @@ const NEXT: JobSubject = JobSubject(-1);
 pub struct Swept {
     /// Number of copies of repositories.
     pub repositories: u64,
-    /// Whether copies of repositories were kept because a backup is running.
+    /// Number of files of bundles.
+    pub bundle_files: u64,
+    /// Whether copies of repositories or files of bundles were kept because a backup is running, or a bundle is being
+    /// prepared.
     pub is_backup_running: bool,
     /// Number of uploads that were not completed.
     pub uploads: u64,
@@ -46,16 +49,21 @@ pub fn enqueue(writer: &Writer) -> Result<()> {
     writer.enqueue(JobKind::Cleanup, JobSubject::NONE)
 }
 
-/// Deletes copies of repositories whose asset was detached, uploads that can no longer be completed, and
+/// Deletes copies of repositories whose asset was detached, files of bundles whose purchase was refunded, uploads that can no longer be completed, and
 /// expired responses. Safe while another process serves the market, and on a full disk.
 pub fn sweep(market: &Market) -> Result<Swept> {
     // If the lookup fails, the file is kept.
     let is_referenced = |asset, attached_at| {
         market
-            .read_blocking(|reader| store::assets::is_linked(reader.rows, asset, attached_at))
+            .read_blocking(|reader| {
+                Ok(store::assets::is_linked(reader.rows, asset, attached_at)?
+                    || store::bundles::needs_repository(reader.rows, asset, attached_at)?)
+            })
             .unwrap_or(true)
     };
     let deleted = market.blobs().cleanup_repositories(is_referenced).map_err(Error::internal)?;
+    let is_used = |sha256: &str| bundles::is_file_used(market, sha256);
+    let bundle_files = market.blobs().cleanup_bundle_files(is_used).map_err(Error::internal)?;
     market.write_blocking(|writer| store::discarded_uploads::discard_abandoned(writer.rows, writer.now))?;
     let discarded = discarded_uploads::delete_all(market)?;
     let is_in_progress = |upload| {
@@ -67,7 +75,8 @@ pub fn sweep(market: &Market) -> Result<Swept> {
     let uploads = discarded.uploads + staged;
     Ok(Swept {
         repositories: deleted.unwrap_or(0),
-        is_backup_running: deleted.is_none(),
+        bundle_files: bundle_files.unwrap_or(0),
+        is_backup_running: deleted.is_none() || bundle_files.is_none(),
         uploads,
         in_use: discarded.in_use,
         responses: delete_expired(market)?,
