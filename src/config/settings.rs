@@ -83,6 +83,12 @@ pub struct LimitSettings {
     pub bodies_per_team: u32,
     /// The same for one client address; 0 for no limit.
     pub bodies_per_address: u32,
+    /// Maximum number of bundles that are being downloaded; 0 for no limit.
+    pub downloads: u32,
+    /// The same for one team; 0 for no limit.
+    pub downloads_per_team: u32,
+    /// The same for one client address; 0 for no limit.
+    pub downloads_per_address: u32,
     /// Megabytes of memory for the bodies and responses of all requests; 0 for no limit.
     pub memory_mb: u32,
     /// Megabytes of temporary files for large responses; 0 for no limit.

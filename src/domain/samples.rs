@@ -14,14 +14,19 @@ pub const MAX_SAMPLE_ASSETS: usize = 100;
 /// Maximum number of paths of an asset, and of tasks.
 pub const MAX_SAMPLE_PATHS: usize = 1_000;
 
-/// Maximum size of a path in bytes, and of all paths of an asset, which a child process gets as an argument.
+/// Maximum size of a path in bytes.
 pub const MAX_PATH_BYTES: usize = 4_096;
+
+/// Maximum size in bytes of all paths of an asset, which a child process gets as an argument.
 pub const MAX_ALL_PATHS_BYTES: usize = 50_000;
 
-/// Number of files, apart from the README and the license, and of tasks that a sample has by default. Larger files
-/// than this number of bytes are left out.
+/// Number of files that a sample has by default, apart from the README and the license.
 pub const DEFAULT_FILES: usize = 20;
+
+/// Maximum size in bytes of a file that a sample has by default.
 pub const DEFAULT_FILE_BYTES: u64 = 1 << 20;
+
+/// Number of tasks that a sample has by default.
 pub const DEFAULT_TASKS: usize = 10;
 
 /// An asset of a sample.

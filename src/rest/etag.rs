@@ -74,7 +74,7 @@ fn set_cache_control(headers: &mut HeaderMap, is_keyed: bool) {
 
 /// Whether an `If-None-Match` value matches a tag, by weak comparison (RFC 9110, 13.1.2). Entries may lack
 /// their quotes.
-fn matches_tag(list: &HeaderValue, tag: &HeaderValue) -> bool {
+pub(super) fn matches_tag(list: &HeaderValue, tag: &HeaderValue) -> bool {
     let (Ok(list), Ok(tag)) = (list.to_str(), tag.to_str()) else { return false };
     // Our tags contain no comma, so an entry that contains one, and is split here, cannot match anyway.
     let is_match =
