@@ -203,6 +203,3 @@ fn write_end(directory: &mut Vec<u8>, count: usize, offset: u64) {
 fn saturated(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
-
-#[cfg(test)]
-mod tests;

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::cleanup;
 use crate::{
     domain::{
-        bundles::{ManifestEntry, entity_tag},
+        bundles::{EntryDigest, MANIFEST_PATH, ManifestEntry, description, entity_tag},
         jobs::JobKind,
         listings::ListingRowId,
         purchases::PurchaseStatus,
@@ -189,9 +189,9 @@ pub fn deliver(reader: &Reader, bundle: PreparedBundle) -> Result<Delivery> {
     let delivered = store::bundles::list_delivered(reader.rows, row_id)?;
     let mut entries = Vec::with_capacity(delivered.len() + 1);
     entries.push(StoredEntry {
-        path: crate::domain::bundles::MANIFEST_PATH.to_owned(),
+        path: MANIFEST_PATH.to_owned(),
         size_bytes: manifest.len() as u64,
-        crc32: crc32fast::hash(&manifest),
+        crc32: EntryDigest::of(&manifest).crc32,
     });
     let mut files = Vec::with_capacity(delivered.len());
     for entry in delivered {
@@ -206,10 +206,5 @@ pub fn deliver(reader: &Reader, bundle: PreparedBundle) -> Result<Delivery> {
 pub fn read_description(reader: &Reader, bundle: BundleRowId, asset: AssetRowId) -> Result<Vec<u8>> {
     let found = store::bundles::find_description(reader.rows, bundle, asset)?;
     let (id, fields) = found.ok_or_else(|| Error::not_found("entry"))?;
-    Ok(crate::domain::bundles::description(id, &fields))
-}
-
-/// Whether a file for bundles is in use. If that cannot be read, it is.
-pub fn is_file_used(market: &crate::market::Market, sha256: &str) -> bool {
-    market.read_blocking(|reader| store::bundles::has_file(reader.rows, sha256)).unwrap_or(true)
+    Ok(description(id, &fields))
 }

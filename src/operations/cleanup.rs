@@ -2,7 +2,7 @@
 //! command.
 
 use super::{
-    bundles, discarded_uploads,
+    discarded_uploads,
     idempotency::delete_expired,
     running_job::{JobResult, RunningJob},
     walks,
@@ -62,7 +62,9 @@ pub fn sweep(market: &Market) -> Result<Swept> {
             .unwrap_or(true)
     };
     let deleted = market.blobs().cleanup_repositories(is_referenced).map_err(Error::internal)?;
-    let is_used = |sha256: &str| bundles::is_file_used(market, sha256);
+    let is_used = |sha256: &str| {
+        market.read_blocking(|reader| store::bundles::has_file(reader.rows, sha256)).unwrap_or(true)
+    };
     let bundle_files = market.blobs().cleanup_bundle_files(is_used).map_err(Error::internal)?;
     market.write_blocking(|writer| store::discarded_uploads::discard_abandoned(writer.rows, writer.now))?;
     let discarded = discarded_uploads::delete_all(market)?;

@@ -24,6 +24,7 @@ use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 use super::{
+    bundle_urls,
     byte_ranges::{self, Selected},
     capacity::Slot,
     etag,
@@ -35,11 +36,10 @@ use super::{
     served_market::ServedMarket,
 };
 use crate::{
-    blobs::{self, signatures},
-    domain::{time::Timestamp, zip_layout::Part},
+    domain::zip_layout::Part,
     error::{Error, ErrorChain, Result},
     market::{Market, Reader, Requester, Writer},
-    operations::bundles::{self, Delivery, LinkHolder, LinkedBundle},
+    operations::bundles::{self, Delivery, LinkedBundle},
     store::bundles::Location,
 };
 
@@ -49,45 +49,8 @@ pub const ROUTE: &str = "/v2/blobs/bundles/:listing";
 /// Maximum number of bytes that are read at a time, and thus in memory for each download.
 const CHUNK_BYTES: u64 = 256 * 1024;
 
-/// The expiry of links is a multiple of this number of seconds, so that responses with links rarely change. A link is
-/// valid for once to twice as long.
-const EXPIRY_SECONDS: i64 = 3600;
-
 /// Memory in bytes that the layout of a bundle takes for each of its entries.
 const BYTES_PER_ENTRY: u64 = 600;
-
-/// Returns the stable URL of the bundle of a listing, which gives no access.
-pub fn bundle_url(base_url: &str, listing: Uuid) -> String {
-    format!("{base_url}{}", blobs::bundle_path(listing))
-}
-
-/// Returns the signed URL of the bundle of a listing.
-pub fn download_url(
-    market: &Market,
-    base_url: &str,
-    listing: Uuid,
-    holder: LinkHolder,
-    now: Timestamp,
-) -> String {
-    let path = blobs::bundle_path(listing);
-    let expires = (now.seconds().div_euclid(EXPIRY_SECONDS) + 2) * EXPIRY_SECONDS;
-    let (name, id) = parameter(holder);
-    let signature = sign(market, &path, holder, expires);
-    format!("{base_url}{path}?{name}={id}&expires={expires}&signature={signature}")
-}
-
-/// Returns the name and the value of the parameter that says whose bundle a link is for.
-const fn parameter(holder: LinkHolder) -> (&'static str, Uuid) {
-    match holder {
-        LinkHolder::Purchase(id) => ("purchase", id),
-        LinkHolder::Owner(id) => ("owner", id),
-    }
-}
-
-fn sign(market: &Market, path: &str, holder: LinkHolder, expires: i64) -> String {
-    let (name, id) = parameter(holder);
-    signatures::sign(market.blob_secret(), &["GET", path, name, &id.to_string(), &expires.to_string()])
-}
 
 /// Returns the endpoint that sends bundles.
 pub fn endpoint() -> impl Endpoint<Output = Response> + 'static {
@@ -97,43 +60,10 @@ pub fn endpoint() -> impl Endpoint<Output = Response> + 'static {
     }))
 }
 
-/// The query of a signed URL: whose bundle it is, and the time of expiry in Unix seconds.
-#[derive(serde::Deserialize)]
-struct SignedQuery {
-    purchase: Option<Uuid>,
-    owner: Option<Uuid>,
-    expires: i64,
-    signature: String,
-}
-
-/// Verifies the signature of a URL, and its expiry. Returns whose bundle it is.
-fn verify_url(market: &Market, request: &Request, listing: Uuid) -> Result<LinkHolder> {
-    let not_signed = || {
-        let message = "The URL was not signed by this server. Use the `bundle_download_url` of the listing.";
-        Error::Forbidden(message.to_owned())
-    };
-    let signed: SignedQuery = request.params().map_err(|_| not_signed())?;
-    let holder = match (signed.purchase, signed.owner) {
-        (Some(id), None) => LinkHolder::Purchase(id),
-        (None, Some(id)) => LinkHolder::Owner(id),
-        _ => return Err(not_signed()),
-    };
-    let (name, id) = parameter(holder);
-    let parts = ["GET", &blobs::bundle_path(listing), name, &id.to_string(), &signed.expires.to_string()];
-    if !signatures::verify(market.blob_secret(), &parts, &signed.signature) {
-        return Err(not_signed());
-    }
-    if market.clock().now().seconds() > signed.expires {
-        let message = "The URL has expired. Get the listing again for a new `bundle_download_url`.";
-        return Err(Error::Forbidden(message.to_owned()));
-    }
-    Ok(holder)
-}
-
 async fn send(served: &ServedMarket, request: &Request) -> Result<Response> {
     let market = served.market();
     let listing: Uuid = request.path_params().map_err(|_| Error::UnknownPath(String::new()))?;
-    let holder = verify_url(market, request, listing)?;
+    let holder = bundle_urls::verify(market, request, listing)?;
     let requester = RequestLimits::client_requester(request, market.settings());
     let find = move |reader: &Reader| bundles::find_linked(reader, listing, holder);
     let LinkedBundle { team, prepared } = market.read(requester.clone(), find).await?;

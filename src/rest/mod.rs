@@ -9,6 +9,7 @@ mod api_documents;
 mod app;
 mod auth;
 mod blobs;
+mod bundle_urls;
 mod bundles;
 mod buyer_api;
 mod byte_ranges;

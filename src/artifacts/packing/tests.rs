@@ -20,6 +20,7 @@ fn packed(selection: &FileSelection, files: &Files) -> Result<Vec<(String, Vec<u
     };
     pack(selection, to.try_clone().unwrap(), visit)?;
     let mut zip = zip::ZipArchive::new(to).unwrap();
+    let count = zip.len();
     let file = |index| {
         let mut file = zip.by_index(index).unwrap();
         assert_eq!(file.last_modified(), Some(DateTime::default()));
@@ -29,7 +30,7 @@ fn packed(selection: &FileSelection, files: &Files) -> Result<Vec<(String, Vec<u
         file.read_to_end(&mut bytes).unwrap();
         (file.name().unwrap().into_owned(), bytes)
     };
-    Ok((0..zip.len()).map(file).collect())
+    Ok((0..count).map(file).collect())
 }
 
 fn names(selection: &FileSelection, files: &Files) -> Vec<String> {

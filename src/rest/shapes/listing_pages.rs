@@ -16,7 +16,7 @@ use crate::{
     error::Result,
     operations::bundles::TeamBundle,
     rest::{
-        bundles,
+        bundle_urls,
         json_object::{ObjectWriter, RawObject},
         served_market::ServedMarket,
     },
@@ -139,9 +139,9 @@ impl DetailBundle {
         let (holder, manifest) = bundle.map_or((None, None), |bundle| (Some(bundle.holder), bundle.manifest));
         let holder = holder.filter(|_| served.serves_bundles());
         DetailBundle {
-            url: served.serves_bundles().then(|| bundles::bundle_url(base_url, listing)),
+            url: served.serves_bundles().then(|| bundle_urls::bundle_url(base_url, listing)),
             download_url: holder
-                .map(|holder| bundles::download_url(served.market(), base_url, listing, holder, now)),
+                .map(|holder| bundle_urls::download_url(served.market(), base_url, listing, holder, now)),
             manifest,
         }
     }

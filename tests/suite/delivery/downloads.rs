@@ -43,7 +43,7 @@ async fn bundle_has_an_entry_for_each_asset_and_matches_its_manifest() {
     assert_eq!((&asset["asset_id"], &asset["kind"]), (&json!(environment), &json!("environment")));
     assert_eq!(asset["environment"]["capabilities"], json!(["filesystem"]));
     let all = String::from_utf8_lossy(&files.into_values().flatten().collect::<Vec<u8>>()).into_owned();
-    for private in ["private", "column", "reward", "traces", "Buyer house"] {
+    for private in ["private", "hidden", "reward", "traces", "Buyer house"] {
         assert!(!all.contains(private), "{private} is not delivered");
     }
 }

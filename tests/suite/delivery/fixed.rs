@@ -26,9 +26,10 @@ use crate::{
 
 /// Withdraws the listing from the catalog, so that its assets can be changed.
 fn unpublish(shop: &Shop) {
-    let unpublish =
-        |writer: &mut _| listing_lifecycle::perform(writer, listing_id("all"), Operation::Unpublish);
-    shop.market.market().write_blocking(unpublish).unwrap();
+    let market = shop.market.market();
+    market
+        .write_blocking(|writer| listing_lifecycle::perform(writer, listing_id("all"), Operation::Unpublish))
+        .unwrap();
 }
 
 /// Changes, detaches, and deletes everything that the vendor can.
@@ -36,13 +37,11 @@ async fn change_everything(shop: &Shop) {
     let [code, data, ..] = &shop.assets;
     unpublish(shop);
     for path in [format!("codebases/{code}"), format!("raw-data/{data}")] {
-        seller_patch(&shop.market, &path, json!({"title": "Other"})).await;
+        seller_patch(&shop.market, &path, json!({"description": "Other"})).await;
         seller_call(&shop.market, "DELETE", &format!("{path}/data"), Value::Null).await.ok();
         let deleted = seller_call(&shop.market, "DELETE", &path, Value::Null).await;
         assert!(deleted.status < 300, "{deleted:?}");
     }
-    let environment = &shop.assets[3];
-    seller_call(&shop.market, "PATCH", &format!("assets/{environment}"), json!({"title": "Other"})).await;
     let (one, two) = (seeded_id("tasks", "set/one"), seeded_id("tasks", "set/two"));
     shop.market
         .market()

@@ -4,6 +4,7 @@ mod downloads;
 mod fixed;
 mod links;
 mod samples;
+mod zip_layout;
 
 use std::{
     collections::BTreeMap,
@@ -81,7 +82,7 @@ async fn shop_with(change: impl FnOnce(&mut Value, &[String; 4])) -> Shop {
     let environment = json!({"key": "env", "team": "seller", "sku": "environment", "title": "Env", "created_at": "-P90D",
         "description": "A shell.", "domain_tags": ["finance"], "notes": "private",
         "environment": {"build_version": 2, "capabilities": ["filesystem"], "task_count": 3,
-            "extra_columns": {"secret": "column"}}});
+            "extra_columns": {"secret": "hidden"}}});
     let set_asset = json!({"key": "tasks", "team": "seller", "sku": "taskset", "title": "Tasks", "created_at": "-P79D",
         "domain_tags": ["finance"], "price_usd": 20, "taskset": "set"});
     let records = json!({"tasksets": [taskset()], "assets": [environment, set_asset]});
@@ -144,13 +145,14 @@ impl Shop {
 /// Returns the files of an archive by name.
 fn unzip(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).unwrap();
+    let count = archive.len();
     let file = |index| {
         let mut file = archive.by_index(index).unwrap();
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).unwrap();
         (file.name().unwrap().into_owned(), bytes)
     };
-    (0..archive.len()).map(file).collect()
+    (0..count).map(file).collect()
 }
 
 /// Returns the names of the files of an archive in a bundle.

@@ -2,9 +2,8 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 
+use marketplace::domain::zip_layout::{Part, StoredEntry, ZipLayout};
 use zip::ZipArchive;
-
-use super::*;
 
 /// The bytes of an archive: those of its files are computed from the index of the file.
 struct Virtual {
