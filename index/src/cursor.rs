@@ -35,6 +35,29 @@ impl CursorKey {
     pub const fn new(secret: [u8; 32]) -> CursorKey {
         CursorKey(secret)
     }
+
+    /// Returns the MAC over the bytes of a cursor of another list. It differs from that over the same bytes of a
+    /// search.
+    pub fn sign(&self, bytes: &[u8]) -> [u8; MAC_BYTES] {
+        self.mac_of_list(bytes).finalize().into_bytes().into()
+    }
+
+    /// Whether `mac` is the beginning of the MAC that [`CursorKey::sign`] returns. Compares in constant time.
+    pub fn verify(&self, bytes: &[u8], mac: &[u8]) -> bool {
+        self.mac_of_list(bytes).verify_truncated_left(mac).is_ok()
+    }
+
+    fn mac_of_list(&self, bytes: &[u8]) -> Hmac<Sha256> {
+        let mut mac = self.mac();
+        mac.update(b"list ");
+        mac.update(bytes);
+        mac
+    }
+
+    fn mac(&self) -> Hmac<Sha256> {
+        Hmac::<Sha256>::new_from_slice(&self.0)
+            .unwrap_or_else(|_| unreachable!("HMAC accepts any key length"))
+    }
 }
 
 /// The string is not a cursor of this search.
@@ -73,8 +96,7 @@ pub fn decode(key: &CursorKey, cursor: &str, search: &Search) -> Result<Position
 
 /// Returns the MAC over the signed bytes and the search, before it is finalized.
 fn search_mac(key: &CursorKey, signed: &[u8], search: &Search) -> Hmac<Sha256> {
-    let mut mac = Hmac::<Sha256>::new_from_slice(&key.0)
-        .unwrap_or_else(|_| unreachable!("HMAC accepts any key length"));
+    let mut mac = key.mac();
     mac.update(signed);
     mac.update(&encode_search(search));
     mac

@@ -73,7 +73,13 @@ impl DiskSpace {
         Ok(reservation)
     }
 
-    fn free_bytes(&self, now: Timestamp) -> io::Result<u64> {
+    /// Returns the number of bytes that stay free.
+    pub const fn reserve_bytes(&self) -> u64 {
+        self.reserve_bytes
+    }
+
+    /// Returns the number of bytes that were free at the last measurement, at most one second ago.
+    pub fn free_bytes(&self, now: Timestamp) -> io::Result<u64> {
         let mut measured = self.measured.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((at, free)) = *measured
             && (at.0..at.0 + MEASUREMENT_MICROS).contains(&now.0)

@@ -8,15 +8,15 @@ use crate::operations::{self, cleanup::Swept};
 /// Delete files that are no longer needed. Safe while a server is running, and on a full disk.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  marketplace sweep --data ./market\n\nDeletes copies of detached repositories, files of bundles whose purchase was refunded, uploads\nwhose grant was revoked or has expired, and responses that were stored for idempotency keys more\nthan a day ago. A server does the same in the background."
+    after_help = "Example:\n  marketplace sweep --data ./market\n\nDeletes copies of detached repositories, files of bundles whose purchase was refunded, uploads whose\ngrant was revoked or has expired, responses that were stored for idempotency keys more than a day ago, and events, entries of the\naudit, and deliveries to webhooks that are older than events.keep_days. A server does the same in the background."
 )]
 pub struct Sweep {}
 
 impl Sweep {
     pub(super) fn run(options: &GlobalOptions) -> CommandResult {
         let market = options.open_market(false)?;
-        // Earlier sort values are not worth a message: they are small, and nothing else shows them.
         let swept = operations::cleanup::sweep(&market)?;
+        // Earlier sort values are not worth a message: they are small, and nothing else shows them.
         let Swept {
             repositories,
             bundle_files,
@@ -24,12 +24,20 @@ impl Sweep {
             uploads,
             in_use,
             responses,
+            old_records,
             sort_changes: _,
+            deliveries,
         } = swept;
         print_line(format_args!(
             "deleted {repositories} copies of repositories, {bundle_files} files of bundles, {uploads} uploads, and \
              {responses} stored responses"
         ));
+        if old_records.events > 0 {
+            print_line(format_args!("removed {} old events", old_records.events));
+        }
+        if deliveries > 0 {
+            print_line(format_args!("deleted {deliveries} deliveries to webhooks"));
+        }
         if is_backup_running {
             print_line(
                 "a backup is running, or a bundle is being prepared, so copies of repositories and files of bundles \

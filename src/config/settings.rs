@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use serde::{Deserialize, Deserializer, de::Error};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use super::listen;
 use crate::domain::estimations::Rates;
@@ -12,7 +12,7 @@ fn deserialize_listen_address<'de, D: Deserializer<'de>>(from: D) -> Result<Sock
 }
 
 /// How clients connect to the server.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServerSettings {
     /// Address and port to listen on.
@@ -50,7 +50,7 @@ pub struct ServerSettings {
 
 /// Rate limits and capacity limits. Budgets are requests per minute; 0 for no limit. Each operator key has the
 /// budgets of a team.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LimitSettings {
     /// A team's budget for browsing the catalog.
@@ -89,6 +89,10 @@ pub struct LimitSettings {
     pub downloads_per_team: u32,
     /// The same for one client address; 0 for no limit.
     pub downloads_per_address: u32,
+    /// Maximum number of requests that are held open, such as streams; 0 for no limit.
+    pub held: u32,
+    /// The same for one team or operator key; 0 for no limit.
+    pub held_per_principal: u32,
     /// Megabytes of memory for the bodies and responses of all requests; 0 for no limit.
     pub memory_mb: u32,
     /// Megabytes of temporary files for large responses; 0 for no limit.
@@ -96,7 +100,7 @@ pub struct LimitSettings {
 }
 
 /// Where data is stored.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataSettings {
     /// Data directory, which contains the database, the index, and the local blobs.
@@ -108,7 +112,7 @@ pub struct DataSettings {
 }
 
 /// What each team may have. 0 for no limit. Each operator key has the quotas of stored responses, too.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct QuotaSettings {
     /// Maximum number of assets.
@@ -124,7 +128,7 @@ pub struct QuotaSettings {
 }
 
 /// How the search index is written.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct IndexSettings {
     /// Megabytes of memory that each thread buffers before it writes a segment.
@@ -134,7 +138,7 @@ pub struct IndexSettings {
 }
 
 /// Limits for the analysis of uploaded archives.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArchiveSettings {
     /// Maximum number of files and directories in an archive.
@@ -157,6 +161,16 @@ impl Secret {
     }
 }
 
+/// What takes the place of a secret in JSON.
+pub const MASK: &str = "********";
+
+/// Writes [`MASK`] instead of the text, so that listing the settings reveals no secret.
+impl Serialize for Secret {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(if self.0.is_empty() { "" } else { MASK })
+    }
+}
+
 impl std::fmt::Debug for Secret {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(if self.0.is_empty() { "unset" } else { "set" })
@@ -164,7 +178,7 @@ impl std::fmt::Debug for Secret {
 }
 
 /// Hosts of linked repositories, and limits for copies of repositories.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RepositorySettings {
     /// Base URL of repositories on GitHub, without a trailing slash.
@@ -202,7 +216,7 @@ pub struct RepositorySettings {
 }
 
 /// The store for uploads.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum BlobKind {
     /// The data directory.
@@ -212,7 +226,7 @@ pub enum BlobKind {
 }
 
 /// The store for uploads, and the maximum size of an upload.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct BlobSettings {
     /// Type of the store.
@@ -248,7 +262,7 @@ impl RepositorySettings {
 }
 
 /// Numbers of background jobs.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobSettings {
     /// Maximum number of repositories that are received from hosts at the same time.
@@ -260,7 +274,7 @@ pub struct JobSettings {
 }
 
 /// Resource limits of each child process.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChildProcessSettings {
     /// Megabytes of private memory. The address space is larger by `repositories.max_bytes`.
@@ -276,7 +290,7 @@ pub struct ChildProcessSettings {
 }
 
 /// Whom to ask about the API, for the OpenAPI documents. Empty values are left out.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContactSettings {
     /// Name of a person or an organization.
@@ -287,8 +301,16 @@ pub struct ContactSettings {
     pub email: String,
 }
 
+/// Whether operators are served.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct OperatorSettings {
+    /// Whether the operator API is served.
+    pub enabled: bool,
+}
+
 /// Which API keys are accepted.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeySettings {
     /// Whether clear-text keys from fixtures are accepted.
@@ -297,8 +319,22 @@ pub struct KeySettings {
     pub rotation_overlap_hours: u32,
 }
 
+/// How events are sent to webhooks.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct WebhookSettings {
+    /// Whether events are sent.
+    pub enabled: bool,
+    /// Whether webhooks may have private network addresses, and may use http.
+    pub allow_private_addresses: bool,
+    /// Maximum number of webhooks of each team, and of the operators together.
+    pub max_endpoints: u32,
+    /// Maximum number of requests that are in progress at the same time.
+    pub concurrent_attempts: u32,
+}
+
 /// When a team with only the vendor role may browse the catalog.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct BrowseGateSettings {
     /// Number of published listings that the team needs.
@@ -306,7 +342,7 @@ pub struct BrowseGateSettings {
 }
 
 /// Prices of quality runs.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct QualitySettings {
     /// Credits that a quality run costs, in US dollars.
@@ -314,7 +350,7 @@ pub struct QualitySettings {
 }
 
 /// Fees on sales.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct FeeSettings {
     /// Fee that the buyer pays on top of the price, in percent of the price.
@@ -324,7 +360,7 @@ pub struct FeeSettings {
 }
 
 /// How long buyers' offers stand.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct OfferSettings {
     /// Days after its submission until an offer expires.
@@ -332,7 +368,7 @@ pub struct OfferSettings {
 }
 
 /// How long purchases can be paid and refunded.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PurchaseSettings {
     /// Days after its creation until a purchase that is not paid is canceled.
@@ -341,8 +377,16 @@ pub struct PurchaseSettings {
     pub refund_days: u32,
 }
 
+/// How long events are kept.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct EventSettings {
+    /// Days for which events, audit records, and deliveries are kept; 0 for ever.
+    pub keep_days: u32,
+}
+
 /// When earnings become available.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PayoutSettings {
     /// Days until earnings become available.
@@ -350,7 +394,7 @@ pub struct PayoutSettings {
 }
 
 /// The format of log lines.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum LogFormat {
     /// Text for people.
@@ -360,7 +404,7 @@ pub enum LogFormat {
 }
 
 /// What is logged and how.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogSettings {
     /// Filter directives in the syntax of `tracing_subscriber::EnvFilter`.
@@ -370,7 +414,7 @@ pub struct LogSettings {
 }
 
 /// All settings of the marketplace.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// How clients connect to the server.
@@ -397,6 +441,10 @@ pub struct Settings {
     pub child_processes: ChildProcessSettings,
     /// Which API keys are accepted.
     pub keys: KeySettings,
+    /// Whether operators are served.
+    pub operator: OperatorSettings,
+    /// How events are sent to webhooks.
+    pub webhooks: WebhookSettings,
     /// When a team with only the vendor role may browse the catalog.
     pub browse_gate: BrowseGateSettings,
     /// Prices of quality runs.
@@ -411,6 +459,8 @@ pub struct Settings {
     pub payouts: PayoutSettings,
     /// Rates for estimations of repositories.
     pub estimations: Rates,
+    /// How long events are kept.
+    pub events: EventSettings,
     /// What is logged and how.
     pub log: LogSettings,
 }

@@ -240,7 +240,7 @@ pub struct RepositoryMetrics {
 }
 
 /// Rates from which quotes are computed, from the settings.
-#[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, serde::Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rates {
     /// US cents per thousand lines of code.

@@ -1,10 +1,13 @@
 //! Background jobs: their kinds, leases, and retry delays.
 
-use super::row_ids::{
-    AssetRowId, BundleRowId, EstimationRowId, GrantRowId, QualityRunRowId, TaskQualityRefreshRowId,
-    TraceImportRowId,
+use super::{
+    row_ids::{
+        AssetRowId, BundleRowId, EstimationRowId, GrantRowId, QualityRunRowId, TaskQualityRefreshRowId,
+        TraceImportRowId,
+    },
+    state_machine::StateMachine,
 };
-use crate::string_enum::string_enum;
+use crate::string_enum::{StringEnum, string_enum};
 
 string_enum! {
     /// The kind of a background job.
@@ -29,6 +32,50 @@ string_enum! {
         Cleanup = "sweep",
     }
 }
+
+string_enum! {
+    /// The state of a background job that has not completed. A completed job is deleted.
+    JobState {
+        /// Waiting for its time, or for its turn.
+        Waiting = "waiting",
+        /// In progress.
+        Running = "running",
+        /// Given up after the last attempt failed.
+        Failed = "failed",
+        /// Canceled by an operator.
+        Cancelled = "cancelled",
+    }
+}
+
+string_enum! {
+    /// What an operator can do with a background job.
+    JobOperation {
+        /// Starts it as soon as possible.
+        Retry = "retry",
+        /// Ends it without a result.
+        Cancel = "cancel",
+    }
+}
+
+impl StateMachine for JobState {
+    type Operation = JobOperation;
+
+    fn name(self) -> &'static str {
+        self.as_str()
+    }
+
+    fn after(self, operation: JobOperation) -> Option<JobState> {
+        use {JobOperation as O, JobState as S};
+        match (operation, self) {
+            (O::Retry, S::Waiting | S::Failed | S::Cancelled) => Some(S::Waiting),
+            (O::Cancel, S::Waiting | S::Running) => Some(S::Cancelled),
+            (O::Retry, S::Running) | (O::Cancel, S::Failed | S::Cancelled) => None,
+        }
+    }
+}
+
+/// Days for which jobs that were given up or canceled are kept.
+pub const KEEP_ENDED_DAYS: i64 = 30;
 
 /// The kinds of jobs that copy or analyze the data of an asset. Their subject is the row ID of the asset.
 pub const DATA_JOB_KINDS: [JobKind; 3] =
@@ -112,6 +159,19 @@ impl Queue {
 }
 
 impl JobKind {
+    /// Returns the kind of the record that a job of this kind works on; empty if there is none.
+    pub const fn subject_kind(self) -> &'static str {
+        match self {
+            JobKind::AnalyzeArchive | JobKind::CopyRepository | JobKind::AnalyzeRepository => "asset",
+            JobKind::RunChecks => "quality_run",
+            JobKind::ImportTraces => "trace_import",
+            JobKind::RefreshTaskQuality => "task_quality_refresh",
+            JobKind::Estimate => "estimation",
+            JobKind::PrepareBundle => "listing",
+            JobKind::Cleanup => "",
+        }
+    }
+
     /// Returns the queue of this kind of job.
     pub const fn queue(self) -> Queue {
         match self {
@@ -157,6 +217,13 @@ pub fn retry_delay(attempts: u32) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::state_machine;
+
+    /// Compares the result of every operation in every state with a committed snapshot.
+    #[test]
+    fn every_operation_in_every_state() {
+        insta::assert_snapshot!(state_machine::table(JobState::ALL, |state| state.as_str().to_owned()));
+    }
 
     #[test]
     fn retry_delay_doubles_until_the_last_attempt() {

@@ -3,7 +3,9 @@
 
 use uuid::Uuid;
 
-use super::{row_ids::KeyRowId, state_machine::StateMachine, teams::TeamRowId, time::Timestamp};
+use super::{
+    principals::KeyScope, row_ids::KeyRowId, state_machine::StateMachine, teams::TeamRowId, time::Timestamp,
+};
 use crate::string_enum::{StringEnum, string_enum};
 
 string_enum! {
@@ -67,6 +69,8 @@ pub struct KeyTimes {
     pub id: Uuid,
     /// Row ID of the team that the key authenticates; `None` for the key of an operator.
     pub team: Option<TeamRowId>,
+    /// What the key permits.
+    pub scope: KeyScope,
     /// Name that its owner gave the key.
     pub name: String,
     /// Time of creation.
@@ -133,6 +137,7 @@ mod tests {
             row_id: KeyRowId(1),
             id: Uuid::nil(),
             team: None,
+            scope: KeyScope::All,
             name: "ci".to_owned(),
             created_at: Timestamp(created),
             expires_at: expires.map(Timestamp),

@@ -57,8 +57,32 @@ impl From<TeamRowId> for Principal {
 pub enum KeyOwner {
     /// The team that the key belongs to.
     Team(Arc<Team>),
-    /// An operator. Holds the row ID of the key.
-    Operator(KeyRowId),
+    /// An operator.
+    Operator(OperatorKey),
+}
+
+string_enum! {
+    /// What an operator key permits.
+    KeyScope {
+        /// Every operation.
+        All = "all",
+        /// Only operations that change nothing.
+        Read = "read",
+    }
+}
+
+/// What access control needs to know of an operator key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OperatorKey {
+    /// Row ID of the key.
+    pub row_id: KeyRowId,
+    /// What the key permits.
+    pub scope: KeyScope,
+}
+
+impl OperatorKey {
+    /// The operator who runs a command on the data directory, which needs no key. No key has this row ID.
+    pub const LOCAL_COMMAND: OperatorKey = OperatorKey { row_id: KeyRowId(0), scope: KeyScope::All };
 }
 
 impl KeyOwner {
@@ -66,7 +90,7 @@ impl KeyOwner {
     pub fn principal(&self) -> Principal {
         match self {
             KeyOwner::Team(team) => Principal::Team(team.row_id),
-            KeyOwner::Operator(key) => Principal::Operator(*key),
+            KeyOwner::Operator(key) => Principal::Operator(key.row_id),
         }
     }
 }

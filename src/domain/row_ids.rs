@@ -58,6 +58,14 @@ row_id! {
     ProjectBidRowId,
     /// The row ID of an estimation.
     EstimationRowId,
+    /// The ID of a background job. Operators see it.
+    JobRowId,
+    /// The row ID of an entry of the audit. Increases with the commits.
+    AuditRowId,
     /// The row ID of an event. Increases with the commits.
     EventRowId,
+    /// The row ID of a webhook.
+    WebhookRowId,
+    /// The row ID of the delivery of an event to a webhook. Increases with the time of creation.
+    WebhookDeliveryRowId,
 }

@@ -67,6 +67,10 @@ string_enum! {
         GrantConsumed = "grant_consumed",
         /// The purchase was refunded.
         PurchaseRefunded = "purchase_refunded",
+        /// Events after the cursor were removed.
+        CursorExpired = "cursor_expired",
+        /// The record changed since the caller read it.
+        PreconditionFailed = "precondition_failed",
         /// The request body is too large.
         PayloadTooLarge = "payload_too_large",
         /// The request exceeds a rate limit.
@@ -124,5 +128,6 @@ subset_of_codes! {
         GrantExpired,
         GrantConsumed,
         PurchaseRefunded,
+        CursorExpired,
     }
 }

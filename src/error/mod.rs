@@ -85,6 +85,8 @@ pub enum Error {
         /// The transitions that this stage allows.
         allowed: Vec<&'static str>,
     },
+    /// The record is not in the state that `If-Match` of the request requires.
+    PreconditionFailed,
     /// The request body is too large.
     PayloadTooLarge {
         /// Maximum size of the body in bytes.
@@ -191,6 +193,7 @@ impl Error {
             Error::QuotaExceeded(_) => Code::QuotaExceeded,
             Error::StorageFull { .. } => Code::StorageFull,
             Error::InvalidTransition { .. } => Code::InvalidTransition,
+            Error::PreconditionFailed => Code::PreconditionFailed,
             Error::PayloadTooLarge { .. } => Code::PayloadTooLarge,
             Error::RateLimited { .. } => Code::RateLimited,
             Error::AtCapacity { .. }
@@ -264,6 +267,11 @@ impl Error {
             Error::Invalid(problems) => {
                 let all: Vec<&str> = problems.iter().map(|problem| problem.msg.as_str()).collect();
                 all.join(" ")
+            }
+            Error::PreconditionFailed => {
+                "The record has changed since the response whose entity tag `If-Match` states. Get it again, and \
+                 send its new `ETag`."
+                    .to_owned()
             }
             Error::PayloadTooLarge { max_bytes } => {
                 format!("The request body is too large. Send at most {max_bytes} bytes.")

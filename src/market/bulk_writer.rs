@@ -1,9 +1,9 @@
 //! Bulk writes: the index is updated once, at the end, and with more memory than a server would spend that
 //! handles requests at the same time.
 
-use std::{cell::Cell, time::Duration};
+use std::cell::Cell;
 
-use super::{Market, Writer, index_writer_size};
+use super::{Market, Writer, entry_points::WriteCause, index_writer_size};
 use crate::{
     error::Result,
     search::{Progress, WriterOptions},
@@ -28,7 +28,7 @@ impl<'a> BulkWriter<'a> {
 
     /// Runs a write operation in one transaction, on the current thread.
     pub fn write<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
-        let (result, change) = self.market.write_unindexed(Duration::ZERO, work)?;
+        let (result, change) = self.market.write_unindexed(WriteCause::default(), work)?;
         self.last_change.set(change.or(self.last_change.get()));
         Ok(result)
     }

@@ -81,6 +81,7 @@ impl Writer<'_> {
                 ids: Ids::Step(&ids),
                 is_replay: false,
                 is_quiet: step.is_quiet || self.is_quiet,
+                request_id: None,
                 ..*self
             };
             (self.run_step)(&mut writer, step)

@@ -8,12 +8,27 @@ use tracing::Span;
 
 use super::{
     Ids, Inner, Market, Permit, Reader, Requester, Writer, due_steps::MAX_STEPS_PER_TRANSACTION,
-    milliseconds, other_processes, spawn_blocking,
+    milliseconds, other_processes, spawn_blocking, webhook_queue::WebhookQueue,
 };
 use crate::{
     error::{Error, Result},
     store,
 };
+
+/// What a write was waiting for, and what request it belongs to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct WriteCause<'r> {
+    /// How long the operation waited for the write connection.
+    waited: Duration,
+    /// ID of the request; `None` if the work belongs to no request.
+    request_id: Option<&'r str>,
+}
+
+impl WriteCause<'_> {
+    fn of(permit: &Permit) -> WriteCause<'_> {
+        WriteCause { waited: permit.waited(), request_id: permit.requester().request_id() }
+    }
+}
 
 impl Market {
     /// Runs a read of a few rows by key on the current thread if a connection is free. Switching to a
@@ -129,7 +144,7 @@ impl Market {
     pub fn write_large<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
         let permit = self.inner.writers.acquire_blocking(Requester::process())?;
         let settings = self.inner.store.start_large_transaction()?;
-        let written = self.write_prepared(permit.waited(), work);
+        let written = self.write_prepared(&permit, work);
         drop(settings);
         self.index_written(permit, written)
     }
@@ -138,7 +153,7 @@ impl Market {
     fn write_and_index<T>(&self, permit: Permit, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
         let span = tracing::debug_span!("write", wait_ms = milliseconds(permit.waited()));
         let _entered = span.enter();
-        let written = self.write_prepared(permit.waited(), work);
+        let written = self.write_prepared(&permit, work);
         self.index_written(permit, written)
     }
 
@@ -158,15 +173,15 @@ impl Market {
     }
 
     /// Runs a write operation that also renders the listings that it changes. A second transaction for that
-    /// would double the time that the write waits for the disk. `waited` is how long the operation waited for
-    /// the write connection. Also returns the last change that the index now lacks.
+    /// would double the time that the write waits for the disk. Also returns the last change that the index now
+    /// lacks.
     fn write_prepared<T>(
         &self,
-        waited: Duration,
+        permit: &Permit,
         work: impl FnOnce(&mut Writer) -> Result<T>,
     ) -> Result<(T, Option<i64>)> {
         let inner = &self.inner;
-        let ((result, prepared), change) = self.write_unindexed(waited, |writer| {
+        let ((result, prepared), change) = self.write_unindexed(WriteCause::of(permit), |writer| {
             let result = work(writer)?;
             Ok((result, inner.indexer.prepare(writer.rows, writer.now)?))
         })?;
@@ -176,18 +191,18 @@ impl Market {
         Ok((result, change))
     }
 
-    /// Runs a write operation after the steps that are due, without updating the index. `waited` is how long
-    /// the operation waited for the write connection. Also returns the last change that the index now lacks.
+    /// Runs a write operation after the steps that are due, without updating the index. Also
+    /// returns the last change that the index now lacks.
     pub(super) fn write_unindexed<T>(
         &self,
-        waited: Duration,
+        cause: WriteCause,
         work: impl FnOnce(&mut Writer) -> Result<T>,
     ) -> Result<(T, Option<i64>)> {
         let inner = &self.inner;
-        let has_enqueued = Cell::new(false);
+        let (has_enqueued, webhooks) = (Cell::new(false), WebhookQueue::default());
         let (mut work, mut steps_change, mut has_committed) = (Some(work), None, false);
         let written = loop {
-            match self.write_once(waited, &has_enqueued, &mut work) {
+            match self.write_once(cause, &has_enqueued, &webhooks, &mut work) {
                 Ok((None, change)) => (steps_change, has_committed) = (change.or(steps_change), true),
                 Ok((Some(result), change)) => break Ok((result, change.or(steps_change))),
                 Err(error) => break Err(error),
@@ -195,8 +210,12 @@ impl Market {
         };
         if written.is_ok() || has_committed {
             inner.key_cache.clear();
+            inner.notify_of_commit();
             if has_enqueued.get() {
                 inner.background_signal.notify();
+            }
+            if webhooks.has_enqueued.get() {
+                inner.webhook_signal.notify();
             }
             if inner.updater.is_none() {
                 other_processes::notify_server(&inner.data_dir);
@@ -213,12 +232,14 @@ impl Market {
     /// Without any, runs the operation, and returns its result.
     fn write_once<T, W: FnOnce(&mut Writer) -> Result<T>>(
         &self,
-        waited: Duration,
+        cause: WriteCause,
         has_enqueued: &Cell<bool>,
+        webhooks: &WebhookQueue,
         work: &mut Option<W>,
     ) -> Result<(Option<T>, Option<i64>)> {
         let inner = &self.inner;
-        inner.store.write_after(waited, |rows| {
+        webhooks.forget();
+        inner.store.write_after(cause.waited, |rows| {
             let mut writer = Writer {
                 rows,
                 now: inner.clock.now(),
@@ -230,7 +251,9 @@ impl Market {
                 is_quiet: false,
                 run_step: inner.run_step,
                 has_enqueued,
+                webhooks,
                 collected_events: None,
+                request_id: cause.request_id,
             };
             if writer.run_due_steps(writer.now, MAX_STEPS_PER_TRANSACTION)? > 0 {
                 return Ok(None);

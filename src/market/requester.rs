@@ -1,6 +1,6 @@
 //! On whose behalf reads and writes run, and what they cost.
 
-use std::{net::IpAddr, time::Duration};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use super::cost_meter::{Activity, CostMeter};
 use crate::domain::principals::Principal;
@@ -22,22 +22,34 @@ pub enum WorkOwner {
 pub struct Requester {
     owner: WorkOwner,
     cost: Option<CostMeter>,
+    request_id: Option<Arc<str>>,
 }
 
 impl Requester {
     /// Creates a requester whose costs are added to `cost`.
     pub const fn new(owner: WorkOwner, cost: CostMeter) -> Requester {
-        Requester { owner, cost: Some(cost) }
+        Requester { owner, cost: Some(cost), request_id: None }
     }
 
     /// Creates a requester whose costs are not counted.
     pub const fn unmetered(owner: WorkOwner) -> Requester {
-        Requester { owner, cost: None }
+        Requester { owner, cost: None, request_id: None }
     }
 
     /// Creates the requester of background jobs and commands.
     pub const fn process() -> Requester {
         Requester::unmetered(WorkOwner::Process)
+    }
+
+    /// Sets the ID of the request, which events and audit entries of its writes have.
+    #[must_use]
+    pub fn with_request_id(self, id: &str) -> Requester {
+        Requester { request_id: Some(id.into()), ..self }
+    }
+
+    /// Returns the ID of the request, if the work belongs to one.
+    pub fn request_id(&self) -> Option<&str> {
+        self.request_id.as_deref()
     }
 
     /// Returns the same request on behalf of a principal, after its key was checked.
@@ -46,7 +58,7 @@ impl Requester {
         match self.owner {
             WorkOwner::Process => self,
             WorkOwner::Client(_) | WorkOwner::Principal(_) => {
-                Requester { owner: WorkOwner::Principal(principal), cost: self.cost }
+                Requester { owner: WorkOwner::Principal(principal), ..self }
             }
         }
     }

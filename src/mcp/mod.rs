@@ -36,6 +36,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 pub use sanitize::TEAM_TEXT_FIELDS as WRITTEN_BY_TEAMS;
 
 use crate::{
+    domain::principals::PrincipalKind,
     market::Market,
     rest::{self, ServerBuilder},
 };
@@ -55,8 +56,8 @@ pub struct App {
 impl App {
     /// Adds tools to the routes of an app.
     pub fn new(rest: rest::App) -> App {
-        let operations = openapi::GetOperations::from_documents(&rest.documents());
-        let tool_sets = Arc::new(tools::ToolSets::new(&rest.routes(), &operations));
+        let operations = openapi::GetOperations::from_documents(&rest.documents(PrincipalKind::Team));
+        let tool_sets = Arc::new(tools::ToolSets::new(&rest.routes(PrincipalKind::Team), &operations));
         App { rest, tool_sets }
     }
 

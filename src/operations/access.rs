@@ -20,7 +20,7 @@ use crate::{
     store,
 };
 
-pub use keys::{Authenticated, AuthenticatedTeam, Operator};
+pub use keys::{ActingOperator, Authenticated, AuthenticatedTeam, Operator};
 
 /// A proof of access that names its principal, for requests that change something: what they add counts for
 /// the principal, and they are recognized when the principal repeats them.
@@ -154,7 +154,14 @@ impl Operator {
     }
 }
 
-impl PrincipalProof for Operator {
+impl ActingOperator {
+    /// Returns the proof that the operator decides for the platform.
+    pub const fn platform(&self) -> Platform {
+        Platform(())
+    }
+}
+
+impl PrincipalProof for ActingOperator {
     fn principal(&self) -> Principal {
         self.principal()
     }

@@ -1,14 +1,16 @@
-//! Cleanup of files that the database no longer refers to, and of expired rows, in the background and by
-//! command.
+//! Cleanup of files that the database no longer refers to, and of expired and old rows, in the background and
+//! by command.
 
 use super::{
+    access::Platform,
     discarded_uploads,
     idempotency::delete_expired,
+    retention::{self, Removed},
     running_job::{JobResult, RunningJob},
-    walks,
+    walks, webhook_deliveries,
 };
 use crate::{
-    domain::jobs::{JobKind, JobSubject},
+    domain::jobs::{JobKind, JobSubject, KEEP_ENDED_DAYS},
     error::{Error, Result},
     market::{Market, Writer},
     store,
@@ -42,6 +44,10 @@ pub struct Swept {
     pub responses: u64,
     /// Number of earlier sort values of listings.
     pub sort_changes: u64,
+    /// Events and other records that are no longer kept.
+    pub old_records: Removed,
+    /// Number of deliveries to webhooks that ended long ago.
+    pub deliveries: u64,
 }
 
 /// Enqueues a cleanup that is due now.
@@ -49,8 +55,9 @@ pub fn enqueue(writer: &Writer) -> Result<()> {
     writer.enqueue(JobKind::Cleanup, JobSubject::NONE)
 }
 
-/// Deletes copies of repositories whose asset was detached, files of bundles whose purchase was refunded, uploads that can no longer be completed, and
-/// expired responses. Safe while another process serves the market, and on a full disk.
+/// Deletes copies of repositories whose asset was detached, files of bundles whose purchase was refunded, uploads that can no longer be completed, expired
+/// responses, and events, entries of the audit, and deliveries to webhooks that are no longer kept. Safe while another
+/// process serves the market, and on a full disk.
 pub fn sweep(market: &Market) -> Result<Swept> {
     // If the lookup fails, the file is kept.
     let is_referenced = |asset, attached_at| {
@@ -66,12 +73,19 @@ pub fn sweep(market: &Market) -> Result<Swept> {
         market.read_blocking(|reader| store::bundles::has_file(reader.rows, sha256)).unwrap_or(true)
     };
     let bundle_files = market.blobs().cleanup_bundle_files(is_used).map_err(Error::internal)?;
-    market.write_blocking(|writer| store::discarded_uploads::discard_abandoned(writer.rows, writer.now))?;
+    market.write_blocking(|writer| {
+        store::discarded_uploads::discard_abandoned(writer.rows, writer.now)?;
+        store::jobs::forget_ended_before(writer.rows, writer.now.plus_days(-KEEP_ENDED_DAYS))
+    })?;
     let discarded = discarded_uploads::delete_all(market)?;
     let is_in_progress = |upload| {
         market
-            .read_blocking(|reader| store::grants::find_by_upload(reader.rows, upload))
-            .map_or(true, |found| found.is_some_and(|(grant, _)| grant.consumed_at.is_none()))
+            .read_blocking(|reader| {
+                let grant = store::grants::find_by_upload(reader.rows, upload)?;
+                let is_granted = grant.is_some_and(|(grant, _)| grant.consumed_at.is_none());
+                Ok(is_granted || store::trace_uploads::find(reader.rows, upload)?.is_some())
+            })
+            .unwrap_or(true)
     };
     let staged = market.blobs().cleanup_staged(is_in_progress).map_err(Error::internal)?;
     let uploads = discarded.uploads + staged;
@@ -83,6 +97,8 @@ pub fn sweep(market: &Market) -> Result<Swept> {
         in_use: discarded.in_use,
         responses: delete_expired(market)?,
         sort_changes: walks::prune_sort_changes(market)?,
+        old_records: retention::remove_old(market, Platform::of_process())?,
+        deliveries: webhook_deliveries::delete_old(market)?,
     })
 }
 

@@ -93,7 +93,7 @@ fn lock_unreceived(market: &Market, upload: Upload) -> Result<(Upload, UploadLoc
     }
 }
 
-fn conflict_error(conflict: UploadConflict) -> Error {
+pub(super) fn conflict_error(conflict: UploadConflict) -> Error {
     let message = match conflict {
         UploadConflict::PartsArriving => {
             "Some parts are still being uploaded. Complete the upload when they have arrived."
@@ -340,8 +340,12 @@ pub fn finish_completion(market: &Market, joined: Option<JoinedUpload>) {
 }
 
 /// Returns the team of an upload, and how the upload is split into parts. Fails unless the upload is in
-/// progress and its grant is still open.
+/// progress and its grant, if it has one, is still open.
 fn find_in_progress(reader: &Reader, upload: Uuid) -> Result<(TeamRowId, PartLayout)> {
+    let traces = store::trace_uploads::find(reader.rows, upload)?;
+    if let Some(traces) = traces.filter(|traces| traces.expires_at > reader.now) {
+        return Ok((traces.team, traces.upload.layout));
+    }
     let found = store::grants::find_by_upload(reader.rows, upload)?;
     let open = found.filter(|(grant, _)| grant.state(reader.now) == GrantState::Open);
     let pending = open.and_then(|(grant, pending)| Some((grant.team, pending?.upload.layout)));

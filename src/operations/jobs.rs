@@ -119,6 +119,7 @@ fn execute(running: &RunningJob) -> JobResult {
 }
 
 fn give_up(running: &RunningJob) -> JobResult {
+    running.give_up();
     match running.job().kind {
         JobKind::AnalyzeArchive => archive_analysis::give_up(running),
         JobKind::CopyRepository => repository_analysis::give_up_copying(running),

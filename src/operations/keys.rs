@@ -10,6 +10,7 @@ use crate::{
         due_steps::StepKind,
         events::{EventData, KeyData, KeyRotatedData},
         keys::{KeyOperation, KeyStatus, KeyTimes},
+        principals::KeyScope,
         problems::Problems,
         row_ids::KeyRowId,
         state_machine::StateMachine,
@@ -49,22 +50,24 @@ pub fn create(
     expires_at: Option<Timestamp>,
 ) -> Result<(Uuid, String)> {
     let team = teams::resolve_open(writer.rows, team)?;
-    insert(writer, Some(team.row_id), name, expires_at)
+    insert(writer, Some(team.row_id), KeyScope::All, name, expires_at)
 }
 
-/// Like [`create`], for an operator of the marketplace.
+/// Like [`create`], for an operator of the marketplace. `scope` is what the key permits.
 pub fn create_for_operator(
     writer: &mut Writer,
     _: Platform,
     name: &str,
+    scope: KeyScope,
     expires_at: Option<Timestamp>,
 ) -> Result<(Uuid, String)> {
-    insert(writer, None, name, expires_at)
+    insert(writer, None, scope, name, expires_at)
 }
 
 fn insert(
     writer: &Writer,
     team: Option<TeamRowId>,
+    scope: KeyScope,
     name: &str,
     expires_at: Option<Timestamp>,
 ) -> Result<(Uuid, String)> {
@@ -80,6 +83,7 @@ fn insert(
     let new = NewKey {
         id,
         team,
+        scope,
         name,
         digest: KeyCache::digest(&key),
         is_fixture: false,
@@ -152,7 +156,7 @@ pub fn rotate(
     let mut key = find(writer.rows, id)?;
     check(&key, KeyOperation::Rotate, writer.now)?;
     let successor_expires_at = expires_at.or_else(|| key.expiry_of_successor(writer.now));
-    let created = insert(writer, key.team, &key.name, successor_expires_at)?;
+    let created = insert(writer, key.team, key.scope, &key.name, successor_expires_at)?;
     let overlap = i64::from(writer.settings.keys.rotation_overlap_hours) * MICROS_PER_HOUR;
     let expires_at = key.expiry_after_rotation(writer.now, overlap);
     key.expires_at = Some(expires_at);

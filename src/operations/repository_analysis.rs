@@ -102,6 +102,7 @@ pub fn copy(job: &RunningJob) -> JobResult {
         Err(ReadError::Io(cause)) if job.job().attempts >= settings.attempts => {
             let address = host.remote_repository(&linked.full_name).address;
             log_unreachable_host(&address, &cause);
+            job.give_up();
             finish_with(job, &DataProgress::copy_failed(&unreachable_host(&address)))
         }
         Err(ReadError::Io(cause)) => {

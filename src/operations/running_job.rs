@@ -18,7 +18,7 @@ use crate::{
         child::{Input, Reply, ReplyBytes, Task, Validate},
     },
     domain::{
-        jobs::{self, JobKind},
+        jobs::{self, JobKind, JobState},
         row_ids::{
             AssetRowId, BundleRowId, EstimationRowId, QualityRunRowId, TaskQualityRefreshRowId,
             TraceImportRowId,
@@ -43,6 +43,8 @@ pub struct RunningJob<'a> {
     turn: RefCell<Participant<'a>>,
     lease_renewed_at: Cell<Timestamp>,
     cancel_checked_at: Cell<Instant>,
+    /// Whether the job ends because it failed too often.
+    is_given_up: Cell<bool>,
 }
 
 /// Why a job ended without a result.
@@ -78,6 +80,7 @@ impl<'a> RunningJob<'a> {
             turn: RefCell::new(children.turns().join(job.team.unwrap_or(TeamRowId(0)))),
             lease_renewed_at: Cell::new(market.clock().now()),
             cancel_checked_at: Cell::new(Instant::now()),
+            is_given_up: Cell::new(false),
             market,
             job,
             children,
@@ -257,7 +260,18 @@ impl<'a> RunningJob<'a> {
     /// Finishes the job and writes its result in one transaction. Writes nothing if another worker has
     /// claimed the job.
     pub fn finish(&self, work: impl FnOnce(&mut Writer) -> Result<()>) -> JobResult {
-        self.write_if_held(|writer| store::jobs::finish(writer.rows, &self.job), work)
+        let finish = |writer: &mut Writer| {
+            if self.is_given_up.get() && store::jobs::is_held(writer.rows, &self.job)? {
+                store::jobs::record_end(writer.rows, self.job.id(), JobState::Failed, writer.now)?;
+            }
+            store::jobs::finish(writer.rows, &self.job)
+        };
+        self.write_if_held(finish, work)
+    }
+
+    /// Lets the job be kept as failed when it finishes, so that operators see it.
+    pub fn give_up(&self) {
+        self.is_given_up.set(true);
     }
 
     /// Writes progress, and finishes the job if `work` returns true, in one transaction. Writes nothing if

@@ -10,11 +10,11 @@ use crate::{
         collections::Collection,
         events::{EventData, TaskQualityRefreshData},
         jobs::JobKind,
-        row_ids::AssetRowId,
+        row_ids::{AssetRowId, TaskQualityRefreshRowId},
         tasks::RefreshStatus,
         time::Timestamp,
     },
-    error::Result,
+    error::{Error, Result},
     market::{Reader, Writer},
     store::{self, task_quality_refreshes::Refresh},
 };
@@ -111,17 +111,38 @@ fn emit_end(writer: &Writer, refresh: &Refresh, make: fn(TaskQualityRefreshData)
 
 /// Finishes a refresh that failed too often.
 pub fn give_up(job: &RunningJob) -> JobResult {
-    job.finish(|writer| {
-        let found = store::task_quality_refreshes::find(writer.rows, job.refresh_row_id())?;
-        found.map_or(Ok(()), |refresh| {
-            let failed = Refresh {
-                status: RefreshStatus::Failed,
-                finished_at: Some(writer.now),
-                error: Some(REFRESH_FAILED.to_owned()),
-                ..refresh
-            };
-            store::task_quality_refreshes::update(writer.rows, &failed)?;
-            emit_end(writer, &failed, EventData::TaskQualityRefreshFailed)
-        })
-    })
+    job.finish(|writer| fail(writer, job.refresh_row_id(), REFRESH_FAILED))
+}
+
+/// Ends a refresh that failed or is canceled.
+pub(super) fn fail(writer: &Writer, row_id: TaskQualityRefreshRowId, message: &str) -> Result<()> {
+    let Some(refresh) = store::task_quality_refreshes::find(writer.rows, row_id)? else { return Ok(()) };
+    let failed = Refresh {
+        status: RefreshStatus::Failed,
+        finished_at: Some(writer.now),
+        error: Some(message.to_owned()),
+        ..refresh
+    };
+    store::task_quality_refreshes::update(writer.rows, &failed)?;
+    emit_end(writer, &failed, EventData::TaskQualityRefreshFailed)
+}
+
+/// Queues a refresh again that has failed. Fails if another one was requested since.
+pub(super) fn reopen(writer: &Writer, row_id: TaskQualityRefreshRowId) -> Result<()> {
+    let found = store::task_quality_refreshes::find(writer.rows, row_id)?;
+    let refresh = found.ok_or_else(|| Error::not_found("refresh"))?;
+    let latest = store::task_quality_refreshes::find_latest(writer.rows, refresh.team)?;
+    if refresh.status != RefreshStatus::Failed || latest.is_none_or(|latest| latest.row_id != row_id) {
+        let message = "The team has requested another refresh since, so there is nothing to retry.";
+        return Err(Error::Conflict(message.to_owned()));
+    }
+    let queued = Refresh {
+        status: RefreshStatus::Queued,
+        started_at: None,
+        finished_at: None,
+        error: None,
+        ..refresh
+    };
+    store::task_quality_refreshes::update(writer.rows, &queued)?;
+    emit_end(writer, &queued, EventData::TaskQualityRefreshRequested)
 }

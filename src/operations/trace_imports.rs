@@ -24,6 +24,7 @@ use crate::{
         collections::Collection,
         events::{EventData, TracesImportedData},
         jobs::JobKind,
+        row_ids::TraceImportRowId,
         teams::TeamRowId,
         time::Timestamp,
         trace_imports::{
@@ -115,7 +116,8 @@ impl<R: Read> Read for SpaceChecked<'_, R> {
     }
 }
 
-fn record_upload(writer: &Writer, taskset: &Taskset, upload: &NewUpload) -> Result<Uuid> {
+/// Records an upload whose file is stored, and enqueues its import. Returns the ID of the import.
+pub(super) fn record_upload(writer: &Writer, taskset: &Taskset, upload: &NewUpload) -> Result<Uuid> {
     if upload.size_bytes == 0 {
         let message = "The file is empty. Send at least one line.";
         return Err(Error::invalid(Problem::body(&["file"], "too_short", message)));
@@ -177,13 +179,15 @@ pub fn run(job: &RunningJob) -> JobResult {
     }
 }
 
+/// Ends an import that is canceled. What was imported stays.
+pub(super) fn fail(writer: &Writer, row_id: TraceImportRowId, message: &str) -> Result<()> {
+    let Some(mut import) = store::trace_imports::find_by_row_id(writer.rows, row_id)? else { return Ok(()) };
+    end(writer, &mut import, Some(message.to_owned()))
+}
+
 /// Finishes an import that failed too often. What was imported stays.
 pub fn give_up(job: &RunningJob) -> JobResult {
-    job.finish(|writer| {
-        let found = store::trace_imports::find_by_row_id(writer.rows, job.trace_import_row_id())?;
-        let Some(mut import) = found else { return Ok(()) };
-        end(writer, &mut import, Some(UNREADABLE.to_owned()))
-    })
+    job.finish(|writer| fail(writer, job.trace_import_row_id(), UNREADABLE))
 }
 
 /// Returns the uploaded file, from another store if it is there.

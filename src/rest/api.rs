@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use poem::{endpoint::BoxEndpoint, http::Method};
 use poem_openapi::{OpenApi, OpenApiService, registry::MetaApi};
 
-use super::{buyer_api, catalog, cors::CorsPolicy, route::DeclaredRoute, vendor_api};
-use crate::domain::principals::PrincipalKind;
+use super::{buyer_api, catalog, cors::CorsPolicy, operator_api, route::DeclaredRoute, vendor_api};
+use crate::{config::Settings, domain::principals::PrincipalKind};
 
 /// The endpoints of paths, by path and method.
 type Endpoints = HashMap<String, HashMap<Method, BoxEndpoint<'static>>>;
@@ -63,6 +63,12 @@ static BUYER_ROUTES: RouteGroup = RouteGroup {
     add_endpoints: |endpoints| buyer_api::apis().add_routes(endpoints),
 };
 
+static OPERATOR_ROUTES: RouteGroup = RouteGroup {
+    routes: operator_api::routes,
+    declarations: || declarations(&operator_api::apis()),
+    add_endpoints: |endpoints| operator_api::apis().add_routes(endpoints),
+};
+
 /// The prefix of the APIs for teams.
 const TEAM_PREFIX: &str = "/v2";
 
@@ -94,13 +100,33 @@ pub static BUYER: Api = Api {
     spec: || spec((catalog::apis(), buyer_api::apis())),
 };
 
-/// Every API that the server has.
-pub static APIS: [&Api; 2] = [&VENDOR, &BUYER];
+/// The API for operators.
+pub static OPERATOR: Api = Api {
+    name: "operator",
+    prefix: "/operator/v1",
+    keys: PrincipalKind::Operator,
+    cors: CorsPolicy::ConfiguredOrigins,
+    title: "Data marketplace: operator API",
+    purpose: "For operators of the marketplace, and for tests: everything that happens in the market beyond what \
+              teams do themselves. An operator decides for the platform, and acts in the name of any team.",
+    demo_key: "mkt_demo_operator",
+    groups: &[&OPERATOR_ROUTES],
+    spec: || spec(operator_api::apis()),
+};
+
+/// Every API that a server can have.
+pub static APIS: [&Api; 3] = [&VENDOR, &BUYER, &OPERATOR];
 
 impl Api {
     /// Returns the API with this name.
     pub fn find(name: &str) -> Option<&'static Api> {
         APIS.into_iter().find(|api| api.name == name)
+    }
+
+    /// Returns the APIs that a server with these settings has.
+    pub fn enabled(settings: &Settings) -> Vec<&'static Api> {
+        let is_enabled = |api: &&Api| api.keys != PrincipalKind::Operator || settings.operator.enabled;
+        APIS.into_iter().filter(is_enabled).collect()
     }
 
     /// Returns the path of the OpenAPI document.

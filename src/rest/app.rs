@@ -7,13 +7,13 @@ use poem::{EndpointExt, Response, endpoint::BoxEndpoint};
 use serde_json::Value;
 
 use super::{
-    api::{self, APIS, Api},
+    api::{self, Api},
     api_documents::openapi_document,
     blobs, bundles, declarations, openapi_pages,
     route::DeclaredRoute,
     router,
 };
-use crate::config::Settings;
+use crate::{config::Settings, domain::principals::PrincipalKind};
 
 /// An endpoint that several markets share.
 pub type SharedEndpoint = Arc<BoxEndpoint<'static, Response>>;
@@ -34,7 +34,7 @@ impl App {
     /// Creates the routes of all APIs. The documents state the address and the contact of the settings. With
     /// `has_demo_keys`, pages for people contain the keys of the demo market.
     pub fn new(settings: &Settings, has_demo_keys: bool) -> App {
-        App::with_apis(settings, has_demo_keys, &APIS)
+        App::with_apis(settings, has_demo_keys, &Api::enabled(settings))
     }
 
     /// Like [`App::new`], with these APIs.
@@ -78,14 +78,16 @@ impl App {
         }
     }
 
-    /// Returns the OpenAPI document of every API.
-    pub fn documents(&self) -> Vec<&Value> {
-        self.0.apis.iter().map(|(_, document)| document).collect()
+    /// Returns the OpenAPI documents of the APIs that take this kind of keys.
+    pub fn documents(&self, keys: PrincipalKind) -> Vec<&Value> {
+        let with_keys = self.0.apis.iter().filter(|(api, _)| api.keys == keys);
+        with_keys.map(|(_, document)| document).collect()
     }
 
-    /// Returns every route, in the order in which agents see their tools.
-    pub fn routes(&self) -> Vec<DeclaredRoute> {
-        api::groups(&self.apis()).into_iter().flat_map(|group| (group.routes)()).collect()
+    /// Returns the routes of the APIs that take this kind of keys, in the order in which agents see their tools.
+    pub fn routes(&self, keys: PrincipalKind) -> Vec<DeclaredRoute> {
+        let apis: Vec<_> = self.apis().into_iter().filter(|api| api.keys == keys).collect();
+        api::groups(&apis).into_iter().flat_map(|group| (group.routes)()).collect()
     }
 
     /// Returns the endpoint of all routes. Requests must have a [`super::served_market::ServedMarket`].

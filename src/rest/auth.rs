@@ -17,8 +17,8 @@ use super::{
 use crate::{
     error::Result,
     operations::access::{
-        Authenticated, AuthenticatedTeam, Buyer, CatalogViewer, FullCatalogViewer, ListingViewer, Member,
-        Operator, Vendor,
+        ActingOperator, Authenticated, AuthenticatedTeam, Buyer, CatalogViewer, FullCatalogViewer,
+        ListingViewer, Member, Operator, Vendor,
     },
 };
 
@@ -66,6 +66,15 @@ impl Policy for Operator {
 
     async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<Operator> {
         Operator::authorize(authenticated)
+    }
+}
+
+/// Requires an operator key that permits changes.
+impl Policy for ActingOperator {
+    const REQUIRED: RequiredAccess = RequiredAccess::ActingOperator;
+
+    async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<ActingOperator> {
+        ActingOperator::authorize(authenticated)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Checks of operation declarations that the framework does not make. An invalid declaration is a bug in this
 //! program, so it stops the server at startup.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use poem::http::Method;
 use poem_openapi::registry::{MetaOperation, MetaOperationParam, MetaParamIn, MetaSchema, MetaSchemaRef};
@@ -17,7 +17,14 @@ use super::{
 /// framework does not treat declared paths as expected.
 pub fn check_declarations(apis: &[&'static Api]) {
     path_params::check();
-    let mut declaration_errors = declaration_errors(&api::groups(apis));
+    let prefixes: BTreeSet<&str> = apis.iter().map(|api| api.prefix).collect();
+    let with_prefix =
+        |prefix| apis.iter().copied().filter(|api| api.prefix == prefix).collect::<Vec<&'static Api>>();
+    // APIs with different prefixes are separate, so their operations can have the same IDs.
+    let mut declaration_errors: Vec<String> = prefixes
+        .into_iter()
+        .flat_map(|prefix| declaration_errors(&api::groups(&with_prefix(prefix))))
+        .collect();
     declaration_errors.extend(apis.iter().flat_map(|api| api_errors(api, apis)));
     assert!(
         declaration_errors.is_empty(),

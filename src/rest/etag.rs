@@ -72,9 +72,9 @@ fn set_cache_control(headers: &mut HeaderMap, is_keyed: bool) {
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static(rule));
 }
 
-/// Whether an `If-None-Match` value matches a tag, by weak comparison (RFC 9110, 13.1.2). Entries may lack
+/// Whether the value of `If-None-Match` or `If-Match` matches a tag, by weak comparison (RFC 9110, 13.1.2). Entries may lack
 /// their quotes.
-pub(super) fn matches_tag(list: &HeaderValue, tag: &HeaderValue) -> bool {
+pub fn matches_tag(list: &HeaderValue, tag: &HeaderValue) -> bool {
     let (Ok(list), Ok(tag)) = (list.to_str(), tag.to_str()) else { return false };
     // Our tags contain no comma, so an entry that contains one, and is split here, cannot match anyway.
     let is_match =

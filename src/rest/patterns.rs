@@ -28,6 +28,12 @@ pub const URL_PATTERN: &str = "^https?://[!-~]+$";
 /// A taxonomy slug.
 pub const SLUG_PATTERN: &str = "^[a-z0-9]+([_-][a-z0-9]+)*$";
 
+/// An amount of money with two decimals.
+pub const AMOUNT_PATTERN: &str = "^\\d{1,12}\\.\\d{2}$";
+
+/// An amount of money with two decimals, which may be negative.
+pub const SIGNED_AMOUNT_PATTERN: &str = "^-?\\d{1,12}\\.\\d{2}$";
+
 /// Describes a pattern in words, for messages about strings that do not match it.
 pub fn describe_pattern(pattern: &str) -> String {
     let description = match pattern {
@@ -39,6 +45,8 @@ pub fn describe_pattern(pattern: &str) -> String {
         FILE_NAME_PATTERN => "must be a file name without directories and control characters",
         CONTENT_TYPE_PATTERN => "must be a content type without parameters, such as application/zip",
         ETAG_PATTERN => "must be the ETag that uploading the part returned",
+        AMOUNT_PATTERN => "must be an amount with exactly two decimals, such as 12.50",
+        SIGNED_AMOUNT_PATTERN => "must be an amount with exactly two decimals, such as 12.50 or -12.50",
         SLUG_PATTERN => "must be a slug: lowercase letters and digits, separated by hyphens or underscores",
         _ => return format!("must match the pattern {pattern}"),
     };

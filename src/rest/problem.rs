@@ -117,6 +117,7 @@ fn error_status(error: &Error) -> StatusCode {
         | Error::QuotaExceeded(_)
         | Error::PartsMissing(_) => StatusCode::CONFLICT,
         Error::Gone(..) => StatusCode::GONE,
+        Error::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
         Error::PayloadTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         Error::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
         Error::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,

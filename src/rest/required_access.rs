@@ -22,6 +22,8 @@ pub enum RequiredAccess {
     Buyer,
     /// An operator key.
     Operator,
+    /// An operator key that permits changes.
+    ActingOperator,
 }
 
 /// Who sees a tool. Agents act for teams, so operators see none.
@@ -50,7 +52,7 @@ impl RequiredAccess {
             | RequiredAccess::CatalogAccessOrOwner
             | RequiredAccess::Vendor
             | RequiredAccess::Buyer => PrincipalKind::Team,
-            RequiredAccess::Operator => PrincipalKind::Operator,
+            RequiredAccess::Operator | RequiredAccess::ActingOperator => PrincipalKind::Operator,
         }
     }
 
@@ -64,7 +66,7 @@ impl RequiredAccess {
             | RequiredAccess::CatalogAccessOrOwner => Audience::TeamsWithRole,
             RequiredAccess::Vendor => Audience::Vendors,
             RequiredAccess::Buyer => Audience::Buyers,
-            RequiredAccess::Operator => Audience::Operators,
+            RequiredAccess::Operator | RequiredAccess::ActingOperator => Audience::Operators,
         }
     }
 }

@@ -28,4 +28,20 @@ pub enum Tag {
     Uploads,
     /// Task versions, each imported from one of the team's tasksets.
     Tasks,
+    /// Teams of the marketplace: their names, roles, tiers, and how they are paid.
+    Teams,
+    /// API keys of teams and operators, and upload grants.
+    Keys,
+    /// Purchases, offers, and what belongs to them, of all teams.
+    Sales,
+    /// Wallets, the ledger, and what moves money.
+    Money,
+    /// Quality runs of assets and listings.
+    Quality,
+    /// Tasksets with their tasks, versions, builds, and traces.
+    Tasksets,
+    /// What happened: events, the audit, and webhooks.
+    Events,
+    /// The marketplace itself: settings, facts, health, and jobs.
+    Market,
 }

@@ -8,6 +8,7 @@ use super::{
     events::{self, NewEvent},
 };
 use crate::{
+    domain::teams::TeamRowId,
     error::{Error, Result},
     string_enum::StringEnum,
 };
@@ -72,7 +73,8 @@ impl CollectedEvents {
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             let text = |column| row.get_ref(column)?.as_str().map_err(Error::internal);
-            events::append(writer, text(0)?, row.get(1)?, row.get(2)?, text(3)?, text(4)?)?;
+            let (occurred_at, team): (i64, Option<TeamRowId>) = (row.get(1)?, row.get(2)?);
+            events::append(writer, (text(0)?, occurred_at, team, text(3)?, text(4)?, None::<&str>))?;
         }
         Ok(())
     }

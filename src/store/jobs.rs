@@ -4,13 +4,74 @@
 use super::{Reader, Writer, row};
 use crate::{
     domain::{
-        jobs::{JobKind, JobSubject, LEASE_MICROS, Queue},
+        jobs::{JobKind, JobState, JobSubject, LEASE_MICROS, Queue},
+        row_ids::JobRowId,
         teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
     string_enum::StringEnum,
 };
+
+/// A job that an operator wants to change.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredJob {
+    /// Kind of work.
+    pub kind: JobKind,
+    /// Row ID of the record that the job works on, in the table that its kind implies.
+    pub subject: JobSubject,
+    /// State of the job.
+    pub state: JobState,
+}
+
+/// Returns the job with this ID: one that is queued, or one that was given up or canceled.
+pub fn find(reader: &Reader, id: JobRowId) -> Result<Option<StoredJob>> {
+    const SQL: &str = "SELECT kind, subject, iif(leased_until IS NULL, 'waiting', 'running') AS state
+         FROM jobs WHERE id = ?1
+         UNION ALL SELECT kind, subject, state FROM ended_jobs WHERE id = ?1";
+    reader.query_first(SQL, [id], |row| {
+        Ok(StoredJob {
+            kind: row::string_enum(row, "kind")?,
+            subject: row.get("subject")?,
+            state: row::string_enum(row, "state")?,
+        })
+    })
+}
+
+/// Returns the ID of the queued job of this kind and subject.
+pub fn find_queued(reader: &Reader, kind: JobKind, subject: JobSubject) -> Result<Option<JobRowId>> {
+    const SQL: &str = "SELECT id FROM jobs WHERE kind = ?1 AND subject = ?2";
+    reader.query_first(SQL, (kind.as_str(), subject), |row| row.get(0))
+}
+
+/// Lets a waiting job be due now, and forgets its earlier attempts.
+pub fn make_due(writer: &Writer, id: JobRowId, now: Timestamp) -> Result<()> {
+    const SQL: &str = "UPDATE jobs SET run_after = min(run_after, ?2), attempts = 0, interrupted_starts = 0
+         WHERE id = ?1 AND leased_until IS NULL";
+    writer.execute(SQL, (id, now.0))?;
+    Ok(())
+}
+
+/// Records that a queued job was given up or canceled. The caller deletes it.
+pub fn record_end(writer: &Writer, id: JobRowId, state: JobState, at: Timestamp) -> Result<()> {
+    const SQL: &str =
+        "INSERT OR REPLACE INTO ended_jobs (id, kind, subject, team, state, attempts, enqueued_at, ended_at)
+         SELECT id, kind, subject, team, ?2, attempts, enqueued_at, ?3 FROM jobs WHERE id = ?1";
+    writer.execute(SQL, (id, state.as_str(), at.0))?;
+    Ok(())
+}
+
+/// Forgets a job that was given up or canceled.
+pub fn forget_ended(writer: &Writer, id: JobRowId) -> Result<()> {
+    writer.execute("DELETE FROM ended_jobs WHERE id = ?1", [id])?;
+    Ok(())
+}
+
+/// Forgets the jobs that were given up or canceled before a time.
+pub fn forget_ended_before(writer: &Writer, at: Timestamp) -> Result<()> {
+    writer.execute("DELETE FROM ended_jobs WHERE ended_at < ?1", [at.0])?;
+    Ok(())
+}
 
 /// A claimed job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +90,13 @@ pub struct Job {
     pub due_at: Timestamp,
     /// Number of earlier starts that were interrupted.
     pub interrupted_starts: u32,
+}
+
+impl Job {
+    /// Returns the ID of the job.
+    pub const fn id(&self) -> JobRowId {
+        JobRowId(self.id)
+    }
 }
 
 /// Adds a job, unless one of the same kind and subject is already queued.

@@ -8,7 +8,7 @@ use super::{Reader, Writer, row, teams};
 use crate::{
     domain::{
         keys::KeyTimes,
-        principals::{KeyOwner, PrincipalKind},
+        principals::{KeyOwner, KeyScope, OperatorKey, PrincipalKind},
         row_ids::KeyRowId,
         teams::TeamRowId,
         time::Timestamp,
@@ -43,7 +43,10 @@ fn read_validity(row: &rusqlite::Row) -> rusqlite::Result<KeyValidity> {
 fn read_owner(row: &rusqlite::Row) -> rusqlite::Result<KeyOwner> {
     Ok(match row::string_enum(row, "kind")? {
         PrincipalKind::Team => KeyOwner::Team(Arc::new(teams::read_team(row)?)),
-        PrincipalKind::Operator => KeyOwner::Operator(row.get("key_id")?),
+        PrincipalKind::Operator => {
+            let scope = row::string_enum(row, "scope")?;
+            KeyOwner::Operator(OperatorKey { row_id: row.get("key_id")?, scope })
+        }
     })
 }
 
@@ -51,7 +54,7 @@ fn read_owner(row: &rusqlite::Row) -> rusqlite::Result<KeyOwner> {
 /// revoked.
 pub fn find_by_digest(reader: &Reader, digest: &[u8; 32]) -> Result<Option<(KeyOwner, KeyValidity)>> {
     let sql = format!(
-        "SELECT {}, k.id AS key_id, k.kind, k.is_fixture,
+        "SELECT {}, k.id AS key_id, k.kind, k.scope, k.is_fixture,
              iif(k.expired_at IS NULL, k.expires_at, 0) AS expires_at,
              iif(coalesce(k.revoked_at, t.closed_at) IS NULL, NULL, 0) AS revoked_at
          FROM keys k LEFT JOIN teams t ON t.id = k.team WHERE k.digest = ?1",
@@ -109,6 +112,8 @@ pub struct NewKey<'a> {
     pub id: Uuid,
     /// Row ID of the team that the key authenticates; `None` for the key of an operator.
     pub team: Option<TeamRowId>,
+    /// What the key permits. Keys of teams permit everything that their team may do.
+    pub scope: KeyScope,
     /// Name that its owner gives the key.
     pub name: &'a str,
     /// SHA-256 digest of the key.
@@ -126,8 +131,8 @@ pub struct NewKey<'a> {
 /// Inserts a key and returns its row ID.
 pub fn insert(writer: &Writer, key: &NewKey) -> Result<KeyRowId> {
     const SQL: &str =
-        "INSERT INTO keys (uuid, kind, team, name, digest, is_fixture, created_at, expires_at, revoked_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+        "INSERT INTO keys (uuid, kind, team, name, digest, is_fixture, created_at, expires_at, revoked_at, scope)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
     let kind = if key.team.is_some() { PrincipalKind::Team } else { PrincipalKind::Operator };
     let row_id = writer.insert(
         SQL,
@@ -141,19 +146,20 @@ pub fn insert(writer: &Writer, key: &NewKey) -> Result<KeyRowId> {
             key.created_at.0,
             key.expires_at.map(|at| at.0),
             key.revoked_at.map(|at| at.0),
+            key.scope.as_str(),
         ),
     )?;
     Ok(KeyRowId(row_id))
 }
 
-const TIMES: &str =
-    "SELECT id, uuid, team, name, created_at, expires_at, rotated_at, revoked_at, expired_at FROM keys";
+const TIMES: &str = "SELECT id, uuid, team, scope, name, created_at, expires_at, rotated_at, revoked_at, expired_at FROM keys";
 
-fn read_times(row: &rusqlite::Row) -> rusqlite::Result<KeyTimes> {
+pub(super) fn read_times(row: &rusqlite::Row) -> rusqlite::Result<KeyTimes> {
     Ok(KeyTimes {
         row_id: row.get("id")?,
         id: row.get("uuid")?,
         team: row.get("team")?,
+        scope: row::string_enum(row, "scope")?,
         name: row.get("name")?,
         created_at: row::time(row, "created_at")?,
         expires_at: row::optional_time(row, "expires_at")?,

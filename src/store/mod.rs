@@ -3,8 +3,10 @@
 //! SQLite runs in WAL mode, with a pool of read-only connections and one write connection. Functions take a
 //! [`Reader`] or a [`Writer`], so a write in a read transaction does not compile.
 
+pub mod adjustments;
 mod asset_rows;
 pub mod assets;
+pub mod audit;
 mod bulk_settings;
 pub mod bundle_tasks;
 pub mod bundles;
@@ -17,6 +19,7 @@ pub mod due_steps;
 pub mod earnings;
 pub mod earnings_holds;
 pub mod estimations;
+pub mod event_retention;
 pub mod events;
 pub mod exclusive_sales;
 pub mod fixture_references;
@@ -33,6 +36,7 @@ pub mod listing_bundles;
 pub mod listing_history;
 pub mod listing_quality;
 pub mod listings;
+pub mod market_facts;
 pub mod migrations;
 pub mod notifications;
 pub mod offers;
@@ -42,6 +46,7 @@ pub mod quality_checks;
 pub mod quality_reports;
 pub mod quality_runs;
 mod read_connections;
+pub mod records;
 pub mod renderings;
 mod row;
 pub mod sales;
@@ -58,12 +63,16 @@ pub mod tasksets;
 pub mod taxonomy;
 pub mod teams;
 pub mod trace_imports;
+pub mod trace_uploads;
 mod transaction;
 pub mod upload_replies;
 pub mod uploads;
 pub mod usage;
 pub mod verify;
 pub mod wallet;
+pub mod webhook_attempts;
+pub mod webhook_deliveries;
+pub mod webhooks;
 pub mod withdrawals;
 
 use std::{

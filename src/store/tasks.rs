@@ -262,7 +262,8 @@ fn traces_of_newest(
     Ok(traces)
 }
 
-fn read_task(row: &rusqlite::Row) -> rusqlite::Result<Task> {
+/// Reads a task from a row.
+pub(in crate::store) fn read_task(row: &rusqlite::Row) -> rusqlite::Result<Task> {
     Ok(Task {
         id: row.get("uuid")?,
         name: row.get("name")?,

@@ -105,7 +105,8 @@ pub fn asset_types(reader: &Reader) -> Result<Vec<AssetType>> {
     })
 }
 
-fn read_deprecation(row: &rusqlite::Row) -> rusqlite::Result<Deprecation> {
+/// Reads the announced retirement of an asset kind.
+pub(in crate::store) fn read_deprecation(row: &rusqlite::Row) -> rusqlite::Result<Deprecation> {
     Ok(Deprecation {
         deprecated_at: row::time(row, "deprecated_at")?,
         retires_at: row::time(row, "retires_at")?,

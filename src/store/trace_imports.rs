@@ -46,12 +46,16 @@ pub struct TraceImport {
     pub error: Option<String>,
 }
 
-const SELECT: &str = "SELECT i.id, i.uuid, i.taskset, u.uuid AS upload, i.size_bytes, i.status, i.requested_at,
+/// Columns of an import, of [`SOURCES`]. [`read_import`] reads them.
+pub(in crate::store) const COLUMNS: &str = "i.id, i.uuid, i.taskset, u.uuid AS upload, i.size_bytes, i.status, i.requested_at,
          i.started_at, i.finished_at, i.next_offset, i.lines_read, i.is_in_long_line, i.lines, i.inserted, i.existing, i.rejected,
-         i.problems, i.error
-     FROM trace_imports i LEFT JOIN uploads u ON u.id = i.upload";
+         i.problems, i.error";
 
-fn read_import(row: &rusqlite::Row) -> rusqlite::Result<TraceImport> {
+/// The tables of imports, with their uploads.
+pub(in crate::store) const SOURCES: &str = "trace_imports i LEFT JOIN uploads u ON u.id = i.upload";
+
+/// Reads an import from a row.
+pub(in crate::store) fn read_import(row: &rusqlite::Row) -> rusqlite::Result<TraceImport> {
     Ok(TraceImport {
         row_id: row.get("id")?,
         id: row.get("uuid")?,
@@ -107,17 +111,17 @@ pub fn discard_upload(writer: &Writer, import: TraceImportRowId) -> Result<()> {
 
 /// Returns the import with this ID.
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<TraceImport>> {
-    reader.query_first(&format!("{SELECT} WHERE i.uuid = ?1"), [id], read_import)
+    reader.query_first(&format!("SELECT {COLUMNS} FROM {SOURCES} WHERE i.uuid = ?1"), [id], read_import)
 }
 
 /// Returns the import with this row ID.
 pub fn find_by_row_id(reader: &Reader, row_id: TraceImportRowId) -> Result<Option<TraceImport>> {
-    reader.query_first(&format!("{SELECT} WHERE i.id = ?1"), [row_id], read_import)
+    reader.query_first(&format!("SELECT {COLUMNS} FROM {SOURCES} WHERE i.id = ?1"), [row_id], read_import)
 }
 
 /// Returns the newest imports of a taskset, newest first.
 pub fn list_newest(reader: &Reader, taskset: TasksetRowId, limit: usize) -> Result<Vec<TraceImport>> {
-    let sql = format!("{SELECT} WHERE i.taskset = ?1 ORDER BY i.id DESC LIMIT ?2");
+    let sql = format!("SELECT {COLUMNS} FROM {SOURCES} WHERE i.taskset = ?1 ORDER BY i.id DESC LIMIT ?2");
     reader.query_all(&sql, (taskset, limit as i64), read_import)
 }
 

@@ -21,6 +21,20 @@ pub fn find_corruption(reader: &Reader) -> Result<Vec<String>> {
     Ok(found)
 }
 
+/// Returns a description of each stored number of records that differs from the records.
+pub fn find_miscounted_records(reader: &Reader) -> Result<Vec<String>> {
+    const SQL: &str = "SELECT kind, state FROM (
+             SELECT * FROM record_counts WHERE count <> 0 EXCEPT SELECT * FROM counted_records
+         )
+         UNION SELECT kind, state FROM (
+             SELECT * FROM counted_records EXCEPT SELECT * FROM record_counts
+         )";
+    reader.query_all(SQL, [], |row| {
+        let (kind, state): (String, String) = (row.get(0)?, row.get(1)?);
+        Ok(format!("the stored number of records of the kind {kind} in the state {state} is wrong"))
+    })
+}
+
 /// Returns a description of each inconsistency of the ledger: entries that do not sum to zero, and stored balances
 /// and holds that differ from what the postings say.
 pub fn find_ledger_inconsistencies(reader: &Reader) -> Result<Vec<String>> {

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use crate::{
     domain::{
-        principals::{KeyOwner, Principal},
+        keys::KeyStatus,
+        principals::{KeyOwner, KeyScope, OperatorKey, Principal},
         row_ids::KeyRowId,
         teams::Team,
     },
     error::{Error, Result},
     market::{Market, Reader, Requester},
+    store,
 };
 
 /// Proof of a valid API key of any kind.
@@ -26,12 +28,16 @@ pub struct AuthenticatedTeam {
     requester: Requester,
 }
 
-/// Proof of a valid operator key.
+/// Proof of a valid operator key, with which an operator reads.
 #[derive(Clone, Debug)]
 pub struct Operator {
-    key: KeyRowId,
+    key: OperatorKey,
     requester: Requester,
 }
+
+/// Proof of a valid operator key that permits changes.
+#[derive(Clone, Debug)]
+pub struct ActingOperator(Operator);
 
 impl Authenticated {
     /// Authenticates an API key. A cached key costs no database read. `requester` is the client that sent the
@@ -48,6 +54,13 @@ impl Authenticated {
         };
         let requester = requester.into_principal(key.owner.principal());
         Ok(Authenticated { owner: key.owner.clone(), requester })
+    }
+
+    /// Returns the proof for a request of a command on the data directory, which acts as an operator without a key. Code
+    /// that serves requests of others must not call it, which a test of the layers checks.
+    pub fn of_local_command(request_id: &str) -> Authenticated {
+        let owner = KeyOwner::Operator(OperatorKey::LOCAL_COMMAND);
+        Authenticated { owner, requester: Requester::process().with_request_id(request_id) }
     }
 
     /// Returns who the key acts for.
@@ -100,11 +113,52 @@ impl Operator {
 
     /// Returns the principal: the operator key.
     pub const fn principal(&self) -> Principal {
-        Principal::Operator(self.key)
+        Principal::Operator(self.key.row_id)
+    }
+
+    /// Checks that the key has neither expired nor been revoked since it was authenticated, for work that takes
+    /// longer than a request. It does not count as a use of the key.
+    pub fn check_still_valid(&self, reader: &Reader) -> Result<()> {
+        let key = store::keys::find_by_row_id(reader.rows, self.key.row_id)?;
+        match key {
+            Some(key) if matches!(key.status(reader.now), KeyStatus::Active | KeyStatus::Rotated) => Ok(()),
+            _ => Err(Error::Unauthorized(
+                "This API key was revoked or has expired. Use another operator key.".to_owned(),
+            )),
+        }
     }
 
     /// Returns the requester of the operator's reads and writes.
     pub fn requester(&self) -> Requester {
         self.requester.clone()
+    }
+}
+
+impl ActingOperator {
+    /// Checks that the key is an operator key that permits changes.
+    pub fn authorize(authenticated: Authenticated) -> Result<ActingOperator> {
+        let operator = Operator::authorize(authenticated)?;
+        match operator.key.scope {
+            KeyScope::All => Ok(ActingOperator(operator)),
+            KeyScope::Read => {
+                let message = "This operator key may only read. Use one whose scope is `all`.";
+                Err(Error::Forbidden(message.to_owned()))
+            }
+        }
+    }
+
+    /// Returns the row ID of the key; none for a command on the data directory.
+    pub fn key(&self) -> Option<KeyRowId> {
+        Some(self.0.key.row_id).filter(|key| *key != OperatorKey::LOCAL_COMMAND.row_id)
+    }
+
+    /// Returns the principal: the operator key.
+    pub const fn principal(&self) -> Principal {
+        self.0.principal()
+    }
+
+    /// Returns the requester of the operator's reads and writes.
+    pub fn requester(&self) -> Requester {
+        self.0.requester()
     }
 }

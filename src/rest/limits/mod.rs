@@ -149,9 +149,13 @@ impl RequestLimits {
             Some(request_limits) => Some(request_limits.0.cost.clone()),
             None => request_id::cost_meter(request),
         };
-        match cost {
+        let requester = match cost {
             Some(cost) => Requester::new(WorkOwner::Client(network), cost),
             None => Requester::unmetered(WorkOwner::Client(network)),
+        };
+        match request.data::<RequestId>() {
+            Some(id) => requester.with_request_id(id.as_str()),
+            None => requester,
         }
     }
 

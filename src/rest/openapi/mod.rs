@@ -7,6 +7,7 @@
 
 mod document_operations;
 mod error_responses;
+mod event_schemas;
 pub mod examples;
 mod links;
 mod parameters;
@@ -15,12 +16,7 @@ mod schemas;
 use serde_json::{Map, Value, json};
 
 use self::document_operations::operations;
-use super::{
-    api::Api,
-    auth,
-    limits::Budget,
-    route::{DeclaredRoute, RouteAttributes},
-};
+use super::{api::Api, auth, limits::Budget, route::DeclaredRoute};
 use crate::{config::ContactSettings, domain::principals::PrincipalKind, string_enum::StringEnum};
 
 /// The OpenAPI version: the last one in which `nullable` has the meaning that clients expect.
@@ -43,13 +39,14 @@ pub fn generate_document(api: &Api, base_url: &str) -> Value {
         let attributes = &*route;
         operation.insert("x-budget".to_owned(), json!(attributes.budget.as_str()));
         parameters::expand_structs(operation, &schemas, &route);
-        add_examples(operation, attributes);
+        add_examples(operation, &route);
         error_responses::add_responses(operation);
     }
     links::add_links(&mut document, &routes);
     remove_unused_tags(&mut document);
     error_responses::add_components(&mut document, api.keys);
     describe_keys(&mut document, api.keys);
+    event_schemas::add_data_of_types(&mut document);
     schemas::complete_schemas(&mut document);
     document
 }
@@ -124,11 +121,11 @@ fn remove_unused_tags(document: &mut Value) {
 }
 
 /// Adds an example response of the demo market, and an example request body, to an operation that has any.
-fn add_examples(operation: &mut Map<String, Value>, attributes: &RouteAttributes) {
-    if let (Some(body), Some(example)) = (operation.get_mut("requestBody"), attributes.body_example) {
+fn add_examples(operation: &mut Map<String, Value>, route: &DeclaredRoute) {
+    if let (Some(body), Some(example)) = (operation.get_mut("requestBody"), route.body_example) {
         body["content"][error_responses::JSON]["example"] = example();
     }
-    let Some(example) = examples::example_response(attributes.operation) else {
+    let Some(example) = examples::example_response(route) else {
         return;
     };
     let responses = operation.get_mut("responses").and_then(Value::as_object_mut).into_iter().flatten();

@@ -16,7 +16,7 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
-        route::{Call, Contract, Path, Route, Target, Tool},
+        route::{Call, Contract, Path, Route, RouteAttributes, Target, Tool},
     },
 };
 

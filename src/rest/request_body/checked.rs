@@ -8,12 +8,23 @@ use poem_openapi::{
 };
 use serde_json::Value;
 
-use crate::{domain::inventory::Change, rest::schema_marks::OMITTABLE_MARK};
+use crate::{
+    domain::inventory::Change,
+    error::{Error, Result},
+    rest::schema_marks::OMITTABLE_MARK,
+};
 
 /// A required field or an element of an array: `None` if it is missing or violates its schema. Then the body
 /// has a problem there. The document shows the type itself.
 #[derive(Clone, Debug, Default)]
 pub struct Checked<T, const IS_REQUIRED: bool = true>(pub Option<T>);
+
+impl<T> Checked<T> {
+    /// Returns the value of a body without problems.
+    pub fn into_valid(self) -> Result<T> {
+        self.0.ok_or_else(|| Error::internal("a body without problems lacks a required field"))
+    }
+}
 
 /// A field that may be omitted but not null: `None` if it is omitted or violates its schema.
 pub type Omittable<T> = Checked<T, false>;

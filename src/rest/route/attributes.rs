@@ -5,6 +5,7 @@ use std::ops::Deref;
 use serde_json::Value;
 
 use super::{contract::Contract, tool::Tool};
+use crate::domain::{events::EventType, listings::Actor};
 use crate::rest::{auth::Policy, limits::Budget, required_access::RequiredAccess};
 
 /// A route: its access requirement and its attributes.
@@ -83,8 +84,20 @@ pub struct RouteAttributes {
     pub links: &'static [Link],
     /// How agents call the operation. Operations that change something have no tool.
     pub tool: Tool,
+    /// What an operation of the operator API does; none for other operations and those that change nothing.
+    pub effect: Option<Effect>,
     /// What the contract tests must know.
     pub contract: Contract,
+}
+
+/// What an operation of the operator API does, for its documentation.
+#[derive(Clone, Copy, Debug)]
+pub struct Effect {
+    /// Who acts, as histories show it: a team does what a team could do itself, the platform what an operator
+    /// decides.
+    pub actor: Actor,
+    /// The events that the operation may append.
+    pub events: &'static [EventType],
 }
 
 /// An ID in the response that another operation takes.
@@ -115,6 +128,7 @@ impl RouteAttributes {
             parameter_examples: &[],
             links: &[],
             tool,
+            effect: None,
             contract,
         }
     }
@@ -168,6 +182,7 @@ impl RouteAttributes {
             parameter_examples: &[],
             links: &[],
             tool: Tool::Excluded("it changes something"),
+            effect: None,
             contract,
         }
     }
@@ -179,6 +194,12 @@ impl RouteAttributes {
         parameter_examples: &'static [(&'static str, &'static str)],
     ) -> RouteAttributes {
         RouteAttributes { parameter_examples, ..self }
+    }
+
+    /// Sets what an operation of the operator API does.
+    #[must_use]
+    pub const fn with_effect(self, actor: Actor, events: &'static [EventType]) -> RouteAttributes {
+        RouteAttributes { effect: Some(Effect { actor, events }), ..self }
     }
 
     /// Sets IDs in the response that other operations take, beyond those that follow from the paths.

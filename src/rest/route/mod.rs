@@ -11,7 +11,7 @@ mod path;
 mod tool;
 
 pub use super::required_access::{Audience, RequiredAccess};
-pub use attributes::{Deadline, DeclaredRoute, Link, Repeatability, Route, RouteAttributes};
+pub use attributes::{Deadline, DeclaredRoute, Effect, Link, Repeatability, Route, RouteAttributes};
 pub use call::{Call, NoQuery};
 pub use contract::{Contract, Pages, Target};
 pub use path::Path;

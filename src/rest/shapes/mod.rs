@@ -1,6 +1,8 @@
 //! JSON types that several route files share. They define both the JSON and its schema in the documents.
 
+mod amounts;
 pub mod assets;
+pub mod events;
 pub mod limit_offset;
 pub mod listing_pages;
 pub mod listings;
@@ -10,4 +12,5 @@ pub mod strings;
 pub mod taxonomy;
 mod time;
 
-pub use time::{CalendarDay, UtcTime};
+pub use amounts::{Amount, Money, SignedAmount};
+pub use time::{CalendarDay, RequestTime, UtcTime};

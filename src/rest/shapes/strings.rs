@@ -55,6 +55,26 @@ string_type! {
     GroupName, 1..=120, LINE_PATTERN
 }
 string_type! {
+    /// Name of a team.
+    TeamName, 1..=120, LINE_PATTERN
+}
+string_type! {
+    /// Name of an API key, for instance its purpose.
+    KeyName, 1..=120, LINE_PATTERN
+}
+string_type! {
+    /// An explanation for a team.
+    Note, 1..=2_000, MULTILINE_PATTERN
+}
+string_type! {
+    /// How a team is paid, in words.
+    PayoutSetup, 0..=2_000, MULTILINE_PATTERN
+}
+string_type! {
+    /// An HTTPS URL of an image.
+    AvatarUrl, 9..=2_000, URL_PATTERN
+}
+string_type! {
     /// A domain that the taxonomy does not have, in words.
     OtherDomain, 1..=200, LINE_PATTERN
 }
@@ -67,12 +87,45 @@ string_type! {
     RepositoryFullName, 3..=200, REPOSITORY_PATTERN
 }
 string_type! {
+    /// Path of a file or directory in a repository or archive.
+    DataPath, 1..=4_096, LINE_PATTERN
+}
+string_type! {
     /// An HTTP or HTTPS URL.
     Url, 8..=2_000, URL_PATTERN
 }
 string_type! {
+    /// The URL of a webhook: https, or http for private addresses.
+    WebhookUrl, 8..=2_048, URL_PATTERN
+}
+string_type! {
+    /// What the owner of a webhook says about it.
+    WebhookDescription, 0..=500, MULTILINE_PATTERN
+}
+string_type! {
     /// A taxonomy slug.
     Slug, 1..=60, SLUG_PATTERN
+}
+
+string_type! {
+    /// Display name of a domain or tag.
+    Label, 1..=120, LINE_PATTERN
+}
+string_type! {
+    /// One or more sentences on one line.
+    Sentence, 1..=2_000, LINE_PATTERN
+}
+string_type! {
+    /// A request of a buyer in one sentence.
+    Overview, 1..=500, LINE_PATTERN
+}
+string_type! {
+    /// A free-form tag.
+    FreeTag, 1..=60, LINE_PATTERN
+}
+string_type! {
+    /// A name on one line, such as that of a taskset.
+    Name, 1..=200, LINE_PATTERN
 }
 
 string_type! {

@@ -58,3 +58,29 @@ impl Scalar for CalendarDay {
 }
 
 impl_scalar!(CalendarDay);
+
+/// A point in time in a request: RFC 3339, with any offset and up to nine decimals of a second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestTime(pub Timestamp);
+
+impl Scalar for RequestTime {
+    fn schema() -> MetaSchema {
+        MetaSchema {
+            pattern: Some(
+                r"^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$".to_owned(),
+            ),
+            ..MetaSchema::new_with_format("string", "date-time")
+        }
+    }
+
+    fn parse_value(value: &Value) -> Result<Self, String> {
+        let parsed = value.as_str().and_then(Timestamp::parse);
+        parsed.map(RequestTime).ok_or_else(|| "expected RFC 3339, as in 2026-03-01T09:00:00.000Z".to_owned())
+    }
+
+    fn to_value(&self) -> Value {
+        Value::String(self.0.to_string())
+    }
+}
+
+impl_scalar!(RequestTime);

@@ -59,6 +59,11 @@ impl<'a> DataProgress<'a> {
         DataProgress { archive_error: Some(reason), ..progress }
     }
 
+    /// The copy is pending.
+    pub const fn pending() -> DataProgress<'a> {
+        DataProgress::new(ArtifactStatus::Pending, ArtifactStatus::Pending)
+    }
+
     /// The copy is running.
     pub const fn copying() -> DataProgress<'a> {
         DataProgress::new(ArtifactStatus::Running, ArtifactStatus::Pending)

@@ -15,13 +15,18 @@ use crate::{
     string_enum::StringEnum,
 };
 
-const COLUMNS: &str = "o.id, o.uuid, o.kind, o.owner, t.uuid, t.name, t.avatar_url, o.title, o.description,
+/// Columns of an opportunity, of [`SOURCES`]. [`read_opportunity`] reads them.
+pub(in crate::store) const COLUMNS: &str = "o.id, o.uuid, o.kind, o.owner, t.uuid, t.name, t.avatar_url, o.title, o.description,
     o.status, o.accepted_asset_types, o.metadata, o.visibility_mode, o.created_at, o.updated_at, o.deadline, o.closed_at,
     o.evaluation_date,
     (SELECT json_group_array(lower(hex(x.uuid))) FROM opportunity_exclusions e JOIN teams x ON x.id = e.team
      WHERE e.opportunity = o.id)";
 
-fn read_opportunity(row: &rusqlite::Row) -> rusqlite::Result<Opportunity> {
+/// The tables of opportunities, with their owners.
+pub(in crate::store) const SOURCES: &str = "opportunities o JOIN teams t ON t.id = o.owner";
+
+/// Reads an opportunity from the first columns of a row.
+pub(in crate::store) fn read_opportunity(row: &rusqlite::Row) -> rusqlite::Result<Opportunity> {
     let mut columns = row::ColumnIndexes::default();
     // Struct fields are evaluated in source order, which must match the order of the columns.
     Ok(Opportunity {
@@ -119,16 +124,19 @@ pub fn list_by_owner(
     Ok((items, reader.query_one(&count, (owner, kind, status), |row| row.get(0))?))
 }
 
-const BID_COLUMNS: &str =
+/// Columns of a bid, of [`BID_SOURCES`]. [`read_bid`] reads them.
+pub(in crate::store) const BID_COLUMNS: &str =
     "b.id, b.uuid, o.uuid, b.team, t.uuid, b.num_tasks, b.status, b.created_at, b.updated_at, b.attachments,
     b.completed_at, b.expected_timeline_days, b.platform_events, b.vendor_events,
     (SELECT json_group_array(json_array(lower(hex(s.uuid)), s.name))
      FROM json_each(b.delivery_tasksets) j JOIN tasksets s ON s.id = j.value)";
 
-const BID_SOURCES: &str =
+/// The tables of bids, with their opportunities and vendors.
+pub(in crate::store) const BID_SOURCES: &str =
     "project_bids b JOIN opportunities o ON o.id = b.opportunity JOIN teams t ON t.id = b.team";
 
-fn read_bid(row: &rusqlite::Row) -> rusqlite::Result<Bid> {
+/// Reads a bid from the first columns of a row.
+pub(in crate::store) fn read_bid(row: &rusqlite::Row) -> rusqlite::Result<Bid> {
     let mut columns = row::ColumnIndexes::default();
     // Struct fields are evaluated in source order, which must match the order of the columns.
     Ok(Bid {

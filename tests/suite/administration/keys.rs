@@ -1,7 +1,7 @@
 //! The lives of API keys: creation, expiry, rotation, and revocation.
 
 use marketplace::{
-    domain::time::Timestamp,
+    domain::{principals::KeyScope, time::Timestamp},
     error::{Error, Result},
     operations::keys,
 };
@@ -121,13 +121,15 @@ fn revoked_key_does_not_expire() {
 fn operator_keys_are_rotated_alike_and_belong_to_no_team() {
     let market = small_market(&[]);
     let (id, _) =
-        write(&market, |writer| keys::create_for_operator(writer, platform(), "desk", None)).unwrap();
+        write(&market, |writer| keys::create_for_operator(writer, platform(), "desk", KeyScope::All, None))
+            .unwrap();
     let (_, key) = rotate(&market, id).unwrap();
     assert!(key.starts_with("mkt_op_"), "{key}");
     let found = events(&market, &["key."]);
     assert!(found.len() == 3 && found.iter().all(|event| !event.has_team));
-    let create =
-        |name: &str| write(&market, |writer| keys::create_for_operator(writer, platform(), name, None));
+    let create = |name: &str| {
+        write(&market, |writer| keys::create_for_operator(writer, platform(), name, KeyScope::All, None))
+    };
     for name in ["", "a\nb", &"x".repeat(121)] {
         assert_eq!(problems(create(name)).len(), 1, "{name:?}");
     }

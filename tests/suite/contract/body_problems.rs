@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::cases::VENDOR;
 use crate::harness::{
     BASE, TestMarket, TestResponse,
-    documents::{Document, documents},
+    documents::{Document, documents, documents_of_teams, vendor_document},
     records::{self, demo_records},
 };
 
@@ -68,7 +68,7 @@ impl Case {
     }
 
     pub fn method(&self) -> &'static str {
-        let operation = documents().iter().find_map(|document| document.operation(self.operation));
+        let operation = vendor_document().operation(self.operation);
         if operation.unwrap().method == "PATCH" { "PATCH" } else { "POST" }
     }
 
@@ -244,8 +244,8 @@ pub async fn send(market: &TestMarket, method: &str, path: &str, body: String) -
 async fn all_problems_of_a_body_are_reported_in_its_order() {
     let market = TestMarket::demo();
     let cases = cases(&market).await;
-    let with_body: BTreeSet<&str> = documents()
-        .iter()
+    let with_body: BTreeSet<&str> = documents_of_teams()
+        .into_iter()
         .flat_map(Document::operations)
         .filter(|operation| operation.takes_body())
         .map(|operation| operation.id.as_str())

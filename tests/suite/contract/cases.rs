@@ -2,14 +2,16 @@
 
 use std::sync::OnceLock;
 
-use marketplace::rest::{self, route::DeclaredRoute};
+use marketplace::domain::principals::PrincipalKind;
+use marketplace::rest::{self, APIS, route::DeclaredRoute};
 use serde_json::Value;
 
 pub use marketplace::rest::route::RequiredAccess;
 
 use super::targets;
 use crate::harness::{
-    documents::{Operation, documents},
+    TestResponse,
+    documents::{Document, Operation, documents},
     records::{self, demo_records, is_published, key},
 };
 
@@ -24,6 +26,11 @@ pub const VENDOR: &str = "mkt_demo_vendor";
 pub const BOTH: &str = "mkt_demo_both";
 /// Key of a vendor without catalog access.
 pub const LOCKED_VENDOR: &str = "mkt_demo_locked";
+
+/// Key of an operator.
+pub const OPERATOR: &str = "mkt_demo_operator";
+/// Key of an operator who only reads.
+pub const READING_OPERATOR: &str = "mkt_demo_operator_read";
 
 /// Keys of teams with catalog access.
 pub const TEAMS_WITH_CATALOG_ACCESS: [&str; 7] = [
@@ -64,15 +71,33 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
 }
 
 impl Case {
-    /// Returns the case of an operation.
+    /// Returns the case of an operation of the teams' APIs.
     pub fn for_operation(operation: &str) -> &'static Case {
-        cases().find(|case| case.operation == operation).unwrap_or_else(|| panic!("{operation} has no route"))
+        let mut of_teams = cases().filter(|case| case.access.key_kind() == PrincipalKind::Team);
+        of_teams
+            .find(|case| case.operation == operation)
+            .unwrap_or_else(|| panic!("{operation} has no route"))
     }
 
     /// Returns the operation in the first document that has it.
     pub fn documented(&self) -> &'static Operation {
-        let found = documents().iter().find_map(|document| document.operation(self.operation));
+        let found = self.documents().find_map(|document| document.operation(self.operation));
         found.unwrap_or_else(|| panic!("{} is in no document", self.operation))
+    }
+
+    /// Returns the documents of the APIs that take the keys of the operation's callers.
+    pub fn documents(&self) -> impl Iterator<Item = &'static Document> {
+        let keys = self.access.key_kind();
+        APIS.iter().zip(documents()).filter(move |(api, _)| api.keys == keys).map(|(_, document)| document)
+    }
+
+    /// Asserts that a response matches each document that has the operation.
+    pub fn assert_matches_documents(&self, response: &TestResponse) {
+        for document in self.documents() {
+            if let Some(operation) = document.operation(self.operation) {
+                document.assert_valid(operation, response);
+            }
+        }
     }
 
     /// Returns the path of the first successful request, without its query.
@@ -115,8 +140,8 @@ impl Case {
         match self.access {
             RequiredAccess::Vendor => &VENDORS,
             RequiredAccess::Buyer => &BUYERS,
-            // The demo market has no operator keys.
-            RequiredAccess::Operator => &[],
+            RequiredAccess::Operator => &[OPERATOR, READING_OPERATOR],
+            RequiredAccess::ActingOperator => &[OPERATOR],
             _ => &TEAMS_WITH_CATALOG_ACCESS,
         }
     }

@@ -2,14 +2,11 @@
 
 use marketplace::{
     config::ContactSettings,
-    rest::{self, APIS},
+    rest::{self, APIS, example_key},
 };
 use serde_json::{Map, Value};
 
-use crate::harness::{
-    self, BASE,
-    documents::{Document, documents},
-};
+use crate::harness::{self, BASE};
 
 /// The file with the example responses, which is compiled into the program.
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/rest/examples.json");
@@ -69,15 +66,20 @@ async fn examples_are_real_responses() {
         );
     }
     for row in super::cases::cases() {
-        if row.documented().method == "GET" && !examples.contains_key(row.operation) {
+        let name = example_key(&row.route);
+        if row.documented().method == "GET" && !examples.contains_key(&name) {
             let (key, path) = row.ok_requests().swap_remove(0);
-            examples
-                .insert(row.operation.to_owned(), shorten_arrays(harness::demo().get(key, &path).await.ok()));
+            examples.insert(name, shorten_arrays(harness::demo().get(key, &path).await.ok()));
         }
     }
     for (operation, response) in super::write_operations::call_write_operations().await {
         if !response.is_null() {
             examples.insert(operation, shorten_arrays(response));
+        }
+    }
+    for (operation, response) in super::operator_operations::call_operator_operations().await {
+        if !response.is_null() {
+            examples.insert(format!("operator/{operation}"), shorten_arrays(response));
         }
     }
     let mut text = serde_json::to_string_pretty(&examples).unwrap();
@@ -89,9 +91,8 @@ async fn examples_are_real_responses() {
         std::fs::read_to_string(EXAMPLES).unwrap() == text,
         "src/rest/examples.json differs from the responses of the demo market; run with EXAMPLES_UPDATE=1"
     );
-    for operation in
-        documents().iter().flat_map(Document::operations).filter(|operation| operation.method != "DELETE")
-    {
-        assert!(examples.contains_key(&operation.id), "{} has no example", operation.id);
+    for row in super::cases::cases().filter(|row| row.documented().method != "DELETE") {
+        let name = example_key(&row.route);
+        assert!(examples.contains_key(&name), "{name} has no example");
     }
 }

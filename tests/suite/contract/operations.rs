@@ -3,26 +3,20 @@
 
 use std::collections::BTreeSet;
 
-use marketplace::rest::APIS;
+use marketplace::{domain::principals::PrincipalKind, rest::APIS};
 use poem::http::Method;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::cases::{BUYER, Case, LOCKED_VENDOR, RequiredAccess, TEAMS_WITH_CATALOG_ACCESS, VENDOR, cases};
+use super::cases::{
+    BUYER, Case, LOCKED_VENDOR, OPERATOR, READING_OPERATOR, RequiredAccess, TEAMS_WITH_CATALOG_ACCESS,
+    VENDOR, cases,
+};
 use crate::harness::{
     TestResponse, demo,
-    documents::{Document, documents},
+    documents::documents,
     records::{self, demo_records},
 };
-
-/// Asserts that a response matches each document that has the operation.
-fn assert_matches_documents(operation: &str, response: &TestResponse) {
-    for document in documents() {
-        if let Some(operation) = document.operation(operation) {
-            document.assert_valid(operation, response);
-        }
-    }
-}
 
 /// Calls an operation and asserts the status, the error code, and a body that matches the documents.
 async fn assert_error(
@@ -47,7 +41,7 @@ async fn assert_error(
     if status != 422 {
         assert_eq!(response.json()["error"]["request_id"], response.header("x-request-id"), "{description}");
     }
-    assert_matches_documents(row.operation, &response);
+    row.assert_matches_documents(&response);
     response
 }
 
@@ -62,11 +56,14 @@ async fn assert_error_for(row: &Case, key: &str, path: &str, status: u16, code: 
 
 #[test]
 fn every_operation_has_exactly_one_case() {
-    let documented: BTreeSet<String> =
-        documents().iter().flat_map(Document::operations).map(|operation| operation.id.clone()).collect();
-    let rows: BTreeSet<String> = cases().map(|row| row.operation.to_owned()).collect();
-    assert_eq!(documented, rows);
-    assert_eq!(super::cases::cases().count(), rows.len(), "an operation has more than one row");
+    for (api, document) in APIS.iter().zip(documents()) {
+        let documented: BTreeSet<&str> =
+            document.operations().iter().map(|operation| operation.id.as_str()).collect();
+        let of_api: Vec<&str> = api.routes().iter().map(|route| route.operation).collect();
+        let rows: BTreeSet<&str> = of_api.iter().copied().collect();
+        assert_eq!(documented, rows, "{}", api.name);
+        assert_eq!(of_api.len(), rows.len(), "{} has an operation with more than one row", api.name);
+    }
 }
 
 #[tokio::test]
@@ -145,13 +142,13 @@ async fn team_without_role_or_nda_is_rejected() {
             let code = match row.access {
                 RequiredAccess::Vendor if key == "mkt_demo_buyer_no_nda" => "marketplace_role_required",
                 RequiredAccess::Buyer if key == "mkt_demo_no_nda" => "marketplace_role_required",
-                RequiredAccess::Operator => "operator_required",
+                RequiredAccess::Operator | RequiredAccess::ActingOperator => "operator_required",
                 _ => code,
             };
             if row.access == RequiredAccess::ValidKey {
                 let response = demo().get(key, &path).await;
                 assert_eq!(response.status, 200, "{path} with {key}");
-                assert_matches_documents(row.operation, &response);
+                row.assert_matches_documents(&response);
                 continue;
             }
             assert_error_for(row, key, &path, 403, code).await;
@@ -182,16 +179,16 @@ async fn locked_team_gets_only_the_unfiltered_first_page_and_own_listings() {
     for row in cases() {
         let path = row.path();
         match row.access {
-            RequiredAccess::Vendor | RequiredAccess::Buyer | RequiredAccess::Operator => {}
+            RequiredAccess::Vendor
+            | RequiredAccess::Buyer
+            | RequiredAccess::Operator
+            | RequiredAccess::ActingOperator => {}
             RequiredAccess::ValidKey | RequiredAccess::Member => {
-                assert_matches_documents(row.operation, &assert_ok(LOCKED_VENDOR, &path).await);
+                row.assert_matches_documents(&assert_ok(LOCKED_VENDOR, &path).await);
             }
             RequiredAccess::MemberFirstPage => {
                 for query in ["", "?limit=5", "?sort=recommended", "?sort=recommended&limit=100"] {
-                    assert_matches_documents(
-                        row.operation,
-                        &assert_ok(LOCKED_VENDOR, &format!("{path}{query}")).await,
-                    );
+                    row.assert_matches_documents(&assert_ok(LOCKED_VENDOR, &format!("{path}{query}")).await);
                 }
                 for name in
                     row.documented().query.iter().filter(|name| !["limit", "sort"].contains(&name.as_str()))
@@ -243,7 +240,7 @@ async fn locked_team_gets_only_the_unfiltered_first_page_and_own_listings() {
                     if path.contains("/tasksets/") {
                         assert_error_for(row, LOCKED_VENDOR, &path, 404, "not_found").await;
                     } else {
-                        assert_matches_documents(row.operation, &assert_ok(LOCKED_VENDOR, &path).await);
+                        row.assert_matches_documents(&assert_ok(LOCKED_VENDOR, &path).await);
                     }
                 }
             }
@@ -359,7 +356,7 @@ async fn vendor_and_buyer_routes_require_their_role() {
                 RequiredAccess::Buyer => api.name == "buyer",
                 _ => row.access.key_kind() == api.keys,
             };
-            let documented = document.operation(row.operation);
+            let documented = document.operation(row.operation).filter(|_| row.access.key_kind() == api.keys);
             assert_eq!(documented.is_some(), expected, "{} in {}", row.operation, api.name);
             assert!(documented.is_none_or(|operation| api.has_path(&operation.path)), "{}", row.operation);
         }
@@ -381,7 +378,7 @@ async fn successful_responses_match_their_schemas() {
         let requests = row.ok_requests();
         assert!(!requests.is_empty(), "{} has no request that succeeds", row.operation);
         for (key, path_of_url) in requests {
-            assert_matches_documents(row.operation, &assert_ok(key, &path_of_url).await);
+            row.assert_matches_documents(&assert_ok(key, &path_of_url).await);
         }
     }
 }
@@ -427,4 +424,21 @@ fn requested_listings_cover_all_kinds_and_stages() {
     assert!(
         TEAMS_WITH_CATALOG_ACCESS.iter().all(|key| !demo_records().is_locked(demo_records().team_of(key)))
     );
+}
+
+#[tokio::test]
+async fn operations_of_operators_require_an_operator_key_that_permits_them() {
+    for row in cases().filter(|row| row.access.key_kind() == PrincipalKind::Operator) {
+        for path in [row.path(), format!("{}?zzz=1", row.path()), path_with_ids(row, "not-an-id")] {
+            for key in [VENDOR, BUYER, "mkt_demo_no_role"] {
+                assert_error_for(row, key, &path, 403, "operator_required").await;
+            }
+            if row.access == RequiredAccess::ActingOperator {
+                assert_error_for(row, READING_OPERATOR, &path, 403, "forbidden").await;
+            }
+        }
+    }
+    for row in cases().filter(|row| row.access.key_kind() == PrincipalKind::Team) {
+        assert_error_for(row, OPERATOR, &row.path(), 403, "marketplace_role_required").await;
+    }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{
     TestMarket,
-    documents::{Document, documents},
+    documents::{Document, documents_of_teams},
     records::{demo_records, key, texts},
 };
 
@@ -258,7 +258,7 @@ impl Reader<'_> {
 
 #[test]
 fn all_ids_of_the_documents_are_known() {
-    for document in documents() {
+    for document in documents_of_teams() {
         for operation in document.operations().iter().filter(|operation| operation.method == "GET") {
             for id in document.id_fields(operation.success_schema()) {
                 match details(&id.schema, &id.field) {
@@ -291,7 +291,8 @@ async fn every_received_id_leads_to_its_details() {
     for team in members {
         let has_role = |role: &str| texts(&team["roles"]).any(|own| own == role);
         // An API has the name of the role that its callers have.
-        let documents = documents().iter().zip(rest::APIS).filter(|(_, api)| has_role(api.name));
+        let documents =
+            documents_of_teams().into_iter().zip(rest::APIS).filter(|(_, api)| has_role(api.name));
         let mut reader = Reader {
             market: &market,
             key: key_of(team),

@@ -21,7 +21,7 @@ const FREE_FORM_FIELDS: [&str; 7] = [
     "extra_columns",
 ];
 
-fn openapi_documents() -> [Value; 2] {
+fn openapi_documents() -> [Value; 3] {
     APIS.map(|api| serde_json::from_str(&rest::openapi_json(api, BASE, &ContactSettings::default())).unwrap())
 }
 

@@ -1,7 +1,10 @@
 //! The records of the demo market that the path of a route may identify: those that a team may see, and all
 //! others.
 
-use marketplace::{clock::fixture_record_id, rest::route::Target};
+use marketplace::{
+    clock::{fixture_record_id, stopped_record_id},
+    rest::route::Target,
+};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -11,16 +14,28 @@ use crate::harness::records::{self, demo_records, key, texts};
 /// Returns the IDs for the parameters of a path: of records that the team with this key may see, or of all
 /// others and of none.
 pub fn ids(target: Target, secret: &str, is_visible: bool) -> Vec<Vec<String>> {
+    match target {
+        Target::RecordOf(collection) => return any_record(collection, is_visible),
+        Target::Record(collection, key) => {
+            let id = if is_visible { fixture_record_id(collection, key) } else { Uuid::nil() };
+            return vec![vec![id.to_string()]];
+        }
+        Target::Created(collection) => {
+            let id = if is_visible { stopped_record_id(collection, 0) } else { Uuid::nil() };
+            return vec![vec![id.to_string()]];
+        }
+        Target::LedgerEntryOf(entry_type) => return ledger_entries(entry_type, is_visible),
+        Target::None => return if is_visible { vec![Vec::new()] } else { Vec::new() },
+        _ => {}
+    }
     let team = demo_records().team_of(secret);
     let own = |collection, field| by_owner(collection, field, team, is_visible);
     match target {
-        Target::None => {
-            if is_visible {
-                vec![Vec::new()]
-            } else {
-                Vec::new()
-            }
-        }
+        Target::None
+        | Target::RecordOf(_)
+        | Target::Record(..)
+        | Target::Created(_)
+        | Target::LedgerEntryOf(_) => unreachable!("handled above"),
         Target::TasksetInBody => taskset_in_body(secret, is_visible),
         Target::UploadGrant => vec![vec!["x".repeat(32)]],
         Target::CatalogListing => single(catalog_listings(team, is_visible), is_visible),
@@ -40,6 +55,14 @@ pub fn ids(target: Target, secret: &str, is_visible: bool) -> Vec<Vec<String>> {
         Target::ProjectOpportunity => opportunities("project_opportunities", team, is_visible),
         Target::OwnOpportunity => own("opportunities", "owner"),
         Target::OwnProjectOpportunity => own("project_opportunities", "owner"),
+        Target::TaskPart(collection) => task_parts(collection, is_visible),
+        Target::Absent(id) => {
+            if is_visible {
+                Vec::new()
+            } else {
+                vec![vec![id.to_owned()]]
+            }
+        }
     }
 }
 
@@ -48,6 +71,27 @@ pub fn ids(target: Target, secret: &str, is_visible: bool) -> Vec<Vec<String>> {
 fn single(ids: Vec<Uuid>, is_visible: bool) -> Vec<Vec<String>> {
     let unknown = (!is_visible).then_some(Uuid::nil());
     ids.into_iter().chain(unknown).map(|id| vec![id.to_string()]).collect()
+}
+
+/// The records of a collection, or an ID that nothing has. Those that are named by a slug have it as their ID.
+fn any_record(collection: &str, is_visible: bool) -> Vec<Vec<String>> {
+    let records = demo_records().collection(collection);
+    let id = |record: &Value| match record["slug"].as_str() {
+        Some(slug) => slug.to_owned(),
+        None => records::id(collection, record).to_string(),
+    };
+    if is_visible {
+        return records.iter().map(|record| vec![id(record)]).collect();
+    }
+    let has_slugs = records.first().is_some_and(|record| record["slug"].is_string());
+    vec![vec![if has_slugs { "no-such-slug".to_owned() } else { Uuid::nil().to_string() }]]
+}
+
+/// The ledger entries of a type, or those of other types and one that does not exist.
+fn ledger_entries(entry_type: &str, is_visible: bool) -> Vec<Vec<String>> {
+    let entries = demo_records().collection("ledger_entries").iter();
+    let found = entries.filter(|entry| (entry["entry_type"] == entry_type) == is_visible);
+    single(found.map(|entry| records::id("ledger_entries", entry)).collect(), is_visible)
 }
 
 /// The records of a collection whose `field` is the team, or all others.
@@ -161,6 +205,27 @@ fn concerns(team: &str, collection: &str, opportunity: &Value) -> bool {
 fn taskset_in_body(secret: &str, is_visible: bool) -> Vec<Vec<String>> {
     let is_seen = [VENDOR, BOTH].contains(&secret);
     if is_visible || !is_seen { vec![Vec::new()] } else { Vec::new() }
+}
+
+/// The tasks of the demo, or their versions or builds; or an ID that none has.
+fn task_parts(collection: &str, is_visible: bool) -> Vec<Vec<String>> {
+    let mut ids = Vec::new();
+    for taskset in demo_records().collection("tasksets").iter().filter(|_| is_visible) {
+        for task in taskset["tasks"].as_array().unwrap().iter().take(1) {
+            let path = format!("{}/{}", key(taskset), key(task));
+            for (version, number) in task["versions"].as_array().unwrap().iter().zip(1..).take(1) {
+                let has_builds = version["builds"].as_array().is_some_and(|builds| !builds.is_empty());
+                let path = match collection {
+                    "tasks" => path.clone(),
+                    "task_versions" => format!("{path}/{number}"),
+                    _ if has_builds => format!("{path}/{number}/1"),
+                    _ => continue,
+                };
+                ids.push(vec![fixture_record_id(collection, &path).to_string()]);
+            }
+        }
+    }
+    if is_visible { ids } else { vec![vec![Uuid::nil().to_string()]] }
 }
 
 fn to_texts(pairs: Vec<(Uuid, Uuid)>) -> Vec<Vec<String>> {

@@ -4,7 +4,7 @@
 use marketplace::{
     config::Settings,
     domain::{
-        principals::{Principal, PrincipalKind},
+        principals::{KeyScope, Principal, PrincipalKind},
         row_ids::KeyRowId,
         teams::TeamRowId,
     },
@@ -12,7 +12,7 @@ use marketplace::{
     market::{Reader, Requester, Writer},
     mcp,
     operations::{
-        access::{Authenticated, Operator, Platform},
+        access::{ActingOperator, Authenticated, Operator, Platform},
         idempotency, keys,
         teams::{self, TeamInput},
     },
@@ -77,7 +77,7 @@ impl Route for CountTeams {
 struct CreateTeam;
 
 impl Route for CreateTeam {
-    type Access = Operator;
+    type Access = ActingOperator;
 
     const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
         "create_team",
@@ -212,8 +212,9 @@ impl Trial {
 }
 
 fn create_operator_key(market: &TestMarket) -> (uuid::Uuid, String) {
-    let create =
-        |writer: &mut Writer| keys::create_for_operator(writer, Platform::of_process(), "test", None);
+    let create = |writer: &mut Writer| {
+        keys::create_for_operator(writer, Platform::of_process(), "test", KeyScope::All, None)
+    };
     market.market().write_blocking(create).unwrap()
 }
 
@@ -334,7 +335,7 @@ async fn revoked_and_expired_operator_keys_are_refused() {
     );
     let expires_at = market.clock().now().plus_days(1);
     let create = |writer: &mut Writer| {
-        keys::create_for_operator(writer, Platform::of_process(), "short", Some(expires_at))
+        keys::create_for_operator(writer, Platform::of_process(), "short", KeyScope::All, Some(expires_at))
     };
     let (_, key) = market.write_blocking(create).unwrap();
     assert_eq!(trial.get(&key, TEAMS).await.0, 200);

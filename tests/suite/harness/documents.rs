@@ -55,9 +55,26 @@ pub fn documents() -> &'static [Document] {
     DOCUMENTS.get_or_init(|| APIS.into_iter().map(Document::new).collect())
 }
 
+/// Returns the documents of the teams' APIs.
+pub fn documents_of_teams() -> [&'static Document; 2] {
+    [vendor_document(), buyer_document()]
+}
+
 /// Returns the document of the vendor API.
 pub fn vendor_document() -> &'static Document {
     let position = APIS.iter().position(|api| api.name == rest::VENDOR.name).unwrap();
+    &documents()[position]
+}
+
+/// Returns the document of the buyer API.
+pub fn buyer_document() -> &'static Document {
+    let position = APIS.iter().position(|api| api.name == rest::BUYER.name).unwrap();
+    &documents()[position]
+}
+
+/// Returns the document of the operator API.
+pub fn operator_document() -> &'static Document {
+    let position = APIS.iter().position(|api| api.name == rest::OPERATOR.name).unwrap();
     &documents()[position]
 }
 
@@ -90,6 +107,17 @@ impl Document {
     /// Returns the operation with this `operationId`.
     pub fn operation(&self, id: &str) -> Option<&Operation> {
         self.operations.iter().find(|operation| operation.id == id)
+    }
+
+    /// Returns the methods that a path supports, in alphabetical order.
+    pub fn methods_of(&self, path: &str) -> Vec<String> {
+        let of_path = self.operations.iter().filter(|operation| operation.path == path);
+        let mut methods: Vec<String> = of_path.map(|operation| operation.method.clone()).collect();
+        if methods.contains(&"GET".to_owned()) {
+            methods.push("HEAD".to_owned());
+        }
+        methods.sort();
+        methods
     }
 
     /// Returns the GET operation that a path, with or without a query, leads to.
@@ -166,6 +194,14 @@ impl Document {
         );
     }
 
+    /// Asserts that a value matches a named schema.
+    pub fn assert_matches(&self, schema: &str, value: &Value) {
+        let validator = self.validator(&json!({"$ref": format!("#/components/schemas/{schema}")}));
+        let errors: Vec<String> =
+            validator.iter_errors(value).map(|error| error.to_string()).take(3).collect();
+        assert!(errors.is_empty(), "{value} does not match {schema}: {errors:#?}");
+    }
+
     /// Returns the validator of a schema in the document, with all components as definitions.
     fn validator(&self, schema: &Value) -> Arc<Validator> {
         let mut validators = self.validators.lock().unwrap_or_else(PoisonError::into_inner);
@@ -189,23 +225,12 @@ pub fn assert_matches_documents(method: &str, path: &str, response: &TestRespons
     let found = candidates.min_by_key(|operation| operation.path.matches('{').count());
     let found = found.unwrap_or_else(|| panic!("no document has {method} {path}"));
     for document in documents() {
-        if let Some(operation) = document.operation(&found.id) {
+        // APIs with different prefixes can have operations with the same ID.
+        let operation = document.operation(&found.id).filter(|operation| operation.path == found.path);
+        if let Some(operation) = operation {
             document.assert_valid(operation, response);
         }
     }
-}
-
-/// Returns the methods that the path of an operation supports, in alphabetical order.
-pub fn methods_of_path(id: &str) -> Vec<String> {
-    let document = documents().iter().find(|document| document.operation(id).is_some()).unwrap();
-    let path = &document.operation(id).unwrap().path;
-    let siblings = document.operations.iter().filter(|operation| operation.path == *path);
-    let mut methods: Vec<String> = siblings.map(|operation| operation.method.clone()).collect();
-    if methods.contains(&"GET".to_owned()) {
-        methods.push("HEAD".to_owned());
-    }
-    methods.sort();
-    methods
 }
 
 impl Operation {

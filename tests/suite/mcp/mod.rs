@@ -11,10 +11,7 @@ mod team_text;
 mod tool_list;
 mod truncation;
 
-use marketplace::{
-    config::ContactSettings,
-    rest::{self, APIS},
-};
+use marketplace::{config::ContactSettings, rest};
 use poem::http::Method;
 use serde_json::{Value, json};
 
@@ -110,5 +107,6 @@ fn names(tools: &[Value]) -> Vec<&str> {
 
 /// Returns the OpenAPI documents of both APIs.
 fn documents() -> [Value; 2] {
-    APIS.map(|api| serde_json::from_str(&rest::openapi_json(api, BASE, &ContactSettings::default())).unwrap())
+    [&rest::VENDOR, &rest::BUYER]
+        .map(|api| serde_json::from_str(&rest::openapi_json(api, BASE, &ContactSettings::default())).unwrap())
 }

@@ -2,6 +2,7 @@
 //! to it.
 
 use marketplace::{
+    domain::principals::KeyScope,
     error::ErrorChain,
     market::{Market, OpenError, OpenMode, OpenOptions},
     mcp,
@@ -136,7 +137,9 @@ async fn operator_key_is_refused_as_over_http() {
     let market = TestMarket::empty();
     let (_, key) = market
         .market()
-        .write_blocking(|writer| keys::create_for_operator(writer, Platform::of_process(), "test", None))
+        .write_blocking(|writer| {
+            keys::create_for_operator(writer, Platform::of_process(), "test", KeyScope::All, None)
+        })
         .unwrap();
     let mut agent = Agent::start(open_read_only(&market), Some(&key));
     agent.initialize().await;

@@ -3,7 +3,11 @@
 use std::sync::Mutex;
 
 use marketplace::{
-    domain::{assets::Exclusivity, principals::Principal, time::Timestamp},
+    domain::{
+        assets::Exclusivity,
+        principals::{KeyScope, Principal},
+        time::Timestamp,
+    },
     error::{Error, Result},
     market::{Market, Requester},
     operations::{
@@ -110,7 +114,7 @@ impl Driver<'_> {
         let (expires_at, (id, text)) = self.write(|writer| {
             let expires_at = lifetime.map(|lifetime| writer.now.plus_micros(lifetime));
             let created = if is_of_operator {
-                keys::create_for_operator(writer, Platform::of_process(), "ci", expires_at)
+                keys::create_for_operator(writer, Platform::of_process(), "ci", KeyScope::All, expires_at)
             } else {
                 keys::create(writer, &team.to_string(), "ci", expires_at)
             };

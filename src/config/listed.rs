@@ -1,0 +1,132 @@
+//! The list of settings for operators, without secrets.
+
+use serde_json::Value;
+
+use super::settings::{MASK, Settings};
+
+/// A setting, without secrets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListedSetting {
+    /// Key of the setting, such as `server.listen`.
+    pub key: String,
+    /// Value that is used. Secrets are masked.
+    pub value: Value,
+    /// Value that is used if no other was set.
+    pub default: Value,
+}
+
+impl Settings {
+    /// Returns all settings, in the order of their keys. Secrets are masked, also those in URLs.
+    pub fn list(&self) -> Vec<ListedSetting> {
+        let defaults = flatten(&Settings::default());
+        let values = flatten(self).into_iter().zip(defaults);
+        values.map(|((key, value), (_, default))| ListedSetting { key, value, default }).collect()
+    }
+}
+
+/// Returns the keys and values of settings. Sections are objects, and nothing in them is.
+fn flatten(settings: &Settings) -> Vec<(String, Value)> {
+    let Ok(Value::Object(sections)) = serde_json::to_value(settings) else { return Vec::new() };
+    let mut listed = Vec::new();
+    for (section, values) in sections {
+        let Value::Object(values) = values else { continue };
+        for (name, mut value) in values {
+            mask_urls(&mut value);
+            listed.push((format!("{section}.{name}"), value));
+        }
+    }
+    listed.sort_by(|(a, _), (b, _)| a.cmp(b));
+    listed
+}
+
+/// Masks the credentials and the query of each URL in a value.
+fn mask_urls(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Some(masked) = mask_url(text) {
+                *text = masked;
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(mask_urls),
+        _ => {}
+    }
+}
+
+/// Returns a URL without its credentials, its query, and its fragment. `None` if there is nothing to mask.
+fn mask_url(text: &str) -> Option<String> {
+    let (scheme, rest) = text.split_once("://")?;
+    let (address, has_query) = match rest.find(['?', '#']) {
+        Some(end) => (&rest[..end], true),
+        None => (rest, false),
+    };
+    // The last `@` before the path ends the credentials, which may contain others.
+    let (authority, path) = address.split_at(address.find('/').unwrap_or(address.len()));
+    let (credentials, host) = match authority.rsplit_once('@') {
+        Some((_, host)) => (format!("{MASK}@"), host),
+        None => (String::new(), authority),
+    };
+    let query = if has_query { format!("?{MASK}") } else { String::new() };
+    let masked = format!("{scheme}://{credentials}{host}{path}{query}");
+    (masked != text).then_some(masked)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::config::Layers;
+
+    /// The settings that hold secrets, and those that can hold credentials in a URL.
+    const SECRETS: [&str; 4] = [
+        "blobs.secret_access_key",
+        "repositories.github_token",
+        "repositories.gitlab_token",
+        "repositories.bitbucket_token",
+    ];
+
+    /// Plants a secret in every text of the settings: as the text itself if that is secret, and else in the
+    /// credentials and the query of a URL.
+    #[test]
+    fn no_setting_reveals_a_secret() {
+        const PLANTED: &str = "planted-secret";
+        let url = format!("https://user:{PLANTED}@host.test/path?token={PLANTED}#{PLANTED}");
+        let defaults: toml::Table = crate::config::DEFAULTS.parse().unwrap();
+        let mut planted = 0;
+        for (section, values) in &defaults {
+            for (name, value) in values.as_table().unwrap() {
+                let key = format!("{section}.{name}");
+                let text = match value {
+                    toml::Value::String(_) if SECRETS.contains(&key.as_str()) => json!(PLANTED),
+                    toml::Value::String(_) => json!(url),
+                    toml::Value::Array(_) => json!([url]),
+                    _ => continue,
+                };
+                let mut changed = serde_json::to_value(&defaults).unwrap();
+                changed[section][name] = text;
+                // Settings such as addresses and enums take no URL.
+                let Ok(settings) = serde_json::from_value::<Settings>(changed) else { continue };
+                planted += 1;
+                let listed = settings.list();
+                let found = listed.iter().find(|setting| setting.key == key).unwrap();
+                assert!(found.value.to_string().contains(MASK), "{found:?}");
+                assert!(!format!("{listed:?}").contains(PLANTED), "{key}");
+            }
+        }
+        assert!(planted > 15, "{planted} settings can hold texts");
+    }
+
+    #[test]
+    fn every_setting_is_listed_with_its_value_and_default() {
+        let mut settings = Layers::new().resolve().unwrap();
+        settings.quotas.assets = 7;
+        let listed = settings.list();
+        let defaults: toml::Table = crate::config::DEFAULTS.parse().unwrap();
+        let count: usize = defaults.values().map(|section| section.as_table().unwrap().len()).sum();
+        assert_eq!(listed.len(), count);
+        let assets = listed.iter().find(|setting| setting.key == "quotas.assets").unwrap();
+        assert_eq!(assets.value, json!(7));
+        assert_eq!(assets.default, json!(Settings::default().quotas.assets));
+        assert_eq!(mask_url("https://a.test/b@c"), None, "an `@` in the path is no secret");
+    }
+}

@@ -1,0 +1,33 @@
+//! The audit of the operator API: each change has an entry, written in its transaction.
+
+use uuid::Uuid;
+
+use super::access::ActingOperator;
+use crate::{
+    error::Result,
+    market::Writer,
+    store::{self, audit::NewEntry},
+};
+
+/// What an operator has changed.
+#[derive(Clone, Debug)]
+pub struct AuditedChange<'a> {
+    /// ID of the operation in the document of the operator API.
+    pub operation: &'a str,
+    /// Kind of the record that was changed, such as `listing`.
+    pub subject_kind: &'a str,
+    /// ID or slug of the record.
+    pub subject_id: &'a str,
+    /// ID of the team that the operator acted for; `None` if none.
+    pub team: Option<Uuid>,
+}
+
+/// Records a change.
+pub fn record(writer: &Writer, operator: &ActingOperator, change: &AuditedChange) -> Result<()> {
+    let AuditedChange { operation, subject_kind, subject_id, team } = *change;
+    let (occurred_at, key, request_id) = (writer.now, operator.key(), writer.request_id);
+    store::audit::insert(
+        writer.rows,
+        &NewEntry { occurred_at, key, operation, subject_kind, subject_id, team, request_id },
+    )
+}

@@ -1,0 +1,57 @@
+//! Changes that are made only if the record is still as the caller read it: the `If-Match` header of RFC 9110, 13.1.1.
+
+use poem::{
+    Request, RequestBody,
+    http::{HeaderValue, header},
+};
+use poem_openapi::{
+    ApiExtractor, ApiExtractorType, ExtractParamOptions,
+    registry::{MetaParamIn, MetaSchema, MetaSchemaRef},
+};
+
+use super::{coding::entity_tag, etag::matches_tag, schema_marks::IF_MATCH_MARK};
+use crate::error::{Error, Result};
+
+/// The `If-Match` headers of a request.
+#[derive(Debug)]
+pub struct IfMatch(Vec<HeaderValue>);
+
+impl<'a> ApiExtractor<'a> for IfMatch {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn param_in() -> Option<MetaParamIn> {
+        Some(MetaParamIn::Header)
+    }
+
+    /// Returns a mark, which the documents replace by the header.
+    fn param_schema_ref() -> Option<MetaSchemaRef> {
+        let mark = MetaSchema { title: Some(IF_MATCH_MARK.to_owned()), ..MetaSchema::ANY };
+        Some(MetaSchemaRef::Inline(Box::new(mark)))
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        _: &mut RequestBody,
+        _: ExtractParamOptions<()>,
+    ) -> poem::Result<Self> {
+        Ok(IfMatch(request.headers().get_all(header::IF_MATCH).iter().cloned().collect()))
+    }
+}
+
+impl IfMatch {
+    /// Whether the request has a condition.
+    pub const fn is_present(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// Fails if the request has a condition that a record does not meet. `json` is the body of a GET response for
+    /// it. A tag that a proxy made weak counts, too.
+    pub fn check(&self, json: &[u8]) -> Result<()> {
+        let tag = entity_tag(json);
+        let is_met = !self.is_present() || self.0.iter().any(|list| matches_tag(list, &tag));
+        if is_met { Ok(()) } else { Err(Error::PreconditionFailed) }
+    }
+}

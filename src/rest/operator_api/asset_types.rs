@@ -1,0 +1,277 @@
+//! Asset types: the kinds of assets, and their retirement.
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{
+    changes,
+    pages::{self, PageParams, page_of},
+    resources::{self, Resource, Subject},
+    routes::{self, routes},
+};
+use crate::{
+    domain::{
+        assets::Kind,
+        events::EventType,
+        listings::Actor,
+        taxonomy::{AssetTypeStage, AssetTypeState},
+    },
+    error::{Error, Result},
+    market::CheckContext,
+    operations::{
+        access::{ActingOperator, Operator},
+        asset_types::{self, DeprecationInput},
+    },
+    rest::{
+        enum_value::EnumValue,
+        idempotent::Idempotent,
+        if_match::IfMatch,
+        json::JsonResult,
+        params::Params,
+        request_body::{Body, Checked, Omittable},
+        route::{Call, Path},
+        shapes::{RequestTime, UtcTime, strings::Note},
+    },
+    store::records::asset_types::{AssetTypeFilter, AssetTypeRecord},
+    string_enum::StringEnum,
+};
+
+/// A kind of assets.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "AssetType")]
+pub struct AssetTypeOut {
+    /// Identifier of the kind.
+    pub slug: EnumValue<Kind>,
+    /// Display name.
+    pub label: String,
+    /// Whether vendors can create assets of the kind.
+    pub enabled: bool,
+    /// How far the retirement of the kind has come.
+    pub stage: EnumValue<AssetTypeStage>,
+    /// Time at which the retirement was announced; null if none was.
+    pub deprecated_at: Option<UtcTime>,
+    /// Time at which the kind retires, or has retired; null if no retirement was announced.
+    pub retires_at: Option<UtcTime>,
+    /// Whether assets of the kind can be added to listings until it retires; null if no retirement was announced.
+    pub accepts_new_listings: Option<bool>,
+    /// What vendors were told about the retirement; null if none was announced.
+    pub message: Option<String>,
+    /// Former names of listings with assets of the kind.
+    pub listing_kinds: Vec<String>,
+}
+
+impl Subject for AssetTypeOut {
+    const KIND: &'static str = "asset_type";
+
+    fn id(&self) -> String {
+        self.slug.0.as_str().to_owned()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        None
+    }
+}
+
+impl Resource for AssetTypeOut {
+    type Record = AssetTypeRecord;
+
+    fn new(record: AssetTypeRecord, context: &CheckContext) -> AssetTypeOut {
+        let AssetTypeRecord { kind, label, is_enabled, listing_kinds, retirement } = record;
+        let state = AssetTypeState::new(is_enabled, retirement.as_ref(), context.now);
+        let announced = retirement.map(|retirement| retirement.announced);
+        AssetTypeOut {
+            slug: EnumValue(kind),
+            label,
+            enabled: is_enabled,
+            stage: EnumValue(state.stage),
+            deprecated_at: announced.as_ref().map(|announced| announced.deprecated_at.into()),
+            retires_at: announced.as_ref().map(|announced| announced.retires_at.into()),
+            accepts_new_listings: announced.as_ref().map(|announced| announced.accepts_new_listings),
+            message: announced.map(|announced| announced.message),
+            listing_kinds,
+        }
+    }
+}
+
+page_of! {
+    /// A page of asset types.
+    AssetTypePage, AssetTypeOut
+}
+
+/// What the list of asset types can be filtered by.
+#[derive(Debug, Object, Serialize)]
+pub struct AssetTypeFilters {
+    /// Whether vendors can create assets of the kind.
+    enabled: Option<bool>,
+    /// Whether the retirement of the kind was announced.
+    deprecated: Option<bool>,
+}
+
+/// The query of the list of asset types.
+#[derive(Debug, Object)]
+pub struct AssetTypeQuery {
+    #[oai(flatten)]
+    page: PageParams,
+    #[oai(flatten)]
+    filters: AssetTypeFilters,
+}
+
+/// Changes to an asset type. Fields that are absent stay as they are.
+#[derive(Debug, Object)]
+pub struct AssetTypePatch {
+    /// Whether vendors can create assets of the kind. Those that exist stay.
+    enabled: Omittable<bool>,
+}
+
+/// The retirement of an asset type to announce.
+#[derive(Debug, Object)]
+pub struct DeprecationIn {
+    /// Time at which the kind retires, in the future.
+    retires_at: Checked<RequestTime>,
+    /// Whether assets of the kind can still be added to listings until then.
+    accepts_new_listings: Checked<bool>,
+    /// Explanation for vendors, for instance what to use instead.
+    message: Checked<Note>,
+}
+
+routes! {
+    /// `GET /operator/v1/asset-types`
+    ListAssetTypes: Operator = routes::list("list_asset_types", &["enabled=true&limit=2", "deprecated=true"]);
+    /// `GET /operator/v1/asset-types/{asset_type}`
+    GetAssetType: Operator = routes::get("get_asset_type", "asset_types");
+    /// `PATCH /operator/v1/asset-types/{asset_type}`
+    UpdateAssetType: ActingOperator = routes::patch(
+        "update_asset_type",
+        "asset_types",
+        || json!({"enabled": false}),
+        Actor::Platform,
+        &[EventType::AssetTypeEnabled, EventType::AssetTypeDisabled],
+    );
+    /// `POST /operator/v1/asset-types/{asset_type}/deprecate`
+    DeprecateAssetType: ActingOperator = routes::post_body(
+        "deprecate_asset_type",
+        "asset_types",
+        || json!({
+            "retires_at": "2027-01-01T00:00:00Z", "accepts_new_listings": true,
+            "message": "Sell the tasks as a taskset instead.",
+        }),
+        Actor::Platform,
+        &[EventType::AssetTypeDeprecated],
+    );
+    /// `POST /operator/v1/asset-types/{asset_type}/retire`
+    RetireAssetType: ActingOperator = routes::post(
+        "retire_asset_type", "asset_types", Actor::Platform, &[EventType::AssetTypeRetired],
+    );
+}
+
+pub struct AssetTypesApi;
+
+#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Taxonomy")]
+impl AssetTypesApi {
+    /// List asset types
+    ///
+    /// Returns the asset types, the last one in display order first.
+    #[oai(path = "/asset-types", method = "get", operation_id = "list_asset_types")]
+    async fn list(
+        &self,
+        call: Call<ListAssetTypes>,
+        query: Params<AssetTypeQuery>,
+    ) -> JsonResult<AssetTypePage> {
+        let AssetTypeQuery { page, filters } = query.0;
+        let filter = AssetTypeFilter { is_enabled: filters.enabled, is_deprecated: filters.deprecated };
+        pages::list::<_, AssetTypeOut, _>(call, page, &filters, filter).await
+    }
+
+    /// Get an asset type
+    ///
+    /// Returns an asset type.
+    #[oai(path = "/asset-types/:asset_type", method = "get", operation_id = "get_asset_type")]
+    async fn get(
+        &self,
+        call: Call<GetAssetType>,
+        /// Slug of the asset type.
+        asset_type: Path<String>,
+    ) -> JsonResult<AssetTypeOut> {
+        resources::get(call, asset_type.0).await
+    }
+
+    /// Update an asset type
+    ///
+    /// Allows or stops new assets of a kind. A retired kind cannot be enabled.
+    #[oai(path = "/asset-types/:asset_type", method = "patch", operation_id = "update_asset_type")]
+    async fn update(
+        &self,
+        call: Call<UpdateAssetType>,
+        if_match: IfMatch,
+        /// Slug of the asset type.
+        asset_type: Path<String>,
+        body: Body<AssetTypePatch>,
+    ) -> JsonResult<AssetTypeOut> {
+        changes::patch(
+            call,
+            if_match,
+            asset_type.0,
+            body,
+            |writer, platform, slug: &String, patch: AssetTypePatch| match patch.enabled.0 {
+                Some(enabled) => asset_types::set_enabled(writer, platform, kind(slug)?, enabled).map(drop),
+                None => Ok(()),
+            },
+        )
+        .await
+    }
+
+    /// Deprecate an asset type
+    ///
+    /// Announces when a kind retires, or changes what was announced, and notifies the vendors who have such assets or
+    /// listings.
+    #[oai(
+        path = "/asset-types/:asset_type/deprecate",
+        method = "post",
+        operation_id = "deprecate_asset_type"
+    )]
+    async fn deprecate(
+        &self,
+        call: Call<DeprecateAssetType>,
+        idempotent: Idempotent,
+        /// Slug of the asset type.
+        asset_type: Path<String>,
+        body: Body<DeprecationIn>,
+    ) -> JsonResult<AssetTypeOut> {
+        let slug = asset_type.0;
+        changes::post_body(call, idempotent, body, move |writer, platform, body: DeprecationIn| {
+            let message: String = body.message.into_valid()?.into();
+            let input = DeprecationInput {
+                retires_at: body.retires_at.into_valid()?.0,
+                accepts_new_listings: body.accepts_new_listings.into_valid()?,
+                message: &message,
+            };
+            asset_types::deprecate(writer, platform, kind(&slug)?, &input).map(|_| slug)
+        })
+        .await
+    }
+
+    /// Retire an asset type
+    ///
+    /// Retires a deprecated kind now, earlier than announced.
+    #[oai(path = "/asset-types/:asset_type/retire", method = "post", operation_id = "retire_asset_type")]
+    async fn retire(
+        &self,
+        call: Call<RetireAssetType>,
+        idempotent: Idempotent,
+        /// Slug of the asset type.
+        asset_type: Path<String>,
+    ) -> JsonResult<AssetTypeOut> {
+        let slug = asset_type.0;
+        changes::post(call, idempotent, move |writer, platform| {
+            asset_types::retire(writer, platform, kind(&slug)?).map(|_| slug)
+        })
+        .await
+    }
+}
+
+/// Returns the kind with this slug.
+fn kind(slug: &str) -> Result<Kind> {
+    Kind::parse(slug).ok_or_else(|| Error::not_found("asset type"))
+}

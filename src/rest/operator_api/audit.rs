@@ -1,0 +1,129 @@
+//! The audit: who changed what through this API or a command.
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::{
+    pages::{self, PageParams, page_of},
+    resources::{Resource, Subject},
+    routes::{self, routes},
+};
+use crate::{
+    market::CheckContext,
+    operations::access::Operator,
+    rest::{json::JsonResult, params::Params, route::Call, shapes::UtcTime},
+    store::records::audit::{AuditFilter, AuditRecord},
+};
+
+/// A change that an operator made.
+#[derive(Debug, Object, Serialize)]
+pub struct AuditEntry {
+    /// Number of the entry; increases with the commits.
+    pub number: i64,
+    /// Time of the change.
+    pub occurred_at: UtcTime,
+    /// ID of the operator key; null for a command on the data directory.
+    pub operator_key_id: Option<Uuid>,
+    /// The operator key's ID, or `cli` for a command on the data directory.
+    pub operator: String,
+    /// ID of the operation in this document.
+    pub operation: String,
+    /// The record that was changed.
+    pub subject: AuditSubject,
+    /// ID of the team that the operator acted for; null if none.
+    pub team_id: Option<Uuid>,
+    /// ID of the request.
+    pub request_id: Option<String>,
+}
+
+/// The record that a change was about.
+#[derive(Debug, Object, Serialize)]
+pub struct AuditSubject {
+    /// Kind of the record, such as `listing`.
+    pub kind: String,
+    /// ID or slug of the record.
+    pub id: String,
+}
+
+impl Subject for AuditEntry {
+    const KIND: &'static str = "audit_entry";
+
+    fn id(&self) -> String {
+        self.number.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        self.team_id
+    }
+}
+
+impl Resource for AuditEntry {
+    type Record = AuditRecord;
+
+    fn new(record: AuditRecord, _: &CheckContext) -> AuditEntry {
+        AuditEntry {
+            number: record.row_id.0,
+            occurred_at: record.occurred_at.into(),
+            operator_key_id: record.key,
+            operator: record.key.map_or_else(|| "cli".to_owned(), |key| key.to_string()),
+            operation: record.operation,
+            subject: AuditSubject { kind: record.subject_kind, id: record.subject_id },
+            team_id: record.team,
+            request_id: record.request_id,
+        }
+    }
+}
+
+page_of! {
+    /// A page of the audit.
+    AuditPage, AuditEntry
+}
+
+/// What the audit can be filtered by.
+#[derive(Debug, Object, Serialize)]
+pub struct AuditFilters {
+    /// ID of an operator key.
+    operator_key_id: Option<Uuid>,
+    /// ID of an operation.
+    operation: Option<String>,
+    /// ID or slug of the record that was changed.
+    subject_id: Option<String>,
+    /// ID of the team that the operator acted for.
+    team_id: Option<Uuid>,
+}
+
+/// The query of the audit.
+#[derive(Debug, Object)]
+pub struct AuditQuery {
+    #[oai(flatten)]
+    page: PageParams,
+    #[oai(flatten)]
+    filters: AuditFilters,
+}
+
+routes! {
+    /// `GET /operator/v1/audit`
+    ListAudit: Operator = routes::list("list_audit", &["operation=publish_listing", "subject_id=nothing"]);
+}
+
+pub struct AuditApi;
+
+#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Events")]
+impl AuditApi {
+    /// List the audit
+    ///
+    /// Returns what operators have changed, newest first, through this API or by commands. Refused requests are in the
+    /// log only.
+    #[oai(path = "/audit", method = "get", operation_id = "list_audit")]
+    async fn list(&self, call: Call<ListAudit>, query: Params<AuditQuery>) -> JsonResult<AuditPage> {
+        let AuditQuery { page, filters } = query.0;
+        let filter = AuditFilter {
+            key: filters.operator_key_id,
+            operation: filters.operation.clone(),
+            subject: filters.subject_id.clone(),
+            team: filters.team_id,
+        };
+        pages::list::<_, AuditEntry, _>(call, page, &filters, filter).await
+    }
+}

@@ -1,0 +1,224 @@
+//! Background jobs of the server.
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::{
+    changes,
+    pages::{self, PageParams, page_of},
+    resources::{self, Resource, Subject},
+    routes::{self, routes},
+};
+use crate::{
+    domain::{
+        events::EventType,
+        jobs::{JobKind, JobState},
+        listings::Actor,
+        row_ids::JobRowId,
+    },
+    market::CheckContext,
+    operations::{
+        access::{ActingOperator, Operator},
+        job_changes,
+    },
+    rest::{
+        enum_value::EnumValue,
+        idempotent::Idempotent,
+        json::JsonResult,
+        params::Params,
+        route::{Call, Contract, Path, Target},
+        shapes::UtcTime,
+    },
+    store::records::jobs::{JobFilter, JobRecord},
+};
+
+/// An ID that no job has. Whether the demo market has jobs depends on the time.
+const ABSENT: Target = Target::Absent("0");
+
+/// A background job that has not completed.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "Job")]
+pub struct JobOut {
+    /// ID of the job.
+    pub id: i64,
+    /// What the job does.
+    pub kind: EnumValue<JobKind>,
+    /// State of the job. A job that completes is deleted.
+    pub state: EnumValue<JobState>,
+    /// Kind of the record that the job works on; null if there is none.
+    pub subject_kind: Option<String>,
+    /// ID of the record that the job works on; null if there is none.
+    pub subject_id: Option<Uuid>,
+    /// ID of the team that the job works for; null for the platform's own work.
+    pub team_id: Option<Uuid>,
+    /// Number of attempts so far, including one that is running.
+    pub attempts: u32,
+    /// Time at which the job was enqueued.
+    pub enqueued_at: UtcTime,
+    /// Time from which the job can be started; null if it was given up or canceled.
+    pub due_at: Option<UtcTime>,
+    /// Time at which the job was given up or canceled; null unless it was.
+    pub ended_at: Option<UtcTime>,
+}
+
+impl Subject for JobOut {
+    const KIND: &'static str = "job";
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        self.team_id
+    }
+}
+
+impl Resource for JobOut {
+    type Record = JobRecord;
+
+    fn new(record: JobRecord, _: &CheckContext) -> JobOut {
+        let subject_kind = record.subject.map(|_| record.kind.subject_kind().to_owned());
+        JobOut {
+            id: record.id.0,
+            kind: EnumValue(record.kind),
+            state: EnumValue(record.state),
+            subject_kind,
+            subject_id: record.subject,
+            team_id: record.team,
+            attempts: record.attempts,
+            enqueued_at: record.enqueued_at.into(),
+            due_at: record.due_at.map(UtcTime),
+            ended_at: record.ended_at.map(UtcTime),
+        }
+    }
+}
+
+page_of! {
+    /// A page of background jobs.
+    JobPage, JobOut
+}
+
+/// What the list of jobs can be filtered by.
+#[derive(Debug, Object, Serialize)]
+pub struct JobFilters {
+    /// What the job does.
+    kind: Option<EnumValue<JobKind>>,
+    /// State of the job.
+    state: Option<EnumValue<JobState>>,
+    /// ID of the team that the job works for.
+    team_id: Option<Uuid>,
+}
+
+/// The query of the list of jobs.
+#[derive(Debug, Object)]
+pub struct JobQuery {
+    #[oai(flatten)]
+    page: PageParams,
+    #[oai(flatten)]
+    filters: JobFilters,
+}
+
+routes! {
+    /// `GET /operator/v1/jobs`
+    ListJobs: Operator = routes::list("list_jobs", &["kind=sweep", "state=failed&limit=2"]);
+    /// `GET /operator/v1/jobs/{job_id}`
+    GetJob: Operator = routes::read("get_job", Contract::new(ABSENT))
+        .with_parameter_examples(&[("job_id", "17")]);
+    /// `POST /operator/v1/jobs/{job_id}/retry`
+    RetryJob: ActingOperator = routes::post_to(
+        "retry_job",
+        ABSENT,
+        None,
+        Actor::Platform,
+        &[EventType::TaskQualityRefreshRequested],
+    )
+    .with_parameter_examples(&[("job_id", "17")]);
+    /// `POST /operator/v1/jobs/{job_id}/cancel`
+    CancelJob: ActingOperator = routes::post_to(
+        "cancel_job",
+        ABSENT,
+        None,
+        Actor::Platform,
+        &[
+            EventType::AssetDataAnalyzed,
+            EventType::QualityRunCancelled,
+            EventType::WalletCredited,
+            EventType::TracesImported,
+            EventType::TaskQualityRefreshFailed,
+            EventType::EstimationFailed,
+        ],
+    )
+    .with_parameter_examples(&[("job_id", "17")]);
+}
+
+pub struct JobsApi;
+
+#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Market")]
+impl JobsApi {
+    /// List jobs
+    ///
+    /// Returns the background jobs that wait or run, and those of the last 30 days that were given up or canceled, newest
+    /// first. Jobs that complete are deleted; their results are in the records that they work on.
+    #[oai(path = "/jobs", method = "get", operation_id = "list_jobs")]
+    async fn list(&self, call: Call<ListJobs>, query: Params<JobQuery>) -> JsonResult<JobPage> {
+        let JobQuery { page, filters } = query.0;
+        let filter = JobFilter {
+            kind: filters.kind.map(|kind| kind.0),
+            state: filters.state.map(|state| state.0),
+            team: filters.team_id,
+        };
+        pages::list::<_, JobOut, _>(call, page, &filters, filter).await
+    }
+
+    /// Get a job
+    ///
+    /// Returns a background job.
+    #[oai(path = "/jobs/:job_id", method = "get", operation_id = "get_job")]
+    async fn get(
+        &self,
+        call: Call<GetJob>,
+        /// ID of the job.
+        job_id: Path<i64>,
+    ) -> JsonResult<JobOut> {
+        resources::get(call, JobRowId(job_id.0)).await
+    }
+
+    /// Retry a job
+    ///
+    /// Starts a waiting job as soon as possible, with all its attempts. A job that was given up or canceled is enqueued
+    /// again: as a new job, which is returned. That is refused if what the job was for has ended for good, as quality
+    /// runs, estimations, and imports have: start another one instead.
+    #[oai(path = "/jobs/:job_id/retry", method = "post", operation_id = "retry_job")]
+    async fn retry(
+        &self,
+        call: Call<RetryJob>,
+        idempotent: Idempotent,
+        /// ID of the job.
+        job_id: Path<i64>,
+    ) -> JsonResult<JobOut> {
+        changes::post(call, idempotent, move |writer, platform| {
+            job_changes::retry(writer, platform, JobRowId(job_id.0))
+        })
+        .await
+    }
+
+    /// Cancel a job
+    ///
+    /// Cancels a job that waits or runs, and ends what it was for as failed: the analysis of data, a quality run (canceled;
+    /// its charge is returned unless it had begun), an import, a refresh, or an estimation. The cleanup cannot be canceled.
+    #[oai(path = "/jobs/:job_id/cancel", method = "post", operation_id = "cancel_job")]
+    async fn cancel(
+        &self,
+        call: Call<CancelJob>,
+        idempotent: Idempotent,
+        /// ID of the job.
+        job_id: Path<i64>,
+    ) -> JsonResult<JobOut> {
+        let id = JobRowId(job_id.0);
+        changes::post(call, idempotent, move |writer, platform| {
+            job_changes::cancel(writer, platform, id).map(|()| id)
+        })
+        .await
+    }
+}

@@ -1,0 +1,314 @@
+//! API keys of teams.
+
+use poem_openapi::{Object, OpenApi, types::MaybeUndefined};
+use serde::Serialize;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{
+    changes,
+    pages::{self, PageParams, page_of},
+    references,
+    resources::{self, Resource, Subject},
+    routes::{self, DEMO_TEAM, routes},
+};
+use crate::{
+    domain::{events::EventType, keys::KeyStatus, listings::Actor},
+    error::Result,
+    market::{CheckContext, Writer},
+    operations::{
+        access::{ActingOperator, Operator, Platform},
+        keys, records,
+    },
+    rest::{
+        enum_value::EnumValue,
+        idempotent::Idempotent,
+        if_match::IfMatch,
+        json::JsonResult,
+        params::Params,
+        request_body::{Body, Checked},
+        route::{Call, Path},
+        shapes::{RequestTime, UtcTime, strings::KeyName},
+    },
+    store::records::keys::{TeamKeyFilter, TeamKeyRecord},
+};
+
+/// An API key of a team, without its secret.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "Key")]
+pub struct KeyOut {
+    /// ID of the key. It is not secret.
+    pub id: Uuid,
+    /// ID of the team.
+    pub team_id: Uuid,
+    /// Name of the key.
+    pub name: String,
+    /// Whether the key is valid, and if not, why.
+    pub status: EnumValue<KeyStatus>,
+    /// Time of creation.
+    pub created_at: UtcTime,
+    /// Time at which the key expires; null if never.
+    pub expires_at: Option<UtcTime>,
+    /// Time at which another key replaced it; null if none did.
+    pub rotated_at: Option<UtcTime>,
+    /// Time at which the key was revoked; null unless revoked.
+    pub revoked_at: Option<UtcTime>,
+    /// Time of the last use, with a resolution of one minute; null if never used.
+    pub last_used_at: Option<UtcTime>,
+}
+
+impl Subject for KeyOut {
+    const KIND: &'static str = "key";
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        Some(self.team_id)
+    }
+}
+
+impl Resource for KeyOut {
+    type Record = TeamKeyRecord;
+
+    fn new(record: TeamKeyRecord, context: &CheckContext) -> KeyOut {
+        let TeamKeyRecord { key, team, last_used_at } = record;
+        KeyOut {
+            id: key.id,
+            team_id: team,
+            status: EnumValue(key.status(context.now)),
+            name: key.name,
+            created_at: key.created_at.into(),
+            expires_at: key.expires_at.map(UtcTime),
+            rotated_at: key.rotated_at.map(UtcTime),
+            revoked_at: key.revoked_at.map(UtcTime),
+            last_used_at: last_used_at.map(UtcTime),
+        }
+    }
+}
+
+page_of! {
+    /// A page of API keys.
+    KeyPage, KeyOut
+}
+
+/// A new API key of a team, with its secret.
+#[derive(Debug, Object, Serialize)]
+pub struct NewKey {
+    /// The key, which is sent with requests. It cannot be shown again.
+    pub secret: String,
+    /// The key without its secret.
+    pub key: KeyOut,
+}
+
+impl Subject for NewKey {
+    const KIND: &'static str = KeyOut::KIND;
+
+    fn id(&self) -> String {
+        self.key.id()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        self.key.team()
+    }
+}
+
+impl NewKey {
+    fn find(writer: &Writer, platform: Platform, (id, secret): (Uuid, String)) -> Result<NewKey> {
+        Ok(NewKey { secret, key: KeyOut::find(&writer.check_context(), platform, &id)? })
+    }
+}
+
+/// What the list of keys can be filtered by.
+#[derive(Debug, Object, Serialize)]
+pub struct KeyFilters {
+    /// ID of the team.
+    team_id: Option<Uuid>,
+    /// Name of the key.
+    name: Option<String>,
+}
+
+/// The query of the list of keys.
+#[derive(Debug, Object)]
+pub struct KeyQuery {
+    #[oai(flatten)]
+    page: PageParams,
+    #[oai(flatten)]
+    filters: KeyFilters,
+}
+
+/// An API key to create.
+#[derive(Debug, Object)]
+pub struct KeyIn {
+    /// ID of the team that the key is for.
+    team_id: Checked<Uuid>,
+    /// Name of the key, for instance its purpose.
+    name: Checked<KeyName>,
+    /// Time at which the key expires, in the future; null or absent if never.
+    expires_at: Option<RequestTime>,
+}
+
+/// Changes to an API key. Fields that are absent stay as they are.
+#[derive(Debug, Object)]
+pub struct KeyPatch {
+    /// New time at which the key expires, in the future; null if never.
+    pub(super) expires_at: MaybeUndefined<RequestTime>,
+}
+
+/// How to rotate an API key.
+#[derive(Debug, Object)]
+pub struct KeyRotation {
+    /// Time at which the new key expires, in the future. If null or absent, it lives as long as the replaced key
+    /// would have lived from its creation.
+    pub(super) expires_at: Option<RequestTime>,
+}
+
+routes! {
+    /// `GET /operator/v1/keys`
+    ListKeys: Operator =
+        routes::list("list_keys", &["name=nothing", "team_id=00000000-0000-0000-0000-000000000000"]);
+    /// `POST /operator/v1/keys`
+    CreateKey: ActingOperator = routes::create(
+        "create_key",
+        || json!({"team_id": DEMO_TEAM, "name": "Nightly build"}),
+        Actor::Platform,
+        &[EventType::KeyCreated],
+    );
+    /// `GET /operator/v1/keys/{key_id}`
+    GetKey: Operator = routes::get("get_key", "keys");
+    /// `PATCH /operator/v1/keys/{key_id}`
+    UpdateKey: ActingOperator = routes::patch(
+        "update_key",
+        "keys",
+        || json!({"expires_at": "2036-01-01T00:00:00Z"}),
+        Actor::Platform,
+        &[EventType::KeyExpiryChanged],
+    );
+    /// `POST /operator/v1/keys/{key_id}/rotate`
+    RotateKey: ActingOperator = routes::post_body(
+        "rotate_key",
+        "keys",
+        || json!({}),
+        Actor::Platform,
+        &[EventType::KeyCreated, EventType::KeyRotated],
+    );
+    /// `POST /operator/v1/keys/{key_id}/revoke`
+    RevokeKey: ActingOperator =
+        routes::post("revoke_key", "keys", Actor::Platform, &[EventType::KeyRevoked]);
+}
+
+pub struct KeysApi;
+
+#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Keys")]
+impl KeysApi {
+    /// List keys
+    ///
+    /// Returns the API keys of teams, newest first. Their secrets are not stored.
+    #[oai(path = "/keys", method = "get", operation_id = "list_keys")]
+    async fn list(&self, call: Call<ListKeys>, query: Params<KeyQuery>) -> JsonResult<KeyPage> {
+        let KeyQuery { page, filters } = query.0;
+        let filter = TeamKeyFilter { team: filters.team_id, name: filters.name.clone() };
+        pages::list::<_, KeyOut, _>(call, page, &filters, filter).await
+    }
+
+    /// Create a key
+    ///
+    /// Creates an API key for a team. Only this response contains its secret.
+    #[oai(path = "/keys", method = "post", operation_id = "create_key")]
+    async fn create(
+        &self,
+        call: Call<CreateKey>,
+        idempotent: Idempotent,
+        body: Body<KeyIn>,
+    ) -> JsonResult<NewKey, 201> {
+        changes::post_body_with(call, idempotent, body, |writer, platform, body: KeyIn| {
+            let team = references::team(writer.rows, "team_id", body.team_id.into_valid()?)?.id.to_string();
+            let expires_at = body.expires_at.map(|at| at.0);
+            let created = keys::create(writer, &team, &body.name.into_valid()?.0, expires_at)?;
+            NewKey::find(writer, platform, created)
+        })
+        .await
+    }
+
+    /// Get a key
+    ///
+    /// Returns an API key of a team, without its secret.
+    #[oai(path = "/keys/:key_id", method = "get", operation_id = "get_key")]
+    async fn get(
+        &self,
+        call: Call<GetKey>,
+        /// ID of the key.
+        key_id: Path<Uuid>,
+    ) -> JsonResult<KeyOut> {
+        resources::get(call, key_id.0).await
+    }
+
+    /// Update a key
+    ///
+    /// Changes when an API key expires. The key must be active.
+    #[oai(path = "/keys/:key_id", method = "patch", operation_id = "update_key")]
+    async fn update(
+        &self,
+        call: Call<UpdateKey>,
+        if_match: IfMatch,
+        /// ID of the key.
+        key_id: Path<Uuid>,
+        body: Body<KeyPatch>,
+    ) -> JsonResult<KeyOut> {
+        changes::patch(call, if_match, key_id.0, body, change_expiry).await
+    }
+
+    /// Rotate a key
+    ///
+    /// Replaces an API key with a new one of the same name. The replaced key stays valid for a day, unless it expires
+    /// earlier. Only this response contains the secret of the new key.
+    #[oai(path = "/keys/:key_id/rotate", method = "post", operation_id = "rotate_key")]
+    async fn rotate(
+        &self,
+        call: Call<RotateKey>,
+        idempotent: Idempotent,
+        /// ID of the key.
+        key_id: Path<Uuid>,
+        body: Body<KeyRotation>,
+    ) -> JsonResult<NewKey, 201> {
+        changes::post_body_with(call, idempotent, body, move |writer, platform, body: KeyRotation| {
+            let key: TeamKeyRecord = records::find(writer.rows, platform, &key_id.0)?;
+            let created = keys::rotate(writer, platform, key.key.id, body.expires_at.map(|at| at.0))?;
+            NewKey::find(writer, platform, created)
+        })
+        .await
+    }
+
+    /// Revoke a key
+    ///
+    /// Revokes an API key of a team at once.
+    #[oai(path = "/keys/:key_id/revoke", method = "post", operation_id = "revoke_key")]
+    async fn revoke(
+        &self,
+        call: Call<RevokeKey>,
+        idempotent: Idempotent,
+        /// ID of the key.
+        key_id: Path<Uuid>,
+    ) -> JsonResult<KeyOut> {
+        changes::post(call, idempotent, move |writer, platform| {
+            let key: TeamKeyRecord = records::find(writer.rows, platform, &key_id.0)?;
+            keys::revoke(writer, key.key.id).map(|()| key_id.0)
+        })
+        .await
+    }
+}
+
+/// Changes when a key expires.
+pub(super) fn change_expiry(
+    writer: &mut Writer,
+    platform: Platform,
+    id: &Uuid,
+    patch: KeyPatch,
+) -> Result<()> {
+    match patch.expires_at {
+        MaybeUndefined::Undefined => Ok(()),
+        MaybeUndefined::Null => keys::change_expiry(writer, platform, *id, None),
+        MaybeUndefined::Value(at) => keys::change_expiry(writer, platform, *id, Some(at.0)),
+    }
+}

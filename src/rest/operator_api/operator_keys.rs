@@ -1,0 +1,290 @@
+//! API keys of operators.
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{
+    changes,
+    keys::{KeyPatch, KeyRotation},
+    pages::{self, PageParams, page_of},
+    resources::{self, Resource, Subject},
+    routes::{self, routes},
+};
+use crate::{
+    domain::{events::EventType, keys::KeyStatus, listings::Actor, principals::KeyScope},
+    error::Result,
+    market::{CheckContext, Writer},
+    operations::{
+        access::{ActingOperator, Operator, Platform},
+        keys, records,
+    },
+    rest::{
+        enum_value::EnumValue,
+        idempotent::Idempotent,
+        if_match::IfMatch,
+        json::JsonResult,
+        params::Params,
+        request_body::{Body, Checked},
+        route::{Call, Path},
+        shapes::{RequestTime, UtcTime, strings::KeyName},
+    },
+    store::records::keys::{OperatorKeyFilter, OperatorKeyRecord},
+};
+
+/// An operator key, without its secret.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "OperatorKey")]
+pub struct OperatorKeyOut {
+    /// ID of the key. It is not secret.
+    pub id: Uuid,
+    /// Name of the key.
+    pub name: String,
+    /// What the key permits.
+    pub scope: EnumValue<KeyScope>,
+    /// Whether the key is valid, and if not, why.
+    pub status: EnumValue<KeyStatus>,
+    /// Time of creation.
+    pub created_at: UtcTime,
+    /// Time at which the key expires; null if never.
+    pub expires_at: Option<UtcTime>,
+    /// Time at which another key replaced it; null if none did.
+    pub rotated_at: Option<UtcTime>,
+    /// Time at which the key was revoked; null unless revoked.
+    pub revoked_at: Option<UtcTime>,
+    /// Time of the last use, with a resolution of one minute; null if never used.
+    pub last_used_at: Option<UtcTime>,
+}
+
+impl Subject for OperatorKeyOut {
+    const KIND: &'static str = "operator_key";
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        None
+    }
+}
+
+impl Resource for OperatorKeyOut {
+    type Record = OperatorKeyRecord;
+
+    fn new(record: OperatorKeyRecord, context: &CheckContext) -> OperatorKeyOut {
+        let OperatorKeyRecord { key, last_used_at } = record;
+        OperatorKeyOut {
+            id: key.id,
+            scope: EnumValue(key.scope),
+            status: EnumValue(key.status(context.now)),
+            name: key.name,
+            created_at: key.created_at.into(),
+            expires_at: key.expires_at.map(UtcTime),
+            rotated_at: key.rotated_at.map(UtcTime),
+            revoked_at: key.revoked_at.map(UtcTime),
+            last_used_at: last_used_at.map(UtcTime),
+        }
+    }
+}
+
+page_of! {
+    /// A page of operator keys.
+    OperatorKeyPage, OperatorKeyOut
+}
+
+/// A new operator key, with its secret.
+#[derive(Debug, Object, Serialize)]
+pub struct NewOperatorKey {
+    /// The key, which is sent with requests. It cannot be shown again.
+    pub secret: String,
+    /// The key without its secret.
+    pub key: OperatorKeyOut,
+}
+
+impl Subject for NewOperatorKey {
+    const KIND: &'static str = OperatorKeyOut::KIND;
+
+    fn id(&self) -> String {
+        self.key.id()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        None
+    }
+}
+
+impl NewOperatorKey {
+    fn find(writer: &Writer, platform: Platform, (id, secret): (Uuid, String)) -> Result<NewOperatorKey> {
+        Ok(NewOperatorKey { secret, key: OperatorKeyOut::find(&writer.check_context(), platform, &id)? })
+    }
+}
+
+/// What the list of operator keys can be filtered by.
+#[derive(Debug, Object, Serialize)]
+pub struct OperatorKeyFilters {
+    /// Name of the key.
+    name: Option<String>,
+    /// What the key permits.
+    scope: Option<EnumValue<KeyScope>>,
+}
+
+/// The query of the list of operator keys.
+#[derive(Debug, Object)]
+pub struct OperatorKeyQuery {
+    #[oai(flatten)]
+    page: PageParams,
+    #[oai(flatten)]
+    filters: OperatorKeyFilters,
+}
+
+/// An operator key to create.
+#[derive(Debug, Object)]
+pub struct OperatorKeyIn {
+    /// Name of the key, for instance its purpose.
+    name: Checked<KeyName>,
+    /// What the key permits.
+    scope: Checked<EnumValue<KeyScope>>,
+    /// Time at which the key expires, in the future; null or absent if never.
+    expires_at: Option<RequestTime>,
+}
+
+routes! {
+    /// `GET /operator/v1/operator-keys`
+    ListOperatorKeys: Operator =
+        routes::list("list_operator_keys", &["name=nothing", "scope=read"]);
+    /// `POST /operator/v1/operator-keys`
+    CreateOperatorKey: ActingOperator = routes::create(
+        "create_operator_key",
+        || json!({"name": "Review desk", "scope": "all"}),
+        Actor::Platform,
+        &[EventType::KeyCreated],
+    );
+    /// `GET /operator/v1/operator-keys/{key_id}`
+    GetOperatorKey: Operator = routes::get("get_operator_key", "operator_keys");
+    /// `PATCH /operator/v1/operator-keys/{key_id}`
+    UpdateOperatorKey: ActingOperator = routes::patch(
+        "update_operator_key",
+        "operator_keys",
+        || json!({"expires_at": "2036-01-01T00:00:00Z"}),
+        Actor::Platform,
+        &[EventType::KeyExpiryChanged],
+    );
+    /// `POST /operator/v1/operator-keys/{key_id}/rotate`
+    RotateOperatorKey: ActingOperator = routes::post_body(
+        "rotate_operator_key",
+        "operator_keys",
+        || json!({}),
+        Actor::Platform,
+        &[EventType::KeyCreated, EventType::KeyRotated],
+    );
+    /// `POST /operator/v1/operator-keys/{key_id}/revoke`
+    RevokeOperatorKey: ActingOperator =
+        routes::post("revoke_operator_key", "operator_keys", Actor::Platform, &[EventType::KeyRevoked]);
+}
+
+pub struct OperatorKeysApi;
+
+#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Keys")]
+impl OperatorKeysApi {
+    /// List operator keys
+    ///
+    /// Returns the keys of operators, newest first. Their secrets are not stored.
+    #[oai(path = "/operator-keys", method = "get", operation_id = "list_operator_keys")]
+    async fn list(
+        &self,
+        call: Call<ListOperatorKeys>,
+        query: Params<OperatorKeyQuery>,
+    ) -> JsonResult<OperatorKeyPage> {
+        let OperatorKeyQuery { page, filters } = query.0;
+        let filter =
+            OperatorKeyFilter { name: filters.name.clone(), scope: filters.scope.map(|scope| scope.0) };
+        pages::list::<_, OperatorKeyOut, _>(call, page, &filters, filter).await
+    }
+
+    /// Create an operator key
+    ///
+    /// Creates a key for an operator. Only this response contains its secret.
+    #[oai(path = "/operator-keys", method = "post", operation_id = "create_operator_key")]
+    async fn create(
+        &self,
+        call: Call<CreateOperatorKey>,
+        idempotent: Idempotent,
+        body: Body<OperatorKeyIn>,
+    ) -> JsonResult<NewOperatorKey, 201> {
+        changes::post_body_with(call, idempotent, body, |writer, platform, body: OperatorKeyIn| {
+            let (name, scope) = (body.name.into_valid()?, body.scope.into_valid()?.0);
+            let expires_at = body.expires_at.map(|at| at.0);
+            let created = keys::create_for_operator(writer, platform, &name.0, scope, expires_at)?;
+            NewOperatorKey::find(writer, platform, created)
+        })
+        .await
+    }
+
+    /// Get an operator key
+    ///
+    /// Returns an operator key, without its secret.
+    #[oai(path = "/operator-keys/:key_id", method = "get", operation_id = "get_operator_key")]
+    async fn get(
+        &self,
+        call: Call<GetOperatorKey>,
+        /// ID of the key.
+        key_id: Path<Uuid>,
+    ) -> JsonResult<OperatorKeyOut> {
+        resources::get(call, key_id.0).await
+    }
+
+    /// Update an operator key
+    ///
+    /// Changes when an operator key expires. The key must be active.
+    #[oai(path = "/operator-keys/:key_id", method = "patch", operation_id = "update_operator_key")]
+    async fn update(
+        &self,
+        call: Call<UpdateOperatorKey>,
+        if_match: IfMatch,
+        /// ID of the key.
+        key_id: Path<Uuid>,
+        body: Body<KeyPatch>,
+    ) -> JsonResult<OperatorKeyOut> {
+        changes::patch(call, if_match, key_id.0, body, super::keys::change_expiry).await
+    }
+
+    /// Rotate an operator key
+    ///
+    /// Replaces an operator key with a new one of the same name. The replaced key stays valid for a day, unless it expires
+    /// earlier. Only this response contains the secret of the new key.
+    #[oai(path = "/operator-keys/:key_id/rotate", method = "post", operation_id = "rotate_operator_key")]
+    async fn rotate(
+        &self,
+        call: Call<RotateOperatorKey>,
+        idempotent: Idempotent,
+        /// ID of the key.
+        key_id: Path<Uuid>,
+        body: Body<KeyRotation>,
+    ) -> JsonResult<NewOperatorKey, 201> {
+        changes::post_body_with(call, idempotent, body, move |writer, platform, body: KeyRotation| {
+            let key: OperatorKeyRecord = records::find(writer.rows, platform, &key_id.0)?;
+            let created = keys::rotate(writer, platform, key.key.id, body.expires_at.map(|at| at.0))?;
+            NewOperatorKey::find(writer, platform, created)
+        })
+        .await
+    }
+
+    /// Revoke an operator key
+    ///
+    /// Revokes an operator key at once.
+    #[oai(path = "/operator-keys/:key_id/revoke", method = "post", operation_id = "revoke_operator_key")]
+    async fn revoke(
+        &self,
+        call: Call<RevokeOperatorKey>,
+        idempotent: Idempotent,
+        /// ID of the key.
+        key_id: Path<Uuid>,
+    ) -> JsonResult<OperatorKeyOut> {
+        changes::post(call, idempotent, move |writer, platform| {
+            let key: OperatorKeyRecord = records::find(writer.rows, platform, &key_id.0)?;
+            keys::revoke(writer, key.key.id).map(|()| key_id.0)
+        })
+        .await
+    }
+}

@@ -1,0 +1,345 @@
+//! What opportunities and project opportunities have in common in the operator API: fields, filters, and bodies.
+
+use poem_openapi::{Object, types::MaybeUndefined};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::{pages::PageParams, references};
+use crate::{
+    domain::{
+        assets::Kind,
+        collections::Collection,
+        listings::Actor,
+        money::Cents,
+        opportunities::{
+            BudgetUnit, Opportunity, OpportunityKind, OpportunityMetadata, OpportunityStatus, VisibilityMode,
+        },
+        opportunity_fields::{OpportunityChange, OpportunityFields},
+    },
+    error::{Error, LocSegment, Result},
+    market::Writer,
+    operations::{
+        access::{Buyer, Platform},
+        opportunities,
+    },
+    rest::{
+        enum_value::EnumValue,
+        request_body::{Checked, Omittable, into_change},
+        shapes::{
+            Amount, RequestTime,
+            strings::{FreeTag, MultilineText, Overview, Title},
+        },
+    },
+    store::{self, records::opportunities::OpportunityFilter},
+};
+
+/// What the lists of opportunities can be filtered by.
+#[derive(Debug, Object, Serialize)]
+pub struct OpportunityFilters {
+    /// ID of the buyer team.
+    team_id: Option<Uuid>,
+    /// State of the opportunity.
+    status: Option<EnumValue<OpportunityStatus>>,
+}
+
+impl OpportunityFilters {
+    /// Returns the filter of records.
+    pub fn to_filter(&self) -> OpportunityFilter {
+        OpportunityFilter { team: self.team_id, status: self.status.map(|status| status.0) }
+    }
+}
+
+/// The query of the lists of opportunities.
+#[derive(Debug, Object)]
+pub struct OpportunityQuery {
+    /// Which page to return.
+    #[oai(flatten)]
+    pub page: PageParams,
+    /// The filters.
+    #[oai(flatten)]
+    pub filters: OpportunityFilters,
+}
+
+/// Teams to exclude from an opportunity.
+#[derive(Debug, Object)]
+pub struct TeamExclusion {
+    /// IDs of the teams, in addition to those that are excluded already. At most 100 in all.
+    #[oai(validator(min_items = 1, max_items = 100))]
+    team_ids: Vec<Checked<Uuid>>,
+}
+
+impl TeamExclusion {
+    /// Returns the IDs of the teams.
+    pub fn into_team_ids(self) -> Result<Vec<Uuid>> {
+        self.team_ids.into_iter().map(Checked::into_valid).collect()
+    }
+}
+
+/// Declares the bodies that create and change an opportunity of a kind. Only project opportunities have fields
+/// besides the common ones.
+macro_rules! opportunity_bodies {
+    (
+        $(#[$in_meta:meta])* $in:ident, $(#[$patch_meta:meta])* $patch:ident,
+        { $($(#[$field_meta:meta])* $field:ident),* }
+    ) => {
+        $(#[$in_meta])*
+        #[derive(Debug, Object)]
+        pub struct $in {
+            /// ID of the buyer team that posts it.
+            team_id: Checked<Uuid>,
+            /// Title.
+            title: Checked<Title>,
+            /// What the buyer is looking for; empty if absent.
+            description: Option<MultilineText>,
+            /// Asset kinds that the buyer accepts; any kind if empty.
+            #[oai(default, validator(max_items = 8))]
+            accepted_asset_types: Vec<Checked<EnumValue<Kind>>>,
+            /// Minimum budget in US dollars, up to one billion; null or absent if none is named.
+            budget_min: Option<Amount>,
+            /// Maximum budget in US dollars, up to one billion; null or absent if none is named.
+            budget_max: Option<Amount>,
+            /// Whether the budget is per task or in total; null or absent if that is not said.
+            budget_unit: Option<EnumValue<BudgetUnit>>,
+            /// Free-form tags.
+            #[oai(default, validator(max_items = 20))]
+            tags: Vec<Checked<FreeTag>>,
+            /// The request in one sentence; null or absent if there is none.
+            overview: Option<Overview>,
+            /// Which vendors may see it; all if absent.
+            visibility_mode: Option<EnumValue<VisibilityMode>>,
+            /// IDs of the teams that may not see it, with the visibility mode `all_except`.
+            #[oai(default, validator(max_items = 100))]
+            excluded_team_ids: Vec<Checked<Uuid>>,
+            /// Time by which vendors must respond, in the future; null or absent if there is no deadline.
+            deadline: Option<RequestTime>,
+            $($(#[$field_meta])* $field: Option<RequestTime>,)*
+        }
+
+        impl $in {
+            /// Returns the ID of the team, and the fields.
+            fn into_parts(self) -> Result<(Uuid, OpportunityFields)> {
+                let amount = |amount: Option<Amount>| amount.map(|amount| dollars(amount.0));
+                #[allow(unused_mut)]
+                let mut fields = OpportunityFields {
+                    title: self.title.into_valid()?.into(),
+                    description: self.description.map(String::from).unwrap_or_default(),
+                    accepted_asset_types: valid(self.accepted_asset_types, |kind| kind.0)?,
+                    metadata: OpportunityMetadata {
+                        budget_min: amount(self.budget_min),
+                        budget_max: amount(self.budget_max),
+                        budget_unit: self.budget_unit.map(|unit| unit.0),
+                        tags: valid(self.tags, String::from)?,
+                        overview: self.overview.map(String::from),
+                    },
+                    visibility: self.visibility_mode.map_or(VisibilityMode::AllVendors, |mode| mode.0),
+                    excluded_team_ids: valid(self.excluded_team_ids, |id| id)?,
+                    deadline: self.deadline.map(|at| at.0),
+                    evaluation_date: None,
+                };
+                $(fields.evaluation_date = self.$field.map(|at| at.0);)*
+                Ok((self.team_id.into_valid()?, fields))
+            }
+
+            /// Creates the draft. Returns its ID.
+            pub fn create(self, writer: &mut Writer, platform: Platform, kind: OpportunityKind) -> Result<Uuid> {
+                let (team, fields) = self.into_parts()?;
+                create(writer, platform, kind, team, &fields)
+            }
+        }
+
+        $(#[$patch_meta])*
+        #[derive(Debug, Object)]
+        pub struct $patch {
+            /// New title.
+            title: Omittable<Title>,
+            /// New description of what the buyer is looking for.
+            description: Omittable<MultilineText>,
+            /// New list of the asset kinds that the buyer accepts; any kind if empty.
+            #[oai(validator(max_items = 8))]
+            accepted_asset_types: Omittable<Vec<Checked<EnumValue<Kind>>>>,
+            /// New minimum budget in US dollars; null for none.
+            budget_min: MaybeUndefined<Amount>,
+            /// New maximum budget in US dollars; null for none.
+            budget_max: MaybeUndefined<Amount>,
+            /// Whether the budget is per task or in total; null to not say.
+            budget_unit: MaybeUndefined<EnumValue<BudgetUnit>>,
+            /// New free-form tags.
+            #[oai(validator(max_items = 20))]
+            tags: Omittable<Vec<Checked<FreeTag>>>,
+            /// New request in one sentence; null for none.
+            overview: MaybeUndefined<Overview>,
+            /// Which vendors may see it.
+            visibility_mode: Omittable<EnumValue<VisibilityMode>>,
+            /// New list of the IDs of the teams that may not see it.
+            #[oai(validator(max_items = 100))]
+            excluded_team_ids: Omittable<Vec<Checked<Uuid>>>,
+            /// New time by which vendors must respond, in the future; null for no deadline. Once published, it can only
+            /// be moved to a later time.
+            deadline: MaybeUndefined<RequestTime>,
+            $($(#[$field_meta])* $field: MaybeUndefined<RequestTime>,)*
+        }
+
+        impl $patch {
+            /// Changes the opportunity with this ID.
+            pub fn apply(
+                self,
+                writer: &mut Writer,
+                platform: Platform,
+                (id, kind): (Uuid, OpportunityKind),
+            ) -> Result<()> {
+                let found = find(writer, id, kind)?;
+                let mut metadata = found.metadata.clone();
+                let amount = |amount: Amount| dollars(amount.0);
+                into_change(self.budget_min).map(amount).apply(&mut metadata.budget_min);
+                into_change(self.budget_max).map(amount).apply(&mut metadata.budget_max);
+                into_change(self.budget_unit).map(|unit| unit.0).apply(&mut metadata.budget_unit);
+                into_change(self.overview).map(String::from).apply(&mut metadata.overview);
+                if let Some(tags) = self.tags.0 {
+                    metadata.tags = valid(tags, String::from)?;
+                }
+                let kinds = self.accepted_asset_types.0;
+                let teams = self.excluded_team_ids.0;
+                #[allow(unused_mut)]
+                let mut change = OpportunityChange {
+                    title: self.title.0.map(String::from),
+                    description: self.description.0.map(String::from),
+                    accepted_asset_types: kinds.map(|kinds| valid(kinds, |kind| kind.0)).transpose()?,
+                    metadata: Some(metadata).filter(|metadata| *metadata != found.metadata),
+                    visibility: self.visibility_mode.0.map(|mode| mode.0),
+                    excluded_team_ids: teams.map(|teams| valid(teams, |id| id)).transpose()?,
+                    deadline: into_change(self.deadline).map(|at| at.0),
+                    ..OpportunityChange::default()
+                };
+                $(change.evaluation_date = into_change(self.$field).map(|at| at.0);)*
+                update(writer, platform, &found, change)
+            }
+        }
+    };
+}
+
+opportunity_bodies! {
+    /// An opportunity to create, as a draft.
+    OpportunityIn,
+    /// Changes to an opportunity. Fields that are absent stay as they are. Once it is published, only its deadline can
+    /// change.
+    OpportunityPatch,
+    {}
+}
+
+opportunity_bodies! {
+    /// A project opportunity to create, as a draft.
+    ProjectOpportunityIn,
+    /// Changes to a project opportunity. Fields that are absent stay as they are. Once it is published, only its
+    /// deadline can change.
+    ProjectOpportunityPatch,
+    {
+        /// Time at which bids are evaluated, not before the deadline; null if none is set.
+        evaluation_date
+    }
+}
+
+/// Converts the elements of a list in a body without problems.
+fn valid<T, U>(elements: Vec<Checked<T>>, convert: impl Fn(T) -> U) -> Result<Vec<U>> {
+    elements.into_iter().map(|element| element.into_valid().map(&convert)).collect()
+}
+
+fn dollars(amount: Cents) -> f64 {
+    amount.dollars()
+}
+
+/// Returns an amount that is stored in dollars.
+pub fn cents(dollars: Option<f64>) -> Option<Cents> {
+    dollars.and_then(Cents::from_dollars)
+}
+
+fn create(
+    writer: &mut Writer,
+    platform: Platform,
+    kind: OpportunityKind,
+    team: Uuid,
+    fields: &OpportunityFields,
+) -> Result<Uuid> {
+    let team = references::team(writer.rows, "team_id", team)?;
+    let buyer = references::buyer(platform, team)?;
+    let id = writer.new_id(match kind {
+        OpportunityKind::Listing => Collection::Opportunities,
+        OpportunityKind::Project => Collection::ProjectOpportunities,
+    });
+    flat(opportunities::create(writer, &buyer, Actor::Team, (id, kind), fields)).map(|created| created.id)
+}
+
+fn update(
+    writer: &mut Writer,
+    platform: Platform,
+    found: &Opportunity,
+    change: OpportunityChange,
+) -> Result<()> {
+    let buyer = former_buyer(writer, platform, found)?;
+    flat(opportunities::update(writer, &buyer, Actor::Team, (found.id, found.kind), change)).map(drop)
+}
+
+/// Moves problems with the metadata to the fields of the body, which has no such object.
+fn flat<T>(result: Result<T>) -> Result<T> {
+    result.map_err(|error| match error {
+        Error::Invalid(mut problems) => {
+            for problem in &mut problems {
+                if problem.loc.get(1) == Some(&LocSegment::Name("metadata".to_owned())) {
+                    problem.loc.remove(1);
+                }
+            }
+            Error::Invalid(problems)
+        }
+        other => other,
+    })
+}
+
+/// Returns the opportunity with this ID, of this kind.
+fn find(writer: &Writer, id: Uuid, kind: OpportunityKind) -> Result<Opportunity> {
+    let found = store::opportunities::find(writer.rows, id, kind)?;
+    found.ok_or_else(|| {
+        Error::not_found(match kind {
+            OpportunityKind::Listing => "opportunity",
+            OpportunityKind::Project => "project opportunity",
+        })
+    })
+}
+
+/// Returns the proof to end or change, in the name of its owner, what the owner has begun.
+fn former_buyer(writer: &Writer, platform: Platform, found: &Opportunity) -> Result<Buyer> {
+    platform.former_buyer(store::teams::find_by_row_id(writer.rows, found.owner_row_id)?)
+}
+
+/// An operation of the owner on an opportunity.
+pub type OwnerOperation = fn(&mut Writer, &Buyer, Actor, (Uuid, OpportunityKind)) -> Result<Opportunity>;
+
+/// Publishes the opportunity with this ID. The owner needs the buyer role and the NDA.
+pub fn publish(writer: &mut Writer, platform: Platform, (id, kind): (Uuid, OpportunityKind)) -> Result<Uuid> {
+    let found = find(writer, id, kind)?;
+    let owner = store::teams::find_by_row_id(writer.rows, found.owner_row_id)?;
+    let buyer = references::buyer(platform, owner)?;
+    flat(opportunities::publish(writer, &buyer, Actor::Team, (id, kind))).map(|found| found.id)
+}
+
+/// Ends the opportunity with this ID.
+pub fn end(
+    writer: &mut Writer,
+    platform: Platform,
+    (id, kind): (Uuid, OpportunityKind),
+    operation: OwnerOperation,
+) -> Result<Uuid> {
+    let found = find(writer, id, kind)?;
+    let buyer = former_buyer(writer, platform, &found)?;
+    operation(writer, &buyer, Actor::Team, (id, kind)).map(|found| found.id)
+}
+
+/// Excludes teams from the opportunity with this ID.
+pub fn exclude(
+    writer: &mut Writer,
+    platform: Platform,
+    (id, kind): (Uuid, OpportunityKind),
+    exclusion: TeamExclusion,
+) -> Result<Uuid> {
+    let found = find(writer, id, kind)?;
+    let (buyer, teams) = (former_buyer(writer, platform, &found)?, exclusion.into_team_ids()?);
+    opportunities::exclude(writer, &buyer, Actor::Team, (id, kind), &teams).map(|found| found.id)
+}

@@ -1,0 +1,467 @@
+//! Vendors' bids on project opportunities.
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{
+    changes,
+    pages::{self, PageParams, page_of},
+    references,
+    resources::{self, Resource, Subject},
+    routes::{self, DEMO_TEAM, routes},
+};
+use crate::{
+    domain::{
+        collections::Collection,
+        events::EventType,
+        listings::Actor,
+        opportunities::{Attachment, Bid, BidEvent, BidStatus, OpportunityKind},
+        project_bids::BidFields,
+    },
+    error::{Error, Result},
+    market::{CheckContext, Writer},
+    operations::{
+        access::{ActingOperator, Buyer, Operator, Platform, Vendor},
+        project_bids, records,
+    },
+    rest::{
+        enum_value::EnumValue,
+        idempotent::Idempotent,
+        json::JsonResult,
+        params::Params,
+        request_body::{Body, Checked},
+        route::{Call, Path},
+        shapes::{UtcTime, strings::FileName},
+    },
+    store::{
+        self,
+        records::project_bids::{ProjectBidFilter, ProjectBidRecord},
+    },
+};
+
+/// A vendor's bid on a project opportunity.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "ProjectBid")]
+pub struct ProjectBidOut {
+    /// ID of the bid.
+    pub id: Uuid,
+    /// ID of the project opportunity.
+    pub opportunity_id: Uuid,
+    /// ID of the vendor team.
+    pub team_id: Uuid,
+    /// ID of the buyer team that posted the project opportunity.
+    pub buyer_id: Uuid,
+    /// State of the bid.
+    pub status: EnumValue<BidStatus>,
+    /// Number of tasks that the vendor offers.
+    pub num_tasks: u32,
+    /// Number of days that the vendor expects to need; null if the vendor has not said.
+    pub expected_timeline_days: Option<u32>,
+    /// Files that the vendor attached to the bid.
+    pub attachments: Vec<AttachmentOut>,
+    /// Tasksets that the vendor delivered.
+    pub delivered_tasksets: Vec<DeliveredTaskset>,
+    /// What happened to the bid on the side of the platform and the buyer, oldest first.
+    pub platform_events: Vec<BidActivity>,
+    /// What the vendor did, oldest first.
+    pub vendor_events: Vec<BidActivity>,
+    /// Time of creation.
+    pub created_at: UtcTime,
+    /// Time of the latest change.
+    pub updated_at: UtcTime,
+    /// Time at which the delivery was accepted; null if it was not.
+    pub completed_at: Option<UtcTime>,
+}
+
+/// A file that a vendor attached to a bid.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "BidAttachment")]
+pub struct AttachmentOut {
+    /// Name of the file.
+    pub file_name: String,
+    /// Size of the file in bytes.
+    pub size_bytes: u64,
+}
+
+/// A taskset that was delivered.
+#[derive(Debug, Object, Serialize)]
+pub struct DeliveredTaskset {
+    /// ID of the taskset.
+    pub id: Uuid,
+    /// Name of the taskset.
+    pub name: String,
+}
+
+/// Something that happened to a bid.
+#[derive(Debug, Object, Serialize)]
+pub struct BidActivity {
+    /// Time of the event.
+    pub at: UtcTime,
+    /// What happened, in words.
+    pub event: String,
+}
+
+impl From<BidEvent> for BidActivity {
+    fn from(event: BidEvent) -> BidActivity {
+        BidActivity { at: event.at.into(), event: event.event }
+    }
+}
+
+impl Subject for ProjectBidOut {
+    const KIND: &'static str = "project_bid";
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        Some(self.team_id)
+    }
+}
+
+impl Resource for ProjectBidOut {
+    type Record = ProjectBidRecord;
+
+    fn new(ProjectBidRecord { bid, buyer }: ProjectBidRecord, _: &CheckContext) -> ProjectBidOut {
+        let attachment = |Attachment { file_name, size_bytes }| AttachmentOut { file_name, size_bytes };
+        let events = |events: Vec<BidEvent>| events.into_iter().map(BidActivity::from).collect();
+        ProjectBidOut {
+            id: bid.id,
+            opportunity_id: bid.opportunity_id,
+            team_id: bid.team_id,
+            buyer_id: buyer,
+            status: EnumValue(bid.status),
+            num_tasks: bid.num_tasks,
+            expected_timeline_days: bid.expected_timeline_days,
+            attachments: bid.attachments.into_iter().map(attachment).collect(),
+            delivered_tasksets: bid
+                .delivery_tasksets
+                .into_iter()
+                .map(|(id, name)| DeliveredTaskset { id, name })
+                .collect(),
+            platform_events: events(bid.platform_events),
+            vendor_events: events(bid.vendor_events),
+            created_at: bid.created_at.into(),
+            updated_at: bid.updated_at.into(),
+            completed_at: bid.completed_at.map(UtcTime),
+        }
+    }
+}
+
+page_of! {
+    /// A page of project bids.
+    ProjectBidPage, ProjectBidOut
+}
+
+/// What the list of project bids can be filtered by.
+#[derive(Debug, Object, Serialize)]
+pub struct ProjectBidFilters {
+    /// ID of the vendor team.
+    team_id: Option<Uuid>,
+    /// ID of the buyer team that posted the project opportunity.
+    buyer_id: Option<Uuid>,
+    /// ID of the project opportunity.
+    opportunity_id: Option<Uuid>,
+    /// State of the bid.
+    status: Option<EnumValue<BidStatus>>,
+}
+
+/// The query of the list of project bids.
+#[derive(Debug, Object)]
+pub struct ProjectBidQuery {
+    #[oai(flatten)]
+    page: PageParams,
+    #[oai(flatten)]
+    filters: ProjectBidFilters,
+}
+
+/// A bid to submit.
+#[derive(Debug, Object)]
+pub struct ProjectBidIn {
+    /// ID of the vendor team.
+    team_id: Checked<Uuid>,
+    /// ID of the project opportunity, which must be published and visible to the vendor.
+    opportunity_id: Checked<Uuid>,
+    /// Number of tasks that the vendor offers.
+    #[oai(validator(minimum(value = "1"), maximum(value = "1000000")))]
+    num_tasks: Checked<i64>,
+    /// Number of days that the vendor expects to need; null or absent if the vendor does not say.
+    #[oai(validator(minimum(value = "1"), maximum(value = "3650")))]
+    expected_timeline_days: Option<i64>,
+    /// Files that the vendor attaches. Only their names and sizes are stored.
+    #[oai(default, validator(max_items = 20))]
+    attachments: Vec<Checked<AttachmentIn>>,
+}
+
+/// A file that is attached to a bid.
+#[derive(Debug, Object)]
+pub struct AttachmentIn {
+    /// Name of the file, without directories.
+    file_name: Checked<FileName>,
+    /// Size of the file in bytes.
+    #[oai(validator(minimum(value = "0"), maximum(value = "1000000000000")))]
+    size_bytes: Checked<i64>,
+}
+
+/// A delivery.
+#[derive(Debug, Object)]
+pub struct Delivery {
+    /// IDs of the delivered tasksets, which belong to the vendor.
+    #[oai(validator(min_items = 1, max_items = 100))]
+    delivery_taskset_ids: Vec<Checked<Uuid>>,
+}
+
+routes! {
+    /// `GET /operator/v1/project-bids`
+    ListProjectBids: Operator = routes::list(
+        "list_project_bids",
+        &["status=accepted&limit=2", "opportunity_id=00000000-0000-0000-0000-000000000000"],
+    );
+    /// `POST /operator/v1/project-bids`
+    CreateProjectBid: ActingOperator = routes::create(
+        "create_project_bid",
+        || json!({
+            "team_id": DEMO_TEAM, "opportunity_id": "014f3739-58c5-5b9a-9473-a7a17932040b",
+            "num_tasks": 40, "expected_timeline_days": 21,
+        }),
+        Actor::Team,
+        &[EventType::ProjectBidSubmitted],
+    );
+    /// `GET /operator/v1/project-bids/{project_bid_id}`
+    GetProjectBid: Operator = routes::get("get_project_bid", "project_bids");
+    /// `POST /operator/v1/project-bids/{project_bid_id}/withdraw`
+    WithdrawProjectBid: ActingOperator = routes::post(
+        "withdraw_project_bid", "project_bids", Actor::Team, &[EventType::ProjectBidWithdrawn],
+    );
+    /// `POST /operator/v1/project-bids/{project_bid_id}/accept`
+    AcceptProjectBid: ActingOperator = routes::post(
+        "accept_project_bid", "project_bids", Actor::Team, &[EventType::ProjectBidAccepted],
+    );
+    /// `POST /operator/v1/project-bids/{project_bid_id}/decline`
+    DeclineProjectBid: ActingOperator = routes::post(
+        "decline_project_bid", "project_bids", Actor::Team, &[EventType::ProjectBidDeclined],
+    );
+    /// `POST /operator/v1/project-bids/{project_bid_id}/deliver`
+    DeliverProjectBid: ActingOperator = routes::post_body(
+        "deliver_project_bid",
+        "project_bids",
+        || json!({"delivery_taskset_ids": ["37015791-0563-5418-ad9d-8ea4f26f8602"]}),
+        Actor::Team,
+        &[EventType::ProjectBidDelivered],
+    );
+    /// `POST /operator/v1/project-bids/{project_bid_id}/complete`
+    CompleteProjectBid: ActingOperator = routes::post(
+        "complete_project_bid", "project_bids", Actor::Team, &[EventType::ProjectBidCompleted],
+    );
+}
+
+pub struct ProjectBidsApi;
+
+#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Opportunities")]
+impl ProjectBidsApi {
+    /// List project bids
+    ///
+    /// Returns the bids of all vendors on project opportunities, newest first.
+    #[oai(path = "/project-bids", method = "get", operation_id = "list_project_bids")]
+    async fn list(
+        &self,
+        call: Call<ListProjectBids>,
+        query: Params<ProjectBidQuery>,
+    ) -> JsonResult<ProjectBidPage> {
+        let ProjectBidQuery { page, filters } = query.0;
+        let filter = ProjectBidFilter {
+            team: filters.team_id,
+            buyer: filters.buyer_id,
+            opportunity: filters.opportunity_id,
+            status: filters.status.map(|status| status.0),
+        };
+        pages::list::<_, ProjectBidOut, _>(call, page, &filters, filter).await
+    }
+
+    /// Submit a project bid
+    ///
+    /// Submits a bid of a vendor on a project opportunity that takes bids. A vendor has at most one bid on it that was
+    /// neither declined nor withdrawn. A bid moves no money.
+    #[oai(path = "/project-bids", method = "post", operation_id = "create_project_bid")]
+    async fn create(
+        &self,
+        call: Call<CreateProjectBid>,
+        idempotent: Idempotent,
+        body: Body<ProjectBidIn>,
+    ) -> JsonResult<ProjectBidOut, 201> {
+        changes::post_body(call, idempotent, body, submit).await
+    }
+
+    /// Get a project bid
+    ///
+    /// Returns a bid with its activity.
+    #[oai(path = "/project-bids/:project_bid_id", method = "get", operation_id = "get_project_bid")]
+    async fn get(
+        &self,
+        call: Call<GetProjectBid>,
+        /// ID of the bid.
+        project_bid_id: Path<Uuid>,
+    ) -> JsonResult<ProjectBidOut> {
+        resources::get(call, project_bid_id.0).await
+    }
+
+    /// Withdraw a project bid
+    ///
+    /// Withdraws a submitted bid, as its vendor.
+    #[oai(
+        path = "/project-bids/:project_bid_id/withdraw",
+        method = "post",
+        operation_id = "withdraw_project_bid"
+    )]
+    async fn withdraw(
+        &self,
+        call: Call<WithdrawProjectBid>,
+        idempotent: Idempotent,
+        /// ID of the bid.
+        project_bid_id: Path<Uuid>,
+    ) -> JsonResult<ProjectBidOut> {
+        changes::post(call, idempotent, move |writer, platform| {
+            let vendor = vendor(writer, platform, project_bid_id.0)?;
+            project_bids::withdraw(writer, &vendor, Actor::Team, project_bid_id.0).map(|bid| bid.id)
+        })
+        .await
+    }
+
+    /// Accept a project bid
+    ///
+    /// Accepts a submitted bid, as the buyer, and notifies the vendor. Other bids stay as they are. Those on a canceled
+    /// project opportunity cannot be accepted.
+    #[oai(
+        path = "/project-bids/:project_bid_id/accept",
+        method = "post",
+        operation_id = "accept_project_bid"
+    )]
+    async fn accept(
+        &self,
+        call: Call<AcceptProjectBid>,
+        idempotent: Idempotent,
+        /// ID of the bid.
+        project_bid_id: Path<Uuid>,
+    ) -> JsonResult<ProjectBidOut> {
+        changes::post(call, idempotent, move |writer, platform| {
+            as_buyer(writer, platform, project_bid_id.0, project_bids::accept)
+        })
+        .await
+    }
+
+    /// Decline a project bid
+    ///
+    /// Declines a submitted bid, as the buyer, and notifies the vendor.
+    #[oai(
+        path = "/project-bids/:project_bid_id/decline",
+        method = "post",
+        operation_id = "decline_project_bid"
+    )]
+    async fn decline(
+        &self,
+        call: Call<DeclineProjectBid>,
+        idempotent: Idempotent,
+        /// ID of the bid.
+        project_bid_id: Path<Uuid>,
+    ) -> JsonResult<ProjectBidOut> {
+        changes::post(call, idempotent, move |writer, platform| {
+            as_buyer(writer, platform, project_bid_id.0, project_bids::decline)
+        })
+        .await
+    }
+
+    /// Deliver the work of a project bid
+    ///
+    /// Delivers tasksets of the vendor for an accepted bid.
+    #[oai(
+        path = "/project-bids/:project_bid_id/deliver",
+        method = "post",
+        operation_id = "deliver_project_bid"
+    )]
+    async fn deliver(
+        &self,
+        call: Call<DeliverProjectBid>,
+        idempotent: Idempotent,
+        /// ID of the bid.
+        project_bid_id: Path<Uuid>,
+        body: Body<Delivery>,
+    ) -> JsonResult<ProjectBidOut> {
+        changes::post_body(call, idempotent, body, move |writer, platform, body: Delivery| {
+            let vendor = vendor(writer, platform, project_bid_id.0)?;
+            let ids = body.delivery_taskset_ids.into_iter().map(Checked::into_valid);
+            let ids = ids.collect::<Result<Vec<Uuid>>>()?;
+            project_bids::deliver(writer, &vendor, Actor::Team, project_bid_id.0, &ids).map(|bid| bid.id)
+        })
+        .await
+    }
+
+    /// Complete a project bid
+    ///
+    /// Accepts the delivery of a bid, as the buyer. No money moves.
+    #[oai(
+        path = "/project-bids/:project_bid_id/complete",
+        method = "post",
+        operation_id = "complete_project_bid"
+    )]
+    async fn complete(
+        &self,
+        call: Call<CompleteProjectBid>,
+        idempotent: Idempotent,
+        /// ID of the bid.
+        project_bid_id: Path<Uuid>,
+    ) -> JsonResult<ProjectBidOut> {
+        changes::post(call, idempotent, move |writer, platform| {
+            as_buyer(writer, platform, project_bid_id.0, project_bids::complete)
+        })
+        .await
+    }
+}
+
+/// Submits a bid.
+fn submit(writer: &mut Writer, platform: Platform, body: ProjectBidIn) -> Result<Uuid> {
+    let team = references::team(writer.rows, "team_id", body.team_id.into_valid()?)?;
+    let opportunity = body.opportunity_id.into_valid()?;
+    if store::opportunities::find(writer.rows, opportunity, OpportunityKind::Project)?.is_none() {
+        return Err(references::unknown("opportunity_id", "project opportunity"));
+    }
+    let mut attachments = Vec::new();
+    for attachment in body.attachments {
+        let AttachmentIn { file_name, size_bytes } = attachment.into_valid()?;
+        let size_bytes = size_bytes.into_valid()?.unsigned_abs();
+        attachments.push(Attachment { file_name: file_name.into_valid()?.into(), size_bytes });
+    }
+    let fields = BidFields {
+        num_tasks: body.num_tasks.into_valid()? as u32,
+        expected_timeline_days: body.expected_timeline_days.map(|days| days as u32),
+        attachments,
+    };
+    let (vendor, id) = (platform.vendor(team)?, writer.new_id(Collection::ProjectBids));
+    match project_bids::submit(writer, &vendor, Actor::Team, id, opportunity, &fields) {
+        Err(Error::NotFound(_)) => {
+            let message = "The vendor cannot see the project opportunity: it is a draft or closed, or excludes the team.";
+            Err(Error::Conflict(message.to_owned()))
+        }
+        submitted => submitted.map(|bid| bid.id),
+    }
+}
+
+/// Returns the proof to act in the name of the vendor of a bid.
+fn vendor(writer: &Writer, platform: Platform, bid: Uuid) -> Result<Vendor> {
+    let record: ProjectBidRecord = records::find(writer.rows, platform, &bid)?;
+    platform.vendor(store::teams::find_by_row_id(writer.rows, record.bid.team_row_id)?)
+}
+
+/// Performs an operation on a bid in the name of the buyer, who has begun it with the project opportunity.
+fn as_buyer(
+    writer: &mut Writer,
+    platform: Platform,
+    bid: Uuid,
+    operation: fn(&mut Writer, &Buyer, Actor, Uuid) -> Result<Bid>,
+) -> Result<Uuid> {
+    let record: ProjectBidRecord = records::find(writer.rows, platform, &bid)?;
+    let team = store::teams::find(writer.rows, record.buyer)?;
+    let team = team.ok_or_else(|| Error::internal("a project opportunity without a buyer"))?;
+    operation(writer, &platform.former_buyer(team)?, Actor::Team, bid).map(|bid| bid.id)
+}

@@ -1,0 +1,56 @@
+//! What all resources of the operator API have in common: how a record becomes JSON, and how it is requested.
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::{
+    error::Result,
+    market::CheckContext,
+    operations::{
+        access::{Operator, Platform},
+        records,
+    },
+    rest::{
+        json::{Json, JsonResult},
+        route::{Call, Route},
+    },
+    store::records::Record,
+};
+
+/// A JSON type that names the record that it is about, for the audit.
+pub trait Subject: Serialize + Sized + Send + 'static {
+    /// Kind of the record, such as `listing`.
+    const KIND: &'static str;
+
+    /// Returns the ID or slug of the record.
+    fn id(&self) -> String;
+
+    /// Returns the ID of the team that owns the record, or that is acted for; `None` if there is none.
+    fn team(&self) -> Option<Uuid>;
+}
+
+/// The JSON of a record that can be requested by its ID.
+pub trait Resource: Subject {
+    /// The record.
+    type Record: Record;
+
+    /// Creates the JSON of a record.
+    fn new(record: Self::Record, context: &CheckContext) -> Self;
+
+    /// Returns the JSON of the record with this ID.
+    fn find(context: &CheckContext, platform: Platform, id: &<Self::Record as Record>::Id) -> Result<Self> {
+        Ok(Self::new(records::find(context.rows, platform, id)?, context))
+    }
+}
+
+/// Responds with the record with this ID.
+pub async fn get<R: Route<Access = Operator>, T: Resource>(
+    call: Call<R>,
+    id: <T::Record as Record>::Id,
+) -> JsonResult<T> {
+    let platform = call.access.platform();
+    Json::read(&call.served, call.access.requester(), move |reader| {
+        T::find(&reader.check_context(), platform, &id)
+    })
+    .await
+}

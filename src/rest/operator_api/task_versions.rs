@@ -1,0 +1,365 @@
+//! Versions of tasks, and builds of their environments.
+
+use std::collections::BTreeMap;
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{
+    changes,
+    pages::{self, PageParams, page_of},
+    resources::{self, Resource, Subject},
+    routes::{self, routes},
+    tasks::vendor,
+};
+use crate::{
+    domain::{
+        events::EventType,
+        listings::Actor,
+        tasks::{BuildStatus, VersionStage, VersionState},
+    },
+    market::CheckContext,
+    operations::{
+        access::{ActingOperator, Operator},
+        records,
+        task_changes::{self, VersionInput},
+    },
+    rest::{
+        enum_value::EnumValue,
+        idempotent::Idempotent,
+        if_match::IfMatch,
+        json::JsonResult,
+        limits::Budget,
+        params::Params,
+        request_body::{Body, Checked},
+        route::{Call, Contract, Path, RouteAttributes, Target},
+        shapes::UtcTime,
+    },
+    store::records::tasks::{TaskBuildRecord, TaskRecord, TaskVersionRecord},
+};
+
+/// A version of a task.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "TaskVersion")]
+pub struct TaskVersionOut {
+    /// ID of the version.
+    pub id: Uuid,
+    /// ID of the task.
+    pub task_id: Uuid,
+    /// ID of the team of the taskset.
+    pub team_id: Uuid,
+    /// Version number within the task, from 1.
+    pub version: u32,
+    /// State of the version.
+    pub current_state: EnumValue<VersionState>,
+    /// Stage of the version's review.
+    pub lifecycle_stage: EnumValue<VersionStage>,
+    /// Content of the task, such as prompt and rubric; free-form JSON.
+    pub brief: BTreeMap<String, Value>,
+    /// Settings of the agent that runs the task; free-form JSON.
+    pub agent_config: BTreeMap<String, Value>,
+    /// Environment that the task runs in; free-form JSON.
+    pub environment: BTreeMap<String, Value>,
+    /// Number of the latest build; null if there is none.
+    pub latest_build: Option<u32>,
+    /// Number of traces, which are imported.
+    pub trace_count: u64,
+    /// Time of creation.
+    pub created_at: UtcTime,
+}
+
+impl Subject for TaskVersionOut {
+    const KIND: &'static str = "task_version";
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        Some(self.team_id)
+    }
+}
+
+impl Resource for TaskVersionOut {
+    type Record = TaskVersionRecord;
+
+    fn new(record: TaskVersionRecord, _: &CheckContext) -> TaskVersionOut {
+        let TaskVersionRecord { version, task, team, traces, latest_build } = record;
+        TaskVersionOut {
+            id: version.id,
+            task_id: task,
+            team_id: team,
+            version: version.version,
+            current_state: EnumValue(version.current_state),
+            lifecycle_stage: EnumValue(version.lifecycle_stage),
+            brief: version.brief,
+            agent_config: version.agent_config,
+            environment: version.environment,
+            latest_build,
+            trace_count: traces,
+            created_at: version.created_at.into(),
+        }
+    }
+}
+
+page_of! {
+    /// A page of task versions.
+    TaskVersionPage, TaskVersionOut
+}
+
+/// A build of the environment of a task version.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "TaskBuild")]
+pub struct TaskBuildOut {
+    /// ID of the build.
+    pub id: Uuid,
+    /// ID of the task version.
+    pub task_version_id: Uuid,
+    /// ID of the team of the taskset.
+    pub team_id: Uuid,
+    /// Number of the build within the version, from 1. Traces name it as `build_version`.
+    pub build: u32,
+    /// Status of the build.
+    pub status: EnumValue<BuildStatus>,
+    /// Time at which the build was recorded.
+    pub created_at: UtcTime,
+}
+
+impl Subject for TaskBuildOut {
+    const KIND: &'static str = "task_build";
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        Some(self.team_id)
+    }
+}
+
+impl Resource for TaskBuildOut {
+    type Record = TaskBuildRecord;
+
+    fn new(record: TaskBuildRecord, _: &CheckContext) -> TaskBuildOut {
+        let TaskBuildRecord { id, version, team, build, status, created_at } = record;
+        TaskBuildOut {
+            id,
+            task_version_id: version,
+            team_id: team,
+            build,
+            status: EnumValue(status),
+            created_at: created_at.into(),
+        }
+    }
+}
+
+page_of! {
+    /// A page of builds.
+    TaskBuildPage, TaskBuildOut
+}
+
+/// A version to add to a task.
+#[derive(Debug, Object)]
+pub struct TaskVersionIn {
+    /// State of the version. A `live` version supersedes earlier live ones.
+    current_state: Checked<EnumValue<VersionState>>,
+    /// Stage of the version's review; `authoring` if absent.
+    lifecycle_stage: Option<EnumValue<VersionStage>>,
+    /// Content of the task, such as prompt and rubric; free-form JSON of at most 262,144 bytes.
+    #[oai(default, validator(max_properties = 200))]
+    brief: BTreeMap<String, Value>,
+    /// Settings of the agent that runs the task; free-form JSON of at most 262,144 bytes.
+    #[oai(default, validator(max_properties = 200))]
+    agent_config: BTreeMap<String, Value>,
+    /// Environment that the task runs in; free-form JSON of at most 262,144 bytes.
+    #[oai(default, validator(max_properties = 200))]
+    environment: BTreeMap<String, Value>,
+}
+
+/// A build to record, or its new status.
+#[derive(Debug, Object)]
+pub struct TaskBuildIn {
+    /// Status of the build.
+    status: Checked<EnumValue<BuildStatus>>,
+}
+
+/// The query of lists without filters.
+#[derive(Debug, Object)]
+pub struct VersionQuery {
+    #[oai(flatten)]
+    page: PageParams,
+}
+
+const VERSION: Target = Target::TaskPart("task_versions");
+const BUILD: Target = Target::TaskPart("task_builds");
+
+routes! {
+    /// `GET /operator/v1/tasks/{task_id}/versions`
+    ListTaskVersions: Operator =
+        routes::list_of("list_task_versions", Target::TaskPart("tasks"), &["limit=2"]);
+    /// `POST /operator/v1/tasks/{task_id}/versions`
+    CreateTaskVersion: ActingOperator = routes::post_to(
+        "create_task_version",
+        Target::TaskPart("tasks"),
+        Some(|| json!({"current_state": "live", "lifecycle_stage": "accepted", "brief": {"prompt": "Sort the list."}})),
+        Actor::Team,
+        &[EventType::TaskVersionCreated],
+    );
+    /// `GET /operator/v1/task-versions/{task_version_id}`
+    GetTaskVersion: Operator = routes::read("get_task_version", Contract::new(VERSION));
+    /// `GET /operator/v1/task-versions/{task_version_id}/builds`
+    ListTaskBuilds: Operator = routes::list_of("list_task_builds", VERSION, &["limit=2"]);
+    /// `POST /operator/v1/task-versions/{task_version_id}/builds`
+    CreateTaskBuild: ActingOperator = routes::post_to(
+        "create_task_build",
+        VERSION,
+        Some(|| json!({"status": "succeeded"})),
+        Actor::Team,
+        &[EventType::TaskBuildRecorded],
+    );
+    /// `GET /operator/v1/task-builds/{task_build_id}`
+    GetTaskBuild: Operator = routes::read("get_task_build", Contract::new(BUILD));
+    /// `PATCH /operator/v1/task-builds/{task_build_id}`
+    UpdateTaskBuild: ActingOperator = RouteAttributes::patch(
+        "update_task_build",
+        Budget::Other,
+        || json!({"status": "succeeded"}),
+        Contract::new(BUILD),
+    )
+    .with_effect(Actor::Team, &[EventType::TaskBuildUpdated]);
+}
+
+pub struct TaskVersionsApi;
+
+#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Tasksets")]
+impl TaskVersionsApi {
+    /// List the versions of a task
+    ///
+    /// Returns the versions of a task, newest first.
+    #[oai(path = "/tasks/:task_id/versions", method = "get", operation_id = "list_task_versions")]
+    async fn list_versions(
+        &self,
+        call: Call<ListTaskVersions>,
+        /// ID of the task.
+        task_id: Path<Uuid>,
+        query: Params<VersionQuery>,
+    ) -> JsonResult<TaskVersionPage> {
+        pages::list::<_, TaskVersionOut, _>(call, query.0.page, &task_id.0, task_id.0).await
+    }
+
+    /// Add a version to a task
+    ///
+    /// Adds the next version of a task. A task can have at most 1,000 versions.
+    #[oai(path = "/tasks/:task_id/versions", method = "post", operation_id = "create_task_version")]
+    async fn create_version(
+        &self,
+        call: Call<CreateTaskVersion>,
+        idempotent: Idempotent,
+        /// ID of the task.
+        task_id: Path<Uuid>,
+        body: Body<TaskVersionIn>,
+    ) -> JsonResult<TaskVersionOut, 201> {
+        let task = task_id.0;
+        changes::post_body(call, idempotent, body, move |writer, platform, body: TaskVersionIn| {
+            let record: TaskRecord = records::find(writer.rows, platform, &task)?;
+            let vendor = vendor(writer, platform, record.team)?;
+            let input = VersionInput {
+                current_state: body.current_state.into_valid()?.0,
+                lifecycle_stage: body.lifecycle_stage.map_or(VersionStage::Authoring, |stage| stage.0),
+                brief: body.brief,
+                agent_config: body.agent_config,
+                environment: body.environment,
+            };
+            task_changes::add_version(writer, &vendor, task, &input).map(|(id, _)| id)
+        })
+        .await
+    }
+
+    /// Get a task version
+    ///
+    /// Returns a version of a task.
+    #[oai(path = "/task-versions/:task_version_id", method = "get", operation_id = "get_task_version")]
+    async fn get_version(
+        &self,
+        call: Call<GetTaskVersion>,
+        /// ID of the task version.
+        task_version_id: Path<Uuid>,
+    ) -> JsonResult<TaskVersionOut> {
+        resources::get(call, task_version_id.0).await
+    }
+
+    /// List the builds of a task version
+    ///
+    /// Returns the builds of the environment of a task version, newest first.
+    #[oai(path = "/task-versions/:task_version_id/builds", method = "get", operation_id = "list_task_builds")]
+    async fn list_builds(
+        &self,
+        call: Call<ListTaskBuilds>,
+        /// ID of the task version.
+        task_version_id: Path<Uuid>,
+        query: Params<VersionQuery>,
+    ) -> JsonResult<TaskBuildPage> {
+        pages::list::<_, TaskBuildOut, _>(call, query.0.page, &task_version_id.0, task_version_id.0).await
+    }
+
+    /// Record a build
+    ///
+    /// Records the next build of the environment of a task version. A version can have at most 1,000 builds.
+    #[oai(
+        path = "/task-versions/:task_version_id/builds",
+        method = "post",
+        operation_id = "create_task_build"
+    )]
+    async fn create_build(
+        &self,
+        call: Call<CreateTaskBuild>,
+        idempotent: Idempotent,
+        /// ID of the task version.
+        task_version_id: Path<Uuid>,
+        body: Body<TaskBuildIn>,
+    ) -> JsonResult<TaskBuildOut, 201> {
+        let version = task_version_id.0;
+        changes::post_body(call, idempotent, body, move |writer, platform, body: TaskBuildIn| {
+            let record: TaskVersionRecord = records::find(writer.rows, platform, &version)?;
+            let vendor = vendor(writer, platform, record.team)?;
+            let status = body.status.into_valid()?.0;
+            task_changes::record_build(writer, &vendor, version, status).map(|(id, _)| id)
+        })
+        .await
+    }
+
+    /// Get a build
+    ///
+    /// Returns a build of the environment of a task version.
+    #[oai(path = "/task-builds/:task_build_id", method = "get", operation_id = "get_task_build")]
+    async fn get_build(
+        &self,
+        call: Call<GetTaskBuild>,
+        /// ID of the build.
+        task_build_id: Path<Uuid>,
+    ) -> JsonResult<TaskBuildOut> {
+        resources::get(call, task_build_id.0).await
+    }
+
+    /// Update a build
+    ///
+    /// Changes the status of a build that has not ended.
+    #[oai(path = "/task-builds/:task_build_id", method = "patch", operation_id = "update_task_build")]
+    async fn update_build(
+        &self,
+        call: Call<UpdateTaskBuild>,
+        if_match: IfMatch,
+        /// ID of the build.
+        task_build_id: Path<Uuid>,
+        body: Body<TaskBuildIn>,
+    ) -> JsonResult<TaskBuildOut> {
+        changes::patch(call, if_match, task_build_id.0, body, |writer, platform, id, body: TaskBuildIn| {
+            let record: TaskBuildRecord = records::find(writer.rows, platform, id)?;
+            let vendor = vendor(writer, platform, record.team)?;
+            task_changes::update_build(writer, &vendor, *id, body.status.into_valid()?.0)
+        })
+        .await
+    }
+}

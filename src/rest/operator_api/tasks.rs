@@ -1,0 +1,273 @@
+//! Tasks of tasksets.
+
+use std::collections::BTreeMap;
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{
+    changes,
+    pages::{self, PageParams, page_of},
+    resources::{self, Resource, Subject},
+    routes::{self, routes},
+};
+use crate::{
+    domain::{events::EventType, listings::Actor},
+    error::{Error, Result},
+    market::{CheckContext, Writer},
+    operations::{
+        access::{ActingOperator, Operator, Platform, Vendor},
+        records,
+        task_changes::{self, TaskInput},
+    },
+    rest::{
+        idempotent::Idempotent,
+        json::{JsonResult, NoContent},
+        limits::Budget,
+        params::Params,
+        problem::ApiError,
+        request_body::{Body, Checked},
+        route::{Call, Contract, Path, RouteAttributes, Target},
+        shapes::{
+            UtcTime,
+            strings::{Label, MultilineText, Name},
+        },
+    },
+    store::{
+        self,
+        records::{
+            tasks::{TaskFilter, TaskRecord},
+            tasksets::TasksetRecord,
+        },
+    },
+};
+
+/// A task of a taskset.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "Task")]
+pub struct TaskOut {
+    /// ID of the task.
+    pub id: Uuid,
+    /// ID of the taskset.
+    pub taskset_id: Uuid,
+    /// ID of the team of the taskset.
+    pub team_id: Uuid,
+    /// Name of the task.
+    pub name: String,
+    /// What the task asks for; null if there is no description.
+    pub description: Option<String>,
+    /// Identifier of the task in the vendor's own system; null if there is none.
+    pub external_id: Option<String>,
+    /// Free-form labels.
+    pub tags: Vec<String>,
+    /// Whether rewards of the task are either 0 or 1, with nothing in between.
+    pub binarized: bool,
+    /// Values of the taskset's columns, by column name.
+    pub column_values: BTreeMap<String, Value>,
+    /// Number of the latest version; null if the task has none.
+    pub latest_version: Option<u32>,
+    /// Time of creation.
+    pub created_at: UtcTime,
+    /// Time of deletion; null unless deleted.
+    pub deleted_at: Option<UtcTime>,
+}
+
+impl Subject for TaskOut {
+    const KIND: &'static str = "task";
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        Some(self.team_id)
+    }
+}
+
+impl Resource for TaskOut {
+    type Record = TaskRecord;
+
+    fn new(record: TaskRecord, _: &CheckContext) -> TaskOut {
+        let TaskRecord { task, taskset, team, latest_version } = record;
+        TaskOut {
+            id: task.id,
+            taskset_id: taskset,
+            team_id: team,
+            name: task.name,
+            description: task.description,
+            external_id: task.external_id,
+            tags: task.tags,
+            binarized: task.binarized,
+            column_values: task.column_values,
+            latest_version,
+            created_at: task.created_at.into(),
+            deleted_at: task.deleted_at.map(UtcTime),
+        }
+    }
+}
+
+page_of! {
+    /// A page of tasks.
+    TaskPage, TaskOut
+}
+
+/// What the list of the tasks of a taskset can be filtered by.
+#[derive(Debug, Object, Serialize)]
+pub struct TaskFilters {
+    /// Identifier of the task in the vendor's own system.
+    external_id: Option<String>,
+    /// Whether the task was deleted.
+    deleted: Option<bool>,
+}
+
+/// The query of the list of the tasks of a taskset.
+#[derive(Debug, Object)]
+pub struct TaskQuery {
+    #[oai(flatten)]
+    page: PageParams,
+    #[oai(flatten)]
+    filters: TaskFilters,
+}
+
+/// A task to add to a taskset.
+#[derive(Debug, Object)]
+pub struct TaskIn {
+    /// Name of the task.
+    name: Checked<Name>,
+    /// What the task asks for; null or absent if there is no description.
+    description: Option<MultilineText>,
+    /// Identifier of the task in the vendor's own system, unique in the taskset; null or absent if there is none.
+    external_id: Option<Name>,
+    /// Free-form labels.
+    #[oai(default, validator(max_items = 20))]
+    tags: Vec<Checked<Label>>,
+    /// Whether rewards of the task are either 0 or 1, with nothing in between.
+    #[oai(default)]
+    binarized: bool,
+    /// Values of the taskset's columns that are not derived, by column name; at most 65,536 bytes of JSON.
+    #[oai(default, validator(max_properties = 50))]
+    column_values: BTreeMap<String, Value>,
+}
+
+impl TaskIn {
+    fn into_input(self) -> Result<TaskInput> {
+        let tags = self.tags.into_iter().map(|tag| Ok(tag.into_valid()?.into()));
+        Ok(TaskInput {
+            name: self.name.into_valid()?.into(),
+            description: self.description.map(String::from),
+            external_id: self.external_id.map(String::from),
+            tags: tags.collect::<Result<Vec<String>>>()?,
+            binarized: self.binarized,
+            column_values: self.column_values,
+        })
+    }
+}
+
+routes! {
+    /// `GET /operator/v1/tasksets/{taskset_id}/tasks`
+    ListTasks: Operator = routes::list_of(
+        "list_tasks",
+        Target::RecordOf("tasksets"),
+        &["deleted=true", "external_id=nothing"],
+    );
+    /// `POST /operator/v1/tasksets/{taskset_id}/tasks`
+    CreateTask: ActingOperator = routes::post_body(
+        "create_task",
+        "tasksets",
+        || json!({"name": "Find the first failing deploy", "external_id": "INC-204", "binarized": true}),
+        Actor::Team,
+        &[EventType::TaskCreated],
+    );
+    /// `GET /operator/v1/tasks/{task_id}`
+    GetTask: Operator = routes::read("get_task", Contract::new(Target::TaskPart("tasks")));
+    /// `DELETE /operator/v1/tasks/{task_id}`
+    DeleteTask: ActingOperator = RouteAttributes::delete(
+        "delete_task",
+        Budget::Other,
+        Contract::new(Target::TaskPart("tasks")),
+    )
+    .with_effect(Actor::Team, &[EventType::TaskDeleted]);
+}
+
+pub struct TasksApi;
+
+#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Tasksets")]
+impl TasksApi {
+    /// List the tasks of a taskset
+    ///
+    /// Returns the tasks of a taskset, newest first, also those that were deleted.
+    #[oai(path = "/tasksets/:taskset_id/tasks", method = "get", operation_id = "list_tasks")]
+    async fn list(
+        &self,
+        call: Call<ListTasks>,
+        /// ID of the taskset.
+        taskset_id: Path<Uuid>,
+        query: Params<TaskQuery>,
+    ) -> JsonResult<TaskPage> {
+        let (taskset, TaskQuery { page, filters }) = (taskset_id.0, query.0);
+        let external_id = filters.external_id.clone();
+        let filter = TaskFilter { taskset, external_id, is_deleted: filters.deleted };
+        pages::list::<_, TaskOut, _>(call, page, &(taskset, &filters), filter).await
+    }
+
+    /// Add a task to a taskset
+    ///
+    /// Adds a task, which has no version yet. A taskset can have at most 100,000 tasks.
+    #[oai(path = "/tasksets/:taskset_id/tasks", method = "post", operation_id = "create_task")]
+    async fn create(
+        &self,
+        call: Call<CreateTask>,
+        idempotent: Idempotent,
+        /// ID of the taskset.
+        taskset_id: Path<Uuid>,
+        body: Body<TaskIn>,
+    ) -> JsonResult<TaskOut, 201> {
+        let taskset = taskset_id.0;
+        changes::post_body(call, idempotent, body, move |writer, platform, body: TaskIn| {
+            let record: TasksetRecord = records::find(writer.rows, platform, &taskset)?;
+            let vendor = vendor(writer, platform, record.team)?;
+            task_changes::add_task(writer, &vendor, taskset, &body.into_input()?)
+        })
+        .await
+    }
+
+    /// Get a task
+    ///
+    /// Returns a task, also if it was deleted.
+    #[oai(path = "/tasks/:task_id", method = "get", operation_id = "get_task")]
+    async fn get(
+        &self,
+        call: Call<GetTask>,
+        /// ID of the task.
+        task_id: Path<Uuid>,
+    ) -> JsonResult<TaskOut> {
+        resources::get(call, task_id.0).await
+    }
+
+    /// Delete a task
+    ///
+    /// Deletes a task. Its versions and traces stay, as do the assets that represent it.
+    #[oai(path = "/tasks/:task_id", method = "delete", operation_id = "delete_task")]
+    async fn delete(
+        &self,
+        call: Call<DeleteTask>,
+        /// ID of the task.
+        task_id: Path<Uuid>,
+    ) -> std::result::Result<NoContent, ApiError> {
+        changes::delete(call, move |writer, platform| {
+            let task = TaskOut::find(&writer.check_context(), platform, &task_id.0)?;
+            let vendor = vendor(writer, platform, task.team_id)?;
+            task_changes::delete_task(writer, &vendor, task.id)?;
+            Ok(task)
+        })
+        .await
+    }
+}
+
+/// Returns the proof to act in the name of a vendor.
+pub(super) fn vendor(writer: &Writer, platform: Platform, team: Uuid) -> Result<Vendor> {
+    let found = store::teams::find(writer.rows, team)?;
+    platform.vendor(found.ok_or_else(|| Error::internal("a taskset without a team"))?)
+}

@@ -1,0 +1,236 @@
+//! Tasksets of vendors.
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{
+    changes,
+    pages::{self, PageParams, page_of},
+    references,
+    resources::{self, Resource, Subject},
+    routes::{self, DEMO_TEAM, routes},
+};
+use crate::{
+    domain::{
+        events::EventType,
+        listings::Actor,
+        tasks::{Column, ColumnKind, DerivedColumn},
+    },
+    error::Result,
+    market::CheckContext,
+    operations::{
+        access::{ActingOperator, Operator},
+        task_changes,
+    },
+    rest::{
+        enum_value::EnumValue,
+        idempotent::Idempotent,
+        json::JsonResult,
+        params::Params,
+        request_body::{Body, Checked},
+        route::{Call, Path},
+        shapes::{
+            UtcTime,
+            strings::{Label, Name},
+        },
+    },
+    store::records::tasksets::{TasksetFilter, TasksetRecord},
+};
+
+/// A collection of tasks of one team, with the columns of its table.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "Taskset")]
+pub struct TasksetOut {
+    /// ID of the taskset.
+    pub id: Uuid,
+    /// ID of the team.
+    pub team_id: Uuid,
+    /// Name of the taskset.
+    pub name: String,
+    /// Columns of the table of tasks, in order.
+    pub columns: Vec<ColumnOut>,
+    /// Number of tasks that are not deleted.
+    pub task_count: u64,
+    /// Time of creation.
+    pub created_at: UtcTime,
+}
+
+/// A column of a taskset's table of tasks.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "TasksetColumn")]
+pub struct ColumnOut {
+    /// Identifier of the column, used as the key of its values.
+    pub name: String,
+    /// Display name of the column.
+    pub label: String,
+    /// Type of the column's values.
+    pub kind: EnumValue<ColumnKind>,
+    /// Metric that a `derived` column shows; null for other kinds of columns.
+    pub derives: Option<EnumValue<DerivedColumn>>,
+}
+
+impl Subject for TasksetOut {
+    const KIND: &'static str = "taskset";
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        Some(self.team_id)
+    }
+}
+
+impl Resource for TasksetOut {
+    type Record = TasksetRecord;
+
+    fn new(record: TasksetRecord, _: &CheckContext) -> TasksetOut {
+        let TasksetRecord { id, team, name, columns, tasks, created_at } = record;
+        let column = |Column { name, label, kind, derives }| ColumnOut {
+            name,
+            label,
+            kind: EnumValue(kind),
+            derives: derives.map(EnumValue),
+        };
+        TasksetOut {
+            id,
+            team_id: team,
+            name,
+            columns: columns.into_iter().map(column).collect(),
+            task_count: tasks,
+            created_at: created_at.into(),
+        }
+    }
+}
+
+page_of! {
+    /// A page of tasksets.
+    TasksetPage, TasksetOut
+}
+
+/// What the list of tasksets can be filtered by.
+#[derive(Debug, Object, Serialize)]
+pub struct TasksetFilters {
+    /// ID of the team.
+    team_id: Option<Uuid>,
+    /// Name of the taskset.
+    name: Option<String>,
+}
+
+/// The query of the list of tasksets.
+#[derive(Debug, Object)]
+pub struct TasksetQuery {
+    #[oai(flatten)]
+    page: PageParams,
+    #[oai(flatten)]
+    filters: TasksetFilters,
+}
+
+/// A taskset to create.
+#[derive(Debug, Object)]
+pub struct TasksetIn {
+    /// ID of the vendor team.
+    team_id: Checked<Uuid>,
+    /// Name of the taskset.
+    name: Checked<Name>,
+    /// Columns of the table of tasks, in order. Their names must differ.
+    #[oai(default, validator(max_items = 50))]
+    columns: Vec<Checked<ColumnIn>>,
+}
+
+/// A column of the table of a taskset to create.
+#[derive(Debug, Object)]
+pub struct ColumnIn {
+    /// Identifier of the column, used as the key of its values.
+    name: Checked<Label>,
+    /// Display name of the column.
+    label: Checked<Label>,
+    /// Type of the column's values.
+    kind: Checked<EnumValue<ColumnKind>>,
+    /// Metric that the column shows; required with the kind `derived`, and not allowed with others.
+    derives: Option<EnumValue<DerivedColumn>>,
+}
+
+impl ColumnIn {
+    fn into_column(self) -> Result<Column> {
+        Ok(Column {
+            name: self.name.into_valid()?.into(),
+            label: self.label.into_valid()?.into(),
+            kind: self.kind.into_valid()?.0,
+            derives: self.derives.map(|derives| derives.0),
+        })
+    }
+}
+
+routes! {
+    /// `GET /operator/v1/tasksets`
+    ListTasksets: Operator = routes::list(
+        "list_tasksets",
+        &["name=nothing", "team_id=00000000-0000-0000-0000-000000000000"],
+    );
+    /// `POST /operator/v1/tasksets`
+    CreateTaskset: ActingOperator = routes::create(
+        "create_taskset",
+        || json!({
+            "team_id": DEMO_TEAM, "name": "Incident reports",
+            "columns": [
+                {"name": "severity", "label": "Severity", "kind": "number"},
+                {"name": "runs", "label": "Graded runs", "kind": "derived", "derives": "runs"},
+            ],
+        }),
+        Actor::Team,
+        &[EventType::TasksetCreated],
+    );
+    /// `GET /operator/v1/tasksets/{taskset_id}`
+    GetTaskset: Operator = routes::get("get_taskset", "tasksets");
+}
+
+pub struct TasksetsApi;
+
+#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Tasksets")]
+impl TasksetsApi {
+    /// List tasksets
+    ///
+    /// Returns the tasksets of all teams, newest first.
+    #[oai(path = "/tasksets", method = "get", operation_id = "list_tasksets")]
+    async fn list(&self, call: Call<ListTasksets>, query: Params<TasksetQuery>) -> JsonResult<TasksetPage> {
+        let TasksetQuery { page, filters } = query.0;
+        let filter = TasksetFilter { team: filters.team_id, name: filters.name.clone() };
+        pages::list::<_, TasksetOut, _>(call, page, &filters, filter).await
+    }
+
+    /// Create a taskset
+    ///
+    /// Creates a taskset of a vendor, without tasks.
+    #[oai(path = "/tasksets", method = "post", operation_id = "create_taskset")]
+    async fn create(
+        &self,
+        call: Call<CreateTaskset>,
+        idempotent: Idempotent,
+        body: Body<TasksetIn>,
+    ) -> JsonResult<TasksetOut, 201> {
+        changes::post_body(call, idempotent, body, |writer, platform, body: TasksetIn| {
+            let team = references::team(writer.rows, "team_id", body.team_id.into_valid()?)?;
+            let name: String = body.name.into_valid()?.into();
+            let columns = body.columns.into_iter().map(|column| column.into_valid()?.into_column());
+            let columns = columns.collect::<Result<Vec<Column>>>()?;
+            task_changes::create_taskset(writer, &platform.vendor(team)?, &name, &columns)
+        })
+        .await
+    }
+
+    /// Get a taskset
+    ///
+    /// Returns a taskset with its columns. Its tasks are a list of their own.
+    #[oai(path = "/tasksets/:taskset_id", method = "get", operation_id = "get_taskset")]
+    async fn get(
+        &self,
+        call: Call<GetTaskset>,
+        /// ID of the taskset.
+        taskset_id: Path<Uuid>,
+    ) -> JsonResult<TasksetOut> {
+        resources::get(call, taskset_id.0).await
+    }
+}

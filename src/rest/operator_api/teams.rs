@@ -1,0 +1,339 @@
+//! Teams of the marketplace.
+
+use poem_openapi::{Object, OpenApi, types::MaybeUndefined};
+use serde::Serialize;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{
+    changes,
+    pages::{self, PageParams, page_of},
+    resources::{self, Resource, Subject},
+    routes::{self, routes},
+};
+use crate::{
+    domain::{events::EventType, listings::Actor, teams::Role},
+    error::Result,
+    market::{CheckContext, Writer},
+    operations::{
+        access::{ActingOperator, Operator, Platform},
+        team_closures, teams,
+    },
+    rest::{
+        enum_value::EnumValue,
+        idempotent::Idempotent,
+        if_match::IfMatch,
+        json::JsonResult,
+        params::Params,
+        request_body::{Body, Checked, Omittable},
+        route::{Call, Path},
+        shapes::{
+            UtcTime,
+            strings::{AvatarUrl, PayoutSetup, TeamName},
+        },
+    },
+    store::records::teams::{TeamFilter, TeamRecord},
+};
+
+/// A team.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "Team")]
+pub struct TeamOut {
+    /// ID of the team.
+    pub id: Uuid,
+    /// Name of the team, which vendors' listings show.
+    pub name: String,
+    /// Marketplace roles of the team.
+    pub roles: Vec<EnumValue<Role>>,
+    /// Seller tier, 1 to 3.
+    #[oai(validator(minimum(value = "1"), maximum(value = "3")))]
+    pub tier: u8,
+    /// Time at which the team accepted the mutual NDA; null if it has not.
+    pub nda_accepted_at: Option<UtcTime>,
+    /// URL of the avatar image; null if there is none.
+    pub avatar_url: Option<String>,
+    /// How the team is paid, in words. Only operators read it.
+    pub payout_setup: Option<String>,
+    /// Time of creation.
+    pub created_at: UtcTime,
+    /// Time at which the team was closed; null unless closed.
+    pub closed_at: Option<UtcTime>,
+}
+
+impl Subject for TeamOut {
+    const KIND: &'static str = "team";
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        Some(self.id)
+    }
+}
+
+impl Resource for TeamOut {
+    type Record = TeamRecord;
+
+    fn new(record: TeamRecord, _: &CheckContext) -> TeamOut {
+        let TeamRecord { team, payout_setup } = record;
+        TeamOut {
+            id: team.id,
+            roles: team.roles().into_iter().map(EnumValue).collect(),
+            name: team.name,
+            tier: team.tier,
+            nda_accepted_at: team.nda_accepted_at.map(UtcTime),
+            avatar_url: team.avatar_url,
+            payout_setup,
+            created_at: team.created_at.into(),
+            closed_at: team.closed_at.map(UtcTime),
+        }
+    }
+}
+
+page_of! {
+    /// A page of teams.
+    TeamPage, TeamOut
+}
+
+/// What the list of teams can be filtered by.
+#[derive(Debug, Object, Serialize)]
+pub struct TeamFilters {
+    /// Name of the team, in any case.
+    name: Option<String>,
+    /// A role that the team has.
+    role: Option<EnumValue<Role>>,
+    /// Whether the team was closed.
+    closed: Option<bool>,
+}
+
+/// The query of the list of teams.
+#[derive(Debug, Object)]
+pub struct TeamQuery {
+    #[oai(flatten)]
+    page: PageParams,
+    #[oai(flatten)]
+    filters: TeamFilters,
+}
+
+/// A team to create.
+#[derive(Debug, Object)]
+pub struct TeamIn {
+    /// Name of the team; must be unique, ignoring case.
+    name: Checked<TeamName>,
+    /// Marketplace roles of the team. Without any, the team can use its key only for its account.
+    #[oai(validator(max_items = 2))]
+    roles: Vec<Checked<EnumValue<Role>>>,
+    /// Seller tier; 1 if absent.
+    #[oai(validator(minimum(value = "1"), maximum(value = "3")))]
+    tier: Option<i64>,
+    /// Whether the team has accepted the mutual NDA.
+    #[oai(default)]
+    nda_accepted: bool,
+}
+
+/// Changes to a team. Fields that are absent stay as they are.
+#[derive(Debug, Object)]
+pub struct TeamPatch {
+    /// New name; must be unique, ignoring case.
+    name: Omittable<TeamName>,
+    /// New marketplace roles.
+    #[oai(validator(max_items = 2))]
+    roles: Omittable<Vec<EnumValue<Role>>>,
+    /// New seller tier.
+    #[oai(validator(minimum(value = "1"), maximum(value = "3")))]
+    tier: Omittable<i64>,
+    /// New URL of the avatar image; null for none.
+    avatar_url: MaybeUndefined<AvatarUrl>,
+    /// How the team is paid, in words; null to delete it.
+    payout_setup: MaybeUndefined<PayoutSetup>,
+}
+
+routes! {
+    /// `GET /operator/v1/teams`
+    ListTeams: Operator = routes::list("list_teams", &["role=vendor&limit=2", "name=nobody", "closed=false"]);
+    /// `POST /operator/v1/teams`
+    CreateTeam: ActingOperator = routes::create(
+        "create_team",
+        || json!({"name": "Tideclock", "roles": ["vendor"], "nda_accepted": true}),
+        Actor::Platform,
+        &[EventType::TeamCreated],
+    );
+    /// `GET /operator/v1/teams/{team_id}`
+    GetTeam: Operator = routes::get("get_team", "teams");
+    /// `PATCH /operator/v1/teams/{team_id}`
+    UpdateTeam: ActingOperator = routes::patch(
+        "update_team",
+        "teams",
+        || json!({"tier": 2}),
+        Actor::Platform,
+        &[
+            EventType::TeamRenamed,
+            EventType::TeamRolesChanged,
+            EventType::TeamTierChanged,
+            EventType::TeamAvatarChanged,
+            EventType::TeamPayoutSetupChanged,
+        ],
+    );
+    /// `POST /operator/v1/teams/{team_id}/accept-nda`
+    AcceptTeamNda: ActingOperator =
+        routes::post("accept_team_nda", "teams", Actor::Team, &[EventType::TeamNdaAccepted]);
+    /// `POST /operator/v1/teams/{team_id}/close`
+    CloseTeam: ActingOperator = routes::post(
+        "close_team",
+        "teams",
+        Actor::Platform,
+        &[
+            EventType::TeamClosed,
+            EventType::PurchaseCancelled,
+            EventType::OfferWithdrawn,
+            EventType::OfferDeclined,
+            EventType::ListingOffersDeclined,
+            EventType::ProjectBidWithdrawn,
+            EventType::ProjectBidDeclined,
+            EventType::OpportunityClosed,
+            EventType::OpportunityCancelled,
+            EventType::ListingWithdrawn,
+            EventType::ListingArchived,
+            EventType::KeyRevoked,
+            EventType::UploadGrantRevoked,
+            EventType::WebhookDisabled,
+        ],
+    );
+}
+
+pub struct TeamsApi;
+
+#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Teams")]
+impl TeamsApi {
+    /// List teams
+    ///
+    /// Returns the teams, newest first.
+    #[oai(path = "/teams", method = "get", operation_id = "list_teams")]
+    async fn list(&self, call: Call<ListTeams>, query: Params<TeamQuery>) -> JsonResult<TeamPage> {
+        let TeamQuery { page, filters } = query.0;
+        let filter = TeamFilter {
+            name: filters.name.clone(),
+            role: filters.role.map(|role| role.0),
+            is_closed: filters.closed,
+        };
+        pages::list::<_, TeamOut, _>(call, page, &filters, filter).await
+    }
+
+    /// Create a team
+    ///
+    /// Creates a team with its default group. It has no API key yet.
+    #[oai(path = "/teams", method = "post", operation_id = "create_team")]
+    async fn create(
+        &self,
+        call: Call<CreateTeam>,
+        idempotent: Idempotent,
+        body: Body<TeamIn>,
+    ) -> JsonResult<TeamOut, 201> {
+        changes::post_body(call, idempotent, body, |writer, _, team: TeamIn| {
+            let name: String = team.name.into_valid()?.into();
+            let roles =
+                team.roles.into_iter().map(|role| Ok(role.into_valid()?.0)).collect::<Result<Vec<_>>>()?;
+            let input = teams::TeamInput {
+                name: &name,
+                is_vendor: roles.contains(&Role::Vendor),
+                is_buyer: roles.contains(&Role::Buyer),
+                tier: team.tier.unwrap_or(1) as u8,
+                has_accepted_nda: team.nda_accepted,
+            };
+            teams::create(writer, &input)
+        })
+        .await
+    }
+
+    /// Get a team
+    ///
+    /// Returns a team.
+    #[oai(path = "/teams/:team_id", method = "get", operation_id = "get_team")]
+    async fn get(
+        &self,
+        call: Call<GetTeam>,
+        /// ID of the team.
+        team_id: Path<Uuid>,
+    ) -> JsonResult<TeamOut> {
+        resources::get(call, team_id.0).await
+    }
+
+    /// Update a team
+    ///
+    /// Changes a team. What exists stays: a team without the vendor role keeps its listings, and one without the buyer
+    /// role its purchases.
+    #[oai(path = "/teams/:team_id", method = "patch", operation_id = "update_team")]
+    async fn update(
+        &self,
+        call: Call<UpdateTeam>,
+        if_match: IfMatch,
+        /// ID of the team.
+        team_id: Path<Uuid>,
+        body: Body<TeamPatch>,
+    ) -> JsonResult<TeamOut> {
+        changes::patch(call, if_match, team_id.0, body, update).await
+    }
+
+    /// Accept the mutual NDA
+    ///
+    /// Records that the team has accepted the mutual NDA. The time of the first acceptance stays.
+    #[oai(path = "/teams/:team_id/accept-nda", method = "post", operation_id = "accept_team_nda")]
+    async fn accept_nda(
+        &self,
+        call: Call<AcceptTeamNda>,
+        idempotent: Idempotent,
+        /// ID of the team.
+        team_id: Path<Uuid>,
+    ) -> JsonResult<TeamOut> {
+        let id = team_id.0;
+        changes::post(call, idempotent, move |writer, _| {
+            teams::accept_nda(writer, &id.to_string()).map(|_| id)
+        })
+        .await
+    }
+
+    /// Close a team
+    ///
+    /// Closes a team for good: ends its pending purchases, its offers, bids, and opportunities, archives its listings,
+    /// revokes its keys and grants, and disables its webhooks. Its earnings stay payable. A team that owes a delivery cannot be closed.
+    #[oai(path = "/teams/:team_id/close", method = "post", operation_id = "close_team")]
+    async fn close(
+        &self,
+        call: Call<CloseTeam>,
+        idempotent: Idempotent,
+        /// ID of the team.
+        team_id: Path<Uuid>,
+    ) -> JsonResult<TeamOut> {
+        let id = team_id.0;
+        changes::post(call, idempotent, move |writer, platform| {
+            team_closures::close(writer, platform, Actor::Platform, &id.to_string()).map(|_| id)
+        })
+        .await
+    }
+}
+
+/// Changes the fields of a team that a body states.
+fn update(writer: &mut Writer, platform: Platform, id: &Uuid, patch: TeamPatch) -> Result<()> {
+    let team = id.to_string();
+    if let Some(name) = patch.name.0 {
+        teams::rename(writer, platform, &team, &name.0)?;
+    }
+    if let Some(roles) = patch.roles.0 {
+        let roles: Vec<Role> = roles.into_iter().map(|role| role.0).collect();
+        teams::set_roles(writer, platform, &team, &roles)?;
+    }
+    if let Some(tier) = patch.tier.0 {
+        teams::set_tier(writer, platform, &team, tier as u8)?;
+    }
+    match patch.avatar_url {
+        MaybeUndefined::Undefined => {}
+        MaybeUndefined::Null => drop(teams::set_avatar(writer, platform, &team, None)?),
+        MaybeUndefined::Value(url) => drop(teams::set_avatar(writer, platform, &team, Some(&url.0))?),
+    }
+    match patch.payout_setup {
+        MaybeUndefined::Undefined => Ok(()),
+        MaybeUndefined::Null => teams::set_payout_setup(writer, platform, &team, None),
+        MaybeUndefined::Value(text) => teams::set_payout_setup(writer, platform, &team, Some(&text.0)),
+    }
+}

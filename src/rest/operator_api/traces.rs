@@ -1,0 +1,402 @@
+//! Imports of graded traces into tasksets, and the uploads of their files.
+
+use std::collections::BTreeMap;
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{
+    changes,
+    pages::{self, PageParams, page_of},
+    resources::{self, Resource, Subject},
+    routes::{self, routes},
+};
+use crate::{
+    blobs::{PresignedUrl, UploadedPart},
+    domain::{
+        events::EventType,
+        listings::Actor,
+        trace_imports::{RejectedLine, TraceImportStatus},
+        uploads::Upload,
+    },
+    error::Result,
+    market::{CheckContext, Market, Writer},
+    operations::{
+        access::{ActingOperator, Operator, Platform},
+        grant_uploads::{self, FileInput},
+        trace_uploads::{self, JoinedTraces},
+    },
+    rest::{
+        enum_value::EnumValue,
+        idempotent::Idempotent,
+        json::{Json, JsonResult},
+        params::Params,
+        problem::ApiError,
+        request_body::{Body, Checked},
+        route::{Call, Contract, Path, Target},
+        served_market::LinkBaseUrl,
+        shapes::{
+            UtcTime,
+            strings::{FileName, Sha256Digest},
+        },
+    },
+    store::{
+        records::tasksets::{TraceImportFilter, TraceImportRecord},
+        trace_uploads::TraceUpload,
+    },
+};
+
+/// An ID that nothing has. The demo market has no imports, and no uploads in progress.
+const ABSENT: Target = Target::Absent("00000000-0000-0000-0000-000000000000");
+
+/// An import of traces, and what was imported so far.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "TraceImport")]
+pub struct TraceImportOut {
+    /// ID of the import.
+    pub id: Uuid,
+    /// ID of the taskset.
+    pub taskset_id: Uuid,
+    /// ID of the team of the taskset.
+    pub team_id: Uuid,
+    /// Status of the import.
+    pub status: EnumValue<TraceImportStatus>,
+    /// Size of the file in bytes.
+    pub size_bytes: u64,
+    /// Number of lines so far, without blank ones.
+    pub lines: u64,
+    /// Number of traces that were added.
+    pub inserted: u64,
+    /// Number of traces that had been added before.
+    pub existing: u64,
+    /// Number of lines that were rejected.
+    pub rejected: u64,
+    /// The first 100 lines that were rejected.
+    #[oai(validator(max_items = 100))]
+    pub problems: Vec<TraceProblem>,
+    /// Why the import failed; null unless it failed. What was imported stays.
+    pub error: Option<String>,
+    /// Time of the request.
+    pub requested_at: UtcTime,
+    /// Time of the start; null if it has not started.
+    pub started_at: Option<UtcTime>,
+    /// Time at which it ended; null if it has not.
+    pub finished_at: Option<UtcTime>,
+}
+
+/// A line that was rejected.
+#[derive(Debug, Object, Serialize)]
+pub struct TraceProblem {
+    /// Number of the line, from 1.
+    pub line: u64,
+    /// What was wrong.
+    pub message: String,
+}
+
+impl Subject for TraceImportOut {
+    const KIND: &'static str = "trace_import";
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        Some(self.team_id)
+    }
+}
+
+impl Resource for TraceImportOut {
+    type Record = TraceImportRecord;
+
+    fn new(record: TraceImportRecord, _: &CheckContext) -> TraceImportOut {
+        let TraceImportRecord { import, taskset, team } = record;
+        let problem = |RejectedLine { line, message }| TraceProblem { line, message };
+        TraceImportOut {
+            id: import.id,
+            taskset_id: taskset,
+            team_id: team,
+            status: EnumValue(import.status),
+            size_bytes: import.size_bytes,
+            lines: import.counts.lines,
+            inserted: import.counts.inserted,
+            existing: import.counts.existing,
+            rejected: import.counts.rejected,
+            problems: import.problems.into_iter().map(problem).collect(),
+            error: import.error,
+            requested_at: import.requested_at.into(),
+            started_at: import.started_at.map(UtcTime),
+            finished_at: import.finished_at.map(UtcTime),
+        }
+    }
+}
+
+page_of! {
+    /// A page of imports of traces.
+    TraceImportPage, TraceImportOut
+}
+
+/// What the list of the imports of a taskset can be filtered by.
+#[derive(Debug, Object, Serialize)]
+pub struct TraceImportFilters {
+    /// Status of the import.
+    status: Option<EnumValue<TraceImportStatus>>,
+}
+
+/// The query of the list of the imports of a taskset.
+#[derive(Debug, Object)]
+pub struct TraceImportQuery {
+    #[oai(flatten)]
+    page: PageParams,
+    #[oai(flatten)]
+    filters: TraceImportFilters,
+}
+
+/// An upload of a file with traces: where to send its parts.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "TraceUpload")]
+pub struct TraceUploadOut {
+    /// ID of the upload.
+    pub id: Uuid,
+    /// ID of the taskset.
+    pub taskset_id: Uuid,
+    /// ID of the team of the taskset.
+    pub team_id: Uuid,
+    /// Name of the file.
+    pub file_name: String,
+    /// Size of the file in bytes.
+    pub size_bytes: u64,
+    /// Announced SHA-256 digest of the file; null if none was.
+    pub sha256: Option<String>,
+    /// Size of each part except the last, in bytes.
+    pub part_size_bytes: u64,
+    /// Number of parts.
+    pub part_count: u32,
+    /// The parts that were not received yet, in order.
+    pub parts: Vec<TraceUploadPart>,
+    /// Time at which the upload was planned.
+    pub created_at: UtcTime,
+    /// Time at which the upload expires.
+    pub expires_at: UtcTime,
+}
+
+/// Where to send a part of an upload.
+#[derive(Debug, Object, Serialize)]
+pub struct TraceUploadPart {
+    /// Number of the part, from 1.
+    pub part_number: u32,
+    /// Signed URL to PUT the part to.
+    pub url: String,
+    /// Headers to send with the request, by name.
+    pub headers: BTreeMap<String, String>,
+    /// Time at which the URL expires.
+    pub expires_at: UtcTime,
+}
+
+impl Subject for TraceUploadOut {
+    const KIND: &'static str = "trace_upload";
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        Some(self.team_id)
+    }
+}
+
+impl TraceUploadOut {
+    /// Creates the JSON of an upload of which some parts were received.
+    fn new(
+        market: &Market,
+        base_url: &str,
+        found: TraceUpload,
+        received: &[UploadedPart],
+    ) -> Result<TraceUploadOut> {
+        let layout = found.upload.layout;
+        let is_missing = |number: &u32| received.iter().all(|part| part.part_number != *number);
+        let missing = (1..=layout.part_count()).filter(is_missing);
+        let part = |(part_number, address)| {
+            let PresignedUrl { url, headers, expires_at } = address;
+            TraceUploadPart { part_number, url, headers, expires_at: expires_at.into() }
+        };
+        let parts = grant_uploads::part_urls(market, base_url, &found.upload, missing)?;
+        Ok(TraceUploadOut {
+            id: found.upload.id,
+            taskset_id: found.taskset_id,
+            team_id: found.team_id,
+            file_name: found.file_name,
+            size_bytes: layout.size_bytes,
+            sha256: found.sha256,
+            part_size_bytes: layout.part_bytes,
+            part_count: layout.part_count(),
+            parts: parts.into_iter().map(part).collect(),
+            created_at: found.created_at.into(),
+            expires_at: found.expires_at.into(),
+        })
+    }
+}
+
+/// A file with traces to upload.
+#[derive(Debug, Object)]
+pub struct TraceUploadIn {
+    /// Name of the file.
+    file_name: Checked<FileName>,
+    /// Size of the file in bytes, at most `blobs.max_upload_bytes` of the settings.
+    #[oai(validator(minimum(value = "1"), maximum(value = "1000000000000")))]
+    size_bytes: Checked<i64>,
+    /// SHA-256 digest of the file, 64 lowercase hexadecimal digits. If set, the uploaded file must match it.
+    sha256: Option<Sha256Digest>,
+}
+
+/// An import to start.
+#[derive(Debug, Object)]
+pub struct TraceImportIn {
+    /// ID of an upload for this taskset, all parts of which were sent.
+    upload_id: Checked<Uuid>,
+}
+
+routes! {
+    /// `POST /operator/v1/tasksets/{taskset_id}/trace-uploads`
+    CreateTraceUpload: ActingOperator = routes::post_body(
+        "create_trace_upload",
+        "tasksets",
+        || json!({"file_name": "traces.jsonl", "size_bytes": 48_213}),
+        Actor::Platform,
+        &[],
+    );
+    /// `GET /operator/v1/trace-uploads/{upload_id}`
+    GetTraceUpload: Operator = routes::read("get_trace_upload", Contract::new(ABSENT));
+    /// `GET /operator/v1/tasksets/{taskset_id}/traces`
+    ListTraceImports: Operator =
+        routes::list_of("list_trace_imports", Target::RecordOf("tasksets"), &["status=completed"]);
+    /// `POST /operator/v1/tasksets/{taskset_id}/traces`
+    CreateTraceImport: ActingOperator = routes::post_body(
+        "create_trace_import",
+        "tasksets",
+        || json!({"upload_id": "0d5c1c52-3f0e-4d0b-9a54-8d7a1b6f2c11"}),
+        Actor::Platform,
+        &[EventType::TracesImported],
+    );
+    /// `GET /operator/v1/trace-imports/{trace_import_id}`
+    GetTraceImport: Operator = routes::read("get_trace_import", Contract::new(ABSENT));
+}
+
+pub struct TracesApi;
+
+#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Tasksets")]
+impl TracesApi {
+    /// Plan an upload of traces
+    ///
+    /// Returns where to send a file of JSON Lines, in one part or several. Each URL accepts one PUT request with the bytes
+    /// of its part, for one hour. When all parts were sent, `create_trace_import` imports the file. The upload expires
+    /// after a day. At most 10 uploads can be in progress for the tasksets of a team.
+    #[oai(
+        path = "/tasksets/:taskset_id/trace-uploads",
+        method = "post",
+        operation_id = "create_trace_upload"
+    )]
+    async fn create_upload(
+        &self,
+        call: Call<CreateTraceUpload>,
+        /// ID of the taskset.
+        taskset_id: Path<Uuid>,
+        link_base: LinkBaseUrl,
+        idempotent: Idempotent,
+        body: Body<TraceUploadIn>,
+    ) -> JsonResult<TraceUploadOut, 201> {
+        let (taskset, base_url, market) = (taskset_id.0, link_base.0, call.served.market().clone());
+        let prepare = move |market: &Market, platform: Platform, body: TraceUploadIn| {
+            let file = FileInput {
+                file_name: body.file_name.into_valid()?.into(),
+                size_bytes: body.size_bytes.into_valid()?.unsigned_abs(),
+                sha256: body.sha256.map(String::from),
+            };
+            let upload = trace_uploads::prepare(market, platform, taskset, &file)?;
+            Ok((file, upload))
+        };
+        let plan = move |writer: &mut Writer, platform: Platform, (file, upload): &(FileInput, Upload)| {
+            let planned = trace_uploads::plan(writer, platform, taskset, file, upload)?;
+            TraceUploadOut::new(&market, &base_url, planned, &[])
+        };
+        let finish =
+            |market: &Market, (_, upload): (FileInput, Upload)| trace_uploads::finish_plan(market, &upload);
+        changes::post_prepared(call, idempotent, body, prepare, plan, finish).await
+    }
+
+    /// Get an upload of traces
+    ///
+    /// Returns an upload in progress, with new URLs for the parts that were not received yet.
+    #[oai(path = "/trace-uploads/:upload_id", method = "get", operation_id = "get_trace_upload")]
+    async fn get_upload(
+        &self,
+        call: Call<GetTraceUpload>,
+        /// ID of the upload.
+        upload_id: Path<Uuid>,
+        link_base: LinkBaseUrl,
+    ) -> JsonResult<TraceUploadOut> {
+        let (platform, base_url) = (call.access.platform(), link_base.0);
+        let find = move |market: &Market| {
+            let (found, received) = trace_uploads::find_with_parts(market, platform, upload_id.0)?;
+            Json::<TraceUploadOut>::render(&TraceUploadOut::new(market, &base_url, found, &received)?)
+        };
+        let found = call.served.market().spawn_blocking(find).await.map_err(ApiError)?;
+        Ok(Json::from_bytes(found))
+    }
+
+    /// List the imports of traces of a taskset
+    ///
+    /// Returns the imports of traces of a taskset, newest first, each with its progress.
+    #[oai(path = "/tasksets/:taskset_id/traces", method = "get", operation_id = "list_trace_imports")]
+    async fn list(
+        &self,
+        call: Call<ListTraceImports>,
+        /// ID of the taskset.
+        taskset_id: Path<Uuid>,
+        query: Params<TraceImportQuery>,
+    ) -> JsonResult<TraceImportPage> {
+        let (taskset, TraceImportQuery { page, filters }) = (taskset_id.0, query.0);
+        let filter = TraceImportFilter { taskset, status: filters.status.map(|status| status.0) };
+        pages::list::<_, TraceImportOut, _>(call, page, &(taskset, &filters), filter).await
+    }
+
+    /// Import traces
+    ///
+    /// Completes an upload, and imports its traces in the background; `get_trace_import` returns the progress. Each line
+    /// of the file is a JSON object with `trace_id` (a UUID), the version of a task of the taskset (`task_version_id`, or
+    /// the task's `external_id` with `version`), `build_version`, and optionally `model`, `reward` with `graded_at`, and
+    /// `qa`. A trace whose ID exists is not added again, so a file can be imported any number of times. Lines that cannot
+    /// be imported are counted, and the first ones are listed. The file is deleted afterwards.
+    #[oai(path = "/tasksets/:taskset_id/traces", method = "post", operation_id = "create_trace_import")]
+    async fn create(
+        &self,
+        call: Call<CreateTraceImport>,
+        /// ID of the taskset.
+        taskset_id: Path<Uuid>,
+        idempotent: Idempotent,
+        body: Body<TraceImportIn>,
+    ) -> JsonResult<TraceImportOut, 201> {
+        let prepare = move |market: &Market, platform: Platform, body: TraceImportIn| {
+            trace_uploads::join(market, platform, taskset_id.0, body.upload_id.into_valid()?)
+        };
+        let start = |writer: &mut Writer, platform: Platform, joined: &JoinedTraces| {
+            let id = trace_uploads::start_import(writer, platform, joined)?;
+            TraceImportOut::find(&writer.check_context(), platform, &id)
+        };
+        changes::post_prepared(call, idempotent, body, prepare, start, |_, _| {}).await
+    }
+
+    /// Get an import of traces
+    ///
+    /// Returns an import with its progress.
+    #[oai(path = "/trace-imports/:trace_import_id", method = "get", operation_id = "get_trace_import")]
+    async fn get(
+        &self,
+        call: Call<GetTraceImport>,
+        /// ID of the import.
+        trace_import_id: Path<Uuid>,
+    ) -> JsonResult<TraceImportOut> {
+        resources::get(call, trace_import_id.0).await
+    }
+}

@@ -1,0 +1,87 @@
+//! Runs every operation of the operator API that changes data once, on one demo market, and checks what its route
+//! declares: the events that it may append, and its entry in the audit.
+
+use std::collections::BTreeSet;
+
+use marketplace::{
+    domain::events::{EventRowId, EventType},
+    store,
+    string_enum::StringEnum,
+};
+use serde_json::{Map, Value};
+
+use super::cases::{Case, OPERATOR, RequiredAccess, cases};
+use crate::harness::TestMarket;
+
+/// Operations that end what others need, so they come last.
+const LAST: [&str; 2] = ["close_team", "revoke_operator_key"];
+
+/// Returns the operations that change something, in the order of the document, but those that end something last.
+fn rows() -> Vec<&'static Case> {
+    let mut rows: Vec<&Case> = cases().filter(|row| row.access == RequiredAccess::ActingOperator).collect();
+    rows.sort_by_key(|row| LAST.iter().position(|last| *last == row.operation));
+    rows
+}
+
+/// The last event and the number of audit entries.
+fn seen(market: &TestMarket) -> (EventRowId, Vec<(EventRowId, EventType)>) {
+    let events = market
+        .market()
+        .read_blocking(|reader| store::events::list_after(reader.rows, EventRowId(0), usize::MAX >> 1))
+        .unwrap();
+    let last = events.last().map_or(EventRowId(0), |event| event.row_id);
+    (last, events.into_iter().map(|event| (event.row_id, event.event_type)).collect())
+}
+
+/// Returns the audit entries, newest first.
+async fn audit(market: &TestMarket) -> Vec<Value> {
+    let page = market.get(OPERATOR, "/operator/v1/audit?limit=100").await.ok();
+    page["items"].as_array().unwrap().clone()
+}
+
+/// Calls an operation on the first record of the demo for which it succeeds.
+async fn call(market: &TestMarket, row: &Case) -> Option<Value> {
+    let method = &row.documented().method;
+    for (key, path) in row.ok_requests() {
+        let response = market.call(key, method, &path, &row.body()).await;
+        if response.status < 300 {
+            return Some(response.expect_status(response.status));
+        }
+        let text = String::from_utf8_lossy(&response.bytes).into_owned();
+        assert_eq!(response.status, 409, "{method} {path}: {text}");
+    }
+    None
+}
+
+/// Returns the response of every operation that changes something, by operation ID, `Null` if it has no body.
+pub async fn call_operator_operations() -> Map<String, Value> {
+    let market = TestMarket::demo();
+    let (mut responses, mut refused) = (Map::new(), Vec::new());
+    for row in rows() {
+        let (last_event, entries) = (seen(&market).0, audit(&market).await.len());
+        let Some(response) = call(&market, row).await else {
+            refused.push(row.operation);
+            continue;
+        };
+        let effect = row.route.effect.unwrap_or_else(|| panic!("{} declares no effect", row.operation));
+        let events = seen(&market).1.into_iter().filter(|(row_id, _)| *row_id > last_event);
+        let appended: BTreeSet<&str> = events.map(|(_, kind)| kind.as_str()).collect();
+        let declared: BTreeSet<&str> = effect.events.iter().map(|kind| kind.as_str()).collect();
+        assert!(appended.is_subset(&declared), "{} appended {appended:?}", row.operation);
+        if entries < 100 && row.operation != "revoke_operator_key" {
+            let audit = audit(&market).await;
+            assert_eq!(audit.len(), entries + 1, "{} has no entry in the audit", row.operation);
+            assert_eq!(audit[0]["operation"], row.operation);
+            let demo_key = &audit.last().unwrap()["operator_key_id"];
+            assert_eq!(audit[0]["operator_key_id"], *demo_key, "{}", row.operation);
+        }
+        responses.insert(row.operation.to_owned(), response);
+    }
+    assert!(refused.is_empty(), "no record of the demo allows {refused:?}");
+    responses
+}
+
+#[tokio::test]
+async fn every_operation_of_operators_succeeds_on_the_demo() {
+    call_operator_operations().await;
+}
