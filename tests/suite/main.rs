@@ -12,6 +12,7 @@ mod listing_lifecycle;
 mod market_operations;
 mod mcp;
 mod money;
+mod operator_api;
 mod opportunities;
 mod permissions;
 mod sales;

@@ -14,12 +14,16 @@ pub fn ids(target: Target, secret: &str, is_visible: bool) -> Vec<Vec<String>> {
     match target {
         Target::RecordOf(collection) => return any_record(collection, is_visible),
         Target::None => return if is_visible { vec![Vec::new()] } else { Vec::new() },
+        Target::TaskPart(collection) => return task_parts(collection, is_visible),
+        Target::Absent(id) => return if is_visible { Vec::new() } else { vec![vec![id.to_owned()]] },
         _ => {}
     }
     let team = demo_records().team_of(secret);
     let own = |collection, field| by_owner(collection, field, team, is_visible);
     match target {
-        Target::None | Target::RecordOf(_) => unreachable!("handled above"),
+        Target::None | Target::RecordOf(_) | Target::TaskPart(_) | Target::Absent(_) => {
+            unreachable!("handled above")
+        }
         Target::TasksetInBody => taskset_in_body(secret, is_visible),
         Target::UploadGrant => vec![vec!["x".repeat(32)]],
         Target::CatalogListing => single(catalog_listings(team, is_visible), is_visible),
@@ -39,14 +43,6 @@ pub fn ids(target: Target, secret: &str, is_visible: bool) -> Vec<Vec<String>> {
         Target::ProjectOpportunity => opportunities("project_opportunities", team, is_visible),
         Target::OwnOpportunity => own("opportunities", "owner"),
         Target::OwnProjectOpportunity => own("project_opportunities", "owner"),
-        Target::TaskPart(collection) => task_parts(collection, is_visible),
-        Target::Absent(id) => {
-            if is_visible {
-                Vec::new()
-            } else {
-                vec![vec![id.to_owned()]]
-            }
-        }
     }
 }
 
