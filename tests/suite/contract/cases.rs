@@ -3,7 +3,10 @@
 use std::sync::OnceLock;
 
 use marketplace::domain::principals::PrincipalKind;
-use marketplace::rest::{self, APIS, route::DeclaredRoute};
+use marketplace::rest::{
+    self, APIS,
+    route::{DeclaredRoute, Target},
+};
 use serde_json::Value;
 
 pub use marketplace::rest::route::RequiredAccess;
@@ -129,6 +132,11 @@ impl Case {
         let requests =
             |key: &&'static str| self.paths(key, false).into_iter().map(|path| (*key, path)).collect();
         self.callers().iter().flat_map(|key| -> Vec<CaseRequest> { requests(key) }).collect()
+    }
+
+    /// Whether the demo market has no record that the path can identify.
+    pub fn is_absent(&self) -> bool {
+        matches!(self.route.contract.target, Target::Absent(_))
     }
 
     /// Returns the documented example of the request body, `Null` if the operation takes none.
