@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 
 use crate::{
-    clock::fixture_record_id,
+    clock::{fixture_record_id, stopped_record_id},
     domain::principals::PrincipalKind,
     rest::route::{DeclaredRoute, RouteAttributes, Target},
 };
@@ -50,22 +50,25 @@ pub fn example_parameter(attributes: &RouteAttributes, name: &str) -> Option<Val
 /// Returns the example ID of a path parameter: of a listing in the catalog, and of records of the demo's
 /// vendor and buyer.
 fn example_id(target: Target, name: &str) -> Option<String> {
-    if let Target::RecordOf(collection) = target {
-        return example_key_of_record(collection).map(|key| match collection {
-            "asset_types" | "domains" | "content_tags" | "inventory_tags" => key.to_owned(),
-            _ => fixture_record_id(collection, key).to_string(),
-        });
-    }
-    if let Target::TaskPart(collection) = target {
-        let key = match collection {
-            "tasks" => "boreal-triage-notes/chest-pain",
-            "task_versions" => "boreal-triage-notes/chest-pain/1",
-            _ => "boreal-triage-notes/chest-pain/1/1",
-        };
-        return Some(fixture_record_id(collection, key).to_string());
-    }
-    if let Target::Absent(id) = target {
-        return Some(id.to_owned());
+    match target {
+        Target::RecordOf(collection) => {
+            return example_key_of_record(collection).map(|key| match collection {
+                "asset_types" | "domains" | "content_tags" | "inventory_tags" => key.to_owned(),
+                _ => fixture_record_id(collection, key).to_string(),
+            });
+        }
+        Target::TaskPart(collection) => {
+            let key = match collection {
+                "tasks" => "boreal-triage-notes/chest-pain",
+                "task_versions" => "boreal-triage-notes/chest-pain/1",
+                _ => "boreal-triage-notes/chest-pain/1/1",
+            };
+            return Some(fixture_record_id(collection, key).to_string());
+        }
+        Target::Absent(id) => return Some(id.to_owned()),
+        Target::Record(collection, key) => return Some(fixture_record_id(collection, key).to_string()),
+        Target::Created(collection) => return Some(stopped_record_id(collection, 0).to_string()),
+        _ => {}
     }
     let id = match (name, target) {
         (_, Target::None) => return None,

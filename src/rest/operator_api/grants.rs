@@ -178,10 +178,15 @@ routes! {
         &[EventType::UploadGrantCreated],
     );
     /// `GET /operator/v1/grants/{grant_id}`
-    GetGrant: Operator = routes::read("get_grant", Contract::new(Target::RecordOf("upload_grants")));
+    GetGrant: Operator = routes::read("get_grant", Contract::new(Target::Created("upload_grants")));
     /// `POST /operator/v1/grants/{grant_id}/revoke`
-    RevokeGrant: ActingOperator =
-        routes::post("revoke_grant", "upload_grants", Actor::Platform, &[EventType::UploadGrantRevoked]);
+    RevokeGrant: ActingOperator = routes::post_to(
+        "revoke_grant",
+        Target::Created("upload_grants"),
+        None,
+        Actor::Platform,
+        &[EventType::UploadGrantRevoked],
+    );
 }
 
 pub struct GrantsApi;

@@ -87,9 +87,9 @@ impl Record for AssetRecord {
     fn page(reader: &Reader, filter: &AssetFilter, request: PageRequest) -> Result<RowPage<AssetRecord>> {
         const ON_LISTING: &str = "a.id IN (SELECT asset FROM listing_assets WHERE listing = (SELECT id FROM listings WHERE uuid = ?))";
         // The key of `inventory` begins with the team, so this is one look-up per asset.
-        const AT_STAGE: &str =
-            "EXISTS (SELECT 1 FROM inventory i WHERE i.team = a.team AND i.group_id = a.group_id
-                 AND i.created_at = a.created_at AND i.asset = a.id AND i.stage = ?)";
+        const AT_STAGE: &str = "EXISTS (SELECT 1 FROM inventory i
+             WHERE i.team = a.team AND i.group_id = a.group_id AND i.created_at = a.created_at AND i.asset = a.id
+               AND i.stage = ?)";
         let (columns, tables) = (columns(), format!("assets a {}", asset_rows::JOINS));
         PageQuery::new(&columns, &tables, "a.id")
             .when(true, "a.deleted_at IS NULL")

@@ -225,7 +225,9 @@ pub fn assert_matches_documents(method: &str, path: &str, response: &TestRespons
     let found = candidates.min_by_key(|operation| operation.path.matches('{').count());
     let found = found.unwrap_or_else(|| panic!("no document has {method} {path}"));
     for document in documents() {
-        if let Some(operation) = document.operation(&found.id) {
+        // APIs with different prefixes can have operations with the same ID.
+        let operation = document.operation(&found.id).filter(|operation| operation.path == found.path);
+        if let Some(operation) = operation {
             document.assert_valid(operation, response);
         }
     }

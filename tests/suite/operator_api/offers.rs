@@ -98,7 +98,7 @@ async fn refused_offers_say_why() {
         json!({"team_id": Uuid::nil(), "listing_id": Uuid::nil(), "amount": "1.00", "pay_with": "invoice"});
     assert_eq!(
         post(&market, "offers", &unknown).await.problems(),
-        ["body.team_id not_found", "body.listing_id not_found"]
+        ["body.listing_id not_found", "body.team_id not_found"]
     );
     for (amount, problem) in [
         (json!("0.00"), "greater_than_equal"),

@@ -141,7 +141,7 @@ async fn refused_purchases_say_why() {
     });
     assert_eq!(
         post(&market, "purchases", &unknown).await.problems(),
-        ["body.team_id not_found", "body.listing_id not_found"]
+        ["body.listing_id not_found", "body.team_id not_found"]
     );
     for (team, listing) in [("buyer", "hidden"), ("seller", "plain")] {
         let refused = post(&market, "purchases", &purchase(team, listing, "credits")).await;

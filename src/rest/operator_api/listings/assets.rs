@@ -17,7 +17,7 @@ use crate::{
             routes::{self, routes},
         },
         request_body::{Body, Checked},
-        route::{Call, Path},
+        route::{Call, Path, Target},
     },
 };
 
@@ -38,18 +38,18 @@ pub struct AssetToDetach {
 
 routes! {
     /// `POST /operator/v1/listings/{listing_id}/attach`
-    AttachListingAssets: ActingOperator = routes::post_body(
+    AttachListingAssets: ActingOperator = routes::post_to(
         "attach_listing_assets",
-        "listings",
-        || json!({"asset_ids": ["38b28206-20c1-55d4-9f66-f6011c61f2ce"]}),
+        Target::Record("listings", "lumen-draft-oct"),
+        Some(|| json!({"asset_ids": ["38b28206-20c1-55d4-9f66-f6011c61f2ce"]})),
         Actor::Team,
         &[EventType::ListingAssetsAttached, EventType::ListingCertificationRevoked],
     );
     /// `POST /operator/v1/listings/{listing_id}/detach`
-    DetachListingAsset: ActingOperator = routes::post_body(
+    DetachListingAsset: ActingOperator = routes::post_to(
         "detach_listing_asset",
-        "listings",
-        || json!({"asset_id": "38b28206-20c1-55d4-9f66-f6011c61f2ce"}),
+        Target::Record("listings", "sable-ticketing"),
+        Some(|| json!({"asset_id": "7ead8900-8029-5a79-8807-92be675eb226"})),
         Actor::Team,
         &[EventType::ListingAssetDetached, EventType::ListingCertificationRevoked],
     );

@@ -21,7 +21,7 @@ use crate::{
             routes::{self, routes},
         },
         request_body::{Body, Checked},
-        route::{Call, Path, Route},
+        route::{Call, Path, Route, Target},
         shapes::strings::Note,
     },
 };
@@ -43,31 +43,82 @@ pub struct FeaturedPlace {
 
 routes! {
     /// `POST /operator/v1/listings/{listing_id}/submit`
-    SubmitListing: ActingOperator = routes::post("submit_listing", "listings", Actor::Team, &[EventType::ListingSubmitted, EventType::QualityRunStarted, EventType::QualityRunCancelled, EventType::WalletDebited, EventType::WalletCredited]);
+    SubmitListing: ActingOperator = routes::post_to(
+        "submit_listing",
+        Target::Record("listings", "delphi-pumplog"),
+        None,
+        Actor::Team,
+        &[
+            EventType::ListingSubmitted,
+            EventType::QualityRunStarted,
+            EventType::QualityRunCancelled,
+            EventType::WalletDebited,
+            EventType::WalletCredited,
+        ],
+    );
     /// `POST /operator/v1/listings/{listing_id}/withdraw`
-    WithdrawListing: ActingOperator = routes::post("withdraw_listing", "listings", Actor::Team, &[EventType::ListingWithdrawn, EventType::QualityRunCancelled, EventType::WalletCredited]);
+    WithdrawListing: ActingOperator = routes::post(
+        "withdraw_listing",
+        "listings",
+        Actor::Team,
+        &[EventType::ListingWithdrawn, EventType::QualityRunCancelled, EventType::WalletCredited],
+    );
     /// `POST /operator/v1/listings/{listing_id}/approve`
-    ApproveListing: ActingOperator = routes::post("approve_listing", "listings", Actor::Platform, &[EventType::ListingApproved]);
+    ApproveListing: ActingOperator =
+        routes::post("approve_listing", "listings", Actor::Platform, &[EventType::ListingApproved]);
     /// `POST /operator/v1/listings/{listing_id}/request-changes`
-    RequestListingChanges: ActingOperator = routes::post_body("request_listing_changes", "listings", || json!({"note": "Please add the license of the vendored libraries."}), Actor::Platform, &[EventType::ListingChangesRequested]);
+    RequestListingChanges: ActingOperator = routes::post_body(
+        "request_listing_changes",
+        "listings",
+        || json!({"note": "Please add the license of the vendored libraries."}),
+        Actor::Platform,
+        &[EventType::ListingChangesRequested],
+    );
     /// `POST /operator/v1/listings/{listing_id}/reject`
-    RejectListing: ActingOperator = routes::post_body("reject_listing", "listings", || json!({"note": "The data contains personal details."}), Actor::Platform, &[EventType::ListingRejected]);
+    RejectListing: ActingOperator = routes::post_body(
+        "reject_listing",
+        "listings",
+        || json!({"note": "The data contains personal details."}),
+        Actor::Platform,
+        &[EventType::ListingRejected],
+    );
     /// `POST /operator/v1/listings/{listing_id}/publish`
-    PublishListing: ActingOperator = routes::post("publish_listing", "listings", Actor::Team, &[EventType::ListingPublished]);
+    PublishListing: ActingOperator =
+        routes::post("publish_listing", "listings", Actor::Team, &[EventType::ListingPublished]);
     /// `POST /operator/v1/listings/{listing_id}/unpublish`
-    UnpublishListing: ActingOperator = routes::post("unpublish_listing", "listings", Actor::Team, &[EventType::ListingUnpublished]);
+    UnpublishListing: ActingOperator =
+        routes::post("unpublish_listing", "listings", Actor::Team, &[EventType::ListingUnpublished]);
     /// `POST /operator/v1/listings/{listing_id}/archive`
-    ArchiveListing: ActingOperator = routes::post("archive_listing", "listings", Actor::Team, &[EventType::ListingArchived, EventType::ListingOffersDeclined, EventType::OfferDeclined]);
+    ArchiveListing: ActingOperator = routes::post(
+        "archive_listing",
+        "listings",
+        Actor::Team,
+        &[EventType::ListingArchived, EventType::ListingOffersDeclined, EventType::OfferDeclined],
+    );
     /// `POST /operator/v1/listings/{listing_id}/restore`
-    RestoreListing: ActingOperator = routes::post("restore_listing", "listings", Actor::Team, &[EventType::ListingRestored]);
+    RestoreListing: ActingOperator =
+        routes::post("restore_listing", "listings", Actor::Team, &[EventType::ListingRestored]);
     /// `POST /operator/v1/listings/{listing_id}/certify`
-    CertifyListing: ActingOperator = routes::post("certify_listing", "listings", Actor::Platform, &[EventType::ListingCertified]);
+    CertifyListing: ActingOperator =
+        routes::post("certify_listing", "listings", Actor::Platform, &[EventType::ListingCertified]);
     /// `POST /operator/v1/listings/{listing_id}/revoke`
-    RevokeListingCertification: ActingOperator = routes::post("revoke_listing_certification", "listings", Actor::Platform, &[EventType::ListingCertificationRevoked]);
+    RevokeListingCertification: ActingOperator = routes::post(
+        "revoke_listing_certification",
+        "listings",
+        Actor::Platform,
+        &[EventType::ListingCertificationRevoked],
+    );
     /// `POST /operator/v1/listings/{listing_id}/feature`
-    FeatureListing: ActingOperator = routes::post_body("feature_listing", "listings", || json!({"place": 90}), Actor::Platform, &[EventType::ListingFeatured]);
+    FeatureListing: ActingOperator = routes::post_body(
+        "feature_listing",
+        "listings",
+        || json!({"place": 90}),
+        Actor::Platform,
+        &[EventType::ListingFeatured],
+    );
     /// `POST /operator/v1/listings/{listing_id}/unfeature`
-    UnfeatureListing: ActingOperator = routes::post("unfeature_listing", "listings", Actor::Platform, &[EventType::ListingUnfeatured]);
+    UnfeatureListing: ActingOperator =
+        routes::post("unfeature_listing", "listings", Actor::Platform, &[EventType::ListingUnfeatured]);
 }
 
 pub struct ListingTransitionsApi;
