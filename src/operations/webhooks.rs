@@ -131,7 +131,7 @@ fn data_of(webhook: &Webhook) -> WebhookData {
         webhook_id: webhook.id,
         url: webhook.url.clone(),
         description: webhook.description.clone(),
-        event_types: webhook.event_types.iter().map(|kind| kind.as_str().to_owned()).collect(),
+        event_types: webhook.event_types.iter().map(|kind| kind.as_str()).collect(),
         status: webhook.status(),
     }
 }

@@ -19,7 +19,7 @@ pub struct WebhookData {
     /// What its owner says about it.
     pub description: String,
     /// Types of the events that are sent; empty for all types.
-    pub event_types: Vec<String>,
+    pub event_types: Vec<&'static str>,
     /// Whether events are sent.
     pub status: WebhookStatus,
 }
