@@ -47,7 +47,8 @@ impl Driver<'_> {
         self.write(|writer| match operation {
             Operation::UpdateTexts => {
                 let vendor = vendor(writer.rows, listing.team)?;
-                let first = store::listing_assets::list_first(writer.rows, listing.row_id, 1)?;
+                let row_id = store::listings::find(writer.rows, id)?.expect("the listing exists").row_id;
+                let first = store::listing_assets::list_first(writer.rows, row_id, 1)?;
                 let sampled =
                     |asset: &Asset| SampledAsset { asset_id: asset.id, selection: Selection::default() };
                 let sample: Vec<SampledAsset> = first.iter().map(sampled).collect();
