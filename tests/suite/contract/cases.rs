@@ -100,9 +100,10 @@ impl Case {
         }
     }
 
-    /// Returns the path of the first successful request, without its query.
+    /// Returns the path of the first successful request, or else of one that returns 404, without its query.
     pub fn path(&self) -> String {
-        let (_, path) = self.ok_requests().swap_remove(0);
+        let found = self.ok_requests().into_iter().chain(self.not_found_requests()).next();
+        let (_, path) = found.unwrap_or_else(|| panic!("{} has no path", self.operation));
         path.split('?').next().unwrap().to_owned()
     }
 

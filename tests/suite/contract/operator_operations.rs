@@ -8,10 +8,11 @@ use marketplace::{
     store,
     string_enum::StringEnum,
 };
-use serde_json::{Map, Value};
+use poem::http::Method;
+use serde_json::{Map, Value, json};
 
 use super::cases::{Case, OPERATOR, RequiredAccess, cases};
-use crate::harness::TestMarket;
+use crate::harness::{BASE, TestMarket};
 
 /// Operations that end what others need, so they come last.
 const LAST: [&str; 2] = ["close_team", "revoke_operator_key"];
@@ -39,11 +40,33 @@ async fn audit(market: &TestMarket) -> Vec<Value> {
     page["items"].as_array().unwrap().clone()
 }
 
-/// Calls an operation on the first record of the demo for which it succeeds.
-async fn call(market: &TestMarket, row: &Case) -> Option<Value> {
+/// Returns requests of an operation: on the records of the demo, or on what earlier operations have created.
+async fn requests(market: &TestMarket, row: &Case, earlier: &Map<String, Value>) -> Vec<(String, Value)> {
+    match row.operation {
+        "create_trace_import" => {
+            let upload = &earlier["create_trace_upload"];
+            let blank_lines = "\n".repeat(upload["size_bytes"].as_u64().unwrap() as usize);
+            let url = upload["parts"][0]["url"].as_str().unwrap().strip_prefix(BASE).unwrap();
+            let sent = market.send_body(Method::PUT, url, &[], blank_lines).await;
+            assert_eq!(sent.status, 200);
+            let path = format!("/operator/v1/tasksets/{}/traces", upload["taskset_id"].as_str().unwrap());
+            vec![(path, json!({"upload_id": upload["id"]}))]
+        }
+        "retry_job" | "cancel_job" => {
+            let page = market.get(OPERATOR, "/operator/v1/jobs?state=waiting").await.ok();
+            let verb = row.operation.strip_suffix("_job").unwrap();
+            let jobs = page["items"].as_array().unwrap().iter();
+            jobs.map(|job| (format!("/operator/v1/jobs/{}/{verb}", job["id"]), Value::Null)).collect()
+        }
+        _ => row.ok_requests().into_iter().map(|(_, path)| (path, row.body())).collect(),
+    }
+}
+
+/// Calls an operation on the first record for which it succeeds.
+async fn call(market: &TestMarket, row: &Case, earlier: &Map<String, Value>) -> Option<Value> {
     let method = &row.documented().method;
-    for (key, path) in row.ok_requests() {
-        let response = market.call(key, method, &path, &row.body()).await;
+    for (path, body) in requests(market, row, earlier).await {
+        let response = market.call(OPERATOR, method, &path, &body).await;
         if response.status < 300 {
             return Some(response.expect_status(response.status));
         }
@@ -59,7 +82,7 @@ pub async fn call_operator_operations() -> Map<String, Value> {
     let (mut responses, mut refused) = (Map::new(), Vec::new());
     for row in rows() {
         let (last_event, entries) = (seen(&market).0, audit(&market).await.len());
-        let Some(response) = call(&market, row).await else {
+        let Some(response) = call(&market, row, &responses).await else {
             refused.push(row.operation);
             continue;
         };
@@ -74,6 +97,19 @@ pub async fn call_operator_operations() -> Map<String, Value> {
             assert_eq!(audit[0]["operation"], row.operation);
             let demo_key = &audit.last().unwrap()["operator_key_id"];
             assert_eq!(audit[0]["operator_key_id"], *demo_key, "{}", row.operation);
+        }
+        // The demo has no records of these kinds before.
+        let read = match row.operation {
+            "create_trace_upload" => Some(("get_trace_upload", "trace-uploads")),
+            "create_trace_import" => Some(("get_trace_import", "trace-imports")),
+            "retry_job" => Some(("get_job", "jobs")),
+            _ => None,
+        };
+        if let Some((operation, collection)) = read {
+            let id = response["id"].as_str().map_or_else(|| response["id"].to_string(), str::to_owned);
+            let path = format!("/operator/v1/{collection}/{id}");
+            let found = market.call(OPERATOR, "GET", &path, &Value::Null).await.ok();
+            responses.insert(operation.to_owned(), found);
         }
         responses.insert(row.operation.to_owned(), response);
     }

@@ -11,14 +11,16 @@ use serde_json::{Value, json};
 use crate::harness::BASE;
 
 /// Fields that hold any JSON, because vendors define their content, or it depends on the error.
-const FREE_FORM_FIELDS: [&str; 7] = [
+const FREE_FORM_FIELDS: [&str; 9] = [
     "agent_config",
     "brief",
     "column_values",
+    "default",
     "derived_column_values",
     "details",
     "environment",
     "extra_columns",
+    "value",
 ];
 
 fn openapi_documents() -> [Value; 3] {

@@ -26,6 +26,8 @@ pub fn ids(target: Target, secret: &str, is_visible: bool) -> Vec<Vec<String>> {
         }
         Target::LedgerEntryOf(entry_type) => return ledger_entries(entry_type, is_visible),
         Target::None => return if is_visible { vec![Vec::new()] } else { Vec::new() },
+        Target::TaskPart(collection) => return task_parts(collection, is_visible),
+        Target::Absent(id) => return if is_visible { Vec::new() } else { vec![vec![id.to_owned()]] },
         _ => {}
     }
     let team = demo_records().team_of(secret);
@@ -35,6 +37,8 @@ pub fn ids(target: Target, secret: &str, is_visible: bool) -> Vec<Vec<String>> {
         | Target::RecordOf(_)
         | Target::Record(..)
         | Target::Created(_)
+        | Target::TaskPart(_)
+        | Target::Absent(_)
         | Target::LedgerEntryOf(_) => unreachable!("handled above"),
         Target::TasksetInBody => taskset_in_body(secret, is_visible),
         Target::UploadGrant => vec![vec!["x".repeat(32)]],
@@ -55,14 +59,6 @@ pub fn ids(target: Target, secret: &str, is_visible: bool) -> Vec<Vec<String>> {
         Target::ProjectOpportunity => opportunities("project_opportunities", team, is_visible),
         Target::OwnOpportunity => own("opportunities", "owner"),
         Target::OwnProjectOpportunity => own("project_opportunities", "owner"),
-        Target::TaskPart(collection) => task_parts(collection, is_visible),
-        Target::Absent(id) => {
-            if is_visible {
-                Vec::new()
-            } else {
-                vec![vec![id.to_owned()]]
-            }
-        }
     }
 }
 

@@ -1,16 +1,21 @@
 //! The operator API: what its resources show, what their operations do, and what the audit and the outbox have of it.
 
 mod assets;
+mod calls;
 mod estimations;
 mod grants;
+mod jobs;
 mod listings;
 mod money;
 mod notifications;
 mod offers;
+mod opportunities;
 mod purchases;
 mod quality_runs;
 mod races;
 mod sales_market;
+mod tasksets;
+mod taxonomy;
 
 use marketplace::{
     clock::fixture_record_id,
