@@ -24,6 +24,11 @@ pub fn fixture_record_id(collection: &str, key: &str) -> Uuid {
     Uuid::new_v5(&NAMESPACE, format!("{collection}/{key}").as_bytes())
 }
 
+/// Returns the ID of a record that is created on a stopped clock after `count` others of its collection.
+pub fn stopped_record_id(collection: &str, count: u64) -> Uuid {
+    Uuid::new_v5(&NAMESPACE, format!("stopped/{collection}/{count}").as_bytes())
+}
+
 /// A source of time and IDs. A stopped clock is deterministic: the same calls return the same times and IDs.
 #[derive(Debug)]
 pub enum Clock {
@@ -98,7 +103,7 @@ impl Clock {
             Clock::System => Uuid::new_v4(),
             Clock::Stopped { id_counts, .. } => {
                 let count = id_counts[collection as usize].fetch_add(1, Ordering::SeqCst);
-                Uuid::new_v5(&NAMESPACE, format!("stopped/{}/{count}", collection.as_str()).as_bytes())
+                stopped_record_id(collection.as_str(), count)
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Cost of a write that touches a listing, through the HTTP API in process: `PATCH /v2/codebases/{id}` of a
-//! codebase that is on a listing. The write returns after searches show it. Also the cost of a purchase.
+//! codebase that is on a listing. The write returns after searches show it. Also the cost of a
+//! purchase, by the operation and through the operator API.
 //!
 //! `cargo bench --bench listed_writes`; `LISTINGS=100000` for the size of the market. The data directory is
 //! in the system's temporary directory, and the database waits for the disk as that of a server does.
@@ -24,6 +25,7 @@ use marketplace::{
         assets::{ArtifactStatus, Channel},
         field_locks::FieldLocks,
         listings::Actor,
+        principals::KeyScope,
         row_ids::AssetRowId,
     },
     error::Result,
@@ -40,6 +42,8 @@ use marketplace::{
 };
 use poem::{Body, Endpoint, Request};
 use uuid::Uuid;
+
+use purchases::Purchases;
 
 /// Number of listings that are written to.
 const WRITTEN_LISTINGS: usize = 200;
@@ -129,13 +133,14 @@ fn main() {
         "| commits per write, {WRITERS} writers | {:.2} | 2 |",
         (market.commit_count() - commits) as f64 / writes
     );
-    measure_purchases(&market);
+    let purchases = measure_purchases(&market);
+    measure_purchases_of_operators(&market, &app, &runtime, &purchases.repeated(&market));
     println!("\n{} segments", market.snapshot().segments());
 }
 
 /// Measures purchases with credits, made one after another by operations.
-fn measure_purchases(market: &Market) {
-    let purchases = purchases::Purchases::prepare(market, "Bench", WRITES);
+fn measure_purchases(market: &Market) -> Purchases {
+    let purchases = Purchases::prepare(market, "Bench", WRITES);
     let made = std::cell::Cell::new(0);
     let cost = measure_one_writer(market, |count| {
         let mut times = Vec::new();
@@ -146,7 +151,49 @@ fn measure_purchases(market: &Market) {
         }
         times
     });
-    println!("\nA purchase with credits:\n\n| | measured | required |\n| - | - | - |");
+    print_purchase_cost("A purchase with credits, by the operation", &cost);
+    purchases
+}
+
+/// Measures purchases with credits through the operator API, made one after another.
+fn measure_purchases_of_operators(
+    market: &Market,
+    app: &impl Endpoint<Output = poem::Response>,
+    runtime: &tokio::runtime::Runtime,
+    purchases: &Purchases,
+) {
+    let create_key = |writer: &mut Writer| {
+        let platform = Platform::of_process();
+        operations::keys::create_for_operator(writer, platform, "bench", KeyScope::All, None)
+    };
+    let (_, key) = market.write_blocking(create_key).expect("create an operator key");
+    let made = std::cell::Cell::new(0);
+    let make = async || {
+        let request = Request::builder()
+            .method(poem::http::Method::POST)
+            .uri(poem::http::Uri::from_static("/operator/v1/purchases"))
+            .header("authorization", format!("Bearer {key}"))
+            .header("content-type", "application/json")
+            .body(Body::from(purchases.body(made.replace(made.get() + 1)).to_string()));
+        let response = app.get_response(request).await;
+        assert_eq!(response.status(), 201, "{:?}", response.into_body().into_string().await);
+    };
+    let cost = measure_one_writer(market, |count| {
+        runtime.block_on(async {
+            let mut times = Vec::new();
+            for _ in 0..count {
+                let start = Instant::now();
+                make().await;
+                times.push(start.elapsed().as_secs_f64() * 1e3);
+            }
+            times
+        })
+    });
+    print_purchase_cost("A purchase through `POST /operator/v1/purchases`", &cost);
+}
+
+fn print_purchase_cost(title: &str, cost: &Cost) {
+    println!("\n{title}:\n\n| | measured | required |\n| - | - | - |");
     println!("| wall time, median | {:.2} ms | |", cost.wall_ms);
     println!("| wall time, 99th percentile | {:.2} ms | |", cost.slow_wall_ms);
     println!("| CPU time, median of {BATCHES} batches | {:.2} ms | 1.5 ms |", cost.cpu_ms);

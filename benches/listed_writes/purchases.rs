@@ -18,12 +18,14 @@ use marketplace::{
     },
     store,
 };
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 /// Credits of each buyer, one million dollars.
 const CREDITS: Cents = Cents(100_000_000);
 
 /// The purchases to make, each of another buyer or of another listing.
+#[derive(Clone)]
 pub struct Purchases {
     buyers: Vec<Buyer>,
     listings: Vec<Uuid>,
@@ -33,16 +35,29 @@ impl Purchases {
     /// Publishes all listings of a vendor, and creates enough buyers for a number of purchases.
     pub fn prepare(market: &Market, vendor: &str, count: usize) -> Purchases {
         let listings = market.write_blocking(|writer| publish_all(writer, vendor)).expect("publish listings");
-        let buyers = (0..count.div_ceil(listings.len())).map(|number| {
-            market.write_blocking(|writer| create_buyer(writer, number)).expect("create a buyer")
-        });
-        Purchases { buyers: buyers.collect(), listings }
+        let buyers = create_buyers(market, "Buyer", count.div_ceil(listings.len()));
+        Purchases { buyers, listings }
+    }
+
+    /// Returns as many purchases of the same listings by other buyers.
+    pub fn repeated(&self, market: &Market) -> Purchases {
+        let buyers = create_buyers(market, "Later buyer", self.buyers.len());
+        Purchases { buyers, listings: self.listings.clone() }
+    }
+
+    /// Returns the body of the request for the purchase with this number.
+    pub fn body(&self, number: usize) -> Value {
+        let (buyer, listing) = self.parties(number);
+        json!({"team_id": buyer.team().id, "listing_id": listing, "kind": "full", "pay_with": "credits"})
+    }
+
+    fn parties(&self, number: usize) -> (&Buyer, Uuid) {
+        (&self.buyers[number / self.listings.len()], self.listings[number % self.listings.len()])
     }
 
     /// Makes the purchase with this number.
     pub fn make(&self, market: &Market, number: usize) {
-        let (buyer, listing) =
-            (&self.buyers[number / self.listings.len()], self.listings[number % self.listings.len()]);
+        let (buyer, listing) = self.parties(number);
         let input =
             PurchaseInput { listing, kind: PurchaseKind::Full, asset_ids: None, pay_with: PayWith::Credits };
         market
@@ -65,11 +80,18 @@ fn publish_all(writer: &mut Writer, vendor: &str) -> Result<Vec<Uuid>> {
     Ok(ids)
 }
 
-fn create_buyer(writer: &mut Writer, number: usize) -> Result<Buyer> {
-    let name = format!("Buyer {number}");
-    let team = TeamInput { name: &name, is_vendor: false, is_buyer: true, tier: 1, has_accepted_nda: true };
+fn create_buyers(market: &Market, name: &str, count: usize) -> Vec<Buyer> {
+    let create = |number| {
+        let name = format!("{name} {number}");
+        market.write_blocking(|writer| create_buyer(writer, &name)).expect("create a buyer")
+    };
+    (0..count).map(create).collect()
+}
+
+fn create_buyer(writer: &mut Writer, name: &str) -> Result<Buyer> {
+    let team = TeamInput { name, is_vendor: false, is_buyer: true, tier: 1, has_accepted_nda: true };
     operations::teams::create(writer, &team)?;
-    let team = operations::teams::resolve(writer.rows, &name)?;
+    let team = operations::teams::resolve(writer.rows, name)?;
     ledger::post_transfer(writer, &Transfer::adjustment(team.row_id, CREDITS), "Bench")?;
     Platform::of_process().buyer(team)
 }

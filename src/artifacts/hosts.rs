@@ -5,11 +5,11 @@ use std::{io::Read, sync::Arc, time::Duration};
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 
-use super::{
-    git::{PublicResolver, RemoteRepository, has_private_ip_host},
-    manifests,
+use super::{git::RemoteRepository, manifests};
+use crate::{
+    domain::assets::RepositoryChannel,
+    http_client::{self, PublicResolver, has_private_ip_host},
 };
-use crate::{domain::assets::RepositoryChannel, http_client};
 
 /// Maximum number of bytes of a response that are read.
 const MAX_RESPONSE_BYTES: u64 = 1 << 20;

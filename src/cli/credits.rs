@@ -1,15 +1,15 @@
 //! The `marketplace credits` command.
 
 use clap::Subcommand;
+use serde_json::{Value, json};
 
-use super::{CommandResult, GlobalOptions, amounts::parse_amount, print_line};
-use crate::{
-    domain::{listings::Actor, money::Cents},
-    error::Result,
-    market::{Market, Writer},
-    operations::{self, access::Platform},
-    store::{self, wallet::Balances},
+use super::{
+    CommandResult, GlobalOptions,
+    amounts::{amount, parse_amount},
+    operator::{OperatorOptions, body_of, names},
+    print_line,
 };
+use crate::domain::money::Cents;
 
 /// Manage the credits of teams. Each command prints the credits that the team has after it, in US dollars.
 #[derive(Debug, Subcommand)]
@@ -46,33 +46,47 @@ pub enum CreditsCommand {
         #[arg(value_parser = parse_amount, allow_hyphen_values = true)]
         amount: Cents,
     },
+    /// Show the credits and earnings of a team, or of all teams.
+    #[command(after_help = "Example:\n  marketplace credits show \"Acme Data\"")]
+    Show {
+        /// ID or name of the team.
+        team: Option<String>,
+    },
 }
 
-impl CreditsCommand {
-    pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
-        let market = options.open_market(false)?;
-        let balances = self.change(&market)?;
-        print_line(balances.credits);
-        Ok(())
-    }
+/// The fields of a wallet.
+const COLUMNS: [&str; 5] = ["team_id", "credits", "earnings.total", "earnings.pending", "earnings.available"];
 
-    fn change(&self, market: &Market) -> Result<Balances> {
-        let platform = Platform::of_process();
-        let resolve = |writer: &Writer, team: &str| operations::teams::resolve(writer.rows, team);
-        market.write_blocking(|writer| match self {
-            CreditsCommand::Buy { team, amount } => {
-                let member = platform.member(resolve(writer, team)?)?;
-                operations::credit_purchases::create(writer, &member, Actor::Team, *amount)?;
-                store::wallet::balances(writer.rows, member.team_row_id())
-            }
+impl CreditsCommand {
+    pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> CommandResult {
+        let client = &options.connect(global, false)?;
+        let change = |path: &str, team: &str, cents: Cents, reason: Option<&String>| {
+            let team = names::team(client, team)?;
+            let fields = [
+                ("team_id", team.as_str().into()),
+                ("amount", amount(Some(cents))),
+                ("description", json!(reason)),
+            ];
+            let changed = client.post(path, &body_of(fields))?;
+            let wallet = client.get(&format!("/wallets/{team}"))?;
+            client.print(&changed, |_| print_line(wallet["credits"].as_str().unwrap_or_default()));
+            Ok(())
+        };
+        match self {
+            CreditsCommand::Buy { team, amount } => change("/credit-purchases", team, *amount, None),
             CreditsCommand::Adjust { team, amount, reason } => {
-                let team = resolve(writer, team)?;
-                operations::wallet::adjust(writer, platform, Actor::Platform, &team, *amount, reason)
+                change("/adjustments", team, *amount, Some(reason))
             }
-            CreditsCommand::Convert { team, amount } => {
-                let vendor = platform.vendor(resolve(writer, team)?)?;
-                operations::wallet::convert(writer, &vendor, Actor::Team, *amount)
+            CreditsCommand::Convert { team, amount } => change("/conversions", team, *amount, None),
+            CreditsCommand::Show { team: Some(team) } => {
+                let wallet = client.get(&format!("/wallets/{}", names::team(client, team)?))?;
+                client.print(&wallet, |wallet: &Value| super::lists::print_record(&COLUMNS, wallet));
+                Ok(())
             }
-        })
+            CreditsCommand::Show { team: None } => {
+                client.print_list(&COLUMNS, client.list("/wallets", &[], None)?);
+                Ok(())
+            }
+        }
     }
 }

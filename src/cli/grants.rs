@@ -1,17 +1,15 @@
 //! The `marketplace grant` command.
 
 use clap::Subcommand;
+use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::{
     CommandResult, GlobalOptions,
-    lists::{Cell, ListFormat},
+    operator::{OperatorOptions, body_of, names},
     print_line,
 };
-use crate::{
-    domain::{assets::Exclusivity, grants::GrantState, row_ids::GrantRowId},
-    operations::{self, grants::GrantInput},
-    string_enum::StringEnum,
-};
+use crate::{domain::assets::Exclusivity, string_enum::StringEnum};
 
 /// Manage upload grants.
 #[derive(Debug, Subcommand)]
@@ -27,9 +25,9 @@ pub enum GrantCommand {
         /// Whether the codebase is available for an exclusive sale: available or unavailable.
         #[arg(long, default_value = "available", value_parser = parse_exclusivity)]
         exclusivity: Exclusivity,
-        /// Name of the inventory group for the codebase [default: the team's default group]
+        /// ID of the inventory group for the codebase [default: the team's default group]
         #[arg(long)]
-        group: Option<String>,
+        group: Option<Uuid>,
         /// Maximum size of the upload in bytes [default: the setting `blobs.max_upload_bytes`]
         #[arg(long)]
         max_bytes: Option<u64>,
@@ -39,14 +37,12 @@ pub enum GrantCommand {
     List {
         /// ID or name of the team.
         team: String,
-        #[command(flatten)]
-        format: ListFormat,
     },
     /// Revoke an unused upload grant, and delete what was uploaded with it.
-    #[command(after_help = "Example:\n  marketplace grant revoke 7")]
+    #[command(after_help = "Example:\n  marketplace grant revoke 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
     Revoke {
-        /// Number of the grant, as printed by `grant list`.
-        number: i64,
+        /// ID of the grant, as printed by `grant list`.
+        id: Uuid,
     },
 }
 
@@ -54,48 +50,35 @@ fn parse_exclusivity(text: &str) -> Result<Exclusivity, String> {
     Exclusivity::parse(text).ok_or_else(|| "must be available or unavailable".to_owned())
 }
 
+/// The fields that lists show.
+const COLUMNS: [&str; 6] = ["id", "title", "status", "expires_at", "consumed_at", "revoked_at"];
+
 impl GrantCommand {
-    pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
-        let market = options.open_market(false)?;
+    pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> CommandResult {
+        let client = &options.connect(global, false)?;
         match self {
             GrantCommand::Create { team, title, exclusivity, group, max_bytes } => {
-                let grant = GrantInput {
-                    team,
-                    title,
-                    exclusivity: *exclusivity,
-                    group: group.as_deref(),
-                    max_bytes: *max_bytes,
-                };
-                let (grant, token) =
-                    market.write_blocking(|writer| operations::grants::create(writer, &grant))?;
-                print_line(token);
-                eprintln!("created grant {}; its token will not be shown again", grant.0);
-            }
-            GrantCommand::List { team, format } => {
-                let now = market.clock().now();
-                let grants = market.read_blocking(|reader| operations::grants::list(reader, team))?;
-                let rows = grants.into_iter().map(|grant| {
-                    let state = match grant.state(now) {
-                        GrantState::Open => "open",
-                        GrantState::Expired => "expired",
-                        GrantState::Revoked => "revoked",
-                        GrantState::Consumed => "used",
-                    };
-                    [
-                        Cell::Number(grant.row_id.0),
-                        Cell::Text(grant.title),
-                        Cell::Text(state.to_owned()),
-                        Cell::Time(Some(grant.expires_at)),
-                        Cell::Time(grant.consumed_at),
-                        Cell::Time(grant.revoked_at),
-                    ]
+                let body = body_of([
+                    ("team_id", names::team(client, team)?.into()),
+                    ("title", json!(title)),
+                    ("exclusivity", exclusivity.as_str().into()),
+                    ("group_id", json!(group)),
+                    ("max_bytes", json!(max_bytes)),
+                ]);
+                let created = client.post("/grants", &body)?;
+                client.print(&created, |created| {
+                    print_line(created["token"].as_str().unwrap_or_default());
+                    let id = created["grant"]["id"].as_str().unwrap_or_default();
+                    eprintln!("created grant {id}; its token will not be shown again");
                 });
-                let columns = ["number", "title", "state", "expires_at", "used_at", "revoked_at"];
-                format.print_list(columns, &rows.collect::<Vec<_>>());
             }
-            GrantCommand::Revoke { number } => {
-                operations::grants::revoke_and_delete(&market, GrantRowId(*number))?;
-                print_line(format_args!("revoked grant {number}"));
+            GrantCommand::List { team } => {
+                let filters = [("team_id", names::team(client, team)?.into())];
+                client.print_list(&COLUMNS, client.list("/grants", &filters, None)?);
+            }
+            GrantCommand::Revoke { id } => {
+                let revoked = client.post(&format!("/grants/{id}/revoke"), &Value::Null)?;
+                client.print(&revoked, |_| print_line(format_args!("revoked grant {id}")));
             }
         }
         Ok(())

@@ -1,16 +1,17 @@
-//! The `marketplace key` command.
+//! The `marketplace key` and `marketplace operator key` commands.
 
 use clap::Subcommand;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    CommandResult, GlobalOptions,
-    lists::{Cell, ListFormat},
+    CommandError, CommandResult, GlobalOptions,
+    operator::{Client, OperatorOptions, body_of, names},
     print_line,
 };
 use crate::{
-    domain::time::Timestamp,
-    operations::{self, access::Platform},
+    domain::{principals::KeyScope, time::Timestamp},
+    string_enum::StringEnum,
 };
 
 /// Manage API keys.
@@ -35,21 +36,18 @@ pub enum KeyCommand {
     List {
         /// ID or name of the team.
         team: String,
-        #[command(flatten)]
-        format: ListFormat,
     },
+    /// Change when an API key expires.
+    #[command(
+        after_help = "Examples:\n  marketplace key expire 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11 2027-01-01T00:00:00Z\n  marketplace key expire 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11 never"
+    )]
+    Expire(Expiry),
     /// Replace an API key with a new one and print it. It is shown only once.
     ///
     /// The replaced key stays valid for the hours of the setting `keys.rotation_overlap_hours`, unless it expires
     /// earlier. The new key has the same name, and lives as long as the replaced one would have.
     #[command(after_help = "Example:\n  marketplace key rotate 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
-    Rotate {
-        /// ID of the key, as printed by `key list`.
-        id: Uuid,
-        /// Time at which the new key expires, in the future and in RFC 3339 format
-        #[arg(long, value_parser = parse_timestamp)]
-        expires: Option<Timestamp>,
-    },
+    Rotate(Rotation),
     /// Revoke an API key. A running server rejects it within one second.
     #[command(after_help = "Example:\n  marketplace key revoke 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
     Revoke {
@@ -58,48 +56,193 @@ pub enum KeyCommand {
     },
 }
 
+/// Manage what operators use.
+#[derive(Debug, Subcommand)]
+pub enum OperatorSubcommand {
+    /// Create an operator key, for the operator API and `--url`, or list, rotate, and revoke such keys.
+    #[command(
+        args_conflicts_with_subcommands = true,
+        arg_required_else_help = true,
+        after_help = "Examples:\n  marketplace operator key \"Review desk\"\n  marketplace operator key list"
+    )]
+    Key {
+        #[command(subcommand)]
+        command: Option<OperatorKeyCommand>,
+        #[command(flatten)]
+        new: Option<NewOperatorKey>,
+    },
+}
+
+/// An operator key to create. It is printed once.
+#[derive(Debug, clap::Args)]
+pub struct NewOperatorKey {
+    /// Name of the new key, for instance its purpose.
+    name: String,
+    /// Let the key only read.
+    #[arg(long)]
+    read_only: bool,
+    /// Time at which the key expires, in the future and in RFC 3339 format [default: never]
+    #[arg(long, value_parser = parse_timestamp)]
+    expires: Option<Timestamp>,
+}
+
+/// Manage operator keys.
+#[derive(Debug, Subcommand)]
+pub enum OperatorKeyCommand {
+    /// List the operator keys. The secrets are not stored, so they cannot be shown.
+    #[command(after_help = "Example:\n  marketplace operator key list")]
+    List,
+    /// Change when an operator key expires.
+    #[command(
+        after_help = "Example:\n  marketplace operator key expire 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11 never"
+    )]
+    Expire(Expiry),
+    /// Replace an operator key with a new one and print it. It is shown only once.
+    ///
+    /// The replaced key stays valid for the hours of the setting `keys.rotation_overlap_hours`, unless it expires
+    /// earlier. The new key has the same name and scope, and lives as long as the replaced one would have.
+    #[command(
+        after_help = "Example:\n  marketplace operator key rotate 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11"
+    )]
+    Rotate(Rotation),
+    /// Revoke an operator key. A running server rejects it within one second.
+    #[command(
+        after_help = "Example:\n  marketplace operator key revoke 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11"
+    )]
+    Revoke {
+        /// ID of the key, as printed by `operator key list`.
+        id: Uuid,
+    },
+}
+
+/// When a key expires.
+#[derive(Debug, clap::Args)]
+pub struct Expiry {
+    /// ID of the key, as printed by the list of keys.
+    id: Uuid,
+    /// Time at which the key expires, in the future and in RFC 3339 format, or `never`.
+    #[arg(value_parser = parse_expiry)]
+    at: ExpiryTime,
+}
+
+/// A time, or never.
+#[derive(Clone, Copy, Debug)]
+struct ExpiryTime(Option<Timestamp>);
+
+/// How a key is replaced.
+#[derive(Debug, clap::Args)]
+pub struct Rotation {
+    /// ID of the key, as printed by the list of keys.
+    id: Uuid,
+    /// Time at which the new key expires, in the future and in RFC 3339 format
+    #[arg(long, value_parser = parse_timestamp)]
+    expires: Option<Timestamp>,
+}
+
 fn parse_timestamp(text: &str) -> Result<Timestamp, String> {
     Timestamp::parse(text).ok_or_else(|| "must be an RFC 3339 time, such as 2027-01-01T00:00:00Z".to_owned())
 }
 
+fn parse_expiry(text: &str) -> Result<ExpiryTime, String> {
+    if text == "never" { Ok(ExpiryTime(None)) } else { parse_timestamp(text).map(|at| ExpiryTime(Some(at))) }
+}
+
+/// Returns a time in a body.
+fn time(at: Option<Timestamp>) -> Value {
+    at.map_or(Value::Null, |at| at.to_string().into())
+}
+
+const KEYS: Keys = Keys {
+    path: "/keys",
+    columns: &["id", "name", "status", "created_at", "expires_at", "revoked_at", "last_used_at"],
+};
+
+const OPERATOR_KEYS: Keys = Keys {
+    path: "/operator-keys",
+    columns: &["id", "name", "scope", "status", "created_at", "expires_at", "revoked_at", "last_used_at"],
+};
+
+/// The keys of teams, or those of operators.
+struct Keys {
+    path: &'static str,
+    columns: &'static [&'static str],
+}
+
+impl Keys {
+    fn create(&self, client: &Client, body: &Value) -> CommandResult {
+        print_new_key(client, &client.post(self.path, body)?);
+        Ok(())
+    }
+
+    fn list(&self, client: &Client, filters: &[(&str, Value)]) -> CommandResult {
+        client.print_list(self.columns, client.list(self.path, filters, None)?);
+        Ok(())
+    }
+
+    fn expire(&self, client: &Client, Expiry { id, at }: &Expiry) -> CommandResult {
+        let changed = client.patch(&format!("{}/{id}", self.path), &json!({"expires_at": time(at.0)}))?;
+        client.print(&changed, |key| {
+            let at =
+                key["expires_at"].as_str().map_or("never expires".to_owned(), |at| format!("expires {at}"));
+            print_line(format_args!("key {id} {at}"));
+        });
+        Ok(())
+    }
+
+    fn rotate(&self, client: &Client, Rotation { id, expires }: &Rotation) -> CommandResult {
+        let body = body_of([("expires_at", time(*expires))]);
+        print_new_key(client, &client.post(&format!("{}/{id}/rotate", self.path), &body)?);
+        Ok(())
+    }
+
+    fn revoke(&self, client: &Client, id: Uuid) -> CommandResult {
+        let revoked = client.post(&format!("{}/{id}/revoke", self.path), &Value::Null)?;
+        client.print(&revoked, |_| print_line(format_args!("revoked key {id}")));
+        Ok(())
+    }
+}
+
+/// Prints the secret of a new key, and its ID on stderr.
+fn print_new_key(client: &Client, created: &Value) {
+    client.print(created, |created| {
+        print_line(created["secret"].as_str().unwrap_or_default());
+        let id = created["key"]["id"].as_str().unwrap_or_default();
+        eprintln!("created key {id}; it will not be shown again");
+    });
+}
+
 impl KeyCommand {
-    pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
-        let market = options.open_market(false)?;
+    pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> CommandResult {
+        let client = &options.connect(global, false)?;
         match self {
             KeyCommand::Create { team, name, expires } => {
-                let created =
-                    market.write_blocking(|writer| operations::keys::create(writer, team, name, *expires))?;
-                let (id, key) = created;
-                print_line(key);
-                eprintln!("created key {id}; it will not be shown again");
+                let team = names::team(client, team)?;
+                let expires_at = ("expires_at", time(*expires));
+                KEYS.create(client, &body_of([("team_id", team.into()), ("name", json!(name)), expires_at]))
             }
-            KeyCommand::List { team, format } => {
-                let keys = market.read_blocking(|reader| operations::keys::list(reader, team))?;
-                let rows = keys.into_iter().map(|key| {
-                    [
-                        Cell::Text(key.id.to_string()),
-                        Cell::Text(key.name),
-                        Cell::Time(Some(key.created_at)),
-                        Cell::Time(key.expires_at),
-                        Cell::Time(key.revoked_at),
-                        Cell::Time(key.last_used_at),
-                    ]
-                });
-                let columns = ["id", "name", "created_at", "expires_at", "revoked_at", "last_used_at"];
-                format.print_list(columns, &rows.collect::<Vec<_>>());
-            }
-            KeyCommand::Rotate { id, expires } => {
-                let (new_id, key) = market.write_blocking(|writer| {
-                    operations::keys::rotate(writer, Platform::of_process(), *id, *expires)
-                })?;
-                print_line(key);
-                eprintln!("created key {new_id}; it will not be shown again");
-            }
-            KeyCommand::Revoke { id } => {
-                market.write_blocking(|writer| operations::keys::revoke(writer, *id))?;
-                print_line(format_args!("revoked key {id}"));
-            }
+            KeyCommand::List { team } => KEYS.list(client, &[("team_id", names::team(client, team)?.into())]),
+            KeyCommand::Expire(expiry) => KEYS.expire(client, expiry),
+            KeyCommand::Rotate(rotation) => KEYS.rotate(client, rotation),
+            KeyCommand::Revoke { id } => KEYS.revoke(client, *id),
         }
-        Ok(())
+    }
+}
+
+impl OperatorSubcommand {
+    pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> Result<(), CommandError> {
+        let OperatorSubcommand::Key { command, new } = self;
+        let client = &options.connect(global, new.is_some())?;
+        match (command, new) {
+            (_, Some(NewOperatorKey { name, read_only, expires })) => {
+                let scope = if *read_only { KeyScope::Read } else { KeyScope::All };
+                let expires_at = ("expires_at", time(*expires));
+                let body = body_of([("name", json!(name)), ("scope", scope.as_str().into()), expires_at]);
+                OPERATOR_KEYS.create(client, &body)
+            }
+            (Some(OperatorKeyCommand::Expire(expiry)), None) => OPERATOR_KEYS.expire(client, expiry),
+            (Some(OperatorKeyCommand::Rotate(rotation)), None) => OPERATOR_KEYS.rotate(client, rotation),
+            (Some(OperatorKeyCommand::Revoke { id }), None) => OPERATOR_KEYS.revoke(client, *id),
+            (Some(OperatorKeyCommand::List) | None, None) => OPERATOR_KEYS.list(client, &[]),
+        }
     }
 }

@@ -1,59 +1,61 @@
 //! The `marketplace ledger` command.
 
 use clap::Args;
+use serde_json::{Value, json};
 
 use super::{
     CommandResult, GlobalOptions,
-    lists::{Cell, ListFormat},
-};
-use crate::{
-    operations::{self, access::Platform, ledger::PostingLine},
-    string_enum::StringEnum,
+    lists::print_table,
+    operator::{OperatorOptions, names},
 };
 
-/// List the newest ledger entries: what each changed, and the balances after it.
+/// List the newest ledger entries: what each changed.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  marketplace ledger\n  marketplace ledger \"Acme Data\" --limit 100 --json\n\nAmounts are in US dollars. The changes of each entry add up to zero over all accounts."
 )]
 pub struct Ledger {
-    /// ID or name of a team, to list only the changes of its credits and earnings.
+    /// ID or name of a team, to list only the entries that changed its credits or earnings.
     team: Option<String>,
     /// Maximum number of entries, up to 1000.
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
     limit: u16,
     #[command(flatten)]
-    format: ListFormat,
+    options: OperatorOptions,
 }
 
 /// The fields of a change. The ID of the entry comes last, since it is the longest.
-const COLUMNS: [&str; 8] =
-    ["created_at", "type", "team", "account", "amount", "balance", "description", "entry_id"];
-
-fn cells(line: &PostingLine) -> [Cell; 8] {
-    let entry = &line.posting;
-    [
-        Cell::Time(Some(entry.created_at)),
-        Cell::Text(entry.entry_type.as_str().to_owned()),
-        Cell::Text(entry.team_name.clone().unwrap_or_default()),
-        Cell::Text(entry.posting.account.name().to_owned()),
-        Cell::Text(entry.posting.cents.to_string()),
-        Cell::Text(line.balance.to_string()),
-        Cell::Text(entry.description.clone()),
-        Cell::Text(entry.entry.to_string()),
-    ]
-}
+const COLUMNS: [&str; 7] =
+    ["created_at", "entry_type", "account", "amount", "team_id", "description", "entry_id"];
 
 impl Ledger {
-    pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
-        let market = options.open_market(false)?;
-        let lines = market.read_blocking(|reader| {
-            let resolve = |team: &String| operations::teams::resolve(reader.rows, team);
-            let team = self.team.as_ref().map(resolve).transpose()?;
-            let (platform, limit) = (Platform::of_process(), usize::from(self.limit));
-            operations::ledger::list_newest(reader, platform, team.map(|team| team.row_id), limit)
-        })?;
-        self.format.print_list(COLUMNS, &lines.iter().map(cells).collect::<Vec<_>>());
+    pub(super) fn run(&self, global: &GlobalOptions) -> CommandResult {
+        let client = &self.options.connect(global, false)?;
+        let team = self.team.as_ref().map(|team| names::team(client, team)).transpose()?;
+        let entries =
+            client.list("/ledger-entries", &[("team_id", json!(team))], Some(usize::from(self.limit)))?;
+        client.print(&entries.into(), |entries| {
+            let entries = entries.as_array().into_iter().flatten();
+            let changes: Vec<Value> = entries.flat_map(|entry| changes(entry, team.as_deref())).collect();
+            print_table(&COLUMNS, &changes);
+        });
         Ok(())
     }
+}
+
+/// Returns the changes of an entry: those of one team, or of all accounts.
+fn changes(entry: &Value, team: Option<&str>) -> Vec<Value> {
+    let postings = entry["postings"].as_array().into_iter().flatten();
+    let is_shown = |posting: &&Value| team.is_none_or(|team| posting["team_id"] == team);
+    postings
+        .filter(is_shown)
+        .map(|posting| {
+            let mut change = posting.clone();
+            for field in ["created_at", "entry_type", "description"] {
+                change[field] = entry[field].clone();
+            }
+            change["entry_id"] = entry["id"].clone();
+            change
+        })
+        .collect()
 }

@@ -1,19 +1,22 @@
 //! The `marketplace listing` command.
 
 use clap::{Args, Subcommand};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{CommandResult, GlobalOptions, amounts::parse_amount, print_line};
+use super::{
+    CommandError, CommandResult, GlobalOptions,
+    amounts::{amount, parse_amount},
+    lists::print_record,
+    operator::{Client, OperatorOptions, body_of, names},
+    print_line,
+};
 use crate::{
-    domain::{listing_lifecycle::ListingState, listings::Actor, money::Cents},
-    error::{Error, Result},
-    market::{Market, Writer},
-    operations::{self, access::Platform, listing_lifecycle},
-    store::listings::ListingFields,
+    domain::{listings::LifecycleStage, money::Cents},
     string_enum::StringEnum,
 };
 
-/// Manage listings. The platform acts in the name of their teams.
+/// Manage listings. The platform decides about them, and acts in the name of their teams.
 #[derive(Debug, Subcommand)]
 pub enum ListingCommand {
     /// Create a draft of a listing with assets of a team, and print its ID.
@@ -21,31 +24,115 @@ pub enum ListingCommand {
         after_help = "Example:\n  marketplace listing create \"Acme Data\" --title \"Billing core\" \\\n    --description \"Invoicing for utilities\" --price 4900 --asset 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11"
     )]
     Create(NewListing),
+    /// List listings, newest first.
+    #[command(
+        after_help = "Examples:\n  marketplace listing list --stage review\n  marketplace listing list --team \"Acme Data\""
+    )]
+    List {
+        /// ID or name of the team that sells them.
+        #[arg(long)]
+        team: Option<String>,
+        /// Stage of the listings: draft, review, ready, active, or archived.
+        #[arg(long, value_parser = parse_stage)]
+        stage: Option<LifecycleStage>,
+    },
+    /// Show a listing.
+    #[command(after_help = "Example:\n  marketplace listing show \"Billing core\"")]
+    Show(OneListing),
+    /// Show what happened to a listing.
+    #[command(after_help = "Example:\n  marketplace listing history \"Billing core\"")]
+    History(OneListing),
+    /// Attach assets to a listing.
+    #[command(
+        after_help = "Example:\n  marketplace listing attach \"Billing core\" 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11"
+    )]
+    Attach {
+        /// ID or title of the listing.
+        listing: String,
+        /// IDs of the assets.
+        #[arg(required = true)]
+        assets: Vec<Uuid>,
+    },
+    /// Detach an asset from a listing.
+    #[command(
+        after_help = "Example:\n  marketplace listing detach \"Billing core\" 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11"
+    )]
+    Detach {
+        /// ID or title of the listing.
+        listing: String,
+        /// ID of the asset.
+        asset: Uuid,
+    },
     /// Submit a draft for review. It needs a description, a price, and an asset. If the team has enough credits,
     /// this also starts a quality run, which a running server performs.
-    #[command(after_help = "Example:\n  marketplace listing submit 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
-    Submit {
-        /// ID of the listing.
-        id: Uuid,
-    },
+    #[command(after_help = "Example:\n  marketplace listing submit \"Billing core\"")]
+    Submit(OneListing),
+    /// Withdraw a listing from review.
+    #[command(after_help = "Example:\n  marketplace listing withdraw \"Billing core\"")]
+    Withdraw(OneListing),
     /// Approve a listing that was submitted.
-    #[command(after_help = "Example:\n  marketplace listing approve 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
-    Approve {
-        /// ID of the listing.
-        id: Uuid,
-    },
+    #[command(after_help = "Example:\n  marketplace listing approve \"Billing core\"")]
+    Approve(OneListing),
+    /// Return a submitted listing to its vendor, with what has to change.
+    #[command(
+        after_help = "Example:\n  marketplace listing request-changes \"Billing core\" --note \"Add a license.\""
+    )]
+    RequestChanges(Decision),
+    /// Reject a submitted listing, with the reason.
+    #[command(
+        after_help = "Example:\n  marketplace listing reject \"Billing core\" --note \"The data is not the vendor's.\""
+    )]
+    Reject(Decision),
     /// Publish an approved listing in the catalog.
-    #[command(after_help = "Example:\n  marketplace listing publish 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
-    Publish {
-        /// ID of the listing.
-        id: Uuid,
+    #[command(after_help = "Example:\n  marketplace listing publish \"Billing core\"")]
+    Publish(OneListing),
+    /// Remove a listing from the catalog.
+    #[command(after_help = "Example:\n  marketplace listing unpublish \"Billing core\"")]
+    Unpublish(OneListing),
+    /// Archive a listing. Its offers are declined.
+    #[command(after_help = "Example:\n  marketplace listing archive \"Billing core\"")]
+    Archive(OneListing),
+    /// Restore a listing from the archive.
+    #[command(after_help = "Example:\n  marketplace listing restore \"Billing core\"")]
+    Restore(OneListing),
+    /// Certify a listing.
+    #[command(after_help = "Example:\n  marketplace listing certify \"Billing core\"")]
+    Certify(OneListing),
+    /// Revoke the certification of a listing.
+    #[command(after_help = "Example:\n  marketplace listing revoke \"Billing core\"")]
+    Revoke(OneListing),
+    /// Give a listing a place among the featured listings.
+    #[command(after_help = "Example:\n  marketplace listing feature \"Billing core\" --place 1")]
+    Feature {
+        /// ID or title of the listing.
+        listing: String,
+        /// The place, from 1. Two listings never share one.
+        #[arg(long, default_value_t = 1)]
+        place: u32,
     },
+    /// Take a listing from the featured listings.
+    #[command(after_help = "Example:\n  marketplace listing unfeature \"Billing core\"")]
+    Unfeature(OneListing),
     /// Start a quality run of a listing with all its assets, as on submission. A running server performs it.
-    #[command(after_help = "Example:\n  marketplace listing check 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
-    Check {
-        /// ID of the listing.
-        id: Uuid,
-    },
+    #[command(after_help = "Example:\n  marketplace listing check \"Billing core\"")]
+    Check(OneListing),
+}
+
+/// A listing.
+#[derive(Debug, Args)]
+pub struct OneListing {
+    /// ID or title of the listing.
+    listing: String,
+}
+
+/// A decision that is explained to the vendor.
+#[derive(Debug, Args)]
+pub struct Decision {
+    /// ID or title of the listing.
+    listing: String,
+    /// What the vendor has to know.
+    #[arg(long, value_name = "TEXT")]
+    note: String,
 }
 
 /// A listing to create.
@@ -68,6 +155,9 @@ pub struct NewListing {
     /// Let buyers bid.
     #[arg(long)]
     accepts_bids: bool,
+    /// Sell the listing once, exclusively.
+    #[arg(long)]
+    exclusive: bool,
     /// License and conditions.
     #[arg(long, default_value = "")]
     terms: String,
@@ -76,85 +166,147 @@ pub struct NewListing {
     assets: Vec<Uuid>,
 }
 
+fn parse_stage(text: &str) -> Result<LifecycleStage, String> {
+    LifecycleStage::parse(text).ok_or_else(|| "must be draft, review, ready, active, or archived".to_owned())
+}
+
+/// The fields that lists show.
+const COLUMNS: [&str; 6] = ["id", "stage", "price", "asset_count", "created_at", "title"];
+
+/// The fields of one listing.
+const ALL_COLUMNS: [&str; 19] = [
+    "id",
+    "team_id",
+    "title",
+    "stage",
+    "review_status",
+    "catalog_status",
+    "review_feedback",
+    "price",
+    "sample_price",
+    "currency",
+    "accepts_bids",
+    "exclusive",
+    "asset_count",
+    "submitted_offer_count",
+    "featured",
+    "certified_at",
+    "created_at",
+    "published_at",
+    "archived_at",
+];
+
+/// The fields of an entry of a history.
+const HISTORY_COLUMNS: [&str; 5] = ["occurred_at", "actor", "event_type", "from_status", "to_status"];
+
 impl NewListing {
-    fn create(&self, market: &Market) -> Result<Uuid> {
-        let fields = ListingFields {
-            title: self.title.trim(),
-            description: &self.description,
-            domain_tags: &[],
-            tag_slugs: &[],
-            price: self.price,
-            sample_price: self.sample_price,
-            accepts_bids: self.accepts_bids,
-            is_exclusive: false,
-            terms: &self.terms,
-            delivery: None,
-            available_from: None,
-        };
-        market.write_blocking(|writer| {
-            let team = operations::teams::resolve(writer.rows, &self.team)?;
-            let vendor = Platform::of_process().vendor(team)?;
-            operations::listing_drafts::create(writer, &vendor, Actor::Team, &fields, &self.assets)
-        })
+    fn body(&self, client: &Client) -> Result<Value, CommandError> {
+        Ok(body_of([
+            ("team_id", names::team(client, &self.team)?.into()),
+            ("title", json!(self.title.trim())),
+            ("description", json!(self.description)),
+            ("price", amount(self.price)),
+            ("sample_price", amount(self.sample_price)),
+            ("accepts_bids", json!(self.accepts_bids)),
+            ("exclusive", json!(self.exclusive)),
+            ("terms", json!(self.terms)),
+            ("asset_ids", json!(self.assets)),
+        ]))
     }
 }
 
 impl ListingCommand {
-    pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
-        let market = options.open_market(false)?;
-        let platform = Platform::of_process();
+    pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> CommandResult {
+        let client = &options.connect(global, false)?;
         match self {
             ListingCommand::Create(listing) => {
-                print_line(listing.create(&market)?);
+                client.print_id(&client.post("/listings", &listing.body(client)?)?);
                 eprintln!("created a draft; `marketplace listing submit` sends it to review");
+                Ok(())
             }
-            ListingCommand::Submit { id } => {
-                let submitted = change(&market, *id, |writer| {
-                    let vendor = platform.vendor_of_listing(writer.rows, *id)?;
-                    listing_lifecycle::submit(writer, &vendor, Actor::Team, *id)
-                })?;
-                print_stage(submitted.state);
-                match submitted.run {
-                    Some(run) => {
-                        eprintln!("started quality run {}; a running server performs it", run.run_number);
-                    }
-                    None => eprintln!("started no quality run, since the team has too few credits"),
-                }
+            ListingCommand::List { team, stage } => {
+                let team = team.as_ref().map(|team| names::team(client, team)).transpose()?;
+                let stage = stage.map(|stage| stage.as_str());
+                let filters = [("team_id", json!(team)), ("stage", json!(stage))];
+                client.print_list(&COLUMNS, client.list("/listings", &filters, None)?);
+                Ok(())
             }
-            ListingCommand::Approve { id } => {
-                let approve =
-                    |writer: &mut Writer| listing_lifecycle::approve(writer, platform, Actor::Platform, *id);
-                print_stage(change(&market, *id, approve)?);
+            ListingCommand::Show(of) => {
+                let shown = client.get(&path(client, of)?)?;
+                client.print(&shown, |listing| print_record(&ALL_COLUMNS, listing));
+                Ok(())
             }
-            ListingCommand::Publish { id } => {
-                print_stage(change(&market, *id, |writer| {
-                    let vendor = platform.vendor_of_listing(writer.rows, *id)?;
-                    listing_lifecycle::publish(writer, &vendor, Actor::Team, *id)
-                })?);
+            ListingCommand::History(of) => {
+                let history = client.list(&format!("{}/history", path(client, of)?), &[], None)?;
+                client.print_list(&HISTORY_COLUMNS, history);
+                Ok(())
             }
-            ListingCommand::Check { id } => {
-                let started =
-                    change(&market, *id, |writer| listing_lifecycle::start_run(writer, platform, *id))?;
-                print_line(started.run_id);
-                eprintln!(
-                    "started quality run {} of the listing; a running server performs it",
-                    started.run_number
-                );
+            ListingCommand::Attach { listing, assets } => {
+                change(client, listing, "attach", &json!({"asset_ids": assets}))
+            }
+            ListingCommand::Detach { listing, asset } => {
+                change(client, listing, "detach", &json!({"asset_id": asset}))
+            }
+            ListingCommand::Submit(of) => submit(client, of),
+            ListingCommand::Withdraw(of) => transition(client, of, "withdraw"),
+            ListingCommand::Approve(of) => transition(client, of, "approve"),
+            ListingCommand::RequestChanges(decision) => decide(client, decision, "request-changes"),
+            ListingCommand::Reject(decision) => decide(client, decision, "reject"),
+            ListingCommand::Publish(of) => transition(client, of, "publish"),
+            ListingCommand::Unpublish(of) => transition(client, of, "unpublish"),
+            ListingCommand::Archive(of) => transition(client, of, "archive"),
+            ListingCommand::Restore(of) => transition(client, of, "restore"),
+            ListingCommand::Certify(of) => transition(client, of, "certify"),
+            ListingCommand::Revoke(of) => transition(client, of, "revoke"),
+            ListingCommand::Feature { listing, place } => {
+                change(client, listing, "feature", &json!({"place": place}))
+            }
+            ListingCommand::Unfeature(of) => transition(client, of, "unfeature"),
+            ListingCommand::Check(of) => {
+                let id = names::listing(client, &of.listing)?;
+                client.print_id(&client.post("/quality-runs", &json!({"listing_id": id}))?);
+                eprintln!("started a quality run of the listing; a running server performs it");
+                Ok(())
             }
         }
-        Ok(())
     }
 }
 
-/// Runs an operation on a listing. The error for an unknown one names the ID.
-fn change<T>(market: &Market, id: Uuid, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
-    market.write_blocking(work).map_err(|error| match error {
-        Error::NotFound(what) => Error::not_found(format!("{what} {id}")),
-        other => other,
-    })
+fn path(client: &Client, of: &OneListing) -> Result<String, CommandError> {
+    Ok(format!("/listings/{}", names::listing(client, &of.listing)?))
+}
+
+/// Submits a listing, and says whether that started a quality run.
+fn submit(client: &Client, of: &OneListing) -> CommandResult {
+    let path = path(client, of)?;
+    let run_before = client.get(&path)?["latest_quality_run_id"].take();
+    let submitted = client.post(&format!("{path}/submit"), &Value::Null)?;
+    print_stage(client, &submitted);
+    if submitted["latest_quality_run_id"] == run_before {
+        eprintln!("started no quality run, since the team has too few credits");
+    } else {
+        eprintln!("started a quality run; a running server performs it");
+    }
+    Ok(())
+}
+
+/// Performs a transition without parameters.
+fn transition(client: &Client, of: &OneListing, verb: &str) -> CommandResult {
+    change(client, &of.listing, verb, &Value::Null)
+}
+
+/// Performs a decision with a note.
+fn decide(client: &Client, decision: &Decision, verb: &str) -> CommandResult {
+    change(client, &decision.listing, verb, &json!({"note": decision.note}))
+}
+
+fn change(client: &Client, listing: &str, verb: &str, body: &Value) -> CommandResult {
+    let id = names::listing(client, listing)?;
+    print_stage(client, &client.post(&format!("/listings/{id}/{verb}"), body)?);
+    Ok(())
 }
 
 /// Prints the lifecycle stage of a listing.
-fn print_stage(state: ListingState) {
-    print_line(state.status.stage().as_str());
+fn print_stage(client: &Client, listing: &Value) {
+    client.print(listing, |listing| print_line(listing["stage"].as_str().unwrap_or_default()));
 }

@@ -1,103 +1,77 @@
-//! Lists of records: tables for people, and JSON for programs.
+//! Records: tables for people, and JSON for programs.
 
-use clap::Args;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::print_line;
-use crate::domain::time::Timestamp;
 
-/// Option of commands that print records.
-#[derive(Clone, Copy, Debug, Args)]
-pub struct ListFormat {
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
+/// Prints a JSON value.
+pub fn print_json(value: &Value) {
+    print_line(format_args!("{value:#}"));
 }
 
-/// A value of a record.
-#[derive(Clone, Debug)]
-pub enum Cell {
-    /// A text.
-    Text(String),
-    /// A number.
-    Number(i64),
-    /// A time, if there is one. Tables show whole seconds.
-    Time(Option<Timestamp>),
-    /// Several words.
-    Words(Vec<&'static str>),
+/// Prints records as a table. `columns` are the names of their fields, in snake case; a period leads to a field of a
+/// field.
+pub fn print_table(columns: &[&str], records: &[Value]) {
+    format_table(columns, records).iter().for_each(print_line);
 }
 
-impl ListFormat {
-    /// Prints a list. `columns` are the names of the fields, in snake case.
-    pub fn print_list<const N: usize>(self, columns: [&str; N], rows: &[[Cell; N]]) {
-        if self.json {
-            let records = rows.iter().map(|row| json_object(columns, row)).collect();
-            print_line(format_args!("{:#}", Value::Array(records)));
-        } else {
-            format_table(columns, rows).iter().for_each(print_line);
-        }
-    }
-
-    /// Prints one record.
-    pub fn print_record<const N: usize>(self, columns: [&str; N], row: &[Cell; N]) {
-        if self.json {
-            print_line(format_args!("{:#}", json_object(columns, row)));
-            return;
-        }
-        let names = columns.map(|name| format!("{}:", name.replace('_', " ")));
-        let width = names.iter().map(String::len).max().unwrap_or_default();
-        for (name, cell) in names.iter().zip(row) {
-            print_line(format_args!("{name:<width$}  {}", cell.to_text()));
-        }
+/// Prints one record, with a line for each of these fields.
+pub fn print_record(columns: &[&str], record: &Value) {
+    let names: Vec<String> = columns.iter().map(|name| format!("{}:", label(name))).collect();
+    let width = names.iter().map(String::len).max().unwrap_or_default();
+    for (name, column) in names.iter().zip(columns) {
+        print_line(format_args!("{name:<width$}  {}", field_text(record, column)));
     }
 }
 
-impl Cell {
-    /// Returns the text in a table. Control characters are escaped, so that no name can imitate a row.
-    fn to_text(&self) -> String {
-        let text = match self {
-            Cell::Text(text) => text.chars().flat_map(escape).collect(),
-            Cell::Number(number) => number.to_string(),
-            Cell::Time(time) => time.map(whole_seconds).unwrap_or_default(),
-            Cell::Words(words) => words.join(", "),
-        };
-        if text.is_empty() { "-".to_owned() } else { text }
-    }
+/// Returns the name of a field as people read it.
+fn label(column: &str) -> String {
+    column.replace(['_', '.'], " ")
+}
 
-    fn to_json(&self) -> Value {
-        match self {
-            Cell::Text(text) => text.as_str().into(),
-            Cell::Number(number) => (*number).into(),
-            Cell::Time(time) => time.map(|at| at.to_string()).into(),
-            Cell::Words(words) => words.clone().into(),
-        }
+/// Returns the text of a field in a table.
+fn field_text(record: &Value, column: &str) -> String {
+    let value = column.split('.').fold(record, |value, name| &value[name]);
+    let text = value_text(value);
+    if text.is_empty() { "-".to_owned() } else { text }
+}
+
+/// Returns the text of a value. Control characters are escaped, so that no name can imitate a row. Times are in whole
+/// seconds.
+fn value_text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => whole_seconds(text).unwrap_or_else(|| text.chars().flat_map(escape).collect()),
+        Value::Array(values) => values.iter().map(value_text).collect::<Vec<_>>().join(", "),
+        Value::Object(_) => value.to_string().chars().flat_map(escape).collect(),
     }
 }
 
-/// Returns a time without its fraction of a second.
-fn whole_seconds(at: Timestamp) -> String {
-    let text = at.to_string();
-    text.split_once('.').map_or_else(|| text.clone(), |(seconds, _)| format!("{seconds}Z"))
+/// Returns a time of the API, such as `2026-03-01T09:00:00.123Z`, without its fraction of a second; `None` for any other
+/// text.
+fn whole_seconds(text: &str) -> Option<String> {
+    let seconds = text.strip_suffix('Z')?;
+    let (seconds, fraction) = seconds.split_once('.')?;
+    let is_time = seconds.len() == 19 && fraction.len() == 3 && seconds.as_bytes()[10] == b'T';
+    is_time.then(|| format!("{seconds}Z"))
 }
 
 fn escape(character: char) -> Vec<char> {
     if character.is_control() { character.escape_default().collect() } else { vec![character] }
 }
 
-fn json_object<const N: usize>(columns: [&str; N], row: &[Cell; N]) -> Value {
-    let fields = columns.iter().zip(row).map(|(name, cell)| ((*name).to_owned(), cell.to_json()));
-    Value::Object(fields.collect::<Map<_, _>>())
-}
-
-/// Returns the lines of a table: a heading, and one line per row. Columns are as wide as their widest text.
-fn format_table<const N: usize>(columns: [&str; N], rows: &[[Cell; N]]) -> Vec<String> {
-    let heading = columns.map(|name| name.replace('_', " ").to_uppercase());
-    let mut lines = vec![heading];
-    lines.extend(rows.iter().map(|row| row.each_ref().map(Cell::to_text)));
+/// Returns the lines of a table: a heading, and one line per record. Columns are as wide as their widest text.
+fn format_table(columns: &[&str], records: &[Value]) -> Vec<String> {
+    let mut lines: Vec<Vec<String>> = vec![columns.iter().map(|name| label(name).to_uppercase()).collect()];
+    let texts = |record| columns.iter().map(|column| field_text(record, column)).collect();
+    lines.extend(records.iter().map(texts));
     let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; N] = std::array::from_fn(width);
-    let format_line = |line: &[String; N]| {
-        let cells = line.iter().zip(widths).map(|(text, width)| format!("{text:<width$}"));
+    let widths: Vec<usize> = (0..columns.len()).map(width).collect();
+    let format_line = |line: &Vec<String>| {
+        let cells = line.iter().zip(&widths).map(|(text, width)| format!("{text:<width$}"));
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
     lines.iter().map(format_line).collect()
@@ -105,19 +79,20 @@ fn format_table<const N: usize>(columns: [&str; N], rows: &[[Cell; N]]) -> Vec<S
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
     fn columns_of_tables_are_aligned() {
-        let at = Timestamp::parse("2026-03-01T09:00:00.123456Z");
-        let rows = [
-            [Cell::Text("Économie".to_owned()), Cell::Time(at), Cell::Words(vec!["vendor", "buyer"])],
-            [Cell::Text("a\nb".to_owned()), Cell::Time(None), Cell::Words(vec![])],
+        let records = [
+            json!({"name": "Économie", "used_at": "2026-03-01T09:00:00.123Z", "team": {"roles": ["vendor", "buyer"]}}),
+            json!({"name": "a\nb", "used_at": null, "team": {"roles": []}}),
         ];
         assert_eq!(
-            format_table(["name", "used_at", "roles"], &rows),
+            format_table(&["name", "used_at", "team.roles"], &records),
             [
-                "NAME      USED AT               ROLES",
+                "NAME      USED AT               TEAM ROLES",
                 "Économie  2026-03-01T09:00:00Z  vendor, buyer",
                 "a\\nb      -                     -"
             ]

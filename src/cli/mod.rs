@@ -4,6 +4,7 @@
 mod amounts;
 mod backup;
 mod credits;
+mod deals;
 mod grants;
 mod keys;
 mod ledger;
@@ -13,6 +14,7 @@ mod logging;
 mod manual;
 mod mcp;
 mod openapi;
+mod operator;
 mod process;
 mod progress;
 mod reindex;
@@ -34,7 +36,7 @@ use std::{
 use clap::{Args, Parser, Subcommand};
 use rustix::fs::Mode;
 
-use self::logging::init_logging;
+use self::{logging::init_logging, operator::OperatorCommand};
 use crate::{
     artifacts::child,
     clock::{Clock, Entropy},
@@ -81,21 +83,22 @@ enum Command {
     Seed(seed::Seed),
     /// Rebuild the search index and swap it in. Safe while a server is running.
     Reindex(reindex::Reindex),
-    /// Create, list, and show teams, and record that one accepted the mutual NDA.
-    #[command(subcommand)]
-    Team(teams::TeamCommand),
-    /// Create, list, and revoke API keys.
-    #[command(subcommand)]
-    Key(keys::KeyCommand),
+    /// Create, list, edit, and close teams, and record that one accepted the mutual NDA.
+    Team(OperatorCommand<teams::TeamCommand>),
+    /// Create, list, rotate, and revoke API keys of teams.
+    Key(OperatorCommand<keys::KeyCommand>),
+    /// Manage operator keys.
+    Operator(OperatorCommand<keys::OperatorSubcommand>),
     /// Create, list, and revoke upload grants.
-    #[command(subcommand)]
-    Grant(grants::GrantCommand),
-    /// Create, submit, approve, publish, and check listings.
-    #[command(subcommand)]
-    Listing(listings::ListingCommand),
+    Grant(OperatorCommand<grants::GrantCommand>),
+    /// Create, submit, decide about, publish, and check listings.
+    Listing(OperatorCommand<listings::ListingCommand>),
+    /// Bid on listings, and decide about offers.
+    Offer(OperatorCommand<deals::OfferCommand>),
+    /// Buy listings, and complete, cancel, and refund purchases.
+    Purchase(OperatorCommand<deals::PurchaseCommand>),
     /// Buy, adjust, and convert credits of teams.
-    #[command(subcommand)]
-    Credits(credits::CreditsCommand),
+    Credits(OperatorCommand<credits::CreditsCommand>),
     /// List the newest ledger entries.
     Ledger(ledger::Ledger),
     /// Upload a zip file for a team.
@@ -193,11 +196,14 @@ fn dispatch(cli: Cli) -> CommandResult {
         Command::Serve(serve) => serve.run(&options),
         Command::Seed(seed) => seed.run(&options),
         Command::Reindex(_) => reindex::Reindex::run(&options),
-        Command::Team(command) => command.run(&options),
-        Command::Key(command) => command.run(&options),
-        Command::Grant(command) => command.run(&options),
-        Command::Listing(command) => command.run(&options),
-        Command::Credits(command) => command.run(&options),
+        Command::Team(OperatorCommand { command, options: api }) => command.run(&api, &options),
+        Command::Key(OperatorCommand { command, options: api }) => command.run(&api, &options),
+        Command::Operator(OperatorCommand { command, options: api }) => command.run(&api, &options),
+        Command::Grant(OperatorCommand { command, options: api }) => command.run(&api, &options),
+        Command::Listing(OperatorCommand { command, options: api }) => command.run(&api, &options),
+        Command::Offer(OperatorCommand { command, options: api }) => command.run(&api, &options),
+        Command::Purchase(OperatorCommand { command, options: api }) => command.run(&api, &options),
+        Command::Credits(OperatorCommand { command, options: api }) => command.run(&api, &options),
         Command::Ledger(ledger) => ledger.run(&options),
         Command::Upload(upload) => upload.run(&options),
         Command::Completions(completions) => {

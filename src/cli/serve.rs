@@ -101,13 +101,15 @@ async fn run_server(market: Market, listener: std::net::TcpListener, is_demo: bo
     let app = mcp::App::new(rest::App::new(market.settings(), is_demo)).serve(market.clone(), &url);
     let runtime = tokio::runtime::Handle::current();
     let background = Arc::new(operations::background::BackgroundJobs::start(&market, &runtime)?);
+    let webhooks = Arc::new(operations::webhook_sender::WebhookSender::start(&market, &runtime)?);
     // Install signal handlers before the address is printed, so that a stop right after it is graceful.
     let stop_signal = process::server_stop_signal(market.settings().server.drain_seconds)?;
-    let stopping = Arc::clone(&background);
-    // Jobs and requests share the time to drain.
+    let stopping = (Arc::clone(&background), Arc::clone(&webhooks));
+    // Jobs, requests, and attempts to send to webhooks share the time to drain.
     let stop = async move {
         stop_signal.await;
-        stopping.stop();
+        stopping.0.stop();
+        stopping.1.stop();
     };
     let (settings, data_dir) = (market.settings().clone(), market.data_dir().to_owned());
     let connected = watch::Sender::default();

@@ -8,19 +8,34 @@ use crate::operations::{self, cleanup::Swept};
 /// Delete files that are no longer needed. Safe while a server is running, and on a full disk.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  marketplace sweep --data ./market\n\nDeletes copies of detached repositories, uploads whose grant was revoked or has expired, and\nresponses that were stored for idempotency keys more than a day ago. A server does the same in the background."
+    after_help = "Example:\n  marketplace sweep --data ./market\n\nDeletes copies of detached repositories, uploads whose grant was revoked or has expired, and\nresponses that were stored for idempotency keys more than a day ago, and events, entries of the\naudit, and deliveries to webhooks that are older than events.keep_days. A server does the same in the background."
 )]
 pub struct Sweep {}
 
 impl Sweep {
     pub(super) fn run(options: &GlobalOptions) -> CommandResult {
         let market = options.open_market(false)?;
+        let swept = operations::cleanup::sweep(&market)?;
         // Earlier sort values are not worth a message: they are small, and nothing else shows them.
-        let Swept { repositories, is_backup_running, uploads, in_use, responses, sort_changes: _ } =
-            operations::cleanup::sweep(&market)?;
+        let Swept {
+            repositories,
+            is_backup_running,
+            uploads,
+            in_use,
+            responses,
+            old_records,
+            sort_changes: _,
+            deliveries,
+        } = swept;
         print_line(format_args!(
             "deleted {repositories} copies of repositories, {uploads} uploads, and {responses} stored responses"
         ));
+        if old_records.events > 0 {
+            print_line(format_args!("removed {} old events", old_records.events));
+        }
+        if deliveries > 0 {
+            print_line(format_args!("deleted {deliveries} deliveries to webhooks"));
+        }
         if is_backup_running {
             print_line("a backup is running, so copies of repositories were kept; sweep again later");
         }

@@ -1,20 +1,15 @@
 //! The `marketplace team` command.
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
 
 use super::{
     CommandResult, GlobalOptions,
-    lists::{Cell, ListFormat},
+    lists::print_record,
+    operator::{Client, OperatorOptions, body_of, names},
     print_line,
 };
-use crate::{
-    domain::{
-        listings::Actor,
-        teams::{Role, Team},
-    },
-    operations::{self, access::Platform, teams::TeamInput},
-    string_enum::StringEnum,
-};
+use crate::{domain::teams::Role, string_enum::StringEnum};
 
 /// Manage teams.
 #[derive(Debug, Subcommand)]
@@ -38,17 +33,12 @@ pub enum TeamCommand {
     },
     /// List all teams.
     #[command(after_help = "Example:\n  marketplace team list")]
-    List {
-        #[command(flatten)]
-        format: ListFormat,
-    },
+    List,
     /// Show a team.
     #[command(after_help = "Example:\n  marketplace team show \"Acme Data\"")]
     Show {
         /// ID or name of the team.
         team: String,
-        #[command(flatten)]
-        format: ListFormat,
     },
     /// Record that a team has accepted the mutual NDA.
     #[command(after_help = "Example:\n  marketplace team accept-nda \"Acme Data\"")]
@@ -56,35 +46,13 @@ pub enum TeamCommand {
         /// ID or name of the team.
         team: String,
     },
-    /// Rename a team. Its listings show the new name.
-    #[command(after_help = "Example:\n  marketplace team rename \"Acme Data\" \"Acme\"")]
-    Rename {
-        /// ID or name of the team.
-        team: String,
-        /// New name, which no other team has in any case.
-        name: String,
-    },
-    /// Replace the marketplace roles of a team. A team that loses a role keeps its records, but can no longer change
-    /// them.
-    #[command(after_help = "Example:\n  marketplace team roles \"Acme Data\" --role vendor --role buyer")]
-    Roles {
-        /// ID or name of the team.
-        team: String,
-        /// Marketplace role: vendor or buyer. Repeat the option for both.
-        #[arg(long = "role", value_name = "ROLE", value_parser = parse_role, required_unless_present = "none")]
-        roles: Vec<Role>,
-        /// Remove all roles.
-        #[arg(long, conflicts_with = "roles")]
-        none: bool,
-    },
-    /// Change the seller tier of a team.
-    #[command(after_help = "Example:\n  marketplace team tier \"Acme Data\" 2")]
-    Tier {
-        /// ID or name of the team.
-        team: String,
-        /// Seller tier, 1 to 3.
-        tier: u8,
-    },
+    /// Change the name, the roles, the tier, the avatar, or the payout setup of a team.
+    ///
+    /// A team that loses a role keeps its records, but can no longer change them.
+    #[command(
+        after_help = "Examples:\n  marketplace team edit \"Acme Data\" --name Acme --tier 2\n  marketplace team edit Acme --role vendor --role buyer --payout \"IBAN DE00 0000\""
+    )]
+    Edit(TeamChanges),
     /// Close a team for good: archive its listings, end its purchases and offers, and revoke its keys and grants.
     ///
     /// The name of the team stays reserved, and its earnings stay payable. A team that owes a delivery is not
@@ -96,81 +64,113 @@ pub enum TeamCommand {
     },
 }
 
+/// What to change about a team.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("change").required(true).multiple(true))]
+pub struct TeamChanges {
+    /// ID or name of the team.
+    team: String,
+    /// New name, which no other team has in any case. The team's listings show it.
+    #[arg(long, group = "change")]
+    name: Option<String>,
+    /// Marketplace role: vendor or buyer. Repeat the option for both. Other roles are removed.
+    #[arg(long = "role", value_name = "ROLE", value_parser = parse_role, group = "change")]
+    roles: Vec<Role>,
+    /// Remove all roles.
+    #[arg(long, conflicts_with = "roles", group = "change")]
+    no_roles: bool,
+    /// New seller tier, 1 to 3.
+    #[arg(long, group = "change")]
+    tier: Option<u8>,
+    /// URL of the avatar image; an empty one removes it.
+    #[arg(long, value_name = "URL", group = "change")]
+    avatar: Option<String>,
+    /// How the team is paid, in words, which only operators read; an empty text removes it.
+    #[arg(long, value_name = "TEXT", group = "change")]
+    payout: Option<String>,
+}
+
 fn parse_role(text: &str) -> Result<Role, String> {
     Role::parse(text).ok_or_else(|| "must be vendor or buyer".to_owned())
 }
 
-/// The fields of a team.
+fn role_names(roles: &[Role]) -> Value {
+    roles.iter().map(|role| role.as_str()).collect()
+}
+
+/// The fields that lists show.
 const COLUMNS: [&str; 7] = ["id", "name", "roles", "tier", "nda_accepted_at", "created_at", "closed_at"];
 
-fn cells(team: &Team) -> [Cell; 7] {
-    let roles = team.roles().into_iter().map(StringEnum::as_str);
-    [
-        Cell::Text(team.id.to_string()),
-        Cell::Text(team.name.clone()),
-        Cell::Words(roles.collect()),
-        Cell::Number(team.tier.into()),
-        Cell::Time(team.nda_accepted_at),
-        Cell::Time(Some(team.created_at)),
-        Cell::Time(team.closed_at),
-    ]
+/// The fields of one team.
+const ALL_COLUMNS: [&str; 9] = [
+    "id",
+    "name",
+    "roles",
+    "tier",
+    "nda_accepted_at",
+    "avatar_url",
+    "payout_setup",
+    "created_at",
+    "closed_at",
+];
+
+impl TeamChanges {
+    /// Returns the body of the change.
+    fn body(&self) -> Value {
+        let roles = match (self.roles.as_slice(), self.no_roles) {
+            ([], false) => Value::Null,
+            (roles, _) => role_names(roles),
+        };
+        let mut body = body_of([("name", json!(self.name)), ("roles", roles), ("tier", json!(self.tier))]);
+        for (field, text) in [("avatar_url", &self.avatar), ("payout_setup", &self.payout)] {
+            if let Some(text) = text {
+                body[field] = if text.is_empty() { Value::Null } else { json!(text) };
+            }
+        }
+        body
+    }
 }
 
 impl TeamCommand {
-    pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
+    pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> CommandResult {
+        let may_create = matches!(self, TeamCommand::Create { .. });
+        let client = &options.connect(global, may_create)?;
         match self {
             TeamCommand::Create { name, roles, tier, nda } => {
-                let market = options.open_market(true)?;
-                let team = TeamInput {
-                    name,
-                    is_vendor: roles.contains(&Role::Vendor),
-                    is_buyer: roles.contains(&Role::Buyer),
-                    tier: *tier,
-                    has_accepted_nda: *nda,
-                };
-                print_line(market.write_blocking(|writer| operations::teams::create(writer, &team))?);
+                let roles = role_names(roles);
+                let body = json!({"name": name, "roles": roles, "tier": tier, "nda_accepted": nda});
+                client.print_id(&client.post("/teams", &body)?);
             }
-            TeamCommand::List { format } => {
-                let teams = options.open_market(false)?.read_blocking(operations::teams::list)?;
-                format.print_list(COLUMNS, &teams.iter().map(cells).collect::<Vec<_>>());
+            TeamCommand::List => {
+                let mut teams = client.list("/teams", &[], None)?;
+                teams.sort_by_cached_key(|team| team["name"].as_str().map(str::to_lowercase));
+                client.print_list(&COLUMNS, teams);
             }
-            TeamCommand::Show { team, format } => {
-                let market = options.open_market(false)?;
-                let team = market.read_blocking(|reader| operations::teams::resolve(reader.rows, team))?;
-                format.print_record(COLUMNS, &cells(&team));
+            TeamCommand::Show { team } => {
+                let team = client.get(&path(client, team)?)?;
+                client.print(&team, |team| print_record(&ALL_COLUMNS, team));
             }
             TeamCommand::AcceptNda { team } => {
-                let market = options.open_market(false)?;
-                let at = market.write_blocking(|writer| operations::teams::accept_nda(writer, team))?;
-                print_line(format_args!("mutual NDA accepted {at}"));
+                let changed = client.post(&format!("{}/accept-nda", path(client, team)?), &Value::Null)?;
+                client.print(&changed, |team| {
+                    let at = team["nda_accepted_at"].as_str().unwrap_or_default();
+                    print_line(format_args!("mutual NDA accepted {at}"));
+                });
             }
-            TeamCommand::Rename { team, name } => {
-                let renamed = options.open_market(false)?.write_blocking(|writer| {
-                    operations::teams::rename(writer, Platform::of_process(), team, name)
-                })?;
-                print_line(format_args!("renamed {team} to {}", renamed.name));
-            }
-            TeamCommand::Roles { team, roles, .. } => {
-                let changed = options.open_market(false)?.write_blocking(|writer| {
-                    operations::teams::set_roles(writer, Platform::of_process(), team, roles)
-                })?;
-                let roles: Vec<&str> = changed.roles().into_iter().map(StringEnum::as_str).collect();
-                let names = if roles.is_empty() { "none".to_owned() } else { roles.join(", ") };
-                print_line(format_args!("roles of {team}: {names}"));
-            }
-            TeamCommand::Tier { team, tier } => {
-                options.open_market(false)?.write_blocking(|writer| {
-                    operations::teams::set_tier(writer, Platform::of_process(), team, *tier)
-                })?;
-                print_line(format_args!("tier of {team}: {tier}"));
+            TeamCommand::Edit(changes) => {
+                let changed = client.patch(&path(client, &changes.team)?, &changes.body())?;
+                client.print(&changed, |team| print_record(&ALL_COLUMNS, team));
             }
             TeamCommand::Close { team } => {
-                options.open_market(false)?.write_blocking(|writer| {
-                    operations::team_closures::close(writer, Platform::of_process(), Actor::Platform, team)
-                })?;
-                print_line(format_args!("closed {team}"));
+                let closed = client.post(&format!("{}/close", path(client, team)?), &Value::Null)?;
+                client.print(&closed, |_| print_line(format_args!("closed {team}")));
             }
         }
         Ok(())
     }
+}
+
+/// Returns the path of a team.
+fn path(client: &Client, team: &str) -> Result<String, super::CommandError> {
+    Ok(format!("/teams/{}", names::team(client, team)?))
 }

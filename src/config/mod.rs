@@ -21,9 +21,9 @@ pub use listed::ListedSetting;
 pub use listen::parse_listen_address;
 pub use settings::{
     ArchiveSettings, BlobKind, BlobSettings, BrowseGateSettings, ChildProcessSettings, ContactSettings,
-    DataSettings, FeeSettings, IndexSettings, JobSettings, KeySettings, LimitSettings, LogFormat,
-    LogSettings, PayoutSettings, QualitySettings, QuotaSettings, RepositorySettings, Secret, ServerSettings,
-    Settings,
+    DataSettings, EventSettings, FeeSettings, IndexSettings, JobSettings, KeySettings, LimitSettings,
+    LogFormat, LogSettings, PayoutSettings, QualitySettings, QuotaSettings, RepositorySettings, Secret,
+    ServerSettings, Settings, WebhookSettings,
 };
 
 /// The first layer, which defines every key.
@@ -153,15 +153,19 @@ impl Layers {
         Ok(())
     }
 
-    /// Applies the demo settings: fixture keys are accepted, budgets are off, and a host of repositories that
-    /// cannot be reached is not tried again. A setting that differs from its default is kept, so a copy of the
+    /// Applies the demo settings: fixture keys are accepted, budgets are off, webhooks may have private addresses,
+    /// and a host of repositories that cannot be reached is not tried again. A setting that differs from its default is kept, so a copy of the
     /// compiled-in file sets none.
     pub fn apply_demo(&mut self) -> Result<(), SettingsError> {
         let defaults = Layers::new();
-        let budgets = BUDGET_KEYS.into_iter().map(|key| (key, 0));
-        for (key, value) in budgets.chain([("repositories.attempts", 1)]) {
+        let budgets = BUDGET_KEYS.into_iter().map(|key| (key, Value::Integer(0)));
+        let others = [
+            ("repositories.attempts", Value::Integer(1)),
+            ("webhooks.allow_private_addresses", Value::Boolean(true)),
+        ];
+        for (key, value) in budgets.chain(others) {
             if self.value(key) == defaults.value(key) {
-                self.set(key, value.into(), "--demo".to_owned())?;
+                self.set(key, value, "--demo".to_owned())?;
             }
         }
         self.set("keys.allow_fixture_keys", true.into(), "--demo".to_owned())
@@ -328,5 +332,9 @@ mod tests {
         assert_eq!((settings.limits.catalog, settings.limits.other, settings.limits.address), (7, 0, 0));
         assert!(settings.limits.in_flight > 0 && settings.keys.allow_fixture_keys);
         assert_eq!(settings.repositories.attempts, 1);
+        assert!(
+            settings.webhooks.allow_private_addresses
+                && !Settings::default().webhooks.allow_private_addresses
+        );
     }
 }

@@ -31,6 +31,8 @@ impl Settings {
             ("limits.bodies", f64::from(limits.bodies), 0.0, 1e5),
             ("limits.bodies_per_team", f64::from(limits.bodies_per_team), 0.0, 1e5),
             ("limits.bodies_per_address", f64::from(limits.bodies_per_address), 0.0, 1e5),
+            ("limits.held", f64::from(limits.held), 0.0, 1e5),
+            ("limits.held_per_principal", f64::from(limits.held_per_principal), 0.0, 1e5),
             ("limits.memory_mb", f64::from(limits.memory_mb), 0.0, 1e6),
             ("limits.spool_mb", f64::from(limits.spool_mb), 0.0, 1e6),
             ("server.max_body_bytes", server.max_body_bytes as f64, 1024.0, 1e9),
@@ -69,7 +71,10 @@ impl Settings {
             ("purchases.pending_days", f64::from(self.purchases.pending_days), 1.0, 3650.0),
             ("purchases.refund_days", f64::from(self.purchases.refund_days), 0.0, 3650.0),
             ("keys.rotation_overlap_hours", f64::from(self.keys.rotation_overlap_hours), 0.0, 8760.0),
+            ("webhooks.max_endpoints", f64::from(self.webhooks.max_endpoints), 0.0, 1e4),
+            ("webhooks.concurrent_attempts", f64::from(self.webhooks.concurrent_attempts), 1.0, 1e3),
             ("payouts.hold_days", f64::from(self.payouts.hold_days), 0.0, 3650.0),
+            ("events.keep_days", f64::from(self.events.keep_days), 0.0, 36_500.0),
             ("estimations.spread_percent", self.estimations.spread_percent as f64, 0.0, 100.0),
         ]
     }

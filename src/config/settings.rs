@@ -83,6 +83,10 @@ pub struct LimitSettings {
     pub bodies_per_team: u32,
     /// The same for one client address; 0 for no limit.
     pub bodies_per_address: u32,
+    /// Maximum number of requests that are held open, such as streams; 0 for no limit.
+    pub held: u32,
+    /// The same for one team or operator key; 0 for no limit.
+    pub held_per_principal: u32,
     /// Megabytes of memory for the bodies and responses of all requests; 0 for no limit.
     pub memory_mb: u32,
     /// Megabytes of temporary files for large responses; 0 for no limit.
@@ -309,6 +313,20 @@ pub struct KeySettings {
     pub rotation_overlap_hours: u32,
 }
 
+/// How events are sent to webhooks.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct WebhookSettings {
+    /// Whether events are sent.
+    pub enabled: bool,
+    /// Whether webhooks may have private network addresses, and may use http.
+    pub allow_private_addresses: bool,
+    /// Maximum number of webhooks of each team, and of the operators together.
+    pub max_endpoints: u32,
+    /// Maximum number of requests that are in progress at the same time.
+    pub concurrent_attempts: u32,
+}
+
 /// When a team with only the vendor role may browse the catalog.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -351,6 +369,14 @@ pub struct PurchaseSettings {
     pub pending_days: u32,
     /// Days after its completion in which a purchase can be refunded.
     pub refund_days: u32,
+}
+
+/// How long events are kept.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct EventSettings {
+    /// Days for which events, audit records, and deliveries are kept; 0 for ever.
+    pub keep_days: u32,
 }
 
 /// When earnings become available.
@@ -411,6 +437,8 @@ pub struct Settings {
     pub keys: KeySettings,
     /// Whether operators are served.
     pub operator: OperatorSettings,
+    /// How events are sent to webhooks.
+    pub webhooks: WebhookSettings,
     /// When a team with only the vendor role may browse the catalog.
     pub browse_gate: BrowseGateSettings,
     /// Prices of quality runs.
@@ -425,6 +453,8 @@ pub struct Settings {
     pub payouts: PayoutSettings,
     /// Rates for estimations of repositories.
     pub estimations: Rates,
+    /// How long events are kept.
+    pub events: EventSettings,
     /// What is logged and how.
     pub log: LogSettings,
 }

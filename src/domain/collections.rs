@@ -60,6 +60,8 @@ string_enum! {
         Estimations = "estimations",
         /// Notifications.
         Notifications = "notifications",
+        /// Webhooks.
+        Webhooks = "webhooks",
         /// HTTP requests whose caller sent no ID.
         Requests = "requests",
     }

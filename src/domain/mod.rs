@@ -48,4 +48,6 @@ pub mod time;
 pub mod trace_imports;
 pub mod upload_activity;
 pub mod uploads;
+pub mod webhook_messages;
+pub mod webhooks;
 pub mod withdrawals;

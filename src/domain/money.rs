@@ -2,11 +2,21 @@
 
 use std::fmt;
 
+use crate::string_enum::string_enum;
+
 /// Maximum amount of a single act of a team or the platform: ten billion dollars.
 pub const MAX_AMOUNT: Cents = Cents(1_000_000_000_000);
 
 /// Currency of all amounts.
 pub const CURRENCY: &str = "USD";
+
+string_enum! {
+    /// The currency of an amount.
+    Currency {
+        /// US dollars.
+        Usd = "USD",
+    }
+}
 
 /// An amount in US cents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,7 +1,10 @@
 //! Quality runs and their verdicts. Their checks are in `quality_checks`.
 
-use super::quality_checks::{CheckOutcome, CheckStatus};
-use crate::string_enum::string_enum;
+use super::{
+    quality_checks::{CheckOutcome, CheckStatus},
+    state_machine::StateMachine,
+};
+use crate::string_enum::{StringEnum, string_enum};
 
 string_enum! {
     /// The status of a quality run.
@@ -31,6 +34,30 @@ string_enum! {
     }
 }
 
+string_enum! {
+    /// An operation on a quality run that exists.
+    RunOperation {
+        /// Cancels the run before it has finished.
+        Cancel = "cancel",
+    }
+}
+
+/// What has ended stays as it is.
+impl StateMachine for RunStatus {
+    type Operation = RunOperation;
+
+    fn name(self) -> &'static str {
+        self.as_str()
+    }
+
+    fn after(self, operation: RunOperation) -> Option<RunStatus> {
+        match (self, operation) {
+            (RunStatus::Queued | RunStatus::Running, RunOperation::Cancel) => Some(RunStatus::Cancelled),
+            (RunStatus::Completed | RunStatus::Error | RunStatus::Cancelled, RunOperation::Cancel) => None,
+        }
+    }
+}
+
 /// Whether a run passed: it is completed, and every mandatory check passed. Other runs have no verdict.
 pub fn is_run_passed(status: RunStatus, checks: impl IntoIterator<Item = CheckOutcome>) -> bool {
     status == RunStatus::Completed
@@ -50,7 +77,13 @@ pub const fn is_charge_kept(status: RunStatus, has_begun: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::string_enum::StringEnum;
+    use crate::domain::state_machine;
+
+    /// Compares the result of every operation in every state with a committed snapshot.
+    #[test]
+    fn every_operation_on_a_quality_run_in_every_state() {
+        insta::assert_snapshot!(state_machine::table(RunStatus::ALL, |status| status.as_str().to_owned()));
+    }
 
     #[test]
     fn verdict_depends_on_mandatory_checks_of_completed_runs() {

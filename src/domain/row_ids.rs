@@ -62,4 +62,8 @@ row_id! {
     AuditRowId,
     /// The row ID of an event. Increases with the commits.
     EventRowId,
+    /// The row ID of a webhook.
+    WebhookRowId,
+    /// The row ID of the delivery of an event to a webhook. Increases with the time of creation.
+    WebhookDeliveryRowId,
 }

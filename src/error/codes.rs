@@ -65,6 +65,8 @@ string_enum! {
         GrantExpired = "grant_expired",
         /// The upload grant was already used.
         GrantConsumed = "grant_consumed",
+        /// Events after the cursor were removed.
+        CursorExpired = "cursor_expired",
         /// The record changed since the caller read it.
         PreconditionFailed = "precondition_failed",
         /// The request body is too large.
@@ -123,5 +125,6 @@ subset_of_codes! {
     GoneCode {
         GrantExpired,
         GrantConsumed,
+        CursorExpired,
     }
 }

@@ -1,4 +1,4 @@
-//! Wakes the background work of a market when there may be some.
+//! Wakes the background work of a market, or what sends its events, when there may be something to do.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use tokio::sync::Notify;
 
 use crate::{clock::Clock, domain::time::Timestamp};
 
-/// A signal for the one task that starts the background work of a market. It is independent of the market, so
-/// a task that waits does not keep the market open.
+/// A signal for the one task that starts the background work of a market, or that sends its events to webhooks. It is
+/// independent of the market, so a task that waits does not keep the market open.
 #[derive(Debug)]
 pub struct BackgroundSignal {
     notify: Notify,

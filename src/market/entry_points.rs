@@ -8,7 +8,7 @@ use tracing::Span;
 
 use super::{
     Ids, Inner, Market, Permit, Reader, Requester, Writer, due_steps::MAX_STEPS_PER_TRANSACTION,
-    milliseconds, other_processes, spawn_blocking,
+    milliseconds, other_processes, spawn_blocking, webhook_queue::WebhookQueue,
 };
 use crate::{
     error::{Error, Result},
@@ -199,10 +199,10 @@ impl Market {
         work: impl FnOnce(&mut Writer) -> Result<T>,
     ) -> Result<(T, Option<i64>)> {
         let inner = &self.inner;
-        let has_enqueued = Cell::new(false);
+        let (has_enqueued, webhooks) = (Cell::new(false), WebhookQueue::default());
         let (mut work, mut steps_change, mut has_committed) = (Some(work), None, false);
         let written = loop {
-            match self.write_once(cause, &has_enqueued, &mut work) {
+            match self.write_once(cause, &has_enqueued, &webhooks, &mut work) {
                 Ok((None, change)) => (steps_change, has_committed) = (change.or(steps_change), true),
                 Ok((Some(result), change)) => break Ok((result, change.or(steps_change))),
                 Err(error) => break Err(error),
@@ -210,8 +210,12 @@ impl Market {
         };
         if written.is_ok() || has_committed {
             inner.key_cache.clear();
+            inner.notify_of_commit();
             if has_enqueued.get() {
                 inner.background_signal.notify();
+            }
+            if webhooks.has_enqueued.get() {
+                inner.webhook_signal.notify();
             }
             if inner.updater.is_none() {
                 other_processes::notify_server(&inner.data_dir);
@@ -230,9 +234,11 @@ impl Market {
         &self,
         cause: WriteCause,
         has_enqueued: &Cell<bool>,
+        webhooks: &WebhookQueue,
         work: &mut Option<W>,
     ) -> Result<(Option<T>, Option<i64>)> {
         let inner = &self.inner;
+        webhooks.forget();
         inner.store.write_after(cause.waited, |rows| {
             let mut writer = Writer {
                 rows,
@@ -245,6 +251,7 @@ impl Market {
                 is_quiet: false,
                 run_step: inner.run_step,
                 has_enqueued,
+                webhooks,
                 collected_events: None,
                 request_id: cause.request_id,
             };

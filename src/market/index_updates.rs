@@ -123,6 +123,7 @@ impl Market {
         let is_changed = seen.replace(version) != Some(version);
         if is_changed {
             self.inner.key_cache.clear();
+            self.inner.notify_of_commit();
         }
         Ok(is_changed)
     }

@@ -16,6 +16,7 @@ mod other_processes;
 mod requester;
 mod scheduler;
 mod space;
+mod webhook_queue;
 
 use std::{
     cell::{Cell, RefCell},
@@ -24,7 +25,7 @@ use std::{
 };
 
 use marketplace_index::{CursorKey, Snapshot};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use uuid::Uuid;
 
 pub use background_signal::BackgroundSignal;
@@ -101,6 +102,9 @@ struct Inner {
     blob_secret: [u8; 32],
     settings: Settings,
     background_signal: Arc<BackgroundSignal>,
+    /// Number of commits that were noticed.
+    commits: watch::Sender<u64>,
+    webhook_signal: Arc<BackgroundSignal>,
     run_step: StepRunner,
     blobs: Blobs,
     disk_space: DiskSpace,
@@ -215,6 +219,7 @@ pub struct Writer<'a> {
     run_step: StepRunner,
     /// Whether the operation has enqueued a job or scheduled a step.
     has_enqueued: &'a Cell<bool>,
+    webhooks: &'a webhook_queue::WebhookQueue,
     /// Where events are collected instead of being appended to the outbox.
     collected_events: Option<&'a CollectedEvents>,
     /// ID of the request that the operation belongs to; `None` if it belongs to none.
@@ -272,7 +277,8 @@ impl<'a> Writer<'a> {
     }
 
     /// Appends an event to the outbox: what happened to a record, as a team may know it. A change that affects
-    /// several teams has an event for each of them. `team` is `None` if no team is affected.
+    /// several teams has an event for each of them. `team` is `None` if no team is affected. The event is enqueued
+    /// for the webhooks that get it, unless events are collected.
     pub fn emit(
         &self,
         team: Option<TeamRowId>,
@@ -283,7 +289,11 @@ impl<'a> Writer<'a> {
         let event = NewEvent { team, subject, occurred_at: self.now, data, request_id };
         match self.collected_events {
             Some(collected) => collected.add(&event),
-            None => store::events::insert(self.rows, &event),
+            None => {
+                let data = data.to_json().map_err(Error::internal)?;
+                let row_id = store::events::insert(self.rows, &event, &data)?;
+                self.enqueue_deliveries(&event, row_id, &data)
+            }
         }
     }
 
@@ -296,6 +306,13 @@ impl<'a> Writer<'a> {
     pub fn enqueue_at(&self, kind: JobKind, subject: impl Into<JobSubject>, at: Timestamp) -> Result<()> {
         self.has_enqueued.set(true);
         store::jobs::enqueue(self.rows, kind, subject.into(), at)
+    }
+}
+
+impl Inner {
+    /// Notifies those who wait for commits. Without any, it costs next to nothing.
+    fn notify_of_commit(&self) {
+        self.commits.send_modify(|count| *count += 1);
     }
 }
 
@@ -357,6 +374,7 @@ impl Market {
         let blobs = Blobs::open(&path, &settings.blobs).map_err(OpenError::BlobStore)?;
         let stopwatch = Stopwatch::start(Arc::clone(&clock));
         let background_signal = Arc::new(BackgroundSignal::new(Arc::clone(&clock)));
+        let webhook_signal = Arc::new(BackgroundSignal::new(Arc::clone(&clock)));
         let new_scheduler = |activity, slots| {
             Scheduler::new(activity, slots, MAX_WAITING, Share::AllButOneIfLong, stopwatch.clone())
         };
@@ -376,6 +394,8 @@ impl Market {
             blob_secret,
             settings,
             background_signal,
+            commits: watch::Sender::default(),
+            webhook_signal,
             run_step,
             blobs,
             disk_space: DiskSpace::new(path.clone(), reserve_bytes),
@@ -430,15 +450,27 @@ impl Market {
         self.inner.store.commit_count() + self.inner.indexer.commit_count()
     }
 
-    /// Lets background work look for jobs. Commits of this market that enqueue a job do this themselves; call
-    /// this if another process may have enqueued one.
+    /// Lets background work look for jobs, and for events to send to webhooks. Commits of this market that enqueue
+    /// one do this themselves; call this if another process may have enqueued one.
     pub fn wake_background(&self) {
         self.inner.background_signal.notify();
+        self.inner.webhook_signal.notify();
     }
 
     /// Returns the signal that wakes background work.
     pub fn background_signal(&self) -> &Arc<BackgroundSignal> {
         &self.inner.background_signal
+    }
+
+    /// Returns a receiver that is notified of commits: after those of this market, and after those of other
+    /// processes once [`follow_processes`] has noticed them. Commits while nobody waits count as one.
+    pub fn commits(&self) -> watch::Receiver<u64> {
+        self.inner.commits.subscribe()
+    }
+
+    /// Returns the signal that wakes the task that sends events to webhooks.
+    pub fn webhook_signal(&self) -> &Arc<BackgroundSignal> {
+        &self.inner.webhook_signal
     }
 
     /// Returns the settings of the market.

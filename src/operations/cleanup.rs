@@ -1,11 +1,13 @@
-//! Cleanup of files that the database no longer refers to, and of expired rows, in the background and by
-//! command.
+//! Cleanup of files that the database no longer refers to, and of expired and old rows, in the background and
+//! by command.
 
 use super::{
+    access::Platform,
     discarded_uploads,
     idempotency::delete_expired,
+    retention::{self, Removed},
     running_job::{JobResult, RunningJob},
-    walks,
+    walks, webhook_deliveries,
 };
 use crate::{
     domain::jobs::{JobKind, JobSubject, KEEP_ENDED_DAYS},
@@ -39,6 +41,10 @@ pub struct Swept {
     pub responses: u64,
     /// Number of earlier sort values of listings.
     pub sort_changes: u64,
+    /// Events and other records that are no longer kept.
+    pub old_records: Removed,
+    /// Number of deliveries to webhooks that ended long ago.
+    pub deliveries: u64,
 }
 
 /// Enqueues a cleanup that is due now.
@@ -46,8 +52,9 @@ pub fn enqueue(writer: &Writer) -> Result<()> {
     writer.enqueue(JobKind::Cleanup, JobSubject::NONE)
 }
 
-/// Deletes copies of repositories whose asset was detached, uploads that can no longer be completed, and
-/// expired responses. Safe while another process serves the market, and on a full disk.
+/// Deletes copies of repositories whose asset was detached, uploads that can no longer be completed, expired
+/// responses, and events, entries of the audit, and deliveries to webhooks that are no longer kept. Safe while another
+/// process serves the market, and on a full disk.
 pub fn sweep(market: &Market) -> Result<Swept> {
     // If the lookup fails, the file is kept.
     let is_referenced = |asset, attached_at| {
@@ -79,6 +86,8 @@ pub fn sweep(market: &Market) -> Result<Swept> {
         in_use: discarded.in_use,
         responses: delete_expired(market)?,
         sort_changes: walks::prune_sort_changes(market)?,
+        old_records: retention::remove_old(market, Platform::of_process())?,
+        deliveries: webhook_deliveries::delete_old(market)?,
     })
 }
 

@@ -232,7 +232,7 @@ pub fn post_transfer_with_id(
         }
         if change.available.0 < 0 && balances.available.0 + change.available.0 < 0 {
             let message = format!(
-                "{} US dollars are more than your available earnings. Choose at most {}; pending earnings \
+                "{} US dollars are more than the available earnings. Choose at most {}; pending earnings \
                  become available when their hold ends.",
                 Cents(-change.available.0),
                 balances.available.max(Cents(0)),

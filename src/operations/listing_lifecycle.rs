@@ -2,7 +2,7 @@
 //!
 //! What a vendor does takes a [`Vendor`], what the platform decides takes a [`Platform`], and each takes the
 //! actor whom the history names. Assets are attached in `listing_assets`, certifications are in
-//! `certifications`. The API has no routes for most of these; commands and fixture sets use them.
+//! `certifications`. The operator API, commands, and fixture sets use them.
 
 use uuid::Uuid;
 
@@ -129,7 +129,9 @@ fn withdraw_found(writer: &mut Writer, listing: &ListingRow, actor: Actor) -> Re
 /// Approves a listing in review.
 pub fn approve(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid) -> Result<ListingState> {
     let listing = find(writer.rows, platform, id)?;
-    transition(writer, &listing, Operation::Approve, actor)
+    perform(writer, &listing, Operation::Approve, actor, |writer| {
+        store::listings::set_review_feedback(writer.rows, listing.row_id, None)
+    })
 }
 
 /// Returns a listing in review to its vendor, with a note that says what to change.
@@ -251,8 +253,8 @@ fn transition(
     perform(writer, listing, operation, actor, |_| Ok(()))
 }
 
-/// Performs a transition that the platform explains to the vendor: in the notification, and in the quality
-/// run that was reviewed.
+/// Performs a transition that the platform explains to the vendor: in the notification, with the listing, and in the
+/// quality run that was reviewed, if there was one.
 fn decide_with_note(
     writer: &mut Writer,
     listing: &ListingRow,
@@ -264,6 +266,12 @@ fn decide_with_note(
     if let Some(note) = note {
         check_note(note)?;
         store::quality_runs::set_review_feedback(writer.rows, listing.row_id, note)?;
+        store::listings::set_review_feedback(writer.rows, listing.row_id, Some(note))?;
+    } else {
+        // The history of a fixture has no notes, but the run that was reviewed can have one.
+        let run = store::quality_runs::find_latest_of_listing(writer.rows, listing.row_id)?;
+        let feedback = run.and_then(|run| run.review_feedback);
+        store::listings::set_review_feedback(writer.rows, listing.row_id, feedback.as_deref())?;
     }
     record(writer, listing, change, actor, note)
 }

@@ -43,7 +43,7 @@ pub fn find_on_sale(rows: &store::Reader, buyer: &Buyer, id: Uuid) -> Result<Lis
     let team = buyer.team_row_id();
     let listing = store::listings::find(rows, id)?.ok_or_else(|| Error::not_found("listing"))?;
     if listing.team == team {
-        let message = "The listing is your team's own. A team cannot buy or bid on its own listings.";
+        let message = "The listing is the team's own. A team cannot buy or bid on its own listings.";
         return Err(Error::Conflict(message.to_owned()));
     }
     if listing.status.catalog == CatalogStatus::Published {

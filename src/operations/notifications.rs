@@ -1,14 +1,18 @@
 //! Notifications of a team.
 
-use super::access::Member;
+use uuid::Uuid;
+
+use super::access::{Member, Platform};
 use crate::{
     domain::{
         collections::Collection,
+        events::{EventData, NotificationData},
+        listings::Actor,
         notifications::NotificationType,
         row_ids::{OpportunityRowId, ProjectBidRowId, TaskRowId},
         teams::TeamRowId,
     },
-    error::Result,
+    error::{Error, Result},
     market::{Reader, Writer},
     store::{
         self,
@@ -99,4 +103,15 @@ pub fn list_newest(reader: &Reader, member: &Member, limit: usize) -> Result<(Ve
         store::notifications::list_newest(reader.rows, team, limit)?,
         store::notifications::count_unread(reader.rows, team)?,
     ))
+}
+
+/// Marks a notification as read, in the name of its team. Does nothing if the team has read it.
+pub fn mark_read(writer: &mut Writer, _: Platform, actor: Actor, id: Uuid) -> Result<()> {
+    let found = store::notifications::find_team(writer.rows, id)?;
+    let (team, notification_type) = found.ok_or_else(|| Error::not_found("notification"))?;
+    if !store::notifications::mark_read(writer.rows, id)? {
+        return Ok(());
+    }
+    let data = NotificationData { notification_id: id, actor, notification_type };
+    writer.emit(Some(team), id, &EventData::NotificationRead(data))
 }

@@ -55,11 +55,11 @@ pub fn submit(writer: &mut Writer, buyer: &Buyer, actor: Actor, input: &OfferInp
         return Err(Error::Conflict(message.to_owned()));
     }
     if store::offers::has_submitted(writer.rows, buyer.team_row_id(), listing.row_id)? {
-        let message = "Your team already has a submitted offer on this listing. Change or withdraw that one.";
+        let message = "The team already has a submitted offer on this listing. Change or withdraw that one.";
         return Err(Error::Conflict(message.to_owned()));
     }
     if store::purchases::has_standing(writer.rows, buyer.team_row_id(), listing.row_id, true)? {
-        let message = "Your team already has a purchase of this listing that is pending or completed.";
+        let message = "The team already has a purchase of this listing that is pending or completed.";
         return Err(Error::Conflict(message.to_owned()));
     }
     let offer = insert(writer, buyer, &listing, input)?;

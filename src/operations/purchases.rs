@@ -153,10 +153,10 @@ pub fn check_sale(rows: &store::Reader, sale: &Sale) -> Result<()> {
     if store::purchases::has_standing(rows, sale.buyer, sale.listing.row_id, is_of_data)? {
         let message = match sale.kind {
             PurchaseKind::Sample => {
-                "Your team already has a purchase of this sample that is pending or completed."
+                "The team already has a purchase of this sample that is pending or completed."
             }
             PurchaseKind::Full => {
-                "Your team already has a purchase of this listing that is pending or completed."
+                "The team already has a purchase of this listing that is pending or completed."
             }
             PurchaseKind::AcceptedBid => {
                 // The vendor must not learn that the bidder bought the listing.

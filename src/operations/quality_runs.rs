@@ -17,8 +17,9 @@ use crate::{
         money::Cents,
         notifications::NotificationType,
         quality_checks::CheckOutcome,
-        quality_runs::{RunStatus, RunTrigger, is_charge_kept, is_run_passed},
+        quality_runs::{RunOperation, RunStatus, RunTrigger, is_charge_kept, is_run_passed},
         row_ids::{AssetRowId, QualityRunRowId},
+        state_machine::StateMachine,
         teams::TeamRowId,
     },
     error::{Error, Result, StateCode},
@@ -85,7 +86,7 @@ impl CheckedRun {
 
 /// Starts a run for the linked data of an asset. The run waits until the data has been analyzed. Fails,
 /// without a charge, if the server has no files to check.
-pub fn start_asset_run(writer: &mut Writer, asset: &Asset) -> Result<RunStart> {
+pub fn start_asset_run(writer: &mut Writer, asset: &Asset, triggered_by: RunTrigger) -> Result<RunStart> {
     let Some(data) = &asset.data else {
         let message = "The asset has no linked data to check. Attach data first.";
         return Err(Error::InvalidState(StateCode::DataNotAttached, message.to_owned()));
@@ -94,7 +95,7 @@ pub fn start_asset_run(writer: &mut Writer, asset: &Asset) -> Result<RunStart> {
         return Err(Error::InvalidState(StateCode::DataNotReadable, reason));
     }
     let subject = Subject::Asset(asset.row_id);
-    let started = insert_run(writer, subject, asset.team, asset.id, &asset.title, RunTrigger::Team)?;
+    let started = insert_run(writer, subject, asset.team, asset.id, &asset.title, triggered_by)?;
     if !data_files::is_in_progress(writer.rows, asset.row_id, data)? {
         writer.enqueue(JobKind::RunChecks, started.0)?;
     }
@@ -192,13 +193,26 @@ pub fn resume_waiting_runs(writer: &Writer, asset: AssetRowId) -> Result<()> {
     waiting.iter().try_for_each(|run| writer.enqueue(JobKind::RunChecks, run.run.row_id))
 }
 
+/// Cancels a run that has not finished. What it has computed is lost.
+pub fn cancel_run(writer: &mut Writer, _platform: Platform, row_id: QualityRunRowId) -> Result<()> {
+    let status = store::quality_runs::find_status(writer.rows, row_id)?;
+    status.check(RunOperation::Cancel)?;
+    let run = store::quality_runs::find_unfinished(writer.rows, row_id)?
+        .ok_or_else(|| Error::internal("an unfinished quality run was not found"))?;
+    cancel_unfinished(writer, &run)
+}
+
 /// Cancels the unfinished runs of a listing that is withdrawn, or of an asset whose data is detached.
 pub fn cancel(writer: &mut Writer, subject: Subject) -> Result<()> {
     for run in store::quality_runs::list_unfinished(writer.rows, subject)? {
-        store::jobs::cancel(writer.rows, JobKind::RunChecks, run.run.row_id.into())?;
-        end_without_result(writer, &run, RunStatus::Cancelled, None)?;
+        cancel_unfinished(writer, &run)?;
     }
     Ok(())
+}
+
+fn cancel_unfinished(writer: &mut Writer, run: &UnfinishedRun) -> Result<()> {
+    store::jobs::cancel(writer.rows, JobKind::RunChecks, run.run.row_id.into())?;
+    end_without_result(writer, run, RunStatus::Cancelled, None)
 }
 
 /// Ends a run without a result, and refunds its charge unless the run was canceled after it had begun.

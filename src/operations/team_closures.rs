@@ -3,7 +3,7 @@
 
 use super::{
     access::Platform, grants, keys, listing_lifecycle, offer_changes, opportunities, project_bids,
-    purchase_changes, teams,
+    purchase_changes, teams, webhooks,
 };
 use crate::{
     domain::{
@@ -32,6 +32,7 @@ pub fn close(writer: &mut Writer, platform: Platform, actor: Actor, team: &str) 
         archived_listings: archive_listings(writer, team.row_id, actor)?,
         revoked_keys: keys::revoke_all(writer, team.row_id)?,
         revoked_grants: grants::revoke_all(writer, team.row_id)?,
+        disabled_webhooks: webhooks::disable_all(writer, team.row_id)?,
     };
     store::teams::close(writer.rows, team.row_id, writer.now)?;
     team.closed_at = Some(writer.now);

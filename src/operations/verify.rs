@@ -25,6 +25,7 @@ pub fn check(market: &Market, listings: &dyn Progress, upload_bytes: &dyn Progre
             let (kind, row_id) = (kind.as_str(), subject.0);
             inconsistencies.push(format!("the due step {kind} of row {row_id} failed: {error}"));
         }
+        inconsistencies.extend(store::event_retention::find_inconsistencies(reader.rows)?);
         inconsistencies.extend(store::exclusive_sales::find_inconsistencies(reader.rows)?);
         inconsistencies.extend(store::inventory::find_inconsistencies(reader.rows)?);
         for principal in store::usage::list_miscounted(reader.rows)? {

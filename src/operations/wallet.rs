@@ -20,6 +20,15 @@ use crate::{
     store::{self, wallet::Balances},
 };
 
+/// A change of a team's credits that was posted.
+#[derive(Clone, Copy, Debug)]
+pub struct PostedChange {
+    /// ID of the ledger entry.
+    pub entry: Uuid,
+    /// The balances of the team after it.
+    pub balances: Balances,
+}
+
 /// Maximum number of characters of the description of an adjustment.
 pub const MAX_DESCRIPTION_CHARACTERS: usize = 2_000;
 
@@ -34,8 +43,7 @@ pub fn balances_of(reader: &Reader, _platform: Platform, team: &Team) -> Result<
 }
 
 /// Gives credits to a team, or deducts them if the amount is negative. The description says why; it has 1 to
-/// [`MAX_DESCRIPTION_CHARACTERS`] characters. A deduction cannot make the credits negative. Returns the
-/// balances after it.
+/// [`MAX_DESCRIPTION_CHARACTERS`] characters. A deduction cannot make the credits negative.
 pub fn adjust(
     writer: &mut Writer,
     _platform: Platform,
@@ -43,7 +51,7 @@ pub fn adjust(
     team: &Team,
     amount: Cents,
     description: &str,
-) -> Result<Balances> {
+) -> Result<PostedChange> {
     let mut problems = Vec::new();
     if amount.0 == 0 || amount.0.unsigned_abs() > MAX_AMOUNT.0.unsigned_abs() {
         let rule = format!(
@@ -66,16 +74,32 @@ pub fn adjust(
     }
     let transfer = Transfer::adjustment(team.row_id, amount);
     let posted = ledger::post_transfer(writer, &transfer, description)?;
-    record(writer, team.row_id, actor, &posted, &transfer, description, None)
+    let balances = record_adjustment(writer, team.row_id, actor, &posted, &transfer, description)?;
+    Ok(PostedChange { entry: posted.id, balances })
 }
 
-/// Converts available earnings of a team into credits, without a fee. Returns the balances after it.
-pub fn convert(writer: &mut Writer, vendor: &Vendor, actor: Actor, amount: Cents) -> Result<Balances> {
+/// Records that an entry is an adjustment, and emits its event. Returns the balances after it.
+pub fn record_adjustment(
+    writer: &Writer,
+    team: TeamRowId,
+    actor: Actor,
+    posted: &PostedEntry,
+    transfer: &Transfer,
+    description: &str,
+) -> Result<Balances> {
+    let amount = transfer.change_of(Account::Credits(team));
+    store::adjustments::insert(writer.rows, posted.row_id, team, amount)?;
+    record(writer, team, actor, posted, transfer, description, None)
+}
+
+/// Converts available earnings of a team into credits, without a fee.
+pub fn convert(writer: &mut Writer, vendor: &Vendor, actor: Actor, amount: Cents) -> Result<PostedChange> {
     check_amount(amount, MAX_AMOUNT)?;
     let (team, description) = (vendor.team_row_id(), "Conversion of earnings into credits");
     let transfer = Transfer::conversion(team, amount);
     let posted = ledger::post_transfer(writer, &transfer, description)?;
-    record(writer, team, actor, &posted, &transfer, description, None)
+    let balances = record(writer, team, actor, &posted, &transfer, description, None)?;
+    Ok(PostedChange { entry: posted.id, balances })
 }
 
 /// Checks an amount that a team bids, buys, converts, or withdraws: it is at least one cent.

@@ -51,6 +51,11 @@ pub struct Caller {
 pub struct InProcessProof(Authenticated);
 
 impl InProcessProof {
+    /// Creates the proof of a command on the data directory.
+    pub(super) const fn of_local_command(authenticated: Authenticated) -> InProcessProof {
+        InProcessProof(authenticated)
+    }
+
     /// Returns the proof of an in-process request; none for a request over HTTP.
     pub fn of_request(request: &Request) -> Option<Authenticated> {
         request.data::<InProcessProof>().map(|proof| proof.0.clone())

@@ -17,6 +17,9 @@ pub const IDEMPOTENCY_MARK: &str = "x-idempotency";
 /// replaces it with the header.
 pub const IF_MATCH_MARK: &str = "x-if-match";
 
+/// The title of the parameter of operations that continue a stream of events. `openapi` replaces it with the header.
+pub const LAST_EVENT_ID_MARK: &str = "x-last-event-id";
+
 /// The title that marks the schema of an `Omittable`. `openapi` removes it and, unlike for other optional
 /// fields, does not make the field nullable.
 pub const OMITTABLE_MARK: &str = "x-given";

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use poem::{FromRequest, Request, RequestBody};
 
-use super::{first_page_cache::FirstPageCache, in_flight::InFlight, link_base::LinkBase, problem::ApiError};
+use super::{
+    first_page_cache::FirstPageCache, held_requests::HeldRequests, in_flight::InFlight, link_base::LinkBase,
+    problem::ApiError,
+};
 use crate::{
     error::{Error, Result},
     market::Market,
@@ -17,6 +20,7 @@ pub struct ServedMarket {
     link_base: LinkBase,
     first_pages: FirstPageCache,
     in_flight: InFlight,
+    held_requests: HeldRequests,
 }
 
 impl ServedMarket {
@@ -24,6 +28,7 @@ impl ServedMarket {
     pub fn new(market: Market, base_url: &str) -> ServedMarket {
         ServedMarket {
             link_base: LinkBase::new(market.settings(), base_url),
+            held_requests: HeldRequests::new(&market.settings().limits),
             market,
             first_pages: FirstPageCache::default(),
             in_flight: InFlight::default(),
@@ -68,6 +73,11 @@ impl ServedMarket {
     /// Returns the requests with an idempotency key that are in progress.
     pub const fn in_flight(&self) -> &InFlight {
         &self.in_flight
+    }
+
+    /// Returns the places of requests that are held open.
+    pub const fn held_requests(&self) -> &HeldRequests {
+        &self.held_requests
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{
         teams::TeamRowId,
         time::Timestamp,
     },
-    error::{Error, Result},
+    error::Result,
     string_enum::StringEnum,
 };
 
@@ -28,19 +28,18 @@ pub struct NewEvent<'a> {
     pub request_id: Option<&'a str>,
 }
 
-/// Appends an event.
-pub fn insert(writer: &Writer, event: &NewEvent) -> Result<()> {
-    let data = event.data.to_json().map_err(Error::internal)?;
+/// Appends an event. `data` is its data as JSON. Returns its row ID.
+pub fn insert(writer: &Writer, event: &NewEvent, data: &str) -> Result<EventRowId> {
     let kind = event.data.event_type().as_str();
-    append(writer, (kind, event.occurred_at.0, event.team, &event.subject.0, &data, event.request_id))
+    append(writer, (kind, event.occurred_at.0, event.team, &event.subject.0, data, event.request_id))
 }
 
-/// Appends an event, given as the values of its columns: type, time, team, subject, data, and request ID.
-pub(super) fn append(writer: &Writer, columns: impl rusqlite::Params) -> Result<()> {
+/// Appends an event, given as the values of its columns: type, time, team, subject, data, and request ID. Returns its
+/// row ID.
+pub(super) fn append(writer: &Writer, columns: impl rusqlite::Params) -> Result<EventRowId> {
     const SQL: &str = "INSERT INTO events (type, occurred_at, team, subject, data, request_id)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    writer.execute(SQL, columns)?;
-    Ok(())
+    Ok(EventRowId(writer.insert(SQL, columns)?))
 }
 
 /// An event that is stored.
@@ -62,19 +61,127 @@ pub struct Event {
     pub request_id: Option<String>,
 }
 
-/// Returns the first events after one, in their order.
-pub fn list_after(reader: &Reader, after: EventRowId, limit: usize) -> Result<Vec<Event>> {
-    const SQL: &str = "SELECT e.id, e.type, e.occurred_at, t.uuid, e.subject, e.data, e.request_id
-         FROM events e LEFT JOIN teams t ON t.id = e.team WHERE e.id > ?1 ORDER BY e.id LIMIT ?2";
-    reader.query_all(SQL, (after, limit as i64), |row| {
-        Ok(Event {
-            row_id: row.get(0)?,
-            event_type: row::string_enum(row, 1)?,
-            occurred_at: row::time(row, 2)?,
-            team: row.get(3)?,
-            subject: EventSubject(row.get(4)?),
-            data: row.get(5)?,
-            request_id: row.get(6)?,
-        })
+const COLUMNS: &str = "e.id, e.type, e.occurred_at, t.uuid, e.subject, e.data, e.request_id";
+
+fn read_event(row: &rusqlite::Row) -> rusqlite::Result<Event> {
+    Ok(Event {
+        row_id: row.get(0)?,
+        event_type: row::string_enum(row, 1)?,
+        occurred_at: row::time(row, 2)?,
+        team: row.get(3)?,
+        subject: EventSubject(row.get(4)?),
+        data: row.get(5)?,
+        request_id: row.get(6)?,
     })
 }
+
+/// Returns the first events after one, in their order.
+pub fn list_after(reader: &Reader, after: EventRowId, limit: usize) -> Result<Vec<Event>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM events e LEFT JOIN teams t ON t.id = e.team WHERE e.id > ?1 ORDER BY e.id LIMIT ?2"
+    );
+    reader.query_all(&sql, (after, limit as i64), read_event)
+}
+
+/// Which events a list contains.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventFilter {
+    /// Their types; empty for all.
+    pub types: Vec<EventType>,
+    /// The team whose view they are; `None` for all events.
+    pub team: Option<TeamRowId>,
+}
+
+/// How much of the outbox a page may read and contain.
+#[derive(Clone, Copy, Debug)]
+pub struct PageLimits {
+    /// Maximum number of events.
+    pub events: usize,
+    /// Number of bytes of data with which a page ends.
+    pub bytes: usize,
+    /// Maximum number of events that are compared with the filter.
+    pub scanned: u32,
+}
+
+/// Some of the events after a place in the outbox, in their order.
+#[derive(Clone, Debug)]
+pub struct EventPage {
+    /// The events that match the filter.
+    pub events: Vec<Event>,
+    /// The place that the page reaches: it contains all events up to there that match.
+    pub through: EventRowId,
+    /// Whether the outbox has events after that place.
+    pub has_more: bool,
+}
+
+/// The places between which the outbox has events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// The last event that was removed, even if its row still exists; 0 if none was.
+    pub removed: EventRowId,
+    /// The latest event that was committed. SQLite has one writer, and IDs are never used again, so no later commit
+    /// adds an event before this place.
+    pub newest: EventRowId,
+}
+
+/// Returns the places between which the outbox has events.
+pub fn find_bounds(reader: &Reader) -> Result<Bounds> {
+    const SQL: &str = "SELECT through, coalesce((SELECT max(id) FROM events), through) FROM trimmed_events";
+    reader.query_one(SQL, [], |row| Ok(Bounds { removed: row.get(0)?, newest: row.get(1)? }))
+}
+
+/// Returns a page of the events after a place, up to the newest one, that match a filter. It ends early, with fewer events, when it has
+/// read as much as the limits allow.
+pub fn list_page(
+    reader: &Reader,
+    filter: &EventFilter,
+    after: EventRowId,
+    newest: EventRowId,
+    limits: PageLimits,
+) -> Result<EventPage> {
+    let scanned_through = scan_end(reader, filter, after, limits.scanned)?.min(newest);
+    let team = if filter.team.is_some() { "e.team = ?3" } else { "?3 IS NULL" };
+    let types =
+        if filter.types.is_empty() { "?4 IS NULL" } else { "e.type IN (SELECT value FROM json_each(?4))" };
+    let sql = format!(
+        "SELECT {COLUMNS} FROM events e LEFT JOIN teams t ON t.id = e.team
+         WHERE e.id > ?1 AND e.id <= ?2 AND {team} AND {types} ORDER BY e.id LIMIT ?5"
+    );
+    let type_list = if filter.types.is_empty() { None } else { Some(row::to_json(&filter.types)?) };
+    let mut statement = reader.prepare(&sql)?;
+    let mut rows = statement.query((after, scanned_through, filter.team, type_list, limits.events as i64))?;
+    let (mut events, mut bytes) = (Vec::new(), 0);
+    while bytes < limits.bytes
+        && let Some(row) = rows.next()?
+    {
+        let event = read_event(row)?;
+        bytes += event.data.len();
+        events.push(event);
+    }
+    let is_full = events.len() >= limits.events || bytes >= limits.bytes;
+    let through = match events.last() {
+        Some(last) if is_full => last.row_id,
+        _ => scanned_through.max(after),
+    };
+    Ok(EventPage { events, through, has_more: through < newest })
+}
+
+/// Returns the place up to which a page compares events with the filter.
+fn scan_end(reader: &Reader, filter: &EventFilter, after: EventRowId, scanned: u32) -> Result<EventRowId> {
+    const OF_TEAM: &str = "SELECT id FROM events WHERE team = ?1 AND id > ?2 ORDER BY id LIMIT 1 OFFSET ?3";
+    match filter.team {
+        // IDs have no gaps.
+        None => Ok(EventRowId(after.0.saturating_add(scanned.into()))),
+        // An index has the events of a team, so each that is read matches.
+        Some(_) if filter.types.is_empty() => Ok(EventRowId(i64::MAX)),
+        Some(team) => {
+            let last = scanned.saturating_sub(1);
+            Ok(reader
+                .query_first(OF_TEAM, (team, after, last), |row| row.get(0))?
+                .unwrap_or(EventRowId(i64::MAX)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -31,8 +31,9 @@ pub struct PendingUpload {
     pub sha256: Option<String>,
 }
 
-fn read_grant(row: &rusqlite::Row) -> rusqlite::Result<(Grant, Option<PendingUpload>)> {
-    let grant = Grant {
+/// Reads a grant without its upload.
+pub(super) fn read_fields(row: &rusqlite::Row) -> rusqlite::Result<Grant> {
+    Ok(Grant {
         row_id: row.get("id")?,
         id: row.get("uuid")?,
         team: row.get("team")?,
@@ -45,7 +46,11 @@ fn read_grant(row: &rusqlite::Row) -> rusqlite::Result<(Grant, Option<PendingUpl
         revoked_at: row::optional_time(row, "revoked_at")?,
         consumed_at: row::optional_time(row, "consumed_at")?,
         expired_at: row::optional_time(row, "expired_at")?,
-    };
+    })
+}
+
+fn read_grant(row: &rusqlite::Row) -> rusqlite::Result<(Grant, Option<PendingUpload>)> {
+    let grant = read_fields(row)?;
     let Some(id) = row.get::<_, Option<Uuid>>("upload")? else { return Ok((grant, None)) };
     let upload = Upload {
         id,

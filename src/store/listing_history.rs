@@ -47,13 +47,16 @@ pub fn insert(writer: &Writer, listing: ListingRowId, event: &HistoryEvent) -> R
 pub fn list(reader: &Reader, listing: ListingRowId) -> Result<Vec<HistoryEvent>> {
     const SQL: &str = "SELECT event, actor, occurred_at, from_stage, to_stage FROM listing_history
          WHERE listing = ?1 ORDER BY occurred_at DESC, id DESC";
-    reader.query_all(SQL, [listing], |row| {
-        Ok(HistoryEvent {
-            event: row::string_enum(row, 0)?,
-            actor: row::string_enum(row, 1)?,
-            occurred_at: row::time(row, 2)?,
-            from: row::optional_string_enum(row, 3)?,
-            to: row::string_enum(row, 4)?,
-        })
+    reader.query_all(SQL, [listing], read_event)
+}
+
+/// Reads an event from a row that begins with its columns, in the order of the statement above.
+pub(super) fn read_event(row: &rusqlite::Row) -> rusqlite::Result<HistoryEvent> {
+    Ok(HistoryEvent {
+        event: row::string_enum(row, 0)?,
+        actor: row::string_enum(row, 1)?,
+        occurred_at: row::time(row, 2)?,
+        from: row::optional_string_enum(row, 3)?,
+        to: row::string_enum(row, 4)?,
     })
 }

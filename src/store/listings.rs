@@ -68,12 +68,18 @@ pub fn list_unarchived(reader: &Reader, team: TeamRowId) -> Result<Vec<ListingRo
     reader.query_all(&sql, [team], read_row)
 }
 
+/// The columns of a [`ListingRow`], of a table with the alias `l`.
+pub(super) const COLUMNS: &str =
+    "l.id, l.uuid, l.team, l.review_status, l.catalog_status, l.certified_at, l.featured, l.title, l.description,
+    l.price_cents, l.sample_price_cents, l.accepts_bids, l.exclusive";
+
 const SELECT_ROW: &str =
     "SELECT l.id, l.uuid, l.team, l.review_status, l.catalog_status, l.certified_at, l.featured, l.title,
          l.description, l.price_cents, l.sample_price_cents, l.accepts_bids, l.exclusive
      FROM listings l";
 
-fn read_row(row: &rusqlite::Row) -> rusqlite::Result<ListingRow> {
+/// Reads a listing from a row with the columns [`COLUMNS`].
+pub(super) fn read_row(row: &rusqlite::Row) -> rusqlite::Result<ListingRow> {
     Ok(ListingRow {
         row_id: row.get("id")?,
         id: row.get("uuid")?,
@@ -103,7 +109,7 @@ fn read_status(row: &rusqlite::Row) -> rusqlite::Result<ListingStatus> {
 }
 
 /// The editable fields of a listing, to insert or to update one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ListingFields<'a> {
     /// Title for people.
     pub title: &'a str,
@@ -129,20 +135,21 @@ pub struct ListingFields<'a> {
     pub is_exclusive: bool,
 }
 
-/// The stored fields of a listing that its vendor edits.
-#[derive(Clone, Debug)]
+/// The stored fields of a listing that its vendor edits: those of [`ListingFields`].
+#[derive(Clone, Debug, Default)]
+#[allow(missing_docs)] // `ListingFields` documents them.
 pub struct StoredListingFields {
-    title: String,
-    description: String,
-    domain_tags: Vec<String>,
-    tag_slugs: Vec<String>,
-    price: Option<Cents>,
-    sample_price: Option<Cents>,
-    accepts_bids: bool,
-    terms: String,
-    delivery: Option<(DeliveryMethod, u32)>,
-    available_from: Option<Timestamp>,
-    is_exclusive: bool,
+    pub title: String,
+    pub description: String,
+    pub domain_tags: Vec<String>,
+    pub tag_slugs: Vec<String>,
+    pub price: Option<Cents>,
+    pub sample_price: Option<Cents>,
+    pub accepts_bids: bool,
+    pub terms: String,
+    pub delivery: Option<(DeliveryMethod, u32)>,
+    pub available_from: Option<Timestamp>,
+    pub is_exclusive: bool,
 }
 
 impl StoredListingFields {
@@ -169,22 +176,25 @@ pub fn find_fields(reader: &Reader, row_id: ListingRowId) -> Result<StoredListin
     const SQL: &str = "SELECT title, description, domain_tags, tag_slugs, price_cents, sample_price_cents,
              accepts_bids, terms, delivery_method, delivery_days, available_from, exclusive
          FROM listings WHERE id = ?1";
-    reader.query_one(SQL, [row_id], |row| {
-        let method = row::optional_string_enum(row, 8)?;
-        let days: Option<u32> = row.get(9)?;
-        Ok(StoredListingFields {
-            title: row.get(0)?,
-            description: row.get(1)?,
-            domain_tags: row::json(row, 2)?,
-            tag_slugs: row::json(row, 3)?,
-            price: row::optional_cents(row, 4)?,
-            sample_price: row::optional_cents(row, 5)?,
-            accepts_bids: row.get(6)?,
-            terms: row.get(7)?,
-            delivery: method.zip(days),
-            available_from: row::optional_time(row, 10)?,
-            is_exclusive: row.get(11)?,
-        })
+    reader.query_one(SQL, [row_id], read_fields)
+}
+
+/// Reads the fields of a listing that its vendor edits, by the names of their columns.
+pub(super) fn read_fields(row: &rusqlite::Row) -> rusqlite::Result<StoredListingFields> {
+    let method = row::optional_string_enum(row, "delivery_method")?;
+    let days: Option<u32> = row.get("delivery_days")?;
+    Ok(StoredListingFields {
+        title: row.get("title")?,
+        description: row.get("description")?,
+        domain_tags: row::json(row, "domain_tags")?,
+        tag_slugs: row::json(row, "tag_slugs")?,
+        price: row::optional_cents(row, "price_cents")?,
+        sample_price: row::optional_cents(row, "sample_price_cents")?,
+        accepts_bids: row.get("accepts_bids")?,
+        terms: row.get("terms")?,
+        delivery: method.zip(days),
+        available_from: row::optional_time(row, "available_from")?,
+        is_exclusive: row.get("exclusive")?,
     })
 }
 
@@ -295,6 +305,13 @@ pub fn set_featured(writer: &Writer, row_id: ListingRowId, place: Option<u32>, a
         writer.execute("UPDATE listings SET featured = ?2 WHERE id = ?1", (row_id, place))?;
         Ok(())
     })
+}
+
+/// Stores what the platform told the vendor when it decided, or deletes it.
+pub fn set_review_feedback(writer: &Writer, row_id: ListingRowId, feedback: Option<&str>) -> Result<()> {
+    const SQL: &str = "UPDATE listings SET review_feedback = ?2 WHERE id = ?1 AND review_feedback IS NOT ?2";
+    writer.execute(SQL, (row_id, feedback))?;
+    Ok(())
 }
 
 /// Returns the ID of the listing with a featured place.

@@ -3,6 +3,7 @@
 //! SQLite runs in WAL mode, with a pool of read-only connections and one write connection. Functions take a
 //! [`Reader`] or a [`Writer`], so a write in a read transaction does not compile.
 
+pub mod adjustments;
 mod asset_rows;
 pub mod assets;
 pub mod audit;
@@ -16,6 +17,7 @@ pub mod due_steps;
 pub mod earnings;
 pub mod earnings_holds;
 pub mod estimations;
+pub mod event_retention;
 pub mod events;
 pub mod exclusive_sales;
 pub mod fixture_references;
@@ -66,6 +68,9 @@ pub mod uploads;
 pub mod usage;
 pub mod verify;
 pub mod wallet;
+pub mod webhook_attempts;
+pub mod webhook_deliveries;
+pub mod webhooks;
 pub mod withdrawals;
 
 use std::{

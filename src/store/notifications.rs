@@ -163,31 +163,52 @@ pub struct Notification {
     pub created_at: Timestamp,
 }
 
+/// The columns that [`read_notification`] reads from [`TABLES`].
+pub(super) const COLUMNS: &str = "n.uuid, n.type, n.title, n.message, n.is_read, n.link, n.created_at,
+    o.uuid AS opportunity, p.uuid AS project_opportunity, b.uuid AS project_bid, k.uuid AS task";
+
+/// The tables of [`COLUMNS`].
+pub(super) const TABLES: &str = "notifications n
+    LEFT JOIN opportunities o ON o.id = n.opportunity
+    LEFT JOIN opportunities p ON p.id = n.project_opportunity
+    LEFT JOIN project_bids b ON b.id = n.project_bid
+    LEFT JOIN tasks k ON k.id = n.task";
+
+/// Reads a notification from a row, by the names of its columns.
+pub(super) fn read_notification(row: &rusqlite::Row) -> rusqlite::Result<Notification> {
+    Ok(Notification {
+        id: row.get("uuid")?,
+        kind: row::string_enum(row, "type")?,
+        title: row.get("title")?,
+        message: row.get("message")?,
+        is_read: row.get("is_read")?,
+        link: row.get("link")?,
+        opportunity: row.get("opportunity")?,
+        project_opportunity: row.get("project_opportunity")?,
+        project_bid: row.get("project_bid")?,
+        task: row.get("task")?,
+        created_at: row::time(row, "created_at")?,
+    })
+}
+
 /// Returns a team's newest notifications, newest first.
 pub fn list_newest(reader: &Reader, team: TeamRowId, limit: usize) -> Result<Vec<Notification>> {
-    const SQL: &str = "SELECT n.uuid, n.type, n.title, n.message, n.is_read, n.link, n.created_at,
-             o.uuid AS opportunity, p.uuid AS project_opportunity, b.uuid AS project_bid, k.uuid AS task
-         FROM notifications n
-         LEFT JOIN opportunities o ON o.id = n.opportunity
-         LEFT JOIN opportunities p ON p.id = n.project_opportunity
-         LEFT JOIN project_bids b ON b.id = n.project_bid
-         LEFT JOIN tasks k ON k.id = n.task
-         WHERE n.team = ?1 ORDER BY n.created_at DESC, n.id DESC LIMIT ?2";
-    reader.query_all(SQL, (team, limit as i64), |row| {
-        Ok(Notification {
-            id: row.get("uuid")?,
-            kind: row::string_enum(row, "type")?,
-            title: row.get("title")?,
-            message: row.get("message")?,
-            is_read: row.get("is_read")?,
-            link: row.get("link")?,
-            opportunity: row.get("opportunity")?,
-            project_opportunity: row.get("project_opportunity")?,
-            project_bid: row.get("project_bid")?,
-            task: row.get("task")?,
-            created_at: row::time(row, "created_at")?,
-        })
-    })
+    let sql = format!(
+        "SELECT {COLUMNS} FROM {TABLES} WHERE n.team = ?1 ORDER BY n.created_at DESC, n.id DESC LIMIT ?2"
+    );
+    reader.query_all(&sql, (team, limit as i64), read_notification)
+}
+
+/// Returns the team of a notification, and its type.
+pub fn find_team(reader: &Reader, id: Uuid) -> Result<Option<(TeamRowId, NotificationType)>> {
+    const SQL: &str = "SELECT team, type FROM notifications WHERE uuid = ?1";
+    reader.query_first(SQL, [id], |row| Ok((row.get(0)?, row::string_enum(row, 1)?)))
+}
+
+/// Marks a notification as read. Returns whether it was unread.
+pub fn mark_read(writer: &Writer, id: Uuid) -> Result<bool> {
+    const SQL: &str = "UPDATE notifications SET is_read = 1 WHERE uuid = ?1 AND NOT is_read";
+    Ok(writer.execute(SQL, [id])? == 1)
 }
 
 /// Returns the number of a team's unread notifications.

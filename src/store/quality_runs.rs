@@ -17,7 +17,8 @@ use crate::{
     string_enum::StringEnum,
 };
 
-const COLUMNS: &str =
+/// The columns of a run, of a table with the alias `r`.
+pub(super) const COLUMNS: &str =
     "r.id, r.uuid, r.run_number, r.status, r.triggered_by, r.review_feedback, r.error, r.charge_cents,
     r.started_at, r.completed_at, r.listing, r.asset, r.assets";
 
@@ -120,7 +121,8 @@ pub fn find_latest_of_listing(reader: &Reader, listing: ListingRowId) -> Result<
     reader.query_first(SQL, [listing], read_run)
 }
 
-fn read_run(row: &rusqlite::Row) -> rusqlite::Result<RunRow> {
+/// Reads a run from a row with the columns [`COLUMNS`].
+pub(super) fn read_run(row: &rusqlite::Row) -> rusqlite::Result<RunRow> {
     Ok(RunRow {
         row_id: row.get("id")?,
         id: row.get("uuid")?,
@@ -174,6 +176,12 @@ pub fn find_unfinished(reader: &Reader, row_id: QualityRunRowId) -> Result<Optio
     let sql =
         format!("SELECT {COLUMNS} FROM quality_runs r WHERE r.id = ?1 AND r.status IN ('queued', 'running')");
     reader.query_first(&sql, [row_id], read_unfinished_run)
+}
+
+/// Returns the state of a run.
+pub fn find_status(reader: &Reader, row_id: QualityRunRowId) -> Result<RunStatus> {
+    const SQL: &str = "SELECT status FROM quality_runs WHERE id = ?1";
+    reader.query_one(SQL, [row_id], |row| row::string_enum(row, 0))
 }
 
 /// Returns the unfinished runs of a subject.

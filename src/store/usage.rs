@@ -27,9 +27,11 @@ fn find_of_team(reader: &Reader, team: TeamRowId) -> Result<Usage> {
 fn find_of_operator(reader: &Reader, key: KeyRowId) -> Result<Usage> {
     const SQL: &str =
         "SELECT idempotency_keys, idempotency_bytes FROM operator_usage WHERE operator_key = ?1";
-    reader.query_one(SQL, [key], |row| {
+    let found = reader.query_first(SQL, [key], |row| {
         Ok(Usage { idempotency_keys: row.get(0)?, idempotency_bytes: row.get(1)?, ..Usage::default() })
-    })
+    })?;
+    // A command on the data directory has no key.
+    Ok(found.unwrap_or_default())
 }
 
 /// Returns what a principal uses.

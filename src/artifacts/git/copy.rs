@@ -15,12 +15,12 @@ use super::{
     Limits, SNAPSHOT_REF,
     http_transport::{HostError, TransferState},
     index_pack::{IndexedPack, invalid_repository, move_pack, open_options},
-    public_addresses::has_private_ip_host,
     receive_pack::{self, ReceivedPack, RemoteRepository},
 };
 use crate::{
     artifacts::{ReadError, Rejection},
     error::ErrorChain,
+    http_client::has_private_ip_host,
 };
 
 /// Name of the received pack in the directory of the copy, until it is indexed.

@@ -19,8 +19,10 @@ use reqwest::{
     header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue},
 };
 
-use super::public_addresses::{NoPublicAddress, PublicResolver};
-use crate::{error, http_client};
+use crate::{
+    error,
+    http_client::{self, NoPublicAddress, PublicResolver},
+};
 
 /// Maximum time to connect to a host. A host that accepts no connection within it is missing.
 const MAX_CONNECT_TIME: Duration = Duration::from_secs(10);

@@ -6,7 +6,6 @@ mod files;
 mod history;
 mod http_transport;
 mod index_pack;
-mod public_addresses;
 mod receive_pack;
 
 use std::{fmt, path::Path};
@@ -15,7 +14,6 @@ pub use copy::{CopyResult, PackToIndex, copy_repository};
 pub use files::visit_files;
 pub use history::{History, read_history};
 pub use index_pack::{IndexedPack, index_pack};
-pub use public_addresses::{PublicResolver, has_private_ip_host, is_public};
 pub use receive_pack::RemoteRepository;
 
 use serde::{Deserialize, Serialize};

@@ -7,8 +7,10 @@ mod estimations;
 mod grants;
 mod keys;
 mod listings;
+mod notifications;
 mod offers;
 mod opportunities;
+mod outbox;
 mod project_bids;
 mod purchases;
 mod quality;
@@ -16,14 +18,15 @@ mod tasksets;
 mod taxonomy;
 mod teams;
 mod wallet;
+mod webhooks;
 
 use serde::Serialize;
 use uuid::Uuid;
 
 pub use self::{
-    assets::*, bulk::MAX_LISTED_IDS, estimations::*, grants::*, keys::*, listings::*, offers::*,
-    opportunities::*, project_bids::*, purchases::*, quality::*, tasksets::*, taxonomy::*, teams::*,
-    wallet::*,
+    assets::*, bulk::MAX_LISTED_IDS, estimations::*, grants::*, keys::*, listings::*, notifications::*,
+    offers::*, opportunities::*, outbox::*, project_bids::*, purchases::*, quality::*, tasksets::*,
+    taxonomy::*, teams::*, wallet::*, webhooks::*,
 };
 pub use super::row_ids::EventRowId;
 use crate::string_enum::{StringEnum, string_enum};
@@ -205,6 +208,8 @@ events! {
     EstimationCompleted = "estimation.completed" (EstimationData),
     /// The source of an estimation could not be read.
     EstimationFailed = "estimation.failed" (EstimationData),
+    /// A team has read a notification.
+    NotificationRead = "notification.read" (NotificationData),
     /// Vendors can create assets of a kind again.
     AssetTypeEnabled = "asset_type.enabled" (AssetTypeData),
     /// Vendors can no longer create assets of a kind.
@@ -273,6 +278,18 @@ events! {
     UploadGrantExpired = "upload_grant.expired" (UploadGrantData),
     /// An upload grant was revoked.
     UploadGrantRevoked = "upload_grant.revoked" (UploadGrantData),
+    /// The oldest events were removed, because they are older than events are kept.
+    OutboxTrimmed = "outbox.trimmed" (OutboxTrimmedData),
+    /// A webhook was created.
+    WebhookCreated = "webhook.created" (WebhookData),
+    /// The URL, the description, or the event types of a webhook changed, or it was enabled again.
+    WebhookUpdated = "webhook.updated" (WebhookData),
+    /// The secret of a webhook was replaced.
+    WebhookRotated = "webhook.rotated" (WebhookRotatedData),
+    /// A webhook was disabled: by request, by its responses, or with its team.
+    WebhookDisabled = "webhook.disabled" (WebhookDisabledData),
+    /// A webhook was deleted.
+    WebhookDeleted = "webhook.deleted" (WebhookData),
 }
 
 /// The record that an event is about: its ID, or the slug of an entry of the taxonomy.

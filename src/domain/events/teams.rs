@@ -70,4 +70,6 @@ pub struct TeamClosedData {
     pub revoked_keys: u64,
     /// Number of its upload grants that were revoked.
     pub revoked_grants: u64,
+    /// Number of webhooks that were disabled.
+    pub disabled_webhooks: u64,
 }

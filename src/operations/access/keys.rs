@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use crate::{
     domain::{
+        keys::KeyStatus,
         principals::{KeyOwner, KeyScope, OperatorKey, Principal},
         row_ids::KeyRowId,
         teams::Team,
     },
     error::{Error, Result},
     market::{Market, Reader, Requester},
+    store,
 };
 
 /// Proof of a valid API key of any kind.
@@ -52,6 +54,13 @@ impl Authenticated {
         };
         let requester = requester.into_principal(key.owner.principal());
         Ok(Authenticated { owner: key.owner.clone(), requester })
+    }
+
+    /// Returns the proof for a request of a command on the data directory, which acts as an operator without a key. Code
+    /// that serves requests of others must not call it, which a test of the layers checks.
+    pub fn of_local_command(request_id: &str) -> Authenticated {
+        let owner = KeyOwner::Operator(OperatorKey::LOCAL_COMMAND);
+        Authenticated { owner, requester: Requester::process().with_request_id(request_id) }
     }
 
     /// Returns who the key acts for.
@@ -105,6 +114,18 @@ impl Operator {
     /// Returns the principal: the operator key.
     pub const fn principal(&self) -> Principal {
         Principal::Operator(self.key.row_id)
+    }
+
+    /// Checks that the key has neither expired nor been revoked since it was authenticated, for work that takes
+    /// longer than a request. It does not count as a use of the key.
+    pub fn check_still_valid(&self, reader: &Reader) -> Result<()> {
+        let key = store::keys::find_by_row_id(reader.rows, self.key.row_id)?;
+        match key {
+            Some(key) if matches!(key.status(reader.now), KeyStatus::Active | KeyStatus::Rotated) => Ok(()),
+            _ => Err(Error::Unauthorized(
+                "This API key was revoked or has expired. Use another operator key.".to_owned(),
+            )),
+        }
     }
 
     /// Returns the requester of the operator's reads and writes.

@@ -15,7 +15,7 @@ mod write_rate;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use poem::{Endpoint, Response};
+use poem::{Endpoint, EndpointExt, Response};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore, watch},
@@ -25,6 +25,7 @@ use self::{
     http::{ConnectionLimits, Ends},
     table::{ConnectionTable, TableLimits},
 };
+use super::held_requests::ServerStop;
 use crate::config::ServerSettings;
 
 /// Delay before the next `accept` after one has failed.
@@ -43,7 +44,9 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let connected = Arc::new(connected);
-    let (app, limits) = (Arc::new(app), Arc::new(ConnectionLimits::new(settings)));
+    let (held_stop, held_stopped) = watch::channel(false);
+    let app = Arc::new(app.data(ServerStop::new(held_stopped)));
+    let limits = Arc::new(ConnectionLimits::new(settings));
     let drain = Duration::from_secs(settings.drain_seconds);
     let listener = TcpListener::from_std(listener)?;
     let local = listener.local_addr()?;
@@ -72,6 +75,7 @@ pub async fn serve(
         });
     }
     drop((listener, stopped));
+    let _ = held_stop.send(true);
     let _ = stopping.send(());
     // Every connection holds a receiver until it ends.
     if tokio::time::timeout(drain, stopping.closed()).await.is_err() {

@@ -36,9 +36,10 @@ enum AppliesTo {
     Authenticated,
     WithBody,
     UploadGrant,
+    EventCursor,
 }
 
-const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 12] = [
+const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 13] = [
     (
         AppliesTo::All,
         ErrorResponse {
@@ -112,6 +113,20 @@ const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 12] = [
         },
     ),
     (
+        AppliesTo::EventCursor,
+        ErrorResponse {
+            name: "CursorExpired",
+            status: "410",
+            description: "Events after the cursor were removed.",
+            example: || {
+                let message = "Events up to evt_0000000000000042 were removed, since events are kept for 90 days. \
+                               Begin without a cursor, with the oldest event that is kept; the event \
+                               `outbox.trimmed` says what was removed.";
+                Error::Gone(GoneCode::CursorExpired, message.to_owned())
+            },
+        },
+    ),
+    (
         AppliesTo::WithBody,
         ErrorResponse {
             name: "PayloadTooLarge",
@@ -165,6 +180,9 @@ const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 12] = [
         },
     ),
 ];
+
+/// The error codes that only operators get.
+const CODES_FOR_OPERATORS: [Code; 2] = [Code::OperatorRequired, Code::CursorExpired];
 
 /// The error responses that APIs with operator keys have instead of those with the same name.
 const FOR_OPERATORS: [ErrorResponse; 5] = [
@@ -245,6 +263,7 @@ pub fn add_responses(operation: &mut Map<String, Value>) {
         AppliesTo::Authenticated => operation.contains_key("security"),
         AppliesTo::WithBody => operation.contains_key("requestBody"),
         AppliesTo::UploadGrant => takes_upload_grant(operation),
+        AppliesTo::EventCursor => takes_event_cursor(operation),
     };
     let error_responses: Vec<&ErrorResponse> = ERROR_RESPONSES
         .iter()
@@ -272,11 +291,18 @@ fn takes_upload_grant(operation: &Map<String, Value>) -> bool {
     id.is_some_and(|id| ["plan_upload", "get_upload_parts", "complete_upload"].contains(&id))
 }
 
+/// Whether an operation continues after an event.
+fn takes_event_cursor(operation: &Map<String, Value>) -> bool {
+    let parameters = operation.get("parameters").and_then(Value::as_array).into_iter().flatten();
+    parameters.into_iter().any(|parameter| parameter["name"] == "Last-Event-ID")
+}
+
 /// Adds the components that [`add_responses`] refers to.
 pub fn add_components(document: &mut Value, keys: PrincipalKind) {
     let has_body =
         document_operations::operations(document).any(|operation| operation.contains_key("requestBody"));
     let has_grants = document_operations::operations(document).any(|operation| takes_upload_grant(operation));
+    let has_events = document_operations::operations(document).any(|operation| takes_event_cursor(operation));
     let components = &mut document["components"];
     let mut registry = Registry::new();
     ErrorBody::register(&mut registry);
@@ -287,7 +313,7 @@ pub fn add_components(document: &mut Value, keys: PrincipalKind) {
     if keys != PrincipalKind::Operator
         && let Some(codes) = components["schemas"][Code::NAME]["enum"].as_array_mut()
     {
-        codes.retain(|code| *code != Code::OperatorRequired.as_str());
+        codes.retain(|code| CODES_FOR_OPERATORS.iter().all(|other| *code != other.as_str()));
     }
     components["schemas"]["ValidationProblem"]["properties"]["loc"]["items"] =
         json!({"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 0}]});
@@ -297,6 +323,7 @@ pub fn add_components(document: &mut Value, keys: PrincipalKind) {
     let is_used = |applies_to: AppliesTo| match applies_to {
         AppliesTo::WithBody => has_body,
         AppliesTo::UploadGrant => has_grants,
+        AppliesTo::EventCursor => has_events,
         AppliesTo::All | AppliesTo::Authenticated => true,
     };
     for (_, response) in ERROR_RESPONSES.iter().filter(|(applies_to, _)| is_used(*applies_to)) {

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 
 use crate::{
-    clock::fixture_record_id,
+    clock::{fixture_record_id, stopped_record_id},
     domain::principals::PrincipalKind,
     rest::route::{DeclaredRoute, RouteAttributes, Target},
 };
@@ -50,25 +50,30 @@ pub fn example_parameter(attributes: &RouteAttributes, name: &str) -> Option<Val
 /// Returns the example ID of a path parameter: of a listing in the catalog, and of records of the demo's
 /// vendor and buyer.
 fn example_id(target: Target, name: &str) -> Option<String> {
-    if let Target::RecordOf(collection) = target {
-        return example_key_of_record(collection).map(|key| match collection {
-            "asset_types" | "domains" | "content_tags" | "inventory_tags" => key.to_owned(),
-            _ => fixture_record_id(collection, key).to_string(),
-        });
-    }
-    if let Target::TaskPart(collection) = target {
-        let key = match collection {
-            "tasks" => "boreal-triage-notes/chest-pain",
-            "task_versions" => "boreal-triage-notes/chest-pain/1",
-            _ => "boreal-triage-notes/chest-pain/1/1",
-        };
-        return Some(fixture_record_id(collection, key).to_string());
-    }
-    if let Target::Absent(id) = target {
-        return Some(id.to_owned());
+    match target {
+        Target::RecordOf(collection) => {
+            return example_key_of_record(collection).map(|key| match collection {
+                "asset_types" | "domains" | "content_tags" | "inventory_tags" => key.to_owned(),
+                _ => fixture_record_id(collection, key).to_string(),
+            });
+        }
+        Target::TaskPart(collection) => {
+            let key = match collection {
+                "tasks" => "boreal-triage-notes/chest-pain",
+                "task_versions" => "boreal-triage-notes/chest-pain/1",
+                _ => "boreal-triage-notes/chest-pain/1/1",
+            };
+            return Some(fixture_record_id(collection, key).to_string());
+        }
+        Target::Absent(id) => return Some(id.to_owned()),
+        Target::Record(collection, key) => return Some(fixture_record_id(collection, key).to_string()),
+        Target::Created(collection) => return Some(stopped_record_id(collection, 0).to_string()),
+        _ => {}
     }
     let id = match (name, target) {
         (_, Target::None) => return None,
+        (_, Target::LedgerEntryOf("adjustment")) => "75ecf810-ae0b-55d5-8a29-22a307e48b4c",
+        (_, Target::LedgerEntryOf(_)) => "372536b2-c33f-5140-b8a9-a30ec6e8b4a1",
         ("listing_id", _) => "34f2c447-0d0a-5b97-aa77-8245b1d085a3",
         ("taskset_id", Target::CatalogTaskset) => "37015791-0563-5418-ad9d-8ea4f26f8602",
         ("group_id", _) => "594e74df-b05c-5021-8f58-73f7d8c20e9a",
@@ -91,6 +96,16 @@ fn example_key_of_record(collection: &str) -> Option<&'static str> {
         "teams" => "lumen-codeworks",
         "keys" => "demo-vendor",
         "operator_keys" => "demo-operator",
+        "listings" => "lumen-issues",
+        "assets" => "lumen-tide-tables",
+        "quality_runs" => "qr-lumen-issues-1",
+        "offers" => "of-orchard-git-3",
+        "purchases" => "pu-meridian-task-picks-1",
+        "ledger_entries" => "payout-fathom-1",
+        "credit_purchases" => "card-copperline-1",
+        "withdrawals" => "payout-meridian-1",
+        "notifications" => "note-lumen-01",
+        "estimations" => "est-lumen-ledger-core",
         "opportunities" => "aurora-cobol-estates",
         "project_opportunities" => "aurora-p-terminal",
         "project_bids" => "bid-redline-quillstone",
@@ -99,6 +114,8 @@ fn example_key_of_record(collection: &str) -> Option<&'static str> {
         "domains" => "software-engineering",
         "content_tags" => "brochures",
         "inventory_tags" => "permissive-license",
+        "webhooks" => "demo-vendor",
+        "webhook_deliveries" => "demo-vendor-sale",
         _ => return None,
     })
 }

@@ -7,6 +7,7 @@
 
 mod document_operations;
 mod error_responses;
+mod event_schemas;
 pub mod examples;
 mod links;
 mod parameters;
@@ -45,6 +46,7 @@ pub fn generate_document(api: &Api, base_url: &str) -> Value {
     remove_unused_tags(&mut document);
     error_responses::add_components(&mut document, api.keys);
     describe_keys(&mut document, api.keys);
+    event_schemas::add_data_of_types(&mut document);
     schemas::complete_schemas(&mut document);
     document
 }

@@ -11,7 +11,7 @@ use crate::{
         idempotent::MAX_KEY_LENGTH,
         resolved_schemas::integer_range,
         route::{DeclaredRoute, Repeatability},
-        schema_marks::{IDEMPOTENCY_MARK, IF_MATCH_MARK, PARAMS_MARK, ROUTE_MARK},
+        schema_marks::{IDEMPOTENCY_MARK, IF_MATCH_MARK, LAST_EVENT_ID_MARK, PARAMS_MARK, ROUTE_MARK},
     },
 };
 
@@ -26,6 +26,7 @@ pub fn expand_structs(operation: &mut Map<String, Value>, schemas: &Value, attri
         match parameter["schema"]["title"].as_str() {
             Some(ROUTE_MARK | IDEMPOTENCY_MARK) => {}
             Some(IF_MATCH_MARK) => parameters.push(if_match()),
+            Some(LAST_EVENT_ID_MARK) => parameters.push(last_event_id()),
             Some(PARAMS_MARK) => parameters.extend(expand_struct(&parameter["schema"], schemas)),
             _ => {
                 if let Some(parameter) = parameter.as_object_mut() {
@@ -76,6 +77,18 @@ fn if_match() -> Value {
         "required": false,
         "description": "The `ETag` of the record as the caller read it. If the record has changed since, the \
                         response is 412 and nothing is changed.",
+        "schema": {"type": "string"},
+    })
+}
+
+/// Returns the parameter for the `Last-Event-ID` header.
+fn last_event_id() -> Value {
+    json!({
+        "name": "Last-Event-ID",
+        "in": "header",
+        "required": false,
+        "description": "For a stream: the ID of the last event that the client has. The stream continues after it, \
+                        whatever `cursor` says. Browsers send it when they connect again.",
         "schema": {"type": "string"},
     })
 }

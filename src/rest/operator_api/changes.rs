@@ -45,9 +45,25 @@ where
     R: Route<Access = ActingOperator>,
     T: Resource,
 {
+    post_with(call, idempotent, move |writer, platform| {
+        let id = work(writer, platform)?;
+        T::find(&writer.check_context(), platform, &id)
+    })
+    .await
+}
+
+/// Like [`post`], for a response that cannot be requested again. `work` returns the response.
+pub async fn post_with<R, T, const STATUS: u16>(
+    call: Call<R>,
+    idempotent: Idempotent,
+    work: impl FnOnce(&mut Writer, Platform) -> Result<T> + Send + 'static,
+) -> JsonResult<T, STATUS>
+where
+    R: Route<Access = ActingOperator>,
+    T: Subject,
+{
     let work = move |writer: &mut Writer, operator: &ActingOperator| {
-        let id = work(writer, operator.platform())?;
-        let changed = T::find(&writer.check_context(), operator.platform(), &id)?;
+        let changed = work(writer, operator.platform())?;
         audit(writer, operator, R::ATTRIBUTES.operation, &changed)?;
         Ok(changed)
     };

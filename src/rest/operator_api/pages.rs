@@ -11,7 +11,10 @@ use super::resources::Resource;
 use crate::{
     error::{Error, Result},
     market::Reader,
-    operations::{access::Operator, records},
+    operations::{
+        access::{Operator, Platform},
+        records,
+    },
     rest::{
         json::{Json, JsonResult},
         route::{Call, Route},
@@ -91,9 +94,43 @@ where
     T: Resource,
     P: From<Items<T>> + Serialize,
 {
+    list_checked::<R, T, P>(call, page, filters, filter, |_, _| Ok(())).await
+}
+
+/// Like [`list`], for what belongs to a record. Fails if there is no record with this ID.
+pub async fn list_of<R, O, T, P>(
+    call: Call<R>,
+    owner: O::Id,
+    page: PageParams,
+    filters: &impl Serialize,
+    filter: <T::Record as Record>::Filter,
+) -> JsonResult<P>
+where
+    R: Route<Access = Operator>,
+    O: Record,
+    T: Resource,
+    P: From<Items<T>> + Serialize,
+{
+    let check = move |reader: &Reader, platform| records::find::<O>(reader.rows, platform, &owner).map(drop);
+    list_checked::<R, T, P>(call, page, filters, filter, check).await
+}
+
+async fn list_checked<R, T, P>(
+    call: Call<R>,
+    page: PageParams,
+    filters: &impl Serialize,
+    filter: <T::Record as Record>::Filter,
+    check: impl FnOnce(&Reader, Platform) -> Result<()> + Send + 'static,
+) -> JsonResult<P>
+where
+    R: Route<Access = Operator>,
+    T: Resource,
+    P: From<Items<T>> + Serialize,
+{
     let platform = call.access.platform();
     let list = CursorScope::new(R::ATTRIBUTES.operation, filters)?;
     Json::read(&call.served, call.access.requester(), move |reader| {
+        check(reader, platform)?;
         let rows = records::page::<T::Record>(reader.rows, platform, &filter, list.request(reader, &page)?)?;
         let RowPage { rows, next, total } = rows;
         let context = reader.check_context();

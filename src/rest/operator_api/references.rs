@@ -1,12 +1,20 @@
 //! What bodies refer to: an ID in a body that nothing has is a problem of the body, not an absent resource.
 
+use std::collections::BTreeSet;
+
 use uuid::Uuid;
 
 use crate::{
-    domain::teams::Team,
-    error::{Error, Problem, Result},
-    operations::access::{Buyer, Platform},
-    store::{self, Reader},
+    domain::{
+        listings::CatalogStatus,
+        teams::{Team, TeamRowId},
+    },
+    error::{Error, LocSegment, Problem, Result},
+    operations::{
+        access::{Buyer, Member, Platform},
+        exclusivity,
+    },
+    store::{self, Reader, groups::Group, listings::ListingRow},
 };
 
 /// Returns the team that a field of a body identifies.
@@ -14,10 +22,75 @@ pub fn team(rows: &Reader, field: &str, id: Uuid) -> Result<Team> {
     store::teams::find(rows, id)?.ok_or_else(|| unknown(field, "team"))
 }
 
+/// Returns the listing that a field of a body identifies.
+pub fn listing(rows: &Reader, field: &str, id: Uuid) -> Result<ListingRow> {
+    store::listings::find(rows, id)?.ok_or_else(|| unknown(field, "listing"))
+}
+
+/// Returns the group of a team that a field of a body identifies.
+pub fn group(rows: &Reader, team: TeamRowId, field: &str, id: Uuid) -> Result<Group> {
+    let found = store::groups::find_all(rows, team, &BTreeSet::from([id]))?.pop();
+    found.ok_or_else(|| unknown(field, "group of the team"))
+}
+
+/// Returns the distinct slugs of a list in a body. Fails with every slug that does not exist.
+pub fn slugs(
+    rows: &Reader,
+    field: &str,
+    slugs: Vec<String>,
+    exists: impl Fn(&Reader, &str) -> Result<bool>,
+) -> Result<Vec<String>> {
+    let (mut distinct, mut problems) = (Vec::with_capacity(slugs.len()), Vec::new());
+    for (index, slug) in slugs.into_iter().enumerate() {
+        if distinct.contains(&slug) {
+            continue;
+        }
+        if !exists(rows, &slug)? {
+            let message = format!("Nothing has the slug {slug:?}. The taxonomy lists the slugs.");
+            let mut problem = Problem::body(&[field], "unknown_slug", message);
+            problem.loc.push(LocSegment::Index(index));
+            problems.push(problem);
+        }
+        distinct.push(slug);
+    }
+    if problems.is_empty() { Ok(distinct) } else { Err(Error::Invalid(problems)) }
+}
+
+/// Returns the listing that a field of a body identifies. Fails if it is not in the catalog, or no longer available
+/// because of an exclusive sale.
+pub fn listing_on_sale(rows: &Reader, field: &str, id: Uuid) -> Result<ListingRow> {
+    let listing = listing(rows, field, id)?;
+    if listing.status.catalog == CatalogStatus::Published {
+        return Ok(listing);
+    }
+    exclusivity::check_not_sold(rows, &listing)?;
+    let message = "The listing is not in the catalog, so nobody can buy it or bid on it. Publish it first.";
+    Err(Error::Conflict(message.to_owned()))
+}
+
+/// Returns what two fields identify, or the problems of both.
+pub fn both<A, B>(first: Result<A>, second: Result<B>) -> Result<(A, B)> {
+    match (first, second) {
+        (Err(Error::Invalid(mut problems)), Err(Error::Invalid(more))) => {
+            problems.extend(more);
+            Err(Error::Invalid(problems))
+        }
+        // A problem of the body is reported before the state of what it refers to.
+        (Err(error @ Error::Invalid(_)), _) | (_, Err(error @ Error::Invalid(_))) => Err(error),
+        (first, second) => Ok((first?, second?)),
+    }
+}
+
 /// Returns the proof to act in the name of a buyer.
 pub fn buyer(platform: Platform, team: Team) -> Result<Buyer> {
     let id = team.id;
     platform.buyer(team).map_err(|error| of_team(id, error))
+}
+
+/// Returns the proof to act in the name of a member.
+pub fn member(platform: Platform, team: Team) -> Result<Member> {
+    let id = team.id;
+    platform.member(team).map_err(|error| of_team(id, error))
 }
 
 /// Converts the error that a team lacks something. It is a state of the team, and the operator can change it; the

@@ -100,8 +100,7 @@ pub const fn post(
     actor: Actor,
     events: &'static [EventType],
 ) -> RouteAttributes {
-    RouteAttributes::post(operation, Budget::Other, None, Contract::new(Target::RecordOf(collection)))
-        .with_effect(actor, events)
+    post_to(operation, Target::RecordOf(collection), None, actor, events)
 }
 
 /// The attributes of a POST operation with a body on a record of a collection of the demo market.
@@ -112,13 +111,7 @@ pub const fn post_body(
     actor: Actor,
     events: &'static [EventType],
 ) -> RouteAttributes {
-    RouteAttributes::post(
-        operation,
-        Budget::Other,
-        Some(example),
-        Contract::new(Target::RecordOf(collection)),
-    )
-    .with_effect(actor, events)
+    post_to(operation, Target::RecordOf(collection), Some(example), actor, events)
 }
 
 /// The attributes of a change of the fields of a record of a collection of the demo market.

@@ -197,6 +197,7 @@ routes! {
             EventType::ListingArchived,
             EventType::KeyRevoked,
             EventType::UploadGrantRevoked,
+            EventType::WebhookDisabled,
         ],
     );
 }
@@ -295,7 +296,7 @@ impl TeamsApi {
     /// Close a team
     ///
     /// Closes a team for good: ends its pending purchases, its offers, bids, and opportunities, archives its listings,
-    /// and revokes its keys and grants. Its earnings stay payable. A team that owes a delivery cannot be closed.
+    /// revokes its keys and grants, and disables its webhooks. Its earnings stay payable. A team that owes a delivery cannot be closed.
     #[oai(path = "/teams/:team_id/close", method = "post", operation_id = "close_team")]
     async fn close(
         &self,

@@ -45,6 +45,12 @@ pub enum Target {
     UploadGrant,
     /// A record of this collection of the demo market, of any team.
     RecordOf(&'static str),
+    /// The record of a collection of the demo market that has this key.
+    Record(&'static str, &'static str),
+    /// A record of a collection of which the demo market has none. Tests create one.
+    Created(&'static str),
+    /// An entry of the ledger of the demo market with this type, which is that of a record.
+    LedgerEntryOf(&'static str),
     /// A task of the demo market, of any team, or a version or a build of one, as this collection says.
     TaskPart(&'static str),
     /// A record that the demo market does not have. Holds an ID that nothing has.

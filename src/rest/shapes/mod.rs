@@ -2,6 +2,7 @@
 
 mod amounts;
 pub mod assets;
+pub mod events;
 pub mod limit_offset;
 pub mod listing_pages;
 pub mod listings;

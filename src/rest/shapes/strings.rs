@@ -91,6 +91,14 @@ string_type! {
     Url, 8..=2_000, URL_PATTERN
 }
 string_type! {
+    /// The URL of a webhook: https, or http for private addresses.
+    WebhookUrl, 8..=2_048, URL_PATTERN
+}
+string_type! {
+    /// What the owner of a webhook says about it.
+    WebhookDescription, 0..=500, MULTILINE_PATTERN
+}
+string_type! {
     /// A taxonomy slug.
     Slug, 1..=60, SLUG_PATTERN
 }

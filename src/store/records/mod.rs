@@ -2,16 +2,31 @@
 //! by its ID and listed in pages, with filters.
 
 pub mod asset_types;
+pub mod assets;
 pub mod audit;
+pub mod credit_purchases;
+pub mod estimations;
+pub mod grants;
 pub mod jobs;
 pub mod keys;
 pub mod labels;
+pub mod ledger;
+pub mod listing_history;
+pub mod listings;
+pub mod notifications;
+pub mod offers;
 pub mod opportunities;
 pub mod pages;
 pub mod project_bids;
+pub mod purchases;
+pub mod quality_runs;
 pub mod tasks;
 pub mod tasksets;
 pub mod teams;
+pub mod wallets;
+pub mod webhook_deliveries;
+pub mod webhooks;
+pub mod withdrawals;
 
 use uuid::Uuid;
 

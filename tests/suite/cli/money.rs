@@ -103,7 +103,7 @@ fn commands_change_credits_and_list_the_ledger() {
         (&["adjust", "Acme Data", "-150.26", "--reason", "Booked twice"], 1, "the wallet has less"),
         (&["adjust", "Acme Data", "1", "--reason", " "], 1, "The description must have 1 to 2000 characters"),
         (&["adjust", "Acme Data", "1"], 2, "--reason"),
-        (&["convert", "Acme Data", "1"], 1, "are more than your available earnings"),
+        (&["convert", "Acme Data", "1"], 1, "are more than the available earnings"),
     ] {
         let (actual, stderr) = run_failing(&[&["credits"], arguments].concat(), directory);
         assert!(actual == code && stderr.contains(expected), "{arguments:?}: {stderr}");

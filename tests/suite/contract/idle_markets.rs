@@ -19,7 +19,7 @@ use marketplace::{
     fixtures,
     market::{self, Market, OpenMode, OpenOptions},
     mcp,
-    operations::background::BackgroundJobs,
+    operations::{background::BackgroundJobs, webhook_sender::WebhookSender},
     rest,
     store::{self, Durability},
 };
@@ -103,6 +103,8 @@ fn process_that_serves_idle_markets() {
     let _servers: Vec<_> = markets.iter().map(|market| app.serve(market.clone(), BASE)).collect();
     let _background: Vec<_> =
         markets.iter().map(|market| BackgroundJobs::start(market, runtime.handle()).unwrap()).collect();
+    let _webhooks: Vec<_> =
+        markets.iter().map(|market| WebhookSender::start(market, runtime.handle()).unwrap()).collect();
     let connected = watch::Sender::new(0);
     for market in &markets {
         let _runtime = runtime.enter();

@@ -12,6 +12,7 @@ use marketplace::{
         opportunities::OpportunityKind,
         problems::Problems,
         purchases::{PayWith, PurchaseKind},
+        quality_runs::RunTrigger,
         teams::Team,
     },
     error::Result,
@@ -357,7 +358,7 @@ fn end_run_of_asset(market: &TestMarket) -> &'static [&'static str] {
     market.run_background();
     write(market, |writer| {
         let asset = assets::find(writer.rows, &vendor(writer.rows, "seller"), asset.id, None)?;
-        quality_runs::start_asset_run(writer, &asset)
+        quality_runs::start_asset_run(writer, &asset, RunTrigger::Team)
     });
     market.run_background();
     &["seller"]

@@ -1,7 +1,10 @@
 //! The records of the demo market that the path of a route may identify: those that a team may see, and all
 //! others.
 
-use marketplace::{clock::fixture_record_id, rest::route::Target};
+use marketplace::{
+    clock::{fixture_record_id, stopped_record_id},
+    rest::route::Target,
+};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -13,6 +16,15 @@ use crate::harness::records::{self, demo_records, key, texts};
 pub fn ids(target: Target, secret: &str, is_visible: bool) -> Vec<Vec<String>> {
     match target {
         Target::RecordOf(collection) => return any_record(collection, is_visible),
+        Target::Record(collection, key) => {
+            let id = if is_visible { fixture_record_id(collection, key) } else { Uuid::nil() };
+            return vec![vec![id.to_string()]];
+        }
+        Target::Created(collection) => {
+            let id = if is_visible { stopped_record_id(collection, 0) } else { Uuid::nil() };
+            return vec![vec![id.to_string()]];
+        }
+        Target::LedgerEntryOf(entry_type) => return ledger_entries(entry_type, is_visible),
         Target::None => return if is_visible { vec![Vec::new()] } else { Vec::new() },
         Target::TaskPart(collection) => return task_parts(collection, is_visible),
         Target::Absent(id) => return if is_visible { Vec::new() } else { vec![vec![id.to_owned()]] },
@@ -21,9 +33,13 @@ pub fn ids(target: Target, secret: &str, is_visible: bool) -> Vec<Vec<String>> {
     let team = demo_records().team_of(secret);
     let own = |collection, field| by_owner(collection, field, team, is_visible);
     match target {
-        Target::None | Target::RecordOf(_) | Target::TaskPart(_) | Target::Absent(_) => {
-            unreachable!("handled above")
-        }
+        Target::None
+        | Target::RecordOf(_)
+        | Target::Record(..)
+        | Target::Created(_)
+        | Target::LedgerEntryOf(_)
+        | Target::TaskPart(_)
+        | Target::Absent(_) => unreachable!("handled above"),
         Target::TasksetInBody => taskset_in_body(secret, is_visible),
         Target::UploadGrant => vec![vec!["x".repeat(32)]],
         Target::CatalogListing => single(catalog_listings(team, is_visible), is_visible),
@@ -65,6 +81,13 @@ fn any_record(collection: &str, is_visible: bool) -> Vec<Vec<String>> {
     }
     let has_slugs = records.first().is_some_and(|record| record["slug"].is_string());
     vec![vec![if has_slugs { "no-such-slug".to_owned() } else { Uuid::nil().to_string() }]]
+}
+
+/// The ledger entries of a type, or those of other types and one that does not exist.
+fn ledger_entries(entry_type: &str, is_visible: bool) -> Vec<Vec<String>> {
+    let entries = demo_records().collection("ledger_entries").iter();
+    let found = entries.filter(|entry| (entry["entry_type"] == entry_type) == is_visible);
+    single(found.map(|entry| records::id("ledger_entries", entry)).collect(), is_visible)
 }
 
 /// The records of a collection whose `field` is the team, or all others.

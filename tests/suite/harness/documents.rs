@@ -72,6 +72,12 @@ pub fn buyer_document() -> &'static Document {
     &documents()[position]
 }
 
+/// Returns the document of the operator API.
+pub fn operator_document() -> &'static Document {
+    let position = APIS.iter().position(|api| api.name == rest::OPERATOR.name).unwrap();
+    &documents()[position]
+}
+
 impl Document {
     fn new(api: &Api) -> Document {
         let json: Value =
@@ -188,6 +194,14 @@ impl Document {
         );
     }
 
+    /// Asserts that a value matches a named schema.
+    pub fn assert_matches(&self, schema: &str, value: &Value) {
+        let validator = self.validator(&json!({"$ref": format!("#/components/schemas/{schema}")}));
+        let errors: Vec<String> =
+            validator.iter_errors(value).map(|error| error.to_string()).take(3).collect();
+        assert!(errors.is_empty(), "{value} does not match {schema}: {errors:#?}");
+    }
+
     /// Returns the validator of a schema in the document, with all components as definitions.
     fn validator(&self, schema: &Value) -> Arc<Validator> {
         let mut validators = self.validators.lock().unwrap_or_else(PoisonError::into_inner);
@@ -211,7 +225,9 @@ pub fn assert_matches_documents(method: &str, path: &str, response: &TestRespons
     let found = candidates.min_by_key(|operation| operation.path.matches('{').count());
     let found = found.unwrap_or_else(|| panic!("no document has {method} {path}"));
     for document in documents() {
-        if let Some(operation) = document.operation(&found.id) {
+        // APIs with different prefixes can have operations with the same ID.
+        let operation = document.operation(&found.id).filter(|operation| operation.path == found.path);
+        if let Some(operation) = operation {
             document.assert_valid(operation, response);
         }
     }

@@ -11,6 +11,7 @@ pub mod git;
 pub mod listing_lifecycle;
 pub mod listings;
 pub mod random;
+pub mod receiver;
 pub mod records;
 pub mod s3;
 pub mod server;
@@ -24,10 +25,12 @@ use std::{
 use marketplace::{
     clock::{Clock, Entropy},
     config::{ContactSettings, Layers, RepositorySettings, Settings},
-    domain::time::Timestamp,
+    domain::{assets::Exclusivity, time::Timestamp},
     fixtures::{self, FixtureSet},
     market::{Market, OpenMode, OpenOptions},
-    mcp, operations, rest,
+    mcp,
+    operations::{self, grants::GrantInput},
+    rest,
     store::Durability,
 };
 use poem::{Body, Endpoint, Request, Response, endpoint::BoxEndpoint, http::Method};
@@ -217,7 +220,23 @@ impl Drop for TestMarket {
 /// Returns the demo market that read-only tests share. No test may change it.
 pub fn demo() -> &'static TestMarket {
     static DEMO: OnceLock<TestMarket> = OnceLock::new();
-    DEMO.get_or_init(TestMarket::demo)
+    DEMO.get_or_init(|| {
+        let market = TestMarket::demo();
+        create_grant(&market);
+        market
+    })
+}
+
+/// Creates an upload grant, which fixture sets cannot have, for the routes whose path has its ID.
+fn create_grant(market: &TestMarket) {
+    let grant = GrantInput {
+        team: "Lumen Codeworks",
+        title: "Tide tables",
+        exclusivity: Exclusivity::Available,
+        group: None,
+        max_bytes: None,
+    };
+    market.market().write_blocking(|writer| operations::grants::create(writer, &grant)).unwrap();
 }
 
 /// The response to a request.

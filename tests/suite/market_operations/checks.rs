@@ -22,6 +22,8 @@ use marketplace::{
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 
+use crate::events::assert_events_match_document;
+
 /// Microseconds per day.
 const DAY: i64 = 86_400_000_000;
 
@@ -51,6 +53,7 @@ pub fn check_market(market: &Market) {
     let rows = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     check_money(&rows);
     check_sales(&rows);
+    assert_events_match_document(market);
     let events = events(&rows);
     check_due_steps(&rows, &events, market.clock().now().0);
     check_schedule(&rows, market.clock().now().0);

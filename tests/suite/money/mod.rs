@@ -67,13 +67,14 @@ fn adjust(market: &TestMarket, team: &str, amount: Cents, description: &str) -> 
     write(market, |writer| {
         let team = team_of(writer.rows, team);
         wallet::adjust(writer, PLATFORM, Actor::Platform, &team, amount, description)
+            .map(|change| change.balances)
     })
 }
 
 fn convert(market: &TestMarket, team: &str, amount: Cents) -> Result<Balances> {
     write(market, |writer| {
         let vendor = PLATFORM.vendor(team_of(writer.rows, team))?;
-        wallet::convert(writer, &vendor, Actor::Team, amount)
+        wallet::convert(writer, &vendor, Actor::Team, amount).map(|change| change.balances)
     })
 }
 

@@ -70,7 +70,7 @@ pub fn codebase(key: &str, price_usd: &Value) -> Value {
 
 /// Returns a market in which the seller offers `plain` (four codebases for $50, the sample for $2), `shared` (one
 /// of them for $30), and `files` (raw data for $50, no bids). Its credits and those of the buyers are $1,000 each.
-fn sales_market() -> TestMarket {
+pub fn sales_market() -> TestMarket {
     let code = |key: &str, price: Value| codebase(key, &price);
     let assets = json!([
         code("c1", json!(20)),

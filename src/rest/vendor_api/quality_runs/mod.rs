@@ -8,7 +8,10 @@ use uuid::Uuid;
 
 use self::types::AssetRun;
 use crate::{
-    domain::{assets::Kind, quality_runs::RunStatus},
+    domain::{
+        assets::Kind,
+        quality_runs::{RunStatus, RunTrigger},
+    },
     operations::{
         access::Vendor,
         assets,
@@ -65,7 +68,7 @@ async fn start_run(
     idempotent
         .write_without_body(served, vendor, move |writer, vendor| {
             let asset = assets::find(writer.rows, vendor, id, Some(kind))?;
-            quality_runs::start_asset_run(writer, &asset).map(StartedRun::from)
+            quality_runs::start_asset_run(writer, &asset, RunTrigger::Team).map(StartedRun::from)
         })
         .await
 }

@@ -1,7 +1,7 @@
-//! Which addresses the server may connect to when it fetches data for clients: only public ones, in whatever
-//! notation, so that no client can use the server to reach its private network (SSRF).
+//! Which addresses the server may connect to when it fetches data for clients or sends webhooks: only public ones, in
+//! whatever notation, so that no client can use the server to reach its private network (SSRF).
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
@@ -68,6 +68,38 @@ pub fn has_private_ip_host(url: &url::Url) -> bool {
     }
 }
 
+/// Maximum number of addresses of a name that are tried.
+const MAX_ADDRESSES: usize = 8;
+
+/// Why the server may not connect to the host of a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressError {
+    /// The name has no address, or cannot be looked up now.
+    NotFound,
+    /// None of the addresses is on the public internet.
+    NotPublic,
+}
+
+/// Looks up the addresses of the host of a URL to which the server may connect, at least one. Blocks until the
+/// resolver of the system has answered.
+pub fn resolve(url: &url::Url, may_be_private: bool) -> Result<Vec<SocketAddr>, AddressError> {
+    let port = url.port_or_known_default().unwrap_or(0);
+    let found: Vec<SocketAddr> = match url.host() {
+        Some(url::Host::Ipv4(address)) => vec![(address, port).into()],
+        Some(url::Host::Ipv6(address)) => vec![(address, port).into()],
+        Some(url::Host::Domain(name)) => {
+            (name, port).to_socket_addrs().map_err(|_| AddressError::NotFound)?.collect()
+        }
+        None => Vec::new(),
+    };
+    if found.is_empty() {
+        return Err(AddressError::NotFound);
+    }
+    let allowed = found.into_iter().filter(|address| may_be_private || is_public(address.ip()));
+    let allowed: Vec<SocketAddr> = allowed.take(MAX_ADDRESSES).collect();
+    if allowed.is_empty() { Err(AddressError::NotPublic) } else { Ok(allowed) }
+}
+
 /// A DNS resolver that returns only public addresses, and fails if a name has none.
 #[derive(Clone, Copy, Debug)]
 pub struct PublicResolver;
@@ -91,7 +123,7 @@ impl Resolve for PublicResolver {
 /// error.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the name has no public address")]
-pub(super) struct NoPublicAddress;
+pub struct NoPublicAddress;
 
 #[cfg(test)]
 mod tests {
@@ -162,5 +194,17 @@ mod tests {
         for url in ["https://github.com/a/b", "http://1.1.1.1/", "http://[2606:4700::1111]/"] {
             assert!(!has_private_ip_host(&url.parse().unwrap()), "{url}");
         }
+    }
+
+    #[test]
+    fn literals_and_names_are_resolved_to_allowed_addresses() {
+        let resolve = |url: &str, may_be_private| resolve(&url.parse().unwrap(), may_be_private);
+        for url in ["https://127.0.0.1/a", "https://[::1]:8443/", "https://0x7f.1/", "https://localhost/"] {
+            assert_eq!(resolve(url, false), Err(AddressError::NotPublic), "{url}");
+            assert!(!resolve(url, true).unwrap().is_empty(), "{url}");
+        }
+        assert_eq!(resolve("https://1.1.1.1/", false), Ok(vec!["1.1.1.1:443".parse().unwrap()]));
+        assert_eq!(resolve("http://1.1.1.1:81/", false), Ok(vec!["1.1.1.1:81".parse().unwrap()]));
+        assert_eq!(resolve("https://name.invalid/", true), Err(AddressError::NotFound));
     }
 }

@@ -1,0 +1,6 @@
+//! Commands that use the operator API, on the data directory or on a running server.
+
+pub mod client;
+pub mod names;
+
+pub use client::{Client, OperatorCommand, OperatorOptions, body_of};

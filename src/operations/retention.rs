@@ -1,0 +1,121 @@
+//! Removal of what is kept for `events.keep_days`: the oldest events, and rows of other tables.
+
+use super::access::Platform;
+use crate::{
+    domain::{
+        events::{EventData, EventId, EventRowId, EventType, OutboxTrimmedData},
+        time::Timestamp,
+    },
+    error::Result,
+    market::{Market, Reader, Writer},
+    store::{
+        self,
+        event_retention::{DATED_TABLES, EventPlace, Found},
+    },
+};
+
+/// Maximum number of rows that one transaction deletes. Other writes wait for it.
+const MAX_DELETED_PER_BATCH: u32 = 1_000;
+
+/// Maximum number of events that one read looks at.
+const MAX_READ_PER_BATCH: u32 = 10_000;
+
+/// The subject of the event that reports a removal.
+const OUTBOX: &str = "outbox";
+
+/// What was removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Removed {
+    /// Number of events.
+    pub events: u64,
+    /// Number of rows of other tables.
+    pub other_rows: u64,
+}
+
+/// Removes what is older than `events.keep_days`, in transactions of bounded size.
+///
+/// Events are removed from the oldest one on, up to the first that is not old. One transaction removes them, and
+/// appends an event that says so; from then on, no request returns them. Their rows are deleted afterwards. If that
+/// is interrupted, the next call continues.
+pub fn remove_old(market: &Market, platform: Platform) -> Result<Removed> {
+    let mut removed = Removed::default();
+    let keep_days = market.settings().events.keep_days;
+    if keep_days > 0 {
+        let since = market.clock().now().plus_days(-i64::from(keep_days));
+        if let Some(last) = find_last_old(market, since)? {
+            removed.events = market.write_blocking(|writer| trim_outbox(writer, platform, last))?;
+        }
+        for table in DATED_TABLES {
+            removed.other_rows += in_batches(market, |writer| {
+                store::event_retention::delete_older(writer.rows, *table, since, MAX_DELETED_PER_BATCH)
+            })?;
+        }
+    }
+    in_batches(market, |writer| store::event_retention::delete_trimmed(writer.rows, MAX_DELETED_PER_BATCH))?;
+    Ok(removed)
+}
+
+/// Repeats a deletion, each time in a transaction of its own, until it deletes nothing. Returns the number of deleted
+/// rows.
+fn in_batches(market: &Market, delete: impl Fn(&Writer) -> Result<usize>) -> Result<u64> {
+    let mut count = 0;
+    loop {
+        match market.write_blocking(|writer| delete(writer))? {
+            0 => return Ok(count),
+            deleted => count += deleted as u64,
+        }
+    }
+}
+
+/// Returns the last of the events that are to be removed; none if there are none.
+fn find_last_old(market: &Market, since: Timestamp) -> Result<Option<EventRowId>> {
+    let Some(first) = market.read_blocking(|reader| store::event_retention::first_kept(reader.rows))? else {
+        return Ok(None);
+    };
+    let mut after = EventRowId(first.row_id.0 - 1);
+    loop {
+        let find = |reader: &Reader| {
+            store::event_retention::find_newer(reader.rows, after, since, MAX_READ_PER_BATCH)
+        };
+        let last = match market.read_blocking(find)? {
+            Found::OlderThrough(place) => {
+                after = place;
+                continue;
+            }
+            Found::Newer(newer) => EventRowId(newer.0 - 1),
+            Found::AllOlder(last) => last,
+        };
+        // The report of the last removal stays until there is more to remove.
+        let is_report = last == first.row_id && first.event_type == EventType::OutboxTrimmed;
+        return Ok((last >= first.row_id && !is_report).then_some(last));
+    }
+}
+
+/// Removes all events up to `last`, and appends an event that says so. Returns their number.
+fn trim_outbox(writer: &Writer, _: Platform, last: EventRowId) -> Result<u64> {
+    let first = store::event_retention::first_kept(writer.rows)?;
+    let last = store::event_retention::find(writer.rows, last)?;
+    let (Some(first), Some(last)) = (first, last) else { return Ok(0) };
+    if last.row_id < first.row_id {
+        // Another process has removed them.
+        return Ok(0);
+    }
+    let data = describe(writer, first, last)?;
+    let removed = data.removed;
+    store::event_retention::set_trimmed_through(writer.rows, last.row_id)?;
+    writer.emit(None, OUTBOX, &EventData::OutboxTrimmed(data))?;
+    Ok(removed)
+}
+
+fn describe(writer: &Writer, first: EventPlace, last: EventPlace) -> Result<OutboxTrimmedData> {
+    Ok(OutboxTrimmedData {
+        keep_days: writer.settings.events.keep_days,
+        // IDs have no gaps.
+        removed: (last.row_id.0 - first.row_id.0 + 1).unsigned_abs(),
+        first_id: EventId(first.row_id),
+        first_occurred_at: first.occurred_at,
+        last_id: EventId(last.row_id),
+        last_occurred_at: last.occurred_at,
+        records: store::event_retention::count_records(writer.rows)?,
+    })
+}

@@ -1,0 +1,125 @@
+//! Deliveries of events to webhooks, and the attempts that were made. The module `webhook_sender` makes them.
+
+use uuid::Uuid;
+
+use super::{access::Platform, webhooks};
+use crate::{
+    domain::{
+        row_ids::WebhookDeliveryRowId,
+        time::Timestamp,
+        webhooks::{AfterAttempt, AttemptResult, DeliveryStatus, WebhookDisabledReason, is_failing},
+    },
+    error::{Error, Result},
+    market::{Market, Writer},
+    store::{self, webhook_attempts::Attempt, webhook_deliveries::Delivery},
+};
+
+/// Maximum number of deliveries that one transaction of a cleanup deletes.
+const MAX_DELETED_PER_BATCH: u32 = 1_000;
+
+/// Delivers an event again, with the same ID, whatever came of it so far. The delivery is due now; a pending one keeps
+/// its place in the series of attempts, and any other begins a new one. Fails if the webhook is disabled.
+pub fn redeliver(writer: &mut Writer, _: Platform, id: Uuid) -> Result<()> {
+    let absent = || Error::not_found("webhook delivery");
+    let mut delivery = store::webhook_deliveries::find(writer.rows, id)?.ok_or_else(absent)?;
+    let webhook = store::webhooks::find_by_row_id(writer.rows, delivery.webhook)?.ok_or_else(absent)?;
+    if webhook.disabled.is_some() {
+        let message = "The webhook is disabled, so nothing is sent to it. Enable it first.";
+        return Err(Error::Conflict(message.to_owned()));
+    }
+    if delivery.status != DeliveryStatus::Pending {
+        delivery.failures = 0;
+        delivery.ended_at = None;
+        delivery.status = DeliveryStatus::Pending;
+    }
+    delivery.next_attempt_at = Some(writer.now);
+    store::webhook_deliveries::update(writer.rows, &delivery)?;
+    writer.wake_webhooks();
+    Ok(())
+}
+
+/// An attempt that has ended.
+#[derive(Clone, Debug)]
+pub struct EndedAttempt {
+    /// Row ID of the delivery.
+    pub delivery: WebhookDeliveryRowId,
+    /// Time at which the attempt began.
+    pub attempted_at: Timestamp,
+    /// How long it took.
+    pub milliseconds: u64,
+    /// What came of it.
+    pub result: AttemptResult,
+}
+
+/// Records an attempt, and what it means for the delivery and for the webhook: whether it is tried again, and whether
+/// the webhook is disabled. Does nothing if the delivery was deleted or has ended meanwhile.
+pub fn record(writer: &Writer, ended: &EndedAttempt) -> Result<()> {
+    let found = store::webhook_deliveries::find_by_row_id(writer.rows, ended.delivery)?;
+    let Some(mut delivery) = found.filter(|delivery| delivery.status == DeliveryStatus::Pending) else {
+        return Ok(());
+    };
+    let EndedAttempt { attempted_at, milliseconds, ref result, .. } = *ended;
+    delivery.attempts += 1;
+    let attempt = Attempt {
+        number: delivery.attempts,
+        attempted_at,
+        milliseconds,
+        status: result.outcome.ok(),
+        error: result.outcome.err(),
+        response: result.response.clone(),
+    };
+    store::webhook_attempts::insert(writer.rows, delivery.row_id, &attempt)?;
+    let after = result.decide(delivery.failures, writer.now);
+    (delivery.status, delivery.next_attempt_at) = match after {
+        AfterAttempt::Succeeded => (DeliveryStatus::Succeeded, None),
+        AfterAttempt::RetryAt(at) => (DeliveryStatus::Pending, Some(at)),
+        AfterAttempt::Failed { .. } => (DeliveryStatus::Failed, None),
+    };
+    delivery.ended_at = (delivery.status != DeliveryStatus::Pending).then_some(writer.now);
+    delivery.failures += u32::from(after != AfterAttempt::Succeeded);
+    store::webhook_deliveries::update(writer.rows, &delivery)?;
+    match after {
+        AfterAttempt::Succeeded => store::webhooks::record_success(writer.rows, delivery.webhook, writer.now),
+        AfterAttempt::RetryAt(_) => Ok(()),
+        AfterAttempt::Failed { is_gone } => disable_if_failing(writer, &delivery, is_gone),
+    }
+}
+
+/// Disables the webhook of a delivery that has failed, if it wants no events, or none has succeeded for long.
+fn disable_if_failing(writer: &Writer, delivery: &Delivery, is_gone: bool) -> Result<()> {
+    let found = store::webhooks::find_by_row_id(writer.rows, delivery.webhook)?;
+    let Some(mut webhook) = found else { return Ok(()) };
+    let since = webhook.last_success_at.map_or(webhook.enabled_at, |at| at.max(webhook.enabled_at));
+    if is_gone {
+        webhooks::disable(writer, &mut webhook, WebhookDisabledReason::Gone)
+    } else if is_failing(since, writer.now) {
+        webhooks::disable(writer, &mut webhook, WebhookDisabledReason::Failing)
+    } else {
+        Ok(())
+    }
+}
+
+/// Deletes what is kept no longer, in transactions of bounded size: deliveries that ended more than
+/// `events.keep_days` ago (none if that is 0), those of deleted webhooks, and secrets that were replaced. Returns the number of
+/// deliveries.
+pub fn delete_old(market: &Market) -> Result<u64> {
+    let mut count = 0;
+    loop {
+        let deleted = market.write_blocking(|writer| {
+            store::webhooks::delete_ended_secrets(writer.rows, writer.now)?;
+            let ended = match writer.settings.events.keep_days {
+                0 => 0,
+                days => {
+                    let before = writer.now.plus_days(-i64::from(days));
+                    store::webhook_deliveries::delete_ended(writer.rows, before, MAX_DELETED_PER_BATCH)?
+                }
+            };
+            let limit = MAX_DELETED_PER_BATCH - ended;
+            Ok(ended + store::webhook_deliveries::delete_of_deleted_webhooks(writer.rows, limit)?)
+        })?;
+        count += u64::from(deleted);
+        if deleted < MAX_DELETED_PER_BATCH {
+            return Ok(count);
+        }
+    }
+}

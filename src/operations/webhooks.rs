@@ -1,0 +1,222 @@
+//! Webhooks: endpoints to which the events of a team, or of all teams, are sent.
+
+use uuid::Uuid;
+
+use super::{access::Platform, teams};
+use crate::{
+    config::WebhookSettings,
+    domain::{
+        collections::Collection,
+        events::{EventData, EventType, WebhookData, WebhookDisabledData, WebhookRotatedData},
+        problems::Problems,
+        teams::TeamRowId,
+        texts::Lines,
+        webhook_messages::SigningSecret,
+        webhooks::{self, MAX_DESCRIPTION, WebhookDisabledReason, WebhookStatus},
+    },
+    error::{Error, Problem, QuotaExcess, Result},
+    http_client::{self, AddressError},
+    market::Writer,
+    store::{
+        self,
+        webhooks::{NewWebhook, Webhook},
+    },
+};
+
+const MICROS_PER_HOUR: i64 = 3_600_000_000;
+
+/// A URL to which the server may send: its host was looked up, and has an allowed address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckedUrl(String);
+
+impl CheckedUrl {
+    /// Checks a URL, and looks up its host. Sends nothing to it. Blocks until the resolver of the system has
+    /// answered, so it must not be called during a write. Every attempt checks the address again.
+    pub fn resolve(settings: &WebhookSettings, url: &str) -> Result<CheckedUrl> {
+        let may_be_private = settings.allow_private_addresses;
+        let url = webhooks::parse_url(url, may_be_private)?;
+        let invalid = |kind, message: &str| Err(Error::invalid(Problem::body(&["url"], kind, message)));
+        match http_client::resolve(&url, may_be_private) {
+            Ok(_) => Ok(CheckedUrl(url.into())),
+            Err(AddressError::NotFound) => {
+                invalid("host_not_found", "The host of `url` has no address now. Check its name.")
+            }
+            Err(AddressError::NotPublic) => invalid(
+                "private_address",
+                "The host of `url` has a private address, to which this server does not send. Use a host on the \
+                 public internet, or ask the operator to allow private addresses.",
+            ),
+        }
+    }
+}
+
+/// A webhook to create.
+#[derive(Clone, Debug)]
+pub struct WebhookInput<'a> {
+    /// ID or name of the team whose events are sent; `None` for the events of all teams.
+    pub team: Option<&'a str>,
+    /// URL to which they are sent.
+    pub url: &'a CheckedUrl,
+    /// What its owner says about it, up to 500 characters.
+    pub description: &'a str,
+    /// Types of the events that are sent; empty for all types.
+    pub event_types: &'a [EventType],
+}
+
+/// What is to change of a webhook. `None` leaves a value as it is.
+#[derive(Clone, Debug, Default)]
+pub struct WebhookChange<'a> {
+    /// The new URL.
+    pub url: Option<&'a CheckedUrl>,
+    /// The new description.
+    pub description: Option<&'a str>,
+    /// The new types of events; empty for all types.
+    pub event_types: Option<&'a [EventType]>,
+    /// Whether events are sent.
+    pub status: Option<WebhookStatus>,
+}
+
+/// Creates an enabled webhook, which gets the events from now on. Returns it with its secret, which is shown again
+/// only when it is replaced.
+pub fn create(writer: &mut Writer, _: Platform, input: &WebhookInput) -> Result<(Webhook, SigningSecret)> {
+    let team = input.team.map(|team| teams::resolve_open(writer.rows, team)).transpose()?;
+    let team = team.map(|team| team.row_id);
+    check_description(input.description)?;
+    check_quota(writer, team)?;
+    let secret = SigningSecret(writer.entropy.random_secret());
+    let new = NewWebhook {
+        id: writer.new_id(Collection::Webhooks),
+        team,
+        url: &input.url.0,
+        description: input.description,
+        event_types: &sorted(input.event_types),
+        secret,
+        id_secret: writer.entropy.random_secret(),
+        created_at: writer.now,
+    };
+    store::webhooks::insert(writer.rows, &new)?;
+    writer.wake_webhooks();
+    let webhook = find(writer.rows, new.id)?;
+    writer.emit(team, webhook.id, &EventData::WebhookCreated(data_of(&webhook)))?;
+    Ok((webhook, secret))
+}
+
+fn check_description(description: &str) -> Result<()> {
+    let mut problems = Problems::default();
+    problems.check_text(&["description"], description, 0..=MAX_DESCRIPTION, Lines::Many);
+    problems.into_result()
+}
+
+fn check_quota(writer: &Writer, team: Option<TeamRowId>) -> Result<()> {
+    let limit = u64::from(writer.settings.webhooks.max_endpoints);
+    let used = store::webhooks::count(writer.rows, team)?;
+    if used < limit {
+        return Ok(());
+    }
+    let holder = if team.is_some() { "team" } else { "group of operators" };
+    Err(Error::QuotaExceeded(QuotaExcess { holder, quota: "webhooks", limit, used, requested: 1 }))
+}
+
+/// Returns the types in the order of the documents, each once.
+fn sorted(event_types: &[EventType]) -> Vec<EventType> {
+    let mut sorted = event_types.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    sorted
+}
+
+fn data_of(webhook: &Webhook) -> WebhookData {
+    WebhookData {
+        webhook_id: webhook.id,
+        url: webhook.url.clone(),
+        description: webhook.description.clone(),
+        event_types: webhook.event_types.clone(),
+        status: webhook.status(),
+    }
+}
+
+/// Returns the webhook with this ID, of a team or of the operators.
+fn find(rows: &store::Reader, id: Uuid) -> Result<Webhook> {
+    store::webhooks::find(rows, id)?.ok_or_else(|| Error::not_found(format!("webhook {id}")))
+}
+
+/// Changes a webhook. Nothing that occurs while it is disabled is sent later; what was pending before is sent when it
+/// is enabled again. Fails if its team was closed and it is to be enabled.
+pub fn update(writer: &mut Writer, _: Platform, id: Uuid, change: &WebhookChange) -> Result<Webhook> {
+    let mut webhook = find(writer.rows, id)?;
+    let before = data_of(&webhook);
+    if let Some(url) = change.url {
+        webhook.url.clone_from(&url.0);
+    }
+    if let Some(description) = change.description {
+        check_description(description)?;
+        description.clone_into(&mut webhook.description);
+    }
+    if let Some(event_types) = change.event_types {
+        webhook.event_types = sorted(event_types);
+    }
+    let after = data_of(&webhook);
+    let is_changed = before.url != after.url
+        || before.description != after.description
+        || before.event_types != after.event_types;
+    let is_enabled = change.status == Some(WebhookStatus::Enabled) && webhook.disabled.is_some();
+    if is_enabled {
+        if let Some(team) = webhook.team_id {
+            teams::resolve_open(writer.rows, &team.to_string())?;
+        }
+        webhook.disabled = None;
+        webhook.enabled_at = writer.now;
+    }
+    if is_changed || is_enabled {
+        webhook.updated_at = writer.now;
+        store::webhooks::update(writer.rows, &webhook)?;
+        writer.wake_webhooks();
+        writer.emit(webhook.team, id, &EventData::WebhookUpdated(data_of(&webhook)))?;
+    }
+    if change.status == Some(WebhookStatus::Disabled) {
+        disable(writer, &mut webhook, WebhookDisabledReason::Requested)?;
+    }
+    Ok(webhook)
+}
+
+/// Disables a webhook, if it is enabled.
+pub(super) fn disable(writer: &Writer, webhook: &mut Webhook, reason: WebhookDisabledReason) -> Result<()> {
+    if webhook.disabled.is_some() {
+        return Ok(());
+    }
+    webhook.disabled = Some((writer.now, reason));
+    webhook.updated_at = writer.now;
+    store::webhooks::update(writer.rows, webhook)?;
+    let data = WebhookDisabledData { webhook_id: webhook.id, url: webhook.url.clone(), reason };
+    writer.emit(webhook.team, webhook.id, &EventData::WebhookDisabled(data))
+}
+
+/// Disables all webhooks of a team that is closed. Returns their number.
+pub(super) fn disable_all(writer: &Writer, team: TeamRowId) -> Result<u64> {
+    let mut webhooks = store::webhooks::list_enabled(writer.rows, team)?;
+    for webhook in &mut webhooks {
+        disable(writer, webhook, WebhookDisabledReason::TeamClosed)?;
+    }
+    Ok(webhooks.len() as u64)
+}
+
+/// Replaces the secret of a webhook. The replaced secret signs, too, for `keys.rotation_overlap_hours`; one that was
+/// replaced before no longer does. Returns the webhook with its new secret.
+pub fn rotate(writer: &mut Writer, _: Platform, id: Uuid) -> Result<(Webhook, SigningSecret)> {
+    let webhook = find(writer.rows, id)?;
+    let secret = SigningSecret(writer.entropy.random_secret());
+    let overlap = i64::from(writer.settings.keys.rotation_overlap_hours) * MICROS_PER_HOUR;
+    let ends_at = writer.now.plus_micros(overlap);
+    store::webhooks::rotate(writer.rows, webhook.row_id, secret, ends_at, writer.now)?;
+    let data = WebhookRotatedData { webhook_id: id, previous_secret_ends_at: ends_at };
+    writer.emit(webhook.team, id, &EventData::WebhookRotated(data))?;
+    Ok((find(writer.rows, id)?, secret))
+}
+
+/// Deletes a webhook. What is pending is not sent. Cleanups delete its deliveries.
+pub fn delete(writer: &mut Writer, _: Platform, id: Uuid) -> Result<Webhook> {
+    let webhook = find(writer.rows, id)?;
+    store::webhooks::delete(writer.rows, webhook.row_id, writer.now)?;
+    writer.emit(webhook.team, id, &EventData::WebhookDeleted(data_of(&webhook)))?;
+    Ok(webhook)
+}

@@ -1,0 +1,326 @@
+//! Streams of events for operators, as server-sent events. A stream follows the outbox: it sends each event once, in
+//! the order of the commits, and continues after the last one that the client has.
+//!
+//! A stream reads only when the connection has room for more, and at most a page, so a slow client delays nobody and
+//! holds little; [`super::connections`] closes its connection. While a stream waits for a commit, it has no thread and
+//! no connection to the database. It ends when its key does, when the server stops, and when the events that follow
+//! have been removed.
+
+use std::{fmt::Write, time::Duration};
+
+use bytes::Bytes;
+use poem::{
+    Body, IntoResponse, Request, RequestBody, Response,
+    http::{HeaderMap, HeaderName, HeaderValue, header},
+};
+use poem_openapi::{
+    ApiExtractor, ApiExtractorType, ApiResponse, ExtractParamOptions,
+    registry::{MetaMediaType, MetaParamIn, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
+    types::Type,
+};
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep_until},
+};
+
+use super::{
+    held_requests::{HeldPlace, ServerStop},
+    json::Json,
+    schema_marks::LAST_EVENT_ID_MARK,
+    served_market::ServedMarket,
+    shapes::events::Event,
+};
+use crate::{
+    domain::events::{EventId, EventRowId},
+    error::{Error, ErrorChain, Result},
+    market::{Market, Reader},
+    operations::{
+        access::Operator,
+        events::{self, EventPage, Filters, Start},
+    },
+    string_enum::StringEnum,
+};
+
+/// The content type of a stream.
+pub const CONTENT_TYPE: &str = "text/event-stream";
+
+/// The header with the last event that the client has.
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// Maximum time without data, so that neither end mistakes a quiet stream for a broken connection.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Milliseconds after which a client connects again.
+const RECONNECTION_MS: u32 = 3_000;
+
+/// Maximum number of events that a stream reads at once.
+const MAX_EVENTS: usize = 100;
+
+/// What the headers of a request say about the stream that it asks for.
+#[derive(Debug)]
+pub struct StreamRequest {
+    last_event_id: Option<String>,
+    stop: Option<ServerStop>,
+}
+
+/// Whether a client asks for a stream or for a page.
+#[derive(Debug)]
+pub struct StreamPreference(pub Option<StreamRequest>);
+
+impl<'a> ApiExtractor<'a> for StreamPreference {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn param_in() -> Option<MetaParamIn> {
+        Some(MetaParamIn::Header)
+    }
+
+    /// Returns a mark, which the documents replace by the header with the last event.
+    fn param_schema_ref() -> Option<MetaSchemaRef> {
+        let mark = MetaSchema { title: Some(LAST_EVENT_ID_MARK.to_owned()), ..MetaSchema::ANY };
+        Some(MetaSchemaRef::Inline(Box::new(mark)))
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        _: &mut RequestBody,
+        _: ExtractParamOptions<()>,
+    ) -> poem::Result<Self> {
+        let headers = request.headers();
+        let stream = || StreamRequest {
+            last_event_id: headers
+                .get(LAST_EVENT_ID)
+                .map(|id| String::from_utf8_lossy(id.as_bytes()).into_owned()),
+            stop: ServerStop::of_request(request),
+        };
+        Ok(StreamPreference(accepts_stream(headers).then(stream)))
+    }
+}
+
+impl StreamRequest {
+    /// Returns where the stream begins: after the event that a client had before it connected again, or else at the
+    /// cursor of the query.
+    fn start(&self, cursor: Option<&str>) -> Result<Start> {
+        match self.last_event_id.as_deref() {
+            Some(id) if !id.is_empty() => Start::parse(Some(id)),
+            _ => Start::parse(cursor),
+        }
+    }
+}
+
+/// Whether a client prefers a stream to a page.
+fn accepts_stream(headers: &HeaderMap) -> bool {
+    let weight = |kind: &str| {
+        let lists = headers.get_all(header::ACCEPT).iter().filter_map(|list| list.to_str().ok());
+        let entries = lists.flat_map(|list| list.split(','));
+        let weights = entries.filter_map(|entry| {
+            let mut parts = entry.split(';').map(str::trim);
+            let is_kind = parts.next()?.eq_ignore_ascii_case(kind);
+            let weight = parts.find_map(|part| part.strip_prefix("q=")?.parse::<f32>().ok());
+            is_kind.then(|| weight.unwrap_or(1.0))
+        });
+        weights.fold(0.0_f32, f32::max)
+    };
+    let stream = weight(CONTENT_TYPE);
+    stream > 0.0 && stream >= weight("application/json")
+}
+
+/// A stream that has begun.
+pub struct EventStream {
+    market: Market,
+    operator: Operator,
+    filters: Filters,
+    /// The place up to which events were sent, or did not match.
+    after: EventRowId,
+    /// The place that the client knows of.
+    known: EventRowId,
+    /// Whether there may be more events after that place.
+    has_more: bool,
+    commits: watch::Receiver<u64>,
+    stop: Option<ServerStop>,
+    keep_alive_at: Instant,
+    _place: HeldPlace,
+}
+
+impl EventStream {
+    /// Opens a stream. Fails if the operator has too many of them, if there is no place to begin at, or if the
+    /// events after it have been removed.
+    pub async fn open(
+        served: &ServedMarket,
+        operator: Operator,
+        request: StreamRequest,
+        cursor: Option<&str>,
+        filters: Filters,
+    ) -> Result<EventStream> {
+        let start = request.start(cursor)?;
+        let place = served.held_requests().try_acquire(operator.principal())?;
+        let market = served.market().clone();
+        let platform = operator.platform();
+        let find = move |reader: &Reader| events::find_start(reader, platform, start);
+        let after = market.read_inline(operator.requester(), find).await?;
+        Ok(EventStream {
+            commits: market.commits(),
+            market,
+            operator,
+            filters,
+            after,
+            known: after,
+            has_more: true,
+            stop: request.stop,
+            keep_alive_at: Instant::now() + KEEP_ALIVE,
+            _place: place,
+        })
+    }
+
+    /// Returns the next bytes, as soon as there are some; `None` at the end.
+    async fn next(&mut self) -> Option<Bytes> {
+        let stop = self.stop.clone();
+        let stopped = async {
+            match stop {
+                Some(mut stop) => stop.wait().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = stopped => None,
+            next = self.next_until_stop() => next,
+        }
+    }
+
+    async fn next_until_stop(&mut self) -> Option<Bytes> {
+        loop {
+            if self.has_more {
+                match self.read().await {
+                    Ok(page) => {
+                        self.after = page.through;
+                        self.has_more = page.has_more;
+                        if !page.events.is_empty() {
+                            self.known = page.through;
+                            self.keep_alive_at = Instant::now() + KEEP_ALIVE;
+                            return frame_of_page(page).map_or_else(|error| end(&error), Some);
+                        }
+                    }
+                    Err(error) => return end(&error),
+                }
+            }
+            // While a filter skips many events, the client still gets a sign of life.
+            tokio::select! {
+                biased;
+                () = sleep_until(self.keep_alive_at) => return Some(self.keep_alive()),
+                () = std::future::ready(()), if self.has_more => {}
+                changed = self.commits.changed(), if !self.has_more => match changed {
+                    Ok(()) => self.has_more = true,
+                    Err(_) => return None,
+                },
+            }
+        }
+    }
+
+    /// Reads the next page. It also checks the key, which a commit may have ended.
+    async fn read(&mut self) -> Result<EventPage> {
+        // Before the read, so that it includes the commits that count as seen.
+        self.commits.mark_unchanged();
+        let (operator, filters, after) = (self.operator.clone(), self.filters.clone(), self.after);
+        let read = move |reader: &Reader| events::follow(reader, &operator, &filters, after, MAX_EVENTS);
+        self.market.read(self.operator.requester(), read).await
+    }
+
+    /// Returns a comment, and the place that the stream has reached if the client does not know it: events that a
+    /// filter skips need not be read again when it continues.
+    fn keep_alive(&mut self) -> Bytes {
+        self.keep_alive_at = Instant::now() + KEEP_ALIVE;
+        if self.known == self.after {
+            return Bytes::from_static(b": keep-alive\n\n");
+        }
+        self.known = self.after;
+        format!(": keep-alive\nid: {}\n\n", EventId(self.after)).into()
+    }
+}
+
+/// Returns the lines of the events of a page. The fields of an event are on one line.
+fn frame_of_page(page: EventPage) -> Result<Bytes> {
+    let mut text = String::new();
+    for event in page.events {
+        let event = Event::new(event)?;
+        let data = serde_json::to_string(&event).map_err(Error::internal)?;
+        let _ = write!(text, "id: {}\nevent: {}\ndata: {data}\n\n", event.id, event.event_type.0.as_str());
+    }
+    Ok(text.into())
+}
+
+/// Ends a stream. The client learns the reason when it connects again.
+fn end(error: &Error) -> Option<Bytes> {
+    match error {
+        Error::Unauthorized(_) | Error::Gone(..) | Error::AtCapacity { .. } => {
+            tracing::debug!(%error, "stream of events ended");
+        }
+        error => tracing::error!(cause = %ErrorChain(error), "stream of events failed"),
+    }
+    None
+}
+
+impl IntoResponse for EventStream {
+    fn into_response(self) -> Response {
+        // Browsers continue after this place, even if no event was sent before the connection broke.
+        let first = format!("retry: {RECONNECTION_MS}\nid: {}\n\n", EventId(self.after));
+        let frames =
+            futures_util::stream::unfold((Some(Bytes::from(first)), self), async |(first, mut stream)| {
+                let frame = match first {
+                    Some(first) => Some(first),
+                    None => stream.next().await,
+                };
+                frame.map(|frame| (Ok::<_, std::io::Error>(frame), (None, stream)))
+            });
+        let mut response = Response::builder()
+            .header(header::CONTENT_TYPE, CONTENT_TYPE)
+            .body(Body::from_bytes_stream(Box::pin(frames)));
+        let headers = response.headers_mut();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        // Proxies of the kind of nginx would collect the events otherwise.
+        headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+        response
+    }
+}
+
+/// A page of events, or a stream.
+pub enum PageOrStream<T> {
+    /// A page.
+    Page(Json<T>),
+    /// A stream.
+    Stream(Box<EventStream>),
+}
+
+impl<T: Send> IntoResponse for PageOrStream<T> {
+    fn into_response(self) -> Response {
+        match self {
+            PageOrStream::Page(page) => page.into_response(),
+            PageOrStream::Stream(stream) => stream.into_response(),
+        }
+    }
+}
+
+impl<T: Type> ApiResponse for PageOrStream<T> {
+    fn meta() -> MetaResponses {
+        let mut meta = Json::<T>::meta();
+        let schema = MetaSchema {
+            description: Some("Server-sent events: the ID, the type, and the JSON of each event."),
+            ..MetaSchema::new("string")
+        };
+        let stream =
+            MetaMediaType { content_type: CONTENT_TYPE, schema: MetaSchemaRef::Inline(Box::new(schema)) };
+        if let Some(response) = meta.responses.first_mut() {
+            response.content.push(stream);
+        }
+        meta
+    }
+
+    fn register(registry: &mut Registry) {
+        <Json<T> as ApiResponse>::register(registry);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,93 @@
+//! Places of requests that are held open: streams, and requests that wait for something. They take no slot of
+//! the requests in progress (see [`super::capacity`]) and no connection to the database while nothing happens, and
+//! they have no deadline. Each principal can have a number of them, and all principals together another.
+
+use poem::Request;
+use tokio::sync::watch;
+
+use super::fair_limit::{FairLimit, FairPermit, Holder};
+use crate::{
+    config::LimitSettings,
+    domain::principals::Principal,
+    error::{Error, Result},
+};
+
+/// The `Retry-After` of a request that was rejected because there is no place for it. The others are held for long.
+const RETRY_SECONDS: u64 = 5;
+
+/// The places of a market.
+#[derive(Clone, Debug)]
+pub struct HeldRequests(FairLimit);
+
+/// The place of a request, which is free again when it is dropped.
+#[derive(Debug)]
+pub struct HeldPlace {
+    _permit: FairPermit,
+}
+
+impl HeldRequests {
+    /// Creates the places that the settings specify.
+    pub fn new(settings: &LimitSettings) -> HeldRequests {
+        HeldRequests(FairLimit::new(settings.held.into(), settings.held_per_principal.into(), 0))
+    }
+
+    /// Takes a place for a request of a principal, without waiting for one.
+    pub fn try_acquire(&self, principal: Principal) -> Result<HeldPlace> {
+        let permit = self.0.try_acquire([Some(Holder::Principal(principal)), None], 1);
+        permit
+            .map(|permit| HeldPlace { _permit: permit })
+            .ok_or(Error::AtCapacity { retry_seconds: RETRY_SECONDS })
+    }
+}
+
+/// Tells requests that are held that the server is stopping, so that they end at once.
+#[derive(Clone, Debug)]
+pub struct ServerStop(watch::Receiver<bool>);
+
+impl ServerStop {
+    /// Creates a value that tells so when `stopping` is set, or dropped.
+    pub const fn new(stopping: watch::Receiver<bool>) -> ServerStop {
+        ServerStop(stopping)
+    }
+
+    /// Returns the value of the server that received a request; `None` if it came another way.
+    pub fn of_request(request: &Request) -> Option<ServerStop> {
+        request.data::<ServerStop>().cloned()
+    }
+
+    /// Waits until the server is stopping.
+    pub async fn wait(&mut self) {
+        let _ = self.0.wait_for(|is_stopping| *is_stopping).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{config::Settings, domain::row_ids::KeyRowId, error::Code};
+
+    #[test]
+    fn places_are_limited_for_each_principal_and_in_all() {
+        let mut settings = Settings::default().limits;
+        (settings.held, settings.held_per_principal) = (5, 2);
+        let held = HeldRequests::new(&settings);
+        let take = |key: i64| held.try_acquire(Principal::Operator(KeyRowId(key)));
+        let places: Vec<_> = [1, 1, 2, 2, 3].map(|key| take(key).unwrap()).into();
+        for key in [1, 3, 4] {
+            assert_eq!(take(key).unwrap_err().code(), Some(Code::AtCapacity));
+        }
+        drop(places);
+        let _places = [take(4).unwrap(), take(4).unwrap()];
+        assert!(take(4).is_err());
+    }
+
+    #[test]
+    fn attempts_without_a_place_cost_little_and_leave_nothing_behind() {
+        let held = HeldRequests::new(&Settings::default().limits);
+        let take = || held.try_acquire(Principal::Operator(KeyRowId(1)));
+        let places: Vec<_> = (0..10).map(|_| take().unwrap()).collect();
+        assert!((0..10_000).all(|_| take().is_err()));
+        drop(places);
+        assert!(take().is_ok());
+    }
+}

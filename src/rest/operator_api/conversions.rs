@@ -1,0 +1,177 @@
+//! Conversions of available earnings into credits.
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{
+    changes,
+    pages::{self, PageParams, page_of},
+    references,
+    resources::{self, Resource, Subject},
+    routes::{self, DEMO_TEAM, routes},
+};
+use crate::{
+    domain::{events::EventType, listings::Actor, money::Currency},
+    market::CheckContext,
+    operations::{
+        access::{ActingOperator, Operator},
+        wallet,
+    },
+    rest::{
+        enum_value::EnumValue,
+        idempotent::Idempotent,
+        json::JsonResult,
+        params::Params,
+        request_body::{Body, Checked},
+        route::{Call, Contract, Path, Target},
+        shapes::{Amount, Money, UtcTime},
+    },
+    store::records::ledger::{ConversionRecord, CreditsEntryFilter},
+};
+
+/// A conversion of available earnings into credits.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "Conversion")]
+pub struct ConversionOut {
+    /// ID of the conversion, and of its ledger entry.
+    pub id: Uuid,
+    /// ID of the team.
+    pub team_id: Uuid,
+    /// Earnings that became credits. There is no fee.
+    pub amount: Money,
+    /// Currency of the amount.
+    pub currency: EnumValue<Currency>,
+    /// Description of the ledger entry. The team sees it.
+    pub description: String,
+    /// Time of the conversion.
+    pub created_at: UtcTime,
+}
+
+impl Subject for ConversionOut {
+    const KIND: &'static str = "conversion";
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        Some(self.team_id)
+    }
+}
+
+impl Resource for ConversionOut {
+    type Record = ConversionRecord;
+
+    fn new(ConversionRecord(entry): ConversionRecord, _: &CheckContext) -> ConversionOut {
+        ConversionOut {
+            id: entry.id,
+            team_id: entry.team,
+            amount: Money(entry.amount),
+            currency: EnumValue(Currency::Usd),
+            description: entry.description,
+            created_at: entry.created_at.into(),
+        }
+    }
+}
+
+page_of! {
+    /// A page of conversions.
+    ConversionPage, ConversionOut
+}
+
+/// What the list of conversions can be filtered by.
+#[derive(Debug, Object, Serialize)]
+pub struct ConversionFilters {
+    /// ID of the team.
+    team_id: Option<Uuid>,
+}
+
+/// The query of the list of conversions.
+#[derive(Debug, Object)]
+pub struct ConversionQuery {
+    #[oai(flatten)]
+    page: PageParams,
+    #[oai(flatten)]
+    filters: ConversionFilters,
+}
+
+/// A conversion to make in the name of a team.
+#[derive(Debug, Object)]
+pub struct ConversionIn {
+    /// ID of the team.
+    team_id: Checked<Uuid>,
+    /// Earnings to convert: at least 0.01, at most the available earnings.
+    amount: Checked<Amount>,
+    /// Currency of the amount; US dollars if absent.
+    currency: Option<EnumValue<Currency>>,
+}
+
+routes! {
+    /// `GET /operator/v1/conversions`
+    ListConversions: Operator = routes::list(
+        "list_conversions",
+        &["limit=2", "team_id=00000000-0000-0000-0000-000000000000"],
+    );
+    /// `POST /operator/v1/conversions`
+    CreateConversion: ActingOperator = routes::create(
+        "create_conversion",
+        || json!({"team_id": DEMO_TEAM, "amount": "100.00"}),
+        Actor::Team,
+        &[EventType::WalletConverted],
+    );
+    /// `GET /operator/v1/conversions/{conversion_id}`
+    GetConversion: Operator =
+        routes::read("get_conversion", Contract::new(Target::LedgerEntryOf("credit_conversion")));
+}
+
+pub struct ConversionsApi;
+
+#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Money")]
+impl ConversionsApi {
+    /// List conversions
+    ///
+    /// Returns the conversions of all teams' earnings into credits, newest first.
+    #[oai(path = "/conversions", method = "get", operation_id = "list_conversions")]
+    async fn list(
+        &self,
+        call: Call<ListConversions>,
+        query: Params<ConversionQuery>,
+    ) -> JsonResult<ConversionPage> {
+        let ConversionQuery { page, filters } = query.0;
+        let filter = CreditsEntryFilter { team: filters.team_id };
+        pages::list::<_, ConversionOut, _>(call, page, &filters, filter).await
+    }
+
+    /// Convert earnings
+    ///
+    /// Converts available earnings of a team into credits, in its name.
+    #[oai(path = "/conversions", method = "post", operation_id = "create_conversion")]
+    async fn create(
+        &self,
+        call: Call<CreateConversion>,
+        idempotent: Idempotent,
+        body: Body<ConversionIn>,
+    ) -> JsonResult<ConversionOut, 201> {
+        changes::post_body(call, idempotent, body, |writer, platform, body: ConversionIn| {
+            let team = references::team(writer.rows, "team_id", body.team_id.into_valid()?)?;
+            let (vendor, amount) = (platform.vendor(team)?, body.amount.into_valid()?.0);
+            wallet::convert(writer, &vendor, Actor::Team, amount).map(|change| change.entry)
+        })
+        .await
+    }
+
+    /// Get a conversion
+    ///
+    /// Returns a conversion of earnings into credits.
+    #[oai(path = "/conversions/:conversion_id", method = "get", operation_id = "get_conversion")]
+    async fn get(
+        &self,
+        call: Call<GetConversion>,
+        /// ID of the conversion.
+        conversion_id: Path<Uuid>,
+    ) -> JsonResult<ConversionOut> {
+        resources::get(call, conversion_id.0).await
+    }
+}

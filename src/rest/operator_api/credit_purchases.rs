@@ -1,0 +1,186 @@
+//! Purchases of credits.
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{
+    changes,
+    pages::{self, PageParams, page_of},
+    references,
+    resources::{self, Resource, Subject},
+    routes::{self, DEMO_BUYER, routes},
+};
+use crate::{
+    domain::{credit_purchases::CreditPurchaseStatus, events::EventType, listings::Actor, money::Currency},
+    market::CheckContext,
+    operations::{
+        access::{ActingOperator, Operator},
+        credit_purchases,
+    },
+    rest::{
+        enum_value::EnumValue,
+        idempotent::Idempotent,
+        json::JsonResult,
+        params::Params,
+        request_body::{Body, Checked},
+        route::{Call, Path},
+        shapes::{Amount, Money, UtcTime},
+    },
+    store::records::credit_purchases::{CreditPurchaseFilter, CreditPurchaseRecord},
+};
+
+/// A purchase of credits, paid outside the marketplace.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "CreditPurchase")]
+pub struct CreditPurchaseOut {
+    /// ID of the purchase of credits.
+    pub id: Uuid,
+    /// ID of the team that bought credits.
+    pub team_id: Uuid,
+    /// The credits, and what they cost.
+    pub amount: Money,
+    /// Currency of the amount.
+    pub currency: EnumValue<Currency>,
+    /// State of the purchase.
+    pub status: EnumValue<CreditPurchaseStatus>,
+    /// ID of the ledger entry.
+    pub ledger_entry_id: Uuid,
+    /// Time at which it was made.
+    pub created_at: UtcTime,
+    /// Time at which the credits were added.
+    pub completed_at: UtcTime,
+}
+
+impl Subject for CreditPurchaseOut {
+    const KIND: &'static str = "credit_purchase";
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        Some(self.team_id)
+    }
+}
+
+impl Resource for CreditPurchaseOut {
+    type Record = CreditPurchaseRecord;
+
+    fn new(record: CreditPurchaseRecord, _: &CheckContext) -> CreditPurchaseOut {
+        CreditPurchaseOut {
+            id: record.id,
+            team_id: record.team,
+            amount: Money(record.amount),
+            currency: EnumValue(Currency::Usd),
+            status: EnumValue(record.status),
+            ledger_entry_id: record.entry,
+            created_at: record.created_at.into(),
+            completed_at: record.completed_at.into(),
+        }
+    }
+}
+
+page_of! {
+    /// A page of purchases of credits.
+    CreditPurchasePage, CreditPurchaseOut
+}
+
+/// What the list of purchases of credits can be filtered by.
+#[derive(Debug, Object, Serialize)]
+pub struct CreditPurchaseFilters {
+    /// ID of the team.
+    team_id: Option<Uuid>,
+}
+
+/// The query of the list of purchases of credits.
+#[derive(Debug, Object)]
+pub struct CreditPurchaseQuery {
+    #[oai(flatten)]
+    page: PageParams,
+    #[oai(flatten)]
+    filters: CreditPurchaseFilters,
+}
+
+/// Credits to buy in the name of a team.
+#[derive(Debug, Object)]
+pub struct CreditPurchaseIn {
+    /// ID of the team, which needs a marketplace role and the mutual NDA.
+    team_id: Checked<Uuid>,
+    /// The credits, and what they cost: at least 0.01, at most 10 billion.
+    amount: Checked<Amount>,
+    /// Currency of the amount; US dollars if absent.
+    currency: Option<EnumValue<Currency>>,
+}
+
+routes! {
+    /// `GET /operator/v1/credit-purchases`
+    ListCreditPurchases: Operator = routes::list(
+        "list_credit_purchases",
+        &["team_id=00000000-0000-0000-0000-000000000000"],
+    );
+    /// `POST /operator/v1/credit-purchases`
+    CreateCreditPurchase: ActingOperator = routes::create(
+        "create_credit_purchase",
+        || json!({"team_id": DEMO_BUYER, "amount": "2500.00"}),
+        Actor::Team,
+        &[EventType::WalletCredited],
+    );
+    /// `GET /operator/v1/credit-purchases/{credit_purchase_id}`
+    GetCreditPurchase: Operator = routes::get("get_credit_purchase", "credit_purchases");
+}
+
+pub struct CreditPurchasesApi;
+
+#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Money")]
+impl CreditPurchasesApi {
+    /// List purchases of credits
+    ///
+    /// Returns the purchases of credits of all teams, newest first.
+    #[oai(path = "/credit-purchases", method = "get", operation_id = "list_credit_purchases")]
+    async fn list(
+        &self,
+        call: Call<ListCreditPurchases>,
+        query: Params<CreditPurchaseQuery>,
+    ) -> JsonResult<CreditPurchasePage> {
+        let CreditPurchaseQuery { page, filters } = query.0;
+        let filter = CreditPurchaseFilter { team: filters.team_id };
+        pages::list::<_, CreditPurchaseOut, _>(call, page, &filters, filter).await
+    }
+
+    /// Buy credits
+    ///
+    /// Records that a team has bought credits and paid for them outside the marketplace. They can be spent at once.
+    #[oai(path = "/credit-purchases", method = "post", operation_id = "create_credit_purchase")]
+    async fn create(
+        &self,
+        call: Call<CreateCreditPurchase>,
+        idempotent: Idempotent,
+        body: Body<CreditPurchaseIn>,
+    ) -> JsonResult<CreditPurchaseOut, 201> {
+        changes::post_body(call, idempotent, body, |writer, platform, body: CreditPurchaseIn| {
+            let team = references::team(writer.rows, "team_id", body.team_id.into_valid()?)?;
+            let (member, amount) = (references::member(platform, team)?, body.amount.into_valid()?.0);
+            credit_purchases::create(writer, &member, Actor::Team, amount).map(|purchase| purchase.id)
+        })
+        .await
+    }
+
+    /// Get a purchase of credits
+    ///
+    /// Returns a purchase of credits.
+    #[oai(
+        path = "/credit-purchases/:credit_purchase_id",
+        method = "get",
+        operation_id = "get_credit_purchase"
+    )]
+    async fn get(
+        &self,
+        call: Call<GetCreditPurchase>,
+        /// ID of the purchase of credits.
+        credit_purchase_id: Path<Uuid>,
+    ) -> JsonResult<CreditPurchaseOut> {
+        resources::get(call, credit_purchase_id.0).await
+    }
+}

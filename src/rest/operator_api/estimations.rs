@@ -1,0 +1,234 @@
+//! Estimations: advisory quotes for vendors' sources.
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{
+    changes,
+    pages::{self, PageParams, page_of},
+    references,
+    resources::{self, Resource, Subject},
+    routes::{self, DEMO_TEAM, routes},
+};
+use crate::{
+    domain::{
+        assets::{Channel, Kind, RepositoryChannel},
+        collections::Collection,
+        estimation_requests::EstimationRequest,
+        estimations::EstimationStatus,
+        events::EventType,
+        listings::Actor,
+        money::Currency,
+    },
+    market::CheckContext,
+    operations::{
+        access::{ActingOperator, Operator},
+        estimations,
+    },
+    rest::{
+        enum_value::EnumValue,
+        idempotent::Idempotent,
+        json::JsonResult,
+        params::Params,
+        request_body::{Body, Checked},
+        route::{Call, Path},
+        shapes::{Money, UtcTime, strings::RepositoryFullName},
+    },
+    store::records::estimations::{EstimationFilter, EstimationRecord},
+};
+
+/// A dated quote for one source as one kind of asset. Quotes are advisory and not binding.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "Estimation")]
+pub struct EstimationOut {
+    /// ID of the estimation.
+    pub id: Uuid,
+    /// ID of the vendor.
+    pub team_id: Uuid,
+    /// Kind of asset that the source would be sold as.
+    pub sku: EnumValue<Kind>,
+    /// Host of the source.
+    pub channel: EnumValue<Channel>,
+    /// Full name of the repository, `owner/name`.
+    pub repo_full_name: String,
+    /// Name of the estimation.
+    pub name: String,
+    /// State of the estimation.
+    pub status: EnumValue<EstimationStatus>,
+    /// Lower end of the quote; null without a quote.
+    pub quote_low: Option<Money>,
+    /// Upper end of the quote; null without a quote.
+    pub quote_high: Option<Money>,
+    /// Currency of the quote.
+    pub currency: EnumValue<Currency>,
+    /// Reason of the failure; null unless failed.
+    pub failure_message: Option<String>,
+    /// ID of the asset that the source belongs to; null if there is none.
+    pub inventory_asset_id: Option<Uuid>,
+    /// ID of the person who requested the estimation.
+    pub created_by: Uuid,
+    /// Time of the request.
+    pub created_at: UtcTime,
+    /// Time of completion; null while pending.
+    pub completed_at: Option<UtcTime>,
+}
+
+impl Subject for EstimationOut {
+    const KIND: &'static str = "estimation";
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        Some(self.team_id)
+    }
+}
+
+impl Resource for EstimationOut {
+    type Record = EstimationRecord;
+
+    fn new(record: EstimationRecord, _: &CheckContext) -> EstimationOut {
+        let EstimationRecord { estimation, team } = record;
+        EstimationOut {
+            id: estimation.id,
+            team_id: team,
+            sku: EnumValue(estimation.kind),
+            channel: EnumValue(estimation.channel),
+            repo_full_name: estimation.repo_full_name,
+            name: estimation.name,
+            status: EnumValue(estimation.status),
+            quote_low: estimation.quote.map(|(low, _)| Money(low)),
+            quote_high: estimation.quote.map(|(_, high)| Money(high)),
+            currency: EnumValue(Currency::Usd),
+            failure_message: estimation.failure_message,
+            inventory_asset_id: estimation.asset,
+            created_by: estimation.created_by,
+            created_at: estimation.created_at.into(),
+            completed_at: estimation.completed_at.map(UtcTime),
+        }
+    }
+}
+
+page_of! {
+    /// A page of estimations.
+    EstimationPage, EstimationOut
+}
+
+/// What the list of estimations can be filtered by.
+#[derive(Debug, Object, Serialize)]
+pub struct EstimationFilters {
+    /// ID of the vendor.
+    team_id: Option<Uuid>,
+    /// State of the estimation.
+    status: Option<EnumValue<EstimationStatus>>,
+}
+
+/// The query of the list of estimations.
+#[derive(Debug, Object)]
+pub struct EstimationQuery {
+    #[oai(flatten)]
+    page: PageParams,
+    #[oai(flatten)]
+    filters: EstimationFilters,
+}
+
+/// An estimation to request in the name of a vendor.
+#[derive(Debug, Object)]
+pub struct EstimationIn {
+    /// ID of the vendor.
+    team_id: Checked<Uuid>,
+    /// Kind of asset that the source would be sold as.
+    sku: Checked<EnumValue<Kind>>,
+    /// Host of the source.
+    channel: Checked<EnumValue<RepositoryChannel>>,
+    /// Full name of the repository, `owner/name`.
+    repo_full_name: Checked<RepositoryFullName>,
+    /// ID of an asset of the vendor, of the kind `sku`, that the source belongs to; null or absent if there is none.
+    inventory_asset_id: Option<Uuid>,
+    /// ID of the person who requests it; the ID of the team if null or absent.
+    created_by: Option<Uuid>,
+}
+
+routes! {
+    /// `GET /operator/v1/estimations`
+    ListEstimations: Operator = routes::list(
+        "list_estimations",
+        &["status=failed&limit=2", "team_id=d16976a0-9c51-5248-afa1-7e0552589e1a"],
+    );
+    /// `POST /operator/v1/estimations`
+    CreateEstimation: ActingOperator = routes::create(
+        "create_estimation",
+        || json!({
+            "team_id": DEMO_TEAM,
+            "sku": "codebase",
+            "channel": "github",
+            "repo_full_name": "lumen-codeworks/tide-tables",
+        }),
+        Actor::Team,
+        &[EventType::EstimationRequested],
+    );
+    /// `GET /operator/v1/estimations/{estimation_id}`
+    GetEstimation: Operator = routes::get("get_estimation", "estimations");
+}
+
+pub struct EstimationsApi;
+
+#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Estimations")]
+impl EstimationsApi {
+    /// List estimations
+    ///
+    /// Returns the estimations of all vendors, newest first.
+    #[oai(path = "/estimations", method = "get", operation_id = "list_estimations")]
+    async fn list(
+        &self,
+        call: Call<ListEstimations>,
+        query: Params<EstimationQuery>,
+    ) -> JsonResult<EstimationPage> {
+        let EstimationQuery { page, filters } = query.0;
+        let filter =
+            EstimationFilter { team: filters.team_id, status: filters.status.map(|status| status.0) };
+        pages::list::<_, EstimationOut, _>(call, page, &filters, filter).await
+    }
+
+    /// Request an estimation
+    ///
+    /// Requests an estimation in the name of a vendor. The server measures the source in the background, and then
+    /// notifies the vendor. A vendor can have 20 pending estimations.
+    #[oai(path = "/estimations", method = "post", operation_id = "create_estimation")]
+    async fn create(
+        &self,
+        call: Call<CreateEstimation>,
+        idempotent: Idempotent,
+        body: Body<EstimationIn>,
+    ) -> JsonResult<EstimationOut, 201> {
+        changes::post_body(call, idempotent, body, |writer, platform, body: EstimationIn| {
+            let team = references::team(writer.rows, "team_id", body.team_id.into_valid()?)?;
+            let ids = (writer.new_id(Collection::Estimations), body.created_by.unwrap_or(team.id));
+            let request = EstimationRequest {
+                sku: body.sku.into_valid()?.0,
+                channel: body.channel.into_valid()?.0,
+                repo_full_name: body.repo_full_name.into_valid()?.into(),
+                inventory_asset_id: body.inventory_asset_id,
+            };
+            estimations::request(writer, &platform.vendor(team)?, Actor::Team, ids, &request)
+                .map(|requested| requested.id)
+        })
+        .await
+    }
+
+    /// Get an estimation
+    ///
+    /// Returns an estimation.
+    #[oai(path = "/estimations/:estimation_id", method = "get", operation_id = "get_estimation")]
+    async fn get(
+        &self,
+        call: Call<GetEstimation>,
+        /// ID of the estimation.
+        estimation_id: Path<Uuid>,
+    ) -> JsonResult<EstimationOut> {
+        resources::get(call, estimation_id.0).await
+    }
+}

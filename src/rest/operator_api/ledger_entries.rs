@@ -1,0 +1,179 @@
+//! Entries of the ledger, with their postings.
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::{
+    pages::{self, PageParams, page_of},
+    resources::{self, Resource, Subject},
+    routes::{self, routes},
+};
+use crate::{
+    domain::{
+        ledger::{AccountKind, EntryType},
+        money::Currency,
+    },
+    market::CheckContext,
+    operations::access::Operator,
+    rest::{
+        enum_value::EnumValue,
+        json::JsonResult,
+        params::Params,
+        route::{Call, Path},
+        shapes::{Money, UtcTime},
+    },
+    store::records::ledger::{LedgerEntryFilter, LedgerEntryRecord, PostingRecord},
+};
+
+/// A change of an account by a ledger entry.
+#[derive(Debug, Object, Serialize)]
+pub struct Posting {
+    /// The account: `credits` or `earnings` of a team, `platform`, `payments` for money from outside the marketplace, or
+    /// `payouts` for money that leaves it.
+    pub account: EnumValue<AccountKind>,
+    /// ID of the team that owns the account; null for the accounts of the platform.
+    pub team_id: Option<Uuid>,
+    /// Change of its balance; negative if the money leaves the account.
+    pub amount: Money,
+}
+
+impl From<PostingRecord> for Posting {
+    fn from(posting: PostingRecord) -> Posting {
+        Posting { account: EnumValue(posting.account), team_id: posting.team, amount: Money(posting.amount) }
+    }
+}
+
+/// An entry of the ledger. Its postings sum to zero.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "LedgerEntry")]
+pub struct LedgerEntryOut {
+    /// ID of the entry.
+    pub id: Uuid,
+    /// Why the money moved. Bought credits and charges of quality runs are an `adjustment`; what a buyer pays with
+    /// credits is part of the sale.
+    pub entry_type: EnumValue<EntryType>,
+    /// Description, which the teams see.
+    pub description: String,
+    /// ID of the purchase that was paid or refunded; null if the entry belongs to none.
+    pub purchase_id: Option<Uuid>,
+    /// ID of the purchase of credits; null if the entry belongs to none.
+    pub credit_purchase_id: Option<Uuid>,
+    /// ID of the withdrawal that the entry posts, or posts back because it failed; null if the entry belongs to none.
+    pub withdrawal_id: Option<Uuid>,
+    /// Changes of accounts, at most one for each account.
+    pub postings: Vec<Posting>,
+    /// Currency of the amounts.
+    pub currency: EnumValue<Currency>,
+    /// Time of the entry.
+    pub created_at: UtcTime,
+    /// Time from which earnings of the entry can be used.
+    pub available_at: UtcTime,
+}
+
+impl Subject for LedgerEntryOut {
+    const KIND: &'static str = "ledger_entry";
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        None
+    }
+}
+
+impl Resource for LedgerEntryOut {
+    type Record = LedgerEntryRecord;
+
+    fn new(record: LedgerEntryRecord, _: &CheckContext) -> LedgerEntryOut {
+        LedgerEntryOut {
+            id: record.id,
+            entry_type: EnumValue(record.entry_type),
+            description: record.description,
+            purchase_id: record.purchase,
+            credit_purchase_id: record.credit_purchase,
+            withdrawal_id: record.withdrawal,
+            postings: record.postings.into_iter().map(Posting::from).collect(),
+            currency: EnumValue(Currency::Usd),
+            created_at: record.created_at.into(),
+            available_at: record.available_at.into(),
+        }
+    }
+}
+
+page_of! {
+    /// A page of ledger entries.
+    LedgerEntryPage, LedgerEntryOut
+}
+
+/// What the list of ledger entries can be filtered by.
+#[derive(Debug, Object, Serialize)]
+pub struct LedgerEntryFilters {
+    /// ID of a team whose accounts the entry changes.
+    team_id: Option<Uuid>,
+    /// Why the money moved.
+    entry_type: Option<EnumValue<EntryType>>,
+    /// ID of the purchase that was paid or refunded.
+    purchase_id: Option<Uuid>,
+}
+
+/// The query of the list of ledger entries.
+#[derive(Debug, Object)]
+pub struct LedgerEntryQuery {
+    #[oai(flatten)]
+    page: PageParams,
+    #[oai(flatten)]
+    filters: LedgerEntryFilters,
+}
+
+routes! {
+    /// `GET /operator/v1/ledger-entries`
+    ListLedgerEntries: Operator = routes::list(
+        "list_ledger_entries",
+        &[
+            "entry_type=withdrawal&limit=2",
+            "team_id=d16976a0-9c51-5248-afa1-7e0552589e1a&entry_type=sale",
+            "purchase_id=00000000-0000-0000-0000-000000000000",
+        ],
+    );
+    /// `GET /operator/v1/ledger-entries/{entry_id}`
+    GetLedgerEntry: Operator = routes::get("get_ledger_entry", "ledger_entries");
+}
+
+pub struct LedgerEntriesApi;
+
+#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Money")]
+impl LedgerEntriesApi {
+    /// List ledger entries
+    ///
+    /// Returns the entries of the ledger with their postings, newest first. The ledger is append-only, and the sum over
+    /// all accounts is always zero.
+    #[oai(path = "/ledger-entries", method = "get", operation_id = "list_ledger_entries")]
+    async fn list(
+        &self,
+        call: Call<ListLedgerEntries>,
+        query: Params<LedgerEntryQuery>,
+    ) -> JsonResult<LedgerEntryPage> {
+        let LedgerEntryQuery { page, filters } = query.0;
+        let filter = LedgerEntryFilter {
+            team: filters.team_id,
+            entry_type: filters.entry_type.map(|kind| kind.0),
+            purchase: filters.purchase_id,
+        };
+        pages::list::<_, LedgerEntryOut, _>(call, page, &filters, filter).await
+    }
+
+    /// Get a ledger entry
+    ///
+    /// Returns an entry of the ledger with its postings.
+    #[oai(path = "/ledger-entries/:entry_id", method = "get", operation_id = "get_ledger_entry")]
+    async fn get(
+        &self,
+        call: Call<GetLedgerEntry>,
+        /// ID of the entry.
+        entry_id: Path<Uuid>,
+    ) -> JsonResult<LedgerEntryOut> {
+        resources::get(call, entry_id.0).await
+    }
+}

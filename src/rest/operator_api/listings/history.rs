@@ -1,0 +1,109 @@
+//! The history of a listing.
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::{
+    domain::listings::{Actor, Event, LifecycleStage},
+    market::CheckContext,
+    operations::access::Operator,
+    rest::{
+        enum_value::EnumValue,
+        json::JsonResult,
+        operator_api::{
+            pages::{self, PageParams, page_of},
+            resources::{Resource, Subject},
+            routes::{self, routes},
+        },
+        params::Params,
+        route::{Call, Path, Target},
+        shapes::UtcTime,
+    },
+    store::records::{
+        listing_history::{HistoryFilter, HistoryRecord},
+        listings::ListingRecord,
+    },
+};
+
+/// An event in the history of a listing.
+#[derive(Debug, Object, Serialize)]
+pub struct ListingEvent {
+    /// Number of the event; increases with the commits.
+    pub number: i64,
+    /// What happened.
+    pub event_type: EnumValue<Event>,
+    /// Who acted. The audit says which operator acted for a team or the platform.
+    pub actor: EnumValue<Actor>,
+    /// Time of the event.
+    pub occurred_at: UtcTime,
+    /// Lifecycle stage before the event; null if the listing was created.
+    pub from_status: Option<EnumValue<LifecycleStage>>,
+    /// Lifecycle stage after the event.
+    pub to_status: EnumValue<LifecycleStage>,
+}
+
+impl Subject for ListingEvent {
+    const KIND: &'static str = "listing_event";
+
+    fn id(&self) -> String {
+        self.number.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        None
+    }
+}
+
+impl Resource for ListingEvent {
+    type Record = HistoryRecord;
+
+    fn new(HistoryRecord { event, number }: HistoryRecord, _: &CheckContext) -> ListingEvent {
+        ListingEvent {
+            number,
+            event_type: EnumValue(event.event),
+            actor: EnumValue(event.actor),
+            occurred_at: event.occurred_at.into(),
+            from_status: event.from.map(EnumValue),
+            to_status: EnumValue(event.to),
+        }
+    }
+}
+
+page_of! {
+    /// A page of the history of a listing.
+    ListingEventPage, ListingEvent
+}
+
+/// The query of the history of a listing.
+#[derive(Debug, Object)]
+pub struct HistoryQuery {
+    #[oai(flatten)]
+    page: PageParams,
+}
+
+routes! {
+    /// `GET /operator/v1/listings/{listing_id}/history`
+    GetListingHistory: Operator = routes::list_of("get_listing_history", Target::RecordOf("listings"), &["limit=2"]);
+}
+
+pub struct ListingHistoryApi;
+
+#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Listings")]
+impl ListingHistoryApi {
+    /// Get the history of a listing
+    ///
+    /// Returns what happened to a listing, newest first. Featuring is not part of the history.
+    #[oai(path = "/listings/:listing_id/history", method = "get", operation_id = "get_listing_history")]
+    async fn list(
+        &self,
+        call: Call<GetListingHistory>,
+        /// ID of the listing.
+        listing_id: Path<Uuid>,
+        query: Params<HistoryQuery>,
+    ) -> JsonResult<ListingEventPage> {
+        let (listing, page) = (listing_id.0, query.0.page);
+        let filter = HistoryFilter { listing };
+        pages::list_of::<_, ListingRecord, ListingEvent, _>(call, listing, page, &listing, filter).await
+    }
+}

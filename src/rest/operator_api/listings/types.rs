@@ -1,0 +1,332 @@
+//! JSON types of listings.
+
+use poem_openapi::{Object, types::MaybeUndefined};
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::{
+    domain::{
+        listings::{CatalogStatus, DeliveryMethod, LifecycleStage, ReviewStatus},
+        money::Currency,
+    },
+    error::{Error, Problem, Result},
+    market::CheckContext,
+    rest::{
+        enum_value::EnumValue,
+        operator_api::{
+            pages::page_of,
+            references,
+            resources::{Resource, Subject},
+        },
+        request_body::{Checked, Omittable},
+        shapes::{
+            Amount, Money, RequestTime, UtcTime,
+            strings::{MultilineText, Slug, Title},
+        },
+    },
+    store::{
+        Reader,
+        listings::StoredListingFields,
+        records::listings::ListingRecord,
+        taxonomy::{has_domain, has_inventory_tag},
+    },
+};
+
+/// A listing.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "Listing")]
+pub struct ListingOut {
+    /// ID of the listing.
+    pub id: Uuid,
+    /// ID of the vendor team.
+    pub team_id: Uuid,
+    /// Title of the listing.
+    pub title: String,
+    /// Description of the listing.
+    pub description: String,
+    /// Slugs of the domains.
+    pub domain_tags: Vec<String>,
+    /// Slugs of the inventory tags.
+    pub tag_slugs: Vec<String>,
+    /// Buy-now price; null if there is none.
+    pub price: Option<Money>,
+    /// Price of the sample, which can be 0; null if no sample is offered.
+    pub sample_price: Option<Money>,
+    /// Currency of the prices.
+    pub currency: EnumValue<Currency>,
+    /// Whether buyers can bid.
+    pub accepts_bids: bool,
+    /// Whether the listing is sold once, exclusively.
+    pub exclusive: bool,
+    /// License and conditions.
+    pub terms: String,
+    /// How the data is delivered; null if the vendor has not said.
+    pub delivery_method: Option<EnumValue<DeliveryMethod>>,
+    /// Number of days that the delivery is expected to take; null if the vendor has not said.
+    pub delivery_days: Option<u32>,
+    /// Time from which the data can be delivered; null if that is immediately.
+    pub available_from: Option<UtcTime>,
+    /// Status in the review.
+    pub review_status: EnumValue<ReviewStatus>,
+    /// Status in the catalog.
+    pub catalog_status: EnumValue<CatalogStatus>,
+    /// Lifecycle stage, which follows from both statuses.
+    pub stage: EnumValue<LifecycleStage>,
+    /// Place among the featured listings, from 1; null if the listing is not featured.
+    pub featured: Option<u32>,
+    /// Time of the certification; null if the listing is not certified in its current form.
+    pub certified_at: Option<UtcTime>,
+    /// What the vendor was told when changes were last requested or the listing was rejected; null if neither
+    /// happened, and once the listing is approved.
+    pub review_feedback: Option<String>,
+    /// ID of the latest quality run of the listing; null if it has had none.
+    pub latest_quality_run_id: Option<Uuid>,
+    /// Number of assets.
+    pub asset_count: u64,
+    /// IDs of the first 100 assets, in the order in which they were attached; `GET /operator/v1/assets?listing_id=…`
+    /// returns all.
+    #[oai(validator(max_items = 100))]
+    pub asset_ids: Vec<Uuid>,
+    /// Number of offers that wait for a decision of the vendor.
+    pub submitted_offer_count: u64,
+    /// Time of creation.
+    pub created_at: UtcTime,
+    /// Time of the latest change.
+    pub updated_at: UtcTime,
+    /// Time at which the listing was last published; null if it never was.
+    pub published_at: Option<UtcTime>,
+    /// Time at which the listing was archived; null unless archived.
+    pub archived_at: Option<UtcTime>,
+}
+
+impl Subject for ListingOut {
+    const KIND: &'static str = "listing";
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        Some(self.team_id)
+    }
+}
+
+impl Resource for ListingOut {
+    type Record = ListingRecord;
+
+    fn new(record: ListingRecord, _: &CheckContext) -> ListingOut {
+        let ListingRecord { row, fields, .. } = record;
+        let (method, days) = fields.delivery.unzip();
+        ListingOut {
+            id: row.id,
+            team_id: record.team,
+            title: fields.title,
+            description: fields.description,
+            domain_tags: fields.domain_tags,
+            tag_slugs: fields.tag_slugs,
+            price: fields.price.map(Money),
+            sample_price: fields.sample_price.map(Money),
+            currency: EnumValue(Currency::Usd),
+            accepts_bids: fields.accepts_bids,
+            exclusive: fields.is_exclusive,
+            terms: fields.terms,
+            delivery_method: method.map(EnumValue),
+            delivery_days: days,
+            available_from: fields.available_from.map(UtcTime),
+            review_status: EnumValue(row.status.review),
+            catalog_status: EnumValue(row.status.catalog),
+            stage: EnumValue(row.status.stage()),
+            featured: row.featured,
+            certified_at: row.certified_at.map(UtcTime),
+            review_feedback: record.review_feedback,
+            latest_quality_run_id: record.latest_quality_run,
+            asset_count: record.asset_count,
+            asset_ids: record.asset_ids,
+            submitted_offer_count: record.submitted_offers,
+            created_at: record.created_at.into(),
+            updated_at: record.updated_at.into(),
+            published_at: record.published_at.map(UtcTime),
+            archived_at: record.archived_at.map(UtcTime),
+        }
+    }
+}
+
+page_of! {
+    /// A page of listings.
+    ListingPage, ListingOut
+}
+
+/// A listing to create.
+#[derive(Debug, Object)]
+pub struct ListingIn {
+    /// ID of the vendor team.
+    pub team_id: Checked<Uuid>,
+    /// Title of the listing.
+    pub title: Checked<Title>,
+    /// Description of the listing.
+    pub description: Option<MultilineText>,
+    /// Slugs of the domains.
+    #[oai(default, validator(max_items = 20))]
+    pub domain_tags: Vec<Checked<Slug>>,
+    /// Slugs of the inventory tags.
+    #[oai(default, validator(max_items = 50))]
+    pub tag_slugs: Vec<Checked<Slug>>,
+    /// Buy-now price; null or absent if there is none.
+    pub price: Option<Amount>,
+    /// Price of the sample, which can be 0; null or absent if no sample is offered.
+    pub sample_price: Option<Amount>,
+    /// Currency of the prices.
+    pub currency: Option<EnumValue<Currency>>,
+    /// Whether buyers can bid.
+    #[oai(default)]
+    pub accepts_bids: bool,
+    /// Whether the listing is sold once, exclusively.
+    #[oai(default)]
+    pub exclusive: bool,
+    /// License and conditions.
+    pub terms: Option<MultilineText>,
+    /// How the data is delivered. Requires `delivery_days`.
+    pub delivery_method: Option<EnumValue<DeliveryMethod>>,
+    /// Number of days that the delivery is expected to take. Requires `delivery_method`.
+    #[oai(validator(minimum(value = "0"), maximum(value = "3650")))]
+    pub delivery_days: Option<i64>,
+    /// Time from which the data can be delivered; null or absent if that is immediately.
+    pub available_from: Option<RequestTime>,
+    /// IDs of assets of the team to attach, of any kind. Each must be complete or proposed.
+    #[oai(default, validator(max_items = 1000))]
+    pub asset_ids: Vec<Checked<Uuid>>,
+}
+
+/// A new listing: the ID of its vendor, its fields, and the IDs of its assets.
+pub struct NewListing {
+    pub team: Uuid,
+    pub fields: StoredListingFields,
+    pub asset_ids: Vec<Uuid>,
+}
+
+impl ListingIn {
+    /// Checks what the body refers to.
+    pub fn into_listing(self, rows: &Reader) -> Result<NewListing> {
+        let fields = StoredListingFields {
+            title: self.title.into_valid()?.0,
+            description: self.description.map(String::from).unwrap_or_default(),
+            domain_tags: slugs(rows, "domain_tags", self.domain_tags, has_domain)?,
+            tag_slugs: slugs(rows, "tag_slugs", self.tag_slugs, has_inventory_tag)?,
+            price: self.price.map(|price| price.0),
+            sample_price: self.sample_price.map(|price| price.0),
+            accepts_bids: self.accepts_bids,
+            terms: self.terms.map(String::from).unwrap_or_default(),
+            delivery: delivery(
+                self.delivery_method.map(|method| method.0),
+                self.delivery_days.map(|days| days as u32),
+            )?,
+            available_from: self.available_from.map(|at| at.0),
+            is_exclusive: self.exclusive,
+        };
+        Ok(NewListing { team: self.team_id.into_valid()?, fields, asset_ids: ids(self.asset_ids)? })
+    }
+}
+
+/// Changes to a listing. Fields that are absent stay as they are.
+#[derive(Debug, Object)]
+pub struct ListingPatch {
+    /// New title.
+    title: Omittable<Title>,
+    /// New description.
+    description: Omittable<MultilineText>,
+    /// New slugs of the domains. Replaces all of them.
+    #[oai(validator(max_items = 20))]
+    domain_tags: Omittable<Vec<Checked<Slug>>>,
+    /// New slugs of the inventory tags. Replaces all of them.
+    #[oai(validator(max_items = 50))]
+    tag_slugs: Omittable<Vec<Checked<Slug>>>,
+    /// New buy-now price; null for none.
+    price: MaybeUndefined<Amount>,
+    /// New price of the sample; null to offer none.
+    sample_price: MaybeUndefined<Amount>,
+    /// Currency of the prices.
+    currency: Omittable<EnumValue<Currency>>,
+    /// Whether buyers can bid.
+    accepts_bids: Omittable<bool>,
+    /// Whether the listing is sold once, exclusively.
+    exclusive: Omittable<bool>,
+    /// New license and conditions.
+    terms: Omittable<MultilineText>,
+    /// How the data is delivered; null to delete it together with `delivery_days`.
+    delivery_method: MaybeUndefined<EnumValue<DeliveryMethod>>,
+    /// Number of days that the delivery is expected to take; null to delete it together with `delivery_method`.
+    #[oai(validator(minimum(value = "0"), maximum(value = "3650")))]
+    delivery_days: MaybeUndefined<i64>,
+    /// Time from which the data can be delivered; null if that is immediately.
+    available_from: MaybeUndefined<RequestTime>,
+}
+
+impl ListingPatch {
+    /// Changes the fields that the body states. Checks what it refers to.
+    pub fn apply(self, rows: &Reader, to: &mut StoredListingFields) -> Result<()> {
+        set(&mut to.title, self.title.0.map(String::from));
+        set(&mut to.description, self.description.0.map(String::from));
+        set(&mut to.terms, self.terms.0.map(String::from));
+        set(&mut to.accepts_bids, self.accepts_bids.0);
+        set(&mut to.is_exclusive, self.exclusive.0);
+        if let Some(tags) = self.domain_tags.0 {
+            to.domain_tags = slugs(rows, "domain_tags", tags, has_domain)?;
+        }
+        if let Some(tags) = self.tag_slugs.0 {
+            to.tag_slugs = slugs(rows, "tag_slugs", tags, has_inventory_tag)?;
+        }
+        set_or_clear(&mut to.price, self.price, |price| price.0);
+        set_or_clear(&mut to.sample_price, self.sample_price, |price| price.0);
+        set_or_clear(&mut to.available_from, self.available_from, |at| at.0);
+        let (mut method, mut days) = to.delivery.unzip();
+        // Deleting one deletes both, unless the body states the other one.
+        if self.delivery_method.is_null() || self.delivery_days.is_null() {
+            (method, days) = (None, None);
+        }
+        set_or_clear(&mut method, self.delivery_method, |method| method.0);
+        set_or_clear(&mut days, self.delivery_days, |days| days as u32);
+        to.delivery = delivery(method, days)?;
+        Ok(())
+    }
+}
+
+fn set<T>(field: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *field = value;
+    }
+}
+
+fn set_or_clear<T, U>(field: &mut Option<U>, value: MaybeUndefined<T>, convert: impl FnOnce(T) -> U) {
+    match value {
+        MaybeUndefined::Undefined => {}
+        MaybeUndefined::Null => *field = None,
+        MaybeUndefined::Value(value) => *field = Some(convert(value)),
+    }
+}
+
+/// Returns the delivery, of which a body states both or neither.
+fn delivery(method: Option<DeliveryMethod>, days: Option<u32>) -> Result<Option<(DeliveryMethod, u32)>> {
+    let (missing, stated) = match (method, days) {
+        (Some(method), Some(days)) => return Ok(Some((method, days))),
+        (None, None) => return Ok(None),
+        (None, Some(_)) => ("delivery_method", "delivery_days"),
+        (Some(_), None) => ("delivery_days", "delivery_method"),
+    };
+    let message = format!("`{missing}` is required with `{stated}`.");
+    Err(Error::invalid(Problem::body(&[missing], "missing", message)))
+}
+
+fn slugs(
+    rows: &Reader,
+    field: &str,
+    tags: Vec<Checked<Slug>>,
+    exists: fn(&Reader, &str) -> Result<bool>,
+) -> Result<Vec<String>> {
+    let tags = tags.into_iter().map(|tag| Ok(tag.into_valid()?.0)).collect::<Result<Vec<_>>>()?;
+    references::slugs(rows, field, tags, exists)
+}
+
+/// Returns the IDs of a list in a body without problems.
+pub fn ids(ids: Vec<Checked<Uuid>>) -> Result<Vec<Uuid>> {
+    ids.into_iter().map(Checked::into_valid).collect()
+}

@@ -1,0 +1,201 @@
+//! Notifications of teams.
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::{
+    changes,
+    pages::{self, PageParams, page_of},
+    resources::{self, Resource, Subject},
+    routes::{self, routes},
+};
+use crate::{
+    domain::{events::EventType, listings::Actor, notifications::NotificationType},
+    market::CheckContext,
+    operations::{
+        access::{ActingOperator, Operator},
+        notifications,
+    },
+    rest::{
+        enum_value::EnumValue,
+        idempotent::Idempotent,
+        json::JsonResult,
+        params::Params,
+        route::{Call, Path},
+        shapes::UtcTime,
+    },
+    store::records::notifications::{NotificationFilter, NotificationRecord},
+};
+
+/// A message from the platform to a team.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "Notification")]
+pub struct NotificationOut {
+    /// ID of the notification.
+    pub id: Uuid,
+    /// ID of the team that received the notification.
+    pub team_id: Uuid,
+    /// The event that the notification is about.
+    #[oai(rename = "type")]
+    #[serde(rename = "type")]
+    pub kind: EnumValue<NotificationType>,
+    /// Headline of the notification.
+    pub title: String,
+    /// Text of the notification, one or two sentences.
+    pub message: String,
+    /// Whether a member of the team has read the notification.
+    pub read: bool,
+    /// Time at which the notification was sent.
+    pub created_at: UtcTime,
+    /// Path of the page that the notification is about, in an application of the platform that is not part of this
+    /// server; null if there is none.
+    pub link: Option<String>,
+    /// ID of the opportunity that the notification is about; null if it is not about an opportunity.
+    pub opportunity_id: Option<Uuid>,
+    /// ID of the project opportunity that the notification is about; null if it is not about one.
+    pub project_opportunity_id: Option<Uuid>,
+    /// ID of the project bid that the notification is about; null if it is not about a project bid.
+    pub project_bid_id: Option<Uuid>,
+    /// ID of the task that the notification is about; null if it is not about a task. It is not the ID of an asset.
+    pub task_id: Option<Uuid>,
+}
+
+impl Subject for NotificationOut {
+    const KIND: &'static str = "notification";
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        Some(self.team_id)
+    }
+}
+
+impl Resource for NotificationOut {
+    type Record = NotificationRecord;
+
+    fn new(record: NotificationRecord, _: &CheckContext) -> NotificationOut {
+        let NotificationRecord { notification, team } = record;
+        NotificationOut {
+            id: notification.id,
+            team_id: team,
+            kind: EnumValue(notification.kind),
+            title: notification.title,
+            message: notification.message,
+            read: notification.is_read,
+            created_at: notification.created_at.into(),
+            link: notification.link,
+            opportunity_id: notification.opportunity,
+            project_opportunity_id: notification.project_opportunity,
+            project_bid_id: notification.project_bid,
+            task_id: notification.task,
+        }
+    }
+}
+
+page_of! {
+    /// A page of notifications.
+    NotificationPage, NotificationOut
+}
+
+/// What the list of notifications can be filtered by.
+#[derive(Debug, Object, Serialize)]
+pub struct NotificationFilters {
+    /// ID of the team that received the notification.
+    team_id: Option<Uuid>,
+    /// The event that the notification is about.
+    #[oai(rename = "type")]
+    kind: Option<EnumValue<NotificationType>>,
+    /// Whether no member of the team has read the notification.
+    unread: Option<bool>,
+}
+
+/// The query of the list of notifications.
+#[derive(Debug, Object)]
+pub struct NotificationQuery {
+    #[oai(flatten)]
+    page: PageParams,
+    #[oai(flatten)]
+    filters: NotificationFilters,
+}
+
+routes! {
+    /// `GET /operator/v1/notifications`
+    ListNotifications: Operator = routes::list(
+        "list_notifications",
+        &[
+            "type=sale_completed&limit=2",
+            "unread=true",
+            "unread=false&team_id=d16976a0-9c51-5248-afa1-7e0552589e1a",
+        ],
+    );
+    /// `GET /operator/v1/notifications/{notification_id}`
+    GetNotification: Operator = routes::get("get_notification", "notifications");
+    /// `POST /operator/v1/notifications/{notification_id}/read`
+    MarkNotificationRead: ActingOperator = routes::post(
+        "mark_notification_read",
+        "notifications",
+        Actor::Team,
+        &[EventType::NotificationRead],
+    );
+}
+
+pub struct NotificationsApi;
+
+#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Teams")]
+impl NotificationsApi {
+    /// List notifications
+    ///
+    /// Returns the notifications of all teams, newest first.
+    #[oai(path = "/notifications", method = "get", operation_id = "list_notifications")]
+    async fn list(
+        &self,
+        call: Call<ListNotifications>,
+        query: Params<NotificationQuery>,
+    ) -> JsonResult<NotificationPage> {
+        let NotificationQuery { page, filters } = query.0;
+        let filter = NotificationFilter {
+            team: filters.team_id,
+            kind: filters.kind.map(|kind| kind.0),
+            is_unread: filters.unread,
+        };
+        pages::list::<_, NotificationOut, _>(call, page, &filters, filter).await
+    }
+
+    /// Get a notification
+    ///
+    /// Returns a notification.
+    #[oai(path = "/notifications/:notification_id", method = "get", operation_id = "get_notification")]
+    async fn get(
+        &self,
+        call: Call<GetNotification>,
+        /// ID of the notification.
+        notification_id: Path<Uuid>,
+    ) -> JsonResult<NotificationOut> {
+        resources::get(call, notification_id.0).await
+    }
+
+    /// Mark a notification as read
+    ///
+    /// Marks a notification as read, in the name of its team. One that was read stays read.
+    #[oai(
+        path = "/notifications/:notification_id/read",
+        method = "post",
+        operation_id = "mark_notification_read"
+    )]
+    async fn mark_read(
+        &self,
+        call: Call<MarkNotificationRead>,
+        idempotent: Idempotent,
+        /// ID of the notification.
+        notification_id: Path<Uuid>,
+    ) -> JsonResult<NotificationOut> {
+        let id = notification_id.0;
+        changes::post(call, idempotent, move |writer, platform| {
+            notifications::mark_read(writer, platform, Actor::Team, id).map(|()| id)
+        })
+        .await
+    }
+}

@@ -1,0 +1,359 @@
+//! Offers: bids of buyers on listings.
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{
+    changes,
+    pages::{self, PageParams, page_of},
+    purchases::ACCEPTANCE_EVENTS,
+    references,
+    resources::{self, Resource, Subject},
+    routes::{self, DEMO_BUYER, routes},
+};
+use crate::{
+    domain::{
+        events::EventType, listings::Actor, money::Currency, offers::OfferStatus, purchases::PayWith,
+        teams::Team,
+    },
+    error::{Error, Result},
+    market::{CheckContext, Writer},
+    operations::{
+        access::{ActingOperator, Operator, Platform},
+        offers::{self, OfferInput},
+        records,
+    },
+    rest::{
+        enum_value::EnumValue,
+        idempotent::Idempotent,
+        if_match::IfMatch,
+        json::JsonResult,
+        params::Params,
+        request_body::{Body, Checked, Omittable},
+        route::{Call, Path},
+        shapes::{Amount, Money, UtcTime},
+    },
+    store::{
+        self,
+        records::offers::{OfferFilter, OfferRecord},
+    },
+};
+
+/// A bid of a buyer on a listing.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "Offer")]
+pub struct OfferOut {
+    /// ID of the offer.
+    pub id: Uuid,
+    /// ID of the buyer.
+    pub team_id: Uuid,
+    /// ID of the vendor of the listing.
+    pub vendor_team_id: Uuid,
+    /// ID of the listing.
+    pub listing_id: Uuid,
+    /// Amount offered, before fees.
+    pub amount: Money,
+    /// Currency of the amount.
+    pub currency: EnumValue<Currency>,
+    /// How the buyer pays if the offer is accepted. The vendor does not learn it.
+    pub pay_with: EnumValue<PayWith>,
+    /// State of the offer.
+    pub status: EnumValue<OfferStatus>,
+    /// ID of the purchase that the offer led to; null unless accepted.
+    pub purchase_id: Option<Uuid>,
+    /// Time of creation.
+    pub created_at: UtcTime,
+    /// Time of the last change.
+    pub updated_at: UtcTime,
+    /// Time at which the offer expires unless it is decided before; null if it was decided.
+    pub expires_at: Option<UtcTime>,
+    /// Time at which the offer was decided, or expired; null while it is submitted.
+    pub decided_at: Option<UtcTime>,
+}
+
+impl Subject for OfferOut {
+    const KIND: &'static str = "offer";
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    /// Accepting and declining is up to the vendor, but the offer is the buyer's.
+    fn team(&self) -> Option<Uuid> {
+        Some(self.team_id)
+    }
+}
+
+impl Resource for OfferOut {
+    type Record = OfferRecord;
+
+    fn new(record: OfferRecord, _: &CheckContext) -> OfferOut {
+        OfferOut {
+            id: record.id,
+            team_id: record.buyer,
+            vendor_team_id: record.vendor,
+            listing_id: record.listing,
+            amount: Money(record.amount),
+            currency: EnumValue(Currency::Usd),
+            pay_with: EnumValue(record.pay_with),
+            status: EnumValue(record.status),
+            purchase_id: record.purchase,
+            created_at: record.created_at.into(),
+            updated_at: record.updated_at.into(),
+            expires_at: record.expires_at.map(UtcTime),
+            decided_at: record.decided_at.map(UtcTime),
+        }
+    }
+}
+
+page_of! {
+    /// A page of offers.
+    OfferPage, OfferOut
+}
+
+/// What the list of offers can be filtered by.
+#[derive(Debug, Object, Serialize)]
+pub struct OfferFilters {
+    /// ID of the buyer.
+    team_id: Option<Uuid>,
+    /// ID of the vendor of the listing.
+    vendor_team_id: Option<Uuid>,
+    /// ID of the listing.
+    listing_id: Option<Uuid>,
+    /// State of the offer.
+    status: Option<EnumValue<OfferStatus>>,
+}
+
+/// The query of the list of offers.
+#[derive(Debug, Object)]
+pub struct OfferQuery {
+    #[oai(flatten)]
+    page: PageParams,
+    #[oai(flatten)]
+    filters: OfferFilters,
+}
+
+/// An offer to make in the name of a buyer.
+#[derive(Debug, Object)]
+pub struct OfferIn {
+    /// ID of the buyer.
+    team_id: Checked<Uuid>,
+    /// ID of the listing, which must be in the catalog and accept bids.
+    listing_id: Checked<Uuid>,
+    /// Amount offered, before fees: at least 0.01, at most 100 million.
+    amount: Checked<Amount>,
+    /// Currency of the amount; US dollars if absent.
+    currency: Option<EnumValue<Currency>>,
+    /// How the buyer pays if the offer is accepted.
+    pay_with: Checked<EnumValue<PayWith>>,
+}
+
+/// Changes to an offer. Fields that are absent stay as they are.
+#[derive(Debug, Object)]
+pub struct OfferPatch {
+    /// New amount: at least 0.01, at most 100 million.
+    amount: Omittable<Amount>,
+    /// Currency of the amount; US dollars if absent.
+    currency: Option<EnumValue<Currency>>,
+    /// How the buyer pays if the offer is accepted.
+    pay_with: Omittable<EnumValue<PayWith>>,
+}
+
+routes! {
+    /// `GET /operator/v1/offers`
+    ListOffers: Operator = routes::list(
+        "list_offers",
+        &[
+            "status=submitted&limit=2",
+            "team_id=57d9aaca-90f7-528c-aff6-0b974cabd171",
+            "vendor_team_id=d16976a0-9c51-5248-afa1-7e0552589e1a",
+            "listing_id=00000000-0000-0000-0000-000000000000",
+        ],
+    );
+    /// `POST /operator/v1/offers`
+    CreateOffer: ActingOperator = routes::create(
+        "create_offer",
+        || json!({
+            "team_id": DEMO_BUYER,
+            "listing_id": "2085ad4d-b804-5052-af40-59ece54ab394",
+            "amount": "3500.00",
+            "pay_with": "invoice",
+        }),
+        Actor::Team,
+        &[EventType::OfferSubmitted],
+    );
+    /// `GET /operator/v1/offers/{offer_id}`
+    GetOffer: Operator = routes::get("get_offer", "offers");
+    /// `PATCH /operator/v1/offers/{offer_id}`
+    UpdateOffer: ActingOperator = routes::patch(
+        "update_offer",
+        "offers",
+        || json!({"amount": "3650.00"}),
+        Actor::Team,
+        &[EventType::OfferChanged],
+    );
+    /// `POST /operator/v1/offers/{offer_id}/withdraw`
+    WithdrawOffer: ActingOperator =
+        routes::post("withdraw_offer", "offers", Actor::Team, &[EventType::OfferWithdrawn]);
+    /// `POST /operator/v1/offers/{offer_id}/accept`
+    AcceptOffer: ActingOperator = routes::post("accept_offer", "offers", Actor::Team, ACCEPTANCE_EVENTS);
+    /// `POST /operator/v1/offers/{offer_id}/decline`
+    DeclineOffer: ActingOperator =
+        routes::post("decline_offer", "offers", Actor::Team, &[EventType::OfferDeclined]);
+}
+
+pub struct OffersApi;
+
+#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Sales")]
+impl OffersApi {
+    /// List offers
+    ///
+    /// Returns the offers of all buyers, newest first.
+    #[oai(path = "/offers", method = "get", operation_id = "list_offers")]
+    async fn list(&self, call: Call<ListOffers>, query: Params<OfferQuery>) -> JsonResult<OfferPage> {
+        let OfferQuery { page, filters } = query.0;
+        let filter = OfferFilter {
+            buyer: filters.team_id,
+            vendor: filters.vendor_team_id,
+            listing: filters.listing_id,
+            status: filters.status.map(|status| status.0),
+        };
+        pages::list::<_, OfferOut, _>(call, page, &filters, filter).await
+    }
+
+    /// Create an offer
+    ///
+    /// Bids on a listing in the name of a buyer, who can have one submitted offer on it. The vendor is notified. No
+    /// money is taken or reserved.
+    #[oai(path = "/offers", method = "post", operation_id = "create_offer")]
+    async fn create(
+        &self,
+        call: Call<CreateOffer>,
+        idempotent: Idempotent,
+        body: Body<OfferIn>,
+    ) -> JsonResult<OfferOut, 201> {
+        changes::post_body(call, idempotent, body, |writer, platform, body: OfferIn| {
+            let team = references::team(writer.rows, "team_id", body.team_id.into_valid()?);
+            let listing =
+                references::listing_on_sale(writer.rows, "listing_id", body.listing_id.into_valid()?);
+            let (team, listing) = references::both(team, listing)?;
+            let input = OfferInput {
+                listing: listing.id,
+                amount: body.amount.into_valid()?.0,
+                pay_with: body.pay_with.into_valid()?.0,
+            };
+            offers::submit(writer, &references::buyer(platform, team)?, Actor::Team, &input)
+        })
+        .await
+    }
+
+    /// Get an offer
+    ///
+    /// Returns an offer.
+    #[oai(path = "/offers/:offer_id", method = "get", operation_id = "get_offer")]
+    async fn get(
+        &self,
+        call: Call<GetOffer>,
+        /// ID of the offer.
+        offer_id: Path<Uuid>,
+    ) -> JsonResult<OfferOut> {
+        resources::get(call, offer_id.0).await
+    }
+
+    /// Update an offer
+    ///
+    /// Changes a submitted offer in the name of its buyer. It keeps its ID, and expires at the same time.
+    #[oai(path = "/offers/:offer_id", method = "patch", operation_id = "update_offer")]
+    async fn update(
+        &self,
+        call: Call<UpdateOffer>,
+        if_match: IfMatch,
+        /// ID of the offer.
+        offer_id: Path<Uuid>,
+        body: Body<OfferPatch>,
+    ) -> JsonResult<OfferOut> {
+        changes::patch(call, if_match, offer_id.0, body, |writer, platform, id, patch: OfferPatch| {
+            let buyer = references::buyer(platform, buyer_of(writer, platform, id)?)?;
+            let (amount, pay_with) =
+                (patch.amount.0.map(|amount| amount.0), patch.pay_with.0.map(|how| how.0));
+            offers::change(writer, &buyer, Actor::Team, *id, amount, pay_with)
+        })
+        .await
+    }
+
+    /// Withdraw an offer
+    ///
+    /// Withdraws a submitted offer in the name of its buyer.
+    #[oai(path = "/offers/:offer_id/withdraw", method = "post", operation_id = "withdraw_offer")]
+    async fn withdraw(
+        &self,
+        call: Call<WithdrawOffer>,
+        idempotent: Idempotent,
+        /// ID of the offer.
+        offer_id: Path<Uuid>,
+    ) -> JsonResult<OfferOut> {
+        let id = offer_id.0;
+        changes::post(call, idempotent, move |writer, platform| {
+            let buyer = platform.former_buyer(buyer_of(writer, platform, &id)?)?;
+            offers::withdraw(writer, &buyer, Actor::Team, id).map(|()| id)
+        })
+        .await
+    }
+
+    /// Accept an offer
+    ///
+    /// Accepts a submitted offer in the name of the vendor. This makes a purchase, which `purchase_id` identifies:
+    /// completed if the buyer pays with credits and has enough, otherwise pending until its invoice is paid.
+    #[oai(path = "/offers/:offer_id/accept", method = "post", operation_id = "accept_offer")]
+    async fn accept(
+        &self,
+        call: Call<AcceptOffer>,
+        idempotent: Idempotent,
+        /// ID of the offer.
+        offer_id: Path<Uuid>,
+    ) -> JsonResult<OfferOut> {
+        let id = offer_id.0;
+        changes::post(call, idempotent, move |writer, platform| {
+            let vendor = platform.vendor(vendor_of(writer, platform, &id)?)?;
+            offers::accept(writer, &vendor, Actor::Team, id).map(|_| id)
+        })
+        .await
+    }
+
+    /// Decline an offer
+    ///
+    /// Declines a submitted offer in the name of the vendor. The buyer is notified.
+    #[oai(path = "/offers/:offer_id/decline", method = "post", operation_id = "decline_offer")]
+    async fn decline(
+        &self,
+        call: Call<DeclineOffer>,
+        idempotent: Idempotent,
+        /// ID of the offer.
+        offer_id: Path<Uuid>,
+    ) -> JsonResult<OfferOut> {
+        let id = offer_id.0;
+        changes::post(call, idempotent, move |writer, platform| {
+            let vendor = platform.vendor(vendor_of(writer, platform, &id)?)?;
+            offers::decline(writer, &vendor, Actor::Team, id).map(|()| id)
+        })
+        .await
+    }
+}
+
+/// Returns the buyer of an offer.
+fn buyer_of(writer: &Writer, platform: Platform, offer: &Uuid) -> Result<Team> {
+    let offer: OfferRecord = records::find(writer.rows, platform, offer)?;
+    existing_team(writer, offer.buyer)
+}
+
+/// Returns the vendor of the listing of an offer.
+fn vendor_of(writer: &Writer, platform: Platform, offer: &Uuid) -> Result<Team> {
+    let offer: OfferRecord = records::find(writer.rows, platform, offer)?;
+    existing_team(writer, offer.vendor)
+}
+
+fn existing_team(writer: &Writer, id: Uuid) -> Result<Team> {
+    store::teams::find(writer.rows, id)?.ok_or_else(|| Error::internal("the team of an offer does not exist"))
+}

@@ -1,0 +1,350 @@
+//! Quality runs of listings and assets.
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{
+    changes,
+    pages::{self, PageParams, page_of},
+    references,
+    resources::{self, Resource, Subject},
+    routes::{self, routes},
+};
+use crate::{
+    domain::{
+        assets::Kind,
+        events::EventType,
+        listings::Actor,
+        money::Currency,
+        quality_checks::{CheckKind, CheckStatus},
+        quality_runs::{RunStatus, RunTrigger},
+    },
+    error::{Error, Problem, Result},
+    market::{CheckContext, Writer},
+    operations::{
+        access::{ActingOperator, Operator, Platform},
+        assets, listing_lifecycle, quality_runs, records,
+    },
+    rest::{
+        enum_value::EnumValue,
+        idempotent::Idempotent,
+        json::JsonResult,
+        params::Params,
+        request_body::Body,
+        route::{Call, Path},
+        shapes::{Money, UtcTime},
+    },
+    store::{
+        quality_checks::CheckRow,
+        records::{
+            assets::AssetRecord,
+            quality_runs::{RunFilter, RunRecord},
+        },
+    },
+};
+
+/// A quality run without its checks.
+#[derive(Debug, Object, Serialize)]
+pub struct QualityRunSummary {
+    /// ID of the run.
+    pub id: Uuid,
+    /// ID of the team that owns what is checked, and pays for the run.
+    pub team_id: Uuid,
+    /// ID of the listing that is checked, with all its assets; null if the run checks an asset.
+    pub listing_id: Option<Uuid>,
+    /// ID of the asset that is checked; null if the run checks a listing.
+    pub asset_id: Option<Uuid>,
+    /// Number of the run among those of the listing or asset, from 1.
+    pub run_number: u32,
+    /// State of the run.
+    pub status: EnumValue<RunStatus>,
+    /// Whether every mandatory check passed; null until the run is completed.
+    pub passed: Option<bool>,
+    /// Who or what started the run.
+    pub triggered_by: EnumValue<RunTrigger>,
+    /// Charge for the run; 0 if it was returned.
+    pub charge: Money,
+    /// Currency of the charge.
+    pub currency: EnumValue<Currency>,
+    /// What the platform told the vendor when it decided on the listing; null if nothing.
+    pub review_feedback: Option<String>,
+    /// Why the run itself failed; null if it did not.
+    pub error: Option<String>,
+    /// Time at which the run was started.
+    pub started_at: UtcTime,
+    /// Time at which the run ended; null until then.
+    pub completed_at: Option<UtcTime>,
+}
+
+/// A check of a quality run.
+#[derive(Debug, Object, Serialize)]
+pub struct QualityRunCheck {
+    /// ID of the check.
+    pub id: Uuid,
+    /// ID of the asset that is checked; null if the check is about the whole listing.
+    pub asset_id: Option<Uuid>,
+    /// Kind of the asset; null if the check is about the whole listing.
+    pub asset_kind: Option<EnumValue<Kind>>,
+    /// Who or what performs the check.
+    pub kind: EnumValue<CheckKind>,
+    /// Slug of the rule that is checked.
+    pub key: String,
+    /// Name of the check for people.
+    pub label: String,
+    /// Whether the run passes only if this check passes.
+    pub mandatory: bool,
+    /// Whether the check only informs.
+    pub informational: bool,
+    /// Result of the check.
+    pub status: EnumValue<CheckStatus>,
+    /// What was found, as a message for the vendor; null if there is nothing to report.
+    pub message: Option<String>,
+}
+
+/// A quality run with its checks.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "QualityRun")]
+pub struct QualityRunOut {
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub run: QualityRunSummary,
+    /// The checks, in order. There are none until the run is completed.
+    pub checks: Vec<QualityRunCheck>,
+}
+
+impl From<CheckRow> for QualityRunCheck {
+    fn from(check: CheckRow) -> QualityRunCheck {
+        QualityRunCheck {
+            id: check.id,
+            asset_id: check.asset.as_ref().map(|asset| asset.id),
+            asset_kind: check.asset.as_ref().map(|asset| EnumValue(asset.kind)),
+            kind: EnumValue(check.kind),
+            key: check.key,
+            label: check.label,
+            mandatory: check.is_mandatory,
+            informational: check.is_informational,
+            status: EnumValue(check.status),
+            message: check.message,
+        }
+    }
+}
+
+impl Subject for QualityRunSummary {
+    const KIND: &'static str = "quality_run";
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        Some(self.team_id)
+    }
+}
+
+impl Subject for QualityRunOut {
+    const KIND: &'static str = QualityRunSummary::KIND;
+
+    fn id(&self) -> String {
+        self.run.id()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        self.run.team()
+    }
+}
+
+impl Resource for QualityRunSummary {
+    type Record = RunRecord;
+
+    fn new(record: RunRecord, _: &CheckContext) -> QualityRunSummary {
+        let RunRecord { run, team, listing, asset, has_unmet_check, .. } = record;
+        QualityRunSummary {
+            id: run.id,
+            team_id: team,
+            listing_id: listing,
+            asset_id: asset,
+            run_number: run.run_number,
+            status: EnumValue(run.status),
+            passed: (run.status == RunStatus::Completed).then_some(!has_unmet_check),
+            triggered_by: EnumValue(run.triggered_by),
+            charge: Money(run.charge),
+            currency: EnumValue(Currency::Usd),
+            review_feedback: run.review_feedback,
+            error: run.error,
+            started_at: run.started_at.into(),
+            completed_at: run.completed_at.map(UtcTime),
+        }
+    }
+}
+
+impl Resource for QualityRunOut {
+    type Record = RunRecord;
+
+    fn new(mut record: RunRecord, context: &CheckContext) -> QualityRunOut {
+        let checks = std::mem::take(&mut record.checks).into_iter().map(QualityRunCheck::from).collect();
+        QualityRunOut { run: QualityRunSummary::new(record, context), checks }
+    }
+}
+
+page_of! {
+    /// A page of quality runs.
+    QualityRunPage, QualityRunSummary
+}
+
+/// What the list of quality runs can be filtered by.
+#[derive(Debug, Object, Serialize)]
+pub struct QualityRunFilters {
+    /// ID of the team.
+    team_id: Option<Uuid>,
+    /// ID of the listing that is checked.
+    listing_id: Option<Uuid>,
+    /// ID of the asset that is checked by itself. Runs of its listings are not found.
+    asset_id: Option<Uuid>,
+    /// State of the run.
+    status: Option<EnumValue<RunStatus>>,
+}
+
+/// The query of the list of quality runs.
+#[derive(Debug, Object)]
+pub struct QualityRunQuery {
+    #[oai(flatten)]
+    page: PageParams,
+    #[oai(flatten)]
+    filters: QualityRunFilters,
+}
+
+/// What to check: either a listing or an asset.
+#[derive(Debug, Object)]
+pub struct QualityRunIn {
+    /// ID of the listing to check, with all its assets.
+    listing_id: Option<Uuid>,
+    /// ID of the asset to check, whose data must be linked.
+    asset_id: Option<Uuid>,
+}
+
+routes! {
+    /// `GET /operator/v1/quality-runs`
+    ListQualityRuns: Operator = routes::list(
+        "list_quality_runs",
+        &["status=completed&limit=2", "listing_id=34f2c447-0d0a-5b97-aa77-8245b1d085a3"],
+    );
+    /// `POST /operator/v1/quality-runs`
+    CreateQualityRun: ActingOperator = routes::create(
+        "create_quality_run",
+        || json!({"listing_id": "34f2c447-0d0a-5b97-aa77-8245b1d085a3"}),
+        Actor::Platform,
+        &[EventType::QualityRunStarted, EventType::WalletDebited],
+    );
+    /// `GET /operator/v1/quality-runs/{quality_run_id}`
+    GetQualityRun: Operator = routes::get("get_quality_run", "quality_runs");
+    /// `POST /operator/v1/quality-runs/{quality_run_id}/cancel`
+    CancelQualityRun: ActingOperator = routes::post(
+        "cancel_quality_run",
+        "quality_runs",
+        Actor::Platform,
+        &[EventType::QualityRunCancelled, EventType::WalletCredited],
+    );
+}
+
+pub struct QualityRunsApi;
+
+#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Quality")]
+impl QualityRunsApi {
+    /// List quality runs
+    ///
+    /// Returns the quality runs of all teams, newest first, without their checks.
+    #[oai(path = "/quality-runs", method = "get", operation_id = "list_quality_runs")]
+    async fn list(
+        &self,
+        call: Call<ListQualityRuns>,
+        query: Params<QualityRunQuery>,
+    ) -> JsonResult<QualityRunPage> {
+        let QualityRunQuery { page, filters } = query.0;
+        let filter = RunFilter {
+            team: filters.team_id,
+            listing: filters.listing_id,
+            asset: filters.asset_id,
+            status: filters.status.map(|status| status.0),
+        };
+        pages::list::<_, QualityRunSummary, _>(call, page, &filters, filter).await
+    }
+
+    /// Start a quality run
+    ///
+    /// Starts a quality run of a listing or of an asset. Its team pays for it (409 `insufficient_credits`). A listing
+    /// or an asset has at most one run in progress (409 `run_in_progress`). The run of an asset waits until its data
+    /// is analyzed.
+    #[oai(path = "/quality-runs", method = "post", operation_id = "create_quality_run")]
+    async fn create(
+        &self,
+        call: Call<CreateQualityRun>,
+        idempotent: Idempotent,
+        body: Body<QualityRunIn>,
+    ) -> JsonResult<QualityRunOut, 201> {
+        changes::post_body(call, idempotent, body, start).await
+    }
+
+    /// Get a quality run
+    ///
+    /// Returns a quality run with its checks.
+    #[oai(path = "/quality-runs/:quality_run_id", method = "get", operation_id = "get_quality_run")]
+    async fn get(
+        &self,
+        call: Call<GetQualityRun>,
+        /// ID of the quality run.
+        quality_run_id: Path<Uuid>,
+    ) -> JsonResult<QualityRunOut> {
+        resources::get(call, quality_run_id.0).await
+    }
+
+    /// Cancel a quality run
+    ///
+    /// Cancels a quality run that has not ended. The charge is returned unless the checks have begun.
+    #[oai(
+        path = "/quality-runs/:quality_run_id/cancel",
+        method = "post",
+        operation_id = "cancel_quality_run"
+    )]
+    async fn cancel(
+        &self,
+        call: Call<CancelQualityRun>,
+        idempotent: Idempotent,
+        /// ID of the quality run.
+        quality_run_id: Path<Uuid>,
+    ) -> JsonResult<QualityRunOut> {
+        let id = quality_run_id.0;
+        changes::post(call, idempotent, move |writer, platform| {
+            let found: RunRecord = records::find(writer.rows, platform, &id)?;
+            quality_runs::cancel_run(writer, platform, found.run.row_id).map(|()| id)
+        })
+        .await
+    }
+}
+
+/// Starts a run of what a body identifies. Returns its ID.
+fn start(writer: &mut Writer, platform: Platform, body: QualityRunIn) -> Result<Uuid> {
+    match (body.listing_id, body.asset_id) {
+        (Some(listing), None) => {
+            references::listing(writer.rows, "listing_id", listing)?;
+            // Fails if the team was closed.
+            platform.vendor_of_listing(writer.rows, listing)?;
+            Ok(listing_lifecycle::start_run(writer, platform, listing)?.run_id)
+        }
+        (None, Some(asset)) => {
+            let found: Result<AssetRecord> = records::find(writer.rows, platform, &asset);
+            let found = found.map_err(|error| match error {
+                Error::NotFound(_) => references::unknown("asset_id", "asset"),
+                other => other,
+            })?;
+            let vendor = platform.vendor(references::team(writer.rows, "asset_id", found.team)?)?;
+            let asset = assets::find(writer.rows, &vendor, asset, None)?;
+            Ok(quality_runs::start_asset_run(writer, &asset, RunTrigger::Platform)?.run_id)
+        }
+        _ => {
+            let message = "State either `listing_id` or `asset_id`.";
+            Err(Error::invalid(Problem::body(&["listing_id"], "value_error", message)))
+        }
+    }
+}

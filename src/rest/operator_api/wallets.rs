@@ -1,0 +1,107 @@
+//! Wallets of teams.
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::{
+    pages::{self, PageParams, page_of},
+    resources::{self, Resource, Subject},
+    routes::{self, routes},
+};
+use crate::{
+    domain::money::Currency,
+    market::CheckContext,
+    operations::access::Operator,
+    rest::{
+        enum_value::EnumValue,
+        json::JsonResult,
+        params::Params,
+        route::{Call, Path},
+        shapes::Money,
+    },
+    store::records::wallets::WalletRecord,
+};
+
+/// Credits and earnings of a team.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "Wallet")]
+pub struct WalletOut {
+    /// ID of the team.
+    pub team_id: Uuid,
+    /// Credits that the team can spend.
+    pub credits: Money,
+    /// Total earnings so far, net of platform fees and refunds; negative if refunds exceed sales.
+    pub earnings_total: Money,
+    /// Earnings that are still on hold after recent sales.
+    pub earnings_pending: Money,
+    /// Earnings that can be converted to credits or withdrawn now.
+    pub earnings_available: Money,
+    /// Currency of the amounts.
+    pub currency: EnumValue<Currency>,
+}
+
+impl Subject for WalletOut {
+    const KIND: &'static str = "wallet";
+
+    fn id(&self) -> String {
+        self.team_id.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        Some(self.team_id)
+    }
+}
+
+impl Resource for WalletOut {
+    type Record = WalletRecord;
+
+    fn new(WalletRecord { team, balances }: WalletRecord, _: &CheckContext) -> WalletOut {
+        WalletOut {
+            team_id: team,
+            credits: Money(balances.credits),
+            earnings_total: Money(balances.earned),
+            earnings_pending: Money(balances.pending),
+            earnings_available: Money(balances.available),
+            currency: EnumValue(Currency::Usd),
+        }
+    }
+}
+
+page_of! {
+    /// A page of wallets.
+    WalletPage, WalletOut
+}
+
+routes! {
+    /// `GET /operator/v1/wallets`
+    ListWallets: Operator = routes::list("list_wallets", &["limit=2"]);
+    /// `GET /operator/v1/wallets/{team_id}`
+    GetWallet: Operator = routes::get("get_wallet", "teams");
+}
+
+pub struct WalletsApi;
+
+#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Money")]
+impl WalletsApi {
+    /// List wallets
+    ///
+    /// Returns the wallets of all teams, those of the newest teams first.
+    #[oai(path = "/wallets", method = "get", operation_id = "list_wallets")]
+    async fn list(&self, call: Call<ListWallets>, query: Params<PageParams>) -> JsonResult<WalletPage> {
+        pages::list::<_, WalletOut, _>(call, query.0, &(), ()).await
+    }
+
+    /// Get a wallet
+    ///
+    /// Returns the wallet of a team.
+    #[oai(path = "/wallets/:team_id", method = "get", operation_id = "get_wallet")]
+    async fn get(
+        &self,
+        call: Call<GetWallet>,
+        /// ID of the team.
+        team_id: Path<Uuid>,
+    ) -> JsonResult<WalletOut> {
+        resources::get(call, team_id.0).await
+    }
+}

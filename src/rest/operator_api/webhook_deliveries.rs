@@ -1,0 +1,236 @@
+//! Deliveries of events to webhooks, with the attempts that were made.
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::{
+    changes,
+    pages::{self, PageParams, page_of},
+    resources::{self, Resource, Subject},
+    routes::{self, routes},
+};
+use crate::{
+    domain::{
+        events::EventType,
+        listings::Actor,
+        webhook_messages::message_id,
+        webhooks::{AttemptError, DeliveryStatus},
+    },
+    market::CheckContext,
+    operations::{
+        access::{ActingOperator, Operator},
+        webhook_deliveries,
+    },
+    rest::{
+        enum_value::EnumValue,
+        idempotent::Idempotent,
+        json::JsonResult,
+        params::Params,
+        route::{Call, Path},
+        shapes::UtcTime,
+    },
+    store::{
+        records::webhook_deliveries::{DeliveryFilter, DeliveryRecord},
+        webhook_attempts::Attempt,
+    },
+};
+
+/// An event on its way to a webhook.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "WebhookDelivery")]
+pub struct DeliveryOut {
+    /// ID of the delivery.
+    pub id: Uuid,
+    /// ID of the message, which the header `webhook-id` has at each attempt.
+    pub message_id: String,
+    /// ID of the webhook.
+    pub webhook_id: Uuid,
+    /// ID of the team whose event it is; null if the webhook is one of the operators.
+    pub team_id: Option<Uuid>,
+    /// Type of the event.
+    pub event_type: EnumValue<EventType>,
+    /// What is sent: JSON with `type`, `timestamp`, and `data`.
+    pub body: String,
+    /// `pending` until an attempt succeeds, or the last one has failed.
+    pub status: EnumValue<DeliveryStatus>,
+    /// Time of the event.
+    pub created_at: UtcTime,
+    /// Time of the next attempt; null unless pending.
+    pub next_attempt_at: Option<UtcTime>,
+    /// Time at which it succeeded or failed; null if pending.
+    pub ended_at: Option<UtcTime>,
+    /// Number of attempts so far.
+    pub attempt_count: u32,
+    /// The last 20 attempts, newest first.
+    pub attempts: Vec<WebhookAttempt>,
+}
+
+/// An attempt to deliver an event.
+#[derive(Debug, Object, Serialize)]
+pub struct WebhookAttempt {
+    /// Number of the attempt, from 1.
+    pub number: u32,
+    /// Time at which it began.
+    pub attempted_at: UtcTime,
+    /// How long it took, in milliseconds.
+    pub milliseconds: u64,
+    /// Status of the response; null if there was none.
+    pub status: Option<u16>,
+    /// Why there was no response; null if there was one. `invalid_url`: the settings no longer allow the URL.
+    /// `not_resolved`: the host has no address. `private_address`: it is in a private network. `timed_out`: no response
+    /// within 15 seconds. `unreachable`: no connection, or no valid certificate. `interrupted`: the connection was
+    /// closed, or the response is not HTTP.
+    pub error: Option<EnumValue<AttemptError>>,
+    /// The first 1,024 bytes of the body of the response; empty if there was none.
+    pub response: String,
+}
+
+impl From<Attempt> for WebhookAttempt {
+    fn from(attempt: Attempt) -> WebhookAttempt {
+        WebhookAttempt {
+            number: attempt.number,
+            attempted_at: attempt.attempted_at.into(),
+            milliseconds: attempt.milliseconds,
+            status: attempt.status,
+            error: attempt.error.map(EnumValue),
+            response: attempt.response,
+        }
+    }
+}
+
+impl Subject for DeliveryOut {
+    const KIND: &'static str = "webhook_delivery";
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        self.team_id
+    }
+}
+
+impl Resource for DeliveryOut {
+    type Record = DeliveryRecord;
+
+    fn new(record: DeliveryRecord, _: &CheckContext) -> DeliveryOut {
+        let DeliveryRecord { delivery, webhook, team, attempts } = record;
+        DeliveryOut {
+            id: delivery.id,
+            message_id: message_id(delivery.id),
+            webhook_id: webhook,
+            team_id: team,
+            event_type: EnumValue(delivery.event_type),
+            body: delivery.body,
+            status: EnumValue(delivery.status),
+            created_at: delivery.created_at.into(),
+            next_attempt_at: delivery.next_attempt_at.map(UtcTime),
+            ended_at: delivery.ended_at.map(UtcTime),
+            attempt_count: delivery.attempts,
+            attempts: attempts.into_iter().map(WebhookAttempt::from).collect(),
+        }
+    }
+}
+
+page_of! {
+    /// A page of deliveries.
+    WebhookDeliveryPage, DeliveryOut
+}
+
+/// What the list of deliveries can be filtered by.
+#[derive(Debug, Object, Serialize)]
+pub struct DeliveryFilters {
+    /// ID of the webhook.
+    webhook_id: Option<Uuid>,
+    /// State of the delivery.
+    status: Option<EnumValue<DeliveryStatus>>,
+    /// Type of the event.
+    event_type: Option<EnumValue<EventType>>,
+}
+
+/// The query of the list of deliveries.
+#[derive(Debug, Object)]
+pub struct DeliveryQuery {
+    #[oai(flatten)]
+    page: PageParams,
+    #[oai(flatten)]
+    filters: DeliveryFilters,
+}
+
+routes! {
+    /// `GET /operator/v1/webhook-deliveries`
+    ListDeliveries: Operator = routes::list(
+        "list_webhook_deliveries",
+        &[
+            "status=pending",
+            "status=succeeded&event_type=purchase.completed",
+            "status=failed",
+            "webhook_id=00000000-0000-0000-0000-000000000000",
+        ],
+    );
+    /// `GET /operator/v1/webhook-deliveries/{delivery_id}`
+    GetDelivery: Operator = routes::get("get_webhook_delivery", "webhook_deliveries");
+    /// `POST /operator/v1/webhook-deliveries/{delivery_id}/redeliver`
+    Redeliver: ActingOperator =
+        routes::post("redeliver_webhook_delivery", "webhook_deliveries", Actor::Platform, &[]);
+}
+
+pub struct WebhookDeliveriesApi;
+
+#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Events")]
+impl WebhookDeliveriesApi {
+    /// List deliveries to webhooks
+    ///
+    /// Returns the deliveries to webhooks with their attempts, newest first. They are kept for the days of the setting
+    /// `events.keep_days` after they have ended.
+    #[oai(path = "/webhook-deliveries", method = "get", operation_id = "list_webhook_deliveries")]
+    async fn list(
+        &self,
+        call: Call<ListDeliveries>,
+        query: Params<DeliveryQuery>,
+    ) -> JsonResult<WebhookDeliveryPage> {
+        let DeliveryQuery { page, filters } = query.0;
+        let filter = DeliveryFilter {
+            webhook: filters.webhook_id,
+            status: filters.status.map(|status| status.0),
+            event_type: filters.event_type.map(|kind| kind.0),
+        };
+        pages::list::<_, DeliveryOut, _>(call, page, &filters, filter).await
+    }
+
+    /// Get a delivery to a webhook
+    ///
+    /// Returns a delivery with its attempts.
+    #[oai(path = "/webhook-deliveries/:delivery_id", method = "get", operation_id = "get_webhook_delivery")]
+    async fn get(
+        &self,
+        call: Call<GetDelivery>,
+        /// ID of the delivery.
+        delivery_id: Path<Uuid>,
+    ) -> JsonResult<DeliveryOut> {
+        resources::get(call, delivery_id.0).await
+    }
+
+    /// Redeliver to a webhook
+    ///
+    /// Delivers an event again, with the same message ID, whatever came of it so far. A pending delivery is tried now, and
+    /// any other begins a new series of attempts. The webhook must be enabled.
+    #[oai(
+        path = "/webhook-deliveries/:delivery_id/redeliver",
+        method = "post",
+        operation_id = "redeliver_webhook_delivery"
+    )]
+    async fn redeliver(
+        &self,
+        call: Call<Redeliver>,
+        idempotent: Idempotent,
+        /// ID of the delivery.
+        delivery_id: Path<Uuid>,
+    ) -> JsonResult<DeliveryOut> {
+        changes::post(call, idempotent, move |writer, platform| {
+            webhook_deliveries::redeliver(writer, platform, delivery_id.0).map(|()| delivery_id.0)
+        })
+        .await
+    }
+}

@@ -1,0 +1,362 @@
+//! Webhooks of teams and of operators.
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{
+    changes,
+    pages::{self, PageParams, page_of},
+    references,
+    resources::{self, Resource, Subject},
+    routes::{self, DEMO_TEAM, routes},
+};
+use crate::{
+    domain::{
+        events::EventType,
+        listings::Actor,
+        webhook_messages::SigningSecret,
+        webhooks::{WebhookDisabledReason, WebhookStatus},
+    },
+    error::Result,
+    market::{CheckContext, Market},
+    operations::{
+        access::{ActingOperator, Operator},
+        webhooks::{self, CheckedUrl, WebhookChange, WebhookInput},
+    },
+    rest::{
+        enum_value::EnumValue,
+        idempotent::Idempotent,
+        if_match::IfMatch,
+        json::{JsonResult, NoContent},
+        params::Params,
+        problem::ApiError,
+        request_body::{Body, Checked, Omittable},
+        route::{Call, Path},
+        shapes::{
+            UtcTime,
+            strings::{WebhookDescription, WebhookUrl},
+        },
+    },
+    store::{records::webhooks::WebhookFilter, webhooks::Webhook},
+};
+
+/// An endpoint to which events are sent, as Standard Webhooks (standardwebhooks.com) prescribes, without its secret.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "Webhook")]
+pub struct WebhookOut {
+    /// ID of the webhook.
+    pub id: Uuid,
+    /// ID of the team whose events are sent, in the view of that team; null if the events of all teams are sent, for
+    /// operators.
+    pub team_id: Option<Uuid>,
+    /// URL to which events are sent.
+    pub url: String,
+    /// What its owner says about it; may be empty.
+    pub description: String,
+    /// Types of the events that are sent; empty for all types.
+    pub event_types: Vec<EnumValue<EventType>>,
+    /// Whether events are sent. Nothing that occurs while it is disabled is sent later.
+    pub status: EnumValue<WebhookStatus>,
+    /// Why it is disabled; null if enabled. `requested`: somebody disabled it. `gone`: it responded 410. `failing`: a
+    /// delivery failed, and none had succeeded for five days. `team_closed`: its team was closed.
+    pub disabled_reason: Option<EnumValue<WebhookDisabledReason>>,
+    /// Time from which it is disabled; null if enabled.
+    pub disabled_at: Option<UtcTime>,
+    /// Time until which the secret before the last rotation signs, too; null if there is none any more.
+    pub previous_secret_ends_at: Option<UtcTime>,
+    /// Time of the last delivery that succeeded; null if none has.
+    pub last_success_at: Option<UtcTime>,
+    /// Time of creation.
+    pub created_at: UtcTime,
+    /// Time of the last change.
+    pub updated_at: UtcTime,
+}
+
+impl Subject for WebhookOut {
+    const KIND: &'static str = "webhook";
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        self.team_id
+    }
+}
+
+impl From<Webhook> for WebhookOut {
+    fn from(webhook: Webhook) -> WebhookOut {
+        WebhookOut {
+            id: webhook.id,
+            team_id: webhook.team_id,
+            status: EnumValue(webhook.status()),
+            url: webhook.url,
+            description: webhook.description,
+            event_types: webhook.event_types.into_iter().map(EnumValue).collect(),
+            disabled_reason: webhook.disabled.map(|(_, reason)| EnumValue(reason)),
+            disabled_at: webhook.disabled.map(|(at, _)| UtcTime(at)),
+            previous_secret_ends_at: webhook.previous_secret_ends_at.map(UtcTime),
+            last_success_at: webhook.last_success_at.map(UtcTime),
+            created_at: webhook.created_at.into(),
+            updated_at: webhook.updated_at.into(),
+        }
+    }
+}
+
+impl Resource for WebhookOut {
+    type Record = Webhook;
+
+    fn new(record: Webhook, _: &CheckContext) -> WebhookOut {
+        WebhookOut::from(record)
+    }
+}
+
+page_of! {
+    /// A page of webhooks.
+    WebhookPage, WebhookOut
+}
+
+/// A webhook with a new secret.
+#[derive(Debug, Object, Serialize)]
+pub struct WebhookWithSecret {
+    /// The secret that signs: `whsec_` and 32 bytes in base64. It cannot be shown again.
+    pub secret: String,
+    /// The webhook without its secret.
+    pub webhook: WebhookOut,
+}
+
+impl From<(Webhook, SigningSecret)> for WebhookWithSecret {
+    fn from((webhook, secret): (Webhook, SigningSecret)) -> WebhookWithSecret {
+        WebhookWithSecret { secret: secret.reveal(), webhook: webhook.into() }
+    }
+}
+
+impl Subject for WebhookWithSecret {
+    const KIND: &'static str = WebhookOut::KIND;
+
+    fn id(&self) -> String {
+        self.webhook.id()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        self.webhook.team()
+    }
+}
+
+/// What the list of webhooks can be filtered by.
+#[derive(Debug, Object, Serialize)]
+pub struct WebhookFilters {
+    /// ID of the team whose events are sent.
+    team_id: Option<Uuid>,
+    /// Whether events are sent.
+    status: Option<EnumValue<WebhookStatus>>,
+}
+
+/// The query of the list of webhooks.
+#[derive(Debug, Object)]
+pub struct WebhookQuery {
+    #[oai(flatten)]
+    page: PageParams,
+    #[oai(flatten)]
+    filters: WebhookFilters,
+}
+
+/// A webhook to create.
+#[derive(Debug, Object)]
+pub struct WebhookIn {
+    /// ID of the team whose events are sent, in the view of that team. If null or absent, the events of all teams are
+    /// sent, as operators see them.
+    team_id: Option<Uuid>,
+    /// URL to which events are sent: https, on the public internet, unless the settings allow private addresses. Its
+    /// host is looked up, and nothing is sent to it.
+    url: Checked<WebhookUrl>,
+    /// What its owner says about it.
+    description: Option<WebhookDescription>,
+    /// Types of the events that are sent; all types if empty or absent.
+    #[oai(default, validator(max_items = 200))]
+    event_types: Vec<Checked<EnumValue<EventType>>>,
+}
+
+/// Changes to a webhook. Fields that are absent stay as they are.
+#[derive(Debug, Object)]
+pub struct WebhookPatch {
+    /// New URL.
+    url: Omittable<WebhookUrl>,
+    /// New description.
+    description: Omittable<WebhookDescription>,
+    /// New types of the events that are sent; all types if empty.
+    #[oai(validator(max_items = 200))]
+    event_types: Omittable<Vec<EnumValue<EventType>>>,
+    /// Whether events are sent. A webhook of a closed team cannot be enabled.
+    status: Omittable<EnumValue<WebhookStatus>>,
+}
+
+routes! {
+    /// `GET /operator/v1/webhooks`
+    ListWebhooks: Operator = routes::list(
+        "list_webhooks",
+        &["status=enabled", "team_id=00000000-0000-0000-0000-000000000000"],
+    );
+    /// `POST /operator/v1/webhooks`
+    CreateWebhook: ActingOperator = routes::create(
+        "create_webhook",
+        || json!({
+            "team_id": DEMO_TEAM, "url": "http://127.0.0.1:4010/orders", "description": "Order system",
+            "event_types": ["purchase.completed", "purchase.refunded"],
+        }),
+        Actor::Platform,
+        &[EventType::WebhookCreated],
+    );
+    /// `GET /operator/v1/webhooks/{webhook_id}`
+    GetWebhook: Operator = routes::get("get_webhook", "webhooks");
+    /// `PATCH /operator/v1/webhooks/{webhook_id}`
+    UpdateWebhook: ActingOperator = routes::patch(
+        "update_webhook",
+        "webhooks",
+        || json!({"description": "Order system, second region"}),
+        Actor::Platform,
+        &[EventType::WebhookUpdated, EventType::WebhookDisabled],
+    );
+    /// `DELETE /operator/v1/webhooks/{webhook_id}`
+    DeleteWebhook: ActingOperator =
+        routes::delete("delete_webhook", "webhooks", Actor::Platform, &[EventType::WebhookDeleted]);
+    /// `POST /operator/v1/webhooks/{webhook_id}/rotate`
+    RotateWebhook: ActingOperator =
+        routes::post("rotate_webhook", "webhooks", Actor::Platform, &[EventType::WebhookRotated]);
+}
+
+/// Looks up the host of a URL, before the write for which it is needed.
+async fn resolve(market: &Market, url: Option<String>) -> Result<Option<Result<CheckedUrl>>> {
+    let Some(url) = url else { return Ok(None) };
+    let lookup = move |market: &Market| Ok(CheckedUrl::resolve(&market.settings().webhooks, &url));
+    market.spawn_blocking(lookup).await.map(Some)
+}
+
+pub struct WebhooksApi;
+
+#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Events")]
+impl WebhooksApi {
+    /// List webhooks
+    ///
+    /// Returns the webhooks of teams and of operators, newest first, without their secrets.
+    #[oai(path = "/webhooks", method = "get", operation_id = "list_webhooks")]
+    async fn list(&self, call: Call<ListWebhooks>, query: Params<WebhookQuery>) -> JsonResult<WebhookPage> {
+        let WebhookQuery { page, filters } = query.0;
+        let filter = WebhookFilter { team: filters.team_id, status: filters.status.map(|status| status.0) };
+        pages::list::<_, WebhookOut, _>(call, page, &filters, filter).await
+    }
+
+    /// Create a webhook
+    ///
+    /// Creates an endpoint to which the events of a team, or those of all teams, are sent from now on. Only this response
+    /// and those to rotations contain its secret.
+    ///
+    /// Each request is signed as Standard Webhooks prescribes (`webhook-id`, `webhook-timestamp`, `webhook-signature`),
+    /// and its body is `{"type", "timestamp", "data"}`. A response with a status from 200 to 299 within 15 seconds is
+    /// success. Otherwise it is sent again after 5 seconds, 5 minutes, 30 minutes, and 2, 5, 10, 14, 20, and 24 hours.
+    /// The order of events is not kept: sort them by `timestamp`, and ignore a `webhook-id` that you have seen.
+    #[oai(path = "/webhooks", method = "post", operation_id = "create_webhook")]
+    async fn create(
+        &self,
+        call: Call<CreateWebhook>,
+        idempotent: Idempotent,
+        body: Body<WebhookIn>,
+    ) -> JsonResult<WebhookWithSecret, 201> {
+        let url = body.value.url.0.as_ref().map(|url| url.0.clone());
+        let url = resolve(call.served.market(), url).await?;
+        changes::post_body_with(call, idempotent, body, move |writer, platform, body: WebhookIn| {
+            let WebhookIn { team_id, description, event_types, .. } = body;
+            let team = team_id.map(|id| references::team(writer.rows, "team_id", id)).transpose()?;
+            let team = team.map(|team| team.id.to_string());
+            let event_types = event_types.into_iter().map(|kind| Ok(kind.into_valid()?.0));
+            let input = WebhookInput {
+                team: team.as_deref(),
+                url: &Checked(url).into_valid()??,
+                description: &description.map_or_else(String::new, String::from),
+                event_types: &event_types.collect::<Result<Vec<_>>>()?,
+            };
+            webhooks::create(writer, platform, &input).map(WebhookWithSecret::from)
+        })
+        .await
+    }
+
+    /// Get a webhook
+    ///
+    /// Returns a webhook, without its secret.
+    #[oai(path = "/webhooks/:webhook_id", method = "get", operation_id = "get_webhook")]
+    async fn get(
+        &self,
+        call: Call<GetWebhook>,
+        /// ID of the webhook.
+        webhook_id: Path<Uuid>,
+    ) -> JsonResult<WebhookOut> {
+        resources::get(call, webhook_id.0).await
+    }
+
+    /// Update a webhook
+    ///
+    /// Changes a webhook, or disables or enables it. What was pending when it was disabled is sent when it is enabled
+    /// again.
+    #[oai(path = "/webhooks/:webhook_id", method = "patch", operation_id = "update_webhook")]
+    async fn update(
+        &self,
+        call: Call<UpdateWebhook>,
+        if_match: IfMatch,
+        /// ID of the webhook.
+        webhook_id: Path<Uuid>,
+        body: Body<WebhookPatch>,
+    ) -> JsonResult<WebhookOut> {
+        let url = body.value.url.0.as_ref().map(|url| url.0.clone());
+        let url = resolve(call.served.market(), url).await?;
+        let change = move |writer: &mut crate::market::Writer, platform, id: &Uuid, patch: WebhookPatch| {
+            let url = url.transpose()?;
+            let event_types = patch.event_types.0;
+            let event_types: Option<Vec<EventType>> =
+                event_types.map(|types| types.into_iter().map(|kind| kind.0).collect());
+            let change = WebhookChange {
+                url: url.as_ref(),
+                description: patch.description.0.as_ref().map(|description| description.0.as_str()),
+                event_types: event_types.as_deref(),
+                status: patch.status.0.map(|status| status.0),
+            };
+            webhooks::update(writer, platform, *id, &change).map(drop)
+        };
+        changes::patch(call, if_match, webhook_id.0, body, change).await
+    }
+
+    /// Delete a webhook
+    ///
+    /// Deletes a webhook with its deliveries. What is pending is not sent.
+    #[oai(path = "/webhooks/:webhook_id", method = "delete", operation_id = "delete_webhook")]
+    async fn delete(
+        &self,
+        call: Call<DeleteWebhook>,
+        /// ID of the webhook.
+        webhook_id: Path<Uuid>,
+    ) -> std::result::Result<NoContent, ApiError> {
+        changes::delete(call, move |writer, platform| {
+            webhooks::delete(writer, platform, webhook_id.0).map(WebhookOut::from)
+        })
+        .await
+    }
+
+    /// Rotate the secret of a webhook
+    ///
+    /// Replaces the secret of a webhook. Each request is signed with both secrets for a day, so that receivers can be
+    /// changed meanwhile. Only this response contains the new secret.
+    #[oai(path = "/webhooks/:webhook_id/rotate", method = "post", operation_id = "rotate_webhook")]
+    async fn rotate(
+        &self,
+        call: Call<RotateWebhook>,
+        idempotent: Idempotent,
+        /// ID of the webhook.
+        webhook_id: Path<Uuid>,
+    ) -> JsonResult<WebhookWithSecret, 201> {
+        changes::post_with(call, idempotent, move |writer, platform| {
+            webhooks::rotate(writer, platform, webhook_id.0).map(WebhookWithSecret::from)
+        })
+        .await
+    }
+}

@@ -1,0 +1,243 @@
+//! Withdrawals of earnings.
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{
+    changes,
+    pages::{self, PageParams, page_of},
+    references,
+    resources::{self, Resource, Subject},
+    routes::{self, DEMO_TEAM, routes},
+};
+use crate::{
+    domain::{events::EventType, listings::Actor, money::Currency, withdrawals::WithdrawalStatus},
+    market::CheckContext,
+    operations::{
+        access::{ActingOperator, Operator},
+        withdrawals,
+    },
+    rest::{
+        enum_value::EnumValue,
+        idempotent::Idempotent,
+        json::JsonResult,
+        params::Params,
+        request_body::{Body, Checked},
+        route::{Call, Path},
+        shapes::{Amount, Money, UtcTime},
+    },
+    store::records::withdrawals::{WithdrawalFilter, WithdrawalRecord},
+};
+
+/// A withdrawal of available earnings.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "Withdrawal")]
+pub struct WithdrawalOut {
+    /// ID of the withdrawal.
+    pub id: Uuid,
+    /// ID of the team that withdraws earnings.
+    pub team_id: Uuid,
+    /// Amount of the withdrawal.
+    pub amount: Money,
+    /// Currency of the amount.
+    pub currency: EnumValue<Currency>,
+    /// State of the withdrawal.
+    pub status: EnumValue<WithdrawalStatus>,
+    /// ID of the ledger entry.
+    pub ledger_entry_id: Uuid,
+    /// ID of the ledger entry that posts the amount back; null unless failed.
+    pub reversal_entry_id: Option<Uuid>,
+    /// Time of the request.
+    pub requested_at: UtcTime,
+    /// Time at which it was paid or failed; null until then.
+    pub decided_at: Option<UtcTime>,
+}
+
+impl Subject for WithdrawalOut {
+    const KIND: &'static str = "withdrawal";
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        Some(self.team_id)
+    }
+}
+
+impl Resource for WithdrawalOut {
+    type Record = WithdrawalRecord;
+
+    fn new(record: WithdrawalRecord, _: &CheckContext) -> WithdrawalOut {
+        WithdrawalOut {
+            id: record.id,
+            team_id: record.team,
+            amount: Money(record.amount),
+            currency: EnumValue(Currency::Usd),
+            status: EnumValue(record.status),
+            ledger_entry_id: record.entry,
+            reversal_entry_id: record.reversal,
+            requested_at: record.requested_at.into(),
+            decided_at: record.decided_at.map(UtcTime),
+        }
+    }
+}
+
+page_of! {
+    /// A page of withdrawals.
+    WithdrawalPage, WithdrawalOut
+}
+
+/// What the list of withdrawals can be filtered by.
+#[derive(Debug, Object, Serialize)]
+pub struct WithdrawalFilters {
+    /// ID of the team.
+    team_id: Option<Uuid>,
+    /// State of the withdrawal.
+    status: Option<EnumValue<WithdrawalStatus>>,
+}
+
+/// The query of the list of withdrawals.
+#[derive(Debug, Object)]
+pub struct WithdrawalQuery {
+    #[oai(flatten)]
+    page: PageParams,
+    #[oai(flatten)]
+    filters: WithdrawalFilters,
+}
+
+/// A withdrawal to request in the name of a team.
+#[derive(Debug, Object)]
+pub struct WithdrawalIn {
+    /// ID of the team. A closed team can still withdraw its earnings.
+    team_id: Checked<Uuid>,
+    /// Amount to withdraw: at least 0.01, at most the available earnings.
+    amount: Checked<Amount>,
+    /// Currency of the amount; US dollars if absent.
+    currency: Option<EnumValue<Currency>>,
+}
+
+routes! {
+    /// `GET /operator/v1/withdrawals`
+    ListWithdrawals: Operator = routes::list(
+        "list_withdrawals",
+        &["status=requested", "status=paid&limit=2", "team_id=00000000-0000-0000-0000-000000000000"],
+    );
+    /// `POST /operator/v1/withdrawals`
+    CreateWithdrawal: ActingOperator = routes::create(
+        "create_withdrawal",
+        || json!({"team_id": DEMO_TEAM, "amount": "250.00"}),
+        Actor::Team,
+        &[EventType::WithdrawalRequested],
+    );
+    /// `GET /operator/v1/withdrawals/{withdrawal_id}`
+    GetWithdrawal: Operator = routes::get("get_withdrawal", "withdrawals");
+    /// `POST /operator/v1/withdrawals/{withdrawal_id}/paid`
+    MarkWithdrawalPaid: ActingOperator = routes::post(
+        "mark_withdrawal_paid",
+        "withdrawals",
+        Actor::Platform,
+        &[EventType::WithdrawalPaid],
+    );
+    /// `POST /operator/v1/withdrawals/{withdrawal_id}/failed`
+    MarkWithdrawalFailed: ActingOperator = routes::post(
+        "mark_withdrawal_failed",
+        "withdrawals",
+        Actor::Platform,
+        &[EventType::WithdrawalFailed],
+    );
+}
+
+pub struct WithdrawalsApi;
+
+#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Money")]
+impl WithdrawalsApi {
+    /// List withdrawals
+    ///
+    /// Returns the withdrawals of all teams, newest first.
+    #[oai(path = "/withdrawals", method = "get", operation_id = "list_withdrawals")]
+    async fn list(
+        &self,
+        call: Call<ListWithdrawals>,
+        query: Params<WithdrawalQuery>,
+    ) -> JsonResult<WithdrawalPage> {
+        let WithdrawalQuery { page, filters } = query.0;
+        let filter =
+            WithdrawalFilter { team: filters.team_id, status: filters.status.map(|status| status.0) };
+        pages::list::<_, WithdrawalOut, _>(call, page, &filters, filter).await
+    }
+
+    /// Request a withdrawal
+    ///
+    /// Requests a withdrawal in the name of a team. The amount leaves its available earnings at once. Pay it outside the
+    /// marketplace, then mark it as paid; or mark it as failed.
+    #[oai(path = "/withdrawals", method = "post", operation_id = "create_withdrawal")]
+    async fn create(
+        &self,
+        call: Call<CreateWithdrawal>,
+        idempotent: Idempotent,
+        body: Body<WithdrawalIn>,
+    ) -> JsonResult<WithdrawalOut, 201> {
+        changes::post_body(call, idempotent, body, |writer, platform, body: WithdrawalIn| {
+            let team = references::team(writer.rows, "team_id", body.team_id.into_valid()?)?;
+            let (payee, amount) = (platform.payee(team), body.amount.into_valid()?.0);
+            withdrawals::create(writer, &payee, Actor::Team, amount).map(|withdrawal| withdrawal.id)
+        })
+        .await
+    }
+
+    /// Get a withdrawal
+    ///
+    /// Returns a withdrawal.
+    #[oai(path = "/withdrawals/:withdrawal_id", method = "get", operation_id = "get_withdrawal")]
+    async fn get(
+        &self,
+        call: Call<GetWithdrawal>,
+        /// ID of the withdrawal.
+        withdrawal_id: Path<Uuid>,
+    ) -> JsonResult<WithdrawalOut> {
+        resources::get(call, withdrawal_id.0).await
+    }
+
+    /// Mark a withdrawal as paid
+    ///
+    /// Records that a requested withdrawal was paid.
+    #[oai(path = "/withdrawals/:withdrawal_id/paid", method = "post", operation_id = "mark_withdrawal_paid")]
+    async fn mark_paid(
+        &self,
+        call: Call<MarkWithdrawalPaid>,
+        idempotent: Idempotent,
+        /// ID of the withdrawal.
+        withdrawal_id: Path<Uuid>,
+    ) -> JsonResult<WithdrawalOut> {
+        let id = withdrawal_id.0;
+        changes::post(call, idempotent, move |writer, platform| {
+            withdrawals::mark_paid(writer, platform, Actor::Platform, id).map(|_| id)
+        })
+        .await
+    }
+
+    /// Mark a withdrawal as failed
+    ///
+    /// Records that a requested withdrawal could not be paid. The amount returns to the team's available earnings.
+    #[oai(
+        path = "/withdrawals/:withdrawal_id/failed",
+        method = "post",
+        operation_id = "mark_withdrawal_failed"
+    )]
+    async fn mark_failed(
+        &self,
+        call: Call<MarkWithdrawalFailed>,
+        idempotent: Idempotent,
+        /// ID of the withdrawal.
+        withdrawal_id: Path<Uuid>,
+    ) -> JsonResult<WithdrawalOut> {
+        let id = withdrawal_id.0;
+        changes::post(call, idempotent, move |writer, platform| {
+            withdrawals::mark_failed(writer, platform, Actor::Platform, id).map(|_| id)
+        })
+        .await
+    }
+}

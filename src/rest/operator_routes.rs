@@ -1,0 +1,58 @@
+//! In-process calls of the operator API, for commands on the data directory. They need no key, since whoever can read
+//! the data directory can do everything; the audit says `cli`.
+
+use std::sync::Arc;
+
+use poem::{
+    Request,
+    http::{Method, header},
+};
+use serde_json::Value;
+
+use super::{
+    api::OPERATOR,
+    app::{App, SharedEndpoint},
+    base_url, error_layer,
+    in_process::InProcessProof,
+    request_id::RequestId,
+    response_body,
+    served_market::ServedMarket,
+};
+use crate::{
+    error::{Error, Result},
+    market::Market,
+    operations::access::Authenticated,
+};
+
+/// The routes of the operator API for one market, callable in process.
+pub struct OperatorRoutes {
+    routes: SharedEndpoint,
+    served: Arc<ServedMarket>,
+}
+
+impl OperatorRoutes {
+    /// Creates the routes for a market.
+    pub fn new(market: Market) -> OperatorRoutes {
+        let routes = App::with_apis(market.settings(), false, &[&OPERATOR]).endpoint();
+        let url = base_url(market.settings(), market.settings().server.listen);
+        OperatorRoutes { routes, served: Arc::new(ServedMarket::new(market, &url)) }
+    }
+
+    /// Performs a request, and returns its status and the bytes of its response. `path` may include a query string.
+    pub async fn request(&self, method: &str, path: &str, body: Option<&Value>) -> Result<(u16, Vec<u8>)> {
+        let method = Method::from_bytes(method.as_bytes()).map_err(Error::internal)?;
+        let mut request = Request::builder().method(method).uri(path.parse().map_err(Error::internal)?);
+        if body.is_some() {
+            request = request.header(header::CONTENT_TYPE, "application/json");
+        }
+        let mut request = request.body(body.map(Value::to_string).unwrap_or_default());
+        let id = RequestId::generate(self.served.market().clock());
+        request.set_data(InProcessProof::of_local_command(Authenticated::of_local_command(id.as_str())));
+        request.set_data(Arc::clone(&self.served));
+        request.set_data(id);
+        let mut response =
+            error_layer::layer(Arc::clone(&self.routes), request).await.map_err(Error::internal)?;
+        let bytes = response_body::take_in_memory(&mut response).await.unwrap_or_default();
+        Ok((response.status().as_u16(), bytes.to_vec()))
+    }
+}

@@ -1,0 +1,14 @@
+//! Adjustments: corrections of credits by the platform.
+
+use super::Writer;
+use crate::{
+    domain::{money::Cents, row_ids::LedgerEntryRowId, teams::TeamRowId},
+    error::Result,
+};
+
+/// Records that a ledger entry is an adjustment of a team's credits by this amount.
+pub fn insert(writer: &Writer, entry: LedgerEntryRowId, team: TeamRowId, amount: Cents) -> Result<()> {
+    const SQL: &str = "INSERT INTO adjustments (entry, team, cents) VALUES (?1, ?2, ?3)";
+    writer.execute(SQL, (entry, team, amount.0))?;
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! Deletion of what is kept for a number of days: the oldest events, and rows of other tables. Each function changes
+//! a bounded number of rows.
+
+use super::{Reader, Writer, row};
+use crate::{
+    domain::{
+        events::{EventRowId, EventType, RecordCounts},
+        time::Timestamp,
+    },
+    error::Result,
+    string_enum::StringEnum,
+};
+
+/// The place, type, and time of an event.
+#[derive(Clone, Copy, Debug)]
+pub struct EventPlace {
+    /// Row ID of the event.
+    pub row_id: EventRowId,
+    /// Type of the event.
+    pub event_type: EventType,
+    /// Time of the event.
+    pub occurred_at: Timestamp,
+}
+
+fn read_place(row: &rusqlite::Row) -> rusqlite::Result<EventPlace> {
+    Ok(EventPlace {
+        row_id: row.get(0)?,
+        event_type: row::string_enum(row, 1)?,
+        occurred_at: row::time(row, 2)?,
+    })
+}
+
+/// Returns the first event that has not been removed.
+pub fn first_kept(reader: &Reader) -> Result<Option<EventPlace>> {
+    const SQL: &str = "SELECT id, type, occurred_at FROM events
+         WHERE id > (SELECT through FROM trimmed_events) ORDER BY id LIMIT 1";
+    reader.query_first(SQL, [], read_place)
+}
+
+/// Returns an event that exists.
+pub fn find(reader: &Reader, row_id: EventRowId) -> Result<Option<EventPlace>> {
+    reader.query_first("SELECT id, type, occurred_at FROM events WHERE id = ?1", [row_id], read_place)
+}
+
+/// What [`find_newer`] found out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// The first event that is not older.
+    Newer(EventRowId),
+    /// All events up to this one are older, and there are more.
+    OlderThrough(EventRowId),
+    /// All events are older. This is the last one.
+    AllOlder(EventRowId),
+}
+
+/// Looks for the first event after a place whose time is not before `since`, among `limit` events.
+pub fn find_newer(reader: &Reader, after: EventRowId, since: Timestamp, limit: u32) -> Result<Found> {
+    const SQL: &str =
+        "SELECT id FROM events WHERE id > ?1 AND id <= ?2 AND occurred_at >= ?3 ORDER BY id LIMIT 1";
+    let end = EventRowId(after.0 + i64::from(limit));
+    let newest = super::events::find_bounds(reader)?.newest;
+    Ok(match reader.query_first(SQL, (after, end, since.0), |row| row.get(0))? {
+        Some(newer) => Found::Newer(newer),
+        None if end < newest => Found::OlderThrough(end),
+        None => Found::AllOlder(newest),
+    })
+}
+
+/// Removes all events up to one. [`delete_trimmed`] deletes their rows.
+pub fn set_trimmed_through(writer: &Writer, through: EventRowId) -> Result<()> {
+    writer.execute("UPDATE trimmed_events SET through = ?1", [through])?;
+    Ok(())
+}
+
+/// Deletes rows of events that have been removed: at most `limit`, the oldest first. Returns their number.
+pub fn delete_trimmed(writer: &Writer, limit: u32) -> Result<usize> {
+    const SQL: &str = "DELETE FROM events WHERE id IN (
+             SELECT id FROM events WHERE id <= (SELECT through FROM trimmed_events) ORDER BY id LIMIT ?1)";
+    writer.execute(SQL, [limit])
+}
+
+/// Returns how many records the market has. Indexes have what it counts, except for bids on projects, of which there
+/// are few.
+pub fn count_records(reader: &Reader) -> Result<RecordCounts> {
+    let count = |sql: &str| reader.query_one(sql, [], |row| row.get::<_, u64>(0));
+    Ok(RecordCounts {
+        teams: count("SELECT count(*) FROM teams WHERE closed_at IS NULL")?,
+        assets: count("SELECT coalesce(sum(assets), 0) FROM inventory_counts")?,
+        listings: count_by(reader, "SELECT catalog_status, count(*) FROM listings GROUP BY catalog_status")?,
+        offers: count_by(reader, "SELECT status, count(*) FROM offers GROUP BY status")?,
+        purchases: count_by(reader, "SELECT status, count(*) FROM purchases GROUP BY status")?,
+        opportunities: count_by(reader, "SELECT status, count(*) FROM opportunities GROUP BY status")?,
+        project_bids: count_by(reader, "SELECT status, count(*) FROM project_bids GROUP BY status")?,
+    })
+}
+
+fn count_by<T: StringEnum + Ord>(reader: &Reader, sql: &str) -> Result<std::collections::BTreeMap<T, u64>> {
+    let counts = reader.query_all(sql, [], |row| Ok((row::string_enum(row, 0)?, row.get(1)?)))?;
+    Ok(counts.into_iter().collect())
+}
+
+/// A table whose rows are kept for a number of days. Its rows have increasing row IDs, `id`, and are inserted about
+/// in the order of their times.
+#[derive(Clone, Copy, Debug)]
+pub struct DatedTable {
+    /// Name of the table.
+    pub name: &'static str,
+    /// Name of the column with the time.
+    pub time: &'static str,
+}
+
+/// The tables, besides that of the events.
+pub const DATED_TABLES: &[DatedTable] = &[DatedTable { name: "audit", time: "occurred_at" }];
+
+/// Deletes the rows of a table that are older than `since` among its oldest `limit` rows. Returns their number; 0 if
+/// there are none.
+pub fn delete_older(writer: &Writer, table: DatedTable, since: Timestamp, limit: u32) -> Result<usize> {
+    let DatedTable { name, time } = table;
+    let sql = format!(
+        "DELETE FROM {name} WHERE id IN (
+             SELECT id FROM (SELECT id, {time} AS time FROM {name} ORDER BY id LIMIT ?2) WHERE time < ?1)"
+    );
+    writer.execute(&sql, (since.0, limit))
+}
+
+/// Returns a description of each inconsistency of the outbox: its IDs have no gaps after those that were removed.
+pub fn find_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
+    const SQL: &str = "SELECT (SELECT seq FROM sqlite_sequence WHERE name = 'events') - t.through
+             - (SELECT count(*) FROM events WHERE id > t.through)
+         FROM trimmed_events t";
+    let missing: Option<i64> = reader.query_one(SQL, [], |row| row.get(0))?;
+    let is_wrong = missing.is_some_and(|missing| missing != 0);
+    Ok(is_wrong
+        .then(|| "events are missing that are not among the oldest ones".to_owned())
+        .into_iter()
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Durability, Store};
+
+    const NOTES: DatedTable = DatedTable { name: "notes", time: "written_at" };
+
+    #[test]
+    fn old_rows_are_deleted_in_batches() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
+        let delete = |since, limit| {
+            store.write(|writer| delete_older(writer, NOTES, Timestamp(since), limit)).unwrap().0
+        };
+        let left = || {
+            let list = |reader: &Reader| {
+                reader.query_all("SELECT written_at FROM notes ORDER BY id", [], |row| row.get::<_, i64>(0))
+            };
+            store.read(list).unwrap()
+        };
+        store
+            .write(|writer| {
+                writer.execute(
+                    "CREATE TABLE notes (id INTEGER PRIMARY KEY, written_at INTEGER NOT NULL)",
+                    [],
+                )?;
+                writer.execute("INSERT INTO notes (written_at) VALUES (1), (2), (9), (3), (4), (5)", [])
+            })
+            .unwrap();
+        assert_eq!(delete(1, 2), 0);
+        assert_eq!([delete(5, 3), delete(5, 3), delete(5, 3)], [2, 2, 0]);
+        assert_eq!(left(), [9, 5]);
+        assert_eq!(delete(100, 10), 2);
+    }
+}

@@ -1,0 +1,164 @@
+//! Tests of pages of the outbox: they are compared with a list in memory.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{
+    domain::events::{EventId, LabelData},
+    store::{Durability, Store, event_retention},
+};
+
+/// The types of the events in these tests.
+const TYPES: [EventType; 3] =
+    [EventType::DomainCreated, EventType::DomainUpdated, EventType::ContentTagCreated];
+
+fn open(directory: &std::path::Path) -> Store {
+    let store = Store::open(&directory.join("market.sqlite"), 1, Durability::None).unwrap();
+    store
+        .write(|writer| {
+            for id in 1..=3 {
+                let sql =
+                    "INSERT INTO teams (id, uuid, name, is_vendor, is_buyer, tier, created_at, name_key)
+                     VALUES (?1, randomblob(16), 'T', 1, 0, 1, 1, '')";
+                writer.execute(sql, [id])?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    store
+}
+
+/// Appends events of these types and teams. 0 is no team.
+fn append(writer: &Writer, events: &[(usize, i64)]) -> Result<()> {
+    for (kind, team) in events {
+        let label = || LabelData { slug: "s".to_owned(), label: "L".to_owned() };
+        let data = [
+            EventData::DomainCreated(label()),
+            EventData::DomainUpdated(label()),
+            EventData::ContentTagCreated(label()),
+        ];
+        let team = Some(TeamRowId(*team)).filter(|team| team.0 > 0);
+        let subject = EventSubject("s".to_owned());
+        insert(
+            writer,
+            &NewEvent {
+                team,
+                subject: &subject,
+                occurred_at: Timestamp(1),
+                data: &data[*kind],
+                request_id: None,
+            },
+        )?;
+    }
+    Ok(())
+}
+
+fn newest(reader: &Reader) -> Result<EventRowId> {
+    Ok(find_bounds(reader)?.newest)
+}
+
+/// Returns the events that pages contain, from a place to the end.
+fn walk(reader: &Reader, filter: &EventFilter, mut after: EventRowId, limits: PageLimits) -> Vec<EventRowId> {
+    let mut found = Vec::new();
+    loop {
+        let page = list_page(reader, filter, after, newest(reader).unwrap(), limits).unwrap();
+        assert!(page.events.len() <= limits.events && (!page.has_more || page.through > after));
+        assert!(page.events.iter().all(|event| event.row_id > after && event.row_id <= page.through));
+        found.extend(page.events.iter().map(|event| event.row_id));
+        after = page.through;
+        if !page.has_more {
+            assert_eq!(after, newest(reader).unwrap());
+            return found;
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn pages_contain_each_matching_event_once(
+        events in prop::collection::vec((0..3_usize, 0..4_i64), 0..60),
+        kinds in prop::collection::btree_set(0..3_usize, 0..3),
+        team in prop::option::of(1..4_i64),
+        limit in 1..20_usize,
+        bytes in 1..200_usize,
+        scanned in 1..20_u32,
+        after in 0..60_i64,
+    ) {
+        let directory = tempfile::tempdir().unwrap();
+        let store = open(directory.path());
+        store.write(|writer| append(writer, &events)).unwrap();
+        let filter = EventFilter { types: kinds.iter().map(|kind| TYPES[*kind]).collect(), team: team.map(TeamRowId) };
+        let expected: Vec<_> = (1..).zip(&events)
+            .filter(|(row_id, (kind, of))| {
+                *row_id > after
+                    && (kinds.is_empty() || kinds.contains(kind))
+                    && team.is_none_or(|team| team == *of)
+            })
+            .map(|(row_id, _)| EventRowId(row_id))
+            .collect();
+        let after = EventRowId(after.min(events.len() as i64));
+        let limits = PageLimits { events: limit, bytes, scanned };
+        let found = store.read(|reader| Ok(walk(reader, &filter, after, limits))).unwrap();
+        prop_assert_eq!(found, expected);
+    }
+}
+
+/// A page reads no more than its limits allow, however few events match.
+#[test]
+fn page_without_matches_ends_after_a_bounded_number_of_events() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    store.write(|writer| append(writer, &[(0, 1); 1_000])).unwrap();
+    let limits = PageLimits { events: 10, bytes: 1_000, scanned: 100 };
+    for team in [None, Some(TeamRowId(1))] {
+        let filter = EventFilter { types: vec![EventType::DomainUpdated], team };
+        let page =
+            store.read(|reader| list_page(reader, &filter, EventRowId(50), newest(reader)?, limits)).unwrap();
+        assert!(page.events.is_empty() && page.has_more);
+        assert_eq!(page.through, EventRowId(150));
+    }
+}
+
+#[test]
+fn events_of_a_team_are_found_by_the_index() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    let sql = "EXPLAIN QUERY PLAN SELECT e.id, t.uuid FROM events e LEFT JOIN teams t ON t.id = e.team
+         WHERE e.id > ?1 AND e.id <= ?2 AND e.team = ?3 AND e.type IN (SELECT value FROM json_each(?4))
+         ORDER BY e.id LIMIT ?5";
+    let plan = store
+        .read(|reader| reader.query_all(sql, [(); 5].map(|()| 1), |row| row.get::<_, String>(3)))
+        .unwrap()
+        .join("\n");
+    assert!(plan.contains("events_by_team (team=? AND id>? AND id<?)"), "{plan}");
+    assert!(!plan.contains("TEMP B-TREE FOR ORDER BY"), "{plan}");
+}
+
+#[test]
+fn only_removed_events_can_be_deleted() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    store.write(|writer| append(writer, &[(0, 1); 5])).unwrap();
+    let trim =
+        |through| store.write(|writer| event_retention::set_trimmed_through(writer, EventRowId(through)));
+    let delete = |sql: &str| store.write(|writer| writer.execute(sql, []));
+    for sql in ["DELETE FROM events WHERE id = 1", "DELETE FROM events", "DELETE FROM trimmed_events"] {
+        delete(sql).unwrap_err();
+    }
+    trim(6).unwrap_err();
+    trim(2).unwrap();
+    trim(1).unwrap_err();
+    delete("DELETE FROM events WHERE id = 3").unwrap_err();
+    assert_eq!(store.write(|writer| event_retention::delete_trimmed(writer, 1)).unwrap().0, 1);
+    assert_eq!(store.write(|writer| event_retention::delete_trimmed(writer, 9)).unwrap().0, 1);
+    assert_eq!(store.read(event_retention::find_inconsistencies).unwrap(), [""; 0]);
+    // IDs continue, even if all events were deleted.
+    trim(5).unwrap();
+    assert_eq!(store.write(|writer| event_retention::delete_trimmed(writer, 9)).unwrap().0, 3);
+    assert_eq!(store.read(newest).unwrap(), EventRowId(5));
+    store.write(|writer| append(writer, &[(0, 1)])).unwrap();
+    assert_eq!(store.read(newest).unwrap(), EventRowId(6));
+    assert_eq!(EventId(EventRowId(6)).to_string(), "evt_0000000000000006");
+}

@@ -1,0 +1,209 @@
+//! Deliveries: each is an event on its way to a webhook.
+
+use uuid::Uuid;
+
+use super::{Reader, Writer, row};
+use crate::{
+    domain::{
+        events::EventType,
+        row_ids::{WebhookDeliveryRowId, WebhookRowId},
+        teams::TeamRowId,
+        time::Timestamp,
+        webhooks::DeliveryStatus,
+    },
+    error::Result,
+    string_enum::StringEnum,
+};
+
+/// A delivery.
+#[derive(Clone, Debug)]
+pub struct Delivery {
+    /// Row ID, which increases with the time of creation.
+    pub row_id: WebhookDeliveryRowId,
+    /// ID of the delivery, from which that of its message is made.
+    pub id: Uuid,
+    /// Row ID of the webhook.
+    pub webhook: WebhookRowId,
+    /// Type of the event.
+    pub event_type: EventType,
+    /// What is sent.
+    pub body: String,
+    /// State of the delivery.
+    pub status: DeliveryStatus,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the next attempt; `None` unless pending.
+    pub next_attempt_at: Option<Timestamp>,
+    /// Number of attempts so far.
+    pub attempts: u32,
+    /// Number of attempts that failed since the event occurred, or since it was redelivered.
+    pub failures: u32,
+    /// Time at which it succeeded or failed; `None` if pending.
+    pub ended_at: Option<Timestamp>,
+}
+
+/// The columns of the table `webhook_deliveries d` that [`read`] needs.
+pub(super) const COLUMNS: &str = "d.id, d.uuid, d.webhook, d.event_type, d.body, d.status, d.created_at,
+    d.next_attempt_at, d.attempts, d.failures, d.ended_at";
+
+pub(super) fn read(row: &rusqlite::Row) -> rusqlite::Result<Delivery> {
+    Ok(Delivery {
+        row_id: row.get("id")?,
+        id: row.get("uuid")?,
+        webhook: row.get("webhook")?,
+        event_type: row::string_enum(row, "event_type")?,
+        body: row.get("body")?,
+        status: row::string_enum(row, "status")?,
+        created_at: row::time(row, "created_at")?,
+        next_attempt_at: row::optional_time(row, "next_attempt_at")?,
+        attempts: row.get("attempts")?,
+        failures: row.get("failures")?,
+        ended_at: row::optional_time(row, "ended_at")?,
+    })
+}
+
+/// Returns the delivery with this ID.
+pub fn find(reader: &Reader, id: Uuid) -> Result<Option<Delivery>> {
+    let sql = format!("SELECT {COLUMNS} FROM webhook_deliveries d WHERE d.uuid = ?1");
+    reader.query_first(&sql, [id], read)
+}
+
+/// Returns the delivery with this row ID.
+pub fn find_by_row_id(reader: &Reader, row_id: WebhookDeliveryRowId) -> Result<Option<Delivery>> {
+    let sql = format!("SELECT {COLUMNS} FROM webhook_deliveries d WHERE d.id = ?1");
+    reader.query_first(&sql, [row_id], read)
+}
+
+/// A delivery to insert.
+#[derive(Debug)]
+pub struct NewDelivery<'a> {
+    /// ID of the delivery.
+    pub id: Uuid,
+    /// Row ID of the webhook.
+    pub webhook: WebhookRowId,
+    /// Type of the event.
+    pub event_type: EventType,
+    /// What is sent.
+    pub body: &'a str,
+    /// Time of creation, and of the first attempt.
+    pub created_at: Timestamp,
+}
+
+/// Inserts a delivery that is due at once. Returns its row ID.
+pub fn insert(writer: &Writer, delivery: &NewDelivery) -> Result<WebhookDeliveryRowId> {
+    const SQL: &str =
+        "INSERT INTO webhook_deliveries (uuid, webhook, event_type, body, created_at, next_attempt_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?5)";
+    let NewDelivery { id, webhook, event_type, body, created_at } = delivery;
+    let row_id = writer.insert(SQL, (id, webhook, event_type.as_str(), body, created_at.0))?;
+    Ok(WebhookDeliveryRowId(row_id))
+}
+
+/// Replaces the state of a delivery: its status, its times, and its numbers of attempts.
+pub fn update(writer: &Writer, delivery: &Delivery) -> Result<()> {
+    const SQL: &str =
+        "UPDATE webhook_deliveries SET status = ?2, next_attempt_at = ?3, attempts = ?4, failures = ?5,
+             ended_at = ?6 WHERE id = ?1";
+    let Delivery { row_id, status, next_attempt_at, attempts, failures, ended_at, .. } = delivery;
+    let (next, ended) = (next_attempt_at.map(|at| at.0), ended_at.map(|at| at.0));
+    writer.execute(SQL, (row_id, status.as_str(), next, attempts, failures, ended))?;
+    Ok(())
+}
+
+/// An enabled webhook with pending deliveries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Row ID of the webhook.
+    pub webhook: WebhookRowId,
+    /// Row ID of its team; `None` if it is one of the operators.
+    pub team: Option<TeamRowId>,
+    /// Time of its next attempt, which may be in the past.
+    pub first_at: Timestamp,
+    /// Time of its first attempt in the future; `None` if there is none.
+    pub next_at: Option<Timestamp>,
+}
+
+/// Whether any delivery is pending, to an enabled webhook or not.
+pub fn is_any_pending(reader: &Reader) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM webhook_deliveries WHERE next_attempt_at IS NOT NULL)";
+    reader.query_one(SQL, [], |row| row.get(0))
+}
+
+/// Returns the enabled webhooks that have pending deliveries. Reads two rows for each of them, however many are
+/// pending.
+pub fn list_waiting(reader: &Reader, now: Timestamp) -> Result<Vec<Waiting>> {
+    const SQL: &str = "WITH RECURSIVE waiting (webhook) AS (
+             SELECT min(webhook) FROM webhook_deliveries WHERE next_attempt_at IS NOT NULL
+             UNION ALL
+             SELECT (SELECT min(webhook) FROM webhook_deliveries
+                 WHERE next_attempt_at IS NOT NULL AND webhook > waiting.webhook)
+             FROM waiting WHERE webhook IS NOT NULL
+         )
+         SELECT w.id, w.team,
+             (SELECT min(next_attempt_at) FROM webhook_deliveries
+                 WHERE webhook = w.id AND next_attempt_at IS NOT NULL),
+             (SELECT min(next_attempt_at) FROM webhook_deliveries WHERE webhook = w.id AND next_attempt_at > ?1)
+         FROM waiting JOIN webhooks w ON w.id = waiting.webhook
+         WHERE w.disabled_at IS NULL AND w.deleted_at IS NULL";
+    reader.query_all(SQL, [now.0], |row| {
+        Ok(Waiting {
+            webhook: row.get(0)?,
+            team: row.get(1)?,
+            first_at: row::time(row, 2)?,
+            next_at: row::optional_time(row, 3)?,
+        })
+    })
+}
+
+/// A delivery that is due, with what its next attempt needs.
+#[derive(Clone, Debug)]
+pub struct DueDelivery {
+    /// Row ID of the delivery.
+    pub row_id: WebhookDeliveryRowId,
+    /// ID of the delivery.
+    pub id: Uuid,
+    /// URL of the webhook.
+    pub url: String,
+    /// What is sent.
+    pub body: String,
+}
+
+/// Returns the deliveries to a webhook that are due, in the order of their times.
+pub fn list_due(
+    reader: &Reader,
+    webhook: WebhookRowId,
+    now: Timestamp,
+    limit: u32,
+) -> Result<Vec<DueDelivery>> {
+    const SQL: &str =
+        "SELECT d.id, d.uuid, w.url, d.body FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook
+         WHERE d.webhook = ?1 AND d.next_attempt_at <= ?2 ORDER BY d.next_attempt_at, d.id LIMIT ?3";
+    reader.query_all(SQL, (webhook, now.0, limit), |row| {
+        Ok(DueDelivery { row_id: row.get(0)?, id: row.get(1)?, url: row.get(2)?, body: row.get(3)? })
+    })
+}
+
+/// Deletes at most `limit` deliveries with their attempts: those that ended before a time, and pending ones of
+/// webhooks that were disabled before it. Returns their number.
+pub fn delete_ended(writer: &Writer, before: Timestamp, limit: u32) -> Result<u32> {
+    const ENDED: &str = "DELETE FROM webhook_deliveries WHERE id IN
+         (SELECT id FROM webhook_deliveries WHERE ended_at < ?1 ORDER BY ended_at LIMIT ?2)";
+    const DISABLED: &str = "DELETE FROM webhook_deliveries WHERE id IN
+         (SELECT d.id FROM webhooks w JOIN webhook_deliveries d ON d.webhook = w.id
+          WHERE w.disabled_at < ?1 AND d.next_attempt_at IS NOT NULL LIMIT ?2)";
+    let ended = writer.execute(ENDED, (before.0, limit))? as u32;
+    Ok(ended + writer.execute(DISABLED, (before.0, limit.saturating_sub(ended)))? as u32)
+}
+
+/// Deletes at most `limit` deliveries of deleted webhooks, with their attempts, and the webhooks that then have
+/// none. Returns the number of deliveries.
+pub fn delete_of_deleted_webhooks(writer: &Writer, limit: u32) -> Result<u32> {
+    const DELIVERIES: &str = "DELETE FROM webhook_deliveries WHERE id IN
+         (SELECT d.id FROM webhooks w JOIN webhook_deliveries d ON d.webhook = w.id
+          WHERE w.deleted_at IS NOT NULL LIMIT ?1)";
+    const WEBHOOKS: &str = "DELETE FROM webhooks WHERE deleted_at IS NOT NULL
+         AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.webhook = webhooks.id)";
+    let deleted = writer.execute(DELIVERIES, [limit])? as u32;
+    writer.execute(WEBHOOKS, [])?;
+    Ok(deleted)
+}

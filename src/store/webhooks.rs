@@ -1,0 +1,264 @@
+//! Webhooks: endpoints of teams and of operators. A deleted one stays until its deliveries are deleted.
+
+use uuid::Uuid;
+
+use super::{Reader, Writer, row};
+use crate::{
+    domain::{
+        events::EventType,
+        row_ids::WebhookRowId,
+        teams::TeamRowId,
+        time::Timestamp,
+        webhook_messages::SigningSecret,
+        webhooks::{WebhookDisabledReason, WebhookStatus},
+    },
+    error::{Error, Result},
+    string_enum::StringEnum,
+};
+
+/// A webhook, without its secrets.
+#[derive(Clone, Debug)]
+pub struct Webhook {
+    /// Row ID, which increases with the time of creation.
+    pub row_id: WebhookRowId,
+    /// ID of the webhook.
+    pub id: Uuid,
+    /// Row ID of the team whose events are sent; `None` for those of all teams, which operators get.
+    pub team: Option<TeamRowId>,
+    /// ID of that team.
+    pub team_id: Option<Uuid>,
+    /// URL to which events are sent.
+    pub url: String,
+    /// What its owner says about it; may be empty.
+    pub description: String,
+    /// Types of the events that are sent, sorted; empty for all types.
+    pub event_types: Vec<EventType>,
+    /// Time until which the replaced secret signs, too; `None` if there is none any more.
+    pub previous_secret_ends_at: Option<Timestamp>,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the last change.
+    pub updated_at: Timestamp,
+    /// Time at which it was created or last enabled.
+    pub enabled_at: Timestamp,
+    /// Time of the last delivery that succeeded; `None` if none has.
+    pub last_success_at: Option<Timestamp>,
+    /// Since when it is disabled, and why; `None` if enabled.
+    pub disabled: Option<(Timestamp, WebhookDisabledReason)>,
+}
+
+impl Webhook {
+    /// Returns whether events are sent.
+    pub const fn status(&self) -> WebhookStatus {
+        if self.disabled.is_some() { WebhookStatus::Disabled } else { WebhookStatus::Enabled }
+    }
+}
+
+/// The columns of [`TABLES`] that [`read`] needs.
+pub(super) const COLUMNS: &str =
+    "w.id, w.uuid, w.team, t.uuid AS team_id, w.url, w.description, w.event_types, w.previous_secret_ends_at,
+    w.created_at, w.updated_at, w.enabled_at, w.last_success_at, w.disabled_at, w.disabled_reason";
+
+/// The tables of webhooks with the teams that own them.
+pub(super) const TABLES: &str = "webhooks w LEFT JOIN teams t ON t.id = w.team";
+
+pub(super) fn read(row: &rusqlite::Row) -> rusqlite::Result<Webhook> {
+    let disabled_at = row::optional_time(row, "disabled_at")?;
+    let reason = row::optional_string_enum(row, "disabled_reason")?;
+    Ok(Webhook {
+        row_id: row.get("id")?,
+        id: row.get("uuid")?,
+        team: row.get("team")?,
+        team_id: row.get("team_id")?,
+        url: row.get("url")?,
+        description: row.get("description")?,
+        event_types: row::json(row, "event_types")?,
+        previous_secret_ends_at: row::optional_time(row, "previous_secret_ends_at")?,
+        created_at: row::time(row, "created_at")?,
+        updated_at: row::time(row, "updated_at")?,
+        enabled_at: row::time(row, "enabled_at")?,
+        last_success_at: row::optional_time(row, "last_success_at")?,
+        disabled: disabled_at.zip(reason),
+    })
+}
+
+/// Returns the webhook with this ID, of a team or of the operators.
+pub fn find(reader: &Reader, id: Uuid) -> Result<Option<Webhook>> {
+    let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE w.uuid = ?1 AND w.deleted_at IS NULL");
+    reader.query_first(&sql, [id], read)
+}
+
+/// Returns the webhook with this row ID, unless it was deleted.
+pub fn find_by_row_id(reader: &Reader, row_id: WebhookRowId) -> Result<Option<Webhook>> {
+    let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE w.id = ?1 AND w.deleted_at IS NULL");
+    reader.query_first(&sql, [row_id], read)
+}
+
+/// Returns the enabled webhooks of a team, oldest first.
+pub fn list_enabled(reader: &Reader, team: TeamRowId) -> Result<Vec<Webhook>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM {TABLES} WHERE w.team = ?1 AND w.deleted_at IS NULL AND w.disabled_at IS NULL ORDER BY w.id"
+    );
+    reader.query_all(&sql, [team], read)
+}
+
+/// Returns the number of webhooks of a team, or of the operators.
+pub fn count(reader: &Reader, team: Option<TeamRowId>) -> Result<u64> {
+    const SQL: &str = "SELECT count(*) FROM webhooks WHERE team IS ?1 AND deleted_at IS NULL";
+    reader.query_one(SQL, [team], |row| row.get(0))
+}
+
+/// Whether any webhook is enabled.
+pub fn is_any_enabled(reader: &Reader) -> Result<bool> {
+    const SQL: &str =
+        "SELECT EXISTS (SELECT 1 FROM webhooks WHERE deleted_at IS NULL AND disabled_at IS NULL)";
+    reader.query_one(SQL, [], |row| row.get(0))
+}
+
+/// A webhook to insert.
+#[derive(Debug)]
+pub struct NewWebhook<'a> {
+    /// ID of the webhook.
+    pub id: Uuid,
+    /// Row ID of the team whose events are sent; `None` for those of all teams.
+    pub team: Option<TeamRowId>,
+    /// URL to which events are sent.
+    pub url: &'a str,
+    /// What its owner says about it.
+    pub description: &'a str,
+    /// Types of the events that are sent; empty for all types.
+    pub event_types: &'a [EventType],
+    /// Secret that signs.
+    pub secret: SigningSecret,
+    /// Secret from which the IDs of messages are derived.
+    pub id_secret: [u8; 32],
+    /// Time of creation.
+    pub created_at: Timestamp,
+}
+
+/// Inserts an enabled webhook.
+pub fn insert(writer: &Writer, webhook: &NewWebhook) -> Result<()> {
+    const SQL: &str = "INSERT INTO webhooks
+             (uuid, team, url, description, event_types, secret, id_secret, created_at, updated_at, enabled_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?8)";
+    writer.execute(
+        SQL,
+        (
+            webhook.id,
+            webhook.team,
+            webhook.url,
+            webhook.description,
+            row::to_json(webhook.event_types)?,
+            webhook.secret.0,
+            webhook.id_secret,
+            webhook.created_at.0,
+        ),
+    )?;
+    Ok(())
+}
+
+/// Replaces what can change of a webhook, apart from its secrets and its last success.
+pub fn update(writer: &Writer, webhook: &Webhook) -> Result<()> {
+    const SQL: &str = "UPDATE webhooks SET url = ?2, description = ?3, event_types = ?4, updated_at = ?5,
+             enabled_at = ?6, disabled_at = ?7, disabled_reason = ?8 WHERE id = ?1";
+    writer.execute(
+        SQL,
+        (
+            webhook.row_id,
+            &webhook.url,
+            &webhook.description,
+            row::to_json(&webhook.event_types)?,
+            webhook.updated_at.0,
+            webhook.enabled_at.0,
+            webhook.disabled.map(|(at, _)| at.0),
+            webhook.disabled.map(|(_, reason)| reason.as_str()),
+        ),
+    )?;
+    Ok(())
+}
+
+/// Replaces the secret of a webhook. The replaced one signs until `ends_at`, too.
+pub fn rotate(
+    writer: &Writer,
+    row_id: WebhookRowId,
+    secret: SigningSecret,
+    ends_at: Timestamp,
+    now: Timestamp,
+) -> Result<()> {
+    const SQL: &str =
+        "UPDATE webhooks SET previous_secret = secret, previous_secret_ends_at = ?3, secret = ?2,
+             updated_at = ?4 WHERE id = ?1";
+    writer.execute(SQL, (row_id, secret.0, ends_at.0, now.0))?;
+    Ok(())
+}
+
+/// Returns the secrets that sign for a webhook at the time `now`: the current one, and then the replaced one if it
+/// has not ended.
+pub fn list_secrets(reader: &Reader, row_id: WebhookRowId, now: Timestamp) -> Result<Vec<SigningSecret>> {
+    const SQL: &str = "SELECT secret, previous_secret, previous_secret_ends_at FROM webhooks
+         WHERE id = ?1 AND deleted_at IS NULL";
+    let secrets = reader.query_first(SQL, [row_id], |row| {
+        let previous: Option<[u8; 32]> = row.get(1)?;
+        let signs = row::optional_time(row, 2)?.is_some_and(|ends_at| now < ends_at);
+        let secrets = [Some(row.get(0)?), previous.filter(|_| signs)];
+        Ok(secrets.into_iter().flatten().map(SigningSecret).collect())
+    })?;
+    secrets.ok_or_else(|| Error::not_found("webhook"))
+}
+
+/// Records that a delivery has succeeded.
+pub fn record_success(writer: &Writer, row_id: WebhookRowId, at: Timestamp) -> Result<()> {
+    writer.execute("UPDATE webhooks SET last_success_at = ?2 WHERE id = ?1", (row_id, at.0))?;
+    Ok(())
+}
+
+/// Marks a webhook as deleted, and forgets its secrets.
+pub fn delete(writer: &Writer, row_id: WebhookRowId, now: Timestamp) -> Result<()> {
+    const SQL: &str = "UPDATE webhooks SET deleted_at = ?2, secret = x'', previous_secret = NULL,
+             previous_secret_ends_at = NULL WHERE id = ?1";
+    writer.execute(SQL, (row_id, now.0))?;
+    Ok(())
+}
+
+/// Deletes replaced secrets that no longer sign.
+pub fn delete_ended_secrets(writer: &Writer, now: Timestamp) -> Result<()> {
+    const SQL: &str = "UPDATE webhooks SET previous_secret = NULL, previous_secret_ends_at = NULL
+         WHERE previous_secret_ends_at <= ?1";
+    writer.execute(SQL, [now.0])?;
+    Ok(())
+}
+
+/// An enabled webhook to which an event is sent.
+#[derive(Debug)]
+pub struct Subscriber {
+    /// Row ID of the webhook.
+    pub row_id: WebhookRowId,
+    /// Whether it is one of the operators.
+    pub is_of_operators: bool,
+    /// Secret from which the IDs of messages are derived.
+    pub id_secret: [u8; 32],
+}
+
+/// Returns the enabled webhooks that get an event of a type in the view of a team, except one.
+pub fn list_subscribers(
+    reader: &Reader,
+    team: Option<TeamRowId>,
+    event_type: EventType,
+    except: Option<Uuid>,
+) -> Result<Vec<Subscriber>> {
+    const SQL: &str = "SELECT id, 0, id_secret FROM webhooks
+         WHERE deleted_at IS NULL AND disabled_at IS NULL AND team = ?1 AND uuid IS NOT ?3
+             AND (event_types = '[]' OR EXISTS (SELECT 1 FROM json_each(event_types) WHERE value = ?2))
+         UNION ALL
+         SELECT id, 1, id_secret FROM webhooks
+         WHERE deleted_at IS NULL AND disabled_at IS NULL AND team IS NULL AND uuid IS NOT ?3
+             AND (event_types = '[]' OR EXISTS (SELECT 1 FROM json_each(event_types) WHERE value = ?2))";
+    reader.query_all(SQL, (team, event_type.as_str(), except), |row| {
+        Ok(Subscriber { row_id: row.get(0)?, is_of_operators: row.get(1)?, id_secret: row.get(2)? })
+    })
+}
+
+/// Returns the ID of a team.
+pub fn find_team_id(reader: &Reader, team: TeamRowId) -> Result<Uuid> {
+    reader.query_one("SELECT uuid FROM teams WHERE id = ?1", [team], |row| row.get(0))
+}

@@ -1,0 +1,161 @@
+//! Webhooks: what is sent to whom, how it is signed, and what happens if it cannot be delivered. The endpoints are
+//! real servers on ports of their own; the clocks of the markets are stopped.
+
+mod endpoints;
+mod receivers;
+mod retries;
+mod sharing;
+
+use marketplace::{
+    domain::{
+        events::{EventRowId, EventType},
+        time::Timestamp,
+        webhook_messages::SigningSecret,
+        webhooks::DeliveryStatus,
+    },
+    error::Result,
+    market::Writer,
+    operations::{
+        access::Platform,
+        keys, records,
+        webhook_sender::WebhookSender,
+        webhooks::{self, CheckedUrl, WebhookInput},
+    },
+    store::{
+        self,
+        records::{
+            pages::PageRequest,
+            webhook_deliveries::{DeliveryFilter, DeliveryRecord},
+        },
+        webhook_attempts::Attempt,
+        webhook_deliveries::Delivery,
+        webhooks::Webhook,
+    },
+    string_enum::StringEnum,
+};
+use tokio::runtime::Handle;
+use uuid::Uuid;
+
+use crate::harness::TestMarket;
+
+/// Maximum number of times that a test checks for what another thread does within milliseconds.
+const MAX_CHECKS: usize = 100_000;
+
+/// Microseconds per second.
+const SECOND: i64 = 1_000_000;
+
+/// Microseconds per day.
+const DAY: i64 = 86_400 * SECOND;
+
+/// Names of the teams of small markets.
+const SELLER: &str = "Seller house";
+const BUYER: &str = "Buyer house";
+
+fn platform() -> Platform {
+    Platform::of_process()
+}
+
+fn write<T>(market: &TestMarket, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
+    market.market().write_blocking(work)
+}
+
+/// Starts to send the events of a market.
+fn start(market: &TestMarket) -> WebhookSender {
+    WebhookSender::start(market.market(), &Handle::current()).unwrap()
+}
+
+fn check_url(market: &TestMarket, url: &str) -> Result<CheckedUrl> {
+    CheckedUrl::resolve(&market.market().settings().webhooks, url)
+}
+
+/// Creates a webhook of a team, or of the operators, for these types of events.
+fn create_for(
+    market: &TestMarket,
+    team: Option<&str>,
+    url: &str,
+    event_types: &[EventType],
+) -> Result<(Webhook, SigningSecret)> {
+    let url = check_url(market, url)?;
+    let input = WebhookInput { team, url: &url, description: "Test", event_types };
+    write(market, |writer| webhooks::create(writer, platform(), &input))
+}
+
+/// Creates a webhook of a team for all types of events. Returns its ID.
+fn create(market: &TestMarket, team: &str, url: &str) -> Uuid {
+    create_for(market, Some(team), url, &[]).unwrap().0.id
+}
+
+/// Lets an event of a team occur: `key.created`. Returns the ID of the key.
+fn occur(market: &TestMarket, team: &str) -> Uuid {
+    write(market, |writer| keys::create(writer, team, "ci", None)).unwrap().0
+}
+
+fn find(market: &TestMarket, id: Uuid) -> Webhook {
+    market.market().read_blocking(|reader| records::find(reader.rows, platform(), &id)).unwrap()
+}
+
+/// Returns all deliveries to a webhook, oldest first.
+fn deliveries(market: &TestMarket, webhook: Uuid) -> Vec<Delivery> {
+    let filter = DeliveryFilter { webhook: Some(webhook), ..DeliveryFilter::default() };
+    let request = PageRequest { before: None, limit: 1_000 };
+    let page = |reader: &marketplace::market::Reader| {
+        records::page::<DeliveryRecord>(reader.rows, platform(), &filter, request)
+    };
+    let found = market.market().read_blocking(page).unwrap().rows;
+    found.into_iter().rev().map(|record| record.delivery).collect()
+}
+
+/// Returns the attempts of a delivery, oldest first.
+fn attempts(market: &TestMarket, delivery: Uuid) -> Vec<Attempt> {
+    let find = |reader: &marketplace::market::Reader| records::find(reader.rows, platform(), &delivery);
+    let DeliveryRecord { mut attempts, .. } = market.market().read_blocking(find).unwrap();
+    attempts.reverse();
+    attempts
+}
+
+/// Waits until a condition holds.
+async fn wait_until(what: &str, mut is_met: impl FnMut() -> bool) {
+    for _ in 0..MAX_CHECKS {
+        if is_met() {
+            return;
+        }
+        tokio::task::yield_now().await;
+    }
+    panic!("{what} did not happen");
+}
+
+/// Waits until the only delivery to a webhook has so many attempts, and returns it.
+async fn wait_for_attempts(market: &TestMarket, webhook: Uuid, count: u32) -> Delivery {
+    wait_until("the attempt", || {
+        deliveries(market, webhook).iter().any(|delivery| delivery.attempts >= count)
+    })
+    .await;
+    deliveries(market, webhook).remove(0)
+}
+
+/// Waits until no delivery to a webhook is pending, and returns the states of all.
+async fn wait_until_ended(market: &TestMarket, webhook: Uuid) -> Vec<DeliveryStatus> {
+    let states = || deliveries(market, webhook).iter().map(|delivery| delivery.status).collect::<Vec<_>>();
+    wait_until("the end of all deliveries", || !states().contains(&DeliveryStatus::Pending)).await;
+    states()
+}
+
+/// Advances the clock to the next attempt of a delivery.
+fn advance_to_next_attempt(market: &TestMarket, delivery: &Delivery) {
+    let next = delivery.next_attempt_at.expect("the delivery is pending");
+    market.clock().advance(next.0 - market.clock().now().0);
+}
+
+/// Returns the types of the events about webhooks, with the time of each and its data.
+fn webhook_events(market: &TestMarket) -> Vec<(String, Timestamp, String)> {
+    let list =
+        |reader: &marketplace::market::Reader| store::events::list_after(reader.rows, EventRowId(0), 10_000);
+    let all = market.market().read_blocking(list).unwrap().into_iter();
+    let of_webhooks = all.filter(|event| event.event_type.resource() == "webhook");
+    of_webhooks.map(|event| (event.event_type.as_str().to_owned(), event.occurred_at, event.data)).collect()
+}
+
+/// Returns the types of the events about webhooks.
+fn webhook_event_types(market: &TestMarket) -> Vec<String> {
+    webhook_events(market).into_iter().map(|(event_type, ..)| event_type).collect()
+}

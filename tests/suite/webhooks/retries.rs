@@ -1,0 +1,251 @@
+//! Attempts: their times, what counts as success, what disables a webhook, and what a kill interrupts.
+
+use marketplace::{
+    domain::webhooks::{AttemptError, DeliveryStatus, WebhookDisabledReason, WebhookStatus},
+    error::Error,
+    operations::{
+        webhook_deliveries,
+        webhooks::{self, WebhookChange},
+    },
+};
+
+use super::{
+    BUYER, DAY, SECOND, SELLER, advance_to_next_attempt, attempts, create, deliveries, find, occur, platform,
+    start, wait_for_attempts, wait_until, wait_until_ended, webhook_event_types, webhook_events, write,
+};
+use crate::{
+    catalog::small_market::small_market,
+    harness::{
+        TestMarket,
+        receiver::{Receiver, Reply},
+    },
+};
+
+/// Lets the only delivery to a webhook fail for good, from its current attempt on.
+async fn fail(market: &TestMarket, webhook: uuid::Uuid) {
+    for count in 1..=10 {
+        let delivery = wait_for_last_attempt(market, webhook, count).await;
+        if delivery.status != DeliveryStatus::Pending {
+            return;
+        }
+        advance_to_next_attempt(market, &delivery);
+    }
+    panic!("the delivery is still pending");
+}
+
+/// Waits until the newest delivery has so many attempts, and returns it.
+async fn wait_for_last_attempt(
+    market: &TestMarket,
+    webhook: uuid::Uuid,
+    count: u32,
+) -> marketplace::store::webhook_deliveries::Delivery {
+    let newest = || deliveries(market, webhook).pop().unwrap();
+    wait_until("the attempt", || newest().attempts >= count).await;
+    newest()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn attempts_follow_the_schedule_and_have_one_id() {
+    let (market, receiver) = (small_market(&[]), Receiver::start(Reply::status(500)));
+    let webhook = create(&market, SELLER, &receiver.url);
+    let _sender = start(&market);
+    occur(&market, SELLER);
+    let started = market.clock().now();
+    fail(&market, webhook).await;
+    let delivery = deliveries(&market, webhook).remove(0);
+    let made = attempts(&market, delivery.id);
+    let seconds: Vec<i64> =
+        made.iter().map(|attempt| (attempt.attempted_at.0 - started.0) / SECOND).collect();
+    assert_eq!(seconds, [0, 5, 305, 2_105, 9_305, 27_305, 63_305, 113_705, 185_705, 272_105]);
+    assert_eq!(seconds[9], 75 * 3_600 + 35 * 60 + 5, "75 h 35 min in all");
+    assert!(made.iter().zip(1..).all(|(attempt, number)| attempt.number == number));
+    assert!(made.iter().all(|attempt| attempt.status == Some(500) && attempt.response == "status 500"));
+    assert_eq!((delivery.status, delivery.next_attempt_at), (DeliveryStatus::Failed, None));
+    let received = receiver.wait_for(10).await;
+    assert!(received.iter().all(|request| request.header("webhook-id") == received[0].header("webhook-id")));
+    assert!(received.iter().all(|request| request.body == received[0].body));
+    // The webhook is not even five days old.
+    assert_eq!(find(&market, webhook).status(), WebhookStatus::Enabled);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn failed_delivery_disables_a_webhook_without_success_for_five_days() {
+    let (market, receiver) = (small_market(&[]), Receiver::start(Reply::status(200)));
+    let webhook = create(&market, SELLER, &receiver.url);
+    let _sender = start(&market);
+    market.clock().advance(9 * DAY);
+    // The success counts, not the age of the webhook.
+    occur(&market, SELLER);
+    wait_until_ended(&market, webhook).await;
+    receiver.reply_with(Reply::status(503));
+    occur(&market, SELLER);
+    fail(&market, webhook).await;
+    assert_eq!(find(&market, webhook).status(), WebhookStatus::Enabled);
+    occur(&market, SELLER);
+    fail(&market, webhook).await;
+    let (disabled_at, reason) = find(&market, webhook).disabled.unwrap();
+    assert_eq!((disabled_at, reason), (market.clock().now(), WebhookDisabledReason::Failing));
+    let events = webhook_events(&market);
+    let (kind, _, data) = events.last().unwrap();
+    assert!(kind == "webhook.disabled" && data.contains(r#""reason":"failing""#), "{data}");
+    // Nothing is sent to it, and what occurs is not kept for later.
+    occur(&market, SELLER);
+    assert_eq!(deliveries(&market, webhook).len(), 3);
+    // Once enabled, it has five days again.
+    let change = WebhookChange { status: Some(WebhookStatus::Enabled), ..WebhookChange::default() };
+    write(&market, |writer| webhooks::update(writer, platform(), webhook, &change)).unwrap();
+    occur(&market, SELLER);
+    fail(&market, webhook).await;
+    assert_eq!(find(&market, webhook).status(), WebhookStatus::Enabled);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn status_410_disables_at_once_and_keeps_what_is_pending() {
+    let (market, receiver) = (small_market(&[]), Receiver::start(Reply::status(500)));
+    let webhook = create(&market, SELLER, &receiver.url);
+    let _sender = start(&market);
+    occur(&market, SELLER);
+    wait_for_attempts(&market, webhook, 1).await;
+    receiver.reply_with(Reply::status(410));
+    occur(&market, SELLER);
+    wait_until("the end", || find(&market, webhook).disabled.is_some()).await;
+    let states: Vec<DeliveryStatus> = deliveries(&market, webhook).iter().map(|found| found.status).collect();
+    assert_eq!(states, [DeliveryStatus::Pending, DeliveryStatus::Failed]);
+    assert_eq!(find(&market, webhook).disabled.unwrap().1, WebhookDisabledReason::Gone);
+    assert_eq!(webhook_event_types(&market), ["webhook.created", "webhook.disabled"]);
+    let failed = deliveries(&market, webhook)[1].id;
+    let redeliver = || write(&market, |writer| webhook_deliveries::redeliver(writer, platform(), failed));
+    assert!(matches!(redeliver(), Err(Error::Conflict(_))));
+    // What was pending is sent when the webhook is enabled again.
+    receiver.reply_with(Reply::status(204));
+    let change = WebhookChange { status: Some(WebhookStatus::Enabled), ..WebhookChange::default() };
+    write(&market, |writer| webhooks::update(writer, platform(), webhook, &change)).unwrap();
+    market.clock().advance(5 * SECOND);
+    wait_until_ended(&market, webhook).await;
+    assert_eq!(deliveries(&market, webhook)[0].status, DeliveryStatus::Succeeded);
+    // The same message is delivered again on request, and the attempts count on.
+    redeliver().unwrap();
+    wait_until_ended(&market, webhook).await;
+    let delivery = deliveries(&market, webhook).remove(1);
+    assert_eq!((delivery.status, delivery.attempts), (DeliveryStatus::Succeeded, 2));
+    let received = receiver.wait_for(4).await;
+    assert_eq!(received[1].header("webhook-id"), received[3].header("webhook-id"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn redirect_is_a_failure_and_is_not_followed() {
+    let (market, receiver) = (small_market(&[]), Receiver::start(Reply::status(200)));
+    for status in [301, 302, 303, 307, 308] {
+        receiver.reply_with(Reply::Response(status, "location: /elsewhere\r\n", String::new()));
+        let webhook = create(&market, SELLER, &receiver.url);
+        let sender = start(&market);
+        occur(&market, SELLER);
+        let delivery = wait_for_attempts(&market, webhook, 1).await;
+        assert_eq!(delivery.status, DeliveryStatus::Pending, "{status}");
+        assert_eq!(attempts(&market, delivery.id)[0].status, Some(status));
+        drop(sender);
+        write(&market, |writer| webhooks::delete(writer, platform(), webhook)).unwrap();
+    }
+    assert!(receiver.received().iter().all(|request| request.target == "/hook"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn endpoint_can_only_ask_for_a_longer_delay() {
+    let (market, receiver) = (small_market(&[]), Receiver::start(Reply::status(200)));
+    let webhook = create(&market, SELLER, &receiver.url);
+    let _sender = start(&market);
+    for (status, header, expected) in [
+        (429, "retry-after: 90\r\n", 90),
+        (503, "retry-after: 0\r\n", 5),
+        (500, "retry-after: 90\r\n", 5),
+        (429, "retry-after: Wed, 01 Jan 2300 00:00:00 GMT\r\n", 86_400),
+    ] {
+        receiver.reply_with(Reply::Response(status, header, String::new()));
+        occur(&market, SELLER);
+        let delivery = wait_for_last_attempt(&market, webhook, 1).await;
+        let delay = delivery.next_attempt_at.unwrap().0 - market.clock().now().0;
+        assert_eq!(delay / SECOND, expected, "{header}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn response_is_stored_up_to_a_kilobyte() {
+    let (market, receiver) = (small_market(&[]), Receiver::start(Reply::status(200)));
+    receiver.reply_with(Reply::Response(200, "", "ä\u{1b}\"".repeat(100_000)));
+    let webhook = create(&market, SELLER, &receiver.url);
+    let _sender = start(&market);
+    occur(&market, SELLER);
+    wait_until_ended(&market, webhook).await;
+    let delivery = deliveries(&market, webhook).remove(0);
+    let stored = attempts(&market, delivery.id).remove(0).response;
+    assert_eq!(stored, "ä\u{1b}\"".repeat(256));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn endpoint_that_does_not_listen_is_tried_again() {
+    let market = small_market(&[]);
+    // A port that nobody listens on any more.
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let webhook = create(&market, SELLER, &format!("http://{closed}/"));
+    let _sender = start(&market);
+    occur(&market, SELLER);
+    let delivery = wait_for_attempts(&market, webhook, 1).await;
+    assert_eq!(delivery.status, DeliveryStatus::Pending);
+    let attempt = attempts(&market, delivery.id).remove(0);
+    assert_eq!(
+        (attempt.status, attempt.error, attempt.response.as_str()),
+        (None, Some(AttemptError::Unreachable), "")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn later_event_does_not_wait_for_an_earlier_one() {
+    let (market, receiver) = (small_market(&[]), Receiver::start(Reply::status(500)));
+    let webhook = create(&market, SELLER, &receiver.url);
+    let _sender = start(&market);
+    occur(&market, SELLER);
+    let first = wait_for_attempts(&market, webhook, 1).await;
+    receiver.reply_with(Reply::status(200));
+    market.clock().advance(SECOND);
+    occur(&market, SELLER);
+    wait_until("the second event", || deliveries(&market, webhook)[1].status == DeliveryStatus::Succeeded)
+        .await;
+    advance_to_next_attempt(&market, &first);
+    wait_until_ended(&market, webhook).await;
+    let received = receiver.wait_for(3).await;
+    assert_eq!(received[0].header("webhook-id"), received[2].header("webhook-id"));
+    // Receivers can restore the order.
+    let time = |index: usize| received[index].json()["timestamp"].as_str().unwrap().to_owned();
+    assert!(time(2) < time(1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn interrupted_attempt_is_made_again_with_the_same_id() {
+    let (market, receiver) = (small_market(&[]), Receiver::start(Reply::Never));
+    let webhook = create(&market, SELLER, &receiver.url);
+    let sender = start(&market);
+    occur(&market, SELLER);
+    receiver.wait_for(1).await;
+    drop(sender);
+    receiver.reply_with(Reply::status(200));
+    let _sender = start(&market);
+    wait_until_ended(&market, webhook).await;
+    let received = receiver.wait_for(2).await;
+    assert_eq!(received[0].header("webhook-id"), received[1].header("webhook-id"));
+    assert_eq!(deliveries(&market, webhook)[0].attempts, 1, "the interrupted one does not count");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sender_that_was_stopped_records_what_is_in_progress_and_starts_nothing() {
+    let (market, receiver) = (small_market(&[]), Receiver::start(Reply::Never));
+    let webhook = create(&market, SELLER, &receiver.url);
+    let other = create(&market, BUYER, &receiver.url);
+    let sender = start(&market);
+    occur(&market, SELLER);
+    receiver.wait_for(1).await;
+    sender.stop();
+    occur(&market, BUYER);
+    assert_eq!(deliveries(&market, other)[0].attempts, 0);
+    drop(sender);
+    assert_eq!(deliveries(&market, webhook)[0].status, DeliveryStatus::Pending);
+}
