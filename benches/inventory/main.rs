@@ -125,6 +125,7 @@ fn attach_codebases(
         tag_slugs: &[],
         price: None,
         sample_price: None,
+        sample: &[],
         accepts_bids: false,
         terms: "",
         delivery: None,

@@ -263,6 +263,7 @@ fn create_listed_codebase(writer: &mut Writer, number: usize) -> Result<Uuid> {
         tag_slugs: &[],
         price: Some(marketplace::domain::money::Cents(4_900)),
         sample_price: None,
+        sample: &[],
         accepts_bids: true,
         terms: "",
         delivery: None,

@@ -17,13 +17,23 @@ pub struct Entry<'a> {
     /// Whether the file is too large for its bytes to be passed to visitors. That is not a problem of the
     /// file.
     pub is_too_large: bool,
+    /// Whether the file is a program in a repository.
+    pub is_executable: bool,
 }
 
 impl<'a> Entry<'a> {
     /// Creates an entry for a regular, readable file.
     pub const fn file(path: &'a str, size: u64) -> Entry<'a> {
         let kind = EntryKind::File;
-        Entry { path, size, kind, is_encrypted: false, is_outside: false, is_too_large: false }
+        Entry {
+            path,
+            size,
+            kind,
+            is_encrypted: false,
+            is_outside: false,
+            is_too_large: false,
+            is_executable: false,
+        }
     }
 
     /// Returns the last component of the path.

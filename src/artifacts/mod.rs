@@ -14,6 +14,7 @@ pub mod hosts;
 pub mod languages;
 mod lines;
 pub mod manifests;
+pub mod packing;
 pub mod pipelines;
 pub mod quality_checks;
 pub mod readme;

@@ -16,7 +16,7 @@ use crate::{domain::time::Timestamp, private_files};
 /// Number of bytes that are copied at a time.
 const CHUNK: usize = 1 << 20;
 
-/// Name of the file whose lock decides who may delete repository copies.
+/// Name of the file whose lock decides who may delete repository copies and files of bundles.
 const REPOSITORY_LOCK: &str = "repositories.lock";
 
 /// The data directory for files.
@@ -25,7 +25,7 @@ pub(super) struct LocalStore {
     directory: PathBuf,
 }
 
-/// While this exists, no process deletes repository copies.
+/// While this exists, no process deletes repository copies or files of bundles.
 #[derive(Debug)]
 pub struct RepositoryHold {
     _file: Option<File>,
@@ -110,18 +110,28 @@ impl LocalStore {
         Ok(RepositoryHold { _file: Some(file) })
     }
 
+    /// Excludes holds until the returned file is dropped. `None` if there is one.
+    pub(super) fn try_lock_for_cleanup(&self) -> io::Result<Option<File>> {
+        let lock = self.open_repository_lock()?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Some(lock)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(cause)) => Err(cause),
+        }
+    }
+
+    /// Returns the directory of the files that were made for bundles.
+    pub(super) fn bundle_files(&self) -> PathBuf {
+        self.directory.join("bundles")
+    }
+
     /// Deletes all repository copies for which `is_referenced` returns false. Returns their number, or `None`
     /// if a hold forbids it.
     pub(super) fn cleanup_repositories(
         &self,
         is_referenced: impl Fn(Uuid, Timestamp) -> bool,
     ) -> io::Result<Option<u64>> {
-        let lock = self.open_repository_lock()?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(cause)) => return Err(cause),
-        }
+        let Some(_lock) = self.try_lock_for_cleanup()? else { return Ok(None) };
         let mut deleted = 0;
         for entry in list_dir(&self.directory.join("repositories"))? {
             let name = entry.file_name().to_string_lossy().into_owned();

@@ -1,6 +1,7 @@
 //! File storage next to the database: uploads, in the data directory or in an S3-compatible store, and copies
 //! of repositories. This module knows nothing about database rows; its callers store the digests of files.
 
+mod bundle_files;
 mod disk_space;
 mod local;
 mod s3;
@@ -19,6 +20,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+pub use bundle_files::{HashedFile, hash_for_bundle};
 pub use disk_space::{DiskSpace, Reservation, free_bytes, sync_filesystem};
 pub use local::{RepositoryHold, copy_and_hash, hash_file};
 pub use s3::S3;
@@ -371,6 +373,11 @@ impl Blobs {
     pub fn clear_staging_dirs(&self) -> io::Result<()> {
         self.local.clear_staging_dirs()
     }
+}
+
+/// Returns the URL path of the bundle of a listing. It gives no access by itself.
+pub fn bundle_path(listing: Uuid) -> String {
+    format!("/v2/blobs/bundles/{listing}")
 }
 
 /// Returns the URL path to send a part to in the built-in store.

@@ -290,6 +290,12 @@ impl S3 {
         Ok(StoredFile { size_bytes, sha256: format!("{:x}", digest.finalize()) })
     }
 
+    /// Reads a range of an upload.
+    pub(super) fn read_range(&self, id: Uuid, range: std::ops::Range<u64>) -> io::Result<Vec<u8>> {
+        let path = self.object_path(id);
+        Ok(self.block_on(self.store.get_range(&path, range))?.into())
+    }
+
     /// Writes an object to `to`, and returns its size and digest.
     pub(super) fn download(&self, id: Uuid, to: &mut (dyn Write + Send)) -> io::Result<StoredFile> {
         let path = self.object_path(id);

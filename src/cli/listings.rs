@@ -8,7 +8,7 @@ use super::{
     CommandError, CommandResult, GlobalOptions,
     amounts::{amount, parse_amount},
     lists::print_record,
-    operator::{Client, OperatorOptions, body_of, names},
+    operator::{Client, OperatorOptions, body_of, names, parse_value},
     print_line,
 };
 use crate::{
@@ -33,7 +33,7 @@ pub enum ListingCommand {
         #[arg(long)]
         team: Option<String>,
         /// Stage of the listings: draft, review, ready, active, or archived.
-        #[arg(long, value_parser = parse_stage)]
+        #[arg(long, value_parser = parse_value::<LifecycleStage>)]
         stage: Option<LifecycleStage>,
     },
     /// Show a listing.
@@ -152,6 +152,10 @@ pub struct NewListing {
     /// Price of a sample in US dollars. 0 offers a free sample [default: no sample]
     #[arg(long, value_parser = parse_amount)]
     sample_price: Option<Cents>,
+    /// ID of an asset that the sample has: its README and license, its first 20 small files, and its first 10 tasks.
+    /// Repeat the option for several. A listing that offers a sample needs one to be submitted.
+    #[arg(long = "sample-asset", value_name = "ID")]
+    sample_assets: Vec<Uuid>,
     /// Let buyers bid.
     #[arg(long)]
     accepts_bids: bool,
@@ -164,10 +168,6 @@ pub struct NewListing {
     /// ID of an asset to attach. Repeat the option for several.
     #[arg(long = "asset", value_name = "ID")]
     assets: Vec<Uuid>,
-}
-
-fn parse_stage(text: &str) -> Result<LifecycleStage, String> {
-    LifecycleStage::parse(text).ok_or_else(|| "must be draft, review, ready, active, or archived".to_owned())
 }
 
 /// The fields that lists show.
@@ -201,12 +201,14 @@ const HISTORY_COLUMNS: [&str; 5] = ["occurred_at", "actor", "event_type", "from_
 
 impl NewListing {
     fn body(&self, client: &Client) -> Result<Value, CommandError> {
+        let sample: Vec<Value> = self.sample_assets.iter().map(|id| json!({"asset_id": id})).collect();
         Ok(body_of([
             ("team_id", names::team(client, &self.team)?.into()),
             ("title", json!(self.title.trim())),
             ("description", json!(self.description)),
             ("price", amount(self.price)),
             ("sample_price", amount(self.sample_price)),
+            ("sample", json!(sample)),
             ("accepts_bids", json!(self.accepts_bids)),
             ("exclusive", json!(self.exclusive)),
             ("terms", json!(self.terms)),

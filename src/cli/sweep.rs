@@ -8,7 +8,7 @@ use crate::operations::{self, cleanup::Swept};
 /// Delete files that are no longer needed. Safe while a server is running, and on a full disk.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  marketplace sweep --data ./market\n\nDeletes copies of detached repositories, uploads whose grant was revoked or has expired, and\nresponses that were stored for idempotency keys more than a day ago, and events, entries of the\naudit, and deliveries to webhooks that are older than events.keep_days. A server does the same in the background."
+    after_help = "Example:\n  marketplace sweep --data ./market\n\nDeletes copies of detached repositories, files of bundles whose purchase was refunded, uploads whose\ngrant was revoked or has expired, responses that were stored for idempotency keys more than a day ago, and events, entries of the\naudit, and deliveries to webhooks that are older than events.keep_days. A server does the same in the background."
 )]
 pub struct Sweep {}
 
@@ -19,6 +19,7 @@ impl Sweep {
         // Earlier sort values are not worth a message: they are small, and nothing else shows them.
         let Swept {
             repositories,
+            bundle_files,
             is_backup_running,
             uploads,
             in_use,
@@ -28,7 +29,8 @@ impl Sweep {
             deliveries,
         } = swept;
         print_line(format_args!(
-            "deleted {repositories} copies of repositories, {uploads} uploads, and {responses} stored responses"
+            "deleted {repositories} copies of repositories, {bundle_files} files of bundles, {uploads} uploads, and \
+             {responses} stored responses"
         ));
         if old_records.events > 0 {
             print_line(format_args!("removed {} old events", old_records.events));
@@ -37,7 +39,10 @@ impl Sweep {
             print_line(format_args!("deleted {deliveries} deliveries to webhooks"));
         }
         if is_backup_running {
-            print_line("a backup is running, so copies of repositories were kept; sweep again later");
+            print_line(
+                "a backup is running, or a bundle is being prepared, so copies of repositories and files of bundles \
+                 were kept; sweep again later",
+            );
         }
         if in_use > 0 {
             print_line(format_args!("{in_use} uploads are in use; run `marketplace sweep` again later"));

@@ -2,7 +2,8 @@
 
 use super::{
     row_ids::{
-        AssetRowId, EstimationRowId, GrantRowId, QualityRunRowId, TaskQualityRefreshRowId, TraceImportRowId,
+        AssetRowId, BundleRowId, EstimationRowId, GrantRowId, QualityRunRowId, TaskQualityRefreshRowId,
+        TraceImportRowId,
     },
     state_machine::StateMachine,
 };
@@ -25,6 +26,8 @@ string_enum! {
         RefreshTaskQuality = "refresh_task_quality",
         /// Measures the source of an estimation, and quotes it.
         Estimate = "estimate",
+        /// Prepares the files of a bundle.
+        PrepareBundle = "prepare_bundle",
         /// Deletes files that are no longer referenced.
         Cleanup = "sweep",
     }
@@ -105,6 +108,12 @@ impl From<QualityRunRowId> for JobSubject {
     }
 }
 
+impl From<BundleRowId> for JobSubject {
+    fn from(bundle: BundleRowId) -> JobSubject {
+        JobSubject(bundle.0)
+    }
+}
+
 impl From<EstimationRowId> for JobSubject {
     fn from(estimation: EstimationRowId) -> JobSubject {
         JobSubject(estimation.0)
@@ -158,6 +167,7 @@ impl JobKind {
             JobKind::ImportTraces => "trace_import",
             JobKind::RefreshTaskQuality => "task_quality_refresh",
             JobKind::Estimate => "estimation",
+            JobKind::PrepareBundle => "listing",
             JobKind::Cleanup => "",
         }
     }
@@ -169,6 +179,7 @@ impl JobKind {
             JobKind::AnalyzeArchive
             | JobKind::AnalyzeRepository
             | JobKind::RunChecks
+            | JobKind::PrepareBundle
             | JobKind::ImportTraces => Queue::Analyses,
             JobKind::RefreshTaskQuality | JobKind::Cleanup => Queue::Updates,
         }

@@ -46,6 +46,8 @@ row_id! {
     OfferRowId,
     /// The row ID of a purchase.
     PurchaseRowId,
+    /// The row ID of a bundle.
+    BundleRowId,
     /// The row ID of a ledger entry.
     LedgerEntryRowId,
     /// The row ID of a withdrawal of earnings.

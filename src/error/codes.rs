@@ -65,6 +65,8 @@ string_enum! {
         GrantExpired = "grant_expired",
         /// The upload grant was already used.
         GrantConsumed = "grant_consumed",
+        /// The purchase was refunded.
+        PurchaseRefunded = "purchase_refunded",
         /// Events after the cursor were removed.
         CursorExpired = "cursor_expired",
         /// The record changed since the caller read it.
@@ -125,6 +127,7 @@ subset_of_codes! {
     GoneCode {
         GrantExpired,
         GrantConsumed,
+        PurchaseRefunded,
         CursorExpired,
     }
 }

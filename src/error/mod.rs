@@ -111,6 +111,13 @@ pub enum Error {
         /// Seconds after which the client should check for the result.
         retry_seconds: u64,
     },
+    /// What was requested is being prepared in the background. Holds what that is, such as `bundle`.
+    BeingPrepared {
+        /// What is being prepared.
+        what: &'static str,
+        /// Seconds after which the client should retry.
+        retry_seconds: u64,
+    },
     /// The disk of the server has no space for the request. Nothing was changed.
     StorageFull {
         /// Seconds after which the client should retry.
@@ -189,9 +196,10 @@ impl Error {
             Error::PreconditionFailed => Code::PreconditionFailed,
             Error::PayloadTooLarge { .. } => Code::PayloadTooLarge,
             Error::RateLimited { .. } => Code::RateLimited,
-            Error::AtCapacity { .. } | Error::ResponseTimeout { .. } | Error::DatabaseLocked { .. } => {
-                Code::AtCapacity
-            }
+            Error::AtCapacity { .. }
+            | Error::ResponseTimeout { .. }
+            | Error::BeingPrepared { .. }
+            | Error::DatabaseLocked { .. } => Code::AtCapacity,
             Error::Internal(_) => Code::InternalError,
             Error::Invalid(_) => return None,
         })
@@ -273,6 +281,9 @@ impl Error {
                     "Rate limit exceeded: the {budget} is used up. Retry in {}, and send requests less often.",
                     format_seconds(*retry_seconds)
                 )
+            }
+            Error::BeingPrepared { what, retry_seconds } => {
+                format!("The {what} is being prepared. Retry in {}.", format_seconds(*retry_seconds))
             }
             Error::AtCapacity { retry_seconds } => {
                 format!("The server is at capacity. Retry in {}.", format_seconds(*retry_seconds))

@@ -63,16 +63,15 @@ impl App {
 
     /// Returns the server of a market. `base_url` is what [`rest::base_url`] returns for it.
     pub fn serve(&self, market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
-        self.with_agent_server(market, base_url).build()
+        self.with_agent_server(ServerBuilder::new(&self.rest, market, base_url), base_url).build()
     }
 
     /// Returns a server that has the agent server of a market, but not the routes of the APIs.
     pub fn serve_agents(&self, market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
-        self.with_agent_server(market, base_url).without_routes().build()
+        self.with_agent_server(ServerBuilder::without_routes(&self.rest, market, base_url), base_url).build()
     }
 
-    fn with_agent_server(&self, market: Market, base_url: &str) -> ServerBuilder {
-        let builder = ServerBuilder::new(&self.rest, market, base_url);
+    fn with_agent_server(&self, builder: ServerBuilder, base_url: &str) -> ServerBuilder {
         let agents = self.agent_server(&builder, KeySource::Request);
         let endpoint = Arc::new(http::AgentEndpoint::new(agents, base_url));
         PATHS.into_iter().fold(builder, |builder, path| builder.mount(path, Arc::clone(&endpoint)))
@@ -109,7 +108,8 @@ pub async fn serve_agent(
     output: impl AsyncWrite + Send + Unpin + 'static,
 ) -> Result<(), String> {
     let app = App::new(rest::App::new(market.settings(), false));
-    let agents = app.agent_server(&ServerBuilder::new(&app.rest, market, base_url), KeySource::Process(key));
+    let builder = ServerBuilder::without_routes(&app.rest, market, base_url);
+    let agents = app.agent_server(&builder, KeySource::Process(key));
     let running = match agents.serve((input, output)).await {
         Ok(running) => running,
         // A client that disconnects before initialization is not an error.

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::{
     access::{CatalogViewer, FullCatalogViewer, ListingViewer, ListingVisibility},
+    bundles::{self, TeamBundle},
     walks,
 };
 use crate::{
@@ -139,8 +140,12 @@ pub fn summaries_by_ids(
     Ok(items)
 }
 
-/// Returns the stored rendering of a listing as the catalog shows it.
-pub fn get_detail(reader: &Reader, viewer: &ListingViewer, id: Uuid) -> Result<Rendering> {
+/// Returns the stored rendering of a listing as the catalog shows it, and the bundle that the caller can download.
+pub fn get_detail(
+    reader: &Reader,
+    viewer: &ListingViewer,
+    id: Uuid,
+) -> Result<(Rendering, Option<TeamBundle>)> {
     let viewer = viewer.for_listing(id)?;
     let rendering = store::renderings::find(reader.rows, id)?.ok_or_else(|| Error::not_found("listing"))?;
     let visibility = ListingVisibility {
@@ -148,7 +153,12 @@ pub fn get_detail(reader: &Reader, viewer: &ListingViewer, id: Uuid) -> Result<R
         vendor: rendering.team,
         catalog_status: rendering.catalog_status,
     };
-    if viewer.can_view(reader, &visibility)? { Ok(rendering) } else { Err(Error::not_found("listing")) }
+    if !viewer.can_view(reader, &visibility)? {
+        return Err(Error::not_found("listing"));
+    }
+    let team = viewer.member().team();
+    let bundle = bundles::find_for_team(reader, team, rendering.listing, rendering.team)?;
+    Ok((rendering, bundle))
 }
 
 /// Returns the listing with this ID, if the browse routes show it to the caller.

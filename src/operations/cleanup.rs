@@ -31,7 +31,10 @@ const NEXT: JobSubject = JobSubject(-1);
 pub struct Swept {
     /// Number of copies of repositories.
     pub repositories: u64,
-    /// Whether copies of repositories were kept because a backup is running.
+    /// Number of files of bundles.
+    pub bundle_files: u64,
+    /// Whether copies of repositories or files of bundles were kept because a backup is running, or a bundle is being
+    /// prepared.
     pub is_backup_running: bool,
     /// Number of uploads that were not completed.
     pub uploads: u64,
@@ -52,17 +55,24 @@ pub fn enqueue(writer: &Writer) -> Result<()> {
     writer.enqueue(JobKind::Cleanup, JobSubject::NONE)
 }
 
-/// Deletes copies of repositories whose asset was detached, uploads that can no longer be completed, expired
+/// Deletes copies of repositories whose asset was detached, files of bundles whose purchase was refunded, uploads that can no longer be completed, expired
 /// responses, and events, entries of the audit, and deliveries to webhooks that are no longer kept. Safe while another
 /// process serves the market, and on a full disk.
 pub fn sweep(market: &Market) -> Result<Swept> {
     // If the lookup fails, the file is kept.
     let is_referenced = |asset, attached_at| {
         market
-            .read_blocking(|reader| store::assets::is_linked(reader.rows, asset, attached_at))
+            .read_blocking(|reader| {
+                Ok(store::assets::is_linked(reader.rows, asset, attached_at)?
+                    || store::bundles::needs_repository(reader.rows, asset, attached_at)?)
+            })
             .unwrap_or(true)
     };
     let deleted = market.blobs().cleanup_repositories(is_referenced).map_err(Error::internal)?;
+    let is_used = |sha256: &str| {
+        market.read_blocking(|reader| store::bundles::has_file(reader.rows, sha256)).unwrap_or(true)
+    };
+    let bundle_files = market.blobs().cleanup_bundle_files(is_used).map_err(Error::internal)?;
     market.write_blocking(|writer| {
         store::discarded_uploads::discard_abandoned(writer.rows, writer.now)?;
         store::jobs::forget_ended_before(writer.rows, writer.now.plus_days(-KEEP_ENDED_DAYS))
@@ -81,7 +91,8 @@ pub fn sweep(market: &Market) -> Result<Swept> {
     let uploads = discarded.uploads + staged;
     Ok(Swept {
         repositories: deleted.unwrap_or(0),
-        is_backup_running: deleted.is_none(),
+        bundle_files: bundle_files.unwrap_or(0),
+        is_backup_running: deleted.is_none() || bundle_files.is_none(),
         uploads,
         in_use: discarded.in_use,
         responses: delete_expired(market)?,

@@ -82,7 +82,8 @@ pub fn cancel(writer: &mut Writer, platform: Platform, id: JobRowId) -> Result<(
             let failed = Reading::Failed(ESTIMATION_CANCELED.to_owned());
             estimations::complete(writer, platform, EstimationRowId(row_id), failed)
         }
-        JobKind::Cleanup => Ok(()),
+        // The next download of the bundle enqueues another one.
+        JobKind::PrepareBundle | JobKind::Cleanup => Ok(()),
     }
 }
 
@@ -107,7 +108,7 @@ fn reopen(writer: &mut Writer, job: StoredJob) -> Result<()> {
             "The import has ended, and its file was deleted. Upload the traces again; none is added twice.",
         ),
         JobKind::Estimate => ended("The estimation has ended. Request another one instead."),
-        JobKind::Cleanup => Ok(()),
+        JobKind::PrepareBundle | JobKind::Cleanup => Ok(()),
     }
 }
 

@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::{
-    archive_analysis,
+    archive_analysis, bundle_preparation,
     child_processes::ChildProcesses,
     cleanup, quality_checks, repository_analysis, repository_estimation,
     running_job::{JobError, JobResult, RunningJob},
@@ -111,6 +111,7 @@ fn execute(running: &RunningJob) -> JobResult {
         JobKind::ImportTraces => trace_imports::run(running),
         JobKind::RefreshTaskQuality => task_quality_refreshes::run(running),
         JobKind::Estimate => repository_estimation::run(running),
+        JobKind::PrepareBundle => bundle_preparation::run(running),
         JobKind::Cleanup => cleanup::run(running),
     });
     // Shared state is behind locks that ignore poisoning, and an interrupted transaction is rolled back.
@@ -127,6 +128,7 @@ fn give_up(running: &RunningJob) -> JobResult {
         JobKind::ImportTraces => trace_imports::give_up(running),
         JobKind::RefreshTaskQuality => task_quality_refreshes::give_up(running),
         JobKind::Estimate => repository_estimation::give_up(running),
+        JobKind::PrepareBundle => bundle_preparation::give_up(running),
         JobKind::Cleanup => cleanup::give_up(running),
     }
 }

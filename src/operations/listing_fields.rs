@@ -2,11 +2,14 @@
 
 use crate::{
     domain::{
+        listings::ListingRowId,
         money::{Cents, MAX_AMOUNT},
+        problems::Problems,
+        samples::{self, SampledAsset},
         texts::{self, Lines},
     },
     error::{Error, Problem, Result},
-    store::listings::ListingFields,
+    store::{self, listings::ListingFields},
 };
 
 /// Maximum number of characters of a title.
@@ -32,5 +35,27 @@ pub fn check(fields: &ListingFields, needs_price: bool) -> Result<()> {
         let rule = "A listing in the catalog must have a price. Unpublish it first.";
         problems.push(Problem::body(&["price"], "missing", rule));
     }
-    if problems.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
+    let mut problems = Problems::from(problems);
+    samples::check(&mut problems, fields.sample);
+    problems.into_result()
+}
+
+/// Checks what a listing in review or in the catalog offers as its sample: the assets must be on the listing, and
+/// whoever offers a sample must say what it has.
+pub fn check_sample(
+    rows: &store::Reader,
+    listing: ListingRowId,
+    sample_price: Option<Cents>,
+    sample: &[SampledAsset],
+) -> Result<()> {
+    if sample_price.is_some() && sample.is_empty() {
+        let rule = "`sample` is required to offer a sample: state which assets it has, and which of their files or tasks.";
+        return Err(Error::invalid(Problem::body(&["sample"], "missing", rule)));
+    }
+    let absent = store::listings::sampled_but_absent(rows, listing, sample)?;
+    let problem = |id: &uuid::Uuid| {
+        let rule = format!("The asset {id} is not on the listing. Attach it, or remove it from the sample.");
+        Problem::body(&["sample"], "value_error", rule)
+    };
+    if absent.is_empty() { Ok(()) } else { Err(Error::Invalid(absent.iter().map(problem).collect())) }
 }

@@ -71,7 +71,14 @@ pub fn update(
     fields: &ListingFields,
 ) -> Result<ListingState> {
     let listing = find_own(writer.rows, vendor, id)?;
-    listing_fields::check(fields, listing.status.stage() == LifecycleStage::Active)?;
+    let stage = listing.status.stage();
+    listing_fields::check(fields, stage == LifecycleStage::Active)?;
+    // Listings of earlier versions may offer a sample without saying what it has.
+    let is_sample_stated =
+        !fields.sample.is_empty() || listing.sample_price.is_none() && fields.sample_price.is_some();
+    if is_sample_stated && matches!(stage, LifecycleStage::Ready | LifecycleStage::Active) {
+        listing_fields::check_sample(writer.rows, listing.row_id, fields.sample_price, fields.sample)?;
+    }
     let has_same_texts = store::listings::has_texts(writer.rows, listing.row_id, fields)?;
     let operation = if has_same_texts { Operation::UpdateTerms } else { Operation::UpdateTexts };
     perform(writer, &listing, operation, actor, |writer| {
@@ -289,11 +296,21 @@ fn check_note(note: &str) -> Result<()> {
     Ok(())
 }
 
+fn check_sample(writer: &Writer, listing: &ListingRow) -> Result<()> {
+    // Recorded listings may be of a time when samples were not stated.
+    if listing.sample_price.is_none() || writer.is_replay {
+        return Ok(());
+    }
+    let fields = store::listings::find_fields(writer.rows, listing.row_id)?;
+    let fields = fields.as_fields();
+    listing_fields::check_sample(writer.rows, listing.row_id, fields.sample_price, fields.sample)
+}
+
 fn check_complete(writer: &Writer, listing: &ListingRow) -> Result<()> {
     let assets = store::listings::asset_count(writer.rows, listing.row_id)?;
     let missing = missing_for_review(&listing.title, &listing.description, listing.price.is_some(), assets);
     if missing.is_empty() {
-        return Ok(());
+        return check_sample(writer, listing);
     }
     let problem = |name: &&str| {
         Problem::body(&[name], "missing", format!("`{name}` is required to submit the listing."))

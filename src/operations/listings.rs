@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::{
     access::{Buyer, Platform, Vendor},
     browse,
+    bundles::{self, TeamBundle},
 };
 use crate::{
     domain::{
@@ -138,10 +139,12 @@ fn row_ids(listings: &[u64]) -> Vec<ListingRowId> {
     listings.iter().copied().map(search::listing_row_id).collect()
 }
 
-/// Returns the details of one of the team's own listings.
-pub fn get_detail(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Rendering> {
+/// Returns the details of one of the team's own listings, and what would be delivered of it.
+pub fn get_detail(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<(Rendering, Option<TeamBundle>)> {
     let found = store::renderings::find(reader.rows, id)?.filter(|found| found.team == vendor.team_row_id());
-    found.ok_or_else(|| Error::not_found("listing"))
+    let rendering = found.ok_or_else(|| Error::not_found("listing"))?;
+    let bundle = bundles::find_for_team(reader, vendor.team(), rendering.listing, rendering.team)?;
+    Ok((rendering, bundle))
 }
 
 /// Returns the history of one of the team's own listings, newest event first.

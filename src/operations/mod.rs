@@ -14,6 +14,8 @@ pub mod audit;
 pub mod background;
 pub mod backups;
 pub mod browse;
+pub mod bundle_preparation;
+pub mod bundles;
 pub mod certifications;
 pub mod child_processes;
 pub mod cleanup;

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{
     access::{Buyer, Platform},
-    exclusive_sales, exclusivity,
+    bundles, exclusive_sales, exclusivity,
     ledger::{self, SaleToPost},
     listings, notifications, purchase_changes, selections,
 };
@@ -240,13 +240,14 @@ pub fn complete(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid)
     complete_paid(writer, purchase, actor)
 }
 
-/// Takes the payment of a purchase, signs the agreement, and carries out an exclusive sale.
+/// Takes the payment of a purchase, signs the agreement, fixes what is delivered, and carries out an exclusive sale.
 fn complete_paid(writer: &mut Writer, purchase: PurchaseRow, actor: Actor) -> Result<PurchaseRow> {
     let status = purchase_changes::check(&purchase, PurchaseOperation::Complete)?;
     pay(writer, &purchase)?;
     let agreement = writer.new_id(Collection::AgreementDocuments);
     store::purchases::set_completed(writer.rows, purchase.row_id, agreement, writer.now)?;
     let purchase = PurchaseRow { status, paid_at: Some(writer.now), ..purchase };
+    bundles::fix(writer, &purchase)?;
     purchase_changes::emit_to_buyer(writer, &purchase, actor, EventData::PurchaseCompleted)?;
     purchase_changes::emit_to_vendor(writer, &purchase, actor, EventData::PurchaseCompleted)?;
     notify_vendor(writer, &purchase)?;
@@ -294,7 +295,8 @@ pub fn expire(writer: &mut Writer, row_id: PurchaseRowId) -> Result<()> {
     }
 }
 
-/// Refunds a completed purchase, within `purchases.refund_days` of its completion. All its postings are undone.
+/// Refunds a completed purchase, within `purchases.refund_days` of its completion. All its postings are undone, and its bundle is
+/// no longer delivered.
 /// If it was an exclusive sale, its codebases are available again, and listings that were archived because of it
 /// can be restored; nothing is published again.
 pub fn refund(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid) -> Result<PurchaseRow> {
@@ -312,6 +314,7 @@ pub fn refund(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid) -
     ledger::post_refund(writer, purchase.row_id, &purchase.listing_title)?;
     store::purchases::set_refunded(writer.rows, purchase.row_id, writer.now)?;
     let purchase = PurchaseRow { status, ..purchase };
+    bundles::release(writer, &purchase)?;
     if purchase.is_exclusive {
         exclusive_sales::reverse(writer, &purchase)?;
     }

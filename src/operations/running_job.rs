@@ -19,7 +19,10 @@ use crate::{
     },
     domain::{
         jobs::{self, JobKind, JobState},
-        row_ids::{AssetRowId, EstimationRowId, QualityRunRowId, TaskQualityRefreshRowId, TraceImportRowId},
+        row_ids::{
+            AssetRowId, BundleRowId, EstimationRowId, QualityRunRowId, TaskQualityRefreshRowId,
+            TraceImportRowId,
+        },
         teams::TeamRowId,
         time::Timestamp,
     },
@@ -122,6 +125,12 @@ impl<'a> RunningJob<'a> {
     pub fn estimation_row_id(&self) -> EstimationRowId {
         debug_assert_eq!(self.job.kind, JobKind::Estimate);
         EstimationRowId(self.job.subject.0)
+    }
+
+    /// Returns the row ID of the bundle that the job prepares. Only for [`JobKind::PrepareBundle`].
+    pub fn bundle_row_id(&self) -> BundleRowId {
+        debug_assert_eq!(self.job.kind, JobKind::PrepareBundle);
+        BundleRowId(self.job.subject.0)
     }
 
     /// Returns the row ID of the import that the job executes. Only for [`JobKind::ImportTraces`].

@@ -8,7 +8,7 @@ use std::{
 
 use super::teams;
 use crate::{
-    blobs::StoredFile,
+    blobs::{self, StoredFile},
     domain::{
         collections::Collection,
         events::{EventData, UploadData},
@@ -81,7 +81,8 @@ pub fn upload_url(base_url: &str, id: uuid::Uuid) -> String {
     format!("{base_url}/v2/blobs/uploads/{id}.zip")
 }
 
-/// Returns a description of each upload whose file is unreadable or differs from the recorded digest.
+/// Returns a description of each upload, and of each file of a bundle, that is unreadable or differs from the recorded
+/// digest.
 pub fn find_damaged(market: &Market) -> Result<Vec<String>> {
     find_damaged_with_progress(market, &())
 }
@@ -89,12 +90,21 @@ pub fn find_damaged(market: &Market) -> Result<Vec<String>> {
 /// Like [`find_damaged`], and reports how many bytes were read.
 pub fn find_damaged_with_progress(market: &Market, progress: &dyn Progress) -> Result<Vec<String>> {
     let uploads = market.read_blocking(|reader| store::uploads::list(reader.rows))?;
-    let total = uploads.iter().map(|upload| upload.size_bytes).sum();
+    let bundle_files = market.read_blocking(|reader| store::bundles::list_files(reader.rows))?;
+    let uploaded: u64 = uploads.iter().map(|upload| upload.size_bytes).sum();
+    let total = uploaded + bundle_files.iter().map(|file| file.size_bytes).sum::<u64>();
     let mut sink = Counted { inner: io::sink(), progress, done: 0, total };
     let found = uploads
         .iter()
         .filter_map(|upload| find_damage(upload, market.blobs().copy_upload(upload.id, &mut sink)));
-    Ok(found.collect())
+    let mut found: Vec<String> = found.collect();
+    for file in bundle_files {
+        let recorded = StoredFile { size_bytes: file.size_bytes, sha256: file.sha256 };
+        let path = market.blobs().bundle_file_path(&recorded.sha256);
+        let read = File::open(path).and_then(|mut file| blobs::copy_and_hash(&mut file, &mut sink));
+        found.extend(find_bundle_damage(&recorded, read));
+    }
+    Ok(found)
 }
 
 /// Reports how many bytes were read from, or written to, something.
@@ -129,6 +139,16 @@ impl<T: Write> Write for Counted<'_, T> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.inner.flush()
+    }
+}
+
+/// Returns what is wrong with a file of bundles, if anything, given what was read of it.
+pub(super) fn find_bundle_damage(recorded: &StoredFile, read: io::Result<StoredFile>) -> Option<String> {
+    let StoredFile { sha256, .. } = recorded;
+    match read {
+        Ok(file) if file == *recorded => None,
+        Ok(_) => Some(format!("the file {sha256} of a bundle differs from its digest")),
+        Err(cause) => Some(format!("the file {sha256} of a bundle cannot be read: {cause}")),
     }
 }
 

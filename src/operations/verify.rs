@@ -1,4 +1,5 @@
-//! Consistency checks of a market: the database, the ledger, the inventory, the uploads, and the index.
+//! Consistency checks of a market: the database, the ledger, the inventory, the uploads, the files of
+//! bundles, and the index.
 
 use std::collections::BTreeMap;
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{
     api::{self, Api},
     api_documents::openapi_document,
-    blobs, declarations, openapi_pages,
+    blobs, bundles, declarations, openapi_pages,
     route::DeclaredRoute,
     router,
 };
@@ -49,7 +49,9 @@ impl App {
         declarations::check_declarations(apis);
         let document = |api: &&'static Api| (*api, openapi_document(api, server, &settings.contact));
         let apis: Vec<(&'static Api, Value)> = apis.iter().map(document).collect();
-        let mut routes = router::build_routes(&groups).at(blobs::PART_ROUTE, blobs::part_endpoint());
+        let mut routes = router::build_routes(&groups)
+            .at(blobs::PART_ROUTE, blobs::part_endpoint())
+            .at(bundles::ROUTE, bundles::endpoint());
         for (api, document) in &apis {
             routes = routes.at(api.document_path(), openapi_pages::json_page(document));
         }

@@ -50,6 +50,10 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// Maximum time without data, so that neither end mistakes a quiet stream for a broken connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
+/// Minimum time from a read until a stream that has waited for a commit reads again. So a stream costs a bounded
+/// number of reads, however many commits there are.
+const READ_INTERVAL: Duration = Duration::from_millis(25);
+
 /// Milliseconds after which a client connects again.
 const RECONNECTION_MS: u32 = 3_000;
 
@@ -141,6 +145,8 @@ pub struct EventStream {
     commits: watch::Receiver<u64>,
     stop: Option<ServerStop>,
     keep_alive_at: Instant,
+    /// When the stream reads again at the earliest, once it has waited for a commit.
+    next_read_at: Instant,
     _place: HeldPlace,
 }
 
@@ -170,6 +176,7 @@ impl EventStream {
             has_more: true,
             stop: request.stop,
             keep_alive_at: Instant::now() + KEEP_ALIVE,
+            next_read_at: Instant::now(),
             _place: place,
         })
     }
@@ -212,7 +219,10 @@ impl EventStream {
                 () = sleep_until(self.keep_alive_at) => return Some(self.keep_alive()),
                 () = std::future::ready(()), if self.has_more => {}
                 changed = self.commits.changed(), if !self.has_more => match changed {
-                    Ok(()) => self.has_more = true,
+                    Ok(()) => {
+                        self.has_more = true;
+                        sleep_until(self.next_read_at).await;
+                    }
                     Err(_) => return None,
                 },
             }
@@ -223,6 +233,7 @@ impl EventStream {
     async fn read(&mut self) -> Result<EventPage> {
         // Before the read, so that it includes the commits that count as seen.
         self.commits.mark_unchanged();
+        self.next_read_at = Instant::now() + READ_INTERVAL;
         let (operator, filters, after) = (self.operator.clone(), self.filters.clone(), self.after);
         let read = move |reader: &Reader| events::follow(reader, &operator, &filters, after, MAX_EVENTS);
         self.market.read(self.operator.requester(), read).await

@@ -125,6 +125,7 @@ fn error_status(error: &Error) -> StatusCode {
         Error::AtCapacity { .. }
         | Error::ResponseTimeout { .. }
         | Error::StorageFull { .. }
+        | Error::BeingPrepared { .. }
         | Error::DatabaseLocked { .. } => StatusCode::SERVICE_UNAVAILABLE,
     }
 }
@@ -210,6 +211,7 @@ fn error_header(error: &Error) -> Option<(HeaderName, HeaderValue)> {
         Error::RateLimited { retry_seconds, .. }
         | Error::AtCapacity { retry_seconds }
         | Error::StorageFull { retry_seconds }
+        | Error::BeingPrepared { retry_seconds, .. }
         | Error::DatabaseLocked { retry_seconds }
         | Error::ResponseTimeout { retry_seconds } => {
             Some((header::RETRY_AFTER, HeaderValue::from(*retry_seconds)))

@@ -1,4 +1,4 @@
-//! What requests hold while they transfer data: slots for receiving bodies, memory for bodies and responses,
+//! What requests hold while they transfer data: slots for receiving bodies and sending downloads, memory for bodies and responses,
 //! and temporary files for large responses. Each is limited in total and shared fairly.
 //!
 //! Memory that a request uses for less than its lifetime, such as for a list that is being serialized, is
@@ -46,6 +46,7 @@ const MAX_HEAVY_WORK: usize = 2;
 #[derive(Debug)]
 pub struct Resources {
     bodies: FairLimit,
+    downloads: FairLimit,
     memory: FairLimit,
     spool: FairLimit,
     heavy_work: Scheduler,
@@ -65,6 +66,11 @@ impl Resources {
                 limits.bodies.into(),
                 limits.bodies_per_team.into(),
                 limits.bodies_per_address.into(),
+            ),
+            downloads: FairLimit::new(
+                limits.downloads.into(),
+                limits.downloads_per_team.into(),
+                limits.downloads_per_address.into(),
             ),
             memory: megabytes(limits.memory_mb),
             spool: megabytes(limits.spool_mb),
@@ -156,6 +162,12 @@ impl RequestResources {
     pub fn body_slot(&self) -> Result<FairPermit> {
         let holders = [self.principal(), Some(Holder::Network(self.0.network))];
         self.0.shared.bodies.try_acquire(holders, 1).ok_or_else(at_capacity)
+    }
+
+    /// Takes a slot for sending a download. It counts for the principal and for the client network.
+    pub fn download_slot(&self) -> Result<FairPermit> {
+        let holders = [self.principal(), Some(Holder::Network(self.0.network))];
+        self.0.shared.downloads.try_acquire(holders, 1).ok_or_else(at_capacity)
     }
 
     /// Starts counting memory.

@@ -18,6 +18,8 @@ use crate::{
 pub struct ServedMarket {
     market: Market,
     link_base: LinkBase,
+    /// Whether something serves bundles at the base URL.
+    serves_bundles: bool,
     first_pages: FirstPageCache,
     in_flight: InFlight,
     held_requests: HeldRequests,
@@ -30,9 +32,20 @@ impl ServedMarket {
             link_base: LinkBase::new(market.settings(), base_url),
             held_requests: HeldRequests::new(&market.settings().limits),
             market,
+            serves_bundles: true,
             first_pages: FirstPageCache::default(),
             in_flight: InFlight::default(),
         }
+    }
+
+    /// Creates the state for a market that has no server. Its responses contain no links to bundles.
+    pub fn without_server(market: Market, base_url: &str) -> ServedMarket {
+        ServedMarket { serves_bundles: false, ..ServedMarket::new(market, base_url) }
+    }
+
+    /// Whether responses contain links to bundles.
+    pub const fn serves_bundles(&self) -> bool {
+        self.serves_bundles
     }
 
     /// Returns the market of a request, which [`super::server::ServerBuilder`] adds to every request.

@@ -37,6 +37,13 @@ impl ServerBuilder {
         ServerBuilder { app: app.clone(), served, mounted: Vec::new(), excludes_routes: false }
     }
 
+    /// Like [`ServerBuilder::new`], for layers above that serve a market without its routes: responses contain no links
+    /// to bundles, which nothing would serve.
+    pub fn without_routes(app: &App, market: Market, base_url: &str) -> ServerBuilder {
+        let served = Arc::new(ServedMarket::without_server(market, base_url));
+        ServerBuilder { app: app.clone(), served, mounted: Vec::new(), excludes_routes: true }
+    }
+
     /// Returns the market that is served.
     pub fn market(&self) -> &Market {
         self.served.market()
@@ -65,13 +72,6 @@ impl ServerBuilder {
             landing_page::landing_page(app.apis(), self.served.link_base().clone(), app.has_demo_keys());
         let pages = app.docs_pages().iter().cloned();
         pages.fold(self.mount("/", landing), |builder, (path, page)| builder.mount(path, page))
-    }
-
-    /// Excludes the REST routes, so that only the endpoints added by [`ServerBuilder::mount`] are served.
-    #[must_use]
-    pub const fn without_routes(mut self) -> ServerBuilder {
-        self.excludes_routes = true;
-        self
     }
 
     /// Wraps the routes in their middleware, innermost first. Each middleware module states the reason for

@@ -114,6 +114,10 @@ pub fn enqueue(writer: &Writer, kind: JobKind, subject: JobSubject, at: Timestam
         }
         JobKind::RefreshTaskQuality => "SELECT team FROM task_quality_refreshes WHERE id = ?2",
         JobKind::Estimate => "SELECT team FROM estimations WHERE id = ?2",
+        JobKind::PrepareBundle => {
+            "SELECT coalesce((SELECT buyer FROM purchases WHERE id = b.purchase),
+                 (SELECT team FROM listings WHERE id = b.listing)) FROM bundles b WHERE b.id = ?2"
+        }
         JobKind::Cleanup => "SELECT 0",
     };
     let sql = format!(

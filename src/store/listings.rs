@@ -14,6 +14,7 @@ use crate::{
         listings::{DeliveryMethod, ListingRowId, ListingStatus},
         money::Cents,
         row_ids::{AssetRowId, TasksetRowId},
+        samples::SampledAsset,
         scale::ScaleContribution,
         teams::TeamRowId,
         time::Timestamp,
@@ -123,6 +124,8 @@ pub struct ListingFields<'a> {
     pub price: Option<Cents>,
     /// Price of the sample; `None` if no sample is offered.
     pub sample_price: Option<Cents>,
+    /// What the sample has; empty for what is taken by default of all assets.
+    pub sample: &'a [SampledAsset],
     /// Whether buyers can bid.
     pub accepts_bids: bool,
     /// License and conditions, as text.
@@ -145,6 +148,7 @@ pub struct StoredListingFields {
     pub tag_slugs: Vec<String>,
     pub price: Option<Cents>,
     pub sample_price: Option<Cents>,
+    pub sample: Vec<SampledAsset>,
     pub accepts_bids: bool,
     pub terms: String,
     pub delivery: Option<(DeliveryMethod, u32)>,
@@ -162,6 +166,7 @@ impl StoredListingFields {
             tag_slugs: &self.tag_slugs,
             price: self.price,
             sample_price: self.sample_price,
+            sample: &self.sample,
             accepts_bids: self.accepts_bids,
             terms: &self.terms,
             delivery: self.delivery,
@@ -174,7 +179,7 @@ impl StoredListingFields {
 /// Returns the fields of a listing that its vendor edits.
 pub fn find_fields(reader: &Reader, row_id: ListingRowId) -> Result<StoredListingFields> {
     const SQL: &str = "SELECT title, description, domain_tags, tag_slugs, price_cents, sample_price_cents,
-             accepts_bids, terms, delivery_method, delivery_days, available_from, exclusive
+             accepts_bids, terms, delivery_method, delivery_days, available_from, exclusive, sample
          FROM listings WHERE id = ?1";
     reader.query_one(SQL, [row_id], read_fields)
 }
@@ -190,6 +195,7 @@ pub(super) fn read_fields(row: &rusqlite::Row) -> rusqlite::Result<StoredListing
         tag_slugs: row::json(row, "tag_slugs")?,
         price: row::optional_cents(row, "price_cents")?,
         sample_price: row::optional_cents(row, "sample_price_cents")?,
+        sample: row::optional_json(row, "sample")?.unwrap_or_default(),
         accepts_bids: row.get("accepts_bids")?,
         terms: row.get("terms")?,
         delivery: method.zip(days),
@@ -198,9 +204,9 @@ pub(super) fn read_fields(row: &rusqlite::Row) -> rusqlite::Result<StoredListing
     })
 }
 
-/// Returns the values of the editable columns, in the order of the parameters `?1` to `?12` of the statements
+/// Returns the values of the editable columns, in the order of the parameters `?1` to `?13` of the statements
 /// below.
-fn field_values<'w>(fields: &'w ListingFields) -> Result<[Box<dyn ToSql + 'w>; 12]> {
+fn field_values<'w>(fields: &'w ListingFields) -> Result<[Box<dyn ToSql + 'w>; 13]> {
     Ok([
         Box::new(fields.title),
         Box::new(fields.description),
@@ -214,6 +220,7 @@ fn field_values<'w>(fields: &'w ListingFields) -> Result<[Box<dyn ToSql + 'w>; 1
         Box::new(fields.delivery.map(|(_, days)| days)),
         Box::new(fields.available_from.map(|at| at.0)),
         Box::new(fields.is_exclusive),
+        Box::new((!fields.sample.is_empty()).then(|| row::to_json(fields.sample)).transpose()?),
     ])
 }
 
@@ -227,9 +234,9 @@ pub fn insert(
 ) -> Result<ListingRowId> {
     const SQL: &str =
         "INSERT INTO listings (title, description, domain_tags, tag_slugs, price_cents, sample_price_cents,
-             accepts_bids, terms, delivery_method, delivery_days, available_from, exclusive,
+             accepts_bids, terms, delivery_method, delivery_days, available_from, exclusive, sample,
              uuid, team, review_status, catalog_status, created_at, updated_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 'draft', 'unpublished', ?15, ?15)";
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, 'draft', 'unpublished', ?16, ?16)";
     let columns = field_values(fields)?;
     let rest: [&dyn ToSql; 3] = [&id, &team, &at.0];
     let parameters = columns.iter().map(|column| &**column).chain(rest);
@@ -242,10 +249,10 @@ pub fn insert(
 pub fn update(writer: &Writer, row_id: ListingRowId, fields: &ListingFields, at: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE listings SET title = ?1, description = ?2, domain_tags = ?3, tag_slugs = ?4, price_cents = ?5,
              sample_price_cents = ?6, accepts_bids = ?7, terms = ?8, delivery_method = ?9, delivery_days = ?10,
-             available_from = ?11, exclusive = ?12, updated_at = ?13
-         WHERE id = ?14 AND (title, description, domain_tags, tag_slugs, price_cents, sample_price_cents, accepts_bids,
-                 terms, delivery_method, delivery_days, available_from, exclusive)
-             IS NOT (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+             available_from = ?11, exclusive = ?12, sample = ?13, updated_at = ?14
+         WHERE id = ?15 AND (title, description, domain_tags, tag_slugs, price_cents, sample_price_cents, accepts_bids,
+                 terms, delivery_method, delivery_days, available_from, exclusive, sample)
+             IS NOT (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
     let columns = field_values(fields)?;
     let rest: [&dyn ToSql; 2] = [&at.0, &row_id];
     let parameters = columns.iter().map(|column| &**column).chain(rest);
@@ -333,6 +340,19 @@ pub fn attach_asset(writer: &Writer, row_id: ListingRowId, asset: AssetRowId) ->
          VALUES (?1, (SELECT coalesce(max(position), 0) + 1 FROM listing_assets WHERE listing = ?1), ?2)";
     writer.execute(SQL, (row_id, asset))?;
     index_queue::enqueue(writer, row_id)
+}
+
+/// Returns the ID of each asset in these samples that is not on the listing.
+pub fn sampled_but_absent(
+    reader: &Reader,
+    row_id: ListingRowId,
+    sample: &[SampledAsset],
+) -> Result<Vec<Uuid>> {
+    const SQL: &str = "SELECT unhex(j.value) FROM json_each(?2) j
+         WHERE NOT EXISTS (SELECT 1 FROM listing_assets la JOIN assets a ON a.id = la.asset
+             WHERE la.listing = ?1 AND a.uuid = unhex(j.value)) ORDER BY j.key";
+    let ids: Vec<String> = sample.iter().map(|asset| asset.asset_id.simple().to_string()).collect();
+    reader.query_all(SQL, (row_id, row::to_json(&ids)?), |row| row.get(0))
 }
 
 /// Returns the number of assets on a listing.

@@ -8,6 +8,8 @@ mod asset_rows;
 pub mod assets;
 pub mod audit;
 mod bulk_settings;
+pub mod bundle_tasks;
+pub mod bundles;
 pub mod collected_events;
 pub mod credit_purchases;
 pub mod data_structures;

@@ -39,7 +39,7 @@ row_id_conversions! {
     row_ids::TraceImportRowId, row_ids::TaskQualityRefreshRowId, row_ids::ListingRowId, row_ids::QualityRunRowId, row_ids::OfferRowId,
     row_ids::PurchaseRowId, row_ids::LedgerEntryRowId, row_ids::OpportunityRowId, row_ids::ProjectBidRowId,
     row_ids::EstimationRowId, row_ids::WithdrawalRowId,
-    row_ids::EventRowId, row_ids::AuditRowId, row_ids::JobRowId, row_ids::WebhookRowId, row_ids::WebhookDeliveryRowId,
+    row_ids::EventRowId, row_ids::BundleRowId, row_ids::AuditRowId, row_ids::JobRowId, row_ids::WebhookRowId, row_ids::WebhookDeliveryRowId,
     JobSubject,
 }
 

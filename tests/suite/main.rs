@@ -6,6 +6,7 @@ mod buyer_api;
 pub mod catalog;
 mod cli;
 mod contract;
+mod delivery;
 mod events;
 mod fixtures;
 mod harness;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::limits::ResourceLimits;
-use crate::artifacts::{Limits, git, quality_checks};
+use crate::artifacts::{Limits, git, packing::FileSelection, quality_checks};
 
 /// The hidden subcommand that executes an [`Invocation`].
 pub const SUBCOMMAND: &str = "read-untrusted";
@@ -41,6 +41,25 @@ pub enum Task {
         subject: quality_checks::Subject,
         /// Limits on the repository.
         limits: git::Limits,
+    },
+    /// Writes files of a commit of a copied repository to a ZIP archive: the standard input, which is an empty file.
+    /// Replies with [`PackedFiles`](crate::artifacts::packing::PackedFiles).
+    PackRepository {
+        /// ID of the commit in hexadecimal.
+        commit: String,
+        /// Which files.
+        selection: FileSelection,
+        /// Limits on the repository.
+        limits: git::Limits,
+    },
+    /// Writes files of a ZIP archive to another one in the directory, which is named
+    /// [`OUTPUT_FILE`](crate::artifacts::packing::OUTPUT_FILE). Replies with
+    /// [`PackedFiles`](crate::artifacts::packing::PackedFiles).
+    PackArchive {
+        /// Which files.
+        selection: FileSelection,
+        /// Limits on the archive.
+        limits: Limits,
     },
     /// Tries what a child must not be able to do. Replies with a [`SelfTest`](super::SelfTest).
     TestConfinement,

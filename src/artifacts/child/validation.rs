@@ -8,6 +8,7 @@ use crate::artifacts::{
     codebases::CodebaseAnalysis,
     datasets::Dataset,
     git::IndexedPack,
+    packing::PackedFiles,
     quality_checks::{MAX_MESSAGE_CHARS, Outcome},
     structure::Structure,
 };
@@ -162,5 +163,11 @@ impl Validate for SelfTest {
 impl Validate for IndexedPack {
     fn validate(&self) -> Result<(), String> {
         require_number(self.objects, "the number of objects")
+    }
+}
+
+impl Validate for PackedFiles {
+    fn validate(&self) -> Result<(), String> {
+        require_number(self.files, "the number of files")
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{
     fs, io,
+    os::fd::AsFd,
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
     process::ExitCode,
@@ -15,7 +16,7 @@ use super::{
     task::{Invocation, Task},
 };
 use crate::artifacts::{
-    Limits, ReadError, analyses, archive, git,
+    Limits, ReadError, analyses, archive, git, packing,
     quality_checks::{Checks, Outcome, Source, Subject},
 };
 
@@ -63,11 +64,24 @@ fn execute(invocation: &Invocation, unenforced: Vec<String>) -> serde_json::Resu
         Task::CheckRepository { subject, limits } => {
             to_json(check_repository(repository, *subject, *limits), None, unenforced)
         }
+        Task::PackRepository { commit, selection, limits } => {
+            let packed = standard_input()
+                .and_then(|to| packing::pack_repository(repository, *limits, commit, selection, to));
+            to_json(packed, None, unenforced)
+        }
+        Task::PackArchive { selection, limits } => {
+            to_json(packing::pack_archive(archive, *limits, selection, repository), None, unenforced)
+        }
         Task::IndexPack { head, limits } => {
             let (result, cause) = git::index_pack(fs::File::open(ARCHIVE), repository, head, *limits);
             to_json(result, cause, unenforced)
         }
     }
+}
+
+/// Returns the standard input as a file. Opening it by its path would need permission.
+fn standard_input() -> Result<fs::File, ReadError> {
+    io::stdin().as_fd().try_clone_to_owned().map(fs::File::from).map_err(ReadError::Io)
 }
 
 fn to_json<T: Serialize>(

@@ -125,22 +125,23 @@ impl Pass<'_> {
                 self.visitor.end_file(None);
                 Ok(())
             }
-            kind => self.visit_file(&path, entry.oid.to_owned(), kind == EntryKind::Link),
+            kind => self.visit_file(&path, entry.oid.to_owned(), kind),
         }
     }
 
-    fn visit_file(&mut self, path: &str, id: ObjectId, is_link: bool) -> Result<(), ReadError> {
+    fn visit_file(&mut self, path: &str, id: ObjectId, kind: EntryKind) -> Result<(), ReadError> {
         let objects = &self.repository.inner.objects;
         let size = self.object_size(&id)?;
+        let file = Entry { is_executable: kind == EntryKind::BlobExecutable, ..Entry::file(path, size) };
         if size > self.limits.file_bytes {
             // The copy was made under a higher limit in the settings.
             self.visitor.start_file(&Entry { is_too_large: true, ..Entry::file(path, size) });
-        } else if is_link {
+        } else if kind == EntryKind::Link {
             self.count_bytes(size)?;
             let data = objects.find_blob(&id, &mut self.blob).map_err(damaged_copy)?.data;
             let target = std::str::from_utf8(data).ok();
             self.visitor.start_file(&Entry { kind: VisitedKind::Link { target }, ..Entry::file(path, size) });
-        } else if self.visitor.start_file(&Entry::file(path, size)) == FileAction::Read {
+        } else if self.visitor.start_file(&file) == FileAction::Read {
             self.count_bytes(size)?;
             let mut blob = std::mem::take(&mut self.blob);
             for chunk in objects.find_blob(&id, &mut blob).map_err(damaged_copy)?.data.chunks(CHUNK_BYTES) {

@@ -61,6 +61,13 @@ impl Repository {
         Ok(Repository { inner, head })
     }
 
+    /// Opens the bare copy in a directory at a commit, given in hexadecimal.
+    pub fn open_at(directory: &Path, limits: Limits, commit: &str) -> Result<Repository, ReadError> {
+        let repository = Repository::open(directory, limits)?;
+        let head = gix::ObjectId::from_hex(commit.as_bytes()).map_err(damaged_copy)?;
+        Ok(Repository { head, ..repository })
+    }
+
     /// Returns the ID of the newest commit in hexadecimal.
     pub fn commit_sha(&self) -> String {
         self.head.to_string()

@@ -1,6 +1,6 @@
 //! Creates a backup, or brings an earlier one up to date.
 
-use std::path::Path;
+use std::{fs::File, io::Write, path::Path};
 
 use super::{
     copied::Copied,
@@ -13,7 +13,7 @@ use super::{
     state::{MarketState, Replace},
 };
 use crate::{
-    blobs::{Blobs, StoredFile, sync_filesystem},
+    blobs::{self, Blobs, StoredFile, sync_filesystem},
     domain::time::Timestamp,
     error::{Error, ErrorChain, Result},
     operations::uploads,
@@ -33,6 +33,7 @@ struct Snapshot {
     manifest: Manifest,
     uploads: Vec<store::uploads::RecordedUpload>,
     repositories: Vec<(uuid::Uuid, Timestamp)>,
+    bundle_files: Vec<StoredFile>,
 }
 
 /// Backs up a market to a directory that is empty, does not exist, or contains an earlier backup of the same
@@ -54,7 +55,7 @@ pub fn create(
             "cannot lock the copies of repositories: {cause}; run `marketplace backup` as the user that runs the server"
         ))
     })?;
-    let Snapshot { mut manifest, uploads, repositories } = source.store.read(|rows| {
+    let Snapshot { mut manifest, uploads, repositories, bundle_files } = source.store.read(|rows| {
         let state = MarketState::read(rows)?;
         if let Some(earlier) = &earlier {
             state.ensure_replaces(&earlier.state, directory, &earlier.created_at, replace)?;
@@ -74,6 +75,7 @@ pub fn create(
         done += upload.size_bytes;
         progress.advance(done, total);
     }
+    copy_bundle_files(&source.blobs, bundle_files, &mut objects, &mut manifest, &mut problems)?;
     let known = earlier.as_ref().map(repository_files::known_files).unwrap_or_default();
     for (asset, attached_at) in repositories {
         manifest.repositories.extend(copy_repository(
@@ -101,11 +103,14 @@ pub fn create(
     })
 }
 
-/// Checks that the disk of the backup has space for what will certainly be written: uploads that the backup
-/// does not have, and the database of the first backup.
+/// Checks that the disk of the backup has space for what will certainly be written: uploads and files of
+/// bundles that the backup does not have, and the database of the first backup.
 fn ensure_space(rows: &store::Reader, directory: &Path, objects: &Objects, has_earlier: bool) -> Result<()> {
     let mut required = if has_earlier { 0 } else { store::snapshots::size_bytes(rows)? };
-    for store::uploads::RecordedUpload { size_bytes, sha256, .. } in store::uploads::list(rows)? {
+    let uploads = store::uploads::list(rows)?.into_iter().map(|upload| (upload.size_bytes, upload.sha256));
+    let bundle_files =
+        store::bundles::list_files(rows)?.into_iter().map(|file| (file.size_bytes, file.sha256));
+    for (size_bytes, sha256) in uploads.chain(bundle_files) {
         if !objects.has_file(&StoredFile { size_bytes, sha256 }) {
             required = required.saturating_add(size_bytes);
         }
@@ -121,7 +126,13 @@ fn copy_database(
     progress: &dyn Progress,
 ) -> Result<Snapshot> {
     let uploads = store::uploads::list(rows)?;
-    let repositories = store::assets::list_repositories(rows)?;
+    let mut repositories = store::assets::list_repositories(rows)?;
+    repositories.extend(store::bundles::list_repositories(rows)?);
+    repositories.sort_unstable();
+    repositories.dedup();
+    let bundle_files = store::bundles::list_files(rows)?.into_iter();
+    let bundle_files =
+        bundle_files.map(|file| StoredFile { size_bytes: file.size_bytes, sha256: file.sha256 }).collect();
     let upload_bytes: u64 = uploads.iter().map(|upload| upload.size_bytes).sum();
     let database_bytes = store::snapshots::size_bytes(rows)?;
     let (mut part, mut done) = (Vec::with_capacity(DATABASE_PART_BYTES), 0);
@@ -141,7 +152,7 @@ fn copy_database(
     if manifest.total_bytes() != database_bytes {
         return Err(Error::internal("the database could not be read completely"));
     }
-    Ok(Snapshot { manifest, uploads, repositories })
+    Ok(Snapshot { manifest, uploads, repositories, bundle_files })
 }
 
 /// Copies an upload that the backup does not have yet. The inner error is a description of damage in the
@@ -161,6 +172,30 @@ fn copy_upload(
         None => Ok(recorded),
         Some(damage) => Err(damage),
     })
+}
+
+/// Copies the files of bundles that the backup does not have yet. Those that are damaged in the market are reported and
+/// left out.
+fn copy_bundle_files(
+    blobs: &Blobs,
+    files: Vec<StoredFile>,
+    objects: &mut Objects,
+    manifest: &mut Manifest,
+    problems: &mut Vec<String>,
+) -> Result<()> {
+    for recorded in files {
+        if !objects.contains(&recorded) {
+            let path = blobs.bundle_file_path(&recorded.sha256);
+            let copy = |to: &mut (dyn Write + Send)| blobs::copy_and_hash(&mut File::open(&path)?, to);
+            let read = objects.put(copy, |found| *found == recorded)?;
+            if let Some(damage) = uploads::find_bundle_damage(&recorded, read) {
+                problems.push(damage);
+                continue;
+            }
+        }
+        manifest.bundle_files.push(recorded);
+    }
+    Ok(())
 }
 
 /// Copies a repository copy, if there is one.

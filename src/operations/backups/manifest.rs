@@ -46,6 +46,9 @@ pub(super) struct Manifest {
     pub(super) uploads: Vec<UploadEntry>,
     /// The repository copies.
     pub(super) repositories: Vec<RepositoryEntry>,
+    /// The files that were made for bundles. Backups of earlier versions have none.
+    #[serde(default)]
+    pub(super) bundle_files: Vec<StoredFile>,
 }
 
 /// An upload in a backup.
@@ -95,8 +98,16 @@ impl Manifest {
     /// Creates the manifest of a market, without contents.
     pub(super) fn new(state: MarketState, created_at: String) -> Manifest {
         let program = env!("CARGO_PKG_VERSION").to_owned();
-        let (database, uploads, repositories) = (Vec::new(), Vec::new(), Vec::new());
-        Manifest { format: FORMAT, program, created_at, state, database, uploads, repositories }
+        Manifest {
+            format: FORMAT,
+            program,
+            created_at,
+            state,
+            database: Vec::new(),
+            uploads: Vec::new(),
+            repositories: Vec::new(),
+            bundle_files: Vec::new(),
+        }
     }
 
     /// Reads and checks the manifest in a directory. `None` if there is none.
@@ -153,7 +164,7 @@ impl Manifest {
     pub(super) fn objects(&self) -> impl Iterator<Item = &StoredFile> {
         let files = self.repositories.iter().flat_map(|repository| &repository.files);
         let others = self.uploads.iter().map(|upload| &upload.object).chain(files.map(|file| &file.object));
-        self.database.iter().chain(others)
+        self.database.iter().chain(others).chain(&self.bundle_files)
     }
 
     /// Returns the size of everything in bytes.

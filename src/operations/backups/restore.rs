@@ -1,6 +1,10 @@
 //! Restores a backup to a new data directory.
 
-use std::{fs::File, io::Write, path::Path};
+use std::{
+    fs::File,
+    io::{self, Write},
+    path::Path,
+};
 
 use uuid::Uuid;
 
@@ -19,6 +23,7 @@ use crate::{
     config::BlobSettings,
     domain::time::Timestamp,
     error::{Error, ErrorChain, Result},
+    private_files,
     search::Progress,
     store::secrets::{self, COPY_SECRET},
 };
@@ -101,6 +106,10 @@ impl Restoring<'_> {
             self.restore_upload(upload.id, &upload.object, &blobs)?;
             advance(upload.object.size_bytes);
         }
+        for object in &manifest.bundle_files {
+            self.restore_bundle_file(object, &blobs).map_err(cannot("write", directory))??;
+            advance(object.size_bytes);
+        }
         for entry in &manifest.repositories {
             let staging = blobs.staging_dir().map_err(cannot("write", directory))?;
             let copy = staging.path().join("copy");
@@ -144,6 +153,17 @@ impl Restoring<'_> {
             return Ok(());
         }
         Err(Error::Conflict(format!("{} is damaged: its contents differ from its digest", path.display())))
+    }
+
+    /// Restores a file of bundles. The outer error is that of the data directory.
+    fn restore_bundle_file(&self, object: &StoredFile, blobs: &Blobs) -> io::Result<Result<()>> {
+        let staging = blobs.staging_dir()?;
+        let path = staging.path().join("file");
+        if let Err(error) = self.objects.read(object, &mut private_files::create(&path)?) {
+            return Ok(Err(error));
+        }
+        let hold = blobs.hold_repositories()?;
+        blobs.store_bundle_file(&path, &object.sha256, &hold).map(Ok)
     }
 
     /// Deletes the uploads that were stored outside of the data directory, which is deleted as a whole.

@@ -1,6 +1,6 @@
 //! The catalog: pages of listings, listings by ID, and listing details.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use marketplace_index::Facets;
 use poem_openapi::{Object, OpenApi};
@@ -24,8 +24,9 @@ use crate::{
         limits::Budget,
         params::Params,
         route::{Call, Contract, DeclaredRoute, Link, Path, Route, RouteAttributes, Target, Tool, ToolText},
+        served_market::LinkBaseUrl,
         shapes::{
-            listing_pages::{Counts, FacetCounts, detail_json},
+            listing_pages::{Counts, DetailBundle, FacetCounts, detail_json},
             listings::{ListingDetail, ListingSummary},
         },
     },
@@ -297,12 +298,18 @@ impl BrowseApi {
         call: Call<GetListing>,
         /// ID of the listing.
         listing_id: Path<Uuid>,
+        link_base: LinkBaseUrl,
     ) -> JsonResult<ListingDetail> {
         let id = listing_id.0;
         let requester = call.access.requester();
         // The rendering is stored, so little work is left, whatever its size.
-        let render = move |reader: &Reader| detail_json(&browse::get_detail(reader, &call.access, id)?);
-        Ok(Json::from_bytes(call.served.market().read_inline(requester, render).await?))
+        let served = Arc::clone(&call.served);
+        let render = move |reader: &Reader| {
+            let (rendering, bundle) = browse::get_detail(reader, &call.access, id)?;
+            let bundle = DetailBundle::new(&call.served, &link_base.0, id, bundle, reader.now);
+            detail_json(&rendering, &bundle)
+        };
+        Ok(Json::from_bytes(served.market().read_inline(requester, render).await?))
     }
 }
 

@@ -198,13 +198,33 @@ async fn stream_that_nobody_reads_costs_nothing_and_delays_nobody() {
     let served = Served::start(|_| {}).await;
     let slow = served.open().await;
     let mut fast = served.open().await;
-    for _ in 0..50 {
+    for _ in 0..20 {
         served.append(1);
         let statements = served.market().statement_count();
         assert_eq!(ids(fast.next().await).len(), 1);
         assert!(served.market().statement_count() - statements <= 8, "only the fast stream reads");
     }
     drop(slow);
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_commits_cost_few_reads() {
+    let served = Served::start(|_| {}).await;
+    let mut stream = served.open().await;
+    let (start, mut reads, mut found) = (Instant::now(), 0, 0);
+    while found < 200 {
+        let committing = async {
+            for _ in 0..4 {
+                served.append(1);
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        let (frame, ()) = tokio::join!(stream.next(), committing);
+        found += ids(frame).len();
+        reads += 1;
+    }
+    let elapsed = start.elapsed();
+    assert!(reads <= elapsed.as_millis() / READ_INTERVAL.as_millis() + 1, "{reads} reads in {elapsed:?}");
 }
 
 #[tokio::test]

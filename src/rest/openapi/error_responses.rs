@@ -37,9 +37,10 @@ enum AppliesTo {
     WithBody,
     UploadGrant,
     EventCursor,
+    IfMatch,
 }
 
-const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 13] = [
+const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 14] = [
     (
         AppliesTo::All,
         ErrorResponse {
@@ -124,6 +125,15 @@ const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 13] = [
                                `outbox.trimmed` says what was removed.";
                 Error::Gone(GoneCode::CursorExpired, message.to_owned())
             },
+        },
+    ),
+    (
+        AppliesTo::IfMatch,
+        ErrorResponse {
+            name: "PreconditionFailed",
+            status: "412",
+            description: "The record has changed since the caller read it, and nothing was changed now.",
+            example: || Error::PreconditionFailed,
         },
     ),
     (
@@ -264,6 +274,7 @@ pub fn add_responses(operation: &mut Map<String, Value>) {
         AppliesTo::WithBody => operation.contains_key("requestBody"),
         AppliesTo::UploadGrant => takes_upload_grant(operation),
         AppliesTo::EventCursor => takes_event_cursor(operation),
+        AppliesTo::IfMatch => takes_if_match(operation),
     };
     let error_responses: Vec<&ErrorResponse> = ERROR_RESPONSES
         .iter()
@@ -297,12 +308,19 @@ fn takes_event_cursor(operation: &Map<String, Value>) -> bool {
     parameters.into_iter().any(|parameter| parameter["name"] == "Last-Event-ID")
 }
 
+/// Whether an operation can have the precondition that a record has not changed.
+fn takes_if_match(operation: &Map<String, Value>) -> bool {
+    let parameters = operation.get("parameters").and_then(Value::as_array).into_iter().flatten();
+    parameters.into_iter().any(|parameter| parameter["name"] == "If-Match")
+}
+
 /// Adds the components that [`add_responses`] refers to.
 pub fn add_components(document: &mut Value, keys: PrincipalKind) {
     let has_body =
         document_operations::operations(document).any(|operation| operation.contains_key("requestBody"));
     let has_grants = document_operations::operations(document).any(|operation| takes_upload_grant(operation));
     let has_events = document_operations::operations(document).any(|operation| takes_event_cursor(operation));
+    let has_if_match = document_operations::operations(document).any(|operation| takes_if_match(operation));
     let components = &mut document["components"];
     let mut registry = Registry::new();
     ErrorBody::register(&mut registry);
@@ -324,6 +342,7 @@ pub fn add_components(document: &mut Value, keys: PrincipalKind) {
         AppliesTo::WithBody => has_body,
         AppliesTo::UploadGrant => has_grants,
         AppliesTo::EventCursor => has_events,
+        AppliesTo::IfMatch => has_if_match,
         AppliesTo::All | AppliesTo::Authenticated => true,
     };
     for (_, response) in ERROR_RESPONSES.iter().filter(|(applies_to, _)| is_used(*applies_to)) {

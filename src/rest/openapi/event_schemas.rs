@@ -1,14 +1,18 @@
 //! The schemas of events: what the data of each type is. They come from the table of events in the domain, as JSON
-//! Schema, which is translated to that of OpenAPI 3.0.
+//! Schema, which is translated to that of OpenAPI 3.0. A field that does not apply to the view of a team is absent.
 
 use std::collections::BTreeMap;
 
+use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use crate::domain::events::EventData;
 
 /// Name of the schema of an event.
-const EVENT: &str = "Event";
+const EVENT: &str = "MarketEvent";
+
+/// How the names of its schemas by type end.
+const EVENT_SUFFIX: &str = "Event";
 
 /// How the names of the types of data end.
 const DATA_SUFFIX: &str = "Data";
@@ -22,11 +26,13 @@ const SCHEMA_PREFIX: &str = "#/components/schemas/";
 pub fn add_data_of_types(document: &mut Value) {
     let schemas = document["components"]["schemas"].as_object_mut();
     let Some(schemas) = schemas.filter(|schemas| schemas.contains_key(EVENT)) else { return };
-    let definition = serde_json::to_value(schemars::schema_for!(EventData)).expect("a schema is JSON");
+    let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    let definition = generator.into_root_schema_for::<EventData>();
+    let definition = serde_json::to_value(definition).expect("a schema is JSON");
     let event = schemas[EVENT].clone();
     let (mut alternatives, mut mapping) = (Vec::new(), Map::new());
     for (data, types) in types_by_data(&definition) {
-        let name = format!("{}{EVENT}", data.strip_suffix(DATA_SUFFIX).unwrap_or(&data));
+        let name = format!("{}{EVENT_SUFFIX}", data.strip_suffix(DATA_SUFFIX).unwrap_or(&data));
         let reference = format!("{SCHEMA_PREFIX}{name}");
         let mut schema = event.clone();
         schema["description"] = json!(format!("An event with {data}."));
@@ -95,8 +101,13 @@ fn translate(schema: &Value) -> Value {
         translated.insert("type".to_owned(), named.unwrap_or_default());
         translated.insert("nullable".to_owned(), json!(true));
     }
-    if fields.get("format") == Some(&json!("uint")) {
-        translated.insert("format".to_owned(), json!("uint64"));
+    match fields.get("format").and_then(Value::as_str) {
+        Some("uint8" | "uint16") => translated.insert("format".to_owned(), json!("int32")),
+        Some("uint" | "uint32" | "uint64") => translated.insert("format".to_owned(), json!("int64")),
+        _ => None,
+    };
+    if fields.contains_key("properties") {
+        translated.insert("additionalProperties".to_owned(), json!(false));
     }
     // A type, or null.
     if let Some([first, second]) = fields.get("anyOf").and_then(Value::as_array).map(Vec::as_slice)

@@ -46,8 +46,8 @@ pub fn generate_document(api: &Api, base_url: &str) -> Value {
     remove_unused_tags(&mut document);
     error_responses::add_components(&mut document, api.keys);
     describe_keys(&mut document, api.keys);
-    event_schemas::add_data_of_types(&mut document);
     schemas::complete_schemas(&mut document);
+    event_schemas::add_data_of_types(&mut document);
     document
 }
 

@@ -33,7 +33,8 @@ pub struct EventsQuery {
     /// ID of an event, a `next_cursor`, or an `end_cursor`: the list contains what follows. `now` for what happens from
     /// now on; omit it to begin with the oldest event that is kept. The filters may change from page to page.
     cursor: Option<String>,
-    /// Types of events.
+    /// Types of events; omit it for all.
+    #[oai(default)]
     types: Vec<EnumValue<EventType>>,
     /// ID of the team whose view the events are. There are none of an unknown team.
     team: Option<Uuid>,

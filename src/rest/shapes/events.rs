@@ -16,6 +16,7 @@ use crate::{
 /// Something that has happened, as a team may know it. The documents have a schema of its data for each type; see
 /// `openapi::event_schemas`.
 #[derive(Debug, Object, Serialize)]
+#[oai(rename = "MarketEvent")]
 pub struct Event {
     /// ID of the event: its place in the order of commits, and a cursor.
     #[oai(validator(pattern = "^evt_[0-9]{16}$"))]

@@ -8,11 +8,18 @@ use poem_openapi::{
     types::{ParseError, ParseFromJSON, ParseResult, ToJSON, Type},
 };
 use serde::Serialize;
+use uuid::Uuid;
 
-use super::listings::ListingSummary;
+use super::listings::{BundleFileOut, ListingSummary};
 use crate::{
+    domain::{bundles::ManifestEntry, time::Timestamp},
     error::Result,
-    rest::json_object::{ObjectWriter, RawObject},
+    operations::bundles::TeamBundle,
+    rest::{
+        bundle_urls,
+        json_object::{ObjectWriter, RawObject},
+        served_market::ServedMarket,
+    },
     store::renderings::Rendering,
 };
 
@@ -109,14 +116,53 @@ pub fn remove_team_name(summary: &[u8]) -> Result<Vec<u8>> {
     Ok(json.finish())
 }
 
-/// Builds the JSON of a listing detail from its rendered parts. Nothing serves bundles yet, so there is no URL of
-/// one.
-pub fn detail_json(rendering: &Rendering) -> Result<Vec<u8>> {
-    let size = rendering.summary.len() + rendering.detail_fields.len() + 64;
+/// The bundle of a listing, as one team sees it.
+#[derive(Debug, Default)]
+pub struct DetailBundle {
+    /// The stable URL; `None` where nothing serves bundles.
+    pub url: Option<String>,
+    /// The signed URL; `None` for teams without a bundle.
+    pub download_url: Option<String>,
+    /// The entries of the team's bundle; `None` for what the listing states.
+    pub manifest: Option<Vec<ManifestEntry>>,
+}
+
+impl DetailBundle {
+    /// Returns the bundle of a listing with links that begin with `base_url`. `bundle` is that of the caller.
+    pub fn new(
+        served: &ServedMarket,
+        base_url: &str,
+        listing: Uuid,
+        bundle: Option<TeamBundle>,
+        now: Timestamp,
+    ) -> DetailBundle {
+        let (holder, manifest) = bundle.map_or((None, None), |bundle| (Some(bundle.holder), bundle.manifest));
+        let holder = holder.filter(|_| served.serves_bundles());
+        DetailBundle {
+            url: served.serves_bundles().then(|| bundle_urls::bundle_url(base_url, listing)),
+            download_url: holder
+                .map(|holder| bundle_urls::download_url(served.market(), base_url, listing, holder, now)),
+            manifest,
+        }
+    }
+}
+
+/// Builds the JSON of a listing detail from its rendered parts, and from the bundle of the caller.
+pub fn detail_json(rendering: &Rendering, bundle: &DetailBundle) -> Result<Vec<u8>> {
+    let size = rendering.summary.len() + rendering.detail_fields.len() + 512;
     let mut json = ObjectWriter::with_capacity(size);
     json.fields(&RawObject::parse(&rendering.summary)?);
-    json.fields(&RawObject::parse(&rendering.detail_fields)?);
-    json.field("bundle_url", &None::<String>);
-    json.field("bundle_download_url", &None::<String>);
+    let mut fields = RawObject::parse(&rendering.detail_fields)?;
+    if let Some(manifest) = &bundle.manifest {
+        fields = fields.without("bundle_manifest");
+        json.fields(&fields);
+        let files: BTreeMap<&str, BundleFileOut> =
+            manifest.iter().map(|entry| (entry.path.as_str(), BundleFileOut::from(entry))).collect();
+        json.field("bundle_manifest", &files);
+    } else {
+        json.fields(&fields);
+    }
+    json.field("bundle_url", &bundle.url);
+    json.field("bundle_download_url", &bundle.download_url);
     Ok(json.finish())
 }

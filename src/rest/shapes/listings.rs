@@ -10,6 +10,7 @@ use super::{UtcTime, taxonomy::DeprecationOut};
 use crate::{
     domain::{
         assets::Kind,
+        bundles::ManifestEntry,
         catalog::{CatalogAsset, CatalogEntry},
         listings::{CatalogStatus, DeliveryMethod, ReviewStatus},
         money::{CURRENCY, Cents},
@@ -142,7 +143,7 @@ pub struct ListedTaskset {
     pub task_count: u64,
 }
 
-/// A file of a listing's delivery bundle.
+/// An entry of a listing's delivery bundle.
 #[derive(Clone, Debug, Object, Serialize)]
 #[oai(rename = "BundleFile")]
 pub struct BundleFileOut {
@@ -151,6 +152,12 @@ pub struct BundleFileOut {
     /// SHA-256 digest of the file: 64 lowercase hexadecimal digits.
     #[oai(validator(pattern = "^[0-9a-f]{64}$"))]
     pub sha256: String,
+}
+
+impl From<&ManifestEntry> for BundleFileOut {
+    fn from(entry: &ManifestEntry) -> BundleFileOut {
+        BundleFileOut { size_bytes: entry.size_bytes, sha256: entry.sha256.clone() }
+    }
 }
 
 /// The fields that a detail adds to the summary and that are the same for every caller.
@@ -200,7 +207,8 @@ pub struct ListingDetailFields {
     pub robotics_formats: Vec<String>,
     /// Tasksets of the listing, including those in bundles; each appears once.
     pub tasksets: Vec<ListedTaskset>,
-    /// Files of the delivery bundle, by path; empty until the bundle is built.
+    /// Entries of the team's delivery bundle, by path: one for each asset, never the files inside it. Empty for teams
+    /// without a bundle, and until it is prepared.
     pub bundle_manifest: BTreeMap<String, BundleFileOut>,
 }
 
@@ -216,10 +224,12 @@ pub struct ListingDetail {
     #[serde(flatten)]
     pub detail: ListingDetailFields,
     /// Stable URL of the delivery bundle. It gives no access by itself; download from `bundle_download_url`.
-    /// Null where the server does not deliver bundles.
+    /// Null where nothing serves bundles.
     pub bundle_url: Option<String>,
-    /// Signed URL of the delivery bundle, for the vendor and for teams that bought the whole listing. Null for
-    /// other teams, and where the server does not deliver bundles.
+    /// Signed URL of the delivery bundle, which expires within two hours: a ZIP archive of what the team bought, or of the
+    /// listing as it is now for its vendor. While the bundle is being prepared, it responds 503 with `Retry-After`; after
+    /// a refund, 410 `purchase_refunded`. It supports `Range` with `If-Range`. Null for other teams, and where nothing
+    /// serves bundles.
     pub bundle_download_url: Option<String>,
 }
 

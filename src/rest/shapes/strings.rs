@@ -87,6 +87,10 @@ string_type! {
     RepositoryFullName, 3..=200, REPOSITORY_PATTERN
 }
 string_type! {
+    /// Path of a file or directory in a repository or archive.
+    DataPath, 1..=4_096, LINE_PATTERN
+}
+string_type! {
     /// An HTTP or HTTPS URL.
     Url, 8..=2_000, URL_PATTERN
 }

@@ -57,6 +57,7 @@ const COLUMNS: &str =
         WHEN 'run_checks' THEN (SELECT uuid FROM quality_runs WHERE id = j.subject)
         WHEN 'import_traces' THEN (SELECT uuid FROM trace_imports WHERE id = j.subject)
         WHEN 'refresh_task_quality' THEN (SELECT uuid FROM task_quality_refreshes WHERE id = j.subject)
+        WHEN 'prepare_bundle' THEN (SELECT l.uuid FROM bundles b JOIN listings l ON l.id = b.listing WHERE b.id = j.subject)
         WHEN 'estimate' THEN (SELECT uuid FROM estimations WHERE id = j.subject)
         WHEN 'sweep' THEN NULL
         ELSE (SELECT uuid FROM assets WHERE id = j.subject)

@@ -74,7 +74,7 @@ pub struct ListingFilter {
 
 fn columns() -> String {
     format!(
-        "{}, l.domain_tags, l.tag_slugs, l.terms, l.delivery_method, l.delivery_days, l.available_from,
+        "{}, l.domain_tags, l.tag_slugs, l.terms, l.delivery_method, l.delivery_days, l.available_from, l.sample,
          l.review_feedback, l.created_at, l.updated_at, l.published_at, l.archived_at,
          (SELECT t.uuid FROM teams t WHERE t.id = l.team) AS team_uuid,
          (SELECT count(*) FROM listing_assets la WHERE la.listing = l.id) AS asset_count,

@@ -28,6 +28,7 @@ fn fields(values: &SortValues) -> ListingFields<'static> {
         tag_slugs: &[],
         price: values.price,
         sample_price: None,
+        sample: &[],
         accepts_bids: false,
         terms: "",
         delivery: None,

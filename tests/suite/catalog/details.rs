@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::small_market::{BROWSE, keys, listing, published, small_market, small_market_with};
 use crate::harness::{
-    demo,
+    BASE, demo,
     records::{demo_records, id, is_published},
 };
 
@@ -70,26 +70,30 @@ async fn unpublished_listing_is_visible_to_owner_and_buyers_only() {
     );
 }
 
-/// Nothing serves bundles, so a URL of one would be 404 even for teams that paid.
+/// The vendor and teams that bought from a listing can download its bundle. Until it is prepared, the manifest is what the
+/// fixture set states.
 #[tokio::test]
-async fn bundle_has_no_url_where_bundles_are_not_delivered() {
+async fn bundle_has_links_for_its_vendor_and_its_buyers() {
     let market = small_market_with(
         &[listing_with_bundle("kept", &json!([])), published("a", 9, &json!({}))],
         &json!({"purchases": [purchase("kept", "full", "buyer", "completed"), purchase("kept", "sample", "other", "completed")]}),
     );
-    for (key, listing) in
-        [("mkt_seller", "kept"), ("mkt_buyer", "kept"), ("mkt_other", "kept"), ("mkt_seller", "a")]
-    {
+    for (key, listing, has_link) in [
+        ("mkt_seller", "kept", true),
+        ("mkt_buyer", "kept", true),
+        ("mkt_other", "kept", true),
+        ("mkt_both", "kept", false),
+        ("mkt_buyer", "a", false),
+    ] {
         let detail = market.get(key, &detail_path(listing)).await.ok();
-        for field in ["bundle_url", "bundle_download_url"] {
-            assert_eq!(detail.get(field), Some(&Value::Null), "{key} {listing} {field}");
-        }
+        let id = marketplace::clock::fixture_record_id("listings", listing);
+        assert_eq!(detail["bundle_url"], format!("{BASE}/v2/blobs/bundles/{id}"), "{key} {listing}");
+        assert_eq!(detail["bundle_download_url"].is_string(), has_link, "{key} {listing}");
         let manifest = detail["bundle_manifest"].as_object().unwrap();
         assert_eq!(manifest.len(), if listing == "kept" { 2 } else { 0 });
     }
     let own = format!("/v2/listings/{}", marketplace::clock::fixture_record_id("listings", "kept"));
     let detail = market.get("mkt_seller", &own).await.ok();
-    assert_eq!((&detail["bundle_url"], &detail["bundle_download_url"]), (&Value::Null, &Value::Null));
     assert_eq!(detail["bundle_manifest"]["b/two.csv"], json!({"size_bytes": 2, "sha256": FILE_SHA256}));
 }
 

@@ -44,7 +44,7 @@ const OWNERS: [(&str, &[&str]); 29] = [
     ("governor", &["rest"]),
     ("rusqlite", &["store"]),
     ("zip", &["artifacts"]),
-    ("crc32fast", &["artifacts"]),
+    ("crc32fast", &["artifacts", "blobs", "domain"]),
     ("parquet", &["artifacts"]),
     ("csv_core", &["artifacts"]),
     ("gix", &["artifacts"]),

@@ -37,9 +37,9 @@ pub fn ids(target: Target, secret: &str, is_visible: bool) -> Vec<Vec<String>> {
         | Target::RecordOf(_)
         | Target::Record(..)
         | Target::Created(_)
-        | Target::LedgerEntryOf(_)
         | Target::TaskPart(_)
-        | Target::Absent(_) => unreachable!("handled above"),
+        | Target::Absent(_)
+        | Target::LedgerEntryOf(_) => unreachable!("handled above"),
         Target::TasksetInBody => taskset_in_body(secret, is_visible),
         Target::UploadGrant => vec![vec!["x".repeat(32)]],
         Target::CatalogListing => single(catalog_listings(team, is_visible), is_visible),

@@ -52,7 +52,7 @@ pub fn assert_events_match_document(market: &Market) {
     let list = |reader: &Reader| store::events::list_after(reader.rows, EventRowId(0), 1_000_000);
     for event in market.read_blocking(list).unwrap() {
         let event = rest::shapes::events::Event::new(event).unwrap();
-        operator_document().assert_matches("Event", &serde_json::to_value(event).unwrap());
+        operator_document().assert_matches("MarketEvent", &serde_json::to_value(event).unwrap());
     }
 }
 

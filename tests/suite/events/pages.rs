@@ -54,7 +54,7 @@ fn filters_select_types_and_teams() {
 #[test]
 fn every_event_of_the_demo_matches_the_document() {
     assert_events_match_document(demo().market());
-    let mapping = &operator_document().schemas()["Event"]["discriminator"]["mapping"];
+    let mapping = &operator_document().schemas()["MarketEvent"]["discriminator"]["mapping"];
     let documented: BTreeSet<&str> = mapping.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(documented, EventType::ALL.iter().map(|event_type| event_type.as_str()).collect());
 }

@@ -134,7 +134,7 @@ async fn events_arrive_with_the_request_that_caused_them() {
         (&event["subject"]["kind"], &event["subject"]["id"]),
         (&Value::from("team"), &event["data"]["team_id"])
     );
-    operator_document().assert_matches("Event", &event);
+    operator_document().assert_matches("MarketEvent", &event);
     // A page has the same event.
     let (_, mut reader) = server.get("/operator/v1/events?types=team.created", "connection: close\r\n").await;
     let mut page = String::new();

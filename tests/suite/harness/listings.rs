@@ -11,6 +11,7 @@ pub fn listing_fields(title: &str) -> ListingFields<'_> {
         tag_slugs: &[],
         price: Some(Cents(500)),
         sample_price: None,
+        sample: &[],
         accepts_bids: true,
         terms: "",
         delivery: None,

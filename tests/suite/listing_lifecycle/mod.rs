@@ -46,6 +46,7 @@ fn fields(title: &str) -> ListingFields<'_> {
         tag_slugs: &[],
         price: Some(Cents(5_000)),
         sample_price: None,
+        sample: &[],
         accepts_bids: false,
         terms: "",
         delivery: None,

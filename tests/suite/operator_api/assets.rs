@@ -8,7 +8,7 @@ use crate::catalog::small_market::listing;
 fn operator() -> Operator {
     let asset = |key: &str, team: &str, change: Value| {
         let mut record = json!({"key": key, "team": team, "sku": "codebase", "title": key, "created_at": "-P9D",
-            "codebase": {}});
+            "codebase": {"exclusivity": "available"}});
         record.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
         record
     };
@@ -52,7 +52,7 @@ async fn asset_shows_what_it_lacks_and_where_it_is_listed() {
         (&asset["price"], &asset["currency"], &asset["stage"], &asset["channel"], &asset["team_id"]),
         (&json!("12.50"), &json!("USD"), &json!("incomplete"), &Value::Null, &json!(id("teams", "seller")))
     );
-    assert_eq!(asset["missing"][0], "exclusivity");
+    assert_eq!(asset["missing"][0], "lines_of_code");
     assert_eq!(asset["listing_ids"], json!([id("listings", "b")]));
     let files = operator.get(&format!("/assets/{}", id("assets", "a-files"))).await;
     assert_eq!(files["listing_ids"], json!([id("listings", "a"), id("listings", "b")]));

@@ -12,7 +12,7 @@ fn path(key: &str) -> String {
 /// Complete raw data of the seller, without data of its own.
 fn robotics(key: &str) -> Value {
     json!({"key": key, "team": "seller", "sku": "other", "title": key, "description": "Recordings.",
-        "domain_tags": ["logistics"], "created_at": "-P9D", "other": {}})
+        "domain_tags": ["logistics"], "created_at": "-P9D", "other": ["brochures"]})
 }
 
 #[tokio::test]
@@ -118,7 +118,7 @@ async fn actor_is_the_team_or_the_platform() {
         (&rejected["review_status"], &rejected["review_feedback"]),
         (&json!("rejected"), &json!("Personal details."))
     );
-    let message = operator.market.get("mkt_seller", "/v2/notifications").await.ok().to_string();
+    let message = operator.market.get("mkt_seller", "/v2/vendor/notifications").await.ok().to_string();
     assert!(message.contains("Personal details."), "{message}");
 }
 

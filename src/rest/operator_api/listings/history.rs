@@ -28,7 +28,7 @@ use crate::{
 
 /// An event in the history of a listing.
 #[derive(Debug, Object, Serialize)]
-pub struct ListingEvent {
+pub struct ListingHistoryEntry {
     /// Number of the event; increases with the commits.
     pub number: i64,
     /// What happened.
@@ -43,7 +43,7 @@ pub struct ListingEvent {
     pub to_status: EnumValue<LifecycleStage>,
 }
 
-impl Subject for ListingEvent {
+impl Subject for ListingHistoryEntry {
     const KIND: &'static str = "listing_event";
 
     fn id(&self) -> String {
@@ -55,11 +55,11 @@ impl Subject for ListingEvent {
     }
 }
 
-impl Resource for ListingEvent {
+impl Resource for ListingHistoryEntry {
     type Record = HistoryRecord;
 
-    fn new(HistoryRecord { event, number }: HistoryRecord, _: &CheckContext) -> ListingEvent {
-        ListingEvent {
+    fn new(HistoryRecord { event, number }: HistoryRecord, _: &CheckContext) -> ListingHistoryEntry {
+        ListingHistoryEntry {
             number,
             event_type: EnumValue(event.event),
             actor: EnumValue(event.actor),
@@ -72,7 +72,7 @@ impl Resource for ListingEvent {
 
 page_of! {
     /// A page of the history of a listing.
-    ListingEventPage, ListingEvent
+    ListingHistoryPage, ListingHistoryEntry
 }
 
 /// The query of the history of a listing.
@@ -84,7 +84,8 @@ pub struct HistoryQuery {
 
 routes! {
     /// `GET /operator/v1/listings/{listing_id}/history`
-    GetListingHistory: Operator = routes::list_of("get_listing_history", Target::RecordOf("listings"), &["limit=2"]);
+    GetListingHistory: Operator =
+        routes::list_of("get_listing_history", Target::RecordOf("listings"), &["limit=2"]);
 }
 
 pub struct ListingHistoryApi;
@@ -101,9 +102,10 @@ impl ListingHistoryApi {
         /// ID of the listing.
         listing_id: Path<Uuid>,
         query: Params<HistoryQuery>,
-    ) -> JsonResult<ListingEventPage> {
+    ) -> JsonResult<ListingHistoryPage> {
         let (listing, page) = (listing_id.0, query.0.page);
         let filter = HistoryFilter { listing };
-        pages::list_of::<_, ListingRecord, ListingEvent, _>(call, listing, page, &listing, filter).await
+        pages::list_of::<_, ListingRecord, ListingHistoryEntry, _>(call, listing, page, &listing, filter)
+            .await
     }
 }

@@ -8,6 +8,7 @@ use crate::{
     domain::{
         listings::{CatalogStatus, DeliveryMethod, LifecycleStage, ReviewStatus},
         money::Currency,
+        samples::{SampledAsset, Selection},
     },
     error::{Error, Problem, Result},
     market::CheckContext,
@@ -21,7 +22,7 @@ use crate::{
         request_body::{Checked, Omittable},
         shapes::{
             Amount, Money, RequestTime, UtcTime,
-            strings::{MultilineText, Slug, Title},
+            strings::{DataPath, MultilineText, Slug, Title},
         },
     },
     store::{
@@ -52,6 +53,8 @@ pub struct ListingOut {
     pub price: Option<Money>,
     /// Price of the sample, which can be 0; null if no sample is offered.
     pub sample_price: Option<Money>,
+    /// What the sample has; empty for parts of all assets.
+    pub sample: Vec<SampledAssetOut>,
     /// Currency of the prices.
     pub currency: EnumValue<Currency>,
     /// Whether buyers can bid.
@@ -126,6 +129,7 @@ impl Resource for ListingOut {
             tag_slugs: fields.tag_slugs,
             price: fields.price.map(Money),
             sample_price: fields.sample_price.map(Money),
+            sample: fields.sample.into_iter().map(SampledAssetOut::from).collect(),
             currency: EnumValue(Currency::Usd),
             accepts_bids: fields.accepts_bids,
             exclusive: fields.is_exclusive,
@@ -149,6 +153,52 @@ impl Resource for ListingOut {
             archived_at: record.archived_at.map(UtcTime),
         }
     }
+}
+
+/// An asset of a sample. Without paths and tasks, the sample has the README, the license, the first 20 files of at most
+/// 1 MiB by path, and the first 10 tasks.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "SampledAsset")]
+pub struct SampledAssetOut {
+    /// ID of the asset.
+    pub asset_id: Uuid,
+    /// Paths of files and directories in the repository or archive; null for the default.
+    pub paths: Option<Vec<String>>,
+    /// IDs of tasks; null for the default.
+    pub task_ids: Option<Vec<Uuid>>,
+}
+
+impl From<SampledAsset> for SampledAssetOut {
+    fn from(sampled: SampledAsset) -> SampledAssetOut {
+        let Selection { paths, task_ids } = sampled.selection;
+        SampledAssetOut { asset_id: sampled.asset_id, paths, task_ids }
+    }
+}
+
+/// An asset of a sample. Without paths and tasks, the sample has the README, the license, the first 20 files of at most
+/// 1 MiB by path, and the first 10 tasks.
+#[derive(Debug, Object)]
+pub struct SampledAssetIn {
+    /// ID of the asset.
+    asset_id: Checked<Uuid>,
+    /// Paths of files and directories in the repository or archive, together at most 50,000 bytes.
+    #[oai(validator(min_items = 1, max_items = 1000))]
+    paths: Option<Vec<Checked<DataPath>>>,
+    /// IDs of tasks.
+    #[oai(validator(min_items = 1, max_items = 1000))]
+    task_ids: Option<Vec<Checked<Uuid>>>,
+}
+
+/// Returns the sample in a body without problems.
+fn sampled(sample: Vec<Checked<SampledAssetIn>>) -> Result<Vec<SampledAsset>> {
+    let path = |path: Checked<DataPath>| path.into_valid().map(String::from);
+    let asset = |asset: Checked<SampledAssetIn>| {
+        let SampledAssetIn { asset_id, paths, task_ids } = asset.into_valid()?;
+        let paths = paths.map(|paths| paths.into_iter().map(path).collect::<Result<_>>()).transpose()?;
+        let selection = Selection { paths, task_ids: task_ids.map(ids).transpose()? };
+        Ok(SampledAsset { asset_id: asset_id.into_valid()?, selection })
+    };
+    sample.into_iter().map(asset).collect()
 }
 
 page_of! {
@@ -175,6 +225,9 @@ pub struct ListingIn {
     pub price: Option<Amount>,
     /// Price of the sample, which can be 0; null or absent if no sample is offered.
     pub sample_price: Option<Amount>,
+    /// What the sample has: assets of the listing. Required to submit a listing that offers a sample.
+    #[oai(default, validator(max_items = 100))]
+    pub sample: Vec<Checked<SampledAssetIn>>,
     /// Currency of the prices.
     pub currency: Option<EnumValue<Currency>>,
     /// Whether buyers can bid.
@@ -214,6 +267,7 @@ impl ListingIn {
             tag_slugs: slugs(rows, "tag_slugs", self.tag_slugs, has_inventory_tag)?,
             price: self.price.map(|price| price.0),
             sample_price: self.sample_price.map(|price| price.0),
+            sample: sampled(self.sample)?,
             accepts_bids: self.accepts_bids,
             terms: self.terms.map(String::from).unwrap_or_default(),
             delivery: delivery(
@@ -244,6 +298,9 @@ pub struct ListingPatch {
     price: MaybeUndefined<Amount>,
     /// New price of the sample; null to offer none.
     sample_price: MaybeUndefined<Amount>,
+    /// What the sample has. Replaces all of it.
+    #[oai(validator(max_items = 100))]
+    sample: Omittable<Vec<Checked<SampledAssetIn>>>,
     /// Currency of the prices.
     currency: Omittable<EnumValue<Currency>>,
     /// Whether buyers can bid.
@@ -274,6 +331,9 @@ impl ListingPatch {
         }
         if let Some(tags) = self.tag_slugs.0 {
             to.tag_slugs = slugs(rows, "tag_slugs", tags, has_inventory_tag)?;
+        }
+        if let Some(sample) = self.sample.0 {
+            to.sample = sampled(sample)?;
         }
         set_or_clear(&mut to.price, self.price, |price| price.0);
         set_or_clear(&mut to.sample_price, self.sample_price, |price| price.0);

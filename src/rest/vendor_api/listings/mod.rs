@@ -2,7 +2,7 @@
 
 mod types;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use poem_openapi::OpenApi;
 use serde_json::json;
@@ -21,8 +21,9 @@ use crate::{
         limits::Budget,
         params::Params,
         route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
+        served_market::LinkBaseUrl,
         shapes::{
-            listing_pages::{Counts, detail_json, remove_team_name},
+            listing_pages::{Counts, DetailBundle, detail_json, remove_team_name},
             listings::ListingDetail,
         },
     },
@@ -188,10 +189,13 @@ impl ListingsApi {
         call: Call<GetOwnListing>,
         /// ID of the listing.
         listing_id: Path<Uuid>,
+        link_base: LinkBaseUrl,
     ) -> JsonResult<ListingDetail> {
-        let id = listing_id.0;
-        Json::read_bytes(&call.served, call.access.requester(), move |reader| {
-            detail_json(&listings::get_detail(reader, &call.access, id)?)
+        let (id, served) = (listing_id.0, Arc::clone(&call.served));
+        Json::read_bytes(&served, call.access.requester(), move |reader| {
+            let (rendering, bundle) = listings::get_detail(reader, &call.access, id)?;
+            let bundle = DetailBundle::new(&call.served, &link_base.0, id, bundle, reader.now);
+            detail_json(&rendering, &bundle)
         })
         .await
     }

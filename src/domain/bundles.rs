@@ -1,0 +1,148 @@
+//! Bundles: what is delivered of a purchase. The entries of a bundle are `{asset-id}/…`, one for each asset, after
+//! the manifest.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use crate::string_enum::string_enum;
+
+/// Path of the manifest in a bundle.
+pub const MANIFEST_PATH: &str = "manifest.json";
+
+/// What is hashed with the manifest of a bundle: the format of the archive, whose bytes depend on nothing else.
+const FORMAT: &str = "marketplace bundle 1";
+
+string_enum! {
+    /// What an entry is made of.
+    EntryContent {
+        /// The files of a commit.
+        Repository = "repository",
+        /// An uploaded archive.
+        Upload = "upload",
+        /// Versions and builds of tasks.
+        Tasks = "tasks",
+        /// The description of an asset without bytes.
+        Description = "description",
+    }
+}
+
+string_enum! {
+    /// Where the bytes of a prepared entry are.
+    EntrySource {
+        /// In the file of an upload.
+        Upload = "upload",
+        /// In a file that was made for bundles.
+        File = "file",
+        /// In the database.
+        Description = "description",
+    }
+}
+
+impl EntryContent {
+    /// Returns the path of an entry in a bundle.
+    pub fn path(self, asset: Uuid, is_sample: bool) -> String {
+        let name = match self {
+            EntryContent::Repository | EntryContent::Upload if is_sample => "sample.zip",
+            EntryContent::Repository => "repository.zip",
+            EntryContent::Upload => "upload.zip",
+            EntryContent::Tasks => "tasks.jsonl",
+            EntryContent::Description => "asset.json",
+        };
+        format!("{asset}/{name}")
+    }
+}
+
+/// Size and digests of the bytes of an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryDigest {
+    /// Size in bytes.
+    pub size_bytes: u64,
+    /// SHA-256 digest in hexadecimal.
+    pub sha256: String,
+    /// CRC-32 checksum.
+    pub crc32: u32,
+}
+
+impl EntryDigest {
+    /// Computes the digests of bytes in memory.
+    pub fn of(bytes: &[u8]) -> EntryDigest {
+        let sha256 = hexadecimal(&Sha256::digest(bytes));
+        EntryDigest { size_bytes: bytes.len() as u64, sha256, crc32: crc32fast::hash(bytes) }
+    }
+}
+
+/// Returns bytes as lowercase hexadecimal digits.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
+        text
+    })
+}
+
+/// An entry in the manifest of a bundle.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ManifestEntry {
+    /// Path in the bundle.
+    pub path: String,
+    /// ID of the asset.
+    pub asset_id: Uuid,
+    /// Size in bytes.
+    pub size_bytes: u64,
+    /// SHA-256 digest in hexadecimal.
+    pub sha256: String,
+    /// Why the entry is only the description of the asset; absent unless its data cannot be delivered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// Returns the manifest of a bundle as it is delivered.
+pub fn manifest(listing: Uuid, entries: &[ManifestEntry]) -> serde_json::Result<Vec<u8>> {
+    #[derive(Serialize)]
+    struct Manifest<'a> {
+        listing_id: Uuid,
+        entries: &'a [ManifestEntry],
+    }
+    let mut json = serde_json::to_vec_pretty(&Manifest { listing_id: listing, entries })?;
+    json.push(b'\n');
+    Ok(json)
+}
+
+/// Returns the entity tag of a bundle, without quotes: it determines all bytes, since the manifest has their digests.
+pub fn entity_tag(manifest: &[u8]) -> String {
+    hexadecimal(&Sha256::new().chain_update(FORMAT).chain_update(manifest).finalize())
+}
+
+/// Returns the bytes of a description, given its fields as a JSON object.
+pub fn description(asset: Uuid, fields: &str) -> Vec<u8> {
+    let rest = fields.strip_prefix('{').unwrap_or(fields);
+    let separator = if rest.starts_with('}') { "" } else { "," };
+    format!("{{\"asset_id\":\"{asset}\"{separator}{rest}\n").into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn description_begins_with_the_id() {
+        let id = Uuid::from_u128(7);
+        for (fields, expected) in [
+            ("{}", serde_json::json!({"asset_id": id})),
+            ("{\"a\":1}", serde_json::json!({"asset_id": id, "a": 1})),
+        ] {
+            let bytes = description(id, fields);
+            assert_eq!(serde_json::from_slice::<serde_json::Value>(&bytes).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn entity_tag_depends_on_the_manifest() {
+        assert_ne!(entity_tag(b"a"), entity_tag(b"b"));
+        assert_eq!(entity_tag(b"a").len(), 64);
+        assert_eq!(EntryDigest::of(b"abc").crc32, 0x3524_41c2);
+        assert!(EntryDigest::of(b"abc").sha256.starts_with("ba7816bf"));
+    }
+}

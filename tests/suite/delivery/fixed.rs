@@ -1,0 +1,135 @@
+//! A bundle stays as it was when its purchase completed, whatever the vendor does, until a refund.
+
+use std::fs;
+
+use marketplace::{
+    domain::purchases::PurchaseKind,
+    domain::{
+        listing_lifecycle::Operation,
+        listings::Actor,
+        tasks::{VersionStage, VersionState},
+    },
+    operations::{self, access::Platform, task_changes::VersionInput},
+};
+use serde_json::{Value, json};
+
+use super::{Shop, shop, unzip};
+use crate::{
+    harness::{
+        backups::{back_up, open_restored, temp_dir},
+        listing_lifecycle,
+        teams::vendor,
+    },
+    sales::listing_id,
+    vendor_api::seller_market::{seeded_id, seller_call, seller_patch},
+};
+
+/// Withdraws the listing from the catalog, so that its assets can be changed.
+fn unpublish(shop: &Shop) {
+    let market = shop.market.market();
+    market
+        .write_blocking(|writer| listing_lifecycle::perform(writer, listing_id("all"), Operation::Unpublish))
+        .unwrap();
+}
+
+/// Changes, detaches, and deletes everything that the vendor can.
+async fn change_everything(shop: &Shop) {
+    let [code, data, ..] = &shop.assets;
+    unpublish(shop);
+    for path in [format!("codebases/{code}"), format!("raw-data/{data}")] {
+        seller_patch(&shop.market, &path, json!({"description": "Other"})).await;
+        seller_call(&shop.market, "DELETE", &format!("{path}/data"), Value::Null).await.ok();
+        let deleted = seller_call(&shop.market, "DELETE", &path, Value::Null).await;
+        assert!(deleted.status < 300, "{deleted:?}");
+    }
+    let (one, two) = (seeded_id("tasks", "set/one"), seeded_id("tasks", "set/two"));
+    shop.market
+        .market()
+        .write_blocking(|writer| {
+            let seller = vendor(writer.rows, "seller");
+            let version = VersionInput {
+                current_state: VersionState::Live,
+                lifecycle_stage: VersionStage::Accepted,
+                brief: Default::default(),
+                agent_config: Default::default(),
+                environment: Default::default(),
+            };
+            operations::task_changes::add_version(writer, &seller, one.parse().unwrap(), &version)?;
+            operations::task_changes::delete_task(writer, &seller, two.parse().unwrap())
+        })
+        .unwrap();
+    super::run_background(&shop.market).await;
+    operations::cleanup::sweep(shop.market.market()).unwrap();
+}
+
+#[tokio::test]
+async fn prepared_bundle_survives_every_change() {
+    let shop = shop().await;
+    shop.buy("buyer", PurchaseKind::Full).await;
+    let before = shop.download("buyer").await;
+    change_everything(&shop).await;
+    assert!(shop.download("buyer").await == before, "the bytes are the same");
+    let backup = temp_dir();
+    let copied = back_up(shop.market.market(), backup.path()).unwrap();
+    assert!(copied.problems.is_empty(), "{copied:?}");
+    let restored = open_restored(backup.path());
+    let link = shop.link("buyer").await;
+    let response = restored.send(poem::http::Method::GET, &link, &[]).await;
+    assert!(response.status == 200 && response.bytes == before, "a restored market has the same bytes");
+}
+
+#[tokio::test]
+async fn bundle_is_fixed_before_it_is_prepared() {
+    let shop = shop().await;
+    shop.buy("other", PurchaseKind::Full).await;
+    let expected = unzip(&shop.download("other").await);
+    let pay_with = marketplace::domain::purchases::PayWith::Credits;
+    crate::sales::buy(&shop.market, "buyer", listing_id("all"), PurchaseKind::Full, pay_with).unwrap();
+    change_everything(&shop).await;
+    assert!(unzip(&shop.download("buyer").await) == expected, "the same was bought");
+}
+
+/// Returns the number of files that were made for bundles.
+fn file_count(shop: &Shop) -> usize {
+    let directory = shop.market.market().data_dir().join("blobs/bundles");
+    fs::read_dir(directory).map_or(0, Iterator::count)
+}
+
+#[tokio::test]
+async fn refunded_bundle_is_gone_with_its_files() {
+    let shop = shop().await;
+    let purchase = shop.buy("buyer", PurchaseKind::Full).await;
+    let kept = shop.buy("other", PurchaseKind::Full).await;
+    let link = shop.link("buyer").await;
+    let refund = |purchase| {
+        let platform = Platform::of_process();
+        let refund = |writer: &mut marketplace::market::Writer| {
+            operations::purchases::refund(writer, platform, Actor::Platform, purchase)
+        };
+        shop.market.market().write_blocking(refund).unwrap();
+    };
+    refund(purchase);
+    assert_eq!(shop.fetch(&link, &[]).await.expect_error(410), "purchase_refunded");
+    assert_eq!(shop.detail("buyer").await["bundle_download_url"], Value::Null);
+    super::run_background(&shop.market).await;
+    assert_eq!(file_count(&shop), 2, "another bundle has the same commit and the same tasks");
+    shop.download("other").await;
+    refund(kept);
+    super::run_background(&shop.market).await;
+    assert_eq!(file_count(&shop), 0);
+}
+
+#[tokio::test]
+async fn damaged_file_of_a_bundle_is_found() {
+    let shop = shop().await;
+    shop.buy("buyer", PurchaseKind::Full).await;
+    let directory = shop.market.market().data_dir().join("blobs/bundles");
+    let file = fs::read_dir(&directory).unwrap().next().unwrap().unwrap().path();
+    let bytes = fs::read(&file).unwrap();
+    fs::write(&file, b"other").unwrap();
+    let found = operations::verify::find_inconsistencies(shop.market.market()).unwrap();
+    assert!(found.len() == 1 && found[0].contains("differs from its digest"), "{found:?}");
+    let copied = back_up(shop.market.market(), temp_dir().path()).unwrap();
+    assert_eq!(copied.problems, found);
+    fs::write(&file, bytes).unwrap();
+}
