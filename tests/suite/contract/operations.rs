@@ -259,7 +259,7 @@ async fn unknown_query_parameter_is_rejected_with_a_suggestion() {
     for row in cases().filter(|row| !row.is_absent()) {
         let (query, nearest) = row.route.contract.misspelled;
         let (name, _) = query.split_once('=').unwrap();
-        let (key, _) = row.ok_requests().swap_remove(0);
+        let (key, _) = row.first_request();
         let response =
             assert_error_for(row, key, &format!("{}?{query}", row.path()), 422, "extra_forbidden").await;
         let problem = &response.json()["detail"][0];
