@@ -144,11 +144,6 @@ impl Case {
         self.callers().iter().flat_map(|key| -> Vec<CaseRequest> { requests(key) }).collect()
     }
 
-    /// Whether the demo market has no record that the path can identify.
-    pub fn is_absent(&self) -> bool {
-        matches!(self.route.contract.target, Target::Absent(_))
-    }
-
     /// Returns the documented example of the request body, `Null` if the operation takes none.
     pub fn body(&self) -> Value {
         self.route.body_example.map_or(Value::Null, |example| example())
