@@ -256,7 +256,7 @@ async fn assert_ok(key: &str, path: &str) -> TestResponse {
 
 #[tokio::test]
 async fn unknown_query_parameter_is_rejected_with_a_suggestion() {
-    for row in cases() {
+    for row in cases().filter(|row| !row.is_absent()) {
         let (query, nearest) = row.route.contract.misspelled;
         let (name, _) = query.split_once('=').unwrap();
         let (key, _) = row.first_request();

@@ -107,7 +107,7 @@ fn add_stock(set: &mut Value, team: &str) {
         let record = json!({
             "key": format!("{team}-l{number}"), "team": team, "title": "Listing", "description": "D",
             "domain_tags": ["finance"], "price_usd": 90, "sample_price_usd": number, "accepts_bids": true,
-            "assets": assets, "created_at": "-P90D", "history": [
+            "sample": [{"asset": assets[0]}], "assets": assets, "created_at": "-P90D", "history": [
                 {"event": "submitted", "at": "-P80D"}, {"event": "approved", "at": "-P79D"}],
         });
         add("listings", record);

@@ -165,7 +165,11 @@ async fn patch_changes_what_it_states() {
     let same = patch(json!({"title": before["title"], "price": "50.00"})).await.ok();
     assert_eq!(same, before);
     assert!(operator.events().is_empty() && operator.audit().await.is_empty());
-    let changed = patch(json!({"price": "99.95", "sample_price": "0.00", "accepts_bids": false})).await.ok();
+    let sample = json!([{"asset_id": before["asset_ids"][0]}]);
+    let changed =
+        patch(json!({"price": "99.95", "sample_price": "0.00", "accepts_bids": false, "sample": sample}))
+            .await
+            .ok();
     assert_eq!(
         (&changed["price"], &changed["sample_price"], &changed["accepts_bids"], &changed["title"]),
         (&json!("99.95"), &json!("0.00"), &json!(false), &before["title"])

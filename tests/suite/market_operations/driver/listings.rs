@@ -1,10 +1,16 @@
 //! Random operations on listings.
 
 use marketplace::{
-    domain::{listing_lifecycle::Operation, listings::Actor, money::Cents},
+    domain::{
+        inventory::Asset,
+        listing_lifecycle::Operation,
+        listings::Actor,
+        money::Cents,
+        samples::{SampledAsset, Selection},
+    },
     error::Result,
     operations::{access::Platform, certifications, listing_lifecycle},
-    store::listings::ListingFields,
+    store::{self, listings::ListingFields},
 };
 
 use super::{Done, Driver, vendor};
@@ -41,6 +47,12 @@ impl Driver<'_> {
         self.write(|writer| match operation {
             Operation::UpdateTexts => {
                 let vendor = vendor(writer.rows, listing.team)?;
+                let row_id = store::listings::find(writer.rows, id)?.expect("the listing exists").row_id;
+                let first = store::listing_assets::list_first(writer.rows, row_id, 1)?;
+                let sampled =
+                    |asset: &Asset| SampledAsset { asset_id: asset.id, selection: Selection::default() };
+                let sample: Vec<SampledAsset> = first.iter().map(sampled).collect();
+                let fields = ListingFields { sample: &sample, ..fields };
                 listing_lifecycle::update(writer, &vendor, Actor::Team, id, &fields)
             }
             Operation::Feature => listing_lifecycle::feature(writer, platform, Actor::Platform, id, place),
