@@ -15,7 +15,7 @@ use super::cases::{Case, OPERATOR, RequiredAccess, cases};
 use crate::harness::{BASE, TestMarket};
 
 /// Operations that end what others need, so they come last.
-const LAST: [&str; 2] = ["close_team", "revoke_operator_key"];
+const LAST: [&str; 3] = ["delete_task", "close_team", "revoke_operator_key"];
 
 /// Returns the operations that change something, in the order of the document, but those that end something last.
 fn rows() -> Vec<&'static Case> {

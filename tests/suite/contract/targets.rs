@@ -1,6 +1,8 @@
 //! The records of the demo market that the path of a route may identify: those that a team may see, and all
 //! others.
 
+use std::sync::OnceLock;
+
 use marketplace::{
     clock::{fixture_record_id, stopped_record_id},
     rest::route::Target,
@@ -71,16 +73,19 @@ fn single(ids: Vec<Uuid>, is_visible: bool) -> Vec<Vec<String>> {
 
 /// The records of a collection, or an ID that nothing has. Those that are named by a slug have it as their ID.
 fn any_record(collection: &str, is_visible: bool) -> Vec<Vec<String>> {
-    let records = demo_records().collection(collection);
-    let id = |record: &Value| match record["slug"].as_str() {
-        Some(slug) => slug.to_owned(),
-        None => records::id(collection, record).to_string(),
-    };
-    if is_visible {
-        return records.iter().map(|record| vec![id(record)]).collect();
+    if let Some(records) = taxonomy()[collection].as_array() {
+        let slug = |record: &Value| vec![record["slug"].as_str().unwrap().to_owned()];
+        return if is_visible {
+            records.iter().take(9).map(slug).collect()
+        } else {
+            vec![vec!["no-such-slug".to_owned()]]
+        };
     }
-    let has_slugs = records.first().is_some_and(|record| record["slug"].is_string());
-    vec![vec![if has_slugs { "no-such-slug".to_owned() } else { Uuid::nil().to_string() }]]
+    if !is_visible {
+        return vec![vec![Uuid::nil().to_string()]];
+    }
+    let records = demo_records().collection(collection).iter();
+    records.map(|record| vec![records::id(collection, record).to_string()]).collect()
 }
 
 /// The ledger entries of a type, or those of other types and one that does not exist.
@@ -88,6 +93,13 @@ fn ledger_entries(entry_type: &str, is_visible: bool) -> Vec<Vec<String>> {
     let entries = demo_records().collection("ledger_entries").iter();
     let found = entries.filter(|entry| (entry["entry_type"] == entry_type) == is_visible);
     single(found.map(|entry| records::id("ledger_entries", entry)).collect(), is_visible)
+}
+
+/// Returns the taxonomy, which is no part of the demo set. Its records are named by slugs.
+fn taxonomy() -> &'static Value {
+    static TAXONOMY: OnceLock<Value> = OnceLock::new();
+    let json = include_str!("../../../fixtures/taxonomy/taxonomy.json");
+    TAXONOMY.get_or_init(|| serde_json::from_str(json).unwrap())
 }
 
 /// The records of a collection whose `field` is the team, or all others.
