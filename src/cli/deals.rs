@@ -8,7 +8,7 @@ use super::{
     CommandError, CommandResult, GlobalOptions,
     amounts::{amount, parse_amount},
     lists::print_record,
-    operator::{Client, OperatorOptions, body_of, names},
+    operator::{Client, OperatorOptions, body_of, names, parse_value},
     print_line,
 };
 use crate::{
@@ -34,7 +34,7 @@ pub enum OfferCommand {
         #[arg(value_parser = parse_amount)]
         amount: Cents,
         /// How the buyer pays if the offer is accepted: credits or invoice.
-        #[arg(long, default_value = "credits", value_parser = parse_pay_with)]
+        #[arg(long, default_value = "credits", value_parser = parse_value::<PayWith>)]
         pay_with: PayWith,
     },
     /// List offers, newest first.
@@ -50,7 +50,7 @@ pub enum OfferCommand {
         #[arg(long)]
         listing: Option<String>,
         /// Status of the offers.
-        #[arg(long, value_parser = parse_offer_status)]
+        #[arg(long, value_parser = parse_value::<OfferStatus>)]
         status: Option<OfferStatus>,
     },
     /// Show an offer.
@@ -67,7 +67,7 @@ pub enum OfferCommand {
         #[arg(long, value_parser = parse_amount, required_unless_present = "pay_with")]
         amount: Option<Cents>,
         /// How the buyer pays if the offer is accepted: credits or invoice.
-        #[arg(long, value_parser = parse_pay_with)]
+        #[arg(long, value_parser = parse_value::<PayWith>)]
         pay_with: Option<PayWith>,
     },
     /// Accept an offer for the vendor. The buyer purchases the listing at its price.
@@ -94,13 +94,13 @@ pub enum PurchaseCommand {
         /// ID or title of the listing.
         listing: String,
         /// What is bought: full or sample.
-        #[arg(long, default_value = "full", value_parser = parse_kind)]
+        #[arg(long, default_value = "full", value_parser = parse_value::<PurchaseKind>)]
         kind: PurchaseKind,
         /// ID of an asset, to buy only some assets of the listing. Repeat the option for several.
         #[arg(long = "asset", value_name = "ID")]
         assets: Vec<Uuid>,
         /// How the buyer pays: credits or invoice.
-        #[arg(long, default_value = "credits", value_parser = parse_pay_with)]
+        #[arg(long, default_value = "credits", value_parser = parse_value::<PayWith>)]
         pay_with: PayWith,
     },
     /// List purchases, newest first.
@@ -116,7 +116,7 @@ pub enum PurchaseCommand {
         #[arg(long)]
         listing: Option<String>,
         /// Status of the purchases.
-        #[arg(long, value_parser = parse_purchase_status)]
+        #[arg(long, value_parser = parse_value::<PurchaseStatus>)]
         status: Option<PurchaseStatus>,
     },
     /// Show a purchase.
@@ -138,29 +138,6 @@ pub enum PurchaseCommand {
 pub struct OneDeal {
     /// The ID, as printed by the list.
     id: Uuid,
-}
-
-fn parse_value<T: StringEnum>(text: &str) -> Result<T, String> {
-    T::parse(text).ok_or_else(|| {
-        let values: Vec<&str> = T::ALL.iter().map(|value| value.as_str()).collect();
-        format!("must be one of {}", values.join(", "))
-    })
-}
-
-fn parse_pay_with(text: &str) -> Result<PayWith, String> {
-    parse_value(text)
-}
-
-fn parse_kind(text: &str) -> Result<PurchaseKind, String> {
-    parse_value(text)
-}
-
-fn parse_offer_status(text: &str) -> Result<OfferStatus, String> {
-    parse_value(text)
-}
-
-fn parse_purchase_status(text: &str) -> Result<PurchaseStatus, String> {
-    parse_value(text)
 }
 
 const OFFERS: Deals = Deals {

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{
     CommandResult, GlobalOptions,
-    operator::{OperatorOptions, body_of, names},
+    operator::{OperatorOptions, body_of, names, parse_value},
     print_line,
 };
 use crate::{domain::assets::Exclusivity, string_enum::StringEnum};
@@ -23,7 +23,7 @@ pub enum GrantCommand {
         #[arg(long)]
         title: String,
         /// Whether the codebase is available for an exclusive sale: available or unavailable.
-        #[arg(long, default_value = "available", value_parser = parse_exclusivity)]
+        #[arg(long, default_value = "available", value_parser = parse_value::<Exclusivity>)]
         exclusivity: Exclusivity,
         /// ID of the inventory group for the codebase [default: the team's default group]
         #[arg(long)]
@@ -44,10 +44,6 @@ pub enum GrantCommand {
         /// ID of the grant, as printed by `grant list`.
         id: Uuid,
     },
-}
-
-fn parse_exclusivity(text: &str) -> Result<Exclusivity, String> {
-    Exclusivity::parse(text).ok_or_else(|| "must be available or unavailable".to_owned())
 }
 
 /// The fields that lists show.

@@ -139,7 +139,8 @@ pub struct Rotation {
     expires: Option<Timestamp>,
 }
 
-fn parse_timestamp(text: &str) -> Result<Timestamp, String> {
+/// Parses a time.
+pub fn parse_timestamp(text: &str) -> Result<Timestamp, String> {
     Timestamp::parse(text).ok_or_else(|| "must be an RFC 3339 time, such as 2027-01-01T00:00:00Z".to_owned())
 }
 

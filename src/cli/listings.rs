@@ -8,7 +8,7 @@ use super::{
     CommandError, CommandResult, GlobalOptions,
     amounts::{amount, parse_amount},
     lists::print_record,
-    operator::{Client, OperatorOptions, body_of, names},
+    operator::{Client, OperatorOptions, body_of, names, parse_value},
     print_line,
 };
 use crate::{
@@ -33,7 +33,7 @@ pub enum ListingCommand {
         #[arg(long)]
         team: Option<String>,
         /// Stage of the listings: draft, review, ready, active, or archived.
-        #[arg(long, value_parser = parse_stage)]
+        #[arg(long, value_parser = parse_value::<LifecycleStage>)]
         stage: Option<LifecycleStage>,
     },
     /// Show a listing.
@@ -168,10 +168,6 @@ pub struct NewListing {
     /// ID of an asset to attach. Repeat the option for several.
     #[arg(long = "asset", value_name = "ID")]
     assets: Vec<Uuid>,
-}
-
-fn parse_stage(text: &str) -> Result<LifecycleStage, String> {
-    LifecycleStage::parse(text).ok_or_else(|| "must be draft, review, ready, active, or archived".to_owned())
 }
 
 /// The fields that lists show.

@@ -5,6 +5,7 @@ mod amounts;
 mod backup;
 mod credits;
 mod deals;
+mod events;
 mod grants;
 mod keys;
 mod ledger;
@@ -15,6 +16,7 @@ mod manual;
 mod mcp;
 mod openapi;
 mod operator;
+mod opportunities;
 mod process;
 mod progress;
 mod reindex;
@@ -22,10 +24,12 @@ mod restore;
 mod seed;
 mod serve;
 mod sweep;
+mod tasksets;
 mod teams;
 mod temporary_directory;
 mod upload;
 mod verify;
+mod webhooks;
 
 use std::{
     path::{Path, PathBuf},
@@ -97,6 +101,14 @@ enum Command {
     Offer(OperatorCommand<deals::OfferCommand>),
     /// Buy listings, and complete, cancel, and refund purchases.
     Purchase(OperatorCommand<deals::PurchaseCommand>),
+    /// Create, publish, close, and cancel opportunities.
+    Opportunity(OperatorCommand<opportunities::OpportunityCommand>),
+    /// Create tasksets, and import traces into them.
+    Taskset(OperatorCommand<tasksets::TasksetCommand>),
+    /// Send events to endpoints.
+    Webhook(OperatorCommand<webhooks::WebhookCommand>),
+    /// List events, and follow them.
+    Events(events::Events),
     /// Buy, adjust, and convert credits of teams.
     Credits(OperatorCommand<credits::CreditsCommand>),
     /// List the newest ledger entries.
@@ -204,6 +216,10 @@ fn dispatch(cli: Cli) -> CommandResult {
         Command::Offer(OperatorCommand { command, options: api }) => command.run(&api, &options),
         Command::Purchase(OperatorCommand { command, options: api }) => command.run(&api, &options),
         Command::Credits(OperatorCommand { command, options: api }) => command.run(&api, &options),
+        Command::Opportunity(OperatorCommand { command, options: api }) => command.run(&api, &options),
+        Command::Taskset(OperatorCommand { command, options: api }) => command.run(&api, &options),
+        Command::Webhook(OperatorCommand { command, options: api }) => command.run(&api, &options),
+        Command::Events(events) => events.run(&options),
         Command::Ledger(ledger) => ledger.run(&options),
         Command::Upload(upload) => upload.run(&options),
         Command::Completions(completions) => {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{
     CommandResult, GlobalOptions,
     lists::print_record,
-    operator::{Client, OperatorOptions, body_of, names},
+    operator::{Client, OperatorOptions, body_of, names, parse_value},
     print_line,
 };
 use crate::{domain::teams::Role, string_enum::StringEnum};
@@ -22,7 +22,7 @@ pub enum TeamCommand {
         /// Name of the team.
         name: String,
         /// Marketplace role: vendor or buyer. Repeat the option for both.
-        #[arg(long = "role", value_name = "ROLE", value_parser = parse_role)]
+        #[arg(long = "role", value_name = "ROLE", value_parser = parse_value::<Role>)]
         roles: Vec<Role>,
         /// Seller tier, 1 to 3.
         #[arg(long, default_value_t = 1)]
@@ -74,7 +74,7 @@ pub struct TeamChanges {
     #[arg(long, group = "change")]
     name: Option<String>,
     /// Marketplace role: vendor or buyer. Repeat the option for both. Other roles are removed.
-    #[arg(long = "role", value_name = "ROLE", value_parser = parse_role, group = "change")]
+    #[arg(long = "role", value_name = "ROLE", value_parser = parse_value::<Role>, group = "change")]
     roles: Vec<Role>,
     /// Remove all roles.
     #[arg(long, conflicts_with = "roles", group = "change")]
@@ -88,10 +88,6 @@ pub struct TeamChanges {
     /// How the team is paid, in words, which only operators read; an empty text removes it.
     #[arg(long, value_name = "TEXT", group = "change")]
     payout: Option<String>,
-}
-
-fn parse_role(text: &str) -> Result<Role, String> {
-    Role::parse(text).ok_or_else(|| "must be vendor or buyer".to_owned())
 }
 
 fn role_names(roles: &[Role]) -> Value {

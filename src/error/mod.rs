@@ -246,7 +246,7 @@ impl Error {
                  catalog. Until then, only the first page without filters is available."
             ),
             Error::NotFound(what) => {
-                format!("No {what} was found. Check the ID, and that your team has access to it.")
+                format!("No {what} was found. Check the ID, and that your key has access to it.")
             }
             Error::UnknownPath(docs) if docs.is_empty() => "No route matches this path.".to_owned(),
             Error::UnknownPath(docs) => {

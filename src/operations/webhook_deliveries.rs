@@ -100,8 +100,8 @@ fn disable_if_failing(writer: &Writer, delivery: &Delivery, is_gone: bool) -> Re
 }
 
 /// Deletes what is kept no longer, in transactions of bounded size: deliveries that ended more than
-/// `events.keep_days` ago (none if that is 0), those of deleted webhooks, and secrets that were replaced. Returns the number of
-/// deliveries.
+/// `events.keep_days` ago (none if that is 0), those of deleted webhooks, and secrets that were replaced. Returns the
+/// number of deliveries.
 pub fn delete_old(market: &Market) -> Result<u64> {
     let mut count = 0;
     loop {

@@ -21,6 +21,7 @@ use crate::{
         self,
         webhooks::{NewWebhook, Webhook},
     },
+    string_enum::StringEnum,
 };
 
 const MICROS_PER_HOUR: i64 = 3_600_000_000;
@@ -130,7 +131,7 @@ fn data_of(webhook: &Webhook) -> WebhookData {
         webhook_id: webhook.id,
         url: webhook.url.clone(),
         description: webhook.description.clone(),
-        event_types: webhook.event_types.clone(),
+        event_types: webhook.event_types.iter().map(|kind| kind.as_str()).collect(),
         status: webhook.status(),
     }
 }

@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use poem::{
-    Request,
+    Body, Request,
     http::{Method, header},
 };
 use serde_json::Value;
+use tokio::io::AsyncReadExt;
 
 use super::{
     api::OPERATOR,
@@ -36,6 +37,34 @@ impl OperatorRoutes {
         let routes = App::with_apis(market.settings(), false, &[&OPERATOR]).endpoint();
         let url = base_url(market.settings(), market.settings().server.listen);
         OperatorRoutes { routes, served: Arc::new(ServedMarket::new(market, &url)) }
+    }
+
+    /// Whether a URL of an upload is one of this market, rather than of an S3-compatible store.
+    pub fn serves(&self, url: &str) -> bool {
+        url.starts_with(self.served.base_url())
+    }
+
+    /// Sends `length` bytes of a file to a URL of an upload, and returns the status of the response.
+    pub async fn put(
+        &self,
+        url: &str,
+        headers: &[(String, String)],
+        file: std::fs::File,
+        length: u64,
+    ) -> Result<u16> {
+        let path = url.strip_prefix(self.served.base_url()).unwrap_or(url);
+        let mut request = Request::builder().method(Method::PUT).uri(path.parse().map_err(Error::internal)?);
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
+        let request = request.header(header::CONTENT_LENGTH, length);
+        let bytes = tokio::fs::File::from_std(file).take(length);
+        let mut request = request.body(Body::from_async_read(bytes));
+        request.set_data(Arc::clone(&self.served));
+        request.set_data(RequestId::generate(self.served.market().clock()));
+        let response =
+            error_layer::layer(Arc::clone(&self.routes), request).await.map_err(Error::internal)?;
+        Ok(response.status().as_u16())
     }
 
     /// Performs a request, and returns its status and the bytes of its response. `path` may include a query string.

@@ -45,7 +45,7 @@ pub fn describe_pattern(pattern: &str) -> String {
         FILE_NAME_PATTERN => "must be a file name without directories and control characters",
         CONTENT_TYPE_PATTERN => "must be a content type without parameters, such as application/zip",
         ETAG_PATTERN => "must be the ETag that uploading the part returned",
-        AMOUNT_PATTERN => "must be an amount with exactly two decimals, such as 12.50",
+        AMOUNT_PATTERN => "must be an amount that is not negative, with exactly two decimals, such as 12.50",
         SIGNED_AMOUNT_PATTERN => "must be an amount with exactly two decimals, such as 12.50 or -12.50",
         SLUG_PATTERN => "must be a slug: lowercase letters and digits, separated by hyphens or underscores",
         _ => return format!("must match the pattern {pattern}"),

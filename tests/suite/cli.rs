@@ -130,7 +130,7 @@ fn usage_errors_exit_with_2_and_failures_with_1() {
         (&["serve", "--data", "file"], 1, "the directory file cannot be used"),
         (&["seed", "set.json"], 1, "set.json: teams \"a\": the record: missing field"),
         (&["seed", "none.json"], 1, "none.json: No such file"),
-        (&["team", "create", " "], 1, "`name` must not be blank"),
+        (&["team", "create", " "], 1, "`name` must be one non-blank line"),
     ] {
         let (actual, stderr) = run_failing(arguments, directory);
         assert_eq!(actual, code, "{arguments:?}: {stderr}");
@@ -171,9 +171,9 @@ fn errors_are_written_for_the_operator() {
     for (arguments, expected) in [
         (&["team", "show", "Nobody"][..], "There is no team \"Nobody\"."),
         (&["key", "list", "Nobody"], "There is no team \"Nobody\"."),
-        (&["key", "revoke", unknown_id], "There is no key 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11."),
-        (&["listing", "check", unknown_id], "There is no listing 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11."),
-        (&["grant", "revoke", "7"], "There is no grant 7."),
+        (&["key", "revoke", unknown_id], "No key was found."),
+        (&["listing", "check", unknown_id], "No listing has this ID."),
+        (&["grant", "revoke", unknown_id], "No upload grant was found."),
         (&["team", "create", "Acme Data"], "Acme Data"),
     ] {
         let (code, stderr) = run_failing(arguments, directory);

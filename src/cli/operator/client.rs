@@ -1,19 +1,25 @@
 //! How commands call the operator API: in process, on the data directory, or over HTTP, on a running server. Both run
 //! the same routes, so a command behaves the same way.
 
+use std::{
+    io::{Read, Seek},
+    path::Path,
+};
+
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value};
 use tokio::runtime::Runtime;
 
 use crate::{
     cli::{
-        CommandError, GlobalOptions,
+        CommandError, CommandResult, GlobalOptions,
         lists::{print_json, print_table},
         print_line, process,
     },
     error::ErrorChain,
     http_client,
     rest::{self, OperatorRoutes},
+    string_enum::StringEnum,
 };
 
 /// The variable with the operator key for `--url`.
@@ -92,10 +98,13 @@ fn connect_to_server(url: &str) -> Result<Target, CommandError> {
         let message = format!("the variable {KEY_VARIABLE} must contain an operator key of the server");
         return Err(CommandError::Usage(message));
     };
+    Ok(Target::Remote { client: http_client()?, base_url: url.trim_end_matches('/').to_owned(), key })
+}
+
+fn http_client() -> Result<reqwest::blocking::Client, CommandError> {
     let builder = http_client::blocking().map_err(|cause| CommandError::Other(cause.to_string()))?;
     let client = builder.timeout(std::time::Duration::from_secs(RESPONSE_SECONDS)).build();
-    let client = client.map_err(|cause| CommandError::Other(ErrorChain(&cause).to_string()))?;
-    Ok(Target::Remote { client, base_url: url.trim_end_matches('/').to_owned(), key })
+    client.map_err(|cause| CommandError::Other(ErrorChain(&cause).to_string()))
 }
 
 impl Client {
@@ -141,6 +150,52 @@ impl Client {
             if cursor.is_null() || items.len() >= limit {
                 return Ok(items);
             }
+        }
+    }
+
+    /// Returns a page of events after a place.
+    pub fn event_page(
+        &self,
+        filters: &[(&str, Value)],
+        cursor: &Value,
+        limit: usize,
+    ) -> Result<Value, CommandError> {
+        let parameters = [("limit", Value::from(limit.min(PAGE_ITEMS))), ("cursor", cursor.clone())];
+        self.get(&format!("/events?{}", encode_query(filters.iter().chain(&parameters))))
+    }
+
+    /// Sends a part of a file to where a plan of an upload says: `length` bytes from `start` on.
+    pub fn put_part(&self, part: &Value, file: &Path, start: u64, length: u64) -> CommandResult {
+        let url = part["url"].as_str().unwrap_or_default();
+        let headers: Vec<(String, String)> = part["headers"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, value)| (name.clone(), plain(value)))
+            .collect();
+        let cannot_read =
+            |cause: std::io::Error| CommandError::Other(format!("cannot read {}: {cause}", file.display()));
+        let mut opened = std::fs::File::open(file).map_err(cannot_read)?;
+        opened.seek(std::io::SeekFrom::Start(start)).map_err(cannot_read)?;
+        let status = match &self.target {
+            Target::Local(runtime, routes) if routes.serves(url) => {
+                runtime.block_on(routes.put(url, &headers, opened, length))?
+            }
+            target => {
+                let client = match target {
+                    Target::Remote { client, .. } => client.clone(),
+                    Target::Local(..) => http_client()?,
+                };
+                let body = reqwest::blocking::Body::sized(opened.take(length), length);
+                let request = headers
+                    .iter()
+                    .fold(client.put(url).body(body), |request, (name, value)| request.header(name, value));
+                send(request)?.0
+            }
+        };
+        match status {
+            200..300 => Ok(()),
+            _ => Err(CommandError::Other(format!("the upload of a part was refused with status {status}"))),
         }
     }
 
@@ -222,6 +277,14 @@ fn encode_query<'a>(parameters: impl Iterator<Item = &'a (&'a str, Value)>) -> S
 /// Returns a value as a parameter.
 fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Parses a value of a string enum.
+pub fn parse_value<T: StringEnum>(text: &str) -> Result<T, String> {
+    T::parse(text).ok_or_else(|| {
+        let values: Vec<&str> = T::ALL.iter().map(|value| value.as_str()).collect();
+        format!("must be one of {}", values.join(", "))
+    })
 }
 
 /// Returns a body with the fields that are not null.

@@ -3,4 +3,4 @@
 pub mod client;
 pub mod names;
 
-pub use client::{Client, OperatorCommand, OperatorOptions, body_of};
+pub use client::{Client, OperatorCommand, OperatorOptions, body_of, parse_value};

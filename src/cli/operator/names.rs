@@ -15,10 +15,21 @@ pub fn team(client: &Client, id_or_name: &str) -> Result<String, CommandError> {
     resolve(client, "team", ("/teams", "name"), id_or_name, find)
 }
 
-/// Returns the ID of a listing, given its ID or its title. `team` narrows the search.
+/// Returns the ID of a listing, given its ID or its title.
 pub fn listing(client: &Client, id_or_title: &str) -> Result<String, CommandError> {
     let find = |title: &str| client.list("/listings", &[("title", title.into())], Some(3));
     resolve(client, "listing", ("/listings", "title"), id_or_title, find)
+}
+
+/// Returns the ID of a taskset, given its ID or its name.
+pub fn taskset(client: &Client, id_or_name: &str) -> Result<String, CommandError> {
+    let find = |name: &str| {
+        let mut found = client.list("/tasksets", &[], None)?;
+        let name = name.to_lowercase();
+        found.retain(|taskset| taskset["name"].as_str().is_some_and(|other| other.to_lowercase() == name));
+        Ok(found)
+    };
+    resolve(client, "taskset", ("/tasksets", "name"), id_or_name, find)
 }
 
 /// Returns the ID of a record. Fails if no record or several have the name.

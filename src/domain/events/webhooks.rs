@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::EventType;
 use crate::domain::{
     time::Timestamp,
     webhooks::{WebhookDisabledReason, WebhookStatus},
@@ -20,7 +19,7 @@ pub struct WebhookData {
     /// What its owner says about it.
     pub description: String,
     /// Types of the events that are sent; empty for all types.
-    pub event_types: Vec<EventType>,
+    pub event_types: Vec<&'static str>,
     /// Whether events are sent.
     pub status: WebhookStatus,
 }

@@ -40,8 +40,8 @@ const ABSENT: Target = Target::Absent("0");
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "Job")]
 pub struct JobOut {
-    /// ID of the job.
-    pub id: i64,
+    /// ID of the job: its number.
+    pub id: String,
     /// What the job does.
     pub kind: EnumValue<JobKind>,
     /// State of the job. A job that completes is deleted.
@@ -66,7 +66,7 @@ impl Subject for JobOut {
     const KIND: &'static str = "job";
 
     fn id(&self) -> String {
-        self.id.to_string()
+        self.id.clone()
     }
 
     fn team(&self) -> Option<Uuid> {
@@ -80,7 +80,7 @@ impl Resource for JobOut {
     fn new(record: JobRecord, _: &CheckContext) -> JobOut {
         let subject_kind = record.subject.map(|_| record.kind.subject_kind().to_owned());
         JobOut {
-            id: record.id.0,
+            id: record.id.0.to_string(),
             kind: EnumValue(record.kind),
             state: EnumValue(record.state),
             subject_kind,
@@ -124,7 +124,7 @@ routes! {
     ListJobs: Operator = routes::list("list_jobs", &["kind=sweep", "state=failed&limit=2"]);
     /// `GET /operator/v1/jobs/{job_id}`
     GetJob: Operator = routes::read("get_job", Contract::new(ABSENT))
-        .with_parameter_examples(&[("job_id", "17")]);
+        .with_parameter_examples(&[("job_id", "\"17\"")]);
     /// `POST /operator/v1/jobs/{job_id}/retry`
     RetryJob: ActingOperator = routes::post_to(
         "retry_job",
@@ -133,7 +133,7 @@ routes! {
         Actor::Platform,
         &[EventType::TaskQualityRefreshRequested],
     )
-    .with_parameter_examples(&[("job_id", "17")]);
+    .with_parameter_examples(&[("job_id", "\"17\"")]);
     /// `POST /operator/v1/jobs/{job_id}/cancel`
     CancelJob: ActingOperator = routes::post_to(
         "cancel_job",
@@ -149,7 +149,7 @@ routes! {
             EventType::EstimationFailed,
         ],
     )
-    .with_parameter_examples(&[("job_id", "17")]);
+    .with_parameter_examples(&[("job_id", "\"17\"")]);
 }
 
 pub struct JobsApi;
@@ -179,9 +179,9 @@ impl JobsApi {
         &self,
         call: Call<GetJob>,
         /// ID of the job.
-        job_id: Path<i64>,
+        job_id: Path<String>,
     ) -> JsonResult<JobOut> {
-        resources::get(call, JobRowId(job_id.0)).await
+        resources::get(call, row_id(&job_id.0)).await
     }
 
     /// Retry a job
@@ -195,10 +195,10 @@ impl JobsApi {
         call: Call<RetryJob>,
         idempotent: Idempotent,
         /// ID of the job.
-        job_id: Path<i64>,
+        job_id: Path<String>,
     ) -> JsonResult<JobOut> {
         changes::post(call, idempotent, move |writer, platform| {
-            job_changes::retry(writer, platform, JobRowId(job_id.0))
+            job_changes::retry(writer, platform, row_id(&job_id.0))
         })
         .await
     }
@@ -213,12 +213,17 @@ impl JobsApi {
         call: Call<CancelJob>,
         idempotent: Idempotent,
         /// ID of the job.
-        job_id: Path<i64>,
+        job_id: Path<String>,
     ) -> JsonResult<JobOut> {
-        let id = JobRowId(job_id.0);
+        let id = row_id(&job_id.0);
         changes::post(call, idempotent, move |writer, platform| {
             job_changes::cancel(writer, platform, id).map(|()| id)
         })
         .await
     }
+}
+
+/// Returns the row ID of a job. No job has that of a text that is not a number.
+fn row_id(id: &str) -> JobRowId {
+    JobRowId(id.parse().unwrap_or(0))
 }

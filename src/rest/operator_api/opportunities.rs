@@ -146,7 +146,7 @@ routes! {
     Update: ActingOperator = routes::patch(
         "update_opportunity",
         "opportunities",
-        || json!({"deadline": "2026-12-31T12:00:00Z"}),
+        || json!({"title": "Weather records of each hour"}),
         Actor::Team,
         &[EventType::OpportunityUpdated],
     );

@@ -154,7 +154,7 @@ routes! {
     Update: ActingOperator = routes::patch(
         "update_project_opportunity",
         "project_opportunities",
-        || json!({"deadline": "2026-12-31T12:00:00Z"}),
+        || json!({"title": "Weather records of each hour"}),
         Actor::Team,
         &[EventType::OpportunityUpdated],
     );

@@ -219,12 +219,12 @@ routes! {
         Actor::Platform,
         &[EventType::WebhookUpdated, EventType::WebhookDisabled],
     );
-    /// `DELETE /operator/v1/webhooks/{webhook_id}`
-    DeleteWebhook: ActingOperator =
-        routes::delete("delete_webhook", "webhooks", Actor::Platform, &[EventType::WebhookDeleted]);
     /// `POST /operator/v1/webhooks/{webhook_id}/rotate`
     RotateWebhook: ActingOperator =
         routes::post("rotate_webhook", "webhooks", Actor::Platform, &[EventType::WebhookRotated]);
+    /// `DELETE /operator/v1/webhooks/{webhook_id}`
+    DeleteWebhook: ActingOperator =
+        routes::delete("delete_webhook", "webhooks", Actor::Platform, &[EventType::WebhookDeleted]);
 }
 
 /// Looks up the host of a URL, before the write for which it is needed.

@@ -3,7 +3,7 @@
 use std::{io::Write, sync::Mutex};
 
 use marketplace::{operations, search::Progress};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Server, marketplace, run, run_failing, stdout_of, temp_dir};
 use crate::harness::{BASE, TestMarket, archives::zip_of, records::demo_records};
@@ -49,18 +49,23 @@ fn roles_are_removed_only_on_request() {
     let temp_dir = temp_dir();
     let directory = temp_dir.path();
     stdout_of(&run(&["team", "create", "Acme Data", "--role", "vendor"], directory));
-    for options in [&[][..], &["--none", "--role", "buyer"]] {
-        let (code, stderr) = run_failing(&[&["team", "roles", "Acme Data"], options].concat(), directory);
+    for options in [&[][..], &["--no-roles", "--role", "buyer"]] {
+        let (code, stderr) = run_failing(&[&["team", "edit", "Acme Data"], options].concat(), directory);
         assert_eq!(code, 2, "{stderr}");
     }
-    let roles =
-        |options: &[&str]| stdout_of(&run(&[&["team", "roles", "Acme Data"], options].concat(), directory));
-    assert_eq!(roles(&["--role", "buyer"]), "roles of Acme Data: buyer\n");
-    assert_eq!(roles(&["--none"]), "roles of Acme Data: none\n");
+    let edit = |options: &[&str]| {
+        let edited =
+            stdout_of(&run(&[&["team", "edit", "Acme Data", "--json"], options].concat(), directory));
+        serde_json::from_str::<Value>(&edited).unwrap()
+    };
+    assert_eq!(edit(&["--role", "buyer"])["roles"], json!(["buyer"]));
+    assert_eq!(edit(&["--no-roles"])["roles"], json!([]));
+    let edited = edit(&["--tier", "3", "--payout", "IBAN DE00"]);
+    assert_eq!((&edited["tier"], &edited["payout_setup"]), (&json!(3), &json!("IBAN DE00")));
+    let edited = edit(&["--payout", "", "--name", "Acme"]);
+    assert_eq!((&edited["name"], &edited["payout_setup"]), (&json!("Acme"), &Value::Null));
 }
 
-/// Names that were given before they had to be unique regardless of case are kept, and each finds its own
-/// team.
 #[test]
 fn existing_names_that_differ_only_in_case_stay() {
     let temp_dir = temp_dir();
@@ -124,7 +129,7 @@ fn every_list_is_a_table_or_json() {
     for (command, heading, name) in [
         (&["team", "list"][..], "ID ", "Acme Data"),
         (&["key", "list", "Acme Data"], "ID ", "ci"),
-        (&["grant", "list", "Acme Data"], "NUMBER  ", "Billing core"),
+        (&["grant", "list", "Acme Data"], "ID ", "Billing core"),
     ] {
         let table = stdout_of(&run(command, directory));
         let lines: Vec<&str> = table.lines().collect();

@@ -66,10 +66,10 @@ fn drafts_of_commands_are_checked() {
     let long = "x".repeat(201);
     let unknown = "6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11";
     for (arguments, code, expected) in [
-        (&["--title", ""][..], 1, "`title` must not be blank"),
-        (&["--title", &long], 1, "`title` has 201 characters. It can have at most 200"),
+        (&["--title", ""][..], 1, "`title` must have a length of at least 1"),
+        (&["--title", &long], 1, "`title` must have a length of at most 200"),
         (&["--title", "A", "--price", "1.234"], 2, "must be an amount of US dollars"),
-        (&["--title", "A", "--price=-1"], 1, "`price` must be at least 0"),
+        (&["--title", "A", "--price=-1"], 1, "`price` must be an amount that is not negative"),
         (&["--title", "A", "--asset", unknown], 1, "do not exist or belong to another team"),
         (&["--title", "A", "--asset", "7"], 2, "invalid value"),
     ] {
@@ -79,7 +79,7 @@ fn drafts_of_commands_are_checked() {
     }
     for verb in ["submit", "approve", "publish"] {
         let (code, stderr) = run_failing(&["listing", verb, unknown], directory);
-        assert_eq!((code, stderr), (1, format!("error: There is no listing {unknown}.\n")));
+        assert!(code == 1 && stderr.contains("No listing was found."), "{stderr}");
     }
 }
 
@@ -97,7 +97,7 @@ fn commands_change_credits_and_list_the_ledger() {
     }
     for (arguments, code, expected) in [
         (&["buy", "Acme Data", "0"][..], 1, "The amount must be at least 0.01 US dollars"),
-        (&["buy", "Acme Data", "-5"], 1, "The amount must be at least 0.01 US dollars"),
+        (&["buy", "Acme Data", "-5"], 1, "`amount` must be an amount that is not negative"),
         (&["buy", "Acme Data", "1e3"], 2, "must be an amount of US dollars"),
         (&["buy", "Nobody", "1"], 1, "There is no team \"Nobody\"."),
         (&["adjust", "Acme Data", "-150.26", "--reason", "Booked twice"], 1, "the wallet has less"),
@@ -112,28 +112,21 @@ fn commands_change_credits_and_list_the_ledger() {
         let json = print(&[&["ledger", "--json"], arguments].concat(), directory);
         serde_json::from_str(&json).unwrap()
     };
-    let shown = |line: &Value| {
-        ["type", "account", "amount", "balance"].map(|field| line[field].as_str().unwrap().to_owned())
+    let shown = |entry: &Value| {
+        let of_posting = |posting: &Value| {
+            ["account", "amount"].map(|field| posting[field].as_str().unwrap().to_owned()).concat()
+        };
+        let mut postings: Vec<String> =
+            entry["postings"].as_array().unwrap().iter().map(of_posting).collect();
+        postings.sort();
+        (entry["entry_type"].as_str().unwrap().to_owned(), postings)
     };
     let of_team: Vec<_> = list(&["Acme Data"]).iter().map(shown).collect();
-    assert_eq!(
-        of_team,
-        [
-            ["adjustment", "credits", "-100.25", "150.25"],
-            ["adjustment", "credits", "0.50", "250.50"],
-            ["adjustment", "credits", "250.00", "250.00"]
-        ]
-    );
-    let newest: Vec<_> = list(&["--limit", "2"]).iter().map(shown).collect();
-    assert_eq!(
-        newest,
-        [
-            ["adjustment", "credits", "-100.25", "150.25"],
-            ["adjustment", "platform", "100.25", "99.75"],
-            ["adjustment", "platform", "-0.50", "-0.50"],
-            ["adjustment", "credits", "0.50", "250.50"]
-        ]
-    );
+    let entry = |postings: [&str; 2]| ("adjustment".to_owned(), postings.map(str::to_owned).to_vec());
+    let newest = [entry(["credits-100.25", "platform100.25"]), entry(["credits0.50", "platform-0.50"])];
+    assert_eq!(of_team[..2], newest);
+    assert_eq!(of_team[2], entry(["credits250.00", "payments-250.00"]));
+    assert_eq!(list(&["--limit", "2"]).iter().map(shown).collect::<Vec<_>>(), newest);
     let table = print(&["ledger", "Acme Data"], directory);
     assert!(table.starts_with("CREATED AT") && table.contains("Booked twice"), "{table}");
     assert_eq!(run_failing(&["ledger", "--limit", "1001"], directory).0, 2);

@@ -38,7 +38,11 @@ async fn credentials_role_and_query_are_checked_before_the_body() {
             continue;
         }
         let id = "6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11";
-        let path = path.split('/').map(|step| if step.ends_with("_id") { id } else { step });
+        let path = path.split('/').map(|step| match step {
+            "job_id" => "7",
+            step if step.ends_with("_id") => id,
+            step => step,
+        });
         let path = path.collect::<Vec<_>>().join("/");
         let unknown = send_without_body(&market, method, &path, "mkt_unknown").await;
         assert_eq!(unknown.expect_error(401), "unauthorized", "{path}");

@@ -3,7 +3,10 @@
 use std::sync::OnceLock;
 
 use marketplace::domain::principals::PrincipalKind;
-use marketplace::rest::{self, APIS, route::DeclaredRoute};
+use marketplace::rest::{
+    self, APIS,
+    route::{DeclaredRoute, Target},
+};
 use serde_json::Value;
 
 pub use marketplace::rest::route::RequiredAccess;
@@ -102,9 +105,19 @@ impl Case {
 
     /// Returns the path of the first successful request, or else of one that returns 404, without its query.
     pub fn path(&self) -> String {
-        let found = self.ok_requests().into_iter().chain(self.not_found_requests()).next();
-        let (_, path) = found.unwrap_or_else(|| panic!("{} has no path", self.operation));
+        let (_, path) = self.first_request();
         path.split('?').next().unwrap().to_owned()
+    }
+
+    /// Returns the first request that succeeds, or one that returns 404 if the demo has no such record.
+    pub fn first_request(&self) -> CaseRequest {
+        let found = self.ok_requests().into_iter().chain(self.not_found_requests()).next();
+        found.unwrap_or_else(|| panic!("{} has no path", self.operation))
+    }
+
+    /// Whether the demo has no record that the path can name.
+    pub fn is_absent(&self) -> bool {
+        matches!(self.route.contract.target, Target::Absent(_))
     }
 
     /// Returns requests that return 200 (of a GET operation).

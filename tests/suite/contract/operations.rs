@@ -106,7 +106,7 @@ async fn every_operation_returns_401_without_a_valid_key() {
 
 #[tokio::test]
 async fn first_of_three_key_headers_is_used() {
-    for row in cases().filter(|row| row.documented().method == "GET") {
+    for row in cases().filter(|row| row.documented().method == "GET" && !row.is_absent()) {
         let (key, path) = row.ok_requests().swap_remove(0);
         let token = format!("Bearer {key}");
         let lower = format!("bearer {key}");
@@ -256,10 +256,10 @@ async fn assert_ok(key: &str, path: &str) -> TestResponse {
 
 #[tokio::test]
 async fn unknown_query_parameter_is_rejected_with_a_suggestion() {
-    for row in cases() {
+    for row in cases().filter(|row| !row.is_absent()) {
         let (query, nearest) = row.route.contract.misspelled;
         let (name, _) = query.split_once('=').unwrap();
-        let (key, _) = row.ok_requests().swap_remove(0);
+        let (key, _) = row.first_request();
         let response =
             assert_error_for(row, key, &format!("{}?{query}", row.path()), 422, "extra_forbidden").await;
         let problem = &response.json()["detail"][0];
@@ -374,7 +374,7 @@ async fn resources_hidden_from_a_team_return_404() {
 
 #[tokio::test]
 async fn successful_responses_match_their_schemas() {
-    for row in cases().filter(|row| row.documented().method == "GET") {
+    for row in cases().filter(|row| row.documented().method == "GET" && !row.is_absent()) {
         let requests = row.ok_requests();
         assert!(!requests.is_empty(), "{} has no request that succeeds", row.operation);
         for (key, path_of_url) in requests {

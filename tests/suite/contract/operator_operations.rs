@@ -56,7 +56,8 @@ async fn requests(market: &TestMarket, row: &Case, earlier: &Map<String, Value>)
             let page = market.get(OPERATOR, "/operator/v1/jobs?state=waiting").await.ok();
             let verb = row.operation.strip_suffix("_job").unwrap();
             let jobs = page["items"].as_array().unwrap().iter();
-            jobs.map(|job| (format!("/operator/v1/jobs/{}/{verb}", job["id"]), Value::Null)).collect()
+            jobs.map(|job| (format!("/operator/v1/jobs/{}/{verb}", job["id"].as_str().unwrap()), Value::Null))
+                .collect()
         }
         _ => row.ok_requests().into_iter().map(|(_, path)| (path, row.body())).collect(),
     }
@@ -106,7 +107,7 @@ pub async fn call_operator_operations() -> Map<String, Value> {
             _ => None,
         };
         if let Some((operation, collection)) = read {
-            let id = response["id"].as_str().map_or_else(|| response["id"].to_string(), str::to_owned);
+            let id = response["id"].as_str().unwrap();
             let path = format!("/operator/v1/{collection}/{id}");
             let found = market.call(OPERATOR, "GET", &path, &Value::Null).await.ok();
             responses.insert(operation.to_owned(), found);

@@ -1,6 +1,9 @@
 //! Calls of the operator API on a demo market.
 
-use marketplace::{clock::fixture_record_id, domain::events::EventRowId, store, string_enum::StringEnum};
+use marketplace::{
+    clock::fixture_record_id, config::Settings, domain::events::EventRowId, fixtures, store,
+    string_enum::StringEnum,
+};
 use serde_json::{Value, json};
 
 use crate::harness::{TestMarket, TestResponse};
@@ -16,6 +19,13 @@ pub struct Calls {
 impl Calls {
     pub fn new() -> Calls {
         Calls { market: TestMarket::demo() }
+    }
+
+    /// Like [`Calls::new`], with changed settings.
+    pub fn with_settings(change: impl FnOnce(&mut Settings)) -> Calls {
+        let market = TestMarket::with_settings(change);
+        market.seed(&fixtures::demo_set().unwrap());
+        Calls { market }
     }
 
     /// Sends a request with a body, `Null` for none. Responses are checked against the document.

@@ -2,7 +2,7 @@
 
 use marketplace::{
     domain::{
-        jobs::{JobKind, JobState},
+        jobs::{JobKind, JobState, JobSubject},
         row_ids::JobRowId,
     },
     market::Writer,
@@ -14,7 +14,7 @@ use super::calls::{Calls, each, id};
 
 impl Calls {
     /// Posts the file of traces of no lines for a taskset, and returns the ID of the job that imports it.
-    async fn enqueue_import(&self) -> (i64, String) {
+    async fn enqueue_import(&self) -> (String, String) {
         let taskset = id("tasksets", "boreal-triage-notes");
         let market = self.market.market();
         let platform = marketplace::operations::access::Platform::of_process();
@@ -26,7 +26,7 @@ impl Calls {
             &mut "\n".as_bytes(),
         );
         let jobs = self.get("jobs?kind=import_traces&state=waiting").await;
-        (jobs["items"][0]["id"].as_i64().unwrap(), import.unwrap().to_string())
+        (jobs["items"][0]["id"].as_str().unwrap().to_owned(), import.unwrap().to_string())
     }
 
     fn write(&self, work: impl FnOnce(&mut Writer)) {
@@ -73,7 +73,7 @@ async fn a_running_job_can_be_canceled_but_not_retried() {
         while let Some(claimed) =
             store::jobs::claim(writer.rows, JobKind::ImportTraces.queue(), 99, writer.now).unwrap()
         {
-            if claimed.id() == JobRowId(job) {
+            if claimed.id().0.to_string() == job {
                 break;
             }
         }
@@ -89,15 +89,16 @@ async fn a_running_job_can_be_canceled_but_not_retried() {
 #[tokio::test]
 async fn a_waiting_job_is_retried_at_once_and_a_given_up_cleanup_again() {
     let calls = Calls::new();
+    calls.write(|writer| writer.enqueue(JobKind::Cleanup, JobSubject::NONE).unwrap());
     calls.market.run_background();
     let cleanup = calls.get("jobs?kind=sweep").await["items"][0].clone();
     assert_eq!((&cleanup["subject_kind"], &cleanup["team_id"]), (&Value::Null, &Value::Null));
-    let path = format!("jobs/{}", cleanup["id"]);
+    let path = format!("jobs/{}", cleanup["id"].as_str().unwrap());
     assert!(cleanup["due_at"].as_str().unwrap() > "2026-03-01T09:00:00.000Z");
     let retried = calls.post(&format!("{path}/retry"), Value::Null).await.ok();
     assert_eq!((&retried["id"], &retried["due_at"]), (&cleanup["id"], &json!("2026-03-01T09:00:00.000Z")));
     assert_eq!(calls.post(&format!("{path}/cancel"), Value::Null).await.expect_error(409), "conflict");
-    let ended = JobRowId(cleanup["id"].as_i64().unwrap());
+    let ended = JobRowId(cleanup["id"].as_str().unwrap().parse().unwrap());
     calls.write(|writer| {
         store::jobs::record_end(writer.rows, ended, JobState::Failed, writer.now).unwrap();
         let found = store::jobs::find(writer.rows, ended).unwrap().unwrap();
@@ -112,8 +113,12 @@ async fn a_waiting_job_is_retried_at_once_and_a_given_up_cleanup_again() {
 
 #[tokio::test]
 async fn data_whose_copy_was_given_up_is_copied_again() {
-    let calls = Calls::new();
-    // The hosts of tests cannot be reached.
+    // Nothing listens there any more.
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let calls = Calls::with_settings(|settings| {
+        settings.repositories.github_url = format!("http://{address}");
+        settings.repositories.private_hosts = true;
+    });
     let body = json!({"title": "Ferry", "exclusivity": "available",
         "data": {"channel": "github", "repo_full_name": "ferry/timetable"}});
     let codebase =
@@ -124,12 +129,13 @@ async fn data_whose_copy_was_given_up_is_copied_again() {
     }
     let failed = calls.get("jobs?kind=copy_repository&state=failed").await["items"][0].clone();
     assert_eq!((&failed["subject_kind"], &failed["subject_id"]), (&json!("asset"), &codebase["id"]));
-    let retried = calls.post(&format!("jobs/{}/retry", failed["id"]), Value::Null).await.ok();
+    let path = |job: &Value, verb: &str| format!("jobs/{}/{verb}", job["id"].as_str().unwrap());
+    let retried = calls.post(&path(&failed, "retry"), Value::Null).await.ok();
     assert_eq!((&retried["state"], &retried["attempts"]), (&json!("waiting"), &json!(0)));
     assert_eq!(calls.get("jobs?kind=copy_repository&state=failed").await["total"], 0);
-    let again = calls.post(&format!("jobs/{}/retry", retried["id"]), Value::Null).await.ok();
+    let again = calls.post(&path(&retried, "retry"), Value::Null).await.ok();
     assert_eq!(again["id"], retried["id"], "it waits already");
-    calls.post(&format!("jobs/{}/cancel", retried["id"]), Value::Null).await.ok();
+    calls.post(&path(&retried, "cancel"), Value::Null).await.ok();
     let path = format!("/v2/codebases/{}", codebase["id"].as_str().unwrap());
     let found = calls.market.get("mkt_demo_vendor", &path).await.ok().to_string();
     assert!(found.contains("The platform canceled this."), "{found}");

@@ -46,6 +46,6 @@ fn offer_takes_few_statements() {
     let acceptance = minimum(&market, |_| {
         accept(&market, "seller", offers.pop().unwrap()).unwrap();
     });
-    assert!(submission <= 18, "{submission}");
-    assert!(acceptance <= 47, "{acceptance}");
+    assert!(submission <= 19, "{submission}");
+    assert!(acceptance <= 44, "{acceptance}");
 }

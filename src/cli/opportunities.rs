@@ -1,0 +1,170 @@
+//! The `marketplace opportunity` command.
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{
+    CommandResult, GlobalOptions,
+    lists::print_record,
+    operator::{Client, OperatorOptions, body_of, names, parse_value},
+    print_line,
+};
+use crate::{
+    domain::{assets::Kind, opportunities::OpportunityStatus, time::Timestamp},
+    string_enum::StringEnum,
+};
+
+/// Manage opportunities: what buyers ask vendors for.
+#[derive(Debug, Subcommand)]
+pub enum OpportunityCommand {
+    /// Create a draft of an opportunity for a buyer, and print its ID.
+    #[command(
+        after_help = "Example:\n  marketplace opportunity create \"Beta Labs\" --title \"COBOL with its history\" \\\n    --accepts codebase --deadline 2027-01-01T00:00:00Z"
+    )]
+    Create(NewOpportunity),
+    /// List opportunities, newest first.
+    #[command(after_help = "Example:\n  marketplace opportunity list --status published")]
+    List {
+        /// ID or name of the buyer.
+        #[arg(long)]
+        team: Option<String>,
+        /// Status of the opportunities.
+        #[arg(long, value_parser = parse_value::<OpportunityStatus>)]
+        status: Option<OpportunityStatus>,
+        #[command(flatten)]
+        kind: OpportunityKindOption,
+    },
+    /// Show an opportunity.
+    #[command(after_help = "Example:\n  marketplace opportunity show 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
+    Show(OneOpportunity),
+    /// Publish an opportunity. Vendors are notified.
+    #[command(
+        after_help = "Example:\n  marketplace opportunity publish 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11"
+    )]
+    Publish(OneOpportunity),
+    /// Close a published opportunity.
+    #[command(after_help = "Example:\n  marketplace opportunity close 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
+    Close(OneOpportunity),
+    /// Cancel an opportunity.
+    #[command(after_help = "Example:\n  marketplace opportunity cancel 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
+    Cancel(OneOpportunity),
+    /// Exclude a team from an opportunity.
+    #[command(
+        after_help = "Example:\n  marketplace opportunity exclude 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11 \"Acme Data\""
+    )]
+    Exclude {
+        #[command(flatten)]
+        opportunity: OneOpportunity,
+        /// ID or name of the team.
+        team: String,
+    },
+}
+
+/// An opportunity to create.
+#[derive(Debug, Args)]
+pub struct NewOpportunity {
+    /// ID or name of the buyer.
+    team: String,
+    /// Title.
+    #[arg(long)]
+    title: String,
+    /// What the buyer is looking for.
+    #[arg(long, default_value = "")]
+    description: String,
+    /// Kind of asset that the buyer accepts. Repeat the option for several [default: any]
+    #[arg(long = "accepts", value_name = "KIND", value_parser = parse_value::<Kind>)]
+    accepts: Vec<Kind>,
+    /// Time by which vendors must respond, in the future and in RFC 3339 format.
+    #[arg(long, value_parser = super::keys::parse_timestamp)]
+    deadline: Option<Timestamp>,
+    #[command(flatten)]
+    kind: OpportunityKindOption,
+}
+
+/// An opportunity.
+#[derive(Debug, Args)]
+pub struct OneOpportunity {
+    /// ID of the opportunity, as printed by the list.
+    id: Uuid,
+    #[command(flatten)]
+    kind: OpportunityKindOption,
+}
+
+/// Which kind of opportunities is meant.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct OpportunityKindOption {
+    /// A project opportunity, on which vendors bid, instead of one for listings.
+    #[arg(long)]
+    project: bool,
+}
+
+impl OpportunityKindOption {
+    const fn path(self) -> &'static str {
+        if self.project { "/project-opportunities" } else { "/opportunities" }
+    }
+}
+
+/// The fields that lists show.
+const COLUMNS: [&str; 6] = ["id", "status", "team_id", "created_at", "deadline", "title"];
+
+/// The fields of one opportunity.
+const ALL_COLUMNS: [&str; 11] = [
+    "id",
+    "team_id",
+    "title",
+    "status",
+    "accepted_asset_types",
+    "visibility_mode",
+    "excluded_team_ids",
+    "created_at",
+    "updated_at",
+    "deadline",
+    "closed_at",
+];
+
+impl OpportunityCommand {
+    pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> CommandResult {
+        let client = &options.connect(global, false)?;
+        match self {
+            OpportunityCommand::Create(new) => {
+                let kinds: Vec<&str> = new.accepts.iter().map(|kind| kind.as_str()).collect();
+                let body = body_of([
+                    ("team_id", names::team(client, &new.team)?.into()),
+                    ("title", json!(new.title.trim())),
+                    ("description", json!(new.description)),
+                    ("accepted_asset_types", json!(kinds)),
+                    ("deadline", json!(new.deadline.map(|at| at.to_string()))),
+                ]);
+                client.print_id(&client.post(new.kind.path(), &body)?);
+                eprintln!("created a draft; `marketplace opportunity publish` shows it to vendors");
+                Ok(())
+            }
+            OpportunityCommand::List { team, status, kind } => {
+                let team = team.as_ref().map(|team| names::team(client, team)).transpose()?;
+                let filters = [("team_id", json!(team)), ("status", json!(status.map(StringEnum::as_str)))];
+                client.print_list(&COLUMNS, client.list(kind.path(), &filters, None)?);
+                Ok(())
+            }
+            OpportunityCommand::Show(one) => {
+                let shown = client.get(&format!("{}/{}", one.kind.path(), one.id))?;
+                client.print(&shown, |opportunity| print_record(&ALL_COLUMNS, opportunity));
+                Ok(())
+            }
+            OpportunityCommand::Publish(one) => change(client, one, "publish", &Value::Null),
+            OpportunityCommand::Close(one) => change(client, one, "close", &Value::Null),
+            OpportunityCommand::Cancel(one) => change(client, one, "cancel", &Value::Null),
+            OpportunityCommand::Exclude { opportunity, team } => {
+                let team = names::team(client, team)?;
+                change(client, opportunity, "exclude", &json!({"team_ids": [team]}))
+            }
+        }
+    }
+}
+
+/// Performs a transition, and prints the status after it.
+fn change(client: &Client, one: &OneOpportunity, verb: &str, body: &Value) -> CommandResult {
+    let changed = client.post(&format!("{}/{}/{verb}", one.kind.path(), one.id), body)?;
+    client.print(&changed, |changed| print_line(changed["status"].as_str().unwrap_or_default()));
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! The `marketplace taskset` command.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use super::{
+    CommandError, CommandResult, GlobalOptions,
+    lists::print_record,
+    operator::{Client, OperatorOptions, names},
+    print_line,
+};
+
+/// Manage tasksets.
+#[derive(Debug, Subcommand)]
+pub enum TasksetCommand {
+    /// List tasksets, newest first.
+    #[command(after_help = "Example:\n  marketplace taskset list --team \"Acme Data\"")]
+    List {
+        /// ID or name of the team.
+        #[arg(long)]
+        team: Option<String>,
+    },
+    /// Create an empty taskset for a team, and print its ID.
+    #[command(after_help = "Example:\n  marketplace taskset create \"Acme Data\" \"Court forms\"")]
+    Create {
+        /// ID or name of the team.
+        team: String,
+        /// Name of the taskset.
+        name: String,
+    },
+    /// Import traces of graded runs from a file of JSON Lines, and print the ID of the import.
+    ///
+    /// A running server imports the file in the background. Traces that were imported before are skipped.
+    #[command(after_help = "Example:\n  marketplace taskset import \"Court forms\" traces.jsonl")]
+    Import {
+        /// ID or name of the taskset.
+        taskset: String,
+        /// The file, with a JSON object in each line.
+        file: PathBuf,
+    },
+    /// Show the imports of traces into a taskset, newest first.
+    #[command(after_help = "Example:\n  marketplace taskset imports \"Court forms\"")]
+    Imports {
+        /// ID or name of the taskset.
+        taskset: String,
+    },
+    /// Show a taskset.
+    #[command(after_help = "Example:\n  marketplace taskset show \"Court forms\"")]
+    Show {
+        /// ID or name of the taskset.
+        taskset: String,
+    },
+}
+
+/// The fields that lists of tasksets show.
+const COLUMNS: [&str; 5] = ["id", "team_id", "task_count", "created_at", "name"];
+
+/// The fields that lists of imports show.
+const IMPORT_COLUMNS: [&str; 7] =
+    ["id", "status", "lines", "inserted", "existing", "rejected", "requested_at"];
+
+impl TasksetCommand {
+    pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> CommandResult {
+        let client = &options.connect(global, false)?;
+        match self {
+            TasksetCommand::List { team } => {
+                let team = team.as_ref().map(|team| names::team(client, team)).transpose()?;
+                client.print_list(&COLUMNS, client.list("/tasksets", &[("team_id", json!(team))], None)?);
+            }
+            TasksetCommand::Create { team, name } => {
+                let body = json!({"team_id": names::team(client, team)?, "name": name});
+                client.print_id(&client.post("/tasksets", &body)?);
+            }
+            TasksetCommand::Import { taskset, file } => import(client, taskset, file)?,
+            TasksetCommand::Imports { taskset } => {
+                let path = format!("/tasksets/{}/traces", names::taskset(client, taskset)?);
+                client.print_list(&IMPORT_COLUMNS, client.list(&path, &[], None)?);
+            }
+            TasksetCommand::Show { taskset } => {
+                let shown = client.get(&format!("/tasksets/{}", names::taskset(client, taskset)?))?;
+                client.print(&shown, |taskset| print_record(&COLUMNS, taskset));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Uploads a file in its parts, and starts the import.
+fn import(client: &Client, taskset: &str, file: &PathBuf) -> CommandResult {
+    let cannot_read = |cause| CommandError::Other(format!("cannot read {}: {cause}", file.display()));
+    let size = std::fs::metadata(file).map_err(cannot_read)?.len();
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let taskset = names::taskset(client, taskset)?;
+    let plan_body = json!({"file_name": name, "size_bytes": size});
+    let plan = client.post(&format!("/tasksets/{taskset}/trace-uploads"), &plan_body)?;
+    let part_size = plan["part_size_bytes"].as_u64().unwrap_or(size);
+    for part in plan["parts"].as_array().into_iter().flatten() {
+        let start = (part["part_number"].as_u64().unwrap_or(1) - 1) * part_size;
+        client.put_part(part, file, start, part_size.min(size - start))?;
+    }
+    let body = json!({"upload_id": plan["id"]});
+    let started: Value = client.post(&format!("/tasksets/{taskset}/traces"), &body)?;
+    client.print(&started, |started| print_line(started["id"].as_str().unwrap_or_default()));
+    eprintln!("started the import; a running server performs it");
+    Ok(())
+}
