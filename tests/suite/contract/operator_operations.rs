@@ -59,7 +59,7 @@ async fn requests(market: &TestMarket, row: &Case, earlier: &Map<String, Value>)
             jobs.map(|job| (format!("/operator/v1/jobs/{}/{verb}", job["id"].as_str().unwrap()), Value::Null))
                 .collect()
         }
-        _ => row.ok_requests().into_iter().map(|(_, path)| (path, row.body())).collect(),
+        _ => row.requests_for_all_records().into_iter().map(|(_, path)| (path, row.body())).collect(),
     }
 }
 

@@ -246,6 +246,12 @@ impl Operation {
         found.map_or(&Value::Null, |(_, response)| &response["content"]["application/json"]["schema"])
     }
 
+    /// Returns the name of the schema of the body, if the operation takes one.
+    pub fn body_schema(&self) -> Option<&str> {
+        let schema = &self.json["requestBody"]["content"]["application/json"]["schema"];
+        schema["$ref"].as_str()?.rsplit('/').next()
+    }
+
     /// Whether the operation takes a body.
     pub fn takes_body(&self) -> bool {
         !self.json["requestBody"].is_null()

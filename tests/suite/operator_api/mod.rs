@@ -2,6 +2,7 @@
 
 mod assets;
 mod calls;
+mod documentation;
 mod estimations;
 mod grants;
 mod jobs;
