@@ -37,7 +37,7 @@ async fn change_everything(shop: &Shop) {
     let [code, data, ..] = &shop.assets;
     unpublish(shop);
     for path in [format!("codebases/{code}"), format!("raw-data/{data}")] {
-        seller_patch(&shop.market, &path, json!({"title": "Other"})).await;
+        seller_patch(&shop.market, &path, json!({"price_usd": 77})).await;
         seller_call(&shop.market, "DELETE", &format!("{path}/data"), Value::Null).await.ok();
         let deleted = seller_call(&shop.market, "DELETE", &path, Value::Null).await;
         assert!(deleted.status < 300, "{deleted:?}");

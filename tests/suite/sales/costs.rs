@@ -29,6 +29,7 @@ fn purchase_takes_few_statements() {
     let sample = minimum(&market, |team| {
         buy(&market, team, plain, PurchaseKind::Sample, PayWith::Credits).unwrap();
     });
+    // Three of them fix the bundle, and enqueue its preparation.
     assert!(purchase <= 31, "{purchase}");
     assert!(invoice <= 10, "{invoice}");
     assert!(sample <= 31, "{sample}");
