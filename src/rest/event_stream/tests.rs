@@ -9,19 +9,21 @@ use crate::{
     clock::{Clock, Entropy},
     config::Settings,
     domain::{
+        collections::Collection,
+        due_steps::StepKind,
         events::{EventData, EventType, LabelData},
         principals::KeyScope,
         time::Timestamp,
     },
     error::Code,
-    market::{OpenMode, OpenOptions, Requester, Writer, this_program},
-    operations::{
-        access::{Authenticated, Platform},
-        keys, retention,
-    },
+    market::{KeyCache, OpenMode, OpenOptions, Requester, Writer, this_program},
+    operations::{access::Authenticated, cleanup, keys},
     rest::RENDERER,
-    store::Durability,
+    store::{self, Durability, keys::NewKey},
 };
+
+/// The operator's key.
+const SECRET: &str = "mkt_op_of_these_tests";
 
 /// Microseconds per day.
 const DAY: i64 = 86_400_000_000;
@@ -53,15 +55,13 @@ impl Served {
             program: this_program(),
         })
         .unwrap();
-        let expires_at = Some(clock.now().plus_days(100));
-        let create = |writer: &mut Writer| {
-            keys::create_for_operator(writer, Platform::of_process(), "test", KeyScope::All, expires_at)
-        };
-        let (key, secret) = market.write_blocking(create).unwrap();
-        let authenticated =
-            Authenticated::authenticate(&market, Requester::process(), &secret).await.unwrap();
+        let key = market.write_blocking(insert_key).unwrap();
+        let authenticated = Authenticated::authenticate(&market, Requester::process(), SECRET).await.unwrap();
         let operator = Operator::authorize(authenticated).unwrap();
-        Served { served: ServedMarket::new(market, ""), operator, key, clock, _directory: directory }
+        let served =
+            Served { served: ServedMarket::new(market, ""), operator, key, clock, _directory: directory };
+        served.append(1);
+        served
     }
 
     fn market(&self) -> &Market {
@@ -90,6 +90,25 @@ impl Served {
         let append = |writer: &mut Writer| (0..count).try_for_each(|_| writer.emit(None, "maps", &data));
         self.market().write_blocking(append).unwrap();
     }
+}
+
+/// Inserts the key of an operator, which expires after 100 days. The operation that creates keys needs the right to act
+/// for the platform, which code that serves requests does not have.
+fn insert_key(writer: &mut Writer) -> Result<Uuid> {
+    let key = NewKey {
+        id: writer.new_id(Collection::Keys),
+        team: None,
+        scope: KeyScope::All,
+        name: "test",
+        digest: KeyCache::digest(SECRET),
+        is_fixture: false,
+        created_at: writer.now,
+        expires_at: Some(writer.now.plus_days(100)),
+        revoked_at: None,
+    };
+    let row_id = store::keys::insert(writer.rows, &key)?;
+    writer.schedule(StepKind::KeyExpires, row_id, writer.now.plus_days(100))?;
+    Ok(key.id)
 }
 
 /// Returns the numbers in the `id` lines of a frame.
@@ -187,7 +206,7 @@ async fn stream_ends_when_its_next_events_have_been_removed() {
     served.append(5);
     let mut stream = served.try_open(Some("evt_0000000000000002"), None, Filters::default()).await.unwrap();
     served.clock.advance(91 * DAY);
-    retention::remove_old(served.market(), Platform::of_process()).unwrap();
+    cleanup::sweep(served.market()).unwrap();
     assert_eq!(stream.next().await, None);
     let error = served.try_open(Some("evt_0000000000000002"), None, Filters::default()).await.err().unwrap();
     assert_eq!(error.code(), Some(Code::CursorExpired));

@@ -39,9 +39,14 @@ fn append(writer: &Writer, events: &[(usize, i64)]) -> Result<()> {
         ];
         let team = Some(TeamRowId(*team)).filter(|team| team.0 > 0);
         let subject = EventSubject("s".to_owned());
-        let data = &data[*kind];
-        let event = NewEvent { team, subject: &subject, occurred_at: Timestamp(1), data, request_id: None };
-        insert(writer, &event, &data.to_json().unwrap())?;
+        let event = NewEvent {
+            team,
+            subject: &subject,
+            occurred_at: Timestamp(1),
+            data: &data[*kind],
+            request_id: None,
+        };
+        insert(writer, &event, &event.data.to_json().map_err(Error::internal)?)?;
     }
     Ok(())
 }
