@@ -11,7 +11,7 @@ use std::{
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::{Blobs, RepositoryHold, StoredFile, local};
+use super::{Blobs, CleanupLock, RepositoryHold, StoredFile, local};
 
 /// Number of bytes that are hashed at a time.
 const CHUNK: usize = 1 << 20;
@@ -68,10 +68,12 @@ impl Blobs {
         self.bundle_file_path(sha256).is_file()
     }
 
-    /// Deletes all files of bundles for which `is_referenced` returns false. Returns their number, or `None` if a
-    /// [hold](Blobs::hold_repositories) forbids it now.
-    pub fn cleanup_bundle_files(&self, is_referenced: impl Fn(&str) -> bool) -> io::Result<Option<u64>> {
-        let Some(_lock) = self.local.try_lock_for_cleanup()? else { return Ok(None) };
+    /// Deletes all files of bundles for which `is_referenced` returns false. Returns their number.
+    pub fn cleanup_bundle_files(
+        &self,
+        _: &CleanupLock,
+        is_referenced: impl Fn(&str) -> bool,
+    ) -> io::Result<u64> {
         let mut deleted = 0;
         for entry in local::list_dir(&self.local.bundle_files())? {
             if !is_referenced(&entry.file_name().to_string_lossy()) {
@@ -79,7 +81,7 @@ impl Blobs {
                 deleted += 1;
             }
         }
-        Ok(Some(deleted))
+        Ok(deleted)
     }
 
     /// Reads exactly `length` bytes of an upload from an offset.
@@ -125,9 +127,10 @@ mod tests {
         let kept = hash(b"abc");
         assert_eq!((kept.crc32, kept.file.size_bytes), (0x3524_41c2, 3));
         let kept = kept.file.sha256;
-        assert_eq!(blobs.cleanup_bundle_files(|sha256| sha256 == kept).unwrap(), None, "it is held");
+        assert!(blobs.try_lock_for_cleanup().unwrap().is_none(), "it is held");
         drop(hold);
-        assert_eq!(blobs.cleanup_bundle_files(|sha256| sha256 == kept).unwrap(), Some(1));
+        let lock = blobs.try_lock_for_cleanup().unwrap().unwrap();
+        assert_eq!(blobs.cleanup_bundle_files(&lock, |sha256| sha256 == kept).unwrap(), 1);
         assert_eq!(blobs.read_bundle_file_range(&kept, 1, 2).unwrap(), b"bc");
         assert!(blobs.read_bundle_file_range(&kept, 1, 3).is_err());
         assert!(blobs.has_bundle_file(&kept) && !blobs.has_bundle_file("other"));

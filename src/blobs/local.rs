@@ -31,6 +31,12 @@ pub struct RepositoryHold {
     _file: Option<File>,
 }
 
+/// While this exists, there is no [`RepositoryHold`], so that files can be deleted.
+#[derive(Debug)]
+pub struct CleanupLock {
+    _file: File,
+}
+
 impl LocalStore {
     /// Creates a store in a directory, which is created with the first file.
     pub(super) fn new(directory: impl Into<PathBuf>) -> LocalStore {
@@ -110,11 +116,11 @@ impl LocalStore {
         Ok(RepositoryHold { _file: Some(file) })
     }
 
-    /// Excludes holds until the returned file is dropped. `None` if there is one.
-    pub(super) fn try_lock_for_cleanup(&self) -> io::Result<Option<File>> {
+    /// Excludes holds until the returned lock is dropped. `None` if there is one.
+    pub(super) fn try_lock_for_cleanup(&self) -> io::Result<Option<CleanupLock>> {
         let lock = self.open_repository_lock()?;
         match lock.try_lock() {
-            Ok(()) => Ok(Some(lock)),
+            Ok(()) => Ok(Some(CleanupLock { _file: lock })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(cause)) => Err(cause),
         }
@@ -125,13 +131,12 @@ impl LocalStore {
         self.directory.join("bundles")
     }
 
-    /// Deletes all repository copies for which `is_referenced` returns false. Returns their number, or `None`
-    /// if a hold forbids it.
+    /// Deletes all repository copies for which `is_referenced` returns false. Returns their number.
     pub(super) fn cleanup_repositories(
         &self,
+        _: &CleanupLock,
         is_referenced: impl Fn(Uuid, Timestamp) -> bool,
-    ) -> io::Result<Option<u64>> {
-        let Some(_lock) = self.try_lock_for_cleanup()? else { return Ok(None) };
+    ) -> io::Result<u64> {
         let mut deleted = 0;
         for entry in list_dir(&self.directory.join("repositories"))? {
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -142,7 +147,7 @@ impl LocalStore {
                 deleted += 1;
             }
         }
-        Ok(Some(deleted))
+        Ok(deleted)
     }
 
     /// Creates a temporary directory on the same disk. It is deleted when the value is dropped.

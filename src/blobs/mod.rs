@@ -22,7 +22,7 @@ use uuid::Uuid;
 
 pub use bundle_files::{HashedFile, hash_for_bundle};
 pub use disk_space::{DiskSpace, Reservation, free_bytes, sync_filesystem};
-pub use local::{RepositoryHold, copy_and_hash, hash_file};
+pub use local::{CleanupLock, RepositoryHold, copy_and_hash, hash_file};
 pub use s3::S3;
 pub use staging::{PartWriter, missing_parts};
 pub use upload_locks::UploadLock;
@@ -354,13 +354,19 @@ impl Blobs {
         self.local.hold_repositories()
     }
 
-    /// Deletes all repository copies for which `is_referenced` returns false. Returns their number, or `None`
-    /// if a [hold](Blobs::hold_repositories) forbids it now.
+    /// Returns the lock for the cleanup of repository copies and files of bundles, or `None` if a
+    /// [hold](Blobs::hold_repositories) forbids it now.
+    pub fn try_lock_for_cleanup(&self) -> io::Result<Option<CleanupLock>> {
+        self.local.try_lock_for_cleanup()
+    }
+
+    /// Deletes all repository copies for which `is_referenced` returns false. Returns their number.
     pub fn cleanup_repositories(
         &self,
+        lock: &CleanupLock,
         is_referenced: impl Fn(Uuid, Timestamp) -> bool,
-    ) -> io::Result<Option<u64>> {
-        self.local.cleanup_repositories(is_referenced)
+    ) -> io::Result<u64> {
+        self.local.cleanup_repositories(lock, is_referenced)
     }
 
     /// Creates a temporary directory on the same disk as the storage. It is deleted when the value is

@@ -68,11 +68,19 @@ pub fn sweep(market: &Market) -> Result<Swept> {
             })
             .unwrap_or(true)
     };
-    let deleted = market.blobs().cleanup_repositories(is_referenced).map_err(Error::internal)?;
     let is_used = |sha256: &str| {
         market.read_blocking(|reader| store::bundles::has_file(reader.rows, sha256)).unwrap_or(true)
     };
-    let bundle_files = market.blobs().cleanup_bundle_files(is_used).map_err(Error::internal)?;
+    // The lock is taken once: a child process that is started meanwhile holds it until it executes its program, and
+    // a second attempt would mistake that for a backup.
+    let lock = market.blobs().try_lock_for_cleanup().map_err(Error::internal)?;
+    let (mut repositories, mut bundle_files) = (0, 0);
+    if let Some(lock) = &lock {
+        repositories = market.blobs().cleanup_repositories(lock, is_referenced).map_err(Error::internal)?;
+        bundle_files = market.blobs().cleanup_bundle_files(lock, is_used).map_err(Error::internal)?;
+    }
+    let is_backup_running = lock.is_none();
+    drop(lock);
     market.write_blocking(|writer| {
         store::discarded_uploads::discard_abandoned(writer.rows, writer.now)?;
         store::jobs::forget_ended_before(writer.rows, writer.now.plus_days(-KEEP_ENDED_DAYS))
@@ -90,9 +98,9 @@ pub fn sweep(market: &Market) -> Result<Swept> {
     let staged = market.blobs().cleanup_staged(is_in_progress).map_err(Error::internal)?;
     let uploads = discarded.uploads + staged;
     Ok(Swept {
-        repositories: deleted.unwrap_or(0),
-        bundle_files: bundle_files.unwrap_or(0),
-        is_backup_running: deleted.is_none() || bundle_files.is_none(),
+        repositories,
+        bundle_files,
+        is_backup_running,
         uploads,
         in_use: discarded.in_use,
         responses: delete_expired(market)?,

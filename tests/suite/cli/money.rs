@@ -67,7 +67,7 @@ fn drafts_of_commands_are_checked() {
     let unknown = "6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11";
     for (arguments, code, expected) in [
         (&["--title", ""][..], 1, "`title` must have a length of at least 1"),
-        (&["--title", &long], 1, "`title` must have a length of at most 200"),
+        (&["--title", &long], 1, "`title` must have at most 200 characters"),
         (&["--title", "A", "--price", "1.234"], 2, "must be an amount of US dollars"),
         (&["--title", "A", "--price=-1"], 1, "`price` must be an amount that is not negative"),
         (&["--title", "A", "--asset", unknown], 1, "do not exist or belong to another team"),

@@ -67,7 +67,13 @@ async fn requests(market: &TestMarket, row: &Case, earlier: &Map<String, Value>)
 async fn call(market: &TestMarket, row: &Case, earlier: &Map<String, Value>) -> Option<Value> {
     let method = &row.documented().method;
     for (path, body) in requests(market, row, earlier).await {
+        let is_patch = method == "PATCH";
+        let before = if is_patch { market.get(OPERATOR, &path).await.bytes } else { Vec::new() };
         let response = market.call(OPERATOR, method, &path, &body).await;
+        if is_patch && response.bytes == before {
+            // The record has these values already.
+            continue;
+        }
         if response.status < 300 {
             return Some(response.expect_status(response.status));
         }

@@ -38,7 +38,7 @@ async fn change_everything(shop: &Shop) {
     unpublish(shop);
     for path in [format!("codebases/{code}"), format!("raw-data/{data}")] {
         seller_patch(&shop.market, &path, json!({"price_usd": 77})).await;
-        seller_call(&shop.market, "DELETE", &format!("{path}/data"), Value::Null).await.ok();
+        seller_call(&shop.market, "DELETE", &format!("{path}/data"), Value::Null).await.expect_status(204);
         let deleted = seller_call(&shop.market, "DELETE", &path, Value::Null).await;
         assert!(deleted.status < 300, "{deleted:?}");
     }
