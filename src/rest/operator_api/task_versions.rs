@@ -215,7 +215,7 @@ routes! {
     CreateTaskBuild: ActingOperator = routes::post_to(
         "create_task_build",
         VERSION,
-        Some(|| json!({"status": "succeeded"})),
+        Some(|| json!({"status": "queued"})),
         Actor::Team,
         &[EventType::TaskBuildRecorded],
     );

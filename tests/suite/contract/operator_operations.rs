@@ -17,10 +17,14 @@ use crate::harness::{BASE, TestMarket};
 /// Operations that end what others need, so they come last.
 const LAST: [&str; 3] = ["delete_task", "close_team", "revoke_operator_key"];
 
+/// Operations on records that others end, so they come first.
+const FIRST: [&str; 1] = ["create_project_bid"];
+
 /// Returns the operations that change something, in the order of the document, but those that end something last.
 fn rows() -> Vec<&'static Case> {
     let mut rows: Vec<&Case> = cases().filter(|row| row.access == RequiredAccess::ActingOperator).collect();
-    rows.sort_by_key(|row| LAST.iter().position(|last| *last == row.operation));
+    let is_among = |operations: &[&str], row: &Case| operations.contains(&row.operation);
+    rows.sort_by_key(|row| (!is_among(&FIRST, row), LAST.iter().position(|last| *last == row.operation)));
     rows
 }
 
@@ -51,6 +55,10 @@ async fn requests(market: &TestMarket, row: &Case, earlier: &Map<String, Value>)
             assert_eq!(sent.status, 200);
             let path = format!("/operator/v1/tasksets/{}/traces", upload["taskset_id"].as_str().unwrap());
             vec![(path, json!({"upload_id": upload["id"]}))]
+        }
+        "update_task_build" => {
+            let id = earlier["create_task_build"]["id"].as_str().unwrap();
+            vec![(format!("/operator/v1/task-builds/{id}"), row.body())]
         }
         "retry_job" | "cancel_job" => {
             let page = market.get(OPERATOR, "/operator/v1/jobs?state=waiting").await.ok();
