@@ -46,7 +46,7 @@ fn append(writer: &Writer, events: &[(usize, i64)]) -> Result<()> {
             data: &data[*kind],
             request_id: None,
         };
-        insert(writer, &event, &event.data.to_json().map_err(Error::internal)?)?;
+        insert(writer, &event, &event.data.to_json().unwrap())?;
     }
     Ok(())
 }
