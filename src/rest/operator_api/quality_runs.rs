@@ -216,7 +216,7 @@ pub struct QualityRunQuery {
 }
 
 /// What to check: either a listing or an asset.
-#[derive(Debug, Object)]
+#[derive(Clone, Copy, Debug, Object)]
 pub struct QualityRunIn {
     /// ID of the listing to check, with all its assets.
     listing_id: Option<Uuid>,
