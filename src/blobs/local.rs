@@ -28,13 +28,29 @@ pub(super) struct LocalStore {
 /// While this exists, no process deletes repository copies or files of bundles.
 #[derive(Debug)]
 pub struct RepositoryHold {
-    _file: Option<File>,
+    file: Option<File>,
 }
 
 /// While this exists, there is no [`RepositoryHold`], so that files can be deleted.
 #[derive(Debug)]
 pub struct CleanupLock {
-    _file: File,
+    file: File,
+}
+
+// A process that is being started shares the descriptor until it runs its program, so closing the file is not enough. If
+// unlocking fails, the lock ends with the last descriptor.
+impl Drop for RepositoryHold {
+    fn drop(&mut self) {
+        if let Some(file) = &self.file {
+            let _ = file.unlock();
+        }
+    }
+}
+
+impl Drop for CleanupLock {
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
+    }
 }
 
 impl LocalStore {
@@ -105,7 +121,7 @@ impl LocalStore {
                 match File::open(self.directory.join(REPOSITORY_LOCK)) {
                     Ok(file) => file,
                     Err(cause) if cause.kind() == ErrorKind::NotFound => {
-                        return Ok(RepositoryHold { _file: None });
+                        return Ok(RepositoryHold { file: None });
                     }
                     Err(cause) => return Err(cause),
                 }
@@ -113,14 +129,14 @@ impl LocalStore {
             Err(cause) => return Err(cause),
         };
         file.lock_shared()?;
-        Ok(RepositoryHold { _file: Some(file) })
+        Ok(RepositoryHold { file: Some(file) })
     }
 
     /// Excludes holds until the returned lock is dropped. `None` if there is one.
     pub(super) fn try_lock_for_cleanup(&self) -> io::Result<Option<CleanupLock>> {
         let lock = self.open_repository_lock()?;
         match lock.try_lock() {
-            Ok(()) => Ok(Some(CleanupLock { _file: lock })),
+            Ok(()) => Ok(Some(CleanupLock { file: lock })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(cause)) => Err(cause),
         }
