@@ -93,7 +93,7 @@ fn pack(
 /// Whether a path names a file below the root, so that it can be unpacked anywhere.
 fn is_safe(path: &str) -> bool {
     let is_name = |part: &str| !matches!(part, "" | "." | "..") && !part.eq_ignore_ascii_case(".git");
-    path.len() <= usize::from(u16::MAX) && !path.contains(['\\', '\0']) && path.split('/').all(is_name)
+    u16::try_from(path.len()).is_ok() && !path.contains(['\\', '\0']) && path.split('/').all(is_name)
 }
 
 /// The files to pack.

@@ -228,7 +228,7 @@ impl ListingCommand {
             }
             ListingCommand::List { team, stage } => {
                 let team = team.as_ref().map(|team| names::team(client, team)).transpose()?;
-                let stage = stage.map(|stage| stage.as_str());
+                let stage = stage.map(StringEnum::as_str);
                 let filters = [("team_id", json!(team)), ("stage", json!(stage))];
                 client.print_list(&COLUMNS, client.list("/listings", &filters, None)?);
                 Ok(())

@@ -92,22 +92,19 @@ pub struct Message<'a> {
 impl Message<'_> {
     /// Returns the body for the team whose view the event is. Its data names the subject, too.
     pub fn body_for_team(&self) -> Result<String> {
-        self.body(None)
+        self.body(Map::new())
     }
 
     /// Returns the body for operators. Its data also names the team whose view the event is, or `null` if it
     /// affects none.
     pub fn body_for_operators(&self, team: Option<Uuid>) -> Result<String> {
-        self.body(Some(team))
+        self.body(Map::from_iter([("team_id".to_owned(), json!(team))]))
     }
 
-    fn body(&self, team: Option<Option<Uuid>>) -> Result<String> {
-        let mut added = Map::new();
+    /// Returns the body, with `added` in its data. It is all that the data of a body has that would be too large.
+    fn body(&self, mut added: Map<String, Value>) -> Result<String> {
         let subject = json!({"kind": self.event_type.resource(), "id": self.subject.0});
         added.insert("subject".to_owned(), subject);
-        if let Some(team) = team {
-            added.insert("team_id".to_owned(), json!(team));
-        }
         let mut data = added.clone();
         // What the event itself says counts.
         data.extend(serde_json::from_str::<Map<String, Value>>(self.data).map_err(Error::internal)?);

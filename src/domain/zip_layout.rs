@@ -146,7 +146,9 @@ fn header(entry: &StoredEntry) -> Vec<u8> {
 fn write_extra(to: &mut Vec<u8>, values: &[u64]) {
     to.extend(1_u16.to_le_bytes());
     to.extend((8 * values.len() as u16).to_le_bytes());
-    values.iter().for_each(|value| to.extend(value.to_le_bytes()));
+    for value in values {
+        to.extend(value.to_le_bytes());
+    }
 }
 
 fn write_directory_entry(to: &mut Vec<u8>, entry: &StoredEntry, offset: u64) {

@@ -255,15 +255,7 @@ impl Error {
             Error::MethodNotAllowed(allowed) => {
                 format!("This path does not support the request method. Use {}.", allowed.join(" or "))
             }
-            Error::InvalidTransition { from, allowed } if allowed.is_empty() => {
-                format!("This transition is not allowed in stage `{from}`; no transition is.")
-            }
-            Error::InvalidTransition { from, allowed } => {
-                format!(
-                    "This transition is not allowed in stage `{from}`. Allowed transitions: {}.",
-                    allowed.join(", ")
-                )
-            }
+            Error::InvalidTransition { from, allowed } => invalid_transition_message(from, allowed),
             Error::Invalid(problems) => {
                 let all: Vec<&str> = problems.iter().map(|problem| problem.msg.as_str()).collect();
                 all.join(" ")
@@ -352,6 +344,14 @@ fn is_storage_full(error: &(dyn StdError + 'static)) -> bool {
 /// Formats a number of seconds as text.
 fn format_seconds(count: u64) -> String {
     if count == 1 { "1 second".to_owned() } else { format!("{count} seconds") }
+}
+
+fn invalid_transition_message(from: &str, allowed: &[&str]) -> String {
+    if allowed.is_empty() {
+        return format!("This transition is not allowed in stage `{from}`; no transition is.");
+    }
+    let allowed = allowed.join(", ");
+    format!("This transition is not allowed in stage `{from}`. Allowed transitions: {allowed}.")
 }
 
 /// Returns the message about parts that an upload lacks.

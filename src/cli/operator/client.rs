@@ -40,8 +40,8 @@ const PAGE_ITEMS: usize = 100;
 /// Options of the commands that use the operator API.
 #[derive(Debug, Args)]
 pub struct OperatorOptions {
-    /// URL of a running server to use instead of a data directory [default: the variable MARKETPLACE_OPERATOR_URL].
-    /// The variable MARKETPLACE_OPERATOR_KEY must contain an operator key.
+    /// URL of a running server to use instead of a data directory [default: the variable `MARKETPLACE_OPERATOR_URL`].
+    /// The variable `MARKETPLACE_OPERATOR_KEY` must contain an operator key.
     #[arg(long, global = true, value_name = "URL")]
     url: Option<String>,
     /// Print JSON: what the operator API responds.

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use futures_util::FutureExt;
+use futures_util::{FutureExt, StreamExt};
 use poem::http::StatusCode;
 use uuid::Uuid;
 
@@ -30,7 +30,7 @@ const DAY: i64 = 86_400_000_000;
 
 /// A market that is served, and an operator of it.
 struct Served {
-    served: ServedMarket,
+    market: ServedMarket,
     operator: Operator,
     key: Uuid,
     clock: Arc<Clock>,
@@ -59,13 +59,13 @@ impl Served {
         let authenticated = Authenticated::authenticate(&market, Requester::process(), SECRET).await.unwrap();
         let operator = Operator::authorize(authenticated).unwrap();
         let served =
-            Served { served: ServedMarket::new(market, ""), operator, key, clock, _directory: directory };
+            Served { market: ServedMarket::new(market, ""), operator, key, clock, _directory: directory };
         served.append(1);
         served
     }
 
     fn market(&self) -> &Market {
-        self.served.market()
+        self.market.market()
     }
 
     async fn try_open(
@@ -75,7 +75,7 @@ impl Served {
         filters: Filters,
     ) -> Result<EventStream> {
         let request = StreamRequest { last_event_id: last_event_id.map(str::to_owned), stop };
-        EventStream::open(&self.served, self.operator.clone(), request, Some(events::NOW), filters).await
+        EventStream::open(&self.market, self.operator.clone(), request, Some(events::NOW), filters).await
     }
 
     /// Opens a stream of what happens from now on.
@@ -270,7 +270,6 @@ async fn response_is_a_stream_of_events() {
     );
     assert_eq!(response.header("cache-control"), Some("no-store"));
     let mut body = response.into_body().into_bytes_stream();
-    use futures_util::StreamExt;
     assert_eq!(body.next().await.unwrap().unwrap(), "retry: 3000\nid: evt_0000000000000001\n\n");
     served.append(1);
     assert!(

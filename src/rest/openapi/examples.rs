@@ -94,7 +94,7 @@ fn example_id(target: Target, name: &str) -> Option<String> {
 fn example_key_of_record(collection: &str) -> Option<&'static str> {
     Some(match collection {
         "teams" => "lumen-codeworks",
-        "keys" => "demo-vendor",
+        "keys" | "webhooks" => "demo-vendor",
         "operator_keys" => "demo-operator",
         "listings" => "lumen-issues",
         "assets" => "lumen-tide-tables",
@@ -114,7 +114,6 @@ fn example_key_of_record(collection: &str) -> Option<&'static str> {
         "domains" => "software-engineering",
         "content_tags" => "brochures",
         "inventory_tags" => "permissive-license",
-        "webhooks" => "demo-vendor",
         "webhook_deliveries" => "demo-vendor-sale",
         _ => return None,
     })

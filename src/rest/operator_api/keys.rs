@@ -150,7 +150,7 @@ pub struct KeyIn {
 }
 
 /// Changes to an API key. Fields that are absent stay as they are.
-#[derive(Debug, Object)]
+#[derive(Clone, Copy, Debug, Object)]
 pub struct KeyPatch {
     /// New time at which the key expires, in the future; null if never.
     pub(super) expires_at: MaybeUndefined<RequestTime>,

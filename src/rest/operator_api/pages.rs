@@ -47,7 +47,7 @@ const fn default_limit() -> u32 {
 
 /// The items of a page, before they become the JSON of a list.
 #[derive(Debug)]
-pub struct Items<T> {
+pub struct PageOf<T> {
     /// The items, newest first.
     pub items: Vec<T>,
     /// Cursor of the next page; none on the last page.
@@ -70,9 +70,9 @@ macro_rules! page_of {
             pub total: Option<u64>,
         }
 
-        impl From<$crate::rest::operator_api::pages::Items<$item>> for $name {
-            fn from(page: $crate::rest::operator_api::pages::Items<$item>) -> $name {
-                let $crate::rest::operator_api::pages::Items { items, next_cursor, total } = page;
+        impl From<$crate::rest::operator_api::pages::PageOf<$item>> for $name {
+            fn from(page: $crate::rest::operator_api::pages::PageOf<$item>) -> $name {
+                let $crate::rest::operator_api::pages::PageOf { items, next_cursor, total } = page;
                 $name { items, next_cursor, total }
             }
         }
@@ -92,7 +92,7 @@ pub async fn list<R, T, P>(
 where
     R: Route<Access = Operator>,
     T: Resource,
-    P: From<Items<T>> + Serialize,
+    P: From<PageOf<T>> + Serialize,
 {
     list_checked::<R, T, P>(call, page, filters, filter, |_, _| Ok(())).await
 }
@@ -109,7 +109,7 @@ where
     R: Route<Access = Operator>,
     O: Record,
     T: Resource,
-    P: From<Items<T>> + Serialize,
+    P: From<PageOf<T>> + Serialize,
 {
     let check = move |reader: &Reader, platform| records::find::<O>(reader.rows, platform, &owner).map(drop);
     list_checked::<R, T, P>(call, page, filters, filter, check).await
@@ -125,7 +125,7 @@ async fn list_checked<R, T, P>(
 where
     R: Route<Access = Operator>,
     T: Resource,
-    P: From<Items<T>> + Serialize,
+    P: From<PageOf<T>> + Serialize,
 {
     let platform = call.access.platform();
     let list = CursorScope::new(R::ATTRIBUTES.operation, filters)?;
@@ -136,7 +136,7 @@ where
         let context = reader.check_context();
         let items = rows.into_iter().map(|row| T::new(row, &context)).collect();
         let next_cursor = next.map(|row_id| list.cursor(reader, row_id));
-        Ok(P::from(Items { items, next_cursor, total }))
+        Ok(P::from(PageOf { items, next_cursor, total }))
     })
     .await
 }

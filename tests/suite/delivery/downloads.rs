@@ -29,7 +29,8 @@ async fn bundle_has_an_entry_for_each_asset_and_matches_its_manifest() {
     }
     let mut commit = names(&files[&format!("{code}/repository.zip")]);
     let mut expected: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
-    (commit.sort(), expected.sort_unstable());
+    commit.sort();
+    expected.sort_unstable();
     assert_eq!(commit, expected);
     assert_eq!(unzip(&files[&format!("{code}/repository.zip")])["LICENSE"], b"MIT");
     assert!(files[&format!("{data}/upload.zip")] == zip_of(&DATA), "an upload is delivered as it is");

@@ -1,6 +1,6 @@
 //! A bundle stays as it was when its purchase completed, whatever the vendor does, until a refund.
 
-use std::fs;
+use std::{collections::BTreeMap, fs};
 
 use marketplace::{
     domain::purchases::PurchaseKind,
@@ -50,9 +50,9 @@ async fn change_everything(shop: &Shop) {
             let version = VersionInput {
                 current_state: VersionState::Live,
                 lifecycle_stage: VersionStage::Accepted,
-                brief: Default::default(),
-                agent_config: Default::default(),
-                environment: Default::default(),
+                brief: BTreeMap::new(),
+                agent_config: BTreeMap::new(),
+                environment: BTreeMap::new(),
             };
             operations::task_changes::add_version(writer, &seller, one.parse().unwrap(), &version)?;
             operations::task_changes::delete_task(writer, &seller, two.parse().unwrap())

@@ -1,5 +1,7 @@
 //! Who gets a link, and which links are refused.
 
+use std::collections::BTreeMap;
+
 use marketplace::{
     domain::purchases::{PayWith, PurchaseKind},
     operations::purchases::{self, PurchaseInput},
@@ -107,9 +109,9 @@ async fn vendor_gets_the_listing_as_it_is() {
         let version = marketplace::operations::task_changes::VersionInput {
             current_state: marketplace::domain::tasks::VersionState::Draft,
             lifecycle_stage: marketplace::domain::tasks::VersionStage::Authoring,
-            brief: Default::default(),
-            agent_config: Default::default(),
-            environment: Default::default(),
+            brief: BTreeMap::new(),
+            agent_config: BTreeMap::new(),
+            environment: BTreeMap::new(),
         };
         marketplace::operations::task_changes::add_version(writer, &seller, task, &version)
     };

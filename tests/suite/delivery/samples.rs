@@ -112,9 +112,9 @@ async fn sample_must_be_stated_to_be_offered() {
     unpublish(Operation::Unpublish);
     set(Some(100), &[]).unwrap();
     assert_eq!(problems(submit()), ["sample missing"]);
-    set(Some(100), &[elsewhere.clone()]).unwrap();
+    set(Some(100), std::slice::from_ref(&elsewhere)).unwrap();
     assert_eq!(problems(submit()), ["sample value_error"]);
-    set(Some(100), &[on_listing.clone()]).unwrap();
+    set(Some(100), std::slice::from_ref(&on_listing)).unwrap();
     submit().unwrap();
     unpublish(Operation::Approve);
     unpublish(Operation::Publish);

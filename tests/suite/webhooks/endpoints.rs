@@ -7,6 +7,7 @@ use marketplace::{
         cleanup, keys,
         webhooks::{self, CheckedUrl, WebhookChange, WebhookInput},
     },
+    string_enum::StringEnum,
 };
 use serde_json::json;
 
@@ -83,7 +84,6 @@ async fn private_addresses_are_refused_when_sent() {
             deliveries(&market, *id).into_iter().find(|found| found.body.contains(&subject)).unwrap();
         super::wait_until("the attempt", || !attempts(&market, delivery.id).is_empty()).await;
         let error = attempts(&market, delivery.id).remove(0).error;
-        use marketplace::string_enum::StringEnum;
         assert_eq!(error.unwrap().as_str(), expected);
     }
     assert!(receiver.received().is_empty());

@@ -31,21 +31,21 @@ const COMMAND: &str = "WEBHOOK_RECEIVER";
 /// A receiver in a process of its own. It prints its URL; then it reads a line with a secret for each request that it
 /// is to receive, and prints what the verification of the request found. It is killed when dropped.
 struct Process {
-    process: Child,
+    child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
 }
 
 impl Process {
     fn start(command: &str) -> Process {
-        let mut process = Command::new("sh")
+        let mut child = Command::new("sh")
             .args(["-c", &format!("exec {command}")])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let (input, output) = (process.stdin.take().unwrap(), process.stdout.take().unwrap());
-        Process { process, input, output: BufReader::new(output) }
+        let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        Process { child, input, output: BufReader::new(output) }
     }
 
     fn expect(&mut self, secret: &str) {
@@ -62,8 +62,8 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 }
 
