@@ -31,6 +31,7 @@ mod schema;
 mod schemas;
 mod statement_counts;
 mod targets;
+mod transitions;
 mod trial_api;
 mod trial_operator_api;
 mod write_operations;
