@@ -99,10 +99,11 @@ impl Events {
             return Ok(());
         }
         let mut cursor = json!(self.after);
+        let mut printed = None;
         loop {
             let mut page = client
                 .event_page(filters, &cursor, usize::MAX)
-                .map_err(|error| with_place(error, cursor.as_str()))?;
+                .map_err(|error| with_place(error, printed.as_deref()))?;
             let mut events = page["items"].as_array_mut().map(std::mem::take).unwrap_or_default();
             if !self.options.json {
                 client.add_team_names(&COLUMNS, &mut events)?;
@@ -117,6 +118,7 @@ impl Events {
                 return Ok(());
             }
             cursor = page["end_cursor"].take();
+            printed = cursor.as_str().map(str::to_owned);
             if page["next_cursor"].is_null() {
                 std::thread::sleep(FOLLOW_INTERVAL);
             }
@@ -133,12 +135,11 @@ fn is_open(result: io::Result<()>) -> Result<bool, CommandError> {
     }
 }
 
-/// Adds to an error how to continue after what was printed.
-fn with_place(error: CommandError, cursor: Option<&str>) -> CommandError {
-    match (error, cursor.filter(|cursor| *cursor != NOW)) {
-        (CommandError::Other(message), Some(cursor)) => {
-            let message = message.trim_end_matches('.');
-            CommandError::Other(format!("{message}. To continue there, add `--after {cursor}`."))
+/// Adds to an error how to continue after what was printed, up to an event.
+fn with_place(error: CommandError, printed: Option<&str>) -> CommandError {
+    match (error, printed) {
+        (CommandError::Other(message), Some(id)) => {
+            CommandError::Other(format!("{message}; `--after {id}` continues after what was printed"))
         }
         (error, _) => error,
     }

@@ -48,7 +48,7 @@ pub enum KeyCommand {
     #[command(after_help = "Example:\n  marketplace key rotate 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
     Rotate(Rotation),
     /// Revoke an API key. A running server rejects it within one second.
-    #[command(after_help = "Example:\n  marketplace key revoke 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
+    #[command(after_help = "Example:\n  marketplace key revoke ci")]
     Revoke {
         /// ID of the key, as printed by `key list`, or its name.
         key: String,
@@ -108,9 +108,7 @@ pub enum OperatorKeyCommand {
     )]
     Rotate(Rotation),
     /// Revoke an operator key. A running server rejects it within one second.
-    #[command(
-        after_help = "Example:\n  marketplace operator key revoke 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11"
-    )]
+    #[command(after_help = "Example:\n  marketplace operator key revoke \"Review desk\"")]
     Revoke {
         /// ID of the key, as printed by `operator key list`, or its name.
         key: String,

@@ -19,7 +19,7 @@ use crate::{
 pub enum ListingCommand {
     /// Create a draft of a listing with assets of a team, and print its ID.
     #[command(
-        after_help = "Example:\n  marketplace listing create \"Acme Data\" --title \"Billing core\" \\\n    --description \"Invoicing for utilities\" --price 4900 --asset 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11"
+        after_help = "Example:\n  marketplace listing create \"Acme Data\" --title \"Billing core\" \\\n    --description \"Invoicing for utilities\" --price 4900 --asset \"Billing core\""
     )]
     Create(NewListing),
     /// List listings, newest first.
@@ -46,9 +46,7 @@ pub enum ListingCommand {
     #[command(after_help = "Example:\n  marketplace listing history \"Billing core\"")]
     History(OneListing),
     /// Attach assets to a listing.
-    #[command(
-        after_help = "Example:\n  marketplace listing attach \"Billing core\" 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11"
-    )]
+    #[command(after_help = "Example:\n  marketplace listing attach \"Billing core\" \"Billing history\"")]
     Attach {
         /// ID or title of the listing.
         listing: String,
@@ -57,9 +55,7 @@ pub enum ListingCommand {
         assets: Vec<String>,
     },
     /// Detach an asset from a listing.
-    #[command(
-        after_help = "Example:\n  marketplace listing detach \"Billing core\" 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11"
-    )]
+    #[command(after_help = "Example:\n  marketplace listing detach \"Billing core\" \"Billing history\"")]
     Detach {
         /// ID or title of the listing.
         listing: String,

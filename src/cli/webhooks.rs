@@ -45,7 +45,7 @@ pub enum WebhookCommand {
     Show(OneWebhook),
     /// Change the URL, the types of events, or the description of a webhook.
     #[command(
-        after_help = "Examples:\n  marketplace webhook edit https://example.com/hook --endpoint https://example.com/new\n  marketplace webhook edit https://example.com/hook --type purchase.completed --type purchase.refunded"
+        after_help = "Examples:\n  marketplace webhook edit https://example.com/hook --endpoint https://example.com/new\n  marketplace webhook edit https://example.com/hook --type purchase.completed"
     )]
     Edit(WebhookChanges),
     /// Enable a webhook that was disabled. What happened meanwhile is not sent.

@@ -75,21 +75,29 @@ impl Named {
         Ok(format!("{}/{}", self.path, self.id(client, id_or_name)?))
     }
 
-    /// Returns the ID of a record, given its ID or name. Fails if no record or several have the name.
+    /// Returns the ID of a record, given its ID or name. Fails if no record or several have the name. The case of the name
+    /// only matters if records have names that differ in nothing else.
     pub fn id(&self, client: &Client, id_or_name: &str) -> Result<String, CommandError> {
         if let Ok(id) = Uuid::try_parse(id_or_name) {
             return Ok(id.to_string());
         }
         let name = id_or_name;
-        let found = self.find(client, name)?;
-        let exact: Vec<&Value> = found.iter().filter(|record| record[self.field] == name).collect();
-        let candidates: Vec<&Value> = if exact.is_empty() { found.iter().collect() } else { exact };
+        let mut found = self.find(client, name)?;
+        let exact = |record: &Value| record[self.field] == name;
+        if found.iter().any(exact) {
+            found.retain(exact);
+        }
+        // A key that was replaced has the same name as its successor.
+        let is_active = |record: &Value| record["status"] == "active";
+        if found.iter().any(is_active) {
+            found.retain(is_active);
+        }
         let id_of = |record: &Value| record["id"].as_str().unwrap_or_default().to_owned();
-        match candidates.as_slice() {
+        match found.as_slice() {
             [one] => Ok(id_of(one)),
             [] => Err(self.unknown(name, &client.list(self.path, &self.filters(), Some(MAX_SUGGESTED))?)),
             several => {
-                let ids: Vec<String> = several.iter().take(MAX_IDS).map(|record| id_of(record)).collect();
+                let ids: Vec<String> = several.iter().take(MAX_IDS).map(id_of).collect();
                 let ids = ids.join(", ");
                 let kinds = plural(self.kind);
                 let message = format!("Several {kinds} are named {name:?}. Use one of their IDs: {ids}.");
@@ -102,19 +110,25 @@ impl Named {
         self.filters.iter().map(|(name, value)| (*name, Value::from(*value))).collect()
     }
 
-    /// Returns the records with a name. The case does not matter where the list cannot be filtered by the name.
+    /// Returns the records with a name: with exactly this one if the list can be filtered and has some, or else in any
+    /// case.
     fn find(&self, client: &Client, name: &str) -> Result<Vec<Value>, CommandError> {
         let mut filters = self.filters();
+        let mut limit = None;
         if self.has_filter {
             filters.push((self.field, name.into()));
-            let mut found = client.list(self.path, &filters, None)?;
-            // A key that was replaced has the same name as its successor.
-            if found.iter().any(|record| record["status"] == "active") {
-                found.retain(|record| record["status"] == "active");
+            let found = client.list(self.path, &filters, None)?;
+            if !found.is_empty() {
+                return Ok(found);
             }
-            return Ok(found);
+            filters.pop();
+            limit = Some(MAX_SUGGESTED);
         }
-        let mut found = client.list(self.path, &filters, None)?;
+        let mut found = client.list(self.path, &filters, limit)?;
+        if limit.is_some_and(|limit| found.len() >= limit) {
+            // There may be more records with the name.
+            return Ok(Vec::new());
+        }
         let name = name.to_lowercase();
         found.retain(|record| record[self.field].as_str().is_some_and(|other| other.to_lowercase() == name));
         Ok(found)

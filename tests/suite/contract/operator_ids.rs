@@ -87,13 +87,15 @@ const BELOW: [(&str, &str); 5] = [
 ];
 
 /// Returns where the details of an ID are; `None` if that is not known. `list` is the collection of the request.
-fn details<'a>(schema: &str, field: &str, list: &'a str) -> Option<Vec<&'a str>> {
+fn details(schema: &str, field: &str, list: &str) -> Option<Vec<String>> {
     let (exact, any) = (format!("{schema}.{field}"), format!("*.{field}"));
-    let find = |name: &str| IDS.iter().find(|(id, _)| *id == name).map(|(_, details)| details.to_vec());
-    let elsewhere = || LISTED_ELSEWHERE.iter().find(|(name, _)| *name == schema).map(|row| row.1.to_vec());
-    find(&exact)
-        .or_else(|| find(&any))
-        .or_else(|| (field == "id").then(|| elsewhere().unwrap_or_else(|| vec![list])))
+    let find = |name: &str| IDS.iter().find(|(id, _)| *id == name).map(|(_, details)| *details);
+    let elsewhere = || LISTED_ELSEWHERE.iter().find(|(name, _)| *name == schema).map(|row| row.1);
+    let found = find(&exact).or_else(|| find(&any)).or_else(|| elsewhere().filter(|_| field == "id"));
+    match found {
+        Some(collections) => Some(collections.iter().map(|name| (*name).to_owned()).collect()),
+        None => (field == "id").then(|| vec![list.to_owned()]),
+    }
 }
 
 /// An operator who reads everything.
