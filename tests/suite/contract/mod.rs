@@ -23,6 +23,7 @@ mod logs;
 mod many_markets;
 mod notification_types;
 mod operations;
+mod operator_ids;
 mod operator_operations;
 mod prefilled;
 mod received_ids;
