@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
 use super::{
-    Hidden, messages, text_of,
+    Hidden, events, message, text_of,
     trades::{Buyer, Trades},
     without_opportunities,
 };
@@ -115,17 +115,19 @@ async fn check_responses(market: &TestMarket) -> usize {
     checked
 }
 
-/// Checks every event in the views of vendors. Returns their number.
-fn check_events(market: &TestMarket) -> usize {
-    let mut checked = 0;
+/// Checks every event in the views of vendors. Returns their number, and how many of them a request has caused whose ID
+/// names a buyer.
+fn check_events(market: &TestMarket) -> (usize, usize) {
+    let (mut checked, mut caused) = (0, 0);
     for team in demo_records().collection("teams").iter().filter(|team| has_role(team, "vendor")) {
         let hidden = hidden_from(key(team), |_| true);
-        for message in messages(market.market(), records::id("teams", team)) {
-            hidden.assert_absent(&format!("event of {}", key(team)), &message);
+        for event in events(market.market(), records::id("teams", team)) {
+            hidden.assert_absent(&format!("event of {}", key(team)), &message(&event));
             checked += 1;
+            caused += usize::from(event.request_id.is_some_and(|id| hidden.find_in(&id).is_some()));
         }
     }
-    checked
+    (checked, caused)
 }
 
 /// Checks every request that the webhooks of vendors get. Returns their number.
@@ -159,7 +161,8 @@ async fn vendors_of_the_demo_never_learn_buyers() {
     let traded = trade(&market).await;
     assert!(traded > 300, "only {traded} requests changed something");
     let sent = check_webhooks(&market, &receiver).await;
-    let (responses, events) = (check_responses(&market).await, check_events(&market));
-    eprintln!("{traded} trades, {sent} webhooks, {responses} responses, {events} events");
-    assert!(responses > 600 && events > 600 && sent > 200, "{responses}, {events}, {sent}");
+    let (responses, (events, caused)) = (check_responses(&market).await, check_events(&market));
+    eprintln!("{traded} trades, {sent} webhooks, {responses} responses, {caused} of {events} events");
+    assert!(responses > 2_000 && sent > 500, "{responses}, {sent}");
+    assert!(events > 3_000 && caused > 300, "{events}, {caused}");
 }

@@ -8,7 +8,7 @@ mod trades;
 use marketplace::{
     domain::{events::EventRowId, webhook_messages::Message},
     market::Market,
-    store,
+    store::{self, events::Event},
     string_enum::StringEnum,
 };
 use serde_json::Value;
@@ -35,10 +35,15 @@ impl Hidden {
         self.0.dedup();
     }
 
+    /// Returns the first of them that a text has.
+    fn find_in(&self, text: &str) -> Option<&String> {
+        let lower = text.to_lowercase();
+        self.0.iter().find(|hidden| lower.contains(*hidden))
+    }
+
     /// Asserts that a text has none of them. `what` says what the text is.
     pub fn assert_absent(&self, what: &str, text: &str) {
-        let lower = text.to_lowercase();
-        let found = self.0.iter().find(|hidden| lower.contains(*hidden));
+        let found = self.find_in(text);
         assert!(found.is_none(), "{what} shows {found:?}: {text}");
     }
 }
@@ -74,22 +79,24 @@ fn is_about_opportunity(event_type: &str, data: &Value, team: Uuid) -> bool {
     }
 }
 
-/// Returns what webhooks of a team would get: the body of each event in its view, except about opportunities.
-fn messages(market: &Market, team: Uuid) -> Vec<String> {
+/// Returns the events in the view of a team, except about opportunities.
+fn events(market: &Market, team: Uuid) -> Vec<Event> {
     let all = market.read_blocking(|reader| store::events::list_after(reader.rows, EventRowId(0), 1_000_000));
     let own = all.unwrap().into_iter().filter(|event| event.team == Some(team));
     own.filter(|event| {
         let data = serde_json::from_str(&event.data).unwrap();
         !is_about_opportunity(event.event_type.as_str(), &data, team)
     })
-    .map(|event| {
-        let message = Message {
-            event_type: event.event_type,
-            occurred_at: event.occurred_at,
-            subject: &event.subject,
-            data: &event.data,
-        };
-        message.body_for_team().unwrap()
-    })
     .collect()
+}
+
+/// Returns what a webhook of a team would get of an event in its view.
+fn message(event: &Event) -> String {
+    let message = Message {
+        event_type: event.event_type,
+        occurred_at: event.occurred_at,
+        subject: &event.subject,
+        data: &event.data,
+    };
+    message.body_for_team().unwrap()
 }
