@@ -388,6 +388,9 @@ mod tests {
         VALUES (1, randomblob(16), 'A', 1, 0, 1, 0), (2, randomblob(16), 'B', 0, 1, 1, 0),
                (3, randomblob(16), 'C', 0, 1, 1, 0);
         PRAGMA foreign_keys = OFF;
+        INSERT INTO listings (id, uuid, team, title, description, domain_tags, tag_slugs, accepts_bids, terms,
+            review_status, catalog_status, created_at, updated_at, published_at)
+        VALUES (1, randomblob(16), 1, 'L', '', '[]', '[]', 0, '', 'approved', 'published', 5, 5, 5);
         INSERT INTO purchases (id, uuid, listing, buyer, kind, status, scope, price_cents, buyer_fee_cents,
             platform_fee_cents, created_at, paid_at, refunded_at)
         VALUES (1, randomblob(16), 1, 2, 'full', 'completed', '{}', 1000, 50, 100, 10, 10, NULL),

@@ -35,7 +35,7 @@ pub fn example_key(route: &DeclaredRoute) -> String {
 /// Returns the example value of a parameter of an operation. IDs are those of the demo market. Docs pages
 /// send all examples of an operation unless a reader changes them, so they have results together. Therefore,
 /// optional parameters that would exclude each other have none.
-pub fn example_parameter(attributes: &RouteAttributes, name: &str) -> Option<Value> {
+pub fn example_parameter(attributes: &RouteAttributes, name: &str, is_in_path: bool) -> Option<Value> {
     let own = attributes.parameter_examples.iter().find(|(parameter, _)| *parameter == name);
     if let Some((_, json)) = own {
         return Some(serde_json::from_str(json).expect("an example is JSON"));
@@ -43,7 +43,8 @@ pub fn example_parameter(attributes: &RouteAttributes, name: &str) -> Option<Val
     Some(match name {
         "filter" => json!(["stage:is:complete"]),
         "limit" => json!(24),
-        _ => json!(example_id(attributes.contract.target, name)?),
+        _ if is_in_path => json!(example_id(attributes.contract.target, name)?),
+        _ => return None,
     })
 }
 

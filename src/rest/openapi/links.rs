@@ -1,7 +1,10 @@
 //! Links between operations: which responses contain the IDs that other operations take.
 //!
 //! Most links follow from the paths: an operation that lists or creates resources is linked to all operations
-//! below its path that take exactly one more ID. The others are attributes of the routes.
+//! below its path that take exactly one more ID. If the resources also have a path of their own, it is linked to all
+//! operations below that. The others are attributes of the routes.
+
+use std::iter;
 
 use serde_json::{Map, Value, json};
 
@@ -14,6 +17,8 @@ struct Operation {
     path: String,
     method: String,
     summary: String,
+    /// Reference to the schema of the resource in the success response, or of the resources if it is a list.
+    resource: Option<String>,
 }
 
 impl Operation {
@@ -28,28 +33,42 @@ impl Operation {
         let (parameter, rest) = below.split_once('}')?;
         (!rest.contains('{')).then_some(parameter)
     }
+
+    fn is_below(&self, path: &str) -> bool {
+        self.path.strip_prefix(path).is_some_and(|below| below.is_empty() || below.starts_with('/'))
+    }
+
+    /// Returns the path of the resources that this operation gets by their ID alone.
+    fn collection(&self) -> Option<&str> {
+        let (collection, parameter) = self.path.rsplit_once('/')?;
+        (self.method == "get" && parameter.starts_with('{') && !collection.contains('{'))
+            .then_some(collection)
+    }
 }
 
 /// Adds links to the success responses of all operations that have any.
 pub fn add_links(document: &mut Value, routes: &[DeclaredRoute]) {
     let all_operations = operations(document);
     for from in &all_operations {
-        let Some(pointer) = response_schema(document, from).map(|schema| id_pointer(document, &schema))
-        else {
-            continue;
-        };
-        let by_path = pointer.iter().flat_map(|pointer| {
-            let target = move |to| Some((to, Operation::next_parameter(to, &from.path)?, pointer.as_str()));
-            all_operations.iter().filter_map(target)
+        let Some(schema) = response_schema(document, &from.path, &from.method) else { continue };
+        let elsewhere =
+            all_operations.iter().filter(|to| from.resource.is_some() && to.resource == from.resource);
+        let elsewhere = elsewhere.filter_map(Operation::collection).find(|path| !from.is_below(path));
+        let by_path = all_operations.iter().filter_map(|to| {
+            let mut paths = iter::once(from.path.as_str()).chain(elsewhere);
+            let parameter = paths.find_map(|path| to.next_parameter(path))?;
+            Some((to, parameter, id_pointer(document, &schema, parameter)?))
         });
         let extra =
             routes.iter().find(|route| route.operation == from.id).map_or(&[][..], |route| route.links);
         let extra = extra.iter().filter_map(|link| {
             let to = all_operations.iter().find(|to| to.id == link.operation)?;
-            Some((to, link.parameter, link.pointer))
+            Some((to, link.parameter, link.pointer.to_owned()))
         });
-        let links: Map<String, Value> =
-            by_path.chain(extra).map(|(to, parameter, pointer)| link(from, to, parameter, pointer)).collect();
+        let links: Map<String, Value> = by_path
+            .chain(extra)
+            .map(|(to, parameter, pointer)| link(from, to, parameter, &pointer))
+            .collect();
         if !links.is_empty() {
             let responses = document["paths"][&from.path][&from.method]["responses"].as_object_mut();
             for (_, response) in responses.into_iter().flatten().filter(|(status, _)| status.starts_with('2'))
@@ -69,6 +88,7 @@ fn operations(document: &Value) -> Vec<Operation> {
             path: path.clone(),
             method: method.clone(),
             summary: text(operation, "summary"),
+            resource: response_schema(document, path, method).and_then(|schema| resource(document, &schema)),
         })
     });
     all_operations.collect()
@@ -93,21 +113,31 @@ fn link(from: &Operation, to: &Operation, parameter: &str, pointer: &str) -> (St
 }
 
 /// Returns the schema of an operation's success response.
-fn response_schema(document: &Value, operation: &Operation) -> Option<Value> {
-    let responses = document["paths"][&operation.path][&operation.method]["responses"].as_object()?;
+fn response_schema(document: &Value, path: &str, method: &str) -> Option<Value> {
+    let responses = document["paths"][path][method]["responses"].as_object()?;
     let (_, response) = responses.iter().find(|(status, _)| status.starts_with('2'))?;
     response["content"][JSON].get("schema").cloned()
 }
 
 /// Returns the JSON pointer to the resource's ID in a response: its own, or that of the first element in a
-/// list.
-fn id_pointer(document: &Value, schema: &Value) -> Option<String> {
+/// list. The ID is the field `id`, or else that with the name of the parameter.
+fn id_pointer(document: &Value, schema: &Value, parameter: &str) -> Option<String> {
+    let name =
+        |fields: &Map<String, Value>| ["id", parameter].into_iter().find(|name| fields.contains_key(*name));
     let fields = properties(document, schema);
-    if fields.contains_key("id") {
-        return Some("/id".to_owned());
+    if let Some(id) = name(&fields) {
+        return Some(format!("/{id}"));
     }
-    let is_list = |field: &Value| properties(document, &field["items"]).contains_key("id");
-    fields.iter().find(|(_, field)| is_list(field)).map(|(name, _)| format!("/{name}/0/id"))
+    fields.iter().find_map(|(list, field)| {
+        Some(format!("/{list}/0/{}", name(&properties(document, &field["items"]))?))
+    })
+}
+
+/// Returns the reference to the schema of the resources in a response: that of the elements in a list of operators, or
+/// else that of the response.
+fn resource(document: &Value, schema: &Value) -> Option<String> {
+    let items = properties(document, schema).remove("items");
+    items.as_ref().map_or(schema, |items| &items["items"])["$ref"].as_str().map(str::to_owned)
 }
 
 /// Returns the properties of a schema and of its `allOf` parts.

@@ -42,7 +42,8 @@ pub fn expand_structs(operation: &mut Map<String, Value>, schemas: &Value, attri
     }
     for parameter in &mut parameters {
         let name = parameter["name"].as_str().unwrap_or_default();
-        if let Some(example) = examples::example_parameter(attributes, name) {
+        let is_in_path = parameter["in"] == "path";
+        if let Some(example) = examples::example_parameter(attributes, name, is_in_path) {
             parameter["example"] = example;
         }
     }

@@ -139,9 +139,9 @@ pub struct DeprecationIn {
 routes! {
     /// `GET /operator/v1/asset-types`
     ListAssetTypes: Operator = routes::list("list_asset_types", &["enabled=true&limit=2", "deprecated=true"]);
-    /// `GET /operator/v1/asset-types/{asset_type}`
+    /// `GET /operator/v1/asset-types/{slug}`
     GetAssetType: Operator = routes::get("get_asset_type", "asset_types");
-    /// `PATCH /operator/v1/asset-types/{asset_type}`
+    /// `PATCH /operator/v1/asset-types/{slug}`
     UpdateAssetType: ActingOperator = routes::patch(
         "update_asset_type",
         "asset_types",
@@ -149,7 +149,7 @@ routes! {
         Actor::Platform,
         &[EventType::AssetTypeEnabled, EventType::AssetTypeDisabled],
     );
-    /// `POST /operator/v1/asset-types/{asset_type}/deprecate`
+    /// `POST /operator/v1/asset-types/{slug}/deprecate`
     DeprecateAssetType: ActingOperator = routes::post_body(
         "deprecate_asset_type",
         "asset_types",
@@ -160,7 +160,7 @@ routes! {
         Actor::Platform,
         &[EventType::AssetTypeDeprecated],
     );
-    /// `POST /operator/v1/asset-types/{asset_type}/retire`
+    /// `POST /operator/v1/asset-types/{slug}/retire`
     RetireAssetType: ActingOperator = routes::post(
         "retire_asset_type", "asset_types", Actor::Platform, &[EventType::AssetTypeRetired],
     );
@@ -187,32 +187,32 @@ impl AssetTypesApi {
     /// Get an asset type
     ///
     /// Returns an asset type.
-    #[oai(path = "/asset-types/:asset_type", method = "get", operation_id = "get_asset_type")]
+    #[oai(path = "/asset-types/:slug", method = "get", operation_id = "get_asset_type")]
     async fn get(
         &self,
         call: Call<GetAssetType>,
         /// Slug of the asset type.
-        asset_type: Path<String>,
+        slug: Path<String>,
     ) -> JsonResult<AssetTypeOut> {
-        resources::get(call, asset_type.0).await
+        resources::get(call, slug.0).await
     }
 
     /// Update an asset type
     ///
     /// Allows or stops new assets of a kind. A retired kind cannot be enabled.
-    #[oai(path = "/asset-types/:asset_type", method = "patch", operation_id = "update_asset_type")]
+    #[oai(path = "/asset-types/:slug", method = "patch", operation_id = "update_asset_type")]
     async fn update(
         &self,
         call: Call<UpdateAssetType>,
         if_match: IfMatch,
         /// Slug of the asset type.
-        asset_type: Path<String>,
+        slug: Path<String>,
         body: Body<AssetTypePatch>,
     ) -> JsonResult<AssetTypeOut> {
         changes::patch(
             call,
             if_match,
-            asset_type.0,
+            slug.0,
             body,
             |writer, platform, slug: &String, patch: AssetTypePatch| match patch.enabled.0 {
                 Some(enabled) => asset_types::set_enabled(writer, platform, kind(slug)?, enabled).map(drop),
@@ -226,20 +226,16 @@ impl AssetTypesApi {
     ///
     /// Announces when a kind retires, or changes what was announced, and notifies the vendors who have such assets or
     /// listings.
-    #[oai(
-        path = "/asset-types/:asset_type/deprecate",
-        method = "post",
-        operation_id = "deprecate_asset_type"
-    )]
+    #[oai(path = "/asset-types/:slug/deprecate", method = "post", operation_id = "deprecate_asset_type")]
     async fn deprecate(
         &self,
         call: Call<DeprecateAssetType>,
         idempotent: Idempotent,
         /// Slug of the asset type.
-        asset_type: Path<String>,
+        slug: Path<String>,
         body: Body<DeprecationIn>,
     ) -> JsonResult<AssetTypeOut> {
-        let slug = asset_type.0;
+        let slug = slug.0;
         changes::post_body(call, idempotent, body, move |writer, platform, body: DeprecationIn| {
             let message: String = body.message.into_valid()?.into();
             let input = DeprecationInput {
@@ -255,15 +251,15 @@ impl AssetTypesApi {
     /// Retire an asset type
     ///
     /// Retires a deprecated kind now, earlier than announced.
-    #[oai(path = "/asset-types/:asset_type/retire", method = "post", operation_id = "retire_asset_type")]
+    #[oai(path = "/asset-types/:slug/retire", method = "post", operation_id = "retire_asset_type")]
     async fn retire(
         &self,
         call: Call<RetireAssetType>,
         idempotent: Idempotent,
         /// Slug of the asset type.
-        asset_type: Path<String>,
+        slug: Path<String>,
     ) -> JsonResult<AssetTypeOut> {
-        let slug = asset_type.0;
+        let slug = slug.0;
         changes::post(call, idempotent, move |writer, platform| {
             asset_types::retire(writer, platform, kind(&slug)?).map(|_| slug)
         })

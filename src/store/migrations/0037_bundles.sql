@@ -8,7 +8,7 @@ ALTER TABLE uploads ADD COLUMN crc32 INTEGER;
 -- The order in which tasks were deleted: a bundle that was fixed before still has the task.
 CREATE TABLE task_deletions (
     id   INTEGER PRIMARY KEY,
-    task INTEGER NOT NULL REFERENCES tasks (id)
+    task INTEGER NOT NULL REFERENCES tasks (id) ON DELETE CASCADE
 ) STRICT;
 CREATE INDEX task_deletions_by_task ON task_deletions (task);
 CREATE TRIGGER task_deletions_task AFTER UPDATE OF deleted_at ON tasks

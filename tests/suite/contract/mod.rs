@@ -32,6 +32,7 @@ mod schema;
 mod schemas;
 mod statement_counts;
 mod targets;
+mod transitions;
 mod trial_api;
 mod trial_operator_api;
 mod write_operations;
