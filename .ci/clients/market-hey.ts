@@ -1,4 +1,4 @@
-// A client of both APIs that hey-api generated from the OpenAPI documents. Usage: node market-hey.js BASE_URL
+// A client of the APIs for teams that hey-api generated from the OpenAPI documents. Usage: node market-hey.js BASE_URL
 
 import { createClient as createBuyer } from "./hey-buyer/client/index.js";
 import { browseListings, getListing, listOwnOpportunities, listPurchases } from "./hey-buyer/sdk.gen.js";

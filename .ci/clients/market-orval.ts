@@ -1,4 +1,4 @@
-// A client of both APIs that orval generated from the OpenAPI documents. Usage: node market-orval.js BASE_URL
+// A client of the APIs for teams that orval generated from the OpenAPI documents. Usage: node market-orval.js BASE_URL
 
 import { browseListings, getListing, listOwnOpportunities, listPurchases } from "./orval-buyer.js";
 import { createCodebase, deleteCodebase, getListingQc, listOwnListings, updateCodebase } from "./orval-vendor.js";

@@ -1,4 +1,4 @@
-// A client of both APIs that uses the types generated from the OpenAPI documents. It must compile under
+// A client of the APIs for teams that uses the types generated from the OpenAPI documents. It must compile under
 // `strict`, and read and edit the demo market. Usage: node market.js BASE_URL
 
 import createClient from "openapi-fetch";

@@ -1,7 +1,7 @@
 //! The `marketplace credits` command.
 
 use clap::Subcommand;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     CommandResult, GlobalOptions,
@@ -55,7 +55,8 @@ pub enum CreditsCommand {
 }
 
 /// The fields of a wallet.
-const COLUMNS: [&str; 5] = ["team_id", "credits", "earnings.total", "earnings.pending", "earnings.available"];
+const COLUMNS: [&str; 6] =
+    ["team_id", "credits", "earnings_total", "earnings_pending", "earnings_available", "team"];
 
 impl CreditsCommand {
     pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> CommandResult {
@@ -80,12 +81,10 @@ impl CreditsCommand {
             CreditsCommand::Convert { team, amount } => change("/conversions", team, *amount, None),
             CreditsCommand::Show { team: Some(team) } => {
                 let wallet = client.get(&format!("/wallets/{}", names::team(client, team)?))?;
-                client.print(&wallet, |wallet: &Value| super::lists::print_record(&COLUMNS, wallet));
-                Ok(())
+                client.print_record(&COLUMNS, wallet)
             }
             CreditsCommand::Show { team: None } => {
-                client.print_list(&COLUMNS, client.list("/wallets", &[], None)?);
-                Ok(())
+                client.print_list(&COLUMNS, client.list("/wallets", &[], None)?)
             }
         }
     }

@@ -7,7 +7,6 @@ use uuid::Uuid;
 use super::{
     CommandError, CommandResult, GlobalOptions,
     amounts::{amount, parse_amount},
-    lists::print_record,
     operator::{Client, OperatorOptions, body_of, names, parse_value},
     print_line,
 };
@@ -70,7 +69,7 @@ pub enum OfferCommand {
         #[arg(long, value_parser = parse_value::<PayWith>)]
         pay_with: Option<PayWith>,
     },
-    /// Accept an offer for the vendor. The buyer purchases the listing at its price.
+    /// Accept an offer for the vendor. This purchases the listing for the buyer, for the amount of the offer.
     #[command(after_help = "Example:\n  marketplace offer accept 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
     Accept(OneDeal),
     /// Decline an offer for the vendor.
@@ -96,9 +95,9 @@ pub enum PurchaseCommand {
         /// What is bought: full or sample.
         #[arg(long, default_value = "full", value_parser = parse_value::<PurchaseKind>)]
         kind: PurchaseKind,
-        /// ID of an asset, to buy only some assets of the listing. Repeat the option for several.
-        #[arg(long = "asset", value_name = "ID")]
-        assets: Vec<Uuid>,
+        /// ID or title of an asset, to buy only some assets of the listing. Repeat the option for several.
+        #[arg(long = "asset", value_name = "ASSET")]
+        assets: Vec<String>,
         /// How the buyer pays: credits or invoice.
         #[arg(long, default_value = "credits", value_parser = parse_value::<PayWith>)]
         pay_with: PayWith,
@@ -142,11 +141,13 @@ pub struct OneDeal {
 
 const OFFERS: Deals = Deals {
     path: "/offers",
-    columns: &["id", "status", "amount", "team_id", "listing_id", "created_at", "expires_at"],
+    columns: &["id", "status", "amount", "listing_id", "created_at", "expires_at", "team"],
     all_columns: &[
         "id",
         "team_id",
+        "team",
         "vendor_team_id",
+        "vendor",
         "listing_id",
         "amount",
         "currency",
@@ -161,11 +162,13 @@ const OFFERS: Deals = Deals {
 
 const PURCHASES: Deals = Deals {
     path: "/purchases",
-    columns: &["id", "kind", "status", "total", "team_id", "listing_id", "created_at"],
+    columns: &["id", "kind", "status", "total", "listing_id", "created_at", "team"],
     all_columns: &[
         "id",
         "team_id",
+        "team",
         "vendor_team_id",
+        "vendor",
         "listing_id",
         "kind",
         "status",
@@ -202,22 +205,18 @@ impl Deals {
         listing: Option<&String>,
         status: Option<&'static str>,
     ) -> CommandResult {
-        let team = |name: &Option<String>| name.as_ref().map(|name| names::team(client, name)).transpose();
         let listing = listing.map(|listing| names::listing(client, listing)).transpose()?;
         let filters = [
-            ("team_id", json!(team(buyer)?)),
-            ("vendor_team_id", json!(team(vendor)?)),
+            ("team_id", names::optional_team(client, buyer.as_ref())?),
+            ("vendor_team_id", names::optional_team(client, vendor.as_ref())?),
             ("listing_id", json!(listing)),
             ("status", json!(status)),
         ];
-        client.print_list(self.columns, client.list(self.path, &filters, None)?);
-        Ok(())
+        client.print_list(self.columns, client.list(self.path, &filters, None)?)
     }
 
     fn show(&self, client: &Client, deal: &OneDeal) -> CommandResult {
-        let shown = client.get(&format!("{}/{}", self.path, deal.id))?;
-        client.print(&shown, |deal| print_record(self.all_columns, deal));
-        Ok(())
+        client.print_record(self.all_columns, client.get(&format!("{}/{}", self.path, deal.id))?)
     }
 
     /// Performs a transition, and prints the status after it.
@@ -256,8 +255,7 @@ impl OfferCommand {
                 let pay_with = json!(pay_with.map(StringEnum::as_str));
                 let body = body_of([("amount", amount(*cents)), ("pay_with", pay_with)]);
                 let changed = client.patch(&format!("{}/{id}", OFFERS.path), &body)?;
-                client.print(&changed, |offer| print_record(OFFERS.all_columns, offer));
-                Ok(())
+                client.print_record(OFFERS.all_columns, changed)
             }
             OfferCommand::Accept(offer) => OFFERS.change(client, offer, "accept"),
             OfferCommand::Decline(offer) => OFFERS.change(client, offer, "decline"),
@@ -271,6 +269,7 @@ impl PurchaseCommand {
         let client = &options.connect(global, false)?;
         match self {
             PurchaseCommand::Create { team, listing, kind, assets, pay_with } => {
+                let assets = names::assets(client, assets)?;
                 let assets = if assets.is_empty() { Value::Null } else { json!(assets) };
                 let body = body_of([
                     ("team_id", names::team(client, team)?.into()),

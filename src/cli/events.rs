@@ -1,25 +1,33 @@
 //! The `marketplace events` command.
 
-use std::time::Duration;
+use std::{
+    io::{self, Write},
+    time::Duration,
+};
 
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::{
-    CommandResult, GlobalOptions,
-    lists::print_table,
+    CommandError, CommandResult, GlobalOptions,
+    lists::GrowingTable,
     operator::{Client, OperatorOptions, names, parse_value},
-    print_line,
 };
-use crate::{domain::events::EventType, string_enum::StringEnum};
+use crate::{
+    domain::events::{EventId, EventType},
+    string_enum::StringEnum,
+};
 
 /// How often `--follow` looks for new events.
 const FOLLOW_INTERVAL: Duration = Duration::from_secs(1);
 
+/// The value of `--after` for what happens from now on.
+const NOW: &str = "now";
+
 /// List events, oldest first: what has happened in the market.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  marketplace events --type listing.published --type purchase.completed\n  marketplace events --follow --after now --json"
+    after_help = "Examples:\n  marketplace events --type listing.published --type purchase.completed\n  marketplace events --after evt_0000000000002250 --limit 1000 --json\n  marketplace events --follow --after now --json"
 )]
 pub struct Events {
     /// ID or name of a team, to list only the events in its view.
@@ -28,13 +36,15 @@ pub struct Events {
     /// Type of events to list. Repeat the option for several [default: all]
     #[arg(long = "type", value_name = "TYPE", value_parser = parse_value::<EventType>)]
     types: Vec<EventType>,
-    /// ID of an event, to list only later ones, or `now`.
-    #[arg(long, value_name = "ID")]
+    /// ID of an event, to list only later ones, or `now` [default: before the oldest event that is kept]
+    #[arg(long, value_name = "ID", value_parser = parse_place)]
     after: Option<String>,
     /// Maximum number of events, up to 1000. It does not apply to `--follow`.
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=1000))]
     limit: u16,
     /// Keep printing what happens, until interrupted. With `--json`, each event is a line.
+    ///
+    /// To continue later without a gap, name the last event that was printed with `--after`.
     #[arg(long)]
     follow: bool,
     #[command(flatten)]
@@ -42,14 +52,27 @@ pub struct Events {
 }
 
 /// The fields that lists show.
-const COLUMNS: [&str; 6] = ["id", "occurred_at", "type", "subject.id", "team_id", "request_id"];
+const COLUMNS: [&str; 6] = ["id", "occurred_at", "type", "subject.id", "request_id", "team"];
+
+/// The widths of these fields while events are followed: of the IDs, of times, and of the types that are not unusually
+/// long.
+const WIDTHS: [usize; 6] = [20, 20, 28, 36, 36, 0];
+
+/// Parses what `--after` names.
+fn parse_place(text: &str) -> Result<String, String> {
+    if text == NOW || EventId::parse(text).is_some() {
+        Ok(text.to_owned())
+    } else {
+        Err("must be `now`, or the ID of an event, such as evt_0000000000002250".to_owned())
+    }
+}
 
 impl Events {
     pub(super) fn run(&self, global: &GlobalOptions) -> CommandResult {
         let client = &self.options.connect(global, false)?;
-        let team = self.team.as_ref().map(|team| names::team(client, team)).transpose()?;
+        let team = names::optional_team(client, self.team.as_ref())?;
         let types: Vec<&str> = self.types.iter().map(|kind| kind.as_str()).collect();
-        let filters = [("team", json!(team)), ("types", json!(types))];
+        let filters = [("team", team), ("types", json!(types))];
         if self.follow {
             return self.follow(client, &filters);
         }
@@ -64,27 +87,60 @@ impl Events {
                 break;
             }
         }
-        client.print_list(&COLUMNS, events);
-        Ok(())
+        client.print_list(&COLUMNS, events)
     }
 
     /// Prints events as they happen. It asks for them each second, so that it works in the same way on a data directory,
-    /// on a server, and through proxies that hold streams back.
+    /// on a server, and through proxies that hold streams back. Ends when nobody reads the output anymore.
     fn follow(&self, client: &Client, filters: &[(&str, Value)]) -> CommandResult {
+        let table = GrowingTable::new(&COLUMNS, &WIDTHS);
+        let mut output = io::stdout().lock();
+        if !self.options.json && !is_open(writeln!(output, "{}", table.heading()))? {
+            return Ok(());
+        }
         let mut cursor = json!(self.after);
+        let mut printed = None;
         loop {
-            let page = client.event_page(filters, &cursor, usize::MAX)?;
-            for event in page["items"].as_array().into_iter().flatten() {
-                if self.options.json {
-                    print_line(event);
-                } else {
-                    print_table(&COLUMNS, std::slice::from_ref(event));
+            let mut page = client
+                .event_page(filters, &cursor, usize::MAX)
+                .map_err(|error| with_place(error, printed.as_deref()))?;
+            let mut events = page["items"].as_array_mut().map(std::mem::take).unwrap_or_default();
+            if !self.options.json {
+                client.add_team_names(&COLUMNS, &mut events)?;
+            }
+            for event in &events {
+                let line = if self.options.json { event.to_string() } else { table.line(event) };
+                if !is_open(writeln!(output, "{line}"))? {
+                    return Ok(());
                 }
             }
-            cursor = page["end_cursor"].clone();
+            if !is_open(output.flush())? {
+                return Ok(());
+            }
+            cursor = page["end_cursor"].take();
+            printed = cursor.as_str().map(str::to_owned);
             if page["next_cursor"].is_null() {
                 std::thread::sleep(FOLLOW_INTERVAL);
             }
         }
+    }
+}
+
+/// Whether somebody reads the output, given the result of writing to it.
+fn is_open(result: io::Result<()>) -> Result<bool, CommandError> {
+    match result {
+        Ok(()) => Ok(true),
+        Err(cause) if cause.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(cause) => Err(CommandError::Other(format!("cannot print events: {cause}"))),
+    }
+}
+
+/// Adds to an error how to continue after what was printed, up to an event.
+fn with_place(error: CommandError, printed: Option<&str>) -> CommandError {
+    match (error, printed) {
+        (CommandError::Other(message), Some(id)) => {
+            CommandError::Other(format!("{message}; `--after {id}` continues after what was printed"))
+        }
+        (error, _) => error,
     }
 }

@@ -41,8 +41,8 @@ pub enum GrantCommand {
     /// Revoke an unused upload grant, and delete what was uploaded with it.
     #[command(after_help = "Example:\n  marketplace grant revoke 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
     Revoke {
-        /// ID of the grant, as printed by `grant list`.
-        id: Uuid,
+        /// ID of the grant, as printed by `grant list`, or the title of one that can be used.
+        grant: String,
     },
 }
 
@@ -70,9 +70,10 @@ impl GrantCommand {
             }
             GrantCommand::List { team } => {
                 let filters = [("team_id", names::team(client, team)?.into())];
-                client.print_list(&COLUMNS, client.list("/grants", &filters, None)?);
+                client.print_list(&COLUMNS, client.list("/grants", &filters, None)?)?;
             }
-            GrantCommand::Revoke { id } => {
+            GrantCommand::Revoke { grant } => {
+                let id = names::GRANTS.id(client, grant)?;
                 let revoked = client.post(&format!("/grants/{id}/revoke"), &Value::Null)?;
                 client.print(&revoked, |_| print_line(format_args!("revoked grant {id}")));
             }

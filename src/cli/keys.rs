@@ -2,7 +2,6 @@
 
 use clap::Subcommand;
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use super::{
     CommandError, CommandResult, GlobalOptions,
@@ -49,10 +48,10 @@ pub enum KeyCommand {
     #[command(after_help = "Example:\n  marketplace key rotate 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
     Rotate(Rotation),
     /// Revoke an API key. A running server rejects it within one second.
-    #[command(after_help = "Example:\n  marketplace key revoke 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
+    #[command(after_help = "Example:\n  marketplace key revoke ci")]
     Revoke {
-        /// ID of the key, as printed by `key list`.
-        id: Uuid,
+        /// ID of the key, as printed by `key list`, or its name.
+        key: String,
     },
 }
 
@@ -89,6 +88,9 @@ pub struct NewOperatorKey {
 /// Manage operator keys.
 #[derive(Debug, Subcommand)]
 pub enum OperatorKeyCommand {
+    /// Create an operator key and print it, as `operator key NAME` does. It is shown only once.
+    #[command(after_help = "Example:\n  marketplace operator key create \"Review desk\" --read-only")]
+    Create(NewOperatorKey),
     /// List the operator keys. The secrets are not stored, so they cannot be shown.
     #[command(after_help = "Example:\n  marketplace operator key list")]
     List,
@@ -106,20 +108,19 @@ pub enum OperatorKeyCommand {
     )]
     Rotate(Rotation),
     /// Revoke an operator key. A running server rejects it within one second.
-    #[command(
-        after_help = "Example:\n  marketplace operator key revoke 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11"
-    )]
+    #[command(after_help = "Example:\n  marketplace operator key revoke \"Review desk\"")]
     Revoke {
-        /// ID of the key, as printed by `operator key list`.
-        id: Uuid,
+        /// ID of the key, as printed by `operator key list`, or its name.
+        key: String,
     },
 }
 
 /// When a key expires.
 #[derive(Debug, clap::Args)]
 pub struct Expiry {
-    /// ID of the key, as printed by the list of keys.
-    id: Uuid,
+    /// ID of the key, as printed by the list of keys, or its name. If several keys have the name, it is the one that is
+    /// active.
+    key: String,
     /// Time at which the key expires, in the future and in RFC 3339 format, or `never`.
     #[arg(value_parser = parse_expiry)]
     at: ExpiryTime,
@@ -132,8 +133,9 @@ struct ExpiryTime(Option<Timestamp>);
 /// How a key is replaced.
 #[derive(Debug, clap::Args)]
 pub struct Rotation {
-    /// ID of the key, as printed by the list of keys.
-    id: Uuid,
+    /// ID of the key, as printed by the list of keys, or its name. If several keys have the name, it is the one that is
+    /// active.
+    key: String,
     /// Time at which the new key expires, in the future and in RFC 3339 format
     #[arg(long, value_parser = parse_timestamp)]
     expires: Option<Timestamp>,
@@ -155,17 +157,20 @@ fn time(at: Option<Timestamp>) -> Value {
 
 const KEYS: Keys = Keys {
     path: "/keys",
+    named: &names::KEYS,
     columns: &["id", "name", "status", "created_at", "expires_at", "revoked_at", "last_used_at"],
 };
 
 const OPERATOR_KEYS: Keys = Keys {
     path: "/operator-keys",
+    named: &names::OPERATOR_KEYS,
     columns: &["id", "name", "scope", "status", "created_at", "expires_at", "revoked_at", "last_used_at"],
 };
 
 /// The keys of teams, or those of operators.
 struct Keys {
     path: &'static str,
+    named: &'static names::Named,
     columns: &'static [&'static str],
 }
 
@@ -176,11 +181,11 @@ impl Keys {
     }
 
     fn list(&self, client: &Client, filters: &[(&str, Value)]) -> CommandResult {
-        client.print_list(self.columns, client.list(self.path, filters, None)?);
-        Ok(())
+        client.print_list(self.columns, client.list(self.path, filters, None)?)
     }
 
-    fn expire(&self, client: &Client, Expiry { id, at }: &Expiry) -> CommandResult {
+    fn expire(&self, client: &Client, Expiry { key, at }: &Expiry) -> CommandResult {
+        let id = self.named.id(client, key)?;
         let changed = client.patch(&format!("{}/{id}", self.path), &json!({"expires_at": time(at.0)}))?;
         client.print(&changed, |key| {
             let at =
@@ -190,13 +195,15 @@ impl Keys {
         Ok(())
     }
 
-    fn rotate(&self, client: &Client, Rotation { id, expires }: &Rotation) -> CommandResult {
+    fn rotate(&self, client: &Client, Rotation { key, expires }: &Rotation) -> CommandResult {
+        let id = self.named.id(client, key)?;
         let body = body_of([("expires_at", time(*expires))]);
         print_new_key(client, &client.post(&format!("{}/{id}/rotate", self.path), &body)?);
         Ok(())
     }
 
-    fn revoke(&self, client: &Client, id: Uuid) -> CommandResult {
+    fn revoke(&self, client: &Client, key: &str) -> CommandResult {
+        let id = self.named.id(client, key)?;
         let revoked = client.post(&format!("{}/{id}/revoke", self.path), &Value::Null)?;
         client.print(&revoked, |_| print_line(format_args!("revoked key {id}")));
         Ok(())
@@ -224,7 +231,7 @@ impl KeyCommand {
             KeyCommand::List { team } => KEYS.list(client, &[("team_id", names::team(client, team)?.into())]),
             KeyCommand::Expire(expiry) => KEYS.expire(client, expiry),
             KeyCommand::Rotate(rotation) => KEYS.rotate(client, rotation),
-            KeyCommand::Revoke { id } => KEYS.revoke(client, *id),
+            KeyCommand::Revoke { key } => KEYS.revoke(client, key),
         }
     }
 }
@@ -232,9 +239,11 @@ impl KeyCommand {
 impl OperatorSubcommand {
     pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> Result<(), CommandError> {
         let OperatorSubcommand::Key { command, new } = self;
-        let client = &options.connect(global, new.is_some())?;
+        let is_new = new.is_some() || matches!(command, Some(OperatorKeyCommand::Create(_)));
+        let client = &options.connect(global, is_new)?;
         match (command, new) {
-            (_, Some(NewOperatorKey { name, read_only, expires })) => {
+            (_, Some(new)) | (Some(OperatorKeyCommand::Create(new)), None) => {
+                let NewOperatorKey { name, read_only, expires } = new;
                 let scope = if *read_only { KeyScope::Read } else { KeyScope::All };
                 let expires_at = ("expires_at", time(*expires));
                 let body = body_of([("name", json!(name)), ("scope", scope.as_str().into()), expires_at]);
@@ -242,7 +251,7 @@ impl OperatorSubcommand {
             }
             (Some(OperatorKeyCommand::Expire(expiry)), None) => OPERATOR_KEYS.expire(client, expiry),
             (Some(OperatorKeyCommand::Rotate(rotation)), None) => OPERATOR_KEYS.rotate(client, rotation),
-            (Some(OperatorKeyCommand::Revoke { id }), None) => OPERATOR_KEYS.revoke(client, *id),
+            (Some(OperatorKeyCommand::Revoke { key }), None) => OPERATOR_KEYS.revoke(client, key),
             (Some(OperatorKeyCommand::List) | None, None) => OPERATOR_KEYS.list(client, &[]),
         }
     }

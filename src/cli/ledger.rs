@@ -1,11 +1,11 @@
 //! The `marketplace ledger` command.
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     CommandResult, GlobalOptions,
-    lists::print_table,
+    lists::print_json,
     operator::{OperatorOptions, names},
 };
 
@@ -26,20 +26,20 @@ pub struct Ledger {
 
 /// The fields of a change. The ID of the entry comes last, since it is the longest.
 const COLUMNS: [&str; 7] =
-    ["created_at", "entry_type", "account", "amount", "team_id", "description", "entry_id"];
+    ["created_at", "entry_type", "account", "amount", "team", "description", "entry_id"];
 
 impl Ledger {
     pub(super) fn run(&self, global: &GlobalOptions) -> CommandResult {
         let client = &self.options.connect(global, false)?;
-        let team = self.team.as_ref().map(|team| names::team(client, team)).transpose()?;
-        let entries =
-            client.list("/ledger-entries", &[("team_id", json!(team))], Some(usize::from(self.limit)))?;
-        client.print(&entries.into(), |entries| {
-            let entries = entries.as_array().into_iter().flatten();
-            let changes: Vec<Value> = entries.flat_map(|entry| changes(entry, team.as_deref())).collect();
-            print_table(&COLUMNS, &changes);
-        });
-        Ok(())
+        let team = names::optional_team(client, self.team.as_ref())?;
+        let limit = Some(usize::from(self.limit));
+        let entries = client.list("/ledger-entries", &[("team_id", team.clone())], limit)?;
+        if self.options.json {
+            print_json(&entries.into());
+            return Ok(());
+        }
+        let changes = entries.iter().flat_map(|entry| changes(entry, team.as_str())).collect();
+        client.print_list(&COLUMNS, changes)
     }
 }
 

@@ -2,12 +2,10 @@
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use super::{
     CommandError, CommandResult, GlobalOptions,
     amounts::{amount, parse_amount},
-    lists::print_record,
     operator::{Client, OperatorOptions, body_of, names, parse_value},
     print_line,
 };
@@ -21,7 +19,7 @@ use crate::{
 pub enum ListingCommand {
     /// Create a draft of a listing with assets of a team, and print its ID.
     #[command(
-        after_help = "Example:\n  marketplace listing create \"Acme Data\" --title \"Billing core\" \\\n    --description \"Invoicing for utilities\" --price 4900 --asset 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11"
+        after_help = "Example:\n  marketplace listing create \"Acme Data\" --title \"Billing core\" \\\n    --description \"Invoicing for utilities\" --price 4900 --asset \"Billing core\""
     )]
     Create(NewListing),
     /// List listings, newest first.
@@ -39,29 +37,30 @@ pub enum ListingCommand {
     /// Show a listing.
     #[command(after_help = "Example:\n  marketplace listing show \"Billing core\"")]
     Show(OneListing),
+    /// Change the texts, the prices, or the conditions of a listing. New texts return an approved listing to draft.
+    #[command(
+        after_help = "Examples:\n  marketplace listing edit \"Billing core\" --price 5200 --accepts-bids true\n  marketplace listing edit \"Billing core\" --title \"Billing core 2\""
+    )]
+    Edit(ListingChanges),
     /// Show what happened to a listing.
     #[command(after_help = "Example:\n  marketplace listing history \"Billing core\"")]
     History(OneListing),
     /// Attach assets to a listing.
-    #[command(
-        after_help = "Example:\n  marketplace listing attach \"Billing core\" 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11"
-    )]
+    #[command(after_help = "Example:\n  marketplace listing attach \"Billing core\" \"Billing history\"")]
     Attach {
         /// ID or title of the listing.
         listing: String,
-        /// IDs of the assets.
-        #[arg(required = true)]
-        assets: Vec<Uuid>,
+        /// IDs or titles of the assets.
+        #[arg(required = true, value_name = "ASSET")]
+        assets: Vec<String>,
     },
     /// Detach an asset from a listing.
-    #[command(
-        after_help = "Example:\n  marketplace listing detach \"Billing core\" 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11"
-    )]
+    #[command(after_help = "Example:\n  marketplace listing detach \"Billing core\" \"Billing history\"")]
     Detach {
         /// ID or title of the listing.
         listing: String,
-        /// ID of the asset.
-        asset: Uuid,
+        /// ID or title of the asset.
+        asset: String,
     },
     /// Submit a draft for review. It needs a description, a price, and an asset. If the team has enough credits,
     /// this also starts a quality run, which a running server performs.
@@ -152,10 +151,10 @@ pub struct NewListing {
     /// Price of a sample in US dollars. 0 offers a free sample [default: no sample]
     #[arg(long, value_parser = parse_amount)]
     sample_price: Option<Cents>,
-    /// ID of an asset that the sample has: its README and license, its first 20 small files, and its first 10 tasks.
-    /// Repeat the option for several. A listing that offers a sample needs one to be submitted.
-    #[arg(long = "sample-asset", value_name = "ID")]
-    sample_assets: Vec<Uuid>,
+    /// ID or title of an asset that the sample has: its README and license, its first 20 small files, and its first 10
+    /// tasks. Repeat the option for several. A listing that offers a sample needs one to be submitted.
+    #[arg(long = "sample-asset", value_name = "ASSET")]
+    sample_assets: Vec<String>,
     /// Let buyers bid.
     #[arg(long)]
     accepts_bids: bool,
@@ -165,18 +164,57 @@ pub struct NewListing {
     /// License and conditions.
     #[arg(long, default_value = "")]
     terms: String,
-    /// ID of an asset to attach. Repeat the option for several.
-    #[arg(long = "asset", value_name = "ID")]
-    assets: Vec<Uuid>,
+    /// ID or title of an asset to attach, as printed by `asset list`. Repeat the option for several.
+    #[arg(long = "asset", value_name = "ASSET")]
+    assets: Vec<String>,
+}
+
+/// What to change about a listing.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("change").required(true).multiple(true))]
+pub struct ListingChanges {
+    /// ID or title of the listing.
+    listing: String,
+    /// New title.
+    #[arg(long, group = "change")]
+    title: Option<String>,
+    /// New description.
+    #[arg(long, group = "change")]
+    description: Option<String>,
+    /// New price in US dollars.
+    #[arg(long, value_parser = parse_amount, group = "change")]
+    price: Option<Cents>,
+    /// Remove the price, so that the listing can only be bid on.
+    #[arg(long, conflicts_with = "price", group = "change")]
+    no_price: bool,
+    /// New price of a sample in US dollars. 0 offers a free sample.
+    #[arg(long, value_parser = parse_amount, group = "change")]
+    sample_price: Option<Cents>,
+    /// ID or title of an asset that the sample has. Repeat the option for several. Other assets are removed from it.
+    #[arg(long = "sample-asset", value_name = "ASSET", group = "change")]
+    sample_assets: Vec<String>,
+    /// Offer no sample.
+    #[arg(long, conflicts_with = "sample_price", group = "change")]
+    no_sample: bool,
+    /// Whether buyers can bid.
+    #[arg(long, value_name = "BOOL", group = "change")]
+    accepts_bids: Option<bool>,
+    /// Whether the listing is sold once, exclusively.
+    #[arg(long, value_name = "BOOL", group = "change")]
+    exclusive: Option<bool>,
+    /// New license and conditions.
+    #[arg(long, group = "change")]
+    terms: Option<String>,
 }
 
 /// The fields that lists show.
-const COLUMNS: [&str; 6] = ["id", "stage", "price", "asset_count", "created_at", "title"];
+const COLUMNS: [&str; 7] = ["id", "stage", "price", "asset_count", "created_at", "team", "title"];
 
 /// The fields of one listing.
-const ALL_COLUMNS: [&str; 19] = [
+const ALL_COLUMNS: [&str; 22] = [
     "id",
     "team_id",
+    "team",
     "title",
     "stage",
     "review_status",
@@ -187,10 +225,12 @@ const ALL_COLUMNS: [&str; 19] = [
     "currency",
     "accepts_bids",
     "exclusive",
-    "asset_count",
+    "asset_ids",
     "submitted_offer_count",
     "featured",
     "certified_at",
+    "latest_quality_run_id",
+    "terms",
     "created_at",
     "published_at",
     "archived_at",
@@ -201,19 +241,50 @@ const HISTORY_COLUMNS: [&str; 5] = ["occurred_at", "actor", "event_type", "from_
 
 impl NewListing {
     fn body(&self, client: &Client) -> Result<Value, CommandError> {
-        let sample: Vec<Value> = self.sample_assets.iter().map(|id| json!({"asset_id": id})).collect();
+        let team = names::team(client, &self.team)?;
         Ok(body_of([
-            ("team_id", names::team(client, &self.team)?.into()),
+            ("team_id", team.into()),
             ("title", json!(self.title.trim())),
             ("description", json!(self.description)),
             ("price", amount(self.price)),
             ("sample_price", amount(self.sample_price)),
-            ("sample", json!(sample)),
+            ("sample", sample(client, &self.sample_assets)?),
             ("accepts_bids", json!(self.accepts_bids)),
             ("exclusive", json!(self.exclusive)),
             ("terms", json!(self.terms)),
-            ("asset_ids", json!(self.assets)),
+            ("asset_ids", json!(names::assets(client, &self.assets)?)),
         ]))
+    }
+}
+
+/// Returns the sample in a body: the default of these assets.
+fn sample(client: &Client, assets: &[String]) -> Result<Value, CommandError> {
+    let ids = names::assets(client, assets)?;
+    Ok(ids.iter().map(|id| json!({"asset_id": id})).collect())
+}
+
+impl ListingChanges {
+    fn body(&self, client: &Client) -> Result<Value, CommandError> {
+        let sample = match self.sample_assets.as_slice() {
+            [] => Value::Null,
+            assets => sample(client, assets)?,
+        };
+        let mut body = body_of([
+            ("title", json!(self.title)),
+            ("description", json!(self.description)),
+            ("price", amount(self.price)),
+            ("sample_price", amount(self.sample_price)),
+            ("sample", sample),
+            ("accepts_bids", json!(self.accepts_bids)),
+            ("exclusive", json!(self.exclusive)),
+            ("terms", json!(self.terms)),
+        ]);
+        for (is_removed, field) in [(self.no_price, "price"), (self.no_sample, "sample_price")] {
+            if is_removed {
+                body[field] = Value::Null;
+            }
+        }
+        Ok(body)
     }
 }
 
@@ -227,27 +298,24 @@ impl ListingCommand {
                 Ok(())
             }
             ListingCommand::List { team, stage } => {
-                let team = team.as_ref().map(|team| names::team(client, team)).transpose()?;
-                let stage = stage.map(StringEnum::as_str);
-                let filters = [("team_id", json!(team)), ("stage", json!(stage))];
-                client.print_list(&COLUMNS, client.list("/listings", &filters, None)?);
-                Ok(())
+                let team = names::optional_team(client, team.as_ref())?;
+                let filters = [("team_id", team), ("stage", json!(stage.map(StringEnum::as_str)))];
+                client.print_list(&COLUMNS, client.list("/listings", &filters, None)?)
             }
-            ListingCommand::Show(of) => {
-                let shown = client.get(&path(client, of)?)?;
-                client.print(&shown, |listing| print_record(&ALL_COLUMNS, listing));
-                Ok(())
+            ListingCommand::Show(of) => client.print_record(&ALL_COLUMNS, client.get(&path(client, of)?)?),
+            ListingCommand::Edit(changes) => {
+                let path = names::LISTINGS.path(client, &changes.listing)?;
+                client.print_record(&ALL_COLUMNS, client.patch(&path, &changes.body(client)?)?)
             }
             ListingCommand::History(of) => {
                 let history = client.list(&format!("{}/history", path(client, of)?), &[], None)?;
-                client.print_list(&HISTORY_COLUMNS, history);
-                Ok(())
+                client.print_list(&HISTORY_COLUMNS, history)
             }
             ListingCommand::Attach { listing, assets } => {
-                change(client, listing, "attach", &json!({"asset_ids": assets}))
+                change(client, listing, "attach", &json!({"asset_ids": names::assets(client, assets)?}))
             }
             ListingCommand::Detach { listing, asset } => {
-                change(client, listing, "detach", &json!({"asset_id": asset}))
+                change(client, listing, "detach", &json!({"asset_id": names::ASSETS.id(client, asset)?}))
             }
             ListingCommand::Submit(of) => submit(client, of),
             ListingCommand::Withdraw(of) => transition(client, of, "withdraw"),
@@ -275,7 +343,7 @@ impl ListingCommand {
 }
 
 fn path(client: &Client, of: &OneListing) -> Result<String, CommandError> {
-    Ok(format!("/listings/{}", names::listing(client, &of.listing)?))
+    names::LISTINGS.path(client, &of.listing)
 }
 
 /// Submits a listing, and says whether that started a quality run.

@@ -31,7 +31,10 @@ fn label(column: &str) -> String {
 
 /// Returns the text of a field in a table.
 fn field_text(record: &Value, column: &str) -> String {
-    let value = column.split('.').fold(record, |value, name| &value[name]);
+    let value = column.split('.').fold(record, |value, name| {
+        debug_assert!(value.is_null() || value.get(name).is_some(), "{value} has no field {name}");
+        &value[name]
+    });
     let text = value_text(value);
     if text.is_empty() { "-".to_owned() } else { text }
 }
@@ -65,16 +68,48 @@ fn escape(character: char) -> Vec<char> {
 
 /// Returns the lines of a table: a heading, and one line per record. Columns are as wide as their widest text.
 fn format_table(columns: &[&str], records: &[Value]) -> Vec<String> {
-    let mut lines: Vec<Vec<String>> = vec![columns.iter().map(|name| label(name).to_uppercase()).collect()];
-    let texts = |record| columns.iter().map(|column| field_text(record, column)).collect();
-    lines.extend(records.iter().map(texts));
+    let lines: Vec<Vec<String>> = std::iter::once(headings(columns))
+        .chain(records.iter().map(|record| texts(columns, record)))
+        .collect();
     let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns.len()).map(width).collect();
-    let format_line = |line: &Vec<String>| {
-        let cells = line.iter().zip(&widths).map(|(text, width)| format!("{text:<width$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    lines.iter().map(format_line).collect()
+    lines.iter().map(|line| format_line(line, &widths)).collect()
+}
+
+fn headings(columns: &[&str]) -> Vec<String> {
+    columns.iter().map(|name| label(name).to_uppercase()).collect()
+}
+
+fn texts(columns: &[&str], record: &Value) -> Vec<String> {
+    columns.iter().map(|column| field_text(record, column)).collect()
+}
+
+fn format_line(texts: &[String], widths: &[usize]) -> String {
+    let cells = texts.iter().zip(widths).map(|(text, width)| format!("{text:<width$}"));
+    cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+}
+
+/// A table whose records become known one after another. Its columns have fixed widths, unless a text is longer.
+pub struct GrowingTable<'a> {
+    columns: &'a [&'a str],
+    widths: &'a [usize],
+}
+
+impl<'a> GrowingTable<'a> {
+    /// Creates a table.
+    pub const fn new(columns: &'a [&'a str], widths: &'a [usize]) -> GrowingTable<'a> {
+        GrowingTable { columns, widths }
+    }
+
+    /// Returns the heading.
+    pub fn heading(&self) -> String {
+        format_line(&headings(self.columns), self.widths)
+    }
+
+    /// Returns the line of a record.
+    pub fn line(&self, record: &Value) -> String {
+        format_line(&texts(self.columns, record), self.widths)
+    }
 }
 
 #[cfg(test)]

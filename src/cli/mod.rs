@@ -2,7 +2,9 @@
 //! operation, and prints the result. Business rules are in `operations` and `domain`.
 
 mod amounts;
+mod assets;
 mod backup;
+mod bids;
 mod credits;
 mod deals;
 mod events;
@@ -95,17 +97,21 @@ enum Command {
     Operator(OperatorCommand<keys::OperatorSubcommand>),
     /// Create, list, and revoke upload grants.
     Grant(OperatorCommand<grants::GrantCommand>),
-    /// Create, submit, decide about, publish, and check listings.
+    /// List and show assets, which listings consist of.
+    Asset(OperatorCommand<assets::AssetCommand>),
+    /// Create, edit, submit, decide about, publish, and check listings.
     Listing(OperatorCommand<listings::ListingCommand>),
     /// Bid on listings, and decide about offers.
     Offer(OperatorCommand<deals::OfferCommand>),
     /// Buy listings, and complete, cancel, and refund purchases.
     Purchase(OperatorCommand<deals::PurchaseCommand>),
-    /// Create, publish, close, and cancel opportunities.
+    /// Create, edit, publish, close, and cancel opportunities.
     Opportunity(OperatorCommand<opportunities::OpportunityCommand>),
+    /// Bid on project opportunities, and decide about project bids.
+    Bid(OperatorCommand<bids::BidCommand>),
     /// Create tasksets, and import traces into them.
     Taskset(OperatorCommand<tasksets::TasksetCommand>),
-    /// Send events to endpoints.
+    /// Send events to endpoints, and list deliveries.
     Webhook(OperatorCommand<webhooks::WebhookCommand>),
     /// List events, and follow them.
     Events(events::Events),
@@ -119,7 +125,7 @@ enum Command {
     Completions(manual::Completions),
     /// Write manual pages.
     Man(manual::Man),
-    /// Print the OpenAPI document of the vendor API or the buyer API.
+    /// Print the OpenAPI document of an API.
     Openapi(openapi::Openapi),
     /// Start the read-only agent (MCP) server over stdio or HTTP.
     Mcp(mcp::Mcp),
@@ -212,6 +218,8 @@ fn dispatch(cli: Cli) -> CommandResult {
         Command::Key(OperatorCommand { command, options: api }) => command.run(&api, &options),
         Command::Operator(OperatorCommand { command, options: api }) => command.run(&api, &options),
         Command::Grant(OperatorCommand { command, options: api }) => command.run(&api, &options),
+        Command::Asset(OperatorCommand { command, options: api }) => command.run(&api, &options),
+        Command::Bid(OperatorCommand { command, options: api }) => command.run(&api, &options),
         Command::Listing(OperatorCommand { command, options: api }) => command.run(&api, &options),
         Command::Offer(OperatorCommand { command, options: api }) => command.run(&api, &options),
         Command::Purchase(OperatorCommand { command, options: api }) => command.run(&api, &options),
@@ -304,4 +312,29 @@ fn open_directory(
 fn print_line(line: impl std::fmt::Display) {
     use std::io::Write;
     let _ = writeln!(std::io::stdout(), "{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// The names of the global options. Clap would take an argument of a subcommand with the same name for the option:
+    /// the URL of a new webhook for that of the server, for instance.
+    const GLOBAL: [&str; 4] = ["config", "data", "url", "json"];
+
+    fn assert_no_global_name(command: &clap::Command) {
+        let own = command.get_arguments().filter(|argument| !argument.is_global_set());
+        for argument in own {
+            assert!(!GLOBAL.contains(&argument.get_id().as_str()), "{}: {argument}", command.get_name());
+        }
+        command.get_subcommands().for_each(assert_no_global_name);
+    }
+
+    #[test]
+    fn no_argument_has_the_name_of_a_global_option() {
+        assert_no_global_name(&Cli::command());
+        Cli::command().debug_assert();
+    }
 }

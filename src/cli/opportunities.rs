@@ -2,11 +2,9 @@
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use super::{
-    CommandResult, GlobalOptions,
-    lists::print_record,
+    CommandError, CommandResult, GlobalOptions,
     operator::{Client, OperatorOptions, body_of, names, parse_value},
     print_line,
 };
@@ -36,22 +34,25 @@ pub enum OpportunityCommand {
         kind: OpportunityKindOption,
     },
     /// Show an opportunity.
-    #[command(after_help = "Example:\n  marketplace opportunity show 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
+    #[command(after_help = "Example:\n  marketplace opportunity show \"COBOL with its history\"")]
     Show(OneOpportunity),
     /// Publish an opportunity. Vendors are notified.
-    #[command(
-        after_help = "Example:\n  marketplace opportunity publish 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11"
-    )]
+    #[command(after_help = "Example:\n  marketplace opportunity publish \"COBOL with its history\"")]
     Publish(OneOpportunity),
+    /// Change an opportunity. Once it is published, only its deadline can be moved, to a later time.
+    #[command(
+        after_help = "Example:\n  marketplace opportunity edit \"COBOL with its history\" --deadline 2027-02-01T00:00:00Z"
+    )]
+    Edit(OpportunityChanges),
     /// Close a published opportunity.
-    #[command(after_help = "Example:\n  marketplace opportunity close 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
+    #[command(after_help = "Example:\n  marketplace opportunity close \"COBOL with its history\"")]
     Close(OneOpportunity),
     /// Cancel an opportunity.
-    #[command(after_help = "Example:\n  marketplace opportunity cancel 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
+    #[command(after_help = "Example:\n  marketplace opportunity cancel \"COBOL with its history\"")]
     Cancel(OneOpportunity),
     /// Exclude a team from an opportunity.
     #[command(
-        after_help = "Example:\n  marketplace opportunity exclude 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11 \"Acme Data\""
+        after_help = "Example:\n  marketplace opportunity exclude \"COBOL with its history\" \"Acme Data\""
     )]
     Exclude {
         #[command(flatten)]
@@ -82,11 +83,31 @@ pub struct NewOpportunity {
     kind: OpportunityKindOption,
 }
 
+/// What to change about an opportunity.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("change").required(true).multiple(true))]
+pub struct OpportunityChanges {
+    #[command(flatten)]
+    opportunity: OneOpportunity,
+    /// New title.
+    #[arg(long, group = "change")]
+    title: Option<String>,
+    /// New description of what the buyer is looking for.
+    #[arg(long, group = "change")]
+    description: Option<String>,
+    /// Kind of asset that the buyer accepts. Repeat the option for several. Other kinds are removed.
+    #[arg(long = "accepts", value_name = "KIND", value_parser = parse_value::<Kind>, group = "change")]
+    accepts: Vec<Kind>,
+    /// New time by which vendors must respond, in the future and in RFC 3339 format.
+    #[arg(long, value_parser = super::keys::parse_timestamp, group = "change")]
+    deadline: Option<Timestamp>,
+}
+
 /// An opportunity.
 #[derive(Debug, Args)]
 pub struct OneOpportunity {
-    /// ID of the opportunity, as printed by the list.
-    id: Uuid,
+    /// ID or title of the opportunity.
+    opportunity: String,
     #[command(flatten)]
     kind: OpportunityKindOption,
 }
@@ -103,16 +124,44 @@ impl OpportunityKindOption {
     const fn path(self) -> &'static str {
         if self.project { "/project-opportunities" } else { "/opportunities" }
     }
+
+    const fn named(self) -> &'static names::Named {
+        if self.project { &names::PROJECT_OPPORTUNITIES } else { &names::OPPORTUNITIES }
+    }
+}
+
+impl OneOpportunity {
+    fn path(&self, client: &Client) -> Result<String, CommandError> {
+        self.kind.named().path(client, &self.opportunity)
+    }
+}
+
+impl OpportunityChanges {
+    /// Returns the body of the change.
+    fn body(&self) -> Value {
+        let kinds = match self.accepts.as_slice() {
+            [] => Value::Null,
+            kinds => kinds.iter().map(|kind| kind.as_str()).collect(),
+        };
+        body_of([
+            ("title", json!(self.title)),
+            ("description", json!(self.description)),
+            ("accepted_asset_types", kinds),
+            ("deadline", json!(self.deadline.map(|at| at.to_string()))),
+        ])
+    }
 }
 
 /// The fields that lists show.
-const COLUMNS: [&str; 6] = ["id", "status", "team_id", "created_at", "deadline", "title"];
+const COLUMNS: [&str; 6] = ["id", "status", "created_at", "deadline", "team", "title"];
 
 /// The fields of one opportunity.
-const ALL_COLUMNS: [&str; 11] = [
+const ALL_COLUMNS: [&str; 13] = [
     "id",
     "team_id",
+    "team",
     "title",
+    "description",
     "status",
     "accepted_asset_types",
     "visibility_mode",
@@ -137,19 +186,21 @@ impl OpportunityCommand {
                     ("deadline", json!(new.deadline.map(|at| at.to_string()))),
                 ]);
                 client.print_id(&client.post(new.kind.path(), &body)?);
-                eprintln!("created a draft; `marketplace opportunity publish` shows it to vendors");
+                let project = if new.kind.project { " --project" } else { "" };
+                eprintln!("created a draft; `marketplace opportunity publish{project}` shows it to vendors");
                 Ok(())
             }
             OpportunityCommand::List { team, status, kind } => {
-                let team = team.as_ref().map(|team| names::team(client, team)).transpose()?;
-                let filters = [("team_id", json!(team)), ("status", json!(status.map(StringEnum::as_str)))];
-                client.print_list(&COLUMNS, client.list(kind.path(), &filters, None)?);
-                Ok(())
+                let team = names::optional_team(client, team.as_ref())?;
+                let filters = [("team_id", team), ("status", json!(status.map(StringEnum::as_str)))];
+                client.print_list(&COLUMNS, client.list(kind.path(), &filters, None)?)
             }
             OpportunityCommand::Show(one) => {
-                let shown = client.get(&format!("{}/{}", one.kind.path(), one.id))?;
-                client.print(&shown, |opportunity| print_record(&ALL_COLUMNS, opportunity));
-                Ok(())
+                client.print_record(&ALL_COLUMNS, client.get(&one.path(client)?)?)
+            }
+            OpportunityCommand::Edit(changes) => {
+                let path = changes.opportunity.path(client)?;
+                client.print_record(&ALL_COLUMNS, client.patch(&path, &changes.body())?)
             }
             OpportunityCommand::Publish(one) => change(client, one, "publish", &Value::Null),
             OpportunityCommand::Close(one) => change(client, one, "close", &Value::Null),
@@ -164,7 +215,7 @@ impl OpportunityCommand {
 
 /// Performs a transition, and prints the status after it.
 fn change(client: &Client, one: &OneOpportunity, verb: &str, body: &Value) -> CommandResult {
-    let changed = client.post(&format!("{}/{}/{verb}", one.kind.path(), one.id), body)?;
+    let changed = client.post(&format!("{}/{verb}", one.path(client)?), body)?;
     client.print(&changed, |changed| print_line(changed["status"].as_str().unwrap_or_default()));
     Ok(())
 }

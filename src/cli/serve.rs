@@ -111,13 +111,14 @@ async fn run_server(market: Market, listener: std::net::TcpListener, is_demo: bo
         stopping.0.stop();
         stopping.1.stop();
     };
+    let is_operable = market.settings().operator.enabled;
     let (settings, data_dir) = (market.settings().clone(), market.data_dir().to_owned());
     let connected = watch::Sender::default();
     let following = tokio::spawn(market::follow_processes(market, connected.subscribe()));
     let server = tokio::spawn(async move { rest::run(app, listener, &settings, connected, stop).await });
     print_line(format_args!("listening on {}", rest::local_url(address)));
     if is_demo {
-        print_demo_instructions(&url, &data_dir);
+        print_demo_instructions(&url, &data_dir, is_operable);
     }
     let served = server.await;
     following.abort();
@@ -138,11 +139,15 @@ fn warn_of_missing_directories(settings: &Settings) {
     }
 }
 
-/// Prints the API keys of the demo market, its directory, and some commands to try.
-fn print_demo_instructions(url: &str, directory: &Path) {
+/// Prints the API keys of the demo market, its directory, and some commands to try: also for operators if the server has
+/// their API.
+fn print_demo_instructions(url: &str, directory: &Path, is_operable: bool) {
     print_line("\nAPI keys:");
     for (key, meaning) in rest::DEMO_KEYS {
         print_line(format_args!("  {key:<18} {meaning}"));
+    }
+    if is_operable {
+        print_line(format_args!("  {:<18} an operator of the marketplace", rest::OPERATOR.demo_key));
     }
     let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
     print_line("\nData directory, for other commands such as `marketplace upload`, `grant`, and `key`:");
@@ -154,6 +159,12 @@ fn print_demo_instructions(url: &str, directory: &Path) {
     print_line(format_args!(
         "  curl -H 'Authorization: Bearer mkt_demo_buyer' '{url}/v2/listings/browse?query=cobol&sort=price_low'"
     ));
+    if is_operable {
+        let key = rest::OPERATOR.demo_key;
+        print_line(format_args!(
+            "  MARKETPLACE_OPERATOR_KEY={key} marketplace listing list --stage review --url {url}"
+        ));
+    }
     print_line(format_args!("  open {url}/"));
     print_line(format_args!("\nMCP server: {url}/v2/mcp/ (or `marketplace mcp --demo` over stdio)"));
 }

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use super::{
     CommandError, CommandResult, GlobalOptions,
-    lists::print_record,
     operator::{Client, OperatorOptions, names},
     print_line,
 };
@@ -55,7 +54,7 @@ pub enum TasksetCommand {
 }
 
 /// The fields that lists of tasksets show.
-const COLUMNS: [&str; 5] = ["id", "team_id", "task_count", "created_at", "name"];
+const COLUMNS: [&str; 5] = ["id", "task_count", "created_at", "team", "name"];
 
 /// The fields that lists of imports show.
 const IMPORT_COLUMNS: [&str; 7] =
@@ -66,8 +65,8 @@ impl TasksetCommand {
         let client = &options.connect(global, false)?;
         match self {
             TasksetCommand::List { team } => {
-                let team = team.as_ref().map(|team| names::team(client, team)).transpose()?;
-                client.print_list(&COLUMNS, client.list("/tasksets", &[("team_id", json!(team))], None)?);
+                let filters = [("team_id", names::optional_team(client, team.as_ref())?)];
+                client.print_list(&COLUMNS, client.list("/tasksets", &filters, None)?)?;
             }
             TasksetCommand::Create { team, name } => {
                 let body = json!({"team_id": names::team(client, team)?, "name": name});
@@ -75,12 +74,11 @@ impl TasksetCommand {
             }
             TasksetCommand::Import { taskset, file } => import(client, taskset, file)?,
             TasksetCommand::Imports { taskset } => {
-                let path = format!("/tasksets/{}/traces", names::taskset(client, taskset)?);
-                client.print_list(&IMPORT_COLUMNS, client.list(&path, &[], None)?);
+                let path = format!("{}/traces", names::TASKSETS.path(client, taskset)?);
+                client.print_list(&IMPORT_COLUMNS, client.list(&path, &[], None)?)?;
             }
             TasksetCommand::Show { taskset } => {
-                let shown = client.get(&format!("/tasksets/{}", names::taskset(client, taskset)?))?;
-                client.print(&shown, |taskset| print_record(&COLUMNS, taskset));
+                client.print_record(&COLUMNS, client.get(&names::TASKSETS.path(client, taskset)?)?)?;
             }
         }
         Ok(())
@@ -92,16 +90,16 @@ fn import(client: &Client, taskset: &str, file: &PathBuf) -> CommandResult {
     let cannot_read = |cause| CommandError::Other(format!("cannot read {}: {cause}", file.display()));
     let size = std::fs::metadata(file).map_err(cannot_read)?.len();
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let taskset = names::taskset(client, taskset)?;
+    let taskset = names::TASKSETS.path(client, taskset)?;
     let plan_body = json!({"file_name": name, "size_bytes": size});
-    let plan = client.post(&format!("/tasksets/{taskset}/trace-uploads"), &plan_body)?;
+    let plan = client.post(&format!("{taskset}/trace-uploads"), &plan_body)?;
     let part_size = plan["part_size_bytes"].as_u64().unwrap_or(size);
     for part in plan["parts"].as_array().into_iter().flatten() {
         let start = (part["part_number"].as_u64().unwrap_or(1) - 1) * part_size;
         client.put_part(part, file, start, part_size.min(size - start))?;
     }
     let body = json!({"upload_id": plan["id"]});
-    let started: Value = client.post(&format!("/tasksets/{taskset}/traces"), &body)?;
+    let started: Value = client.post(&format!("{taskset}/traces"), &body)?;
     client.print(&started, |started| print_line(started["id"].as_str().unwrap_or_default()));
     eprintln!("started the import; a running server performs it");
     Ok(())

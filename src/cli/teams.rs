@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use super::{
     CommandResult, GlobalOptions,
-    lists::print_record,
     operator::{Client, OperatorOptions, body_of, names, parse_value},
     print_line,
 };
@@ -140,11 +139,10 @@ impl TeamCommand {
             TeamCommand::List => {
                 let mut teams = client.list("/teams", &[], None)?;
                 teams.sort_by_cached_key(|team| team["name"].as_str().map(str::to_lowercase));
-                client.print_list(&COLUMNS, teams);
+                client.print_list(&COLUMNS, teams)?;
             }
             TeamCommand::Show { team } => {
-                let team = client.get(&path(client, team)?)?;
-                client.print(&team, |team| print_record(&ALL_COLUMNS, team));
+                client.print_record(&ALL_COLUMNS, client.get(&path(client, team)?)?)?;
             }
             TeamCommand::AcceptNda { team } => {
                 let changed = client.post(&format!("{}/accept-nda", path(client, team)?), &Value::Null)?;
@@ -155,7 +153,7 @@ impl TeamCommand {
             }
             TeamCommand::Edit(changes) => {
                 let changed = client.patch(&path(client, &changes.team)?, &changes.body())?;
-                client.print(&changed, |team| print_record(&ALL_COLUMNS, team));
+                client.print_record(&ALL_COLUMNS, changed)?;
             }
             TeamCommand::Close { team } => {
                 let closed = client.post(&format!("{}/close", path(client, team)?), &Value::Null)?;

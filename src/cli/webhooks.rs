@@ -1,11 +1,11 @@
 //! The `marketplace webhook` command.
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    CommandResult, GlobalOptions,
+    CommandError, CommandResult, GlobalOptions,
     operator::{Client, OperatorOptions, body_of, names, parse_value},
     print_line,
 };
@@ -19,8 +19,10 @@ pub enum WebhookCommand {
         after_help = "Examples:\n  marketplace webhook create https://example.com/hook --team \"Acme Data\" --type offer.submitted\n  marketplace webhook create https://example.com/all"
     )]
     Create {
+        // The field is not named `url`, since that is the global option for the server.
         /// URL of the endpoint.
-        url: String,
+        #[arg(value_name = "URL")]
+        endpoint: String,
         /// ID or name of the team whose events are sent [default: those of all teams, as operators see them]
         #[arg(long)]
         team: Option<String>,
@@ -38,37 +40,33 @@ pub enum WebhookCommand {
         #[arg(long)]
         team: Option<String>,
     },
+    /// Show a webhook.
+    #[command(after_help = "Example:\n  marketplace webhook show https://example.com/hook")]
+    Show(OneWebhook),
+    /// Change the URL, the types of events, or the description of a webhook.
+    #[command(
+        after_help = "Examples:\n  marketplace webhook edit https://example.com/hook --endpoint https://example.com/new\n  marketplace webhook edit https://example.com/hook --type purchase.completed"
+    )]
+    Edit(WebhookChanges),
     /// Enable a webhook that was disabled. What happened meanwhile is not sent.
     #[command(after_help = "Example:\n  marketplace webhook enable 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
-    Enable {
-        /// ID of the webhook.
-        id: Uuid,
-    },
+    Enable(OneWebhook),
     /// Disable a webhook.
     #[command(after_help = "Example:\n  marketplace webhook disable 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
-    Disable {
-        /// ID of the webhook.
-        id: Uuid,
-    },
+    Disable(OneWebhook),
     /// Replace the secret of a webhook, and print the new one. The old one signs for a while, too.
     #[command(after_help = "Example:\n  marketplace webhook rotate 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
-    Rotate {
-        /// ID of the webhook.
-        id: Uuid,
-    },
+    Rotate(OneWebhook),
     /// Delete a webhook.
     #[command(after_help = "Example:\n  marketplace webhook delete 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
-    Delete {
-        /// ID of the webhook.
-        id: Uuid,
-    },
+    Delete(OneWebhook),
     /// List the newest deliveries of a webhook.
     #[command(after_help = "Example:\n  marketplace webhook deliveries 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
     Deliveries {
-        /// ID of the webhook.
-        id: Uuid,
-        /// Maximum number of deliveries.
-        #[arg(long, default_value_t = 50)]
+        #[command(flatten)]
+        of: OneWebhook,
+        /// Maximum number of deliveries, up to 1000.
+        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
         limit: u16,
     },
     /// Send a delivery again.
@@ -80,45 +78,110 @@ pub enum WebhookCommand {
 }
 
 /// The fields that lists of webhooks show.
-const COLUMNS: [&str; 6] = ["id", "team_id", "status", "disabled_reason", "event_types", "url"];
+const COLUMNS: [&str; 6] = ["id", "status", "disabled_reason", "team", "url", "event_types"];
+
+/// The fields of one webhook.
+const ALL_COLUMNS: [&str; 11] = [
+    "id",
+    "team_id",
+    "team",
+    "url",
+    "description",
+    "event_types",
+    "status",
+    "disabled_reason",
+    "disabled_at",
+    "last_success_at",
+    "created_at",
+];
 
 /// The fields that lists of deliveries show.
 const DELIVERY_COLUMNS: [&str; 6] =
     ["id", "event_type", "status", "attempt_count", "created_at", "next_attempt_at"];
 
+/// A webhook.
+#[derive(Debug, Args)]
+pub struct OneWebhook {
+    /// ID or URL of the webhook.
+    webhook: String,
+}
+
+/// What to change about a webhook.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("change").required(true).multiple(true))]
+pub struct WebhookChanges {
+    /// ID or URL of the webhook.
+    webhook: String,
+    /// New URL of the endpoint.
+    #[arg(long = "endpoint", value_name = "URL", group = "change")]
+    endpoint: Option<String>,
+    /// Type of events to send. Repeat the option for several. Other types are removed.
+    #[arg(long = "type", value_name = "TYPE", value_parser = parse_value::<EventType>, group = "change")]
+    types: Vec<EventType>,
+    /// Send events of all types.
+    #[arg(long, conflicts_with = "types", group = "change")]
+    all_types: bool,
+    /// What the webhook is for.
+    #[arg(long, value_name = "TEXT", group = "change")]
+    description: Option<String>,
+}
+
+impl WebhookChanges {
+    /// Returns the body of the change.
+    fn body(&self) -> Value {
+        let types = match (self.types.as_slice(), self.all_types) {
+            ([], false) => Value::Null,
+            (types, _) => types.iter().map(|kind| kind.as_str()).collect(),
+        };
+        body_of([
+            ("url", json!(self.endpoint)),
+            ("event_types", types),
+            ("description", json!(self.description)),
+        ])
+    }
+}
+
 impl WebhookCommand {
     pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> CommandResult {
         let client = &options.connect(global, false)?;
         match self {
-            WebhookCommand::Create { url, team, types, description } => {
-                let team = team.as_ref().map(|team| names::team(client, team)).transpose()?;
+            WebhookCommand::Create { endpoint, team, types, description } => {
+                let team = names::optional_team(client, team.as_ref())?;
                 let types: Vec<&str> = types.iter().map(|kind| kind.as_str()).collect();
                 let body = body_of([
-                    ("team_id", json!(team)),
-                    ("url", json!(url)),
+                    ("team_id", team),
+                    ("url", json!(endpoint)),
                     ("description", json!(description)),
                     ("event_types", json!(types)),
                 ]);
                 print_secret(client, &client.post("/webhooks", &body)?);
             }
             WebhookCommand::List { team } => {
-                let team = team.as_ref().map(|team| names::team(client, team)).transpose()?;
-                let webhooks = client.list("/webhooks", &[("team_id", json!(team))], None)?;
-                client.print_list(&COLUMNS, webhooks);
+                let team = names::optional_team(client, team.as_ref())?;
+                let webhooks = client.list("/webhooks", &[("team_id", team)], None)?;
+                client.print_list(&COLUMNS, webhooks)?;
             }
-            WebhookCommand::Enable { id } => set_status(client, *id, "enabled")?,
-            WebhookCommand::Disable { id } => set_status(client, *id, "disabled")?,
-            WebhookCommand::Rotate { id } => {
-                print_secret(client, &client.post(&format!("/webhooks/{id}/rotate"), &Value::Null)?);
+            WebhookCommand::Show(of) => {
+                client.print_record(&ALL_COLUMNS, client.get(&of.path(client)?)?)?;
             }
-            WebhookCommand::Delete { id } => {
+            WebhookCommand::Edit(changes) => {
+                let path = names::WEBHOOKS.path(client, &changes.webhook)?;
+                client.print_record(&ALL_COLUMNS, client.patch(&path, &changes.body())?)?;
+            }
+            WebhookCommand::Enable(of) => set_status(client, of, "enabled")?,
+            WebhookCommand::Disable(of) => set_status(client, of, "disabled")?,
+            WebhookCommand::Rotate(of) => {
+                print_secret(client, &client.post(&format!("{}/rotate", of.path(client)?), &Value::Null)?);
+            }
+            WebhookCommand::Delete(of) => {
+                let id = of.id(client)?;
                 client.delete(&format!("/webhooks/{id}"))?;
-                print_line(format_args!("deleted webhook {id}"));
+                client.print(&json!({"deleted": id}), |_| print_line(format_args!("deleted webhook {id}")));
             }
-            WebhookCommand::Deliveries { id, limit } => {
-                let filters = [("webhook_id", json!(id))];
+            WebhookCommand::Deliveries { of, limit } => {
+                let filters = [("webhook_id", json!(of.id(client)?))];
                 let deliveries = client.list("/webhook-deliveries", &filters, Some(usize::from(*limit)))?;
-                client.print_list(&DELIVERY_COLUMNS, deliveries);
+                client.print_list(&DELIVERY_COLUMNS, deliveries)?;
             }
             WebhookCommand::Redeliver { id } => {
                 let sent = client.post(&format!("/webhook-deliveries/{id}/redeliver"), &Value::Null)?;
@@ -129,8 +192,18 @@ impl WebhookCommand {
     }
 }
 
-fn set_status(client: &Client, id: Uuid, status: &str) -> CommandResult {
-    let changed = client.patch(&format!("/webhooks/{id}"), &json!({"status": status}))?;
+impl OneWebhook {
+    fn id(&self, client: &Client) -> Result<String, CommandError> {
+        names::WEBHOOKS.id(client, &self.webhook)
+    }
+
+    fn path(&self, client: &Client) -> Result<String, CommandError> {
+        names::WEBHOOKS.path(client, &self.webhook)
+    }
+}
+
+fn set_status(client: &Client, of: &OneWebhook, status: &str) -> CommandResult {
+    let changed = client.patch(&of.path(client)?, &json!({"status": status}))?;
     client.print(&changed, |changed| print_line(changed["status"].as_str().unwrap_or_default()));
     Ok(())
 }

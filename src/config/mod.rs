@@ -154,14 +154,16 @@ impl Layers {
     }
 
     /// Applies the demo settings: fixture keys are accepted, budgets are off, webhooks may have private addresses,
-    /// and a host of repositories that cannot be reached is not tried again. A setting that differs from its default is kept, so a copy of the
-    /// compiled-in file sets none.
+    /// events are kept forever, and a host of repositories that cannot be reached is not tried again. A setting
+    /// that differs from its default is kept, so a copy of the compiled-in file sets none.
     pub fn apply_demo(&mut self) -> Result<(), SettingsError> {
         let defaults = Layers::new();
         let budgets = BUDGET_KEYS.into_iter().map(|key| (key, Value::Integer(0)));
         let others = [
             ("repositories.attempts", Value::Integer(1)),
             ("webhooks.allow_private_addresses", Value::Boolean(true)),
+            // The history of the demo is older than what a market keeps by default.
+            ("events.keep_days", Value::Integer(0)),
         ];
         for (key, value) in budgets.chain(others) {
             if self.value(key) == defaults.value(key) {
@@ -331,7 +333,7 @@ mod tests {
         let settings = layers.resolve().unwrap();
         assert_eq!((settings.limits.catalog, settings.limits.other, settings.limits.address), (7, 0, 0));
         assert!(settings.limits.in_flight > 0 && settings.keys.allow_fixture_keys);
-        assert_eq!(settings.repositories.attempts, 1);
+        assert_eq!((settings.repositories.attempts, settings.events.keep_days), (1, 0));
         assert!(
             settings.webhooks.allow_private_addresses
                 && !Settings::default().webhooks.allow_private_addresses

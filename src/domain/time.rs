@@ -34,9 +34,12 @@ impl Timestamp {
         Day(UtcDateTime::from_unix_timestamp(self.seconds()).unwrap_or(UtcDateTime::UNIX_EPOCH).date())
     }
 
-    /// Parses an RFC 3339 timestamp with any offset.
+    /// Parses an RFC 3339 timestamp with any offset. In UTC, its year must have four digits, too.
     pub fn parse(text: &str) -> Option<Timestamp> {
-        let at = OffsetDateTime::parse(text, &Rfc3339).ok()?;
+        let at = OffsetDateTime::parse(text, &Rfc3339).ok()?.checked_to_utc()?;
+        if !(0..=9999).contains(&at.year()) {
+            return None;
+        }
         i64::try_from(at.unix_timestamp_nanos() / 1000).ok().map(Timestamp)
     }
 }
@@ -138,6 +141,10 @@ mod tests {
         assert_eq!(Timestamp(-1).to_string(), "1969-12-31T23:59:59.999Z");
         assert_eq!(serde_json::from_str::<Timestamp>("\"2026-03-01T09:00:00.500Z\"").unwrap(), at);
         assert!(serde_json::from_str::<Timestamp>("\"2026-03-01\"").is_err());
+        assert!(Timestamp::parse("9999-12-31T23:59:59Z").is_some());
+        for text in ["9999-12-31T23:59:59-01:00", "0000-01-01T00:00:00+01:00", "2026-02-30T00:00:00Z"] {
+            assert_eq!(Timestamp::parse(text), None, "{text}");
+        }
     }
 
     #[test]

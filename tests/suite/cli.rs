@@ -3,7 +3,9 @@
 mod administration;
 mod backups;
 mod demo;
+mod examples;
 mod money;
+mod operator;
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -67,49 +69,6 @@ impl Drop for Server {
 
 fn temp_dir() -> TempDir {
     tempfile::tempdir().unwrap()
-}
-
-#[test]
-fn every_command_has_help_with_an_example() {
-    let temp_dir = temp_dir();
-    let commands: [&[&str]; 30] = [
-        &[],
-        &["serve"],
-        &["seed"],
-        &["reindex"],
-        &["sweep"],
-        &["verify"],
-        &["backup"],
-        &["restore"],
-        &["completions"],
-        &["man"],
-        &["openapi"],
-        &["team", "create"],
-        &["team", "list"],
-        &["team", "show"],
-        &["team", "accept-nda"],
-        &["key", "create"],
-        &["key", "list"],
-        &["key", "revoke"],
-        &["grant", "list"],
-        &["upload"],
-        &["credits", "buy"],
-        &["credits", "adjust"],
-        &["credits", "convert"],
-        &["ledger"],
-        &["listing", "create"],
-        &["listing", "submit"],
-        &["listing", "approve"],
-        &["listing", "publish"],
-        &["help", "serve"],
-        &["help", "seed"],
-    ];
-    for command in commands {
-        let arguments = [command, if command.first() == Some(&"help") { &[] } else { &["--help"] }].concat();
-        let help = stdout_of(&run(&arguments, temp_dir.path()));
-        assert!(help.contains("Example"), "{arguments:?}: {help}");
-        assert!(!help.contains('\u{1b}'), "colors are only for terminals: {arguments:?}");
-    }
 }
 
 #[test]

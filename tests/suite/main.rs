@@ -2,6 +2,7 @@
 //! interface where possible.
 
 mod administration;
+mod anonymity;
 mod buyer_api;
 pub mod catalog;
 mod cli;
@@ -18,6 +19,7 @@ mod operator_api;
 mod opportunities;
 mod permissions;
 mod sales;
+mod story;
 mod tour;
 mod untrusted_files;
 pub mod vendor_api;

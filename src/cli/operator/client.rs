@@ -2,34 +2,30 @@
 //! the same routes, so a command behaves the same way.
 
 use std::{
+    cell::RefCell,
+    collections::{BTreeSet, HashMap},
     io::{Read, Seek},
     path::Path,
 };
 
 use clap::{Args, Subcommand};
+use reqwest::blocking::Body;
 use serde_json::{Map, Value};
 use tokio::runtime::Runtime;
 
+use super::server::{self, Server};
 use crate::{
     cli::{
         CommandError, CommandResult, GlobalOptions,
-        lists::{print_json, print_table},
+        lists::{print_json, print_record, print_table},
         print_line, process,
     },
-    error::ErrorChain,
-    http_client,
     rest::{self, OperatorRoutes},
     string_enum::StringEnum,
 };
 
-/// The variable with the operator key for `--url`.
-const KEY_VARIABLE: &str = "MARKETPLACE_OPERATOR_KEY";
-
 /// The variable with the URL of the server, if `--url` is not set.
 const URL_VARIABLE: &str = "MARKETPLACE_OPERATOR_URL";
-
-/// Seconds that a server may take to respond. Its own limit is shorter by default.
-const RESPONSE_SECONDS: u64 = 120;
 
 /// Maximum number of items that a command lists.
 const MAX_ITEMS: usize = 100_000;
@@ -37,11 +33,18 @@ const MAX_ITEMS: usize = 100_000;
 /// Number of items of a page that a command requests.
 const PAGE_ITEMS: usize = 100;
 
+/// Fields of records with the ID of a team, and the fields of tables with its name.
+const TEAM_NAMES: [(&str, &str); 3] =
+    [("team_id", "team"), ("vendor_team_id", "vendor"), ("buyer_id", "buyer")];
+
+/// Maximum number of teams of a table whose names are read one by one.
+const MAX_SINGLE_TEAMS: usize = 10;
+
 /// Options of the commands that use the operator API.
 #[derive(Debug, Args)]
 pub struct OperatorOptions {
     /// URL of a running server to use instead of a data directory [default: the variable `MARKETPLACE_OPERATOR_URL`].
-    /// The variable `MARKETPLACE_OPERATOR_KEY` must contain an operator key.
+    /// The variable `MARKETPLACE_OPERATOR_KEY` must contain an operator key of the server.
     #[arg(long, global = true, value_name = "URL")]
     url: Option<String>,
     /// Print JSON: what the operator API responds.
@@ -62,49 +65,42 @@ pub struct OperatorCommand<C: Subcommand> {
 pub struct Client {
     target: Target,
     json: bool,
+    /// The names of teams that were read for tables, by their IDs.
+    team_names: RefCell<HashMap<String, String>>,
 }
 
 enum Target {
     /// The market in the data directory.
     Local(Box<Runtime>, OperatorRoutes),
     /// A running server.
-    Remote { client: reqwest::blocking::Client, base_url: String, key: String },
+    Remote(Server),
 }
 
 impl OperatorOptions {
     /// Connects to the server that the options name, or else opens the data directory. Creates a market there if there
     /// is none and `may_create` is set.
     pub fn connect(&self, global: &GlobalOptions, may_create: bool) -> Result<Client, CommandError> {
-        let from_variable = || std::env::var(URL_VARIABLE).ok().filter(|url| !url.is_empty());
-        let target = match self.url.clone().or_else(from_variable) {
-            Some(url) => connect_to_server(&url)?,
+        let target = match self.server_url(global)? {
+            Some(url) => Target::Remote(Server::new(&url)?),
             None => {
                 let market = global.open_market(may_create)?;
                 let runtime = process::build_runtime(market.settings())?;
                 Target::Local(Box::new(runtime), OperatorRoutes::new(market))
             }
         };
-        Ok(Client { target, json: self.json })
+        Ok(Client { target, json: self.json, team_names: RefCell::default() })
     }
-}
 
-fn connect_to_server(url: &str) -> Result<Target, CommandError> {
-    if !url.starts_with("http://") && !url.starts_with("https://") {
-        return Err(CommandError::Usage(format!(
-            "{url:?} is not a URL that begins with http:// or https://"
-        )));
+    /// Returns the URL of the server to use; `None` for the data directory. A data directory that was named explicitly
+    /// takes precedence over the variable, so that no command on it reaches a server instead.
+    fn server_url(&self, global: &GlobalOptions) -> Result<Option<String>, CommandError> {
+        match (&self.url, &global.data) {
+            (Some(_), Some(_)) => Err(CommandError::Usage("--url and --data exclude each other".to_owned())),
+            (Some(url), None) => Ok(Some(url.clone())),
+            (None, Some(_)) => Ok(None),
+            (None, None) => Ok(std::env::var(URL_VARIABLE).ok().filter(|url| !url.is_empty())),
+        }
     }
-    let Some(key) = std::env::var(KEY_VARIABLE).ok().filter(|key| !key.is_empty()) else {
-        let message = format!("the variable {KEY_VARIABLE} must contain an operator key of the server");
-        return Err(CommandError::Usage(message));
-    };
-    Ok(Target::Remote { client: http_client()?, base_url: url.trim_end_matches('/').to_owned(), key })
-}
-
-fn http_client() -> Result<reqwest::blocking::Client, CommandError> {
-    let builder = http_client::blocking().map_err(|cause| CommandError::Other(cause.to_string()))?;
-    let client = builder.timeout(std::time::Duration::from_secs(RESPONSE_SECONDS)).build();
-    client.map_err(|cause| CommandError::Other(ErrorChain(&cause).to_string()))
 }
 
 impl Client {
@@ -181,17 +177,7 @@ impl Client {
             Target::Local(runtime, routes) if routes.serves(url) => {
                 runtime.block_on(routes.put(url, &headers, opened, length))?
             }
-            target => {
-                let client = match target {
-                    Target::Remote { client, .. } => client.clone(),
-                    Target::Local(..) => http_client()?,
-                };
-                let body = reqwest::blocking::Body::sized(opened.take(length), length);
-                let request = headers
-                    .iter()
-                    .fold(client.put(url).body(body), |request, (name, value)| request.header(name, value));
-                send(request)?.0
-            }
+            _ => server::put_part(url, &headers, Body::sized(opened.take(length), length), length)?,
         };
         match status {
             200..300 => Ok(()),
@@ -203,30 +189,72 @@ impl Client {
         let path = format!("{}{path}", rest::OPERATOR.prefix);
         let (status, bytes) = match &self.target {
             Target::Local(runtime, routes) => runtime.block_on(routes.request(method, &path, body))?,
-            Target::Remote { client, base_url, key } => {
-                let method = reqwest::Method::from_bytes(method.as_bytes())
-                    .map_err(|cause| CommandError::Other(cause.to_string()))?;
-                let request = client.request(method, format!("{base_url}{path}")).bearer_auth(key);
-                let request = match body {
-                    Some(body) => request.header("content-type", "application/json").body(body.to_string()),
-                    None => request,
-                };
-                send(request)?
-            }
+            Target::Remote(server) => server.request(method, &path, body)?,
         };
         let json = if bytes.is_empty() { Ok(Value::Null) } else { serde_json::from_slice(&bytes) };
-        match (status, json) {
-            (200..300, Ok(json)) => Ok(json),
-            (_, Ok(json)) if status >= 400 => Err(refusal(&json)),
-            _ => Err(CommandError::Other(format!(
-                "the server responded with status {status}, and not as the operator API does; check the URL"
-            ))),
+        match (status, json, &self.target) {
+            (200..300, Ok(json), _) => Ok(json),
+            (404, Ok(json), Target::Remote(server)) if is_unknown_route(&json) => {
+                Err(server.unexpected(status))
+            }
+            (400.., Ok(json), _) if is_refusal(&json) => Err(refusal(&json)),
+            (_, _, Target::Remote(server)) => Err(server.unexpected(status)),
+            (_, _, Target::Local(..)) => {
+                Err(CommandError::Other(format!("the operation failed with status {status}")))
+            }
         }
     }
 
     /// Prints a list: JSON, or else a table with these columns.
-    pub fn print_list(&self, columns: &[&str], items: Vec<Value>) {
-        if self.json { print_json(&items.into()) } else { print_table(columns, &items) }
+    pub fn print_list(&self, columns: &[&str], mut items: Vec<Value>) -> CommandResult {
+        if self.json {
+            print_json(&items.into());
+        } else {
+            self.add_team_names(columns, &mut items)?;
+            print_table(columns, &items);
+        }
+        Ok(())
+    }
+
+    /// Prints a record: JSON, or else a line for each of these fields.
+    pub fn print_record(&self, columns: &[&str], mut record: Value) -> CommandResult {
+        if self.json {
+            print_json(&record);
+        } else {
+            self.add_team_names(columns, std::slice::from_mut(&mut record))?;
+            print_record(columns, &record);
+        }
+        Ok(())
+    }
+
+    /// Adds the fields of `TEAM_NAMES` that a table has to its records.
+    pub fn add_team_names(&self, columns: &[&str], records: &mut [Value]) -> CommandResult {
+        let shown = TEAM_NAMES.into_iter().filter(|(_, name)| columns.contains(name));
+        for (id_field, name_field) in shown {
+            let ids = records.iter().filter_map(|record| record[id_field].as_str());
+            let unknown: BTreeSet<String> = {
+                let known = self.team_names.borrow();
+                ids.filter(|id| !known.contains_key(*id)).map(str::to_owned).collect()
+            };
+            self.read_team_names(unknown)?;
+            for record in records.iter_mut() {
+                let name = record[id_field].as_str().and_then(|id| self.team_names.borrow().get(id).cloned());
+                record[name_field] = name.into();
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the names of teams: of these, or of all if that takes fewer requests.
+    fn read_team_names(&self, ids: BTreeSet<String>) -> CommandResult {
+        let teams = if ids.len() > MAX_SINGLE_TEAMS {
+            self.list("/teams", &[], None)?
+        } else {
+            ids.iter().map(|id| self.get(&format!("/teams/{id}"))).collect::<Result<_, _>>()?
+        };
+        let name = |team: &Value| Some((team["id"].as_str()?.to_owned(), team["name"].as_str()?.to_owned()));
+        self.team_names.borrow_mut().extend(teams.iter().filter_map(name));
+        Ok(())
     }
 
     /// Prints a new record: JSON, or else its ID.
@@ -240,11 +268,15 @@ impl Client {
     }
 }
 
-fn send(request: reqwest::blocking::RequestBuilder) -> Result<(u16, Vec<u8>), CommandError> {
-    let to_error = |cause: reqwest::Error| CommandError::Other(ErrorChain(&cause.without_url()).to_string());
-    let response = request.send().map_err(to_error)?;
-    let status = response.status().as_u16();
-    Ok((status, response.bytes().map_err(to_error)?.to_vec()))
+/// Whether a response says that there is no such route: no record is missing, but the operator API.
+fn is_unknown_route(json: &Value) -> bool {
+    let message = json["error"]["message"].as_str();
+    message.is_none_or(|message| message.starts_with("No route matches"))
+}
+
+/// Whether a response is an error of the API.
+fn is_refusal(json: &Value) -> bool {
+    json["error"]["message"].is_string() || json["detail"].is_array()
 }
 
 /// Returns the error for a response: its message, or all problems of the request.

@@ -2,5 +2,6 @@
 
 pub mod client;
 pub mod names;
+mod server;
 
 pub use client::{Client, OperatorCommand, OperatorOptions, body_of, parse_value};

@@ -218,8 +218,13 @@ const FOR_OPERATORS: [ErrorResponse; 5] = [
         name: "Conflict",
         status: "409",
         description: "The current state of the resource does not allow the operation, or a quota of the operator \
-                      key is used up.",
-        example: || Error::InvalidTransition { from: "draft", allowed: vec!["submit", "archive"] },
+                      key is used up. With `invalid_transition`, `details.allowed` names what the state allows: \
+                      in paths, hyphens replace the underscores of these names, and those that are in no path \
+                      are changes of fields.",
+        example: || Error::InvalidTransition {
+            from: "review",
+            allowed: vec!["withdraw", "approve", "request_changes", "reject"],
+        },
     },
     ErrorResponse {
         name: "RateLimited",

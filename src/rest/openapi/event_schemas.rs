@@ -35,6 +35,8 @@ pub fn add_data_of_types(document: &mut Value) {
         let name = format!("{}{EVENT_SUFFIX}", data.strip_suffix(DATA_SUFFIX).unwrap_or(&data));
         let reference = format!("{SCHEMA_PREFIX}{name}");
         let mut schema = event.clone();
+        // Generators name types by their titles.
+        schema["title"] = json!(name);
         schema["description"] = json!(format!("An event with {data}."));
         schema["properties"]["type"] = json!({
             "type": "string",

@@ -6,7 +6,10 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
-    domain::{money::Cents, time::Day},
+    domain::{
+        money::Cents,
+        time::{Day, Timestamp},
+    },
     rest::{
         patterns,
         resolved_schemas::{integer_range, resolve_schema},
@@ -37,6 +40,8 @@ pub enum Rule {
     Uuid,
     /// A calendar date in the form YYYY-MM-DD.
     Day,
+    /// A point in time in RFC 3339 format, of a form that the pattern restricts.
+    Time(Regex),
     /// One of these strings.
     OneOf(Vec<String>),
 }
@@ -95,12 +100,10 @@ impl Rule {
             ("boolean", _) => Rule::Boolean,
             ("string", Some("uuid")) => Rule::Uuid,
             ("string", Some("date")) => Rule::Day,
+            ("string", Some("date-time")) => Rule::Time(regex(schema.pattern.as_deref().unwrap_or_default())),
             ("string", Some(FILTER_FORMAT)) => Rule::Text(0, usize::MAX, None),
             ("string", _) => {
-                let pattern = schema
-                    .pattern
-                    .as_deref()
-                    .map(|pattern| Regex::new(pattern).expect("a pattern is well-formed"));
+                let pattern = schema.pattern.as_deref().map(regex);
                 Rule::Text(schema.min_length.unwrap_or(0), schema.max_length.unwrap_or(usize::MAX), pattern)
             }
             _ => Rule::Any,
@@ -132,6 +135,11 @@ impl Rule {
             Rule::Uuid => vec![("uuid_parsing", "must be a UUID".to_owned())],
             Rule::Day if Day::parse(text).is_some() => Vec::new(),
             Rule::Day => vec![("date_parsing", "must be a date in the form YYYY-MM-DD".to_owned())],
+            Rule::Time(pattern) if pattern.is_match(text) && Timestamp::parse(text).is_some() => Vec::new(),
+            Rule::Time(_) => {
+                let message = "must be a time in RFC 3339 format, such as 2026-03-01T09:00:00Z".to_owned();
+                vec![("datetime_parsing", message)]
+            }
             Rule::OneOf(values) if values.iter().any(|value| value == text) => Vec::new(),
             _ => vec![self.type_fault()],
         }
@@ -164,13 +172,19 @@ impl Rule {
             Rule::Object(_) | Rule::Map(..) => ("dict_type", "must be an object".to_owned()),
             Rule::Array(..) => ("list_type", "must be an array".to_owned()),
             Rule::OneOf(values) => ("enum", format!("must be one of {}", values.join(", "))),
-            Rule::Text(..) | Rule::Uuid | Rule::Day => ("string_type", "must be a string".to_owned()),
+            Rule::Text(..) | Rule::Uuid | Rule::Day | Rule::Time(_) => {
+                ("string_type", "must be a string".to_owned())
+            }
             Rule::Integer(..) => ("int_type", "must be an integer".to_owned()),
             Rule::Number(..) => ("float_type", "must be a number".to_owned()),
             Rule::Boolean => ("bool_type", "must be true or false".to_owned()),
             Rule::Any => ("value_error", "is invalid".to_owned()),
         }
     }
+}
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("a pattern is well-formed")
 }
 
 fn check_text(text: &str, min: usize, max: usize, pattern: Option<&Regex>) -> Vec<Fault> {

@@ -44,7 +44,9 @@ fn max_value_bytes(rule: &Rule) -> u64 {
             let longest = values.iter().map(String::len).max().unwrap_or(0);
             longest as u64 * CHARACTER_BYTES
         }
-        Rule::Integer(..) | Rule::Number(..) | Rule::Boolean | Rule::Uuid | Rule::Day => SCALAR_BYTES,
+        Rule::Integer(..) | Rule::Number(..) | Rule::Boolean | Rule::Uuid | Rule::Day | Rule::Time(_) => {
+            SCALAR_BYTES
+        }
     };
     value.saturating_add(SPACE_BYTES)
 }

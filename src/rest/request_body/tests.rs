@@ -15,7 +15,7 @@ use crate::{
     rest::{
         enum_value::EnumValue,
         shapes::{
-            CalendarDay,
+            CalendarDay, RequestTime,
             strings::{Dollars, Title},
         },
     },
@@ -41,6 +41,7 @@ struct Sample {
     count: MaybeUndefined<i64>,
     price: MaybeUndefined<Dollars>,
     day: MaybeUndefined<CalendarDay>,
+    at: MaybeUndefined<RequestTime>,
     is_new: Option<bool>,
     #[oai(validator(max_items = 2))]
     tags: Omittable<Vec<Checked<Title>>>,
@@ -104,6 +105,27 @@ fn all_problems_are_reported_with_location_in_the_order_of_the_body() {
         problems_of(&json!({"title": "a", "exclusivity": "available", "tags": null, "parts": null})).len(),
         2
     );
+}
+
+#[test]
+fn times_are_checked_beyond_their_pattern() {
+    let problems = |at: &str| problems_of(&json!({"title": "a", "exclusivity": "available", "at": at}));
+    for at in ["2026-02-28T23:59:59Z", "2026-02-28t23:59:59.123456789+05:30", "0000-01-01T00:00:00z"] {
+        assert!(problems(at).is_empty(), "{at}");
+    }
+    for at in [
+        "0000-00-00T00:00:00Z",
+        "2026-02-30T00:00:00Z",
+        "2026-02-28T24:00:00Z",
+        "2026-02-28T00:00:00",
+        "2026-02-28T00:00:00.1234567890Z",
+        "9999-12-31T23:59:59-01:00",
+        "2026-02-28",
+    ] {
+        assert_eq!(problems(at), [r#"["body","at"] datetime_parsing"#], "{at}");
+    }
+    let number = json!({"title": "a", "exclusivity": "available", "at": 7});
+    assert_eq!(problems_of(&number), [r#"["body","at"] string_type"#]);
 }
 
 #[test]

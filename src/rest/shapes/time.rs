@@ -59,6 +59,9 @@ impl Scalar for CalendarDay {
 
 impl_scalar!(CalendarDay);
 
+/// The form of a point in time in a request. Some texts that it allows are none, such as those of February 30.
+const REQUEST_TIME_PATTERN: &str = r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$";
+
 /// A point in time in a request: RFC 3339, with any offset and up to nine decimals of a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestTime(pub Timestamp);
@@ -66,9 +69,7 @@ pub struct RequestTime(pub Timestamp);
 impl Scalar for RequestTime {
     fn schema() -> MetaSchema {
         MetaSchema {
-            pattern: Some(
-                r"^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$".to_owned(),
-            ),
+            pattern: Some(REQUEST_TIME_PATTERN.to_owned()),
             ..MetaSchema::new_with_format("string", "date-time")
         }
     }

@@ -71,7 +71,7 @@ fn drafts_of_commands_are_checked() {
         (&["--title", "A", "--price", "1.234"], 2, "must be an amount of US dollars"),
         (&["--title", "A", "--price=-1"], 1, "`price` must be an amount that is not negative"),
         (&["--title", "A", "--asset", unknown], 1, "do not exist or belong to another team"),
-        (&["--title", "A", "--asset", "7"], 2, "invalid value"),
+        (&["--title", "A", "--asset", "7"], 1, "There is no asset \"7\"."),
     ] {
         let all = [&["listing", "create", "Acme Data"], arguments].concat();
         let (actual, stderr) = run_failing(&all, directory);

@@ -1,5 +1,6 @@
 //! Every ID that a response contains leads to its details, unless the documents or the response say
-//! otherwise: the demo market is read completely by each of its teams, following every ID.
+//! otherwise: the demo market is read completely by each of its teams, following every ID. `operator_ids.rs` does the same
+//! for operators.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -115,22 +116,28 @@ fn details(schema: &str, field: &str) -> Option<Details> {
 
 /// An ID in a response, with the schema and the field that it is a value of.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct ReceivedId {
-    schema: String,
-    field: String,
-    id: String,
+pub struct ReceivedId {
+    pub schema: String,
+    pub field: String,
+    pub id: String,
     /// Whether the response says that the details are not available.
     is_unavailable: bool,
 }
 
 /// Walks a value along its schema and collects the IDs.
-struct Walk<'a> {
+pub struct Walk<'a> {
     components: &'a Value,
-    found: HashSet<ReceivedId>,
+    pub found: HashSet<ReceivedId>,
 }
 
-impl Walk<'_> {
-    fn visit(&mut self, schema: &Value, value: &Value, place: (&str, &str), is_unavailable: bool) {
+impl<'a> Walk<'a> {
+    /// Creates a walk along schemas of a document.
+    pub fn new(components: &'a Value) -> Walk<'a> {
+        Walk { components, found: HashSet::new() }
+    }
+
+    /// Collects the IDs in a value. `place` is the name of the component and the field that it is a value of.
+    pub fn visit(&mut self, schema: &Value, value: &Value, place: (&str, &str), is_unavailable: bool) {
         if let Some(reference) = schema["$ref"].as_str() {
             let name = reference.rsplit('/').next().unwrap();
             let target = self.components[name].clone();
@@ -190,7 +197,7 @@ impl Reader<'_> {
             let found = self.documents.iter().find_map(|document| Some((document, document.find(path)?)));
             let (document, operation) = found.unwrap_or_else(|| panic!("no document has {path}"));
             let body = response.json();
-            let mut walk = Walk { components: document.schemas(), found: HashSet::new() };
+            let mut walk = Walk::new(document.schemas());
             walk.visit(operation.success_schema(), &body, ("", ""), false);
             self.pending.extend(walk.found.into_iter().map(|id| (path.to_owned(), id)));
             let next = body["next_cursor"].as_str().map(|cursor| format!("{CATALOG}&cursor={cursor}"));

@@ -85,6 +85,7 @@ impl TestMarket {
         layers.apply_demo().unwrap();
         let mut settings = layers.resolve().unwrap();
         disable_repository_hosts(&mut settings.repositories);
+        settings.events.keep_days = Settings::default().events.keep_days;
         change(&mut settings);
         let clock = Arc::new(Clock::stopped(Timestamp::parse(NOW).unwrap()));
         let market = Market::open(OpenOptions {

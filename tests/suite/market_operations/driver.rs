@@ -73,7 +73,7 @@ pub fn prepare(market: &Market) {
         let roles = [(is_vendor, "vendor"), (is_buyer, "buyer")];
         let roles: Vec<&str> = roles.into_iter().filter_map(|(has, role)| has.then_some(role)).collect();
         set["teams"].as_array_mut().unwrap().push(json!({
-            "key": team, "name": team, "roles": roles, "tier": 1, "nda_accepted_at": "-P99D",
+            "key": team, "name": format!("House of {team}"), "roles": roles, "tier": 1, "nda_accepted_at": "-P99D",
             "created_at": "-P99D",
         }));
         if is_vendor {

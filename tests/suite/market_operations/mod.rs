@@ -1,5 +1,5 @@
 //! Random operations of many teams, concurrently and with kills: whatever they do, money, sales, statuses,
-//! histories, and events stay consistent.
+//! histories, and events stay consistent, and no vendor learns a buyer.
 
 mod checks;
 mod driver;
@@ -11,7 +11,10 @@ use self::{
     checks::check_market,
     driver::{Driver, Made, OPERATIONS, check_keys, prepare},
 };
-use crate::harness::{TestMarket, random::Random};
+use crate::{
+    anonymity,
+    harness::{TestMarket, random::Random},
+};
 
 /// Number of threads that perform operations at the same time.
 const THREADS: u64 = 4;
@@ -30,6 +33,7 @@ fn random_operations_of_many_teams_keep_the_market_consistent() {
     let operations = std::env::var("OPERATIONS").map_or(OPERATIONS_OF_THREAD, |count| count.parse().unwrap());
     let market = TestMarket::with_settings(|settings| settings.quality.credits_per_run = 1.0);
     prepare(market.market());
+    anonymity::random::create_webhooks(&market);
     let made = Mutex::new(Made::load(market.market()));
     let counts: Mutex<BTreeMap<&str, u64>> = Mutex::new(OPERATIONS.map(|name| (name, 0)).into());
     thread::scope(|scope| {
@@ -53,6 +57,11 @@ fn random_operations_of_many_teams_keep_the_market_consistent() {
     market.market().run_due_steps().unwrap();
     check_market(market.market());
     check_keys(market.market(), &made);
+    let secrets: Vec<_> = {
+        let made = made.lock().unwrap();
+        made.keys.iter().filter_map(|key| Some((key.team?, key.text.clone()))).collect()
+    };
+    anonymity::random::check_vendors_learn_no_buyer(&market, &secrets);
     let counts = counts.into_inner().unwrap();
     eprintln!("operations that succeeded: {counts:#?}");
     let (succeeded, all) = (counts.values().sum::<u64>(), THREADS * operations);

@@ -1,6 +1,5 @@
 //! Tests of the vendor API. Each rule of the interface has a test that names it.
 
-mod anonymity;
 mod archives;
 mod bad_input;
 mod codebases;

@@ -1,0 +1,157 @@
+//! The `marketplace bid` command.
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{
+    CommandResult, GlobalOptions,
+    operator::{Client, OperatorOptions, body_of, names, parse_value},
+    print_line,
+};
+use crate::{domain::opportunities::BidStatus, string_enum::StringEnum};
+
+/// Manage project bids: bids of vendors on project opportunities.
+#[derive(Debug, Subcommand)]
+pub enum BidCommand {
+    /// Bid on a project opportunity for a vendor, and print the ID of the bid.
+    #[command(
+        after_help = "Example:\n  marketplace bid create \"Acme Data\" \"Clinic front desk simulator\" --tasks 400 --days 30"
+    )]
+    Create {
+        /// ID or name of the vendor.
+        team: String,
+        /// ID or title of the project opportunity.
+        opportunity: String,
+        /// Number of tasks that the vendor offers.
+        #[arg(long)]
+        tasks: u32,
+        /// Number of days that the vendor expects to need.
+        #[arg(long)]
+        days: Option<u32>,
+    },
+    /// List project bids, newest first.
+    #[command(after_help = "Example:\n  marketplace bid list --status submitted")]
+    List {
+        /// ID or name of the vendor.
+        #[arg(long)]
+        vendor: Option<String>,
+        /// ID or name of the buyer.
+        #[arg(long)]
+        buyer: Option<String>,
+        /// ID or title of the project opportunity.
+        #[arg(long)]
+        opportunity: Option<String>,
+        /// Status of the bids.
+        #[arg(long, value_parser = parse_value::<BidStatus>)]
+        status: Option<BidStatus>,
+    },
+    /// Show a project bid.
+    #[command(after_help = "Example:\n  marketplace bid show 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
+    Show(OneBid),
+    /// Accept a project bid for the buyer.
+    #[command(after_help = "Example:\n  marketplace bid accept 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
+    Accept(OneBid),
+    /// Decline a project bid for the buyer.
+    #[command(after_help = "Example:\n  marketplace bid decline 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
+    Decline(OneBid),
+    /// Withdraw a project bid for the vendor.
+    #[command(after_help = "Example:\n  marketplace bid withdraw 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
+    Withdraw(OneBid),
+    /// Deliver tasksets of the vendor for an accepted bid.
+    #[command(
+        after_help = "Example:\n  marketplace bid deliver 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11 \"Court forms\""
+    )]
+    Deliver {
+        #[command(flatten)]
+        bid: OneBid,
+        /// IDs or names of the tasksets.
+        #[arg(required = true, value_name = "TASKSET")]
+        tasksets: Vec<String>,
+    },
+    /// Complete a bid that was delivered, for the buyer.
+    #[command(after_help = "Example:\n  marketplace bid complete 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
+    Complete(OneBid),
+}
+
+/// A project bid.
+#[derive(Debug, Args)]
+pub struct OneBid {
+    /// ID of the bid, as printed by `bid list`.
+    id: Uuid,
+}
+
+/// The path of project bids.
+const PATH: &str = "/project-bids";
+
+/// The fields that lists show.
+const COLUMNS: [&str; 7] =
+    ["id", "status", "num_tasks", "expected_timeline_days", "opportunity_id", "created_at", "team"];
+
+/// The fields of one bid.
+const ALL_COLUMNS: [&str; 12] = [
+    "id",
+    "opportunity_id",
+    "team_id",
+    "team",
+    "buyer_id",
+    "buyer",
+    "status",
+    "num_tasks",
+    "expected_timeline_days",
+    "created_at",
+    "updated_at",
+    "completed_at",
+];
+
+impl BidCommand {
+    pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> CommandResult {
+        let client = &options.connect(global, false)?;
+        match self {
+            BidCommand::Create { team, opportunity, tasks, days } => {
+                let body = body_of([
+                    ("team_id", names::team(client, team)?.into()),
+                    ("opportunity_id", names::PROJECT_OPPORTUNITIES.id(client, opportunity)?.into()),
+                    ("num_tasks", json!(tasks)),
+                    ("expected_timeline_days", json!(days)),
+                ]);
+                client.print_id(&client.post(PATH, &body)?);
+                Ok(())
+            }
+            BidCommand::List { vendor, buyer, opportunity, status } => {
+                let opportunity = opportunity
+                    .as_ref()
+                    .map(|opportunity| names::PROJECT_OPPORTUNITIES.id(client, opportunity))
+                    .transpose()?;
+                let filters = [
+                    ("team_id", names::optional_team(client, vendor.as_ref())?),
+                    ("buyer_id", names::optional_team(client, buyer.as_ref())?),
+                    ("opportunity_id", json!(opportunity)),
+                    ("status", json!(status.map(StringEnum::as_str))),
+                ];
+                client.print_list(&COLUMNS, client.list(PATH, &filters, None)?)
+            }
+            BidCommand::Show(bid) => {
+                client.print_record(&ALL_COLUMNS, client.get(&format!("{PATH}/{}", bid.id))?)
+            }
+            BidCommand::Accept(bid) => change(client, bid, "accept", &Value::Null),
+            BidCommand::Decline(bid) => change(client, bid, "decline", &Value::Null),
+            BidCommand::Withdraw(bid) => change(client, bid, "withdraw", &Value::Null),
+            BidCommand::Deliver { bid, tasksets } => {
+                let ids: Vec<String> = tasksets
+                    .iter()
+                    .map(|taskset| names::TASKSETS.id(client, taskset))
+                    .collect::<Result<_, _>>()?;
+                change(client, bid, "deliver", &json!({"delivery_taskset_ids": ids}))
+            }
+            BidCommand::Complete(bid) => change(client, bid, "complete", &Value::Null),
+        }
+    }
+}
+
+/// Performs a transition, and prints the status after it.
+fn change(client: &Client, bid: &OneBid, verb: &str, body: &Value) -> CommandResult {
+    let changed = client.post(&format!("{PATH}/{}/{verb}", bid.id), body)?;
+    client.print(&changed, |changed| print_line(changed["status"].as_str().unwrap_or_default()));
+    Ok(())
+}

@@ -1,0 +1,198 @@
+//! A running server whose operator API commands use.
+
+use std::{error::Error as _, net::IpAddr, time::Duration};
+
+use reqwest::{
+    Method, Url,
+    blocking::{Body, RequestBuilder},
+};
+use serde_json::Value;
+
+use crate::{cli::CommandError, error::ErrorChain, http_client, rest};
+
+/// The variable with the operator key for `--url`.
+const KEY_VARIABLE: &str = "MARKETPLACE_OPERATOR_KEY";
+
+/// Seconds that a server may take to respond. Its own limit is shorter by default.
+const RESPONSE_SECONDS: u64 = 120;
+
+/// Bytes per second at which a part of a file must be sent at least.
+const MIN_BYTES_PER_SECOND: u64 = 50_000;
+
+/// A running server, and the key for it.
+pub struct Server {
+    client: reqwest::blocking::Client,
+    /// Without a slash at the end, and without the prefix of the API.
+    base_url: String,
+    key: String,
+}
+
+impl Server {
+    /// Prepares requests to the server at a URL, with the key from the environment. Warns if the key would be sent
+    /// unencrypted to another computer.
+    pub fn new(url: &str) -> Result<Server, CommandError> {
+        let base_url = parse_url(url)?;
+        let key = std::env::var(KEY_VARIABLE).unwrap_or_default();
+        let key = parse_key(&key)?.to_owned();
+        let host = base_url.host_str().unwrap_or_default();
+        if base_url.scheme() == "http" && !is_loopback(host) {
+            eprintln!("warning: the operator key is sent to {host} unencrypted; use an https URL");
+        }
+        let base_url = base_url.as_str().trim_end_matches('/');
+        let base_url = base_url.strip_suffix(rest::OPERATOR.prefix).unwrap_or(base_url).to_owned();
+        Ok(Server { client: client()?, base_url, key })
+    }
+
+    /// Performs a request, and returns its status and the bytes of its response. `path` begins with the prefix of the
+    /// API, and may include a query string.
+    pub fn request(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<(u16, Vec<u8>), CommandError> {
+        let method =
+            Method::from_bytes(method.as_bytes()).map_err(|cause| CommandError::Other(cause.to_string()))?;
+        let request = self.client.request(method, format!("{}{path}", self.base_url)).bearer_auth(&self.key);
+        let request = match body {
+            Some(body) => request.header("content-type", "application/json").body(body.to_string()),
+            None => request,
+        };
+        send(request, &self.base_url)
+    }
+
+    /// Returns the error for a response that is not one of the operator API.
+    pub fn unexpected(&self, status: u16) -> CommandError {
+        CommandError::Other(format!(
+            "{} responded with status {status}, and not as the operator API does; check the URL, and that the server's \
+             setting operator.enabled is true",
+            self.base_url
+        ))
+    }
+}
+
+/// Sends a part of a file to a URL of an upload, which needs no key. Returns the status.
+pub fn put_part(
+    url: &str,
+    headers: &[(String, String)],
+    body: Body,
+    length: u64,
+) -> Result<u16, CommandError> {
+    let timeout = Duration::from_secs(RESPONSE_SECONDS + length / MIN_BYTES_PER_SECOND);
+    let request =
+        headers.iter().fold(client()?.put(url).timeout(timeout).body(body), |request, (name, value)| {
+            request.header(name, value)
+        });
+    // The query of the URL is a signature.
+    let host = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
+    Ok(send(request, &host.unwrap_or_default())?.0)
+}
+
+fn client() -> Result<reqwest::blocking::Client, CommandError> {
+    let builder = http_client::blocking().map_err(|cause| CommandError::Other(cause.to_string()))?;
+    let client = builder.timeout(Duration::from_secs(RESPONSE_SECONDS)).build();
+    client.map_err(|cause| CommandError::Other(ErrorChain(&cause).to_string()))
+}
+
+/// Parses the URL of a server. It may have a path, for a proxy that serves the marketplace below it, or end with the
+/// prefix of the operator API.
+fn parse_url(text: &str) -> Result<Url, CommandError> {
+    let problem = |problem: &str| CommandError::Usage(format!("the URL of the server {problem}: {text:?}"));
+    let url = Url::parse(text.trim())
+        .ok()
+        .filter(|url| matches!(url.scheme(), "http" | "https"))
+        .ok_or_else(|| problem("must be complete and begin with http:// or https://"))?;
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(problem("must not have a query or a fragment"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        // The text is not repeated, since it contains a password.
+        let message = format!("the URL of the server must not have a user name; set {KEY_VARIABLE} instead");
+        return Err(CommandError::Usage(message));
+    }
+    Ok(url)
+}
+
+/// Returns a key without whitespace around it, such as the line break at the end of a file.
+fn parse_key(text: &str) -> Result<&str, CommandError> {
+    match text.trim() {
+        "" => Err(CommandError::Usage(format!(
+            "the variable {KEY_VARIABLE} must contain an operator key of the server; `marketplace operator key` creates \
+             one on its data directory"
+        ))),
+        key if key.bytes().all(|byte| byte.is_ascii_graphic()) => Ok(key),
+        _ => Err(CommandError::Usage(format!(
+            "the variable {KEY_VARIABLE} does not contain one key: keys have no spaces, line breaks, or special characters"
+        ))),
+    }
+}
+
+/// Whether a host of a URL is this computer.
+fn is_loopback(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    address.map_or_else(
+        |_| host == "localhost" || host.ends_with(".localhost"),
+        |address| address.to_canonical().is_loopback(),
+    )
+}
+
+/// Sends a request to `to`, and returns the status and the body of the response.
+fn send(request: RequestBuilder, to: &str) -> Result<(u16, Vec<u8>), CommandError> {
+    let to_error = |cause: reqwest::Error| failed_request(cause, to);
+    let response = request.send().map_err(to_error)?;
+    let status = response.status().as_u16();
+    Ok((status, response.bytes().map_err(to_error)?.to_vec()))
+}
+
+/// Returns the error for a request without a response.
+fn failed_request(cause: reqwest::Error, to: &str) -> CommandError {
+    let cause = cause.without_url();
+    let root = std::iter::successors(cause.source(), |&cause| cause.source()).last();
+    let reason = root.map_or_else(|| cause.to_string(), ToString::to_string);
+    CommandError::Other(if cause.is_connect() {
+        format!("cannot connect to {to}: {reason}; check the URL, and that the server is running")
+    } else if cause.is_timeout() {
+        format!("{to} did not respond in time; it may still act, so check what it did before you try again")
+    } else {
+        format!(
+            "{to} did not respond: {reason}; it may have acted, so check what it did before you try again"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_complete_and_have_no_credentials() {
+        for url in ["http://127.0.0.1:8080", "https://example.com/market/", " http://[::1]:80 "] {
+            assert!(parse_url(url).is_ok(), "{url}");
+        }
+        for url in ["", "127.0.0.1:8080", "localhost:8080", "ftp://a", "http://", "http://a?b", "http://a#b"]
+        {
+            assert!(matches!(parse_url(url), Err(CommandError::Usage(_))), "{url}");
+        }
+        let message = parse_url("https://user:secret@example.com").unwrap_err().to_string();
+        assert!(message.contains("user name") && !message.contains("secret"), "{message}");
+    }
+
+    #[test]
+    fn whitespace_around_keys_is_removed() {
+        assert_eq!(parse_key(" mkt_op_1\n").unwrap(), "mkt_op_1");
+        for text in ["", " \n", "mkt_op_1\nmkt_op_2", "mkt_op_é"] {
+            let message = parse_key(text).unwrap_err().to_string();
+            assert!(message.contains(KEY_VARIABLE) && !message.contains("mkt_op"), "{message}");
+        }
+    }
+
+    #[test]
+    fn only_this_computer_is_loopback() {
+        for host in ["127.0.0.1", "127.8.0.1", "[::1]", "[::ffff:127.0.0.1]", "localhost", "a.localhost"] {
+            assert!(is_loopback(host), "{host}");
+        }
+        for host in ["10.0.0.1", "[::2]", "example.com", "localhost.example.com", "127.0.0.1.example.com"] {
+            assert!(!is_loopback(host), "{host}");
+        }
+    }
+}

@@ -1,0 +1,466 @@
+//! Commands on the operator API: on a data directory, and on a server without its data directory.
+
+use std::{
+    collections::HashMap,
+    io::{BufRead, BufReader, Lines},
+    path::Path,
+    process::{Child, ChildStdout, Command, Output, Stdio},
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use super::{Server, marketplace, run, stdout_of, temp_dir};
+
+/// A command line on a market with two teams, two assets, and a taskset with a task.
+struct Desk {
+    directory: TempDir,
+    /// The server with the market, and the key for it; `None` if commands open the data directory.
+    server: Option<(Server, String)>,
+}
+
+impl Desk {
+    /// Creates a market in a new directory.
+    fn local() -> Desk {
+        let directory = temp_dir();
+        let team = |key: &str, name: &str, role: &str| json!({"key": key, "name": name, "roles": [role], "tier": 1, "nda_accepted_at": "-P79D", "created_at": "-P79D"});
+        let asset = |key: &str, title: &str| json!({"key": key, "team": "acme", "sku": "raw_data", "title": title, "description": "Scans.", "domain_tags": ["legal"], "price_usd": 90, "created_at": "-P75D", "raw_data": {}});
+        let task = json!({"key": "form", "name": "Form", "external_id": "F-1", "created_at": "-P40D", "versions": [{
+            "created_at": "-P39D", "current_state": "live", "lifecycle_stage": "accepted",
+            "builds": [{"status": "succeeded", "created_at": "-P38D"}],
+        }]});
+        let set = json!({
+            "teams": [team("acme", "Acme Data", "vendor"), team("beta", "Beta Labs", "buyer")],
+            "assets": [asset("letters", "Letters"), asset("scans", "Scans")],
+            "tasksets": [{"key": "forms", "team": "acme", "name": "Court forms", "created_at": "-P50D", "tasks": [task]}],
+        });
+        std::fs::write(directory.path().join("set.json"), set.to_string()).unwrap();
+        stdout_of(&run(&["seed", "set.json"], directory.path()));
+        Desk { directory, server: None }
+    }
+
+    /// Creates a market in a new directory, and starts a server on it.
+    fn remote() -> Desk {
+        let Desk { directory, .. } = Desk::local();
+        let key = stdout_of(&run(&["operator", "key", "desk"], directory.path())).trim().to_owned();
+        let mut server = marketplace(&["serve", "--listen", "127.0.0.1:0"], directory.path());
+        server.env(PRIVATE_WEBHOOKS.0, PRIVATE_WEBHOOKS.1);
+        Desk { directory, server: Some((Server::spawn(server), key)) }
+    }
+
+    /// Returns a command. For a server, it runs in a directory without a market.
+    fn command(&self, arguments: &[&str]) -> Command {
+        let Some((server, key)) = &self.server else {
+            let mut command = marketplace(arguments, self.directory.path());
+            command.env(PRIVATE_WEBHOOKS.0, PRIVATE_WEBHOOKS.1);
+            return command;
+        };
+        let url = format!("http://{}", server.1);
+        let mut command = marketplace(arguments, Path::new("/"));
+        command.args(["--url", &url]).env("MARKETPLACE_OPERATOR_KEY", key);
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// Runs a command that must succeed, and returns what it prints without the line break.
+    fn print(&self, arguments: &[&str]) -> String {
+        stdout_of(&self.run(arguments)).trim_end().to_owned()
+    }
+
+    fn print_json(&self, arguments: &[&str]) -> Value {
+        let text = self.print(&[arguments, &["--json"]].concat());
+        serde_json::from_str(&text).unwrap_or_else(|cause| panic!("{arguments:?}: {cause}: {text}"))
+    }
+}
+
+/// The setting that lets webhooks have private addresses.
+const PRIVATE_WEBHOOKS: (&str, &str) = ("MARKETPLACE_WEBHOOKS_ALLOW_PRIVATE_ADDRESSES", "true");
+
+/// What commands print, in a form that does not depend on the market: IDs are numbered in the order in which they are
+/// printed first, and times and secrets are replaced.
+struct Transcript<'a> {
+    desk: &'a Desk,
+    ids: HashMap<Uuid, usize>,
+    printed: Vec<String>,
+}
+
+impl Transcript<'_> {
+    fn normalize_word(&mut self, word: &str) -> String {
+        if let Ok(id) = Uuid::try_parse(word) {
+            let next = self.ids.len();
+            return format!("#{}", self.ids.entry(id).or_insert(next));
+        }
+        let is_time = word.len() >= 20 && word.starts_with("20") && word.ends_with('Z');
+        match word.split('_').next() {
+            Some(kind @ ("mkt" | "whsec" | "evt")) if word.contains('_') => kind.to_uppercase(),
+            _ if is_time => "TIME".to_owned(),
+            _ => word.to_owned(),
+        }
+    }
+
+    fn add(&mut self, arguments: &[&str], text: &str) {
+        let is_in_word = |character: char| character.is_ascii_alphanumeric() || "_-:.+/=".contains(character);
+        let mut normalized =
+            format!("$ {}: ", arguments.iter().take(2).copied().collect::<Vec<_>>().join(" "));
+        for part in text.split_inclusive(|character| !is_in_word(character)) {
+            let word = part.trim_end_matches(|character| !is_in_word(character));
+            normalized.push_str(&self.normalize_word(word));
+            normalized.push_str(&part[word.len()..]);
+        }
+        self.printed.push(normalized);
+    }
+
+    /// Runs a command with `--json`, and returns what it prints.
+    fn json(&mut self, arguments: &[&str]) -> Value {
+        let json = self.desk.print_json(arguments);
+        self.add(arguments, &format!("{json:#}"));
+        json
+    }
+
+    /// Runs a command with `--json` that prints a record, and returns its ID.
+    fn id(&mut self, arguments: &[&str]) -> String {
+        self.json(arguments)["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Runs a command that prints a table or a text.
+    fn text(&mut self, arguments: &[&str]) -> String {
+        let text = self.desk.print(arguments);
+        assert!(
+            serde_json::from_str::<Value>(&text).is_err() || !text.contains('{'),
+            "{arguments:?}: {text}"
+        );
+        self.add(arguments, &text);
+        text
+    }
+
+    /// Runs a command that must fail, and returns its message.
+    fn failure(&mut self, arguments: &[&str]) -> String {
+        let output = self.desk.run(arguments);
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(1) && output.stdout.is_empty(), "{arguments:?}: {stderr}");
+        self.add(arguments, &stderr);
+        stderr
+    }
+}
+
+/// Runs the story of a market, and returns what the commands printed.
+fn run_story(desk: &Desk) -> Vec<String> {
+    let mut to = Transcript { desk, ids: HashMap::new(), printed: Vec::new() };
+    administer(&mut to);
+    sell(&mut to);
+    ask_for_data(&mut to);
+    send_events(&mut to);
+    to.printed
+}
+
+fn administer(to: &mut Transcript) {
+    assert_eq!(to.id(&["team", "show", "ACME data"]), to.id(&["team", "edit", "Acme Data", "--tier", "2"]));
+    to.text(&["team", "create", "Gamma", "--role", "vendor"]);
+    to.json(&["team", "accept-nda", "Gamma"]);
+    assert!(to.failure(&["team", "show", "Gama"]).contains("did you mean \"Gamma\"?"));
+    to.text(&["team", "list"]);
+    to.text(&["key", "create", "Acme Data", "--name", "ci"]);
+    to.json(&["key", "expire", "ci", "2999-01-01T00:00:00Z"]);
+    // The name is that of the successor, too, but only one of both is active.
+    let successor = to.json(&["key", "rotate", "ci"])["key"]["id"].clone();
+    assert!(to.text(&["key", "revoke", "ci"]).contains(successor.as_str().unwrap()));
+    assert!(to.failure(&["key", "expire", "ci", "never"]).contains("Several keys are named \"ci\""));
+    to.text(&["key", "list", "Acme Data"]);
+    // The token is a secret without a prefix.
+    to.desk.print_json(&["grant", "create", "Acme Data", "--title", "Ledgers"]);
+    to.text(&["grant", "revoke", "Ledgers"]);
+    assert!(to.failure(&["grant", "revoke", "Ledgers"]).contains("There is no grant \"Ledgers\"."));
+    to.json(&["grant", "list", "Acme Data"]);
+    to.text(&["operator", "key", "create", "reader", "--read-only"]);
+    to.text(&["operator", "key", "expire", "reader", "2999-01-01T00:00:00Z"]);
+    to.json(&["operator", "key", "revoke", "reader"]);
+}
+
+fn sell(to: &mut Transcript) {
+    let columns = to.text(&["asset", "list", "--team", "Acme Data"]);
+    assert!(columns.starts_with("ID ") && columns.contains("Acme Data  Letters"), "{columns}");
+    to.json(&["asset", "show", "letters"]);
+    let create = ["listing", "create", "Acme Data", "--title", "Old letters", "--asset", "Letters"];
+    let conditions =
+        ["--price", "100", "--sample-price", "0", "--sample-asset", "Letters", "--description", "All."];
+    let listing = to.id(&[&create[..], &conditions].concat());
+    to.json(&["listing", "attach", "Old letters", "Scans"]);
+    to.text(&["listing", "detach", "Old letters", "Scans"]);
+    let edited =
+        to.json(&["listing", "edit", "Old letters", "--terms", "One firm.", "--accepts-bids", "true"]);
+    assert_eq!((&edited["id"], &edited["accepts_bids"]), (&json!(listing), &json!(true)));
+    for (verb, stage) in [("submit", "review"), ("withdraw", "draft"), ("submit", "review")] {
+        assert_eq!(to.text(&["listing", verb, "Old letters"]), stage);
+    }
+    assert_eq!(to.text(&["listing", "request-changes", "Old letters", "--note", "More."]), "draft");
+    for verb in ["submit", "approve", "publish", "certify", "feature", "unfeature", "revoke"] {
+        to.json(&["listing", verb, "Old letters"]);
+    }
+    assert!(to.failure(&["listing", "approve", "Old letters"]).contains("not allowed in stage `active`"));
+    to.text(&["listing", "show", "Old letters"]);
+    to.text(&["listing", "history", &listing]);
+    to.json(&["listing", "list", "--team", "Acme Data", "--stage", "active"]);
+
+    assert_eq!(to.text(&["credits", "buy", "Beta Labs", "500"]), "500.00");
+    to.json(&["credits", "adjust", "Beta Labs", "-50", "--reason", "Booked twice"]);
+    let offer = to.id(&["offer", "create", "Beta Labs", "Old letters", "80"]);
+    to.text(&["offer", "edit", &offer, "--amount", "85"]);
+    assert!(to.text(&["offer", "list", "--listing", "Old letters"]).contains("Beta Labs"));
+    let accepted = to.json(&["offer", "accept", &offer]);
+    assert!(to.failure(&["offer", "decline", &offer]).contains("not allowed"));
+    let purchase = accepted["purchase_id"].as_str().unwrap();
+    assert!(to.text(&["purchase", "show", purchase]).contains("Acme Data"));
+    to.text(&["purchase", "refund", purchase]);
+    let create = ["purchase", "create", "Beta Labs", "Old letters", "--pay-with", "invoice"];
+    for verb in ["complete", "cancel"] {
+        let purchase = to.id(&create);
+        to.json(&["purchase", verb, &purchase]);
+        if verb == "complete" {
+            to.text(&["purchase", "refund", &purchase]);
+        }
+    }
+    to.text(&["purchase", "list", "--vendor", "Acme Data", "--buyer", "Beta Labs"]);
+    to.text(&["credits", "show", "Beta Labs"]);
+    to.json(&["credits", "show"]);
+    to.text(&["ledger", "Beta Labs", "--limit", "3"]);
+    to.json(&["ledger"]);
+    for verb in ["unpublish", "archive", "restore"] {
+        to.text(&["listing", verb, "Old letters"]);
+    }
+}
+
+fn ask_for_data(to: &mut Transcript) {
+    let create = ["opportunity", "create", "Beta Labs", "--title"];
+    to.text(&[&create[..], &["Wanted", "--accepts", "raw_data"]].concat());
+    to.json(&["opportunity", "edit", "Wanted", "--description", "Letters."]);
+    to.json(&["opportunity", "exclude", "Wanted", "Gamma"]);
+    assert_eq!(to.text(&["opportunity", "publish", "wanted"]), "published");
+    assert!(to.failure(&["opportunity", "edit", "Wanted", "--title", "Other"]).contains("not allowed"));
+    to.text(&["opportunity", "list", "--team", "Beta Labs"]);
+    to.json(&["opportunity", "close", "Wanted"]);
+    let project = to.id(&[&create[..], &["Project", "--project"]].concat());
+    assert!(to.failure(&["opportunity", "show", "Project"]).contains("There is no opportunity \"Project\""));
+    to.text(&["opportunity", "publish", "Project", "--project"]);
+    let bid = to.id(&["bid", "create", "Acme Data", "Project", "--tasks", "5", "--days", "9"]);
+    assert!(to.text(&["bid", "list", "--opportunity", &project]).contains("Acme Data"));
+    for (verb, more) in [("accept", &[][..]), ("deliver", &["court forms"]), ("complete", &[])] {
+        to.text(&[&["bid", verb, &bid], more].concat());
+    }
+    to.json(&["bid", "show", &bid]);
+    to.text(&["taskset", "create", "Acme Data", "Empty"]);
+    to.text(&["taskset", "list", "--team", "Acme Data"]);
+    to.json(&["taskset", "show", "Empty"]);
+    to.json(&["taskset", "imports", "Empty"]);
+}
+
+fn send_events(to: &mut Transcript) {
+    // The URL of the webhook must not be taken for that of the server. Nothing is sent to it, since no such event occurs.
+    let hook = "http://127.0.0.1:9/hook";
+    to.text(&["webhook", "create", hook, "--team", "Acme Data", "--type", "estimation.completed"]);
+    to.text(&["webhook", "list", "--team", "Acme Data"]);
+    to.json(&["webhook", "edit", hook, "--endpoint", "http://127.0.0.1:9/new"]);
+    assert!(to.failure(&["webhook", "show", hook]).contains("did you mean \"http://127.0.0.1:9/new\"?"));
+    let hook = "http://127.0.0.1:9/new";
+    to.text(&["webhook", "show", hook]);
+    for verb in ["disable", "enable", "rotate", "deliveries", "delete"] {
+        to.json(&["webhook", verb, hook]);
+    }
+    let types = ["--type", "team.created", "--type", "listing.published", "--type", "offer.accepted"];
+    to.text(&[&["events", "--limit", "9"], &types[..]].concat());
+    to.json(&[&["events", "--team", "Acme Data"], &types[..]].concat());
+}
+
+#[test]
+fn commands_do_the_same_on_a_data_directory_and_on_a_server() {
+    let (local, remote) = std::thread::scope(|scope| {
+        let local = scope.spawn(|| run_story(&Desk::local()));
+        let remote = run_story(&Desk::remote());
+        (local.join().unwrap(), remote)
+    });
+    assert_eq!(local.len(), remote.len());
+    for (local, remote) in local.iter().zip(&remote) {
+        assert_eq!(local, remote);
+    }
+}
+
+/// A running `marketplace events --follow`.
+struct Follower {
+    process: Child,
+    /// `None` after the output was closed.
+    lines: Option<Lines<BufReader<ChildStdout>>>,
+}
+
+impl Follower {
+    fn start(desk: &Desk, arguments: &[&str]) -> Follower {
+        let mut command = desk.command(&[&["events", "--follow"], arguments].concat());
+        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        Follower { process, lines: Some(lines) }
+    }
+
+    fn next_line(&mut self) -> String {
+        self.lines.as_mut().unwrap().next().expect("the command follows").unwrap()
+    }
+
+    /// Returns the ID and the type of the next event, and the name of the team in it.
+    fn next_event(&mut self) -> [String; 3] {
+        let event: Value = serde_json::from_str(&self.next_line()).unwrap();
+        [&event["id"], &event["type"], &event["data"]["name"]]
+            .map(|value| value.as_str().unwrap_or_default().to_owned())
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Follows events, resumes, and stops reading.
+fn assert_follows(desk: &Desk) {
+    let created = ["--json", "--type", "team.created"];
+    let mut follower = Follower::start(desk, &created);
+    let seeded = [follower.next_event(), follower.next_event()];
+    let mut ids: Vec<String> = seeded.iter().map(|[id, ..]| id.clone()).collect();
+    for name in ["One", "Two"] {
+        desk.print(&["team", "create", name]);
+        // An event of another type is not printed.
+        desk.print(&["team", "edit", name, "--tier", "3"]);
+        let [id, kind, of] = follower.next_event();
+        assert_eq!((kind.as_str(), of.as_str()), ("team.created", name));
+        ids.push(id);
+    }
+    assert!(ids.is_sorted_by(|a, b| a < b), "{ids:?}");
+    assert!(Command::new("kill").arg(follower.process.id().to_string()).status().unwrap().success());
+    assert!(follower.process.wait().unwrap().code().is_none(), "the signal ends it");
+
+    let mut resumed = Follower::start(desk, &[&created[..], &["--after", &ids[1]]].concat());
+    assert_eq!([resumed.next_event()[0].clone(), resumed.next_event()[0].clone()], ids[2..]);
+
+    let mut table = Follower::start(desk, &["--type", "team.created", "--after", &ids[2]]);
+    let heading = table.next_line();
+    assert!(heading.starts_with("ID  ") && heading.ends_with("  TEAM"), "{heading}");
+    let line = table.next_line();
+    assert!(line.starts_with(&ids[3]) && line[heading.find("TYPE").unwrap()..].starts_with("team.created"));
+    assert!(line.ends_with("  Two"), "the names of teams are shown: {line}");
+    // Nobody reads the output anymore: the command ends with the next event.
+    table.lines = None;
+    desk.print(&["team", "create", "Three"]);
+    assert!(table.process.wait().unwrap().success());
+}
+
+#[test]
+fn events_of_a_data_directory_are_followed() {
+    assert_follows(&Desk::local());
+}
+
+#[test]
+fn events_of_a_server_are_followed_until_it_stops() {
+    let mut desk = Desk::remote();
+    assert_follows(&desk);
+    let mut follower = Follower::start(&desk, &["--json", "--type", "team.created"]);
+    let last = (0..5).map(|_| follower.next_event()[0].clone()).last().unwrap();
+    assert_eq!(desk.server.take().unwrap().0.terminate(), 0);
+    let stderr = std::io::read_to_string(follower.process.stderr.take().unwrap()).unwrap();
+    assert_eq!(follower.process.wait().unwrap().code(), Some(1));
+    let place = stderr.split_once("`--after ").expect(&stderr).1.split('`').next().unwrap();
+    assert!(place >= last.as_str(), "{place} is not before {last}");
+    assert!(stderr.contains("cannot connect to http://127.0.0.1:"), "{stderr}");
+}
+
+#[test]
+fn traces_are_imported_through_a_server() {
+    let desk = Desk::remote();
+    let trace = |id: u128, task: &str| {
+        json!({
+            "trace_id": Uuid::from_u128(id), "external_id": task, "version": 1, "build_version": 1, "reward": 1,
+            "graded_at": "2026-02-01T00:00:00Z",
+        })
+    };
+    let lines = [trace(1, "F-1"), trace(2, "F-1"), trace(3, "F-2")].map(|line| format!("{line}\n")).concat();
+    let file = desk.directory.path().join("traces.jsonl");
+    std::fs::write(&file, lines).unwrap();
+    let file = file.to_str().unwrap();
+    let started = desk.print_json(&["taskset", "import", "court forms", file]);
+    let mut follower = Follower::start(&desk, &["--json", "--type", "traces.imported"]);
+    follower.next_event();
+    let imports = desk.print_json(&["taskset", "imports", "Court forms"]);
+    let counts = ["status", "inserted", "existing", "rejected"].map(|field| &imports[0][field]);
+    assert_eq!(counts, [&json!("completed"), &json!(2), &json!(0), &json!(1)]);
+    assert_eq!(imports[0]["id"], started["id"]);
+    for (arguments, expected) in [
+        (["taskset", "import", "Court forms", "none.jsonl"], "cannot read none.jsonl"),
+        (["taskset", "import", "Court", file], "did you mean \"Court forms\"?"),
+    ] {
+        let output = desk.run(&arguments);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(1) && stderr.contains(expected), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn traces_are_imported_on_a_data_directory() {
+    let desk = Desk::local();
+    let file = desk.directory.path().join("traces.jsonl");
+    std::fs::write(&file, "not a trace\n".repeat(1000)).unwrap();
+    let id = desk.print(&["taskset", "import", "Court forms", "traces.jsonl"]);
+    let table = desk.print(&["taskset", "imports", "Court forms"]);
+    assert!(table.lines().nth(1).unwrap().starts_with(&id), "{table}");
+}
+
+#[test]
+fn problems_with_the_server_say_what_to_do() {
+    let desk = Desk::remote();
+    let (server, key) = desk.server.as_ref().unwrap();
+    let url = &format!("http://{}", server.1);
+    let team_key = desk.print(&["key", "create", "Acme Data"]);
+    let read_key = desk.print(&["operator", "key", "create", "reader", "--read-only"]);
+    let elsewhere = temp_dir();
+    let run = |url: &str, key: &str, arguments: &[&str]| {
+        let mut command = marketplace(arguments, elsewhere.path());
+        command.args(["--url", url]).env("MARKETPLACE_OPERATOR_KEY", key);
+        let output = command.output().unwrap();
+        (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let list = &["team", "list"][..];
+    for (url, key, arguments, code, expected) in [
+        (url.as_str(), "", list, 2, "MARKETPLACE_OPERATOR_KEY must contain an operator key"),
+        (url, "mkt_op_a\nmkt_op_b", list, 2, "does not contain one key"),
+        (url, "mkt_op_wrong", list, 1, "The API key is invalid."),
+        (url, &team_key, list, 1, "Use an operator key."),
+        (url, &read_key, &["team", "create", "New"], 1, "Use one whose scope is `all`."),
+        (url, key, &["team", "list", "--data", "data"], 2, "--url and --data exclude each other"),
+        ("127.0.0.1:8080", key, list, 2, "begin with http:// or https://"),
+        (&format!("{url}?a=b"), key, list, 2, "must not have a query"),
+        (&format!("{url}/market"), key, list, 1, "responded with status 404"),
+        (&url.replace("http", "https"), key, list, 1, "cannot connect to https://127.0.0.1:"),
+        ("http://name.invalid", key, list, 1, "the operator key is sent to name.invalid unencrypted"),
+    ] {
+        let (actual, stderr) = run(url, key, arguments);
+        assert!(actual == code && stderr.contains(expected), "{url} {arguments:?}: {actual} {stderr}");
+        assert!(!stderr.contains("mkt_op"), "no message contains the key: {stderr}");
+    }
+    // What belongs to a file or to the documentation around a key and a URL does no harm.
+    for (url, key) in [(format!("{url}/"), format!(" {key}\n")), (format!("{url}/operator/v1"), key.clone())]
+    {
+        assert_eq!(run(&url, &key, &["team", "show", "Acme Data"]), (0, String::new()), "{url}");
+    }
+}
+
+#[test]
+fn named_data_directory_takes_precedence_over_the_variable() {
+    let desk = Desk::local();
+    let data = desk.directory.path().join("data");
+    let mut command = marketplace(&["team", "list", "--data", data.to_str().unwrap()], Path::new("/"));
+    command.env("MARKETPLACE_OPERATOR_URL", "http://name.invalid");
+    assert!(stdout_of(&command.output().unwrap()).contains("Acme Data"));
+    let mut command = marketplace(&["team", "list"], desk.directory.path());
+    command.env("MARKETPLACE_OPERATOR_URL", "http://127.0.0.1:1").env("MARKETPLACE_OPERATOR_KEY", "mkt_op_a");
+    let output = command.output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot connect to http://127.0.0.1:1"));
+}
