@@ -32,7 +32,8 @@ impl CurlRequest {
         let path = command.split("\"$MARKET").nth(1)?.split('"').next()?;
         let body = command.split("-d '").nth(1).and_then(|rest| rest.split('\'').next());
         let body = body.map_or(Value::Null, |body| serde_json::from_str(body).unwrap());
-        let method = if body.is_null() { "GET" } else { "POST" };
+        let is_post = !body.is_null() || command.contains("-X POST ");
+        let method = if is_post { "POST" } else { "GET" };
         let key = command.split("Bearer ").nth(1)?.split('\'').next()?;
         Some(CurlRequest { method, path: path.to_owned(), body, key: key.to_owned() })
     }
@@ -169,16 +170,31 @@ fn is_time(text: &str) -> bool {
     text.len() == 24 && text.ends_with('Z') && text.as_bytes()[10] == b'T'
 }
 
+/// Returns the response in the comment after a command of the README, if there is one.
+fn commented_response(command: &str) -> Option<Value> {
+    let line = command.lines().find_map(|line| line.strip_prefix("# {"))?;
+    Some(serde_json::from_str(&format!("{{{line}")).unwrap())
+}
+
 #[tokio::test]
 async fn readme_requests_succeed() {
     let readme = read(README);
     let market = harness::TestMarket::demo();
-    let commands = code_blocks(&readme).into_iter().flat_map(|(_, block)| block.split("curl -s "));
-    let requests: Vec<CurlRequest> = commands.filter_map(CurlRequest::parse).collect();
-    assert_eq!(requests.len(), 3, "each command of the README is a request");
-    for request in requests {
+    let commands = code_blocks(&readme).into_iter().flat_map(|(_, block)| block.split("curl -s ").skip(1));
+    let steps: Vec<_> = commands
+        .filter_map(|command| Some((CurlRequest::parse(command)?, commented_response(command))))
+        .collect();
+    assert_eq!(steps.len(), 9, "each command of the README is a request");
+    assert_eq!(steps.iter().filter(|step| step.1.is_some()).count(), 6, "the sale has six calls");
+    for (request, printed) in steps {
         let response = market.call(&request.key, request.method, &request.path, &request.body).await;
         assert!((200..300).contains(&response.status), "{} returns {}", request.path, response.json());
+        // What a server does at once.
+        market.run_background();
+        if let Some(printed) = printed {
+            let real = response.json();
+            assert!(matches_abridged(&printed, &real), "{} returns {real:#}", request.path);
+        }
     }
 }
 

@@ -94,7 +94,7 @@ impl Transcript<'_> {
             let next = self.ids.len();
             return format!("#{}", self.ids.entry(id).or_insert(next));
         }
-        let is_time = word.len() >= 20 && word.starts_with("20") && word.ends_with('Z');
+        let is_time = word.len() >= 20 && word.as_bytes()[10] == b'T' && word.ends_with('Z');
         match word.split('_').next() {
             Some(kind @ ("mkt" | "whsec" | "evt")) if word.contains('_') => kind.to_uppercase(),
             _ if is_time => "TIME".to_owned(),
