@@ -13,7 +13,7 @@ use super::{
     credit_purchases::{CreditPurchaseFilter, CreditPurchaseRecord},
     estimations::{EstimationFilter, EstimationRecord},
     grants::{GrantFilter, GrantRecord},
-    keys::{OperatorKeyFilter, OperatorKeyRecord, TeamKeyFilter, TeamKeyRecord},
+    keys::{TeamKeyFilter, TeamKeyRecord},
     ledger::{AdjustmentRecord, ConversionRecord, CreditsEntryFilter, LedgerEntryFilter, LedgerEntryRecord},
     listings::{ListingFilter, ListingRecord},
     notifications::{NotificationFilter, NotificationRecord},
