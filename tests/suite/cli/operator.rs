@@ -107,7 +107,7 @@ impl Transcript<'_> {
         let mut normalized =
             format!("$ {}: ", arguments.iter().take(2).copied().collect::<Vec<_>>().join(" "));
         for part in text.split_inclusive(|character| !is_in_word(character)) {
-            let word = part.trim_end_matches(|character| !is_in_word(character));
+            let word = part.trim_end_matches(|character| !is_in_word(character) || ".:".contains(character));
             normalized.push_str(&self.normalize_word(word));
             normalized.push_str(&part[word.len()..]);
         }
