@@ -87,15 +87,22 @@ impl Record for AssetRecord {
     fn page(reader: &Reader, filter: &AssetFilter, request: PageRequest) -> Result<RowPage<AssetRecord>> {
         const ON_LISTING: &str = "a.id IN (SELECT asset FROM listing_assets WHERE listing = (SELECT id FROM listings WHERE uuid = ?))";
         // The key of `inventory` begins with the team, so this is one look-up per asset.
-        const AT_STAGE: &str = "EXISTS (SELECT 1 FROM inventory i
+        const IS_AT_STAGE: &str = "EXISTS (SELECT 1 FROM inventory i
              WHERE i.team = a.team AND i.group_id = a.group_id AND i.created_at = a.created_at AND i.asset = a.id
                AND i.stage = ?)";
-        let (columns, tables) = (columns(), format!("assets a {}", asset_rows::JOINS));
-        PageQuery::new(&columns, &tables, "a.id")
+        // The assets of all teams at a stage, in order, are those of an index of `inventory`.
+        let is_of_any = filter.team.is_none() && filter.listing.is_none();
+        let (tables, id, is_at_stage) = if is_of_any && filter.stage.is_some() {
+            ("inventory i CROSS JOIN assets a ON a.id = i.asset", "i.asset", "i.stage = ?")
+        } else {
+            ("assets a", "a.id", IS_AT_STAGE)
+        };
+        let (columns, tables) = (columns(), format!("{tables} {}", asset_rows::JOINS));
+        PageQuery::new(&columns, &tables, id)
             .when(true, "a.deleted_at IS NULL")
             .refers_to("a.team", "teams", filter.team)
             .filter("a.kind = ?", filter.kind.map(StringEnum::as_str))
-            .filter(AT_STAGE, filter.stage.map(|stage| stage as i64))
+            .filter(is_at_stage, filter.stage.map(|stage| stage as i64))
             .filter(ON_LISTING, filter.listing)
             .fetch(reader, request, read)
     }

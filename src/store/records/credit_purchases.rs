@@ -42,7 +42,7 @@ const COLUMNS: &str =
     "c.uuid, t.uuid AS team_uuid, c.cents, c.status, e.uuid AS entry_uuid, c.created_at, c.completed_at";
 
 const TABLES: &str =
-    "credit_purchases c JOIN ledger_entries e ON e.id = c.entry JOIN teams t ON t.id = c.team";
+    "credit_purchases c LEFT JOIN ledger_entries e ON e.id = c.entry LEFT JOIN teams t ON t.id = c.team";
 
 fn read(row: &rusqlite::Row) -> rusqlite::Result<CreditPurchaseRecord> {
     Ok(CreditPurchaseRecord {

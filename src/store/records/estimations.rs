@@ -36,7 +36,7 @@ fn columns() -> String {
 }
 
 fn tables() -> String {
-    format!("{TABLES} JOIN teams t ON t.id = e.team")
+    format!("{TABLES} LEFT JOIN teams t ON t.id = e.team")
 }
 
 fn read(row: &rusqlite::Row) -> rusqlite::Result<EstimationRecord> {

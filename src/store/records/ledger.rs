@@ -166,7 +166,7 @@ fn read_credits_entry(row: &rusqlite::Row) -> rusqlite::Result<CreditsEntry> {
 }
 
 const ADJUSTMENT_TABLES: &str =
-    "adjustments s JOIN ledger_entries e ON e.id = s.entry JOIN teams t ON t.id = s.team";
+    "adjustments s LEFT JOIN ledger_entries e ON e.id = s.entry LEFT JOIN teams t ON t.id = s.team";
 
 impl Record for AdjustmentRecord {
     type Id = Uuid;

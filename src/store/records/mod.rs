@@ -20,6 +20,8 @@ pub mod pages;
 pub mod project_bids;
 pub mod purchases;
 pub mod quality_runs;
+#[cfg(test)]
+mod query_plans;
 pub mod tasks;
 pub mod tasksets;
 pub mod teams;

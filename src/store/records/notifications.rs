@@ -33,7 +33,7 @@ pub struct NotificationFilter {
     pub is_unread: Option<bool>,
 }
 
-const TEAM: &str = "JOIN teams t ON t.id = n.team";
+const TEAM: &str = "LEFT JOIN teams t ON t.id = n.team";
 
 fn columns() -> String {
     format!("{}, t.uuid AS team_uuid", notifications::COLUMNS)
@@ -69,8 +69,7 @@ impl Record for NotificationRecord {
         PageQuery::new(&columns(), &tables(), "n.id")
             .refers_to("n.team", "teams", filter.team)
             .filter("n.type = ?", filter.kind.map(StringEnum::as_str))
-            .when(filter.is_unread == Some(true), "NOT n.is_read")
-            .when(filter.is_unread == Some(false), "n.is_read")
+            .filter("n.is_read = ?", filter.is_unread.map(|is_unread| !is_unread))
             .fetch(reader, request, read)
     }
 }

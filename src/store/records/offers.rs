@@ -60,8 +60,8 @@ const COLUMNS: &str =
     l.uuid AS listing_uuid, b.uuid AS buyer_uuid, v.uuid AS vendor_uuid, d.due_at AS expires_at,
     (SELECT p.uuid FROM purchases p WHERE p.offer = o.id ORDER BY p.id DESC LIMIT 1) AS purchase_uuid";
 
-const TABLES: &str = "offers o JOIN listings l ON l.id = o.listing JOIN teams b ON b.id = o.buyer
-    JOIN teams v ON v.id = l.team LEFT JOIN due_steps d ON d.kind = 'offer_expires' AND d.subject = o.id";
+const TABLES: &str = "offers o LEFT JOIN listings l ON l.id = o.listing LEFT JOIN teams b ON b.id = o.buyer
+    LEFT JOIN teams v ON v.id = l.team LEFT JOIN due_steps d ON d.kind = 'offer_expires' AND d.subject = o.id";
 
 fn read(row: &rusqlite::Row) -> rusqlite::Result<OfferRecord> {
     Ok(OfferRecord {

@@ -39,6 +39,8 @@ impl<T> RowPage<T> {
 }
 
 /// A query for a page: columns, tables, and the conditions of the filters that a request has.
+///
+/// Tables of which only columns are shown are joined by `LEFT JOIN`, since the count of the rows then leaves them out.
 pub(super) struct PageQuery<'q> {
     columns: &'q str,
     tables: &'q str,
@@ -90,13 +92,15 @@ impl<'q> PageQuery<'q> {
         let total = if request.before.is_none() { self.count(reader)? } else { None };
         let is_below = format!("{} < ?", self.id);
         self = self.filter(&is_below, request.before);
-        let PageQuery { columns, tables, id, .. } = self;
+        let PageQuery { columns, tables, id, .. } = &self;
         let limit = request.limit as usize;
         let sql = format!(
             "SELECT {columns}, {id} AS page_id FROM {tables} {} ORDER BY {id} DESC LIMIT {}",
             self.conditions(),
             limit + 1
         );
+        #[cfg(test)]
+        super::query_plans::record(reader, &sql, &self.parameters());
         let mut found =
             reader.query_all(&sql, &*self.parameters(), |row| Ok((row.get("page_id")?, read(row)?)))?;
         let has_more = found.len() > limit;
@@ -112,6 +116,8 @@ impl<'q> PageQuery<'q> {
             self.conditions(),
             MAX_COUNTED + 1
         );
+        #[cfg(test)]
+        super::query_plans::record(reader, &sql, &self.parameters());
         let count: u64 = reader.query_one(&sql, &*self.parameters(), |row| row.get(0))?;
         Ok(Some(count).filter(|count| *count <= MAX_COUNTED))
     }

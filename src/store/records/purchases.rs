@@ -89,8 +89,9 @@ const COLUMNS: &str =
         SELECT a.uuid FROM purchase_assets s JOIN assets a ON a.id = s.asset
         WHERE s.purchase = p.id ORDER BY s.asset LIMIT 200) x) AS asset_uuids";
 
-const TABLES: &str = "purchases p JOIN listings l ON l.id = p.listing JOIN teams b ON b.id = p.buyer
-    JOIN teams v ON v.id = l.team LEFT JOIN offers o ON o.id = p.offer
+const TABLES: &str =
+    "purchases p LEFT JOIN listings l ON l.id = p.listing LEFT JOIN teams b ON b.id = p.buyer
+    LEFT JOIN teams v ON v.id = l.team LEFT JOIN offers o ON o.id = p.offer
     LEFT JOIN due_steps d ON d.kind = 'purchase_expires' AND d.subject = p.id";
 
 fn read(row: &rusqlite::Row) -> rusqlite::Result<PurchaseRecord> {
@@ -137,17 +138,11 @@ impl Record for PurchaseRecord {
         filter: &PurchaseFilter,
         request: PageRequest,
     ) -> Result<RowPage<PurchaseRecord>> {
-        // Pending purchases have an index of their own, which only a literal condition uses.
-        let (is_pending, status) = match filter.status {
-            Some(PurchaseStatus::Pending) => (true, None),
-            other => (false, other),
-        };
         PageQuery::new(COLUMNS, TABLES, "p.id")
             .refers_to("p.buyer", "teams", filter.buyer)
             .refers_to("l.team", "teams", filter.vendor)
             .refers_to("p.listing", "listings", filter.listing)
-            .when(is_pending, "p.status = 'pending'")
-            .filter("p.status = ?", status.map(StringEnum::as_str))
+            .filter("p.status = ?", filter.status.map(StringEnum::as_str))
             .filter("p.kind = ?", filter.kind.map(StringEnum::as_str))
             .fetch(reader, request, read)
     }

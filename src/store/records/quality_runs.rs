@@ -83,14 +83,11 @@ impl Record for RunRecord {
 
     fn page(reader: &Reader, filter: &RunFilter, request: PageRequest) -> Result<RowPage<RunRecord>> {
         let columns = columns();
-        let mut query = PageQuery::new(&columns, "quality_runs r", "r.id")
+        PageQuery::new(&columns, "quality_runs r", "r.id")
             .refers_to("r.team", "teams", filter.team)
             .refers_to("r.listing", "listings", filter.listing)
-            .refers_to("r.asset", "assets", filter.asset);
-        // As a literal, so that SQLite can use the index of the unfinished runs.
-        if let Some(status) = filter.status {
-            query = query.when(true, &format!("r.status = '{}'", status.as_str()));
-        }
-        query.fetch(reader, request, read)
+            .refers_to("r.asset", "assets", filter.asset)
+            .filter("r.status = ?", filter.status.map(StringEnum::as_str))
+            .fetch(reader, request, read)
     }
 }

@@ -44,7 +44,7 @@ pub struct TasksetFilter {
 
 const COLUMNS: &str = "s.uuid, t.uuid AS team_uuid, s.name, s.columns, s.tasks, s.created_at";
 
-const SOURCES: &str = "tasksets s JOIN teams t ON t.id = s.team";
+const SOURCES: &str = "tasksets s LEFT JOIN teams t ON t.id = s.team";
 
 fn read(row: &rusqlite::Row) -> rusqlite::Result<TasksetRecord> {
     Ok(TasksetRecord {

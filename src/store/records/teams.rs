@@ -51,10 +51,9 @@ impl Record for TeamRecord {
         let columns = format!("{}, t.payout_setup", teams::COLUMNS);
         PageQuery::new(&columns, "teams t", "t.id")
             .filter("t.name_key = ?", filter.name.as_deref().map(name_key))
-            .when(filter.role == Some(Role::Vendor), "t.is_vendor")
-            .when(filter.role == Some(Role::Buyer), "t.is_buyer")
-            .when(filter.is_closed == Some(true), "t.closed_at IS NOT NULL")
-            .when(filter.is_closed == Some(false), "t.closed_at IS NULL")
+            .when(filter.role == Some(Role::Vendor), "t.is_vendor = 1")
+            .when(filter.role == Some(Role::Buyer), "t.is_buyer = 1")
+            .filter("(t.closed_at IS NOT NULL) = ?", filter.is_closed)
             .fetch(reader, request, read)
     }
 }

@@ -73,14 +73,9 @@ impl Record for DeliveryRecord {
         filter: &DeliveryFilter,
         request: PageRequest,
     ) -> Result<RowPage<DeliveryRecord>> {
-        // Few are pending or have failed, and these conditions use their indexes.
-        const IS_PENDING: &str =
-            "d.id IN (SELECT id FROM webhook_deliveries WHERE next_attempt_at IS NOT NULL)";
         PageQuery::new(&columns(), TABLES, "d.id")
             .refers_to("d.webhook", "webhooks", filter.webhook)
-            .when(filter.status == Some(DeliveryStatus::Pending), IS_PENDING)
-            .when(filter.status == Some(DeliveryStatus::Succeeded), "d.status = 'succeeded'")
-            .when(filter.status == Some(DeliveryStatus::Failed), "d.status = 'failed'")
+            .filter("d.status = ?", filter.status.map(StringEnum::as_str))
             .filter("d.event_type = ?", filter.event_type.map(StringEnum::as_str))
             .fetch(reader, request, read)
     }

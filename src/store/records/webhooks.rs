@@ -35,8 +35,10 @@ impl Record for Webhook {
         PageQuery::new(COLUMNS, TABLES, "w.id")
             .when(true, "w.deleted_at IS NULL")
             .refers_to("w.team", "teams", filter.team)
-            .when(filter.status == Some(WebhookStatus::Enabled), "w.disabled_at IS NULL")
-            .when(filter.status == Some(WebhookStatus::Disabled), "w.disabled_at IS NOT NULL")
+            .filter(
+                "(w.disabled_at IS NULL) = ?",
+                filter.status.map(|status| status == WebhookStatus::Enabled),
+            )
             .fetch(reader, request, webhooks::read)
     }
 }

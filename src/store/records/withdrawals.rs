@@ -46,7 +46,8 @@ pub struct WithdrawalFilter {
 const COLUMNS: &str = "w.uuid, t.uuid AS team_uuid, w.cents, w.status, e.uuid AS entry_uuid,
     r.uuid AS reversal_uuid, w.requested_at, w.decided_at";
 
-const TABLES: &str = "withdrawals w JOIN ledger_entries e ON e.id = w.entry JOIN teams t ON t.id = w.team
+const TABLES: &str =
+    "withdrawals w LEFT JOIN ledger_entries e ON e.id = w.entry LEFT JOIN teams t ON t.id = w.team
     LEFT JOIN ledger_entries r ON r.id = w.reversal";
 
 fn read(row: &rusqlite::Row) -> rusqlite::Result<WithdrawalRecord> {
@@ -77,15 +78,9 @@ impl Record for WithdrawalRecord {
         filter: &WithdrawalFilter,
         request: PageRequest,
     ) -> Result<RowPage<WithdrawalRecord>> {
-        // Requested withdrawals have an index of their own, which only a literal condition uses.
-        let (is_requested, status) = match filter.status {
-            Some(WithdrawalStatus::Requested) => (true, None),
-            other => (false, other),
-        };
         PageQuery::new(COLUMNS, TABLES, "w.id")
             .refers_to("w.team", "teams", filter.team)
-            .when(is_requested, "w.status = 'requested'")
-            .filter("w.status = ?", status.map(StringEnum::as_str))
+            .filter("w.status = ?", filter.status.map(StringEnum::as_str))
             .fetch(reader, request, read)
     }
 }

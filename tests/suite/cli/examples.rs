@@ -35,7 +35,8 @@ fn commands(directory: &Path) -> Vec<(Vec<String>, String)> {
 
 /// Returns the examples in a help text, each as one line.
 fn examples(help: &str) -> Vec<String> {
-    let joined = help.replace("\\\n", " ");
+    let text = help.split_once("\nExample").map_or("", |(_, text)| text);
+    let joined = text.replace("\\\n", " ");
     let lines = joined.lines().map(str::trim).filter(|line| line.starts_with("marketplace "));
     lines.map(str::to_owned).collect()
 }

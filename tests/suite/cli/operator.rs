@@ -94,7 +94,7 @@ impl Transcript<'_> {
             let next = self.ids.len();
             return format!("#{}", self.ids.entry(id).or_insert(next));
         }
-        let is_time = word.len() >= 20 && word.starts_with("20") && word.ends_with('Z');
+        let is_time = word.len() >= 20 && word.as_bytes()[10] == b'T' && word.ends_with('Z');
         match word.split('_').next() {
             Some(kind @ ("mkt" | "whsec" | "evt")) if word.contains('_') => kind.to_uppercase(),
             _ if is_time => "TIME".to_owned(),
@@ -107,7 +107,7 @@ impl Transcript<'_> {
         let mut normalized =
             format!("$ {}: ", arguments.iter().take(2).copied().collect::<Vec<_>>().join(" "));
         for part in text.split_inclusive(|character| !is_in_word(character)) {
-            let word = part.trim_end_matches(|character| !is_in_word(character));
+            let word = part.trim_end_matches(|character| !is_in_word(character) || ".:".contains(character));
             normalized.push_str(&self.normalize_word(word));
             normalized.push_str(&part[word.len()..]);
         }
@@ -170,7 +170,8 @@ fn administer(to: &mut Transcript) {
     assert!(to.text(&["key", "revoke", "ci"]).contains(successor.as_str().unwrap()));
     assert!(to.failure(&["key", "expire", "ci", "never"]).contains("Several keys are named \"ci\""));
     to.text(&["key", "list", "Acme Data"]);
-    to.json(&["grant", "create", "Acme Data", "--title", "Ledgers"]);
+    // The token is a secret without a prefix.
+    to.desk.print_json(&["grant", "create", "Acme Data", "--title", "Ledgers"]);
     to.text(&["grant", "revoke", "Ledgers"]);
     assert!(to.failure(&["grant", "revoke", "Ledgers"]).contains("There is no grant \"Ledgers\"."));
     to.json(&["grant", "list", "Acme Data"]);
@@ -237,8 +238,8 @@ fn ask_for_data(to: &mut Transcript) {
     to.text(&[&create[..], &["Wanted", "--accepts", "raw_data"]].concat());
     to.json(&["opportunity", "edit", "Wanted", "--description", "Letters."]);
     to.json(&["opportunity", "exclude", "Wanted", "Gamma"]);
-    assert_eq!(to.text(&["opportunity", "publish", "Wanted"]), "published");
-    to.text(&["opportunity", "edit", "wanted", "--deadline", "2999-01-01T00:00:00Z"]);
+    assert_eq!(to.text(&["opportunity", "publish", "wanted"]), "published");
+    assert!(to.failure(&["opportunity", "edit", "Wanted", "--title", "Other"]).contains("not allowed"));
     to.text(&["opportunity", "list", "--team", "Beta Labs"]);
     to.json(&["opportunity", "close", "Wanted"]);
     let project = to.id(&[&create[..], &["Project", "--project"]].concat());
@@ -281,9 +282,8 @@ fn commands_do_the_same_on_a_data_directory_and_on_a_server() {
         (local.join().unwrap(), remote)
     });
     assert_eq!(local.len(), remote.len());
-    for (local, remote) in local.iter().zip(&remote) {
-        assert_eq!(local, remote);
-    }
+    let different: Vec<_> = local.iter().zip(&remote).filter(|(local, remote)| local != remote).collect();
+    assert!(different.is_empty(), "{different:#?}");
 }
 
 /// A running `marketplace events --follow`.

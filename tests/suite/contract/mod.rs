@@ -20,6 +20,7 @@ mod layering;
 mod limits;
 mod listed_writes;
 mod logs;
+mod malformed_operator_ids;
 mod many_markets;
 mod notification_types;
 mod operations;
