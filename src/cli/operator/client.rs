@@ -236,7 +236,7 @@ impl Client {
                 let known = self.team_names.borrow();
                 ids.filter(|id| !known.contains_key(*id)).map(str::to_owned).collect()
             };
-            self.read_team_names(unknown)?;
+            self.read_team_names(&unknown)?;
             for record in records.iter_mut() {
                 let name = record[id_field].as_str().and_then(|id| self.team_names.borrow().get(id).cloned());
                 record[name_field] = name.into();
@@ -246,7 +246,7 @@ impl Client {
     }
 
     /// Reads the names of teams: of these, or of all if that takes fewer requests.
-    fn read_team_names(&self, ids: BTreeSet<String>) -> CommandResult {
+    fn read_team_names(&self, ids: &BTreeSet<String>) -> CommandResult {
         let teams = if ids.len() > MAX_SINGLE_TEAMS {
             self.list("/teams", &[], None)?
         } else {

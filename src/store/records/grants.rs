@@ -65,6 +65,11 @@ fn read(row: &rusqlite::Row) -> rusqlite::Result<GrantRecord> {
     })
 }
 
+// Both expressions have an index. A few grants have expired, but no step has recorded it yet.
+const HAS_USE: &str = "CASE WHEN g.consumed_at IS NOT NULL THEN 'consumed'
+    WHEN g.revoked_at IS NOT NULL THEN 'revoked' ELSE 'unused' END = ?";
+const IS_OPEN: &str = "(g.consumed_at IS NULL AND g.revoked_at IS NULL AND g.expired_at IS NULL) = 1";
+
 impl Record for GrantRecord {
     type Id = Uuid;
     type Filter = GrantFilter;
@@ -77,10 +82,6 @@ impl Record for GrantRecord {
 
     fn page(reader: &Reader, filter: &GrantFilter, request: PageRequest) -> Result<RowPage<GrantRecord>> {
         let GrantFilter { team, state, now } = filter;
-        // These expressions have indexes. A few grants have expired, but no step has recorded it yet.
-        const USE: &str = "CASE WHEN g.consumed_at IS NOT NULL THEN 'consumed'
-            WHEN g.revoked_at IS NOT NULL THEN 'revoked' ELSE 'unused' END = ?";
-        const IS_OPEN: &str = "(g.consumed_at IS NULL AND g.revoked_at IS NULL AND g.expired_at IS NULL) = 1";
         let use_of_state = match state {
             Some(GrantState::Expired) => Some("unused"),
             Some(GrantState::Consumed) => Some("consumed"),
@@ -90,7 +91,7 @@ impl Record for GrantRecord {
         let in_time = |state_is: GrantState| (*state == Some(state_is)).then_some(now.0);
         PageQuery::new(COLUMNS, "upload_grants g", "g.id")
             .refers_to("g.team", "teams", *team)
-            .filter(USE, use_of_state)
+            .filter(HAS_USE, use_of_state)
             .when(*state == Some(GrantState::Open), IS_OPEN)
             .filter("g.expires_at > ?", in_time(GrantState::Open))
             .filter("(g.expired_at IS NOT NULL OR g.expires_at <= ?)", in_time(GrantState::Expired))

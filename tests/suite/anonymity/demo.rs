@@ -137,11 +137,13 @@ async fn check_webhooks(market: &TestMarket, receiver: &Receiver) -> usize {
     let mut ids: Vec<&str> = Vec::new();
     for request in &received {
         let team = request.target.rsplit('/').next().unwrap();
-        let head: String = request.headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
+        let head: Vec<String> =
+            request.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        let head = head.join("\n");
         let hidden = hidden_from(team, |_| true);
         hidden.assert_absent(
             &format!("webhook of {team}"),
-            &format!("{}\n{head}{}", request.target, request.body),
+            &format!("{}\n{head}\n{}", request.target, request.body),
         );
         assert!(!request.body.contains("evt_") && !request.body.contains("request_id"), "{}", request.body);
         ids.push(request.header("webhook-id"));

@@ -121,11 +121,11 @@ impl Story {
         market.seed_json(&json!({"operator_keys": [
             {"key": "story", "name": "story", "secret": OPERATOR, "created_at": "-P1D"},
         ]}));
-        let _sender = WebhookSender::start(market.market(), &Handle::current()).unwrap();
+        let sender = WebhookSender::start(market.market(), &Handle::current()).unwrap();
         let operators = create_webhook(&market, None).await;
         let vendor = create_party(&market, VENDOR, "vendor").await;
         let buyer = create_party(&market, BUYER, "buyer").await;
-        Story { market, vendor, buyer, operators, seen_by_vendor: Mutex::default(), _sender }
+        Story { market, vendor, buyer, operators, seen_by_vendor: Mutex::default(), _sender: sender }
     }
 
     async fn operate(&self, path: &str, body: Value) -> Value {
