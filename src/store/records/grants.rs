@@ -76,11 +76,11 @@ impl Record for GrantRecord {
     }
 
     fn page(reader: &Reader, filter: &GrantFilter, request: PageRequest) -> Result<RowPage<GrantRecord>> {
-        let GrantFilter { team, state, now } = filter;
         // These expressions have indexes. A few grants have expired, but no step has recorded it yet.
         const USE: &str = "CASE WHEN g.consumed_at IS NOT NULL THEN 'consumed'
             WHEN g.revoked_at IS NOT NULL THEN 'revoked' ELSE 'unused' END = ?";
         const IS_OPEN: &str = "(g.consumed_at IS NULL AND g.revoked_at IS NULL AND g.expired_at IS NULL) = 1";
+        let GrantFilter { team, state, now } = filter;
         let use_of_state = match state {
             Some(GrantState::Expired) => Some("unused"),
             Some(GrantState::Consumed) => Some("consumed"),

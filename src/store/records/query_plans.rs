@@ -105,9 +105,15 @@ macro_rules! check_lists {
     )+) => {$(
         let all = || $filter { $($owner: None,)* $($field: None,)* $($fixed: $value,)? };
         check::<$record>($reader, &all(), Access::InOrder);
-        $(check::<$record>($reader, &$filter { $owner: Some(Uuid::nil()), ..all() }, Access::ByIndex);)*
+        $(
+            let mut filter = all();
+            filter.$owner = Some(Uuid::nil());
+            check::<$record>($reader, &filter, Access::ByIndex);
+        )*
         $(for value in $values {
-            check::<$record>($reader, &$filter { $field: Some(value), ..all() }, Access::ByIndexInOrder);
+            let mut filter = all();
+            filter.$field = Some(value);
+            check::<$record>($reader, &filter, Access::ByIndexInOrder);
         })*
     )+};
 }
