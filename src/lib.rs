@@ -18,3 +18,4 @@ pub mod rest;
 pub mod search;
 pub mod store;
 pub mod string_enum;
+pub mod worlds;

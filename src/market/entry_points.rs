@@ -209,6 +209,7 @@ impl Market {
             }
         };
         if written.is_ok() || has_committed {
+            inner.clock.count_write();
             inner.key_cache.clear();
             inner.notify_of_commit();
             if has_enqueued.get() {

@@ -24,3 +24,4 @@ mod tour;
 mod untrusted_files;
 pub mod vendor_api;
 mod webhooks;
+mod worlds;

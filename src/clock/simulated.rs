@@ -1,0 +1,268 @@
+//! A clock that its owner moves: for tests, and for the worlds of the sandbox.
+
+use std::{
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicI64, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+use super::NAMESPACE;
+use crate::{
+    domain::{collections::Collection, time::Timestamp},
+    string_enum::StringEnum,
+};
+
+/// What the IDs of a stopped clock are derived from.
+pub(super) const STOPPED: &str = "stopped";
+
+/// Microseconds by which a write moves the clock of a world that does not run.
+const MICROS_PER_WRITE: i64 = 1_000;
+
+/// Returns the ID of a record that is created after `count` others of its collection.
+pub(super) fn record_id(source: &str, collection: &str, count: u64) -> Uuid {
+    Uuid::new_v5(&NAMESPACE, format!("{source}/{collection}/{count}").as_bytes())
+}
+
+/// The state of a simulated clock. A clock that is created with it continues where the other one was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClockState {
+    /// The current time.
+    pub now: Timestamp,
+    /// Whether the clock runs as fast as the time of the machine.
+    pub is_running: bool,
+    /// What the IDs are derived from, besides the counts.
+    pub seed: u64,
+    /// Number of IDs generated so far, for each collection.
+    pub id_counts: [u64; Collection::COUNT],
+}
+
+impl ClockState {
+    /// Returns the state of a clock that has generated no ID.
+    pub const fn new(now: Timestamp, is_running: bool, seed: u64) -> ClockState {
+        ClockState { now, is_running, seed, id_counts: [0; Collection::COUNT] }
+    }
+}
+
+/// A clock that its owner moves. Its IDs are derived from counters.
+#[derive(Debug)]
+pub struct SimulatedClock {
+    time: Mutex<Time>,
+    /// What the IDs are derived from, besides the counts.
+    id_source: Box<str>,
+    seed: u64,
+    id_counts: Box<[AtomicU64; Collection::COUNT]>,
+    /// Microseconds by which a write moves the clock while it does not run.
+    micros_per_write: AtomicI64,
+    /// Wakes those who wait for a time.
+    moved: Notify,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Time {
+    /// The time at `since`, or now if the clock does not run.
+    at: Timestamp,
+    /// When the clock began to run.
+    since: Option<Instant>,
+}
+
+impl Time {
+    fn now(self) -> Timestamp {
+        let elapsed = self.since.map_or(Duration::ZERO, |since| since.elapsed());
+        self.at.plus_micros(i64::try_from(elapsed.as_micros()).unwrap_or(i64::MAX))
+    }
+}
+
+impl SimulatedClock {
+    /// Creates a clock that is stopped at `now`: writes do not move it either.
+    pub fn stopped(now: Timestamp) -> SimulatedClock {
+        let state = ClockState::new(now, false, 0);
+        SimulatedClock {
+            id_source: STOPPED.into(),
+            micros_per_write: AtomicI64::new(0),
+            ..SimulatedClock::new(&state)
+        }
+    }
+
+    /// Creates the clock of a world.
+    pub fn new(state: &ClockState) -> SimulatedClock {
+        let ClockState { now, is_running, seed, id_counts } = *state;
+        SimulatedClock {
+            time: Mutex::new(Time { at: now, since: is_running.then(Instant::now) }),
+            id_source: format!("world/{seed}").into(),
+            seed,
+            id_counts: Box::new(id_counts.map(AtomicU64::new)),
+            micros_per_write: AtomicI64::new(MICROS_PER_WRITE),
+            moved: Notify::const_new(),
+        }
+    }
+
+    /// Returns the state, for a clock that continues where this one is.
+    pub fn state(&self) -> ClockState {
+        let time = *self.lock();
+        ClockState {
+            now: time.now(),
+            is_running: time.since.is_some(),
+            seed: self.seed,
+            id_counts: std::array::from_fn(|index| self.id_counts[index].load(Ordering::SeqCst)),
+        }
+    }
+
+    /// Returns the current time.
+    pub fn now(&self) -> Timestamp {
+        self.lock().now()
+    }
+
+    /// Whether the clock runs as fast as the time of the machine.
+    pub fn is_running(&self) -> bool {
+        self.lock().since.is_some()
+    }
+
+    /// Lets the clock run, or stops it.
+    pub fn set_running(&self, is_running: bool) {
+        self.change(|time| *time = Time { at: time.now(), since: is_running.then(Instant::now) });
+    }
+
+    /// Moves the clock to a time. It never goes back.
+    pub fn set(&self, to: Timestamp) {
+        self.change(|time| {
+            if to > time.now() {
+                *time = Time { at: to, since: time.since.map(|_| Instant::now()) };
+            }
+        });
+    }
+
+    /// Advances the clock by `micros` microseconds.
+    pub fn advance(&self, micros: i64) {
+        self.change(|time| time.at = time.at.plus_micros(micros));
+    }
+
+    /// Counts a write, which moves the clock of a world by a millisecond, so that no two writes have the same time.
+    pub fn count_write(&self) {
+        let micros = self.micros_per_write.load(Ordering::SeqCst);
+        let mut time = self.lock();
+        if time.since.is_none() {
+            time.at = time.at.plus_micros(micros);
+        }
+    }
+
+    /// Lets writes not move the clock while the returned value exists.
+    pub fn pause_ticks(&self) -> PausedTicks<'_> {
+        PausedTicks { micros_per_write: self.micros_per_write.swap(0, Ordering::SeqCst), clock: self }
+    }
+
+    /// Waits until it is `at`.
+    pub async fn sleep_until(&self, at: Timestamp) {
+        loop {
+            // Notified of every change after this line.
+            let is_moved = self.moved.notified();
+            let time = *self.lock();
+            let remaining = at.0.saturating_sub(time.now().0);
+            if remaining <= 0 {
+                break;
+            }
+            if time.since.is_some() {
+                let elapsed = tokio::time::sleep(Duration::from_micros(remaining.unsigned_abs()));
+                tokio::select! {
+                    () = is_moved => {}
+                    () = elapsed => {}
+                }
+            } else {
+                is_moved.await;
+            }
+        }
+    }
+
+    /// Generates the next ID of a collection.
+    pub fn new_id(&self, collection: Collection) -> Uuid {
+        let count = self.id_counts[collection as usize].fetch_add(1, Ordering::SeqCst);
+        record_id(&self.id_source, collection.as_str(), count)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Time)) {
+        change(&mut self.lock());
+        self.moved.notify_waiters();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Time> {
+        self.time.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// While this exists, writes do not move the clock.
+#[derive(Debug)]
+pub struct PausedTicks<'a> {
+    clock: &'a SimulatedClock,
+    micros_per_write: i64,
+}
+
+impl Drop for PausedTicks<'_> {
+    fn drop(&mut self) {
+        self.clock.micros_per_write.store(self.micros_per_write, Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    fn world(is_running: bool) -> SimulatedClock {
+        SimulatedClock::new(&ClockState::new(Timestamp(1_000), is_running, 1))
+    }
+
+    #[tokio::test]
+    async fn stopped_clock_wakes_when_it_is_advanced_far_enough() {
+        let clock = SimulatedClock::stopped(Timestamp(1_000));
+        clock.sleep_until(Timestamp(1_000)).await;
+        let mut sleep = std::pin::pin!(clock.sleep_until(Timestamp(1_003)));
+        for _ in 0..3 {
+            assert!(sleep.as_mut().now_or_never().is_none());
+            clock.advance(1);
+        }
+        assert!(sleep.as_mut().now_or_never().is_some());
+    }
+
+    #[tokio::test]
+    async fn running_clock_wakes_by_itself() {
+        let clock = world(true);
+        clock.sleep_until(Timestamp(1_500)).await;
+        assert!(clock.now() >= Timestamp(1_500));
+    }
+
+    #[test]
+    fn clock_of_a_world_moves_with_each_write_unless_it_runs() {
+        let clock = world(false);
+        clock.count_write();
+        assert_eq!(clock.now(), Timestamp(2_000));
+        clock.set(Timestamp(1_500));
+        assert_eq!(clock.now(), Timestamp(2_000), "it never goes back");
+        clock.set(Timestamp(5_000));
+        clock.set_running(true);
+        let before = clock.lock().at;
+        clock.count_write();
+        assert_eq!(clock.lock().at, before);
+        let stopped = SimulatedClock::stopped(Timestamp(1_000));
+        stopped.count_write();
+        assert_eq!(stopped.now(), Timestamp(1_000));
+    }
+
+    #[test]
+    fn ids_depend_on_the_seed_and_the_count_of_their_collection() {
+        let (clock, other) = (world(false), SimulatedClock::new(&ClockState::new(Timestamp(0), false, 2)));
+        let [team, key] = [Collection::Teams, Collection::Keys].map(|of| clock.new_id(of));
+        assert!(team != key && team != other.new_id(Collection::Teams));
+        let mut continued = clock.state();
+        assert_eq!(
+            SimulatedClock::new(&continued).new_id(Collection::Teams),
+            clock.new_id(Collection::Teams)
+        );
+        continued.id_counts = [0; Collection::COUNT];
+        assert_eq!(SimulatedClock::new(&continued).new_id(Collection::Teams), team);
+    }
+}

@@ -1,0 +1,146 @@
+//! A world: a market with a clock that its owner moves.
+
+use std::{
+    path::PathBuf,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use super::{WorldError, opener::Opener, template::Template};
+use crate::{
+    clock::{Clock, ClockState, SimulatedClock},
+    config::Settings,
+    domain::time::Timestamp,
+    error::Result,
+    market::Market,
+    operations::background,
+    store,
+};
+
+/// A private copy of a market.
+pub struct World {
+    name: String,
+    opener: Opener,
+    /// What it was forked from, with the clock that it had then.
+    start: Template,
+    settings: Settings,
+    /// The directory of its markets: one, or two during a reset.
+    directory: PathBuf,
+    current: Mutex<Current>,
+}
+
+/// The market that a world has now.
+struct Current {
+    market: Market,
+    /// Number of resets so far.
+    resets: u64,
+}
+
+impl World {
+    /// Forks a template. The directory must not exist; it is deleted with the world.
+    pub(super) fn fork(
+        name: String,
+        opener: &Opener,
+        start: Template,
+        settings: Settings,
+        directory: PathBuf,
+    ) -> std::result::Result<World, WorldError> {
+        let market = open_copy(opener, &start, &settings, directory.join("0"))?;
+        let current = Mutex::new(Current { market, resets: 0 });
+        Ok(World { name, opener: opener.clone(), start, settings, directory, current })
+    }
+
+    /// Returns the name, which is part of the paths of the world.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the market. After a reset, it is another one.
+    pub fn market(&self) -> Market {
+        self.lock().market.clone()
+    }
+
+    /// Returns to the state in which the world was forked: data, clock, counters, and settings.
+    pub fn reset(&self) -> std::result::Result<(), WorldError> {
+        let mut current = self.lock();
+        let resets = current.resets + 1;
+        let market = open_copy(&self.opener, &self.start, &self.settings, self.market_directory(resets))?;
+        let earlier = std::mem::replace(&mut *current, Current { market, resets });
+        drop(current);
+        // Requests in progress may still use it. On Unix, they can until they end.
+        let directory = self.market_directory(earlier.resets);
+        drop(earlier);
+        std::fs::remove_dir_all(directory).map_err(WorldError::Files)
+    }
+
+    /// Returns the state of the clock.
+    pub fn clock(&self) -> ClockState {
+        simulated(&self.market()).state()
+    }
+
+    /// Lets the clock run as fast as the time of the machine, or stops it.
+    pub fn set_running(&self, is_running: bool) {
+        simulated(&self.market()).set_running(is_running);
+    }
+
+    /// Moves the clock to a time. Before it returns, everything that is due until then is carried out, in the order of the
+    /// times when it is due. A time in the past has no effect.
+    pub fn advance_to(&self, target: Timestamp) -> Result<()> {
+        let market = self.market();
+        let clock = simulated(&market);
+        let _ticks = clock.pause_ticks();
+        loop {
+            background::run_pending(&market, &|| true)?;
+            let next = next_due_at(&market)?.filter(|at| *at <= target);
+            match next {
+                Some(at) if at > clock.now() => clock.set(at),
+                // It cannot be carried out now, for instance because it failed.
+                _ => break,
+            }
+        }
+        clock.set(target);
+        Ok(())
+    }
+
+    fn market_directory(&self, resets: u64) -> PathBuf {
+        self.directory.join(resets.to_string())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Current> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        // What cannot be deleted now is deleted by the next process.
+        let _ = std::fs::remove_dir_all(&self.directory);
+    }
+}
+
+fn open_copy(
+    opener: &Opener,
+    template: &Template,
+    settings: &Settings,
+    directory: PathBuf,
+) -> std::result::Result<Market, WorldError> {
+    template.copy_to(&directory)?;
+    let clock = Clock::Simulated(SimulatedClock::new(template.clock()));
+    opener.open(&directory, settings.clone(), clock, template.clock().seed)
+}
+
+/// Returns the clock of a world's market.
+fn simulated(market: &Market) -> &SimulatedClock {
+    match &**market.clock() {
+        Clock::Simulated(clock) => clock,
+        Clock::System => unreachable!("worlds are opened with a simulated clock"),
+    }
+}
+
+/// Returns when the next due step or job is due.
+fn next_due_at(market: &Market) -> Result<Option<Timestamp>> {
+    market.read_blocking(|reader| {
+        let step = store::due_steps::next_due_at(reader.rows)?;
+        let job = store::jobs::next_due_at(reader.rows, reader.now)?;
+        Ok(step.into_iter().chain(job).min())
+    })
+}

@@ -1,0 +1,136 @@
+//! Worlds: forks of a market with a clock and IDs of their own.
+
+use std::{fs, path::PathBuf, sync::Arc};
+
+use marketplace::{
+    config::Settings,
+    domain::{events::EventRowId, time::Timestamp},
+    operations::{
+        due_steps,
+        teams::{self, TeamInput},
+    },
+    rest,
+    store::{self, events::Event},
+    worlds::{NewWorld, Opener, START, Source, World, Worlds},
+};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+/// Microseconds per day.
+const DAY: i64 = 86_400_000_000;
+
+/// Worlds in a temporary directory.
+struct Sandbox {
+    worlds: Worlds,
+    directory: TempDir,
+}
+
+impl Sandbox {
+    fn new(max_worlds: usize) -> Sandbox {
+        let directory = tempfile::tempdir().unwrap();
+        let program = PathBuf::from(env!("CARGO_BIN_EXE_marketplace"));
+        let opener = Opener { renderer: rest::RENDERER, run_step: due_steps::run_step, program };
+        let worlds = Worlds::new(opener, Settings::default(), directory.path().join("worlds"), max_worlds);
+        Sandbox { worlds, directory }
+    }
+
+    fn create(&self, name: &str, source: Source) -> Arc<World> {
+        let new = NewWorld { name: Some(name.to_owned()), source, ..NewWorld::default() };
+        self.worlds.create(&new).unwrap()
+    }
+}
+
+fn create_team(world: &World, name: &str) -> Uuid {
+    let team = TeamInput { name, is_vendor: true, is_buyer: false, tier: 1, has_accepted_nda: true };
+    world.market().write_blocking(|writer| teams::create(writer, &team)).unwrap()
+}
+
+fn team_names(world: &World) -> Vec<String> {
+    let teams = world.market().read_blocking(|reader| store::teams::list(reader.rows)).unwrap();
+    teams.into_iter().map(|team| team.name).collect()
+}
+
+/// Returns the number, type, time, and data of each event.
+fn events(world: &World) -> Vec<(EventRowId, &'static str, Timestamp, String)> {
+    use marketplace::string_enum::StringEnum;
+    let all =
+        world.market().read_blocking(|reader| store::events::list_after(reader.rows, EventRowId(0), 1 << 20));
+    let parts = |event: Event| (event.row_id, event.event_type.as_str(), event.occurred_at, event.data);
+    all.unwrap().into_iter().map(parts).collect()
+}
+
+#[test]
+fn worlds_share_what_they_were_forked_from_and_nothing_else() {
+    let sandbox = Sandbox::new(10);
+    let (one, other) = (sandbox.create("one", Source::Demo), sandbox.create("other", Source::Demo));
+    assert_eq!((one.clock().now, team_names(&one)), (START, team_names(&other)));
+    let before = team_names(&one).len();
+    create_team(&one, "Only here");
+    assert_eq!((team_names(&one).len(), team_names(&other).len()), (before + 1, before));
+    let empty = sandbox.create("empty", Source::Empty);
+    assert_eq!(team_names(&empty), [""; 0]);
+}
+
+#[test]
+fn worlds_made_alike_create_the_same_ids_at_the_same_times() {
+    let sandbox = Sandbox::new(10);
+    let worlds = ["a", "b"].map(|name| sandbox.create(name, Source::Empty));
+    let ids = worlds.each_ref().map(|world| ["First", "Second"].map(|name| create_team(world, name)));
+    assert_eq!(ids[0], ids[1]);
+    let [a, b] = worlds.each_ref().map(|world| events(world));
+    assert_eq!(a, b);
+    let times: Vec<Timestamp> = a.iter().rev().take(2).map(|(_, _, at, _)| *at).collect();
+    assert!(times[0] > times[1], "each write moves the clock");
+    let new = NewWorld { seed: 2, source: Source::Empty, ..NewWorld::default() };
+    let other = sandbox.worlds.create(&new).unwrap();
+    assert_ne!(create_team(&other, "First"), ids[0][0]);
+}
+
+#[test]
+fn reset_returns_to_the_fork() {
+    let sandbox = Sandbox::new(10);
+    let world = sandbox.create("one", Source::Empty);
+    let start = world.clock();
+    let first = create_team(&world, "First");
+    world.advance_to(START.plus_micros(DAY)).unwrap();
+    world.reset().unwrap();
+    assert_eq!((world.clock(), team_names(&world)), (start, vec![]));
+    assert_eq!(create_team(&world, "First"), first);
+}
+
+#[test]
+fn one_advance_equals_many() {
+    let sandbox = Sandbox::new(10);
+    let (once, daily) = (sandbox.create("once", Source::Demo), sandbox.create("daily", Source::Demo));
+    let end = START.plus_micros(90 * DAY);
+    once.advance_to(end).unwrap();
+    for day in 1..=90 {
+        daily.advance_to(START.plus_micros(day * DAY)).unwrap();
+    }
+    assert_eq!((once.clock().now, daily.clock().now), (end, end));
+    let (once, daily) = (events(&once), events(&daily));
+    assert!(once.len() > events(&sandbox.create("new", Source::Demo)).len(), "something was due");
+    assert_eq!(once, daily);
+}
+
+#[test]
+fn names_are_unique_and_the_number_of_worlds_is_limited() {
+    let sandbox = Sandbox::new(2);
+    let create = |name: Option<&str>| {
+        let new = NewWorld { name: name.map(str::to_owned), source: Source::Empty, ..NewWorld::default() };
+        sandbox.worlds.create(&new).map(|world| world.name().to_owned()).map_err(|error| error.to_string())
+    };
+    for name in ["", "A", "a_b", "a/b", &"a".repeat(41)] {
+        assert!(create(Some(name)).unwrap_err().contains("a-z, 0-9, and hyphens"), "{name}");
+    }
+    assert_eq!(create(Some("world-2")).unwrap(), "world-2");
+    assert!(create(Some("world-2")).unwrap_err().contains("already"));
+    assert_eq!(create(None).unwrap(), "world-3");
+    assert!(create(None).unwrap_err().contains("2 worlds"));
+    assert!(sandbox.worlds.delete("world-2") && !sandbox.worlds.delete("world-2"));
+    assert_eq!(sandbox.worlds.list().len(), 1);
+    assert!(sandbox.worlds.find("world-2").is_none() && sandbox.worlds.find("world-3").is_some());
+    assert!(sandbox.worlds.delete("world-3"));
+    let left: Vec<_> = fs::read_dir(sandbox.directory.path().join("worlds")).unwrap().collect();
+    assert_eq!(left.len(), 1, "only the templates are left: {left:?}");
+}
