@@ -31,6 +31,7 @@ impl Template {
         settings: &Settings,
     ) -> Result<Template, WorldError> {
         Template::create(opener, directory, settings, |market| {
+            fixtures::seed_taxonomy(market)?;
             fixtures::seed(market, &fixtures::demo_set()?).map(drop)
         })
     }
