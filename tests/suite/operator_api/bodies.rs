@@ -30,6 +30,6 @@ async fn lists_in_bodies_have_each_value_once() {
         assert!(refused.problems().contains(&expected.to_owned()), "{path}: {:?}", refused.problems());
     }
     let path = format!("teams/{team}");
-    let refused = calls.call("PATCH", &path, json!({"roles": ["buyer", "vendor", "buyer"]})).await;
-    assert_eq!(refused.problems(), ["body.roles.2 duplicate"]);
+    let refused = calls.call("PATCH", &path, json!({"roles": ["buyer", "buyer"]})).await;
+    assert_eq!(refused.problems(), ["body.roles.1 duplicate"]);
 }
