@@ -36,7 +36,10 @@ mod webhooks;
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use clap::{Args, Parser, Subcommand};
@@ -199,6 +202,7 @@ pub fn run() -> ExitCode {
         return child::run(invocation);
     }
     match dispatch(cli) {
+        Ok(()) if HAS_LOST_OUTPUT.load(Ordering::Relaxed) => ExitCode::FAILURE,
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
@@ -308,10 +312,18 @@ fn open_directory(
     Ok(market)
 }
 
-/// Prints a line of output to stdout. Write errors, such as a closed pipe, are ignored.
+/// Whether output could not be written, for instance to a full disk. A command that succeeded otherwise exits with 1.
+static HAS_LOST_OUTPUT: AtomicBool = AtomicBool::new(false);
+
+/// Prints a line of output to stdout. A reader that closes a pipe does not want the rest, so that is no failure.
 fn print_line(line: impl std::fmt::Display) {
-    use std::io::Write;
-    let _ = writeln!(std::io::stdout(), "{line}");
+    use std::io::{ErrorKind, Write};
+    if let Err(cause) = writeln!(std::io::stdout(), "{line}")
+        && cause.kind() != ErrorKind::BrokenPipe
+        && !HAS_LOST_OUTPUT.swap(true, Ordering::Relaxed)
+    {
+        eprintln!("error: cannot write the output: {cause}");
+    }
 }
 
 #[cfg(test)]

@@ -238,12 +238,7 @@ mod tests {
         let mut problems = fields.find_problems(kind);
         fields.check_times(Timestamp(1_000), &mut problems);
         let Err(Error::Invalid(found)) = problems.into_result() else { return Vec::new() };
-        let describe = |problem: &Problem| {
-            let loc = serde_json::to_value(&problem.loc).unwrap();
-            let path: Vec<&str> = loc.as_array().unwrap().iter().filter_map(|name| name.as_str()).collect();
-            format!("{} {}", path[1..].join("."), problem.kind)
-        };
-        found.iter().map(describe).collect()
+        found.iter().map(|problem| format!("{} {}", problem.body_path(), problem.kind)).collect()
     }
 
     #[test]

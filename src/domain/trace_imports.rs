@@ -137,6 +137,10 @@ struct QaFields {
 impl TraceLine {
     /// Parses a line. Returns what is wrong with it otherwise.
     pub fn parse(line: &[u8]) -> Result<TraceLine, String> {
+        // Parsing would take the elements of an array for the fields.
+        if line.trim_ascii_start().first() != Some(&b'{') {
+            return Err("This is not a trace: expected a JSON object.".to_owned());
+        }
         let fields: LineFields = serde_json::from_slice(line).map_err(|cause| {
             let mut message = format!("This is not a trace: {cause}.");
             message.truncate(message.floor_char_boundary(MAX_MESSAGE));
@@ -215,7 +219,9 @@ mod tests {
             let message = parse(&change).unwrap_err();
             assert!(message.contains(expected) && message.len() <= MAX_MESSAGE, "{message}");
         }
-        for line in [&b"{"[..], b"[]", b"\xff\xfe", b"null", &b"[".repeat(100_000)] {
+        let array =
+            format!("[\"{ID}\", \"{ID}\", null, null, \"m\", 1.0, \"2026-02-01T00:00:00Z\", 1, {{}}]");
+        for line in [&b"{"[..], b"[]", b"\xff\xfe", b"null", &b"[".repeat(100_000), array.as_bytes()] {
             assert!(TraceLine::parse(line).unwrap_err().starts_with("This is not a trace: "));
         }
     }

@@ -57,10 +57,15 @@ impl Problem {
         Problem::new("header", name, kind, msg)
     }
 
-    /// Creates a problem with a value in the body. `path` holds the field names that lead to the value.
+    /// Creates a problem with a value in the body. `path` holds the field names and the indices that lead to the
+    /// value. No field of a body has a number as its name.
     pub fn body(path: &[&str], kind: &'static str, msg: impl Into<String>) -> Problem {
         let names = std::iter::once("body").chain(path.iter().copied());
-        Problem { loc: names.map(|name| LocSegment::Name(name.to_owned())).collect(), msg: msg.into(), kind }
+        let segment = |name: &str| match name.parse() {
+            Ok(index) => LocSegment::Index(index),
+            Err(_) => LocSegment::Name(name.to_owned()),
+        };
+        Problem { loc: names.map(segment).collect(), msg: msg.into(), kind }
     }
 
     fn new(location: &str, name: &str, kind: &'static str, msg: impl Into<String>) -> Problem {

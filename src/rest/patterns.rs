@@ -29,10 +29,10 @@ pub const URL_PATTERN: &str = "^https?://[!-~]+$";
 pub const SLUG_PATTERN: &str = "^[a-z0-9]+([_-][a-z0-9]+)*$";
 
 /// An amount of money with two decimals.
-pub const AMOUNT_PATTERN: &str = "^\\d{1,12}\\.\\d{2}$";
+pub const AMOUNT_PATTERN: &str = "^[0-9]{1,12}\\.[0-9]{2}$";
 
 /// An amount of money with two decimals, which may be negative.
-pub const SIGNED_AMOUNT_PATTERN: &str = "^-?\\d{1,12}\\.\\d{2}$";
+pub const SIGNED_AMOUNT_PATTERN: &str = "^-?[0-9]{1,12}\\.[0-9]{2}$";
 
 /// Describes a pattern in words, for messages about strings that do not match it.
 pub fn describe_pattern(pattern: &str) -> String {

@@ -99,6 +99,17 @@ fn usage_errors_exit_with_2_and_failures_with_1() {
 }
 
 #[test]
+fn output_that_cannot_be_written_is_a_failure() {
+    let temp_dir = temp_dir();
+    stdout_of(&run(&["team", "create", "Acme", "--role", "vendor"], temp_dir.path()));
+    let mut command = marketplace(&["key", "create", "Acme"], temp_dir.path());
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = command.stdout(full).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && stderr.contains("cannot write the output"), "{stderr}");
+}
+
+#[test]
 fn commands_administer_a_market() {
     let temp_dir = temp_dir();
     let directory = temp_dir.path();

@@ -71,7 +71,8 @@ pub struct TeamExclusion {
 impl TeamExclusion {
     /// Returns the IDs of the teams.
     pub fn into_team_ids(self) -> Result<Vec<Uuid>> {
-        self.team_ids.into_iter().map(Checked::into_valid).collect()
+        let ids = self.team_ids.into_iter().map(Checked::into_valid).collect::<Result<_>>()?;
+        references::distinct("team_ids", ids)
     }
 }
 

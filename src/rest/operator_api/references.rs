@@ -1,6 +1,9 @@
 //! What bodies refer to: an ID in a body that nothing has is a problem of the body, not an absent resource.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::{BTreeSet, HashMap},
+    hash::Hash,
+};
 
 use uuid::Uuid;
 
@@ -33,27 +36,44 @@ pub fn group(rows: &Reader, team: TeamRowId, field: &str, id: Uuid) -> Result<Gr
     found.ok_or_else(|| unknown(field, "group of the team"))
 }
 
-/// Returns the distinct slugs of a list in a body. Fails with every slug that does not exist.
+/// Returns the values of a list in a body. Fails with every value that the list has more than once.
+pub fn distinct<T: Copy + Eq + Hash>(field: &str, values: Vec<T>) -> Result<Vec<T>> {
+    let (mut seen, mut problems) = (HashMap::new(), Vec::new());
+    for (index, value) in values.iter().enumerate() {
+        if let Some(first) = seen.insert(*value, index) {
+            problems.push(duplicate(field, index, first));
+        }
+    }
+    if problems.is_empty() { Ok(values) } else { Err(Error::Invalid(problems)) }
+}
+
+fn duplicate(field: &str, index: usize, first: usize) -> Problem {
+    let mut problem =
+        Problem::body(&[field], "duplicate", format!("The value is listed already, at index {first}."));
+    problem.loc.push(LocSegment::Index(index));
+    problem
+}
+
+/// Returns the slugs of a list in a body. Fails with every slug that does not exist, or that the list has more than
+/// once.
 pub fn slugs(
     rows: &Reader,
     field: &str,
     slugs: Vec<String>,
     exists: impl Fn(&Reader, &str) -> Result<bool>,
 ) -> Result<Vec<String>> {
-    let (mut distinct, mut problems) = (Vec::with_capacity(slugs.len()), Vec::new());
-    for (index, slug) in slugs.into_iter().enumerate() {
-        if distinct.contains(&slug) {
-            continue;
-        }
-        if !exists(rows, &slug)? {
+    let mut problems = Vec::new();
+    for (index, slug) in slugs.iter().enumerate() {
+        if let Some(first) = slugs[..index].iter().position(|earlier| earlier == slug) {
+            problems.push(duplicate(field, index, first));
+        } else if !exists(rows, slug)? {
             let message = format!("Nothing has the slug {slug:?}. The taxonomy lists the slugs.");
             let mut problem = Problem::body(&[field], "unknown_slug", message);
             problem.loc.push(LocSegment::Index(index));
             problems.push(problem);
         }
-        distinct.push(slug);
     }
-    if problems.is_empty() { Ok(distinct) } else { Err(Error::Invalid(problems)) }
+    if problems.is_empty() { Ok(slugs) } else { Err(Error::Invalid(problems)) }
 }
 
 /// Returns the listing that a field of a body identifies. Fails if it is not in the catalog, or no longer available

@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::{
     changes,
     pages::{self, PageParams, page_of},
+    references,
     resources::{self, Resource, Subject},
     routes::{self, routes},
 };
@@ -234,6 +235,7 @@ impl TeamsApi {
             let name: String = team.name.into_valid()?.into();
             let roles =
                 team.roles.into_iter().map(|role| Ok(role.into_valid()?.0)).collect::<Result<Vec<_>>>()?;
+            let roles = references::distinct("roles", roles)?;
             let input = teams::TeamInput {
                 name: &name,
                 is_vendor: roles.contains(&Role::Vendor),
@@ -320,7 +322,7 @@ fn update(writer: &mut Writer, platform: Platform, id: &Uuid, patch: TeamPatch) 
         teams::rename(writer, platform, &team, &name.0)?;
     }
     if let Some(roles) = patch.roles.0 {
-        let roles: Vec<Role> = roles.into_iter().map(|role| role.0).collect();
+        let roles = references::distinct("roles", roles.into_iter().map(|role| role.0).collect())?;
         teams::set_roles(writer, platform, &team, &roles)?;
     }
     if let Some(tier) = patch.tier.0 {

@@ -271,11 +271,12 @@ impl WebhooksApi {
             let team = team_id.map(|id| references::team(writer.rows, "team_id", id)).transpose()?;
             let team = team.map(|team| team.id.to_string());
             let event_types = event_types.into_iter().map(|kind| Ok(kind.into_valid()?.0));
+            let event_types = references::distinct("event_types", event_types.collect::<Result<_>>()?)?;
             let input = WebhookInput {
                 team: team.as_deref(),
                 url: &Checked(url).into_valid()??,
                 description: &description.map_or_else(String::new, String::from),
-                event_types: &event_types.collect::<Result<Vec<_>>>()?,
+                event_types: &event_types,
             };
             webhooks::create(writer, platform, &input).map(WebhookWithSecret::from)
         })
@@ -315,6 +316,8 @@ impl WebhooksApi {
             let event_types = patch.event_types.0;
             let event_types: Option<Vec<EventType>> =
                 event_types.map(|types| types.into_iter().map(|kind| kind.0).collect());
+            let event_types =
+                event_types.map(|types| references::distinct("event_types", types)).transpose()?;
             let change = WebhookChange {
                 url: url.as_ref(),
                 description: patch.description.0.as_ref().map(|description| description.0.as_str()),

@@ -12,10 +12,11 @@ use marketplace::{
     operations::{self, backups::Replace},
     store,
 };
+use serde_json::Value;
 
 use super::cases::cases;
 use crate::harness::{
-    self, TestMarket,
+    self, TestMarket, TestResponse,
     backups::{back_up, back_up_directory, create_team, files, has_team, open_restored, restore, temp_dir},
     listing_lifecycle,
     listings::listing_fields,
@@ -37,8 +38,13 @@ async fn restored_market_serves_the_same_answers() {
         if original.status != 200 {
             continue;
         }
-        let bodies = (String::from_utf8_lossy(&copy.bytes), String::from_utf8_lossy(&original.bytes));
-        assert_eq!(bodies.0, bodies.1, "{path}");
+        if path == "/operator/v1/market" {
+            let facts = [&copy, &original].map(TestResponse::json).map(without_free_space);
+            assert_eq!(facts[0], facts[1], "{path}");
+        } else {
+            let bodies = [copy, original].map(|response| String::from_utf8(response.bytes).unwrap());
+            assert_eq!(bodies[0], bodies[1], "{path}");
+        }
         count += 1;
     }
     assert!(count > 100, "{count} requests");
@@ -52,6 +58,12 @@ async fn restored_market_serves_the_same_answers() {
         contents.collect::<Vec<_>>()
     };
     assert!(copies(&restored) == copies(demo), "uploads and repository copies are the same");
+}
+
+/// Returns the facts about a market without the free bytes of the disk, which other programs change.
+fn without_free_space(mut market: Value) -> Value {
+    market.as_object_mut().unwrap().remove("disk_free_bytes").unwrap();
+    market
 }
 
 /// Writes teams and listings until it is told to stop, and counts the acknowledged ones.

@@ -6,11 +6,6 @@ mod links;
 mod samples;
 mod zip_layout;
 
-use std::{
-    collections::BTreeMap,
-    io::{Cursor, Read as _},
-};
-
 use marketplace::{
     domain::purchases::{PayWith, PurchaseKind},
     operations,
@@ -19,13 +14,12 @@ use poem::http::Method;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
-use zip::ZipArchive;
 
 use crate::{
     catalog::small_market::{published, seed_market},
     harness::{
         BASE, TestMarket, TestResponse,
-        archives::zip_of,
+        archives::{unzip, zip_of},
         git::{Repositories, commit},
     },
     sales::{buy, give_credits, listing_id},
@@ -140,19 +134,6 @@ impl Shop {
         assert_eq!(response.header("content-length"), response.bytes.len().to_string());
         response.bytes
     }
-}
-
-/// Returns the files of an archive by name.
-fn unzip(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
-    let mut archive = ZipArchive::new(Cursor::new(bytes)).unwrap();
-    let count = archive.len();
-    let file = |index| {
-        let mut file = archive.by_index(index).unwrap();
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).unwrap();
-        (file.name().unwrap().into_owned(), bytes)
-    };
-    (0..count).map(file).collect()
 }
 
 /// Returns the names of the files of an archive in a bundle.

@@ -1,8 +1,11 @@
 //! ZIP archives of a few files.
 
-use std::io::{Cursor, Write as _};
+use std::{
+    collections::BTreeMap,
+    io::{Cursor, Read as _, Write as _},
+};
 
-use zip::{ZipWriter, write::SimpleFileOptions};
+use zip::{ZipArchive, ZipWriter, write::SimpleFileOptions};
 
 /// Returns a ZIP archive of files with these names and texts.
 pub fn zip_of(files: &[(&str, &str)]) -> Vec<u8> {
@@ -12,4 +15,17 @@ pub fn zip_of(files: &[(&str, &str)]) -> Vec<u8> {
         writer.write_all(text.as_bytes()).unwrap();
     }
     writer.finish().unwrap().into_inner()
+}
+
+/// Returns the files of an archive by name.
+pub fn unzip(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
+    let mut archive = ZipArchive::new(Cursor::new(bytes)).unwrap();
+    let count = archive.len();
+    let file = |index| {
+        let mut file = archive.by_index(index).unwrap();
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).unwrap();
+        (file.name().unwrap().into_owned(), bytes)
+    };
+    (0..count).map(file).collect()
 }

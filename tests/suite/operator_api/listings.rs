@@ -20,7 +20,7 @@ async fn listing_goes_through_its_whole_life() {
     let operator = Operator::new(&[], json!({"assets": [robotics("one"), robotics("two")]}));
     let body = json!({
         "team_id": id("teams", "seller"), "title": "Gauges", "description": "Readings.", "price": "12.50",
-        "currency": "USD", "domain_tags": ["logistics", "logistics"], "tag_slugs": ["ci-enabled"],
+        "currency": "USD", "domain_tags": ["logistics"], "tag_slugs": ["ci-enabled"],
         "delivery_method": "download", "delivery_days": 2, "asset_ids": [id("assets", "one")],
     });
     let created = operator.post("/listings", body).await;

@@ -1,6 +1,7 @@
 //! The operator API: what its resources show, what their operations do, and what the audit and the outbox have of it.
 
 mod assets;
+mod bodies;
 mod calls;
 mod documentation;
 mod estimations;

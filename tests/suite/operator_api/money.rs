@@ -45,6 +45,23 @@ async fn wallet_shows_credits_and_earnings() {
 }
 
 #[tokio::test]
+async fn amounts_have_ascii_digits_and_two_decimals() {
+    let (market, _) = market_with_earnings().await;
+    let team = team_id("buyer");
+    for amount in ["\u{665}.\u{660}\u{660}", "\u{ff15}.00", "5", "5.0", "5.000", "+5.00", " 5.00", "5e2", ""]
+    {
+        for path in ["credit-purchases", "adjustments", "conversions", "withdrawals"] {
+            let refused = post(&market, path, &json!({"team_id": team, "amount": amount})).await;
+            let problems = refused.problems();
+            assert!(
+                problems.iter().any(|problem| problem.starts_with("body.amount")),
+                "{amount}: {problems:?}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
 async fn ledger_entries_have_all_their_postings() {
     let (market, bought) = market_with_earnings().await;
     let id = bought["id"].as_str().unwrap();

@@ -46,7 +46,10 @@ async fn an_opportunity_is_drafted_changed_published_and_ended() {
     let hidden = calls.post(&format!("{path}/exclude"), json!({"team_ids": [excluded]})).await.ok();
     assert_eq!(hidden["excluded_team_ids"], json!([excluded]));
     assert_eq!(calls.last_event(), "opportunity.teams_excluded");
+    let twice = calls.post(&format!("{path}/exclude"), json!({"team_ids": [excluded, excluded]})).await;
+    assert_eq!(twice.problems(), ["body.team_ids.1 duplicate"]);
     let unknown = calls.post(&format!("{path}/exclude"), json!({"team_ids": [uuid::Uuid::nil()]})).await;
+    assert_eq!(unknown.json()["detail"][0]["loc"], json!(["body", "team_ids", 0]));
     assert_eq!(unknown.problems(), ["body.team_ids.0 unknown_reference"]);
     let closed = calls.post(&format!("{path}/close"), Value::Null).await.ok();
     assert_eq!((&closed["status"], &closed["open"]), (&json!("closed"), &json!(false)));

@@ -6,7 +6,6 @@ mod records;
 
 use std::{
     collections::BTreeMap,
-    io::{Cursor, Read as _},
     sync::{
         Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -18,13 +17,12 @@ use poem::http::Method;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokio::runtime::Handle;
-use zip::ZipArchive;
 
 use crate::{
     anonymity::{Hidden, planted, text_of},
     harness::{
         BASE, TestMarket, TestResponse,
-        archives::zip_of,
+        archives::{unzip, zip_of},
         receiver::{Receiver, Reply},
     },
 };
@@ -300,19 +298,6 @@ impl Story {
             hidden.assert_absent("a request to the vendor", &request.body);
         }
     }
-}
-
-/// Returns the files of an archive by name.
-fn unzip(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
-    let mut archive = ZipArchive::new(Cursor::new(bytes)).unwrap();
-    let count = archive.len();
-    let file = |index| {
-        let mut file = archive.by_index(index).unwrap();
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).unwrap();
-        (file.name().unwrap().into_owned(), bytes)
-    };
-    (0..count).map(file).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]

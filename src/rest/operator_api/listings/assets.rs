@@ -4,7 +4,7 @@ use poem_openapi::{Object, OpenApi};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::types::{ListingOut, ids};
+use super::types::{ListingOut, asset_ids};
 use crate::{
     domain::{events::EventType, listings::Actor},
     error::Error,
@@ -76,7 +76,7 @@ impl ListingAssetsApi {
         changes::post_body(call, idempotent, body, move |writer, platform, body: AssetsToAttach| {
             let vendor = platform.vendor_of_listing(writer.rows, id)?;
             let listing = listings::find_own(writer.rows, &vendor, id)?;
-            let assets = ids(body.asset_ids)?;
+            let assets = asset_ids(body.asset_ids)?;
             listing_assets::attach_all(writer, &vendor, Actor::Team, &listing, &assets).map(|()| id)
         })
         .await

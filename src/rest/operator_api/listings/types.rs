@@ -277,7 +277,7 @@ impl ListingIn {
             available_from: self.available_from.map(|at| at.0),
             is_exclusive: self.exclusive,
         };
-        Ok(NewListing { team: self.team_id.into_valid()?, fields, asset_ids: ids(self.asset_ids)? })
+        Ok(NewListing { team: self.team_id.into_valid()?, fields, asset_ids: asset_ids(self.asset_ids)? })
     }
 }
 
@@ -386,7 +386,11 @@ fn slugs(
     references::slugs(rows, field, tags, exists)
 }
 
-/// Returns the IDs of a list in a body without problems.
-pub fn ids(ids: Vec<Checked<Uuid>>) -> Result<Vec<Uuid>> {
+/// Returns the IDs of the assets in a body without problems.
+pub fn asset_ids(asset_ids: Vec<Checked<Uuid>>) -> Result<Vec<Uuid>> {
+    references::distinct("asset_ids", ids(asset_ids)?)
+}
+
+fn ids(ids: Vec<Checked<Uuid>>) -> Result<Vec<Uuid>> {
     ids.into_iter().map(Checked::into_valid).collect()
 }
