@@ -23,7 +23,7 @@ const FREE_FORM_FIELDS: [&str; 9] = [
     "value",
 ];
 
-fn openapi_documents() -> [Value; 3] {
+fn openapi_documents() -> [Value; 4] {
     APIS.map(|api| serde_json::from_str(&rest::openapi_json(api, BASE, &ContactSettings::default())).unwrap())
 }
 
