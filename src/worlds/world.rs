@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use uuid::Uuid;
 
 use super::{
-    WorldError,
+    error::WorldError,
     opener::Opener,
     template::{Template, WorldKey},
 };

@@ -32,7 +32,7 @@ async fn restored_market_serves_the_same_answers() {
     let restored = open_restored(backup.path());
     let mut count = 0;
     // Worlds end with the process, so a backup has none.
-    let is_kept = |row: &&Case| !row.documented().path.starts_with("/sandbox/");
+    let is_kept = |row: &&Case| !row.is_of_sandbox();
     for (key, path) in cases().filter(is_kept).flat_map(Case::ok_requests) {
         let (original, copy) = (demo.get(key, &path).await, restored.get(key, &path).await);
         assert_eq!(copy.status, original.status, "{path}");

@@ -12,10 +12,8 @@ const LAST: [&str; 2] = ["delete_snapshot", "delete_world"];
 pub async fn call_sandbox_operations() -> Map<String, Value> {
     let market = TestMarket::demo();
     worlds::create_examples(market.worlds());
-    let mut rows: Vec<&Case> = cases()
-        .filter(|row| row.access == RequiredAccess::ActingOperator)
-        .filter(|row| row.documented().path.starts_with("/sandbox/"))
-        .collect();
+    let mut rows: Vec<&Case> =
+        cases().filter(|row| row.is_of_sandbox() && row.access == RequiredAccess::ActingOperator).collect();
     rows.sort_by_key(|row| LAST.iter().position(|last| *last == row.operation));
     let mut responses = Map::new();
     for row in rows {
