@@ -19,6 +19,6 @@ pub use self::{
     new_world::NewWorld,
     opener::Opener,
     registry::{Snapshot, Worlds, WorldsOptions},
-    template::{DEFAULT_SEED, START, Template, WorldKey},
+    template::{DEFAULT_SEED, LATEST, START, Template, WorldKey},
     world::{World, WorldDetails},
 };

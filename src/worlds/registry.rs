@@ -13,7 +13,7 @@ use super::{
     names::{DEMO, EMPTY, MARKET, RESERVED},
     new_world::{self, NewWorld},
     opener::Opener,
-    template::{DEFAULT_SEED, Template},
+    template::{DEFAULT_SEED, LATEST, Template},
     world::{World, WorldDetails},
 };
 use crate::{
@@ -119,6 +119,10 @@ impl Worlds {
         if now < begin {
             let message = format!("`now` must not be before {begin}, the time of `{}`.", new.source);
             return Err(Error::invalid(Problem::body(&["now"], "greater_than_equal", message)).into());
+        }
+        if now > LATEST {
+            let message = format!("`now` must not be after {LATEST}.");
+            return Err(Error::invalid(Problem::body(&["now"], "less_than_equal", message)).into());
         }
         let seed = new.seed.unwrap_or(template.clock().seed);
         let clock = ClockState { seed, is_running: false, ..template.clock().clone() };

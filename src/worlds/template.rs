@@ -18,6 +18,9 @@ use crate::{
 /// The time at which worlds begin, unless told otherwise: 2026-03-01T09:00:00Z, in microseconds since the Unix epoch.
 pub const START: Timestamp = Timestamp(1_772_355_600_000_000);
 
+/// The latest time of a world: 9000-01-01T00:00:00Z. What is due later than that still has a year of four digits.
+pub const LATEST: Timestamp = Timestamp(221_845_392_000_000_000);
+
 /// The seed of worlds, unless told otherwise.
 pub const DEFAULT_SEED: u64 = 1;
 

@@ -11,7 +11,7 @@ use super::{
     worlds::{post, read},
 };
 use crate::{
-    domain::{clock_modes::ClockMode, time::Timestamp},
+    domain::{clock_modes::ClockMode, durations, time::Timestamp},
     error::{Error, Problem, Result},
     rest::{
         enum_value::EnumValue,
@@ -19,10 +19,13 @@ use crate::{
         json::{Json, JsonResult},
         request_body::Body,
         route::{Call, Path, Target, routes},
-        shapes::{RequestDuration, RequestTime, UtcTime},
+        shapes::{RequestTime, UtcTime, strings::DurationText},
     },
-    worlds::World,
+    worlds::{LATEST, World},
 };
+
+/// Maximum duration of an advance in microseconds: 36,500 days.
+const MAX_ADVANCE: i64 = 36_500 * 86_400_000_000;
 
 /// The clock of a world.
 #[derive(Debug, Object, Serialize)]
@@ -39,7 +42,7 @@ pub struct WorldClockIn {
     /// Time to which the clock is set, not before its time now.
     set: Option<RequestTime>,
     /// Duration by which the clock is advanced, such as `90d` or `1h30m`.
-    advance: Option<RequestDuration>,
+    advance: Option<DurationText>,
     /// How the clock moves from now on.
     mode: Option<EnumValue<ClockMode>>,
 }
@@ -55,7 +58,7 @@ impl WorldClockIn {
     fn into_change(self) -> Result<ClockChange> {
         match (self.set, self.advance, self.mode) {
             (Some(set), None, None) => Ok(ClockChange::Set(set.0)),
-            (None, Some(advance), None) => Ok(ClockChange::Advance(advance.0)),
+            (None, Some(advance), None) => parse_duration(&advance.0).map(ClockChange::Advance),
             (None, None, Some(mode)) => Ok(ClockChange::Mode(mode.0)),
             _ => {
                 let message = "The body must have exactly one of `set`, `advance`, and `mode`.";
@@ -65,23 +68,36 @@ impl WorldClockIn {
     }
 }
 
+/// Parses the duration of an advance, in microseconds.
+fn parse_duration(text: &str) -> Result<i64> {
+    durations::parse(text).filter(|micros| *micros <= MAX_ADVANCE).ok_or_else(|| {
+        let message =
+            "`advance` must be at most 36500d, with each unit once and the longest first, as in 1d12h.";
+        Error::invalid(Problem::body(&["advance"], "value_error", message))
+    })
+}
+
 impl ClockChange {
     fn apply(self, world: &World) -> Result<()> {
         let now = world.clock().now;
-        let target = match self {
+        let (field, target) = match self {
             ClockChange::Mode(mode) => {
                 world.set_running(mode == ClockMode::Running);
                 return Ok(());
             }
-            ClockChange::Set(target) if target < now => {
-                let message = format!(
-                    "The clock is at {now}, and never goes back. To go back, reset the world or fork it again."
-                );
-                return Err(Error::invalid(Problem::body(&["set"], "greater_than_equal", message)));
-            }
-            ClockChange::Set(target) => target,
-            ClockChange::Advance(micros) => now.plus_micros(micros),
+            ClockChange::Set(target) => ("set", target),
+            ClockChange::Advance(micros) => ("advance", now.plus_micros(micros)),
         };
+        if target < now {
+            let message = format!(
+                "The clock is at {now}, and never goes back. To go back, reset the world or fork it again."
+            );
+            return Err(Error::invalid(Problem::body(&[field], "greater_than_equal", message)));
+        }
+        if target > LATEST {
+            let message = format!("The clock is at {now}, and goes up to {LATEST}.");
+            return Err(Error::invalid(Problem::body(&[field], "less_than_equal", message)));
+        }
         world.advance_to(target)
     }
 }

@@ -173,7 +173,7 @@ impl TestMarket {
             all.push(("content-type", "application/json"));
             self.send_body(parsed_method, path, &all, body.to_string().into_bytes()).await
         };
-        documents::assert_matches_documents(method, path, &response);
+        documents::assert_matches_documents(method, worlds::path_in_world(path), &response);
         response
     }
 
