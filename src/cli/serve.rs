@@ -41,6 +41,7 @@ impl Serve {
     pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
         let (settings, has_directory) = self.settings(options)?;
         init_logging(&settings, "info");
+        market::raise_descriptor_limit();
         let temporary = match (self.demo, has_directory) {
             (true, false) => Some(TemporaryDirectory::create()?),
             _ => None,

@@ -37,7 +37,7 @@ struct Current {
 
 impl World {
     /// Forks a template. The directory must not exist; it is deleted with the world.
-    pub(super) fn fork(
+    pub fn fork(
         name: String,
         opener: &Opener,
         start: Template,
@@ -125,7 +125,7 @@ fn open_copy(
 ) -> std::result::Result<Market, WorldError> {
     template.copy_to(&directory)?;
     let clock = Clock::Simulated(SimulatedClock::new(template.clock()));
-    opener.open(&directory, settings.clone(), clock, template.clock().seed)
+    opener.open_world(template, directory, settings.clone(), clock, template.clock().seed)
 }
 
 /// Returns the clock of a world's market.

@@ -29,7 +29,7 @@ impl Sandbox {
     fn new(max_worlds: usize) -> Sandbox {
         let directory = tempfile::tempdir().unwrap();
         let program = PathBuf::from(env!("CARGO_BIN_EXE_marketplace"));
-        let opener = Opener { renderer: rest::RENDERER, run_step: due_steps::run_step, program };
+        let opener = Opener::new(rest::RENDERER, due_steps::run_step, program);
         let worlds = Worlds::new(opener, Settings::default(), directory.path().join("worlds"), max_worlds);
         Sandbox { worlds, directory }
     }
