@@ -20,7 +20,7 @@ use std::{
 };
 
 use marketplace::{
-    clock::{Clock, ClockState, Entropy},
+    clock::{Clock, Entropy},
     config::{Layers, Settings},
     fixtures, market,
     market::{Market, OpenMode, OpenOptions},
@@ -28,7 +28,7 @@ use marketplace::{
     operations::due_steps,
     rest,
     store::{self, Durability},
-    worlds::{DEFAULT_SEED, NewWorld, Opener, START, Source, Template, World, Worlds},
+    worlds::{DEFAULT_SEED, NewWorld, Opener, START, World, Worlds, WorldsOptions},
 };
 use poem::{Body, Endpoint, Request};
 
@@ -56,15 +56,15 @@ fn main() -> ExitCode {
     let listings: u64 = std::env::var("LISTINGS").ok().and_then(|text| text.parse().ok()).unwrap_or(100_000);
     let directory = tempfile::tempdir().expect("create a temporary directory");
     let opener = Opener::new(rest::RENDERER, due_steps::run_step, env!("CARGO_BIN_EXE_marketplace").into());
-    let worlds =
-        Worlds::new(opener.clone(), settings(), directory.path().join("worlds"), WORLDS.max(FORKS) + 1);
+    let worlds = open_worlds(&opener, open_root(&directory.path().join("small"), 0));
     let mut targets = Targets::default();
     println!("| | measured | required |\n| - | - | - |");
     measure_forks(&worlds, &mut targets);
     measure_resets(&worlds, &mut targets);
     measure_writes(&worlds, &mut targets);
     if listings > 0 {
-        measure_large_forks(&opener, directory.path(), listings, &mut targets);
+        let root = open_root(&directory.path().join("large"), listings);
+        measure_large_forks(&open_worlds(&opener, root), listings, &mut targets);
     }
     measure_many(&worlds, &opener, &mut targets);
     if targets.is_missed {
@@ -76,7 +76,7 @@ fn main() -> ExitCode {
 
 fn measure_forks(worlds: &Worlds, targets: &mut Targets) {
     let start = Instant::now();
-    let first = create(worlds, "first");
+    let first = create(worlds, "first", "demo");
     println!(
         "| first fork of the demo, with its template | {:.0} ms | |",
         start.elapsed().as_secs_f64() * 1e3
@@ -84,7 +84,7 @@ fn measure_forks(worlds: &Worlds, targets: &mut Targets) {
     println!("| bytes of its own | {} | |", first.market().own_disk_bytes().expect("measure the disk"));
     worlds.delete("first");
     let times = time(FORKS, |number| {
-        create(worlds, &number.to_string());
+        create(worlds, &number.to_string(), "demo");
     });
     targets.of_times("fork of the demo", &times, 5.0, Some(15.0));
     let deletions = time(FORKS, |number| {
@@ -94,7 +94,7 @@ fn measure_forks(worlds: &Worlds, targets: &mut Targets) {
 }
 
 fn measure_resets(worlds: &Worlds, targets: &mut Targets) {
-    let world = create(worlds, "reset");
+    let world = create(worlds, "reset", "demo");
     let times = time(RESETS, |_| world.reset().expect("reset a world"));
     targets.of_times("reset", &times, 5.0, Some(15.0));
     worlds.delete("reset");
@@ -102,7 +102,7 @@ fn measure_resets(worlds: &Worlds, targets: &mut Targets) {
 
 /// Measures `PATCH /v2/codebases/{id}` of codebases that are on listings.
 fn measure_writes(worlds: &Worlds, targets: &mut Targets) {
-    let world = create(worlds, "writes");
+    let world = create(worlds, "writes", "demo");
     let market = world.market();
     let (key, codebases) = create_codebases(&market, WRITTEN_LISTINGS);
     let app = mcp::App::new(rest::App::new(market.settings(), false)).serve(market, "http://bench");
@@ -123,40 +123,59 @@ fn measure_writes(worlds: &Worlds, targets: &mut Targets) {
     worlds.delete("writes");
 }
 
-fn measure_large_forks(opener: &Opener, directory: &Path, listings: u64, targets: &mut Targets) {
-    let path = directory.join("large");
+fn measure_large_forks(worlds: &Worlds, listings: u64, targets: &mut Targets) {
+    let start = Instant::now();
+    let copy = create(worlds, "copy", "market");
+    println!("| fork of the server's market | {:.0} ms | |", start.elapsed().as_secs_f64() * 1e3);
+    create_team(&copy, 0);
+    let start = Instant::now();
+    worlds.create_snapshot(&copy, "large").expect("make a snapshot");
+    println!("| snapshot of that | {:.1} ms | |", start.elapsed().as_secs_f64() * 1e3);
+    let times = time(LARGE_FORKS, |number| {
+        create(worlds, &number.to_string(), "large");
+    });
+    println!("| first fork of the snapshot | {:.1} ms | |", times[0]);
+    targets.of_times(&format!("fork of a snapshot with {listings} listings"), &times, 30.0, None);
+    let world = worlds.find("0").expect("find a world");
+    let times = time(LARGE_FORKS, |number| create_team(&world, 1 + number));
+    println!("| write to it, median | {:.2} ms | |", median(&times));
+}
+
+/// Opens a market of a server, with generated listings.
+fn open_root(directory: &Path, listings: u64) -> Market {
+    let mut settings = settings();
+    settings.sandbox.max_worlds = WORLDS as u32 + 1;
     let market = Market::open(OpenOptions {
-        data_dir: path.clone(),
-        settings: settings(),
+        data_dir: directory.to_owned(),
+        settings,
         clock: Arc::new(Clock::stopped(START)),
         entropy: Entropy::seeded(DEFAULT_SEED),
         durability: Durability::None,
-        mode: OpenMode::Command,
+        mode: OpenMode::Serve,
         renderer: rest::RENDERER,
         run_step: due_steps::run_step,
         program: env!("CARGO_BIN_EXE_marketplace").into(),
     })
     .expect("open a market");
     fixtures::seed_taxonomy(&market).expect("load the taxonomy");
-    fixtures::generate(&market, listings, &()).expect("generate listings");
-    drop(market);
-    let template = Template::new(path, ClockState::new(START, false, DEFAULT_SEED));
-    let fork = |number: usize| {
-        let directory = directory.join(format!("fork-{number}"));
-        World::fork(number.to_string(), opener, template.clone(), settings(), directory)
-            .expect("fork a market")
-    };
-    let times = time(LARGE_FORKS, |number| drop(fork(number)));
-    println!("| first fork of {listings} listings | {:.1} ms | |", times[0]);
-    targets.of_times(&format!("fork of {listings} listings"), &times, 30.0, None);
-    let world = fork(LARGE_FORKS);
-    let times = time(LARGE_FORKS, |number| create_team(&world, number));
-    println!("| write to it, median | {:.2} ms | |", median(&times));
+    if listings > 0 {
+        fixtures::generate(&market, listings, &()).expect("generate listings");
+    }
+    market
+}
+
+fn open_worlds(opener: &Opener, root: Market) -> Worlds {
+    let mut layers = Layers::new();
+    layers.apply_demo().expect("the built-in settings are valid");
+    let directory = root.data_dir().join("worlds");
+    let options = WorldsOptions { opener: opener.clone(), layers, root, is_demo: false, directory };
+    Worlds::new(options).expect("create worlds")
 }
 
 fn measure_many(worlds: &Worlds, opener: &Opener, targets: &mut Targets) {
     let before = process::Usage::now();
-    let created: Vec<Arc<World>> = (0..WORLDS).map(|number| create(worlds, &number.to_string())).collect();
+    let created: Vec<Arc<World>> =
+        (0..WORLDS).map(|number| create(worlds, &number.to_string(), "demo")).collect();
     print_usage(&format!("{WORLDS} new worlds"), &before);
     for (number, world) in created.iter().enumerate() {
         create_team(world, number);
@@ -192,9 +211,9 @@ fn measure_many(worlds: &Worlds, opener: &Opener, targets: &mut Targets) {
     println!("| first read after that, median | {:.2} ms | |", median(&times));
 }
 
-fn create(worlds: &Worlds, name: &str) -> Arc<World> {
-    let new = NewWorld { name: Some(name.to_owned()), source: Source::Demo, ..NewWorld::default() };
-    worlds.create(&new).expect("create a world")
+fn create(worlds: &Worlds, name: &str, source: &str) -> Arc<World> {
+    let new = NewWorld { name: Some(name.to_owned()), source: source.to_owned(), ..NewWorld::default() };
+    worlds.create(&new, None).expect("create a world")
 }
 
 fn create_team(world: &World, number: usize) {

@@ -59,6 +59,8 @@ impl Market {
         let indexer = Indexer::new(Arc::clone(&store), Arc::clone(&clock), renderer);
         let updater =
             SharedUpdater::open_private(indexer.clone(), &index_dir, INDEX_WRITER, idle_closer.clone());
+        // The copy of a market that was open may lack the last changes.
+        updater.wait_until_indexed(indexer.latest_change()?)?;
         let opened = Opened {
             store,
             indexer,
@@ -69,6 +71,11 @@ impl Market {
             lock: None,
         };
         Market::of_parts(data_dir, settings, clock, (opening.run_step, opening.program), opened)
+    }
+
+    /// Whether the market is that of a [world](Market::open_world).
+    pub fn is_world(&self) -> bool {
+        self.inner.store.is_private()
     }
 
     /// Runs `work` while nothing changes the database and the index of a world. Its files then have everything that was

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use poem::{Endpoint, EndpointExt, Request, Response, endpoint::BoxEndpoint, error::NotFoundError};
 
 use super::{
+    api::Api,
     app::{App, SharedEndpoint},
     capacity::Capacity,
     compression,
@@ -16,6 +17,7 @@ use super::{
     limits::RateLimits,
     request_id,
     resources::Resources,
+    sandbox_host::{SandboxHost, UnknownWorld},
     served_market::ServedMarket,
     spool,
 };
@@ -44,6 +46,13 @@ impl ServerBuilder {
         ServerBuilder { app: app.clone(), served, mounted: Vec::new(), excludes_routes: true }
     }
 
+    /// Adds the worlds of the server, and the routes with which operators use them.
+    #[must_use]
+    pub fn with_sandbox(self, sandbox: Arc<SandboxHost>) -> ServerBuilder {
+        self.served.set_sandbox(sandbox);
+        self
+    }
+
     /// Returns the market that is served.
     pub fn market(&self) -> &Market {
         self.served.market()
@@ -65,11 +74,18 @@ impl ServerBuilder {
         self
     }
 
+    /// Returns the APIs of the market: those of the app, of which worlds lack one.
+    fn apis(&self) -> Vec<&'static Api> {
+        let mut apis = self.app.apis();
+        apis.retain(|api| !api.is_sandbox() || self.served.sandbox().is_some());
+        apis
+    }
+
     /// Mounts the pages for people: the landing page and the docs page of each API.
     fn with_pages(self) -> ServerBuilder {
         let app = self.app.clone();
-        let landing =
-            landing_page::landing_page(app.apis(), self.served.link_base().clone(), app.has_demo_keys());
+        let link_base = self.served.link_base().clone();
+        let landing = landing_page::landing_page(self.apis(), link_base, app.has_demo_keys());
         let pages = app.docs_pages().iter().cloned();
         pages.fold(self.mount("/", landing), |builder, (path, page)| builder.mount(path, page))
     }
@@ -82,7 +98,8 @@ impl ServerBuilder {
         }
         let market = self.market().clone();
         let (settings, clock) = (market.settings(), Arc::clone(market.clock()));
-        let apis = self.app.apis();
+        let apis = self.apis();
+        let docs = docs_paths(&apis).into();
         let is_same_origin_only =
             move |path: &str| apis.iter().any(|api| api.cors == CorsPolicy::SameOrigin && api.has_path(path));
         let cors = Cors::new(&settings.server.cors_origins, is_same_origin_only);
@@ -91,8 +108,9 @@ impl ServerBuilder {
         let resources = Arc::new(Resources::new(settings, market.stopwatch()));
         let routes = (!self.excludes_routes).then(|| self.app.endpoint());
         let spooling = market.clone();
-        let docs = self.app.docs_paths().into();
-        Dispatcher { routes, served: self.served, mounted: self.mounted, docs }
+        let sandbox = self.app.apis().into_iter().find(|api| api.is_sandbox());
+        let hidden = sandbox.filter(|_| self.served.sandbox().is_none());
+        Dispatcher { routes, served: self.served, mounted: self.mounted, docs, hidden }
             .around(error_layer::layer)
             .around(move |inner, request| spool::layer(spooling.clone(), inner, request))
             .around(etag::layer)
@@ -114,6 +132,17 @@ struct Dispatcher {
     mounted: Vec<(Arc<str>, BoxEndpoint<'static, Response>)>,
     /// The pages that document the routes.
     docs: Arc<str>,
+    /// An API that the routes contain, but the market does not have.
+    hidden: Option<&'static Api>,
+}
+
+/// Returns the paths of the docs pages as a list in a sentence.
+fn docs_paths(apis: &[&Api]) -> String {
+    let paths: Vec<String> = apis.iter().map(|api| api.docs_path()).collect();
+    match paths.as_slice() {
+        [rest @ .., last] if rest.len() > 1 => format!("{}, and {last}", rest.join(", ")),
+        few => few.join(" and "),
+    }
 }
 
 impl Dispatcher {
@@ -133,6 +162,12 @@ impl Endpoint for Dispatcher {
     type Output = Response;
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
+        if let Some(UnknownWorld(name)) = request.data() {
+            return Err(ApiError(Error::WorldNotFound(name.clone())).into());
+        }
+        if self.hidden.is_some_and(|api| api.has_path(request.uri().path())) {
+            return Err(self.unknown_path());
+        }
         request.set_data(Arc::clone(&self.served));
         let mounted_endpoint = self.mounted.iter().find(|(path, _)| **path == *request.uri().path());
         match (mounted_endpoint, &self.routes) {

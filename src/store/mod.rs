@@ -363,7 +363,7 @@ impl Store {
     }
 
     /// Whether the database is [private](Store::open_private).
-    fn is_private(&self) -> bool {
+    pub fn is_private(&self) -> bool {
         matches!(self.connections, Connections::Private(_))
     }
 }

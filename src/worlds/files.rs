@@ -51,7 +51,8 @@ fn is_of_one_process(name: &OsStr) -> bool {
     name == SERVE_LOCK_FILE || name == SOCKET_FILE || name.to_str() == Some(&format!("{DATABASE_FILE}-shm"))
 }
 
-fn copy_blobs(from: &Path, to: &Path) -> io::Result<()> {
+/// Copies the files of a market that may be open.
+pub(super) fn copy_blobs(from: &Path, to: &Path) -> io::Result<()> {
     copy_entries(from, to, |name, source, target| {
         if name == UPLOADS_UNDER_WAY {
             copy_tree(source, target)
@@ -68,7 +69,7 @@ fn copy_blobs(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Links the files of a directory, apart from locks and unfinished files, whose names begin with a point, and from what says
 /// whether the index has reached the disk.
-fn link_tree(from: &Path, to: &Path) -> io::Result<()> {
+pub(super) fn link_tree(from: &Path, to: &Path) -> io::Result<()> {
     copy_entries(from, to, |name, source, target| {
         if source.is_dir() {
             link_tree(source, target)

@@ -4,6 +4,9 @@
 //! when it is deleted, or with the process. Nothing of it is synchronized with the disk.
 
 mod files;
+mod live_copy;
+mod names;
+mod new_world;
 mod opener;
 mod registry;
 mod template;
@@ -12,12 +15,23 @@ mod world;
 use std::io;
 
 pub use self::{
+    names::{MAX_NAME_LENGTH, is_name},
+    new_world::NewWorld,
     opener::Opener,
-    registry::{NewWorld, Source, Worlds},
-    template::{DEFAULT_SEED, START, Template},
-    world::World,
+    registry::{Snapshot, Worlds, WorldsOptions},
+    template::{DEFAULT_SEED, START, Template, WorldKey},
+    world::{World, WorldDetails},
 };
 use crate::{error::Error, fixtures::SeedError, market::OpenError};
+
+impl From<WorldError> for Error {
+    fn from(error: WorldError) -> Error {
+        match error {
+            WorldError::Refused(error) => error,
+            other => Error::internal(other),
+        }
+    }
+}
 
 /// Error of creating or resetting a world.
 #[derive(Debug, thiserror::Error)]

@@ -16,6 +16,7 @@ pub mod records;
 pub mod s3;
 pub mod server;
 pub mod teams;
+pub mod worlds;
 
 use std::{
     path::PathBuf,
@@ -101,7 +102,9 @@ impl TestMarket {
         })
         .unwrap();
         fixtures::seed_taxonomy(&market).unwrap();
-        let app = app_for(market.settings()).serve(market.clone(), BASE);
+        let worlds = Arc::new(worlds::open(&market));
+        let address = market.settings().server.listen;
+        let app = app_for(market.settings()).serve_with_sandbox(market.clone(), BASE, address, worlds);
         TestMarket { market, app, clock, _directory: directory }
     }
 

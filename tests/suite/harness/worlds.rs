@@ -1,0 +1,25 @@
+//! Worlds of a test market.
+
+use std::path::PathBuf;
+
+use marketplace::{
+    config::Layers,
+    market::Market,
+    operations::due_steps,
+    rest,
+    worlds::{Opener, Worlds, WorldsOptions},
+};
+
+/// Creates the worlds of a market, in its data directory.
+pub fn open(root: &Market) -> Worlds {
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_marketplace"));
+    let opener = Opener::new(rest::RENDERER, due_steps::run_step, program);
+    let directory = root.data_dir().join("worlds");
+    let mut layers = Layers::new();
+    for host in ["github", "gitlab", "bitbucket"] {
+        let key = format!("repositories.{host}_url");
+        layers.set(&key, "file:///nowhere".into(), "test".to_owned()).unwrap();
+    }
+    let options = WorldsOptions { opener, layers, root: root.clone(), is_demo: true, directory };
+    Worlds::new(options).unwrap()
+}
