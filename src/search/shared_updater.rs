@@ -124,11 +124,12 @@ impl SharedUpdater {
         SharedUpdater { shared: Arc::new(shared), rebuild: None }
     }
 
-    /// Runs `work` after everything was written to the files of the index, which do not change meanwhile.
+    /// Runs `work` after everything was written to the files of a private index, which do not change meanwhile.
     pub fn pause<T>(&self, work: impl FnOnce() -> T) -> Result<T> {
         self.commit()?;
         let mut updater = self.shared.lock_updater();
-        updater.close()?;
+        updater.commit()?;
+        updater.close_idle()?;
         Ok(work())
     }
 

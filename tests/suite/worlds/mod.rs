@@ -1,5 +1,7 @@
 //! Worlds: forks of a market with a clock and IDs of their own.
 
+mod resources;
+
 use std::{fs, sync::Arc};
 
 use marketplace::{
