@@ -75,10 +75,14 @@ impl App {
         address: SocketAddr,
         worlds: Arc<Worlds>,
     ) -> BoxEndpoint<'static, Response> {
-        let app = self.clone();
-        let serve = Box::new(move |market, base_url: &str| app.serve(market, base_url));
+        let builder = ServerBuilder::new(&self.rest, market, base_url);
+        let (app, limits) = (self.clone(), builder.limits());
+        let serve = Box::new(move |market, base_url: &str| {
+            let builder = ServerBuilder::with_limits(&app.rest, market, base_url, limits.clone());
+            app.with_agent_server(builder, base_url).build()
+        });
         let host = Arc::new(SandboxHost::new(worlds, base_url, address, serve));
-        let builder = ServerBuilder::new(&self.rest, market, base_url).with_sandbox(Arc::clone(&host));
+        let builder = builder.with_sandbox(Arc::clone(&host));
         WorldDispatcher::new(self.with_agent_server(builder, base_url).build(), host).boxed()
     }
 

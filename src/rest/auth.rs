@@ -15,6 +15,7 @@ use super::{
     required_access::RequiredAccess, resources::RequestResources, served_market::ServedMarket,
 };
 use crate::{
+    domain::principals::Principal,
     error::Result,
     market::Market,
     operations::access::{
@@ -206,8 +207,13 @@ pub async fn identify(served: &ServedMarket, request: &Request) -> Result<Authen
         None => authenticate(served.market(), request).await?,
     };
     let principal = authenticated.principal();
-    RequestResources::set_principal(request, principal);
     RequestLimits::charge_principal(request, principal)?;
-    Slot::assign_to_principal(request, principal).await?;
+    count_for_principal(served.market(), request, principal).await?;
     Ok(authenticated)
+}
+
+/// Counts what a request holds from now on for a principal of a market, whose key or signature was checked.
+pub async fn count_for_principal(market: &Market, request: &Request, principal: Principal) -> Result<()> {
+    RequestResources::set_principal(request, market.id(), principal);
+    Slot::assign_to_principal(request, market.id(), principal).await
 }

@@ -64,6 +64,7 @@ mod sandbox_host;
 mod schema_marks;
 mod served_market;
 mod server;
+mod server_limits;
 pub mod shapes;
 mod spool;
 mod tags;
@@ -90,6 +91,7 @@ pub use problem::ApiError;
 pub use request_body::{Body, Checked, read_json_bytes as body_bytes};
 pub use sandbox_host::{SandboxHost, ServeMarket, WorldDispatcher};
 pub use server::ServerBuilder;
+pub use server_limits::ServerLimits;
 
 /// Renders a listing as the JSON that the catalog serves.
 pub const RENDERER: Renderer = shapes::listings::render;

@@ -29,10 +29,10 @@ pub struct ServedMarket {
 
 impl ServedMarket {
     /// Creates the state for a market. `base_url` is what [`super::base_url`] returns for the server.
-    pub fn new(market: Market, base_url: &str) -> ServedMarket {
+    pub fn new(market: Market, base_url: &str, held_requests: HeldRequests) -> ServedMarket {
         ServedMarket {
             link_base: LinkBase::new(market.settings(), base_url),
-            held_requests: HeldRequests::new(&market.settings().limits),
+            held_requests,
             market,
             serves_bundles: true,
             first_pages: FirstPageCache::default(),
@@ -58,7 +58,8 @@ impl ServedMarket {
 
     /// Creates the state for a market that has no server. Its responses contain no links to bundles.
     pub fn without_server(market: Market, base_url: &str) -> ServedMarket {
-        ServedMarket { serves_bundles: false, ..ServedMarket::new(market, base_url) }
+        let held_requests = HeldRequests::new(&market.settings().limits);
+        ServedMarket { serves_bundles: false, ..ServedMarket::new(market, base_url, held_requests) }
     }
 
     /// Whether responses contain links to bundles.

@@ -8,7 +8,6 @@ use poem::{Endpoint, EndpointExt, Request, Response, endpoint::BoxEndpoint, erro
 use super::{
     api::Api,
     app::{App, SharedEndpoint},
-    capacity::Capacity,
     compression,
     cors::{Cors, CorsPolicy},
     error_layer, etag, head,
@@ -16,9 +15,9 @@ use super::{
     landing_page, limits,
     limits::RateLimits,
     request_id,
-    resources::Resources,
     sandbox_host::{SandboxHost, UnknownWorld},
     served_market::ServedMarket,
+    server_limits::ServerLimits,
     spool,
 };
 use crate::{error::Error, market::Market, rest::problem::ApiError};
@@ -29,21 +28,29 @@ pub struct ServerBuilder {
     served: Arc<ServedMarket>,
     mounted: Vec<(Arc<str>, BoxEndpoint<'static, Response>)>,
     excludes_routes: bool,
+    limits: ServerLimits,
 }
 
 impl ServerBuilder {
     /// Creates a server with the routes of `app`. `base_url` is what [`super::base_url`] returns for the
     /// server.
     pub fn new(app: &App, market: Market, base_url: &str) -> ServerBuilder {
-        let served = Arc::new(ServedMarket::new(market, base_url));
-        ServerBuilder { app: app.clone(), served, mounted: Vec::new(), excludes_routes: false }
+        let limits = ServerLimits::new(&market);
+        ServerBuilder::with_limits(app, market, base_url, limits)
+    }
+
+    /// Like [`ServerBuilder::new`], with the limits of another server.
+    pub fn with_limits(app: &App, market: Market, base_url: &str, limits: ServerLimits) -> ServerBuilder {
+        let served = Arc::new(ServedMarket::new(market, base_url, limits.held_requests.clone()));
+        ServerBuilder { app: app.clone(), served, mounted: Vec::new(), excludes_routes: false, limits }
     }
 
     /// Like [`ServerBuilder::new`], for layers above that serve a market without its routes: responses contain no links
     /// to bundles, which nothing would serve.
     pub fn without_routes(app: &App, market: Market, base_url: &str) -> ServerBuilder {
+        let limits = ServerLimits::new(&market);
         let served = Arc::new(ServedMarket::without_server(market, base_url));
-        ServerBuilder { app: app.clone(), served, mounted: Vec::new(), excludes_routes: true }
+        ServerBuilder { app: app.clone(), served, mounted: Vec::new(), excludes_routes: true, limits }
     }
 
     /// Adds the worlds of the server, and the routes with which operators use them.
@@ -51,6 +58,11 @@ impl ServerBuilder {
     pub fn with_sandbox(self, sandbox: Arc<SandboxHost>) -> ServerBuilder {
         self.served.set_sandbox(sandbox);
         self
+    }
+
+    /// Returns the limits, for servers that share them.
+    pub fn limits(&self) -> ServerLimits {
+        self.limits.clone()
     }
 
     /// Returns the market that is served.
@@ -103,9 +115,8 @@ impl ServerBuilder {
         let is_same_origin_only =
             move |path: &str| apis.iter().any(|api| api.cors == CorsPolicy::SameOrigin && api.has_path(path));
         let cors = Cors::new(&settings.server.cors_origins, is_same_origin_only);
-        let limits = RateLimits::new(&settings.limits, &market.stopwatch()).map(Arc::new);
-        let capacity = Capacity::new(settings, market.stopwatch());
-        let resources = Arc::new(Resources::new(settings, market.stopwatch()));
+        let budgets = RateLimits::new(&settings.limits, &market.stopwatch()).map(Arc::new);
+        let ServerLimits { capacity, resources, .. } = self.limits;
         let routes = (!self.excludes_routes).then(|| self.app.endpoint());
         let spooling = market.clone();
         let sandbox = self.app.apis().into_iter().find(|api| api.is_sandbox());
@@ -118,7 +129,7 @@ impl ServerBuilder {
             .around(head::layer)
             .around(move |inner, request| capacity.clone().layer(inner, request))
             .around(move |inner, request| Arc::clone(&resources).layer(inner, request))
-            .around(move |inner, request| limits::layer(limits.clone(), inner, request))
+            .around(move |inner, request| limits::layer(budgets.clone(), inner, request))
             .around(move |inner, request| cors.clone().layer(inner, request))
             .around(move |inner, request| request_id::layer(Arc::clone(&clock), inner, request))
             .boxed()

@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use super::{WorldError, files};
+use super::{error::WorldError, files};
 use crate::{
     error::{Error, Result},
     market::{DATABASE_FILE, Market},

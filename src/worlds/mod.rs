@@ -3,6 +3,7 @@
 //! A world is forked from a template: the files of a closed market, of which those that never change are shared. It ends
 //! when it is deleted, or with the process. Nothing of it is synchronized with the disk.
 
+mod error;
 mod files;
 mod live_copy;
 mod names;
@@ -12,9 +13,8 @@ mod registry;
 mod template;
 mod world;
 
-use std::io;
-
 pub use self::{
+    error::WorldError,
     names::{MAX_NAME_LENGTH, is_name},
     new_world::NewWorld,
     opener::Opener,
@@ -22,30 +22,3 @@ pub use self::{
     template::{DEFAULT_SEED, START, Template, WorldKey},
     world::{World, WorldDetails},
 };
-use crate::{error::Error, fixtures::SeedError, market::OpenError};
-
-impl From<WorldError> for Error {
-    fn from(error: WorldError) -> Error {
-        match error {
-            WorldError::Refused(error) => error,
-            other => Error::internal(other),
-        }
-    }
-}
-
-/// Error of creating or resetting a world.
-#[derive(Debug, thiserror::Error)]
-pub enum WorldError {
-    /// The files of the market cannot be copied or deleted.
-    #[error("the files of a world cannot be copied: {0}")]
-    Files(#[source] io::Error),
-    /// The market cannot be opened.
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    /// The template cannot be created.
-    #[error(transparent)]
-    Seed(#[from] SeedError),
-    /// What was requested is not possible.
-    #[error(transparent)]
-    Refused(#[from] Error),
-}

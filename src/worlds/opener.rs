@@ -5,13 +5,13 @@ use std::{
     sync::Arc,
 };
 
-use super::{WorldError, template::Template};
+use super::error::WorldError;
 use crate::{
     clock::{Clock, Entropy},
     config::Settings,
     idle_closer::IdleCloser,
     market::{Market, OpenMode, OpenOptions, StepRunner, WorldOptions},
-    search::Renderer,
+    search::{IndexDirectory, Renderer},
     store::Durability,
 };
 
@@ -59,10 +59,10 @@ impl Opener {
         Ok(Market::open(options)?)
     }
 
-    /// Opens the market in a directory to which a template was copied.
+    /// Opens the market in a directory to which a template was copied. `original` is the index of the template.
     pub(super) fn open_world(
         &self,
-        template: &Template,
+        original: &IndexDirectory,
         directory: PathBuf,
         settings: Settings,
         clock: Clock,
@@ -70,7 +70,7 @@ impl Opener {
     ) -> Result<Market, WorldError> {
         let options = WorldOptions {
             data_dir: directory,
-            original: template.index()?,
+            original,
             settings,
             clock: Arc::new(clock),
             entropy: Entropy::seeded(seed),

@@ -9,9 +9,9 @@ use std::{
 use uuid::Uuid;
 
 use super::{
-    NewWorld, WorldError,
+    error::WorldError,
     names::{DEMO, EMPTY, MARKET, RESERVED},
-    new_world,
+    new_world::{self, NewWorld},
     opener::Opener,
     template::{DEFAULT_SEED, Template},
     world::{World, WorldDetails},

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use super::{WorldError, files, live_copy, opener::Opener};
+use super::{error::WorldError, files, live_copy, opener::Opener};
 use crate::{
     clock::{Clock, ClockState},
     config::Settings,

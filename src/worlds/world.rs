@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use uuid::Uuid;
 
 use super::{
-    WorldError,
+    error::WorldError,
     opener::Opener,
     template::{Template, WorldKey},
 };
@@ -196,7 +196,7 @@ fn open_copy(
 ) -> std::result::Result<Market, WorldError> {
     template.copy_to(&directory)?;
     let clock = Clock::Simulated(SimulatedClock::new(template.clock()));
-    opener.open_world(template, directory, settings.clone(), clock, template.clock().seed)
+    opener.open_world(template.index()?, directory, settings.clone(), clock, template.clock().seed)
 }
 
 /// Returns the clock of a world's market.

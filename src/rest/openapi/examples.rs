@@ -17,9 +17,6 @@ use crate::{
 /// Example responses by operation ID.
 const RESPONSES: &str = include_str!("../examples.json");
 
-/// Name of a world and of a snapshot in examples.
-const EXAMPLE_WORLD: &str = "example";
-
 /// Returns the example response of an operation.
 pub fn example_response(route: &DeclaredRoute) -> Option<Value> {
     static PARSED: LazyLock<Value> = LazyLock::new(|| serde_json::from_str(RESPONSES).unwrap_or_default());
@@ -69,7 +66,8 @@ fn example_id(target: Target, name: &str) -> Option<String> {
             };
             return Some(fixture_record_id(collection, key).to_string());
         }
-        Target::World | Target::Snapshot => return Some(EXAMPLE_WORLD.to_owned()),
+        Target::World => return Some("example".to_owned()),
+        Target::Snapshot => return Some("after-review".to_owned()),
         Target::Absent(id) => return Some(id.to_owned()),
         Target::Record(collection, key) => return Some(fixture_record_id(collection, key).to_string()),
         Target::Created(collection) => return Some(stopped_record_id(collection, 0).to_string()),

@@ -7,8 +7,21 @@ use marketplace::{
     market::Market,
     operations::due_steps,
     rest,
-    worlds::{Opener, Worlds, WorldsOptions},
+    worlds::{NewWorld, Opener, Worlds, WorldsOptions},
 };
+
+/// Name of the world that the shared demo market has.
+pub const EXAMPLE: &str = "example";
+
+/// Name of the snapshot of that world.
+pub const EXAMPLE_SNAPSHOT: &str = "after-review";
+
+/// Creates the world and the snapshot that routes name in their examples.
+pub fn create_examples(worlds: &Worlds) {
+    let new = NewWorld { name: Some(EXAMPLE.to_owned()), ..NewWorld::default() };
+    let world = worlds.create(&new, None).unwrap();
+    worlds.create_snapshot(&world, EXAMPLE_SNAPSHOT).unwrap();
+}
 
 /// Creates the worlds of a market, in its data directory.
 pub fn open(root: &Market) -> Worlds {

@@ -12,28 +12,27 @@ use marketplace::{
 };
 use uuid::Uuid;
 
-use crate::harness::{self, TestMarket};
+use crate::harness::TestMarket;
 
 /// Microseconds per day.
 const DAY: i64 = 86_400_000_000;
 
 /// Worlds in a temporary directory.
 struct Sandbox {
-    worlds: Worlds,
     root: TestMarket,
 }
 
 impl Sandbox {
     fn new(max_worlds: u32) -> Sandbox {
-        Sandbox::of(TestMarket::with_settings(|settings| settings.sandbox.max_worlds = max_worlds))
+        Sandbox { root: TestMarket::with_settings(|settings| settings.sandbox.max_worlds = max_worlds) }
     }
 
-    fn of(root: TestMarket) -> Sandbox {
-        Sandbox { worlds: harness::worlds::open(root.market()), root }
+    fn worlds(&self) -> &Worlds {
+        self.root.worlds()
     }
 
     fn create(&self, name: &str, source: &str) -> Arc<World> {
-        self.worlds.create(&new_world(Some(name), source), None).unwrap()
+        self.worlds().create(&new_world(Some(name), source), None).unwrap()
     }
 }
 
@@ -68,7 +67,7 @@ fn worlds_share_what_they_were_forked_from_and_nothing_else() {
     let before = team_names(&one).len();
     create_team(&one, "Only here");
     assert_eq!((team_names(&one).len(), team_names(&other).len()), (before + 1, before));
-    let empty = sandbox.create("empty", "empty");
+    let empty = sandbox.create("third", "empty");
     assert_eq!(team_names(&empty), [""; 0]);
 }
 
@@ -83,7 +82,7 @@ fn worlds_made_alike_create_the_same_ids_at_the_same_times() {
     let times: Vec<Timestamp> = a.iter().rev().take(2).map(|(_, _, at, _)| *at).collect();
     assert!(times[0] > times[1], "each write moves the clock");
     let new = NewWorld { seed: Some(2), ..new_world(None, "empty") };
-    let other = sandbox.worlds.create(&new, None).unwrap();
+    let other = sandbox.worlds().create(&new, None).unwrap();
     assert_ne!(create_team(&other, "First"), ids[0][0]);
 }
 
@@ -119,19 +118,19 @@ fn names_are_unique_and_the_number_of_worlds_is_limited() {
     let sandbox = Sandbox::new(2);
     let create = |name: Option<&str>| {
         sandbox
-            .worlds
+            .worlds()
             .create(&new_world(name, "empty"), None)
             .map(|world| world.name().to_owned())
             .map_err(|error| error.to_string())
     };
     assert_eq!(create(Some("world-2")).unwrap(), "world-2");
-    assert!(create(Some("world-2")).unwrap_err().contains("already"));
+    assert!(create(Some("world-2")).unwrap_err().contains("a world with this name"));
     assert_eq!(create(None).unwrap(), "world-3");
     assert!(create(None).unwrap_err().contains("2 worlds"));
-    assert!(sandbox.worlds.delete("world-2") && !sandbox.worlds.delete("world-2"));
-    assert_eq!(sandbox.worlds.list().len(), 1);
-    assert!(sandbox.worlds.find("world-2").is_none() && sandbox.worlds.find("world-3").is_some());
-    assert!(sandbox.worlds.delete("world-3"));
+    assert!(sandbox.worlds().delete("world-2") && !sandbox.worlds().delete("world-2"));
+    assert_eq!(sandbox.worlds().list().len(), 1);
+    assert!(sandbox.worlds().find("world-2").is_none() && sandbox.worlds().find("world-3").is_some());
+    assert!(sandbox.worlds().delete("world-3"));
     let left: Vec<_> = fs::read_dir(sandbox.root.market().data_dir().join("worlds")).unwrap().collect();
     assert_eq!(left.len(), 1, "only the templates are left: {left:?}");
 }

@@ -93,7 +93,7 @@ fn process_with_worlds() {
         return;
     }
     let sandbox = Sandbox::new(WORLDS + 1);
-    let closer = sandbox.worlds.idle_closer();
+    let closer = sandbox.worlds().idle_closer();
     let first = sandbox.create("first", "demo");
     let before = threads();
     let worlds: Vec<_> = (0..WORLDS).map(|number| sandbox.create(&number.to_string(), "demo")).collect();
@@ -135,7 +135,7 @@ fn writes_continue_after_everything_was_closed() {
     let mut expected = before;
     for count in [1, MANY_LISTINGS, 2] {
         create_listings(&world, "Bells", count);
-        sandbox.worlds.idle_closer().close_all();
+        sandbox.worlds().idle_closer().close_all();
         expected += count as u64;
         assert_eq!(count_listings(&world), expected);
     }
@@ -161,10 +161,10 @@ fn templates_never_change() {
         create_team(world, "Bells");
         create_listings(world, "Bells", MANY_LISTINGS);
     }
-    sandbox.worlds.idle_closer().close_all();
+    sandbox.worlds().idle_closer().close_all();
     create_listings(&worlds[0], "Bells", 1);
     worlds[1].reset().unwrap();
-    assert!(sandbox.worlds.delete("one"));
+    assert!(sandbox.worlds().delete("one"));
     drop(worlds);
     let after = contents(&templates);
     assert!(before.keys().eq(after.keys()), "{:?}", after.keys());
@@ -180,9 +180,9 @@ fn copies_of_a_world_have_what_it_has_not_written_yet() {
     create_team(&world, "Bells");
     create_listings(&world, "Bells", 3);
     let count = count_listings(&world);
-    sandbox.worlds.create_snapshot(&world, "saved").unwrap();
+    sandbox.worlds().create_snapshot(&world, "saved").unwrap();
     create_listings(&world, "Bells", 1);
-    let saved = sandbox.worlds.create(&new_world(None, "saved"), None).unwrap();
+    let saved = sandbox.worlds().create(&new_world(None, "saved"), None).unwrap();
     let copy = sandbox.create("copy", "one");
     assert_eq!((count_listings(&saved), count_listings(&copy)), (count, count + 1));
     create_listings(&copy, "Bells", 1);
