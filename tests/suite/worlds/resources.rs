@@ -145,10 +145,10 @@ fn writes_continue_after_everything_was_closed() {
 #[test]
 fn fixture_sets_are_seeded_with_one_connection() {
     let sandbox = Sandbox::new(10);
-    let (world, demo) = (sandbox.create("one", "empty"), sandbox.create("demo", "demo"));
+    let (world, other) = (sandbox.create("one", "empty"), sandbox.create("other", "demo"));
     fixtures::seed(&world.market(), &fixtures::demo_set().unwrap()).unwrap();
-    assert_eq!(team_names(&world), team_names(&demo));
-    assert_eq!(count_listings(&world), count_listings(&demo));
+    assert_eq!(team_names(&world), team_names(&other));
+    assert_eq!(count_listings(&world), count_listings(&other));
 }
 
 #[test]
