@@ -46,6 +46,7 @@ impl Serve {
         let (layers, has_directory) = self.layers(options)?;
         let settings = layers.clone().resolve()?;
         init_logging(&settings, "info");
+        market::raise_descriptor_limit();
         let temporary = match (self.demo, has_directory) {
             (true, false) => Some(TemporaryDirectory::create()?),
             _ => None,
@@ -103,11 +104,7 @@ pub(super) fn seed_demo(market: &Market) -> CommandResult {
 
 /// Returns the worlds of a server, in its data directory. Those that a killed process left are deleted.
 fn open_worlds(market: &Market, layers: Layers, is_demo: bool) -> Result<Arc<Worlds>, CommandError> {
-    let opener = worlds::Opener {
-        renderer: rest::RENDERER,
-        run_step: operations::due_steps::run_step,
-        program: market::this_program(),
-    };
+    let opener = worlds::Opener::new(rest::RENDERER, operations::due_steps::run_step, market::this_program());
     let options = WorldsOptions {
         opener,
         layers,

@@ -6,6 +6,7 @@
 mod background_signal;
 mod bulk_writer;
 mod cost_meter;
+mod descriptor_limit;
 mod due_steps;
 mod entry_points;
 mod index_updates;
@@ -17,6 +18,7 @@ mod requester;
 mod scheduler;
 mod space;
 mod webhook_queue;
+mod world_markets;
 
 use std::{
     cell::{Cell, RefCell},
@@ -31,6 +33,7 @@ use uuid::Uuid;
 pub use background_signal::BackgroundSignal;
 pub use bulk_writer::BulkWriter;
 pub use cost_meter::{Activity, CostMeter, CostTimes, milliseconds};
+pub use descriptor_limit::raise_descriptor_limit;
 pub use due_steps::StepRunner;
 pub use key_cache::{CachedKey, KeyCache};
 pub use lock::{SERVE_LOCK_FILE, ServeLock};
@@ -38,6 +41,7 @@ pub use open_options::{OpenError, OpenMode, OpenOptions, this_program};
 pub use other_processes::{SOCKET_FILE, follow_processes};
 pub use requester::{MarketId, Requester, WorkOwner};
 pub use scheduler::{Permit, Scheduler, Share};
+pub use world_markets::WorldOptions;
 
 use crate::{
     blobs::{Blobs, DiskSpace},
@@ -110,6 +114,7 @@ struct Inner {
     disk_space: DiskSpace,
     data_dir: PathBuf,
     program: PathBuf,
+    disk_usage: space::DiskUsage,
     /// The threads of [`Market::spawn_blocking`].
     waiting_threads: Arc<Semaphore>,
     /// The database version seen by the last [`Market::refresh`].
@@ -309,6 +314,24 @@ impl<'a> Writer<'a> {
     }
 }
 
+/// The secrets of a market.
+struct Secrets {
+    cursor_key: CursorKey,
+    blob_secret: [u8; 32],
+    entropy: Entropy,
+}
+
+/// What a market opens in its directory.
+struct Opened {
+    store: Arc<Store>,
+    indexer: Indexer,
+    index_dir: Arc<IndexDirectory>,
+    updater: Option<SharedUpdater>,
+    secrets: Secrets,
+    seen_version: Mutex<Option<i64>>,
+    lock: Option<ServeLock>,
+}
+
 impl Inner {
     /// Notifies those who wait for commits. Without any, it costs next to nothing.
     fn notify_of_commit(&self) {
@@ -325,17 +348,9 @@ impl Market {
     /// Opens the market in a directory. Creates it if there is none, unless the mode is
     /// [`OpenMode::ReadOnly`].
     pub fn open(opening: OpenOptions) -> std::result::Result<Market, OpenError> {
-        let OpenOptions {
-            data_dir: path,
-            settings,
-            clock,
-            entropy,
-            durability,
-            mode,
-            renderer,
-            run_step,
-            program,
-        } = opening;
+        let OpenOptions { data_dir, settings, clock, entropy, durability, mode, renderer, run_step, program } =
+            opening;
+        let path = data_dir.clone();
         let unusable = |cause| OpenError::directory(path.clone(), cause);
         if path.join(RESTORE_MARKER).exists() {
             return Err(OpenError::Restoring(path));
@@ -363,7 +378,6 @@ impl Market {
             OpenMode::Serve | OpenMode::Command => IndexDirectory::open(&path.join("index"))?,
         });
         let indexer = Indexer::new(Arc::clone(&store), Arc::clone(&clock), renderer);
-        let key_cache = Arc::new(KeyCache::new(settings.keys.allow_fixture_keys));
         if mode != OpenMode::ReadOnly {
             index_dir.discard_if_ahead(|| indexer.latest_change())?;
             prepare_due_steps(&store, clock.now())?;
@@ -376,7 +390,21 @@ impl Market {
             }
             OpenMode::Command | OpenMode::ReadOnly => None,
         };
-        let blobs = Blobs::open(&path, &settings.blobs).map_err(OpenError::BlobStore)?;
+        let secrets = Secrets { cursor_key, blob_secret, entropy };
+        let opened = Opened { store, indexer, index_dir, updater, secrets, seen_version, lock };
+        Market::of_parts(data_dir, settings, clock, (run_step, program), opened)
+    }
+
+    fn of_parts(
+        data_dir: PathBuf,
+        settings: Settings,
+        clock: Arc<Clock>,
+        (run_step, program): (StepRunner, PathBuf),
+        opened: Opened,
+    ) -> std::result::Result<Market, OpenError> {
+        let Opened { store, indexer, index_dir, updater, secrets, seen_version, lock } = opened;
+        let Secrets { cursor_key, blob_secret, entropy } = secrets;
+        let blobs = Blobs::open(&data_dir, &settings.blobs).map_err(OpenError::BlobStore)?;
         let stopwatch = Stopwatch::start(Arc::clone(&clock));
         let background_signal = Arc::new(BackgroundSignal::new(Arc::clone(&clock)));
         let webhook_signal = Arc::new(BackgroundSignal::new(Arc::clone(&clock)));
@@ -390,9 +418,9 @@ impl Market {
             indexer,
             index_dir,
             store,
-            readers: new_scheduler(Activity::Read, readers as usize),
+            readers: new_scheduler(Activity::Read, settings.data.readers as usize),
             writers: new_scheduler(Activity::Write, 1),
-            key_cache,
+            key_cache: Arc::new(KeyCache::new(settings.keys.allow_fixture_keys)),
             clock,
             entropy,
             cursor_key,
@@ -403,9 +431,10 @@ impl Market {
             webhook_signal,
             run_step,
             blobs,
-            disk_space: DiskSpace::new(path.clone(), reserve_bytes),
-            data_dir: path,
+            disk_space: DiskSpace::new(data_dir.clone(), reserve_bytes),
+            data_dir,
             program,
+            disk_usage: space::DiskUsage::default(),
             waiting_threads,
             seen_version,
             _lock: lock,

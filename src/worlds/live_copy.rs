@@ -10,7 +10,9 @@ use super::{error::WorldError, files};
 use crate::{
     error::{Error, Result},
     market::{DATABASE_FILE, Market},
-    private_files, store,
+    private_files,
+    search::IndexDirectory,
+    store,
 };
 
 /// Number of times that the index is copied again because a file was replaced meanwhile.
@@ -23,27 +25,34 @@ pub fn copy(market: &Market, to: &Path) -> std::result::Result<(), WorldError> {
     let _hold = market.blobs().hold_repositories().map_err(WorldError::Files)?;
     private_files::create_dir_all(to).map_err(WorldError::Files)?;
     // The index may be older than the database, which has the changes that it lacks, but not newer.
-    copy_index(&market.data_dir().join("index"), &to.join("index")).map_err(WorldError::Files)?;
+    copy_index(&market.data_dir().join("index"), &to.join("index"))?;
     copy_database(market, &to.join(DATABASE_FILE))?;
     let blobs = market.data_dir().join("blobs");
     if blobs.exists() {
-        files::copy_tree(&blobs, &to.join("blobs")).map_err(WorldError::Files)?;
+        files::copy_blobs(&blobs, &to.join("blobs")).map_err(WorldError::Files)?;
     }
     Ok(())
 }
 
 /// Copies the files of an index. The list of files is replaced as a whole, but between it and the files that it names,
-/// others can take their place.
-fn copy_index(from: &Path, to: &Path) -> io::Result<()> {
+/// others can take their place. So the copy is opened.
+fn copy_index(from: &Path, to: &Path) -> std::result::Result<(), WorldError> {
     let mut attempts = 1;
     loop {
-        match files::copy_tree(from, to) {
-            Err(cause) if cause.kind() == ErrorKind::NotFound && attempts < MAX_ATTEMPTS => {
-                fs::remove_dir_all(to)?;
-                attempts += 1;
+        let is_last = attempts == MAX_ATTEMPTS;
+        match files::link_tree(from, to) {
+            Ok(()) => match IndexDirectory::open_existing(to) {
+                Ok(_) => return Ok(()),
+                Err(error) if is_last => return Err(error.into()),
+                Err(_) => {}
+            },
+            Err(cause) if cause.kind() != ErrorKind::NotFound || is_last => {
+                return Err(WorldError::Files(cause));
             }
-            result => return result,
+            Err(_) => {}
         }
+        fs::remove_dir_all(to).map_err(WorldError::Files)?;
+        attempts += 1;
     }
 }
 

@@ -21,6 +21,7 @@ use crate::{
     config::{Layers, Settings, SettingsError},
     domain::time::Timestamp,
     error::{Error, Problem, Result, StateCode},
+    idle_closer::IdleCloser,
     market::Market,
 };
 
@@ -156,6 +157,11 @@ impl Worlds {
             Arc::new(Snapshot { name: name.to_owned(), world: world.name().to_owned(), template, settings });
         place.fill(|state, name| state.snapshots.insert(name, Some(Arc::clone(&snapshot))));
         Ok(snapshot)
+    }
+
+    /// Returns what closes the connections and index writers of worlds that are idle.
+    pub const fn idle_closer(&self) -> &IdleCloser {
+        self.opener.idle_closer()
     }
 
     /// Returns all snapshots, by name.

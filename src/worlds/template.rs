@@ -2,7 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use super::{error::WorldError, files, live_copy, opener::Opener};
@@ -11,8 +11,9 @@ use crate::{
     config::Settings,
     domain::{principals::KeyScope, time::Timestamp},
     fixtures,
-    market::Market,
+    market::{Market, OpenError},
     operations::{access::Platform, keys},
+    search::IndexDirectory,
 };
 
 /// The time at which worlds begin, unless told otherwise: 2026-03-01T09:00:00Z, in microseconds since the Unix epoch.
@@ -34,11 +35,19 @@ pub struct WorldKey {
 }
 
 /// A market that no process has open, and that never changes again. Its directory is deleted with the last clone.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Template {
     directory: Arc<TemplateDirectory>,
     clock: ClockState,
     keys: Arc<[WorldKey]>,
+    /// The index, which the worlds share in memory. Opened for the first one.
+    index: Arc<OnceLock<IndexDirectory>>,
+}
+
+impl std::fmt::Debug for Template {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Template({})", self.directory.0.display())
+    }
 }
 
 #[derive(Debug)]
@@ -87,12 +96,20 @@ impl Template {
         settings: &Settings,
         fill: impl FnOnce(&Market) -> Result<Vec<WorldKey>, fixtures::SeedError>,
     ) -> Result<Template, WorldError> {
-        let directory = Arc::new(TemplateDirectory(directory));
-        let market = opener.open(&directory.0, settings.clone(), Clock::stopped(START), DEFAULT_SEED)?;
-        let keys = fill(&market)?;
+        let clock = (Clock::stopped(START), ClockState::new(START, false, DEFAULT_SEED));
+        let market = opener.open_template(&directory, settings.clone(), clock.0, DEFAULT_SEED)?;
+        let mut template = Template::new(directory, clock.1);
+        template.keys = fill(&market)?.into();
         // The last connection to a database writes its log into it.
         drop(market);
-        Ok(Template { directory, clock: ClockState::new(START, false, DEFAULT_SEED), keys: keys.into() })
+        Ok(template)
+    }
+
+    /// Returns the template of the market in a directory, which is closed, and deleted with the template. `clock` is the state
+    /// of the clock of its worlds.
+    pub fn new(directory: PathBuf, clock: ClockState) -> Template {
+        let directory = Arc::new(TemplateDirectory(directory));
+        Template { directory, clock, keys: Arc::default(), index: Arc::default() }
     }
 
     /// Copies a market that is open. `clock` is the state of its clock.
@@ -102,9 +119,24 @@ impl Template {
         clock: ClockState,
         keys: Arc<[WorldKey]>,
     ) -> Result<Template, WorldError> {
-        let directory = Arc::new(TemplateDirectory(directory));
-        live_copy::copy(market, &directory.0)?;
-        Ok(Template { directory, clock, keys })
+        let template = Template { keys, ..Template::new(directory, clock) };
+        let directory = &template.directory.0;
+        if market.is_world() {
+            market.pause(|| files::copy(market.data_dir(), directory))?.map_err(WorldError::Files)?;
+        } else {
+            live_copy::copy(market, directory)?;
+        }
+        Ok(template)
+    }
+
+    /// Returns the index.
+    pub(super) fn index(&self) -> Result<&IndexDirectory, WorldError> {
+        if let Some(index) = self.index.get() {
+            return Ok(index);
+        }
+        let path = self.directory.0.join("index");
+        let opened = IndexDirectory::open_existing(&path).map_err(OpenError::from)?;
+        Ok(self.index.get_or_init(|| opened))
     }
 
     /// Returns the same template, for worlds whose clock begins at another state.

@@ -196,7 +196,7 @@ fn open_copy(
 ) -> std::result::Result<Market, WorldError> {
     template.copy_to(&directory)?;
     let clock = Clock::Simulated(SimulatedClock::new(template.clock()));
-    opener.open(&directory, settings.clone(), clock, template.clock().seed)
+    opener.open_world(template.index()?, directory, settings.clone(), clock, template.clock().seed)
 }
 
 /// Returns the clock of a world's market.

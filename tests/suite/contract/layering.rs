@@ -27,8 +27,17 @@ const LAYERS: [&str; 14] = [
 ];
 
 /// Layers that every layer may use.
-const FOUNDATIONS: [&str; 8] =
-    ["error", "clock", "config", "domain", "http_client", "json_scalars", "private_files", "string_enum"];
+const FOUNDATIONS: [&str; 9] = [
+    "error",
+    "clock",
+    "config",
+    "domain",
+    "http_client",
+    "idle_closer",
+    "json_scalars",
+    "private_files",
+    "string_enum",
+];
 
 /// Foundations that may use nothing but themselves and the listed modules, so that they form no cycle.
 const PURE: [(&str, &[&str]); 3] =
@@ -60,7 +69,7 @@ const OWNERS: [(&str, &[&str]); 29] = [
     ("clap", &["cli", "rest"]),
     ("clap_complete", &["cli"]),
     ("clap_mangen", &["cli"]),
-    ("rustix", &["artifacts", "blobs", "cli", "rest"]),
+    ("rustix", &["artifacts", "blobs", "cli", "market", "rest"]),
     ("landlock", &["artifacts"]),
     ("seccompiler", &["artifacts"]),
     ("libc", &["artifacts"]),

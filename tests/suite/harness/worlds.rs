@@ -32,7 +32,7 @@ pub fn create_examples(worlds: &Worlds) {
 /// Creates the worlds of a market, in its data directory.
 pub fn open(root: &Market) -> Worlds {
     let program = PathBuf::from(env!("CARGO_BIN_EXE_marketplace"));
-    let opener = Opener { renderer: rest::RENDERER, run_step: due_steps::run_step, program };
+    let opener = Opener::new(rest::RENDERER, due_steps::run_step, program);
     let directory = root.data_dir().join("worlds");
     let mut layers = Layers::new();
     for host in ["github", "gitlab", "bitbucket"] {

@@ -43,7 +43,7 @@ async fn world_has_everything_below_its_base_address() {
         market.send(poem::http::Method::GET, "/w/one/", &[("accept", "application/json")]).await.ok();
     assert_eq!(landing["agent_server"], format!("{BASE}/w/one/v2/mcp/"));
     assert_eq!(landing["apis"].as_array().unwrap().len(), 3, "worlds have no sandbox");
-    let purchases = market.get(BUYER, "/w/one/v2/purchases").await.ok().to_string();
+    let purchases = market.get(BUYER, "/w/one/v2/listings/browse/purchases").await.ok().to_string();
     assert!(!purchases.contains(&format!("{BASE}/v2")), "links begin with the base address of the world");
     let tools = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
     let response = market.call(BUYER, "POST", "/w/one/v2/mcp/", &tools).await;

@@ -1,6 +1,7 @@
 //! Worlds: forks of a market with a clock and IDs of their own.
 
 mod http;
+mod resources;
 
 use std::{fs, sync::Arc};
 
