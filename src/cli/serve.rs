@@ -10,12 +10,12 @@ use clap::Args;
 use tokio::sync::watch;
 
 use super::{
-    CommandError, CommandResult, GlobalOptions, init_logging, open_directory, print_line, process,
+    CommandError, CommandResult, GlobalOptions, demo, init_logging, open_directory, print_line, process,
     temporary_directory::TemporaryDirectory,
 };
 use crate::{
     config::{RepositorySettings, Settings, parse_listen_address},
-    fixtures,
+    domain::time::Timestamp,
     market::{self, Market, OpenMode},
     mcp, operations, rest,
     store::Durability,
@@ -52,9 +52,12 @@ impl Serve {
         let durability = if temporary.is_some() { Durability::None } else { Durability::Full };
         // Bind the address first, so that a port in use is reported before any data is created.
         let listener = process::bind_listener(settings.server.listen, "--listen")?;
+        if self.demo {
+            demo::create(&directory, durability)?;
+        }
         let market = open_directory(&directory, settings, OpenMode::Serve, durability)?;
         if self.demo {
-            seed_demo(&market)?;
+            demo::complete(&market)?;
         }
         let runtime = process::build_runtime(market.settings())?;
         let done = runtime.block_on(run_server(market, listener, self.demo));
@@ -78,22 +81,6 @@ impl Serve {
     }
 }
 
-pub(super) fn seed_demo(market: &Market) -> CommandResult {
-    if fixtures::has_demo(market)? {
-        return Ok(());
-    }
-    if !fixtures::is_market_empty(market)? {
-        return Err(CommandError::Other(format!(
-            "{} already contains another market; omit --demo to serve it, or choose another directory with \
-             --data",
-            market.data_dir().display()
-        )));
-    }
-    let set = fixtures::demo_set().map_err(fixtures::SeedError::from)?;
-    fixtures::seed(market, &set)?;
-    Ok(())
-}
-
 async fn run_server(market: Market, listener: std::net::TcpListener, is_demo: bool) -> CommandResult {
     let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
     warn_of_missing_directories(market.settings());
@@ -113,12 +100,13 @@ async fn run_server(market: Market, listener: std::net::TcpListener, is_demo: bo
     };
     let is_operable = market.settings().operator.enabled;
     let (settings, data_dir) = (market.settings().clone(), market.data_dir().to_owned());
+    let now = market.clock().now();
     let connected = watch::Sender::default();
     let following = tokio::spawn(market::follow_processes(market, connected.subscribe()));
     let server = tokio::spawn(async move { rest::run(app, listener, &settings, connected, stop).await });
     print_line(format_args!("listening on {}", rest::local_url(address)));
     if is_demo {
-        print_demo_instructions(&url, &data_dir, is_operable);
+        print_demo_instructions(&url, &data_dir, now, is_operable);
     }
     let served = server.await;
     following.abort();
@@ -139,9 +127,9 @@ fn warn_of_missing_directories(settings: &Settings) {
     }
 }
 
-/// Prints the API keys of the demo market, its directory, and some commands to try: also for operators if the server has
-/// their API.
-fn print_demo_instructions(url: &str, directory: &Path, is_operable: bool) {
+/// Prints the API keys of the demo market, its time, its directory, and some commands to try: also for operators if the
+/// server has their API.
+fn print_demo_instructions(url: &str, directory: &Path, now: Timestamp, is_operable: bool) {
     print_line("\nAPI keys:");
     for (key, meaning) in rest::DEMO_KEYS {
         print_line(format_args!("  {key:<18} {meaning}"));
@@ -149,6 +137,7 @@ fn print_demo_instructions(url: &str, directory: &Path, is_operable: bool) {
     if is_operable {
         print_line(format_args!("  {:<18} an operator of the marketplace", rest::OPERATOR.demo_key));
     }
+    print_line(format_args!("\nClock of the market, which goes on from now: {now}"));
     let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
     print_line("\nData directory, for other commands such as `marketplace upload`, `grant`, and `key`:");
     print_line(format_args!("  --data {}", directory.display()));

@@ -10,6 +10,7 @@ pub mod audit;
 mod bulk_settings;
 pub mod bundle_tasks;
 pub mod bundles;
+pub mod clock_offset;
 pub mod collected_events;
 pub mod credit_purchases;
 pub mod data_structures;

@@ -7,11 +7,12 @@ use crate::{
     clock::{Clock, ClockState},
     config::Settings,
     domain::time::Timestamp,
-    fixtures,
+    fixtures::{self, demo_image},
+    store::Durability,
 };
 
-/// The time at which worlds begin, unless told otherwise: 2026-03-01T09:00:00Z, in microseconds since the Unix epoch.
-pub const START: Timestamp = Timestamp(1_772_355_600_000_000);
+/// The time at which worlds begin, unless told otherwise: that of the demo market.
+pub const START: Timestamp = demo_image::DEMO_TIME;
 
 /// The seed of worlds, unless told otherwise.
 pub const DEFAULT_SEED: u64 = 1;
@@ -30,10 +31,9 @@ impl Template {
         directory: PathBuf,
         settings: &Settings,
     ) -> Result<Template, WorldError> {
-        Template::create(opener, directory, settings, |market| {
-            fixtures::seed_taxonomy(market)?;
-            fixtures::seed(market, &fixtures::demo_set()?).map(drop)
-        })
+        demo_image::unpack(&directory, None, Durability::None)?;
+        // Opening it creates its secrets.
+        Template::create(opener, directory, settings, |_| Ok(()))
     }
 
     /// Creates the template of a market without teams, with the taxonomy that every market has.
