@@ -2,6 +2,7 @@
 
 use std::{
     net::SocketAddr,
+    panic::resume_unwind,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -52,19 +53,34 @@ impl Serve {
         let durability = if temporary.is_some() { Durability::None } else { Durability::Full };
         // Bind the address first, so that a port in use is reported before any data is created.
         let listener = process::bind_listener(settings.server.listen, "--listen")?;
-        if self.demo {
-            demo::create(&directory, durability)?;
-        }
-        let market = open_directory(&directory, settings, OpenMode::Serve, durability)?;
-        if self.demo {
-            demo::complete(&market)?;
-        }
+        // The routes and documents do not depend on the market, so both are prepared at the same time.
+        let (market, app) = std::thread::scope(|scope| {
+            let app = scope.spawn(|| mcp::App::new(rest::App::new(&settings, self.demo)));
+            (self.open_market(&directory, settings.clone(), durability), app.join())
+        });
+        let (market, app) = (market?, app.unwrap_or_else(|panic| resume_unwind(panic)));
         let runtime = process::build_runtime(market.settings())?;
-        let done = runtime.block_on(run_server(market, listener, self.demo));
+        let done = runtime.block_on(run_server(app, market, listener, self.demo));
         // Work that still runs has had its time to finish. Interrupted writes are rolled back at the next
         // start.
         runtime.shutdown_timeout(process::SHUTDOWN_TIMEOUT);
         done
+    }
+
+    fn open_market(
+        &self,
+        directory: &Path,
+        settings: Settings,
+        durability: Durability,
+    ) -> Result<Market, CommandError> {
+        if self.demo {
+            demo::create(directory, durability)?;
+        }
+        let market = open_directory(directory, settings, OpenMode::Serve, durability)?;
+        if self.demo {
+            demo::complete(&market)?;
+        }
+        Ok(market)
     }
 
     /// Returns the settings, and whether a flag or a variable names the data directory.
@@ -81,11 +97,16 @@ impl Serve {
     }
 }
 
-async fn run_server(market: Market, listener: std::net::TcpListener, is_demo: bool) -> CommandResult {
+async fn run_server(
+    app: mcp::App,
+    market: Market,
+    listener: std::net::TcpListener,
+    is_demo: bool,
+) -> CommandResult {
     let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
     warn_of_missing_directories(market.settings());
     let url = rest::base_url(market.settings(), address);
-    let app = mcp::App::new(rest::App::new(market.settings(), is_demo)).serve(market.clone(), &url);
+    let app = app.serve(market.clone(), &url);
     let runtime = tokio::runtime::Handle::current();
     let background = Arc::new(operations::background::BackgroundJobs::start(&market, &runtime)?);
     let webhooks = Arc::new(operations::webhook_sender::WebhookSender::start(&market, &runtime)?);
