@@ -9,7 +9,7 @@ use std::{
 
 use marketplace::{
     clock::{Clock, Entropy, NAMESPACE},
-    config::Layers,
+    config::{Layers, Settings},
     fixtures::{
         self,
         demo_image::{self, DEMO_TIME},
@@ -24,19 +24,20 @@ use tempfile::TempDir;
 use uuid::Uuid;
 
 use super::cases::cases;
-use crate::harness::{TestMarket, TestResponse};
+use crate::harness::{TestMarket, TestResponse, s3::S3Server};
 
 /// Number of requests of each operation.
 const REQUESTS: usize = 4;
 
-/// Makes the demo market whose directory is packed. Two calls make the same files.
-fn make() -> TempDir {
-    let directory = tempfile::tempdir().unwrap();
+/// Opens the market in a directory, as of the time of the image.
+fn open(directory: &Path, change: impl FnOnce(&mut Settings)) -> Market {
     let mut layers = Layers::new();
     layers.apply_demo().unwrap();
-    let market = Market::open(OpenOptions {
-        data_dir: directory.path().to_owned(),
-        settings: layers.resolve().unwrap(),
+    let mut settings = layers.resolve().unwrap();
+    change(&mut settings);
+    Market::open(OpenOptions {
+        data_dir: directory.to_owned(),
+        settings,
         clock: Arc::new(Clock::stopped(DEMO_TIME)),
         entropy: Entropy::seeded(1),
         durability: Durability::None,
@@ -45,7 +46,13 @@ fn make() -> TempDir {
         run_step: operations::due_steps::run_step,
         program: env!("CARGO_BIN_EXE_marketplace").into(),
     })
-    .unwrap();
+    .unwrap()
+}
+
+/// Makes the demo market whose directory is packed. Two calls make the same files.
+fn make() -> TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let market = open(directory.path(), |_| {});
     fixtures::seed_taxonomy(&market).unwrap();
     fixtures::seed(&market, &fixtures::demo_set().unwrap()).unwrap();
     drop(market);
@@ -188,4 +195,20 @@ fn interrupted_unpacking_is_repeated() {
     fs::write(directory.path().join("index/CURRENT"), "incomplete").unwrap();
     demo_image::unpack(directory.path(), None, Durability::None).unwrap();
     assert!(files(directory.path()) == expected);
+}
+
+#[test]
+fn uploads_are_copied_to_the_store_of_the_settings() {
+    let (store, directory) = (S3Server::start(), unpack());
+    let market = open(directory.path(), |settings| store.configure(settings));
+    for _ in 0..2 {
+        demo_image::copy_uploads(&market).unwrap();
+    }
+    let local = fs::read_dir(directory.path().join("blobs/uploads")).unwrap();
+    let mut expected: Vec<String> =
+        local.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut stored = store.object_names();
+    expected.sort_unstable();
+    stored.sort_unstable();
+    assert!(stored.len() == 4 && stored == expected, "{stored:?}");
 }
