@@ -31,6 +31,8 @@ pub fn stopped_record_id(collection: &str, count: u64) -> Uuid {
 pub enum Clock {
     /// The system time, and random UUIDs (version 4).
     System,
+    /// The system time and these microseconds, negative if the clock is behind, and random UUIDs (version 4).
+    Shifted(i64),
     /// A time that its owner moves, and IDs derived from counters.
     Simulated(SimulatedClock),
 }
@@ -41,13 +43,18 @@ impl Clock {
         Clock::Simulated(SimulatedClock::stopped(now))
     }
 
+    /// Returns a clock that is `micros` microseconds ahead of the clock of the system, if this is it. Other clocks stay as they
+    /// are.
+    #[must_use]
+    pub fn with_offset(self: Arc<Clock>, micros: i64) -> Arc<Clock> {
+        if matches!(*self, Clock::System) { Arc::new(Clock::Shifted(micros)) } else { self }
+    }
+
     /// Returns the current time.
     pub fn now(&self) -> Timestamp {
         match self {
-            Clock::System => {
-                let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-                Timestamp(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
-            }
+            Clock::System => system_time(),
+            Clock::Shifted(micros) => system_time().plus_micros(*micros),
             Clock::Simulated(clock) => clock.now(),
         }
     }
@@ -70,7 +77,7 @@ impl Clock {
     pub async fn sleep_until(&self, at: Timestamp) {
         match self {
             // The system time may have been changed meanwhile.
-            Clock::System => loop {
+            Clock::System | Clock::Shifted(_) => loop {
                 let remaining = at.0.saturating_sub(self.now().0);
                 if remaining <= 0 {
                     break;
@@ -85,10 +92,15 @@ impl Clock {
     /// do not depend on what happens in another.
     pub fn new_id(&self, collection: Collection) -> Uuid {
         match self {
-            Clock::System => Uuid::new_v4(),
+            Clock::System | Clock::Shifted(_) => Uuid::new_v4(),
             Clock::Simulated(clock) => clock.new_id(collection),
         }
     }
+}
+
+fn system_time() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
 }
 
 /// Measures elapsed time. It is monotonic: changes of the system time do not affect it.
@@ -107,7 +119,7 @@ impl Stopwatch {
     /// Returns the time since the start; on a simulated clock, the time since the Unix epoch.
     pub fn elapsed(&self) -> Duration {
         match &*self.clock {
-            Clock::System => self.started.elapsed(),
+            Clock::System | Clock::Shifted(_) => self.started.elapsed(),
             Clock::Simulated(clock) => Duration::from_micros(clock.now().0.unsigned_abs()),
         }
     }

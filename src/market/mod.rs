@@ -371,6 +371,10 @@ impl Market {
             }
             OpenMode::Serve | OpenMode::Command => Store::open(&database, readers, durability)?,
         });
+        let clock = match store.read(store::clock_offset::find)? {
+            Some(micros) => clock.with_offset(micros),
+            None => clock,
+        };
         let cursor_key = CursorKey::new(find_or_create_secret(&store, &entropy, CURSOR_SECRET)?);
         let blob_secret = find_or_create_secret(&store, &entropy, BLOB_SECRET)?;
         let index_dir = Arc::new(match mode {

@@ -203,7 +203,7 @@ fn open_copy(
 fn simulated(market: &Market) -> &SimulatedClock {
     match &**market.clock() {
         Clock::Simulated(clock) => clock,
-        Clock::System => unreachable!("worlds are opened with a simulated clock"),
+        Clock::System | Clock::Shifted(_) => unreachable!("worlds are opened with a simulated clock"),
     }
 }
 
