@@ -9,9 +9,9 @@ use poem::{
 use uuid::Uuid;
 
 use super::{
-    auth,
     capacity::Slot,
     limits::RequestLimits,
+    principal_shares,
     problem::ApiError,
     request_body::Chunks,
     resources::{self, MemoryUse, RequestResources},
@@ -57,7 +57,7 @@ async fn put_part(served: &ServedMarket, mut request: Request) -> Result<Respons
     let requester = RequestLimits::client_requester(&request, served.market().settings());
     let find_team = move |reader: &Reader| grant_uploads::find_team(reader, id);
     let team = served.market().read(requester.clone(), find_team).await?;
-    auth::count_for_principal(served.market(), &request, team.into()).await?;
+    principal_shares::count_for(served.market(), &request, team.into()).await?;
     let resources = resources::of_request(&request);
     let slot = resources.map(RequestResources::body_slot).transpose()?;
     let (market, requester) = (served.market(), requester.into_principal(served.market().id(), team.into()));
