@@ -97,6 +97,11 @@ impl Job {
     pub const fn id(&self) -> JobRowId {
         JobRowId(self.id)
     }
+
+    /// Returns the number of times that the job was claimed, including this one.
+    pub const fn lease(&self) -> i64 {
+        self.lease
+    }
 }
 
 /// Adds a job, unless one of the same kind and subject is already queued.

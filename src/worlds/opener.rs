@@ -26,7 +26,8 @@ pub struct Opener {
 }
 
 impl Opener {
-    /// Opens the market in a directory. Nothing is synchronized with the disk, since a world ends with its process.
+    /// Opens the market in a directory. Nothing is synchronized with the disk, since a world ends with its process. The
+    /// secrets of a template come from `seed`, and those of a world from its clock.
     pub(super) fn open(
         &self,
         directory: &Path,
@@ -34,11 +35,15 @@ impl Opener {
         clock: Clock,
         seed: u64,
     ) -> Result<Market, WorldError> {
+        let entropy = match &clock {
+            Clock::Simulated(simulated) if simulated.is_of_world() => simulated.entropy(),
+            _ => Entropy::seeded(seed),
+        };
         let options = OpenOptions {
             data_dir: directory.to_owned(),
             settings,
             clock: Arc::new(clock),
-            entropy: Entropy::seeded(seed),
+            entropy,
             durability: Durability::None,
             mode: OpenMode::Serve,
             renderer: self.renderer,
