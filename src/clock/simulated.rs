@@ -344,6 +344,10 @@ mod tests {
         let third = entropy.random_secret();
         entropy.give_back_from(count);
         assert_eq!(entropy.random_secret(), third);
-        assert_ne!(Entropy::seeded(1).random_secret(), first, "templates have other secrets than their worlds");
+        assert_ne!(
+            Entropy::seeded(1).random_secret(),
+            first,
+            "templates have other secrets than their worlds"
+        );
     }
 }

@@ -166,7 +166,11 @@ mod tests {
             message_id(delivery_id(&[secret; 32], event_type, EventRowId(number)))
         };
         let id = |secret, number| id_of(secret, EventType::TeamRenamed, number);
-        assert_ne!(id(1, 7), id_of(1, EventType::ClockAdvanced, 7), "it may have the number of another event");
+        assert_ne!(
+            id(1, 7),
+            id_of(1, EventType::ClockAdvanced, 7),
+            "it may have the number of another event"
+        );
         assert_eq!(id(1, 7), id(1, 7));
         assert_ne!(id(1, 7), id(1, 8));
         assert_ne!(id(1, 7), id(2, 7));

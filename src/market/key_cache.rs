@@ -108,6 +108,12 @@ impl KeyCache {
         !self.pending_uses.lock().unwrap_or_else(PoisonError::into_inner).by_key.is_empty()
     }
 
+    /// Returns whether there are key uses that [`KeyCache::flush_all_uses`] would write.
+    pub fn has_unwritten_uses(&self) -> bool {
+        let uses = self.pending_uses.lock().unwrap_or_else(PoisonError::into_inner);
+        uses.by_key.iter().any(|(key, at)| uses.written.get(key) != Some(at))
+    }
+
     /// Writes the times of key uses to the database, about once a minute.
     pub fn flush_uses(&self, store: &Store, now: Timestamp) -> Result<()> {
         let by_key = {

@@ -281,6 +281,11 @@ impl<'a> RunningJob<'a> {
         self.is_given_up.set(true);
     }
 
+    /// Whether the job ends because it failed too often.
+    pub const fn is_given_up(&self) -> bool {
+        self.is_given_up.get()
+    }
+
     /// Writes progress, and finishes the job if `work` returns true, in one transaction. Writes nothing if
     /// another worker has claimed the job. Returns what `work` returned.
     pub fn advance(

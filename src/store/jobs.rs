@@ -268,6 +268,12 @@ pub fn postpone(writer: &Writer, job: &Job, until: Timestamp) -> Result<()> {
     Ok(())
 }
 
+/// Whether any job is leased.
+pub fn is_any_leased(reader: &Reader) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM jobs WHERE leased_until IS NOT NULL)";
+    reader.query_one(SQL, [], |row| row.get(0))
+}
+
 /// Ends all leases, which belong to a process that no longer runs. Only the process that serves the directory
 /// may call this.
 pub fn release_all(writer: &Writer) -> Result<()> {

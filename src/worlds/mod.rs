@@ -3,19 +3,23 @@
 //! A world is forked from a template: the files of a closed market, of which those that never change are shared. It ends
 //! when it is deleted, or with the process. Nothing of it is synchronized with the disk.
 
+mod due_work;
 mod files;
 mod opener;
 mod registry;
 mod template;
+mod turn;
 mod world;
 
 use std::io;
 
 pub use self::{
+    due_work::{DoneWork, DueWork, JobTiming, WorkKind, WorkOutcome},
     opener::Opener,
     registry::{NewWorld, Source, Worlds},
     template::{DEFAULT_SEED, START, Template},
-    world::World,
+    turn::Turn,
+    world::{Receiver, World},
 };
 use crate::{error::Error, fixtures::SeedError, market::OpenError};
 

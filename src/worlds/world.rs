@@ -1,20 +1,30 @@
 //! A world: a market with a clock that its owner moves.
 
 use std::{
+    cell::RefCell,
     path::PathBuf,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::{WorldError, opener::Opener, template::Template};
+use super::{
+    WorldError,
+    due_work::{self, DoneWork, DueWork, JobTiming},
+    opener::Opener,
+    template::Template,
+    turn::{Turn, Turns},
+};
 use crate::{
     clock::{Clock, ClockState, SimulatedClock},
     config::Settings,
-    domain::time::Timestamp,
-    error::Result,
-    market::Market,
-    operations::background,
-    store,
+    domain::{time::Timestamp, webhooks::AttemptResult},
+    error::{Error, ErrorChain, Result},
+    market::{Market, Requester},
+    operations::webhook_inbox::{self, OutgoingMessage},
 };
+
+/// A function that gets what the webhooks of a world would get, and returns their answers. It runs inside a write, so it
+/// must not use the market.
+pub type Receiver = Arc<dyn Fn(&OutgoingMessage) -> AttemptResult + Send + Sync>;
 
 /// A private copy of a market.
 pub struct World {
@@ -26,7 +36,17 @@ pub struct World {
     /// The directory of its markets: one, or two during a reset.
     directory: PathBuf,
     current: Mutex<Current>,
+    turns: Turns,
+    /// Locked while due work is carried out, so that each piece of it is carried out once.
+    working: Mutex<()>,
+    job_timing: Mutex<JobTiming>,
+    receiver: Mutex<Receiver>,
+    /// What was the case when nothing was due any more.
+    settled: Mutex<Option<Settled>>,
 }
+
+/// What has to change before something else can be due: the number of resets, the number of commits, and the time.
+type Settled = (u64, u64, Timestamp);
 
 /// The market that a world has now.
 struct Current {
@@ -46,7 +66,19 @@ impl World {
     ) -> std::result::Result<World, WorldError> {
         let market = open_copy(opener, &start, &settings, directory.join("0"))?;
         let current = Mutex::new(Current { market, resets: 0 });
-        Ok(World { name, opener: opener.clone(), start, settings, directory, current })
+        Ok(World {
+            name,
+            opener: opener.clone(),
+            start,
+            settings,
+            directory,
+            current,
+            turns: Turns::default(),
+            working: Mutex::default(),
+            job_timing: Mutex::new(JobTiming::BeforeRequests),
+            receiver: Mutex::new(Arc::new(|_| webhook_inbox::accept())),
+            settled: Mutex::default(),
+        })
     }
 
     /// Returns the name, which is part of the paths of the world.
@@ -82,23 +114,88 @@ impl World {
         simulated(&self.market()).set_running(is_running);
     }
 
-    /// Moves the clock to a time. Before it returns, everything that is due until then is carried out, in the order of the
-    /// times when it is due. A time in the past has no effect.
-    pub fn advance_to(&self, target: Timestamp) -> Result<()> {
-        let market = self.market();
-        let clock = simulated(&market);
-        let _ticks = clock.pause_ticks();
-        loop {
-            background::run_pending(&market, &|| true)?;
-            let next = next_due_at(&market)?.filter(|at| *at <= target);
-            match next {
-                Some(at) if at > clock.now() => clock.set(at),
-                // It cannot be carried out now, for instance because it failed.
-                _ => break,
-            }
+    /// Sets when jobs run.
+    pub fn set_job_timing(&self, timing: JobTiming) {
+        *lock(&self.job_timing) = timing;
+        *lock(&self.settled) = None;
+    }
+
+    /// Sets what gets the events for webhooks. Without it, they are accepted.
+    pub fn set_receiver(&self, receiver: Receiver) {
+        *lock(&self.receiver) = receiver;
+    }
+
+    /// Waits until a request may run. Requests run one at a time, in the order in which this is called. First, the
+    /// times at which earlier requests used their keys are written, and what is due is carried out; a failure of that is
+    /// logged.
+    pub async fn admit(self: &Arc<World>) -> Result<Turn> {
+        let guard = self.turns.wait().await;
+        if self.is_settled() {
+            return Ok(Turn::new(guard));
         }
-        clock.set(target);
+        let world = Arc::clone(self);
+        // The turn lasts as long as the work, even if the request is dropped meanwhile.
+        let settle = move || {
+            if let Err(cause) = world.settle() {
+                tracing::error!(world = world.name, cause = %ErrorChain(&cause), "due work of a world failed");
+            }
+            guard
+        };
+        Ok(Turn::new(tokio::task::spawn_blocking(settle).await.map_err(Error::internal)?))
+    }
+
+    /// Brings the market up to date between two requests: writes when keys were used, and carries out what is due. A copy
+    /// of the market is complete only after this.
+    pub fn settle(&self) -> Result<()> {
+        let _working = lock(&self.working);
+        let (resets, market) = self.current();
+        market.record_key_uses()?;
+        let receiver = Arc::clone(&*lock(&self.receiver));
+        let has_jobs = *lock(&self.job_timing) == JobTiming::BeforeRequests;
+        DueWork { market: &market, has_jobs, receive: &*receiver, on_done: &|_| {} }.run()?;
+        // A commit meanwhile counts as later.
+        *lock(&self.settled) = Some((resets, *market.commits().borrow(), market.clock().now()));
         Ok(())
+    }
+
+    fn is_settled(&self) -> bool {
+        let (resets, market) = self.current();
+        let state = (resets, *market.commits().borrow(), market.clock().now());
+        *lock(&self.settled) == Some(state) && !market.key_cache().has_unwritten_uses()
+    }
+
+    /// Moves the clock to a time. Before it returns, everything that is due until then is carried out, in the order of the
+    /// times when it is due. A time in the past has no effect, except that what is due now is carried out. Returns what
+    /// was carried out, in its order.
+    pub fn advance_to(&self, target: Timestamp) -> Result<Vec<DoneWork>> {
+        self.advance(|_| target, Requester::process())
+    }
+
+    /// Like [`World::advance_to`], by `micros` microseconds, for a request.
+    pub fn advance_by(&self, micros: i64, requester: Requester) -> Result<Vec<DoneWork>> {
+        self.advance(|now| now.plus_micros(micros), requester)
+    }
+
+    /// Moves the clock to the time that `target` returns for the current one.
+    fn advance(
+        &self,
+        target: impl FnOnce(Timestamp) -> Timestamp,
+        requester: Requester,
+    ) -> Result<Vec<DoneWork>> {
+        let _working = lock(&self.working);
+        let market = self.market();
+        market.record_key_uses()?;
+        let (receiver, done) = (Arc::clone(&*lock(&self.receiver)), RefCell::default());
+        let on_done = |work| RefCell::<Vec<DoneWork>>::borrow_mut(&done).push(work);
+        let work = DueWork { market: &market, has_jobs: true, receive: &*receiver, on_done: &on_done };
+        work.advance_to(target(market.clock().now()), requester)?;
+        Ok(done.into_inner())
+    }
+
+    /// Returns the market, and the number of resets before.
+    fn current(&self) -> (u64, Market) {
+        let current = self.lock();
+        (current.resets, current.market.clone())
     }
 
     fn market_directory(&self, resets: u64) -> PathBuf {
@@ -106,7 +203,7 @@ impl World {
     }
 
     fn lock(&self) -> MutexGuard<'_, Current> {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.current)
     }
 }
 
@@ -130,17 +227,9 @@ fn open_copy(
 
 /// Returns the clock of a world's market.
 fn simulated(market: &Market) -> &SimulatedClock {
-    match &**market.clock() {
-        Clock::Simulated(clock) => clock,
-        Clock::System => unreachable!("worlds are opened with a simulated clock"),
-    }
+    due_work::simulated(market).expect("worlds are opened with a simulated clock")
 }
 
-/// Returns when the next due step or job is due.
-fn next_due_at(market: &Market) -> Result<Option<Timestamp>> {
-    market.read_blocking(|reader| {
-        let step = store::due_steps::next_due_at(reader.rows)?;
-        let job = store::jobs::next_due_at(reader.rows, reader.now)?;
-        Ok(step.into_iter().chain(job).min())
-    })
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -25,9 +25,9 @@ use serde::Serialize;
 use uuid::Uuid;
 
 pub use self::{
-    assets::*, bulk::MAX_LISTED_IDS, clock::*, estimations::*, grants::*, keys::*, listings::*, notifications::*,
-    offers::*, opportunities::*, outbox::*, project_bids::*, purchases::*, quality::*, tasksets::*,
-    taxonomy::*, teams::*, wallet::*, webhooks::*,
+    assets::*, bulk::MAX_LISTED_IDS, clock::*, estimations::*, grants::*, keys::*, listings::*,
+    notifications::*, offers::*, opportunities::*, outbox::*, project_bids::*, purchases::*, quality::*,
+    tasksets::*, taxonomy::*, teams::*, wallet::*, webhooks::*,
 };
 pub use super::row_ids::EventRowId;
 use crate::string_enum::{StringEnum, string_enum};
