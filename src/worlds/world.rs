@@ -3,8 +3,10 @@
 use std::{
     cell::RefCell,
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
+
+use tokio::sync::Notify;
 
 use super::{
     WorldError,
@@ -43,6 +45,8 @@ pub struct World {
     receiver: Mutex<Receiver>,
     /// What was the case when nothing was due any more.
     settled: Mutex<Option<Settled>>,
+    /// Notified when the clock began to run or was stopped, and after a reset.
+    changed: Arc<Notify>,
 }
 
 /// What has to change before something else can be due: the number of resets, the number of commits, and the time.
@@ -78,6 +82,7 @@ impl World {
             job_timing: Mutex::new(JobTiming::BeforeRequests),
             receiver: Mutex::new(Arc::new(|_| webhook_inbox::accept())),
             settled: Mutex::default(),
+            changed: Arc::default(),
         })
     }
 
@@ -101,6 +106,7 @@ impl World {
         // Requests in progress may still use it. On Unix, they can until they end.
         let directory = self.market_directory(earlier.resets);
         drop(earlier);
+        self.changed.notify_one();
         std::fs::remove_dir_all(directory).map_err(WorldError::Files)
     }
 
@@ -112,6 +118,47 @@ impl World {
     /// Lets the clock run as fast as the time of the machine, or stops it.
     pub fn set_running(&self, is_running: bool) {
         simulated(&self.market()).set_running(is_running);
+        self.changed.notify_one();
+    }
+
+    /// Carries out what becomes due while the clock runs, until the world is dropped. At most one such task per world; it
+    /// sleeps while nothing is due, and does nothing while the clock is stopped. It does not keep the world.
+    pub async fn follow_clock(world: Weak<World>) {
+        let Some(changed) = world.upgrade().map(|world| Arc::clone(&world.changed)) else { return };
+        while let Some(current) = world.upgrade() {
+            let (_, market) = current.current();
+            let signals = [market.background_signal(), market.webhook_signal()].map(Arc::clone);
+            let is_running = simulated(&market).is_running();
+            drop(market);
+            if !is_running {
+                drop(current);
+                changed.notified().await;
+                continue;
+            }
+            // As before a request.
+            drop(current.admit().await);
+            // Also drops the world there, if it has ended meanwhile.
+            let next = match tokio::task::spawn_blocking(move || current.next_due_at()).await {
+                Ok(Ok(next)) => next,
+                Ok(Err(cause)) => {
+                    tracing::error!(cause = %ErrorChain(&cause), "the next due work of a world is unknown");
+                    None
+                }
+                Err(_) => break,
+            };
+            tokio::select! {
+                () = signals[0].wait(next) => {}
+                () = signals[1].wait(None) => {}
+                () = changed.notified() => {}
+            }
+        }
+    }
+
+    /// Returns when something is due that is not due yet; `None` if nothing is.
+    fn next_due_at(&self) -> Result<Option<Timestamp>> {
+        let has_jobs = *lock(&self.job_timing) == JobTiming::BeforeRequests;
+        let receive = |_: &OutgoingMessage| webhook_inbox::accept();
+        DueWork { market: &self.market(), has_jobs, receive: &receive, on_done: &|_| {} }.next_due_at()
     }
 
     /// Sets when jobs run.
@@ -209,6 +256,7 @@ impl World {
 
 impl Drop for World {
     fn drop(&mut self) {
+        self.changed.notify_one();
         // What cannot be deleted now is deleted by the next process.
         let _ = std::fs::remove_dir_all(&self.directory);
     }

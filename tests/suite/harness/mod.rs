@@ -19,7 +19,7 @@ pub mod teams;
 
 use std::{
     path::PathBuf,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use marketplace::{
@@ -32,6 +32,7 @@ use marketplace::{
     operations::{self, grants::GrantInput},
     rest,
     store::Durability,
+    worlds::World,
 };
 use poem::{Body, Endpoint, Request, Response, endpoint::BoxEndpoint, http::Method};
 use serde_json::Value;
@@ -48,6 +49,8 @@ pub struct TestMarket {
     market: Market,
     app: BoxEndpoint<'static, Response>,
     clock: Arc<Clock>,
+    /// The world that the market belongs to, and the responses to requests so far.
+    world: Option<(Arc<World>, Mutex<Vec<(String, TestResponse)>>)>,
     _directory: TempDir,
 }
 
@@ -80,12 +83,23 @@ impl TestMarket {
         TestMarket::open(directory, env!("CARGO_BIN_EXE_marketplace").into(), |_| {})
     }
 
+    /// Serves the market of a world. Each request is admitted, and its response is kept for
+    /// [`TestMarket::take_responses`].
+    pub fn of_world(world: Arc<World>) -> TestMarket {
+        let market = world.market();
+        let app = app_for(market.settings()).serve(market.clone(), BASE);
+        let (clock, directory) = (Arc::clone(market.clock()), tempfile::tempdir().unwrap());
+        let world = Some((world, Mutex::default()));
+        TestMarket { market, app, clock, world, _directory: directory }
+    }
+
+    /// Returns the requests to a world since the last call, each with its response.
+    pub fn take_responses(&self) -> Vec<(String, TestResponse)> {
+        self.world.as_ref().map(|(_, kept)| std::mem::take(&mut *kept.lock().unwrap())).unwrap_or_default()
+    }
+
     fn open(directory: TempDir, program: PathBuf, change: impl FnOnce(&mut Settings)) -> TestMarket {
-        let mut layers = Layers::new();
-        layers.apply_demo().unwrap();
-        let mut settings = layers.resolve().unwrap();
-        disable_repository_hosts(&mut settings.repositories);
-        settings.events.keep_days = Settings::default().events.keep_days;
+        let mut settings = usual_settings();
         change(&mut settings);
         let clock = Arc::new(Clock::stopped(Timestamp::parse(NOW).unwrap()));
         let market = Market::open(OpenOptions {
@@ -102,7 +116,7 @@ impl TestMarket {
         .unwrap();
         fixtures::seed_taxonomy(&market).unwrap();
         let app = app_for(market.settings()).serve(market.clone(), BASE);
-        TestMarket { market, app, clock, _directory: directory }
+        TestMarket { market, app, clock, world: None, _directory: directory }
     }
 
     /// Creates a new demo market, for a test that changes it. Tests that only read share [`demo`].
@@ -184,18 +198,38 @@ impl TestMarket {
         headers: &[(&str, &str)],
         body: impl Into<Body>,
     ) -> TestResponse {
+        let turn = match &self.world {
+            Some((world, _)) => Some(world.admit().await.unwrap()),
+            None => None,
+        };
+        let name = format!("{method} {path}");
         let mut request = Request::builder().method(method).uri(path.parse().unwrap());
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let response = self.app.get_response(request.body(body.into())).await;
         let (parts, body) = response.into_parts();
-        TestResponse {
+        let response = TestResponse {
             status: parts.status.as_u16(),
             headers: parts.headers,
             bytes: body.into_vec().await.unwrap(),
+        };
+        drop(turn);
+        if let Some((_, kept)) = &self.world {
+            kept.lock().unwrap().push((name, response.clone()));
         }
+        response
     }
+}
+
+/// Returns the settings of tested markets: those of a demo, without the network.
+pub fn usual_settings() -> Settings {
+    let mut layers = Layers::new();
+    layers.apply_demo().unwrap();
+    let mut settings = layers.resolve().unwrap();
+    disable_repository_hosts(&mut settings.repositories);
+    settings.events.keep_days = Settings::default().events.keep_days;
+    settings
 }
 
 /// Replaces the addresses of repository hosts, so that no test uses the network.
@@ -241,7 +275,7 @@ fn create_grant(market: &TestMarket) {
 }
 
 /// The response to a request.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct TestResponse {
     pub status: u16,
     pub headers: poem::http::HeaderMap,

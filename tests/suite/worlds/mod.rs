@@ -1,5 +1,13 @@
 //! Worlds: forks of a market with a clock and IDs of their own.
 
+mod advance;
+mod determinism;
+mod isolation;
+mod kills;
+mod one_advance;
+mod tables;
+mod turns;
+
 use std::{fs, path::PathBuf, sync::Arc};
 
 use marketplace::{
@@ -27,10 +35,14 @@ struct Sandbox {
 
 impl Sandbox {
     fn new(max_worlds: usize) -> Sandbox {
+        Sandbox::with_settings(max_worlds, Settings::default())
+    }
+
+    fn with_settings(max_worlds: usize, settings: Settings) -> Sandbox {
         let directory = tempfile::tempdir().unwrap();
         let program = PathBuf::from(env!("CARGO_BIN_EXE_marketplace"));
         let opener = Opener { renderer: rest::RENDERER, run_step: due_steps::run_step, program };
-        let worlds = Worlds::new(opener, Settings::default(), directory.path().join("worlds"), max_worlds);
+        let worlds = Worlds::new(opener, settings, directory.path().join("worlds"), max_worlds);
         Sandbox { worlds, directory }
     }
 
@@ -96,21 +108,6 @@ fn reset_returns_to_the_fork() {
     world.reset().unwrap();
     assert_eq!((world.clock(), team_names(&world)), (start, vec![]));
     assert_eq!(create_team(&world, "First"), first);
-}
-
-#[test]
-fn one_advance_equals_many() {
-    let sandbox = Sandbox::new(10);
-    let (once, daily) = (sandbox.create("once", Source::Demo), sandbox.create("daily", Source::Demo));
-    let end = START.plus_micros(90 * DAY);
-    once.advance_to(end).unwrap();
-    for day in 1..=90 {
-        daily.advance_to(START.plus_micros(day * DAY)).unwrap();
-    }
-    assert_eq!((once.clock().now, daily.clock().now), (end, end));
-    let (once, daily) = (events(&once), events(&daily));
-    assert!(once.len() > events(&sandbox.create("new", Source::Demo)).len(), "something was due");
-    assert_eq!(once, daily);
 }
 
 #[test]
