@@ -61,9 +61,8 @@ pub fn signature_header(secrets: &[SigningSecret], id: &str, timestamp: i64, bod
 }
 
 /// Returns the ID of the delivery of an event to an endpoint. Without the endpoint's `id_secret`, nothing can be
-/// learned from it about the event, such as how many there are. `number` is the row ID of the event. In a world, it is
-/// less by the number of earlier events that report that the clock was advanced, so only those have the number of
-/// another event.
+/// learned from it about the event, such as how many there are. `number` is the row ID of the event. In a world, those
+/// that report an advance of the clock do not count for other events, so both may have the same number.
 pub fn delivery_id(id_secret: &[u8; 32], event_type: EventType, number: EventRowId) -> Uuid {
     let mut mac = Hmac::<Sha256>::new_from_slice(id_secret).expect("HMAC takes keys of any length");
     mac.update(&number.0.to_be_bytes());

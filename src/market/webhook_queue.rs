@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::Writer;
 use crate::{
     domain::{
-        events::EventRowId,
+        events::{EventRowId, EventType},
         webhook_messages::{self, Message},
     },
     error::Result,
@@ -55,8 +55,9 @@ impl Writer<'_> {
         if subscribers.is_empty() {
             return Ok(());
         }
-        // The number of times that the clock was advanced shifts no later ID.
-        let number = EventRowId(row_id.0 - i64::try_from(self.report_count).unwrap_or_default());
+        // How often the clock was advanced shifts no later ID.
+        let reports = if event_type == EventType::ClockAdvanced { 0 } else { self.report_count };
+        let number = EventRowId(row_id.0 - i64::try_from(reports).unwrap_or_default());
         let message = Message { event_type, occurred_at: event.occurred_at, subject: event.subject, data };
         let (of_operators, of_team): (Vec<_>, Vec<_>) =
             subscribers.into_iter().partition(|subscriber| subscriber.is_of_operators);

@@ -60,6 +60,10 @@ async fn requests(market: &TestMarket, row: &Case, earlier: &Map<String, Value>)
             let id = earlier["create_task_build"]["id"].as_str().unwrap();
             vec![(format!("/operator/v1/task-builds/{id}"), row.body())]
         }
+        "revoke_grant" => {
+            let id = earlier["create_grant"]["id"].as_str().unwrap();
+            vec![(format!("/operator/v1/grants/{id}/revoke"), row.body())]
+        }
         "retry_job" | "cancel_job" => {
             let page = market.get(OPERATOR, "/operator/v1/jobs?state=waiting").await.ok();
             let verb = row.operation.strip_suffix("_job").unwrap();

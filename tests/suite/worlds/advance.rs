@@ -68,8 +68,8 @@ fn advance_reports_itself_and_lists_what_it_carried_out() {
     let (_, kind, at, data) = all.last().unwrap();
     assert_eq!((*kind, *at), ("clock.advanced", world.clock().now));
     let data: serde_json::Value = serde_json::from_str(data).unwrap();
-    assert_eq!(data["from"], "2026-03-01T09:00:00Z");
-    assert_eq!(data["to"], "2026-05-30T09:00:00Z");
+    assert_eq!(data["from"], "2026-03-01T09:00:00.000Z");
+    assert_eq!(data["to"], "2026-05-30T09:00:00.000Z");
     assert_eq!((data["steps"].as_u64(), data["jobs"].as_u64()), (Some(steps.len() as u64), Some(360)));
 }
 

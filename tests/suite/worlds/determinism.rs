@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use marketplace::worlds::{JobTiming, Source};
 use poem::http::Method;
+use serde_json::{Value, json};
 
 use super::Sandbox;
 use crate::{
@@ -13,6 +14,7 @@ use crate::{
         write_operations::call_write_operations_on,
     },
     harness::{self, TestMarket, TestResponse},
+    mcp,
 };
 
 /// Sends every GET request of the demo that the contract tests send.
@@ -21,6 +23,25 @@ async fn read_everything(market: &TestMarket) {
         for (key, path) in row.ok_requests().into_iter().chain(row.not_found_requests()) {
             market.get(key, &path).await;
         }
+    }
+}
+
+/// Calls tools of the agent server, and reads pages and documents.
+async fn read_as_agent(market: &TestMarket) {
+    let call = |name: &str, arguments: Value| ("tools/call", json!({"name": name, "arguments": arguments}));
+    let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    for (method, params) in [
+        ("initialize", hello),
+        ("tools/list", json!({})),
+        call("browse_listings", json!({"query": "data", "limit": 5})),
+        call("get_listing", json!({"listing_id": "none"})),
+        call("get_wallet", json!({})),
+    ] {
+        let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
+        mcp::post(market, VENDOR, &body).await;
+    }
+    for path in ["/", "/v2/openapi.json", "/v2/docs", "/operator/openapi.json", "/operator/docs", "/nowhere"] {
+        market.send(Method::GET, path, &[]).await;
     }
 }
 
@@ -60,6 +81,7 @@ async fn worlds_made_alike_respond_alike_to_every_operation() {
         read_everything(&market).await;
         call_write_operations_on(&market).await;
         call_operator_operations_on(&market).await;
+        read_as_agent(&market).await;
         let start = world.clock().now;
         world.advance_to(start.plus_micros(super::DAY)).unwrap();
         read_everything(&market).await;
@@ -75,10 +97,10 @@ async fn reads_and_failures_change_no_later_id_or_secret() {
     let sandbox = Sandbox::with_settings(2, harness::usual_settings());
     let worlds = ["quiet", "busy"].map(|name| sandbox.create(name, Source::Demo));
     let [quiet, busy] = worlds.each_ref().map(|world| TestMarket::of_world(Arc::clone(world)));
-    let group = serde_json::json!({"name": "Group"});
-    let key = serde_json::json!({"name": "Another"});
+    let group = json!({"name": "Group"});
+    let key = json!({"name": "Another", "scope": "read"});
     let keys = "/operator/v1/operator-keys";
-    for body in [serde_json::json!({}), serde_json::json!({"name": ""}), serde_json::json!({"name": 1})] {
+    for body in [json!({}), json!({"name": ""}), json!({"name": 1})] {
         busy.get(VENDOR, "/v2/asset-groups").await.ok();
         assert!(busy.call(VENDOR, "POST", "/v2/asset-groups", &body).await.status >= 400);
         assert!(busy.call(OPERATOR, "POST", keys, &body).await.status >= 400);

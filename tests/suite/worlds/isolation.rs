@@ -65,5 +65,6 @@ fn scripts_in_many_worlds_at_once_give_what_each_gives_alone() {
         assert_eq!(alone.0, together.0, "seed {seed}");
         assert_same(&alone.1, &together.1, &format!("seed {seed}"));
     }
-    assert!(alone[0].1["events"].len() > 100 && alone[0].0 != alone[1].0);
+    let succeeded = alone[0].0.iter().filter(|result| result.contains(" Ok(")).count();
+    assert!(succeeded > 20 && alone[0].0 != alone[1].0, "{succeeded} operations succeeded");
 }
