@@ -11,7 +11,7 @@ use std::{
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use super::{Entropy, NAMESPACE};
+use super::{NAMESPACE, entropy::Entropy};
 use crate::{
     domain::{collections::Collection, time::Timestamp},
     string_enum::StringEnum,
@@ -41,7 +41,7 @@ pub struct ClockState {
     pub id_counts: [u64; Collection::COUNT],
     /// Number of secrets generated so far.
     pub secret_count: u64,
-    /// Number of events that reported that the clock was advanced; see [`Clock::report_count`](super::Clock::report_count).
+    /// Number of events that reported that the clock was advanced; see [`Clock::report_count`](SimulatedClock::report_count).
     pub report_count: u64,
 }
 

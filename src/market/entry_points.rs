@@ -15,7 +15,6 @@ use super::{
     milliseconds, other_processes, spawn_blocking, webhook_queue::WebhookQueue,
 };
 use crate::{
-    clock::PendingIds,
     error::{Error, Result},
     store,
 };
@@ -245,7 +244,7 @@ impl Market {
     ) -> Result<(Option<T>, Option<i64>)> {
         let inner = &self.inner;
         webhooks.forget();
-        let (ids, secrets) = (PendingIds::new(&inner.clock), inner.entropy.count());
+        let (ids, secrets) = (inner.clock.pending_ids(), inner.entropy.count());
         let done_steps = self.lock_done_steps().is_some().then(RefCell::default);
         let written = inner.store.write_after(cause.waited, |rows| {
             let mut writer = Writer {
@@ -309,7 +308,7 @@ impl Inner {
             now: self.clock.now(),
             settings: &self.settings,
             cursor_key: &self.cursor_key,
-            ids: PendingIds::new(&self.clock),
+            ids: self.clock.pending_ids(),
         }
     }
 }

@@ -61,7 +61,7 @@ async fn requests(market: &TestMarket, row: &Case, earlier: &Map<String, Value>)
             vec![(format!("/operator/v1/task-builds/{id}"), row.body())]
         }
         "revoke_grant" => {
-            let id = earlier["create_grant"]["id"].as_str().unwrap();
+            let id = earlier["create_grant"]["grant"]["id"].as_str().unwrap();
             vec![(format!("/operator/v1/grants/{id}/revoke"), row.body())]
         }
         "retry_job" | "cancel_job" => {

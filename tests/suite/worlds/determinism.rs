@@ -40,7 +40,9 @@ async fn read_as_agent(market: &TestMarket) {
         let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
         mcp::post(market, VENDOR, &body).await;
     }
-    for path in ["/", "/v2/openapi.json", "/v2/docs", "/operator/openapi.json", "/operator/docs", "/nowhere"] {
+    for path in
+        ["/", "/vendor/openapi.json", "/vendor/docs", "/operator/openapi.json", "/operator/docs", "/nowhere"]
+    {
         market.send(Method::GET, path, &[]).await;
     }
 }
