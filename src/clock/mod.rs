@@ -1,15 +1,21 @@
 //! The only source of time, IDs, and secrets in the crate. Tests replace it to get reproducible results.
 
+mod entropy;
+mod pending_ids;
 mod simulated;
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use uuid::Uuid;
 
-pub use self::simulated::{ClockState, PausedTicks, SimulatedClock};
+pub use self::{
+    entropy::Entropy,
+    pending_ids::PendingIds,
+    simulated::{ClockState, PausedTicks, SimulatedClock},
+};
 use crate::domain::{collections::Collection, time::Timestamp};
 
 /// UUID namespace for IDs derived from names. Documented in `fixtures/schema.json`.
@@ -96,6 +102,36 @@ impl Clock {
             Clock::Simulated(clock) => clock.new_id(collection),
         }
     }
+
+    /// Returns the IDs of a transaction that has created nothing.
+    pub fn pending_ids(&self) -> PendingIds<'_> {
+        match self {
+            Clock::System | Clock::Shifted(_) => PendingIds::random(),
+            Clock::Simulated(clock) => PendingIds::counted(clock),
+        }
+    }
+
+    /// Lets an ID be generated again that nothing has, if it was the last one of its collection. So a request that
+    /// failed changes no later ID. Has no effect on the system clock.
+    pub fn give_back_id(&self, collection: Collection, id: Uuid) {
+        if let Clock::Simulated(clock) = self {
+            clock.give_back_id(collection, id);
+        }
+    }
+
+    /// Whether the clock is that of a world of the sandbox.
+    pub fn is_of_world(&self) -> bool {
+        matches!(self, Clock::Simulated(clock) if clock.is_of_world())
+    }
+
+    /// Returns the number of events that reported that the clock of a world was advanced. They shift the numbers of
+    /// later events, and what is derived from such a number must not depend on how often the clock was advanced.
+    pub fn report_count(&self) -> u64 {
+        match self {
+            Clock::System | Clock::Shifted(_) => 0,
+            Clock::Simulated(clock) => clock.report_count(),
+        }
+    }
 }
 
 fn system_time() -> Timestamp {
@@ -122,42 +158,5 @@ impl Stopwatch {
             Clock::System | Clock::Shifted(_) => self.started.elapsed(),
             Clock::Simulated(clock) => Duration::from_micros(clock.now().0.unsigned_abs()),
         }
-    }
-}
-
-/// A source of secrets. It is separate from [`Clock`], so that a simulated clock makes no secret predictable.
-#[derive(Debug)]
-pub enum Entropy {
-    /// The random number generator of the operating system.
-    System,
-    /// A deterministic source for tests: SHA-256 of a seed and a counter.
-    Seeded(Mutex<(u64, u64)>),
-}
-
-impl Entropy {
-    /// Creates a deterministic source. For tests only.
-    pub const fn seeded(seed: u64) -> Entropy {
-        Entropy::Seeded(Mutex::new((seed, 0)))
-    }
-
-    /// Returns 32 random bytes.
-    pub fn random_secret(&self) -> [u8; 32] {
-        let mut bytes = [0u8; 32];
-        match self {
-            Entropy::System => {
-                getrandom::fill(&mut bytes).expect("the operating system provides random bytes");
-            }
-            Entropy::Seeded(state) => {
-                use sha2::{Digest, Sha256};
-                let mut state = state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                state.1 += 1;
-                let digest = Sha256::new()
-                    .chain_update(state.0.to_le_bytes())
-                    .chain_update(state.1.to_le_bytes())
-                    .finalize();
-                bytes.copy_from_slice(&digest);
-            }
-        }
-        bytes
     }
 }

@@ -23,6 +23,7 @@ use crate::{
     error::{Error, Result},
     market::{Market, Reader},
     operations::grant_uploads,
+    worlds::Turn,
 };
 
 /// The route of an upload part.
@@ -50,6 +51,10 @@ struct SignedQuery {
 
 async fn put_part(served: &ServedMarket, mut request: Request) -> Result<Response> {
     // A part may take as long as its size requires, while data keeps arriving.
+    // The next request of a world does not wait for the transfer.
+    if let Some(turn) = request.data::<Turn>() {
+        turn.release();
+    }
     Slot::remove_deadline(&request);
     let (id, number): (Uuid, u32) = request.path_params().map_err(|_| Error::UnknownPath(String::new()))?;
     let size = verify_url(served, &request, id, number)?;

@@ -65,11 +65,12 @@ impl SandboxHost {
         Some(url.origin().ascii_serialization())
     }
 
-    /// Creates a world, and opens its port. Must be called in a runtime.
+    /// Creates a world, opens its port, and carries out what becomes due while its clock runs. Must be called in a runtime.
     pub fn create(self: &Arc<Self>, new: &NewWorld) -> Result<Arc<World>> {
         let listener = new.has_port.then(|| self.bind()).transpose()?;
         let port = listener.as_ref().map(|(_, port)| *port);
         let world = self.worlds.create(new, port)?;
+        Handle::current().spawn(World::follow_clock(Arc::downgrade(&world)));
         if let Some((listener, _)) = listener {
             self.serve_port(&world, listener);
         }
@@ -125,12 +126,16 @@ impl SandboxHost {
         });
     }
 
-    /// Returns the response of a world.
-    async fn call_world(&self, world: Arc<World>, request: Request) -> Response {
+    /// Returns the response of a world, when it is the request's turn.
+    async fn call_world(&self, world: Arc<World>, mut request: Request) -> poem::Result<Response> {
+        let turn = world.admit().await.map_err(ApiError)?;
+        request.set_data(turn.clone());
         let endpoint = world.attached(|market| -> WorldEndpoint {
             (self.serve)(market.clone(), &SandboxHost::world_url(&self.base_url, &world))
         });
-        endpoint.get_response(request).await
+        let response = endpoint.get_response(request).await;
+        turn.release();
+        Ok(response)
     }
 }
 
@@ -179,7 +184,7 @@ impl Endpoint for WorldDispatcher {
             .try_into()
             .map_err(|cause: poem::http::uri::InvalidUriParts| ApiError(Error::internal(cause)))?;
         request.set_data(base_path);
-        Ok(self.host.call_world(world, request).await)
+        self.host.call_world(world, request).await
     }
 }
 
@@ -204,7 +209,7 @@ impl Endpoint for PortEndpoint {
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
         match self.world.upgrade() {
-            Some(world) => Ok(self.host.call_world(world, request).await),
+            Some(world) => self.host.call_world(world, request).await,
             None => Err(ApiError(Error::WorldNotFound(self.name.clone())).into()),
         }
     }

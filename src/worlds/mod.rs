@@ -3,6 +3,7 @@
 //! A world is forked from a template: the files of a closed market, of which those that never change are shared. It ends
 //! when it is deleted, or with the process. Nothing of it is synchronized with the disk.
 
+mod due_work;
 mod error;
 mod files;
 mod live_copy;
@@ -11,14 +12,17 @@ mod new_world;
 mod opener;
 mod registry;
 mod template;
+mod turn;
 mod world;
 
 pub use self::{
+    due_work::{DoneWork, DueWork, JobTiming, WorkKind, WorkOutcome},
     error::WorldError,
     names::{MAX_NAME_LENGTH, is_name},
     new_world::NewWorld,
     opener::Opener,
     registry::{Snapshot, Worlds, WorldsOptions},
     template::{DEFAULT_SEED, LATEST, START, Template, WorldKey},
-    world::{World, WorldDetails},
+    turn::Turn,
+    world::{Receiver, World, WorldDetails},
 };

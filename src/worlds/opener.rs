@@ -45,11 +45,15 @@ impl Opener {
         clock: Clock,
         seed: u64,
     ) -> Result<Market, WorldError> {
+        let entropy = match &clock {
+            Clock::Simulated(simulated) if simulated.is_of_world() => simulated.entropy(),
+            _ => Entropy::seeded(seed),
+        };
         let options = OpenOptions {
             data_dir: directory.to_owned(),
             settings,
             clock: Arc::new(clock),
-            entropy: Entropy::seeded(seed),
+            entropy,
             durability: Durability::None,
             mode: OpenMode::Serve,
             renderer: self.renderer,

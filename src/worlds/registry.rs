@@ -137,7 +137,9 @@ impl Worlds {
         };
         let directory = self.directory.join(format!("world-{}", place.number));
         let world = World::fork(details, &self.opener, template.with_clock(clock), resolved, directory)?;
-        world.advance_to(now)?;
+        if now > begin {
+            world.advance_to(now)?;
+        }
         world.set_running(new.is_running);
         let world = Arc::new(world);
         place.fill(|state, name| state.worlds.insert(name, Some(Arc::clone(&world))));
@@ -270,7 +272,7 @@ impl Worlds {
 
     fn copy_world(&self, world: &World, number: u64) -> std::result::Result<Template, WorldError> {
         let keys = Arc::clone(world.keys());
-        world.copy(|market, clock| Template::of_market(market, self.copy_directory(number), clock, keys))
+        world.copy(|market, clock| Template::of_market(market, self.copy_directory(number), clock, keys))?
     }
 
     fn copy_directory(&self, number: u64) -> PathBuf {

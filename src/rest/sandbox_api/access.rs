@@ -45,6 +45,16 @@ impl Policy for WorldOperator {
     }
 }
 
+impl WorldOperator {
+    /// Returns the requester of what the request does to a world.
+    pub fn requester(&self) -> Requester {
+        match self.0.requester().request_id() {
+            Some(id) => Requester::process().with_request_id(id),
+            None => Requester::process(),
+        }
+    }
+}
+
 impl PrincipalProof for WorldOperator {
     fn principal(&self) -> Principal {
         self.0.principal()

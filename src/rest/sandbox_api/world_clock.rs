@@ -13,6 +13,7 @@ use super::{
 use crate::{
     domain::{clock_modes::ClockMode, durations, time::Timestamp},
     error::{Error, Problem, Result},
+    market::Requester,
     rest::{
         enum_value::EnumValue,
         idempotent::Idempotent,
@@ -21,11 +22,14 @@ use crate::{
         route::{Call, Path, Target, routes},
         shapes::{RequestTime, UtcTime, strings::DurationText},
     },
-    worlds::{LATEST, World},
+    worlds::{DoneWork, LATEST, WorkOutcome, World},
 };
 
 /// Maximum duration of an advance in microseconds: 36,500 days.
 const MAX_ADVANCE: i64 = 36_500 * 86_400_000_000;
+
+/// Maximum number of pieces of work that a response lists.
+const MAX_LISTED: usize = 1_000;
 
 /// The clock of a world.
 #[derive(Debug, Object, Serialize)]
@@ -34,6 +38,47 @@ pub struct WorldClock {
     pub now: UtcTime,
     /// How the clock moves.
     pub mode: EnumValue<ClockMode>,
+}
+
+/// The clock of a world after a change, with what was carried out.
+#[derive(Debug, Object, Serialize)]
+pub struct ChangedWorldClock {
+    /// Time of the clock.
+    pub now: UtcTime,
+    /// How the clock moves.
+    pub mode: EnumValue<ClockMode>,
+    /// What was carried out, in its order, up to 1,000 pieces of work.
+    pub done: Vec<WorkOut>,
+    /// Number of pieces of work that were carried out.
+    pub done_total: u64,
+}
+
+/// Work that was due and was carried out.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "DoneWork")]
+pub struct WorkOut {
+    /// `step` for a change that time alone makes, `job` for background work, or `delivery` to a webhook.
+    pub group: String,
+    /// Kind of the work within its group; of a delivery, the type of the event.
+    pub kind: String,
+    /// ID or slug of the record that it was about; null if there is none.
+    pub subject_id: Option<String>,
+    /// Time at which it was due.
+    pub due_at: UtcTime,
+    /// What came of it.
+    pub outcome: EnumValue<WorkOutcome>,
+}
+
+impl WorkOut {
+    fn new(work: &DoneWork) -> WorkOut {
+        WorkOut {
+            group: work.kind.group().to_owned(),
+            kind: work.kind.as_str().to_owned(),
+            subject_id: Some(work.subject_id.clone()).filter(|id| !id.is_empty()),
+            due_at: work.due_at.into(),
+            outcome: EnumValue(work.outcome),
+        }
+    }
 }
 
 /// A change of the clock of a world: exactly one of the fields.
@@ -48,6 +93,7 @@ pub struct WorldClockIn {
 }
 
 /// What a request does with a clock.
+#[derive(Clone, Copy)]
 enum ClockChange {
     Set(Timestamp),
     Advance(i64),
@@ -78,12 +124,13 @@ fn parse_duration(text: &str) -> Result<i64> {
 }
 
 impl ClockChange {
-    fn apply(self, world: &World) -> Result<()> {
+    /// Changes the clock, and returns what was carried out.
+    fn apply(self, world: &World, requester: Requester) -> Result<Vec<DoneWork>> {
         let now = world.clock().now;
         let (field, target) = match self {
             ClockChange::Mode(mode) => {
                 world.set_running(mode == ClockMode::Running);
-                return Ok(());
+                return Ok(Vec::new());
             }
             ClockChange::Set(target) => ("set", target),
             ClockChange::Advance(micros) => ("advance", now.plus_micros(micros)),
@@ -98,7 +145,18 @@ impl ClockChange {
             let message = format!("The clock is at {now}, and goes up to {LATEST}.");
             return Err(Error::invalid(Problem::body(&[field], "less_than_equal", message)));
         }
-        world.advance_to(target)
+        match self {
+            ClockChange::Advance(micros) => world.advance_by(micros, requester),
+            ClockChange::Set(_) | ClockChange::Mode(_) => world.advance_to_for(target, requester),
+        }
+    }
+}
+
+impl ChangedWorldClock {
+    fn new(world: &World, done: &[DoneWork]) -> ChangedWorldClock {
+        let WorldClock { now, mode } = WorldClock::new(world);
+        let listed = done.iter().take(MAX_LISTED).map(WorkOut::new).collect();
+        ChangedWorldClock { now, mode, done: listed, done_total: done.len() as u64 }
     }
 }
 
@@ -148,12 +206,14 @@ impl WorldClockApi {
         /// Name of the world.
         world: Path<String>,
         body: Body<WorldClockIn>,
-    ) -> JsonResult<WorldClock> {
+    ) -> JsonResult<ChangedWorldClock> {
         let world: Arc<World> = call.served.require_sandbox()?.worlds().require(&world.0)?;
         let Body { value, source } = body;
-        let work = move |_: &WorldOperator| {
-            value.into_change()?.apply(&world)?;
-            Ok(WorldClock::new(&world))
+        let turn = world.admit().await?;
+        let work = move |operator: &WorldOperator| {
+            let _turn = turn;
+            let done = value.into_change()?.apply(&world, operator.requester())?;
+            Ok(ChangedWorldClock::new(&world, &done))
         };
         idempotent.run(&call.served, call.access, source, work).await
     }

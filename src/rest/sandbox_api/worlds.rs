@@ -213,7 +213,13 @@ impl WorldsApi {
     ) -> JsonResult<WorldOut, 201> {
         let Body { value, source } = body;
         let sandbox = call.served.require_sandbox()?;
+        // Nothing changes the world that it is forked from meanwhile.
+        let turn = match value.from.as_ref().and_then(|name| sandbox.worlds().find(&name.0)) {
+            Some(world) => Some(world.admit().await?),
+            None => None,
+        };
         let work = move |_: &ActingOperator| {
+            let _turn = turn;
             let world = sandbox.create(&value.into_new_world()?)?;
             Ok(WorldOut::new(&world, &base.0))
         };
@@ -266,7 +272,11 @@ impl WorldsApi {
         world: Path<String>,
     ) -> JsonResult<WorldOut> {
         let world = call.served.require_sandbox()?.worlds().require(&world.0)?;
-        let work = move |_: &WorldOperator| reset(&world, &base.0);
+        let turn = world.admit().await?;
+        let work = move |_: &WorldOperator| {
+            let _turn = turn;
+            reset(&world, &base.0)
+        };
         idempotent.run_without_body(&call.served, call.access, work).await
     }
 }
