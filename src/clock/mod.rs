@@ -1,6 +1,7 @@
 //! The only source of time, IDs, and secrets in the crate. Tests replace it to get reproducible results.
 
 mod entropy;
+mod namespace;
 mod pending_ids;
 mod simulated;
 
@@ -13,18 +14,11 @@ use uuid::Uuid;
 
 pub use self::{
     entropy::Entropy,
+    namespace::{NAMESPACE, fixture_record_id},
     pending_ids::PendingIds,
     simulated::{ClockState, PausedTicks, SimulatedClock},
 };
 use crate::domain::{collections::Collection, time::Timestamp};
-
-/// UUID namespace for IDs derived from names. Documented in `fixtures/schema.json`.
-pub const NAMESPACE: Uuid = Uuid::from_u128(0x6d61_726b_6574_706c_6163_6500_0000_0001);
-
-/// Returns the ID of a fixture record: the UUIDv5 of `collection/key` in [`NAMESPACE`].
-pub fn fixture_record_id(collection: &str, key: &str) -> Uuid {
-    Uuid::new_v5(&NAMESPACE, format!("{collection}/{key}").as_bytes())
-}
 
 /// Returns the ID of a record that is created on a stopped clock after `count` others of its collection.
 pub fn stopped_record_id(collection: &str, count: u64) -> Uuid {

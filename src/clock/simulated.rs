@@ -11,7 +11,7 @@ use std::{
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use super::{NAMESPACE, entropy::Entropy};
+use super::{entropy::Entropy, namespace::NAMESPACE};
 use crate::{
     domain::{collections::Collection, time::Timestamp},
     string_enum::StringEnum,

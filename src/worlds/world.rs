@@ -342,8 +342,8 @@ fn open_copy(
     directory: PathBuf,
 ) -> std::result::Result<Market, WorldError> {
     template.copy_to(&directory)?;
-    let clock = Clock::Simulated(SimulatedClock::new(template.clock()));
-    opener.open_world(template.index()?, directory, settings.clone(), clock, template.clock().seed)
+    let clock = SimulatedClock::new(template.clock());
+    opener.open_world(template.index()?, directory, settings.clone(), clock)
 }
 
 /// Returns the clock of a world's market.

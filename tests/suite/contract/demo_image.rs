@@ -24,7 +24,7 @@ use tempfile::TempDir;
 use uuid::Uuid;
 
 use super::cases::cases;
-use crate::harness::{TestMarket, TestResponse, s3::S3Server};
+use crate::harness::{TestMarket, TestResponse, records, s3::S3Server};
 
 /// Number of requests of each operation.
 const REQUESTS: usize = 4;
@@ -176,7 +176,12 @@ async fn image_equals_a_new_demo_market() {
         let step = requests.len().div_ceil(REQUESTS).max(1);
         for (key, path) in requests.iter().step_by(step) {
             let (expected, actual) = (expected.get(key, path).await, actual.get(key, path).await);
-            assert_eq!(parts(&actual), parts(&expected), "{path}");
+            if path == "/operator/v1/market" {
+                let facts = [&actual, &expected].map(|response| records::without_free_space(response.json()));
+                assert_eq!(facts[0], facts[1], "{path}");
+            } else {
+                assert_eq!(parts(&actual), parts(&expected), "{path}");
+            }
             count += 1;
         }
     }

@@ -6,6 +6,7 @@
 pub mod archives;
 pub mod backups;
 pub mod codebases;
+pub mod database;
 pub mod documents;
 pub mod git;
 pub mod listing_lifecycle;

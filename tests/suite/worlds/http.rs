@@ -46,7 +46,11 @@ async fn world_has_everything_below_its_base_address() {
     let purchases = market.get(BUYER, "/w/one/v2/listings/browse/purchases").await.ok().to_string();
     assert!(!purchases.contains(&format!("{BASE}/v2")), "links begin with the base address of the world");
     let tools = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
-    let headers = [("authorization", "Bearer mkt_demo_buyer"), ("content-type", "application/json")];
+    let headers = [
+        ("host", "market.test"),
+        ("authorization", "Bearer mkt_demo_buyer"),
+        ("content-type", "application/json"),
+    ];
     let path = "/w/one/v2/mcp/";
     let response = market.send_body(poem::http::Method::POST, path, &headers, tools.to_string()).await;
     assert!(response.expect_status(200)["result"]["tools"].as_array().unwrap().len() > 10);
