@@ -9,6 +9,7 @@ pub mod domain;
 pub mod error;
 pub mod fixtures;
 pub mod http_client;
+pub mod idle_closer;
 mod json_scalars;
 pub mod market;
 pub mod mcp;

@@ -26,8 +26,9 @@ pub struct EngineWriter {
     memory_bytes: usize,
     threads: usize,
     open: Mutex<Option<IndexWriter<TantivyDocument>>>,
-    /// Excludes all other writers, in this process and in others, whether the engine's writer is open or not.
-    _lock: File,
+    /// Excludes all other writers, in this process and in others, whether the engine's writer is open or not. A private
+    /// index has no others.
+    _lock: Option<File>,
 }
 
 /// The engine's writer while it is being closed. Nothing can use it meanwhile.
@@ -39,8 +40,8 @@ pub struct ClosingEngine<'a> {
 impl EngineWriter {
     /// Locks the index for writing. Fails with [`Error::Busy`] if another writer has locked it.
     pub(crate) fn lock(index: &Index, memory_bytes: usize, threads: usize) -> Result<EngineWriter, Error> {
-        let lock = index.directory().open_writer_lock()?;
-        match lock.try_lock() {
+        let lock = if index.is_private() { None } else { Some(index.directory().open_writer_lock()?) };
+        match lock.as_ref().map_or(Ok(()), File::try_lock) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(Error::Busy),
             Err(TryLockError::Error(error)) => return Err(error.into()),
@@ -69,7 +70,9 @@ impl EngineWriter {
             .num_merge_threads(MERGE_THREADS)
             .build();
         let writer = self.index.engine().writer_with_options(options)?;
-        durability::mark_unsynced(self.index.dir())?;
+        if !self.index.is_private() {
+            durability::mark_unsynced(self.index.dir())?;
+        }
         writer.set_merge_policy(Box::new(GrowingSegments));
         // Files that a killed writer left have to be deleted: the engine names files by operation numbers,
         // which continue after the last commit, and refuses to write a file that exists.
@@ -81,6 +84,10 @@ impl EngineWriter {
         Ok(writer)
     }
 
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     /// Begins to close the engine's writer, which must have no uncommitted changes.
     pub fn close(&self) -> ClosingEngine<'_> {
         ClosingEngine { index: &self.index, open: self.open.lock().unwrap_or_else(PoisonError::into_inner) }
@@ -88,11 +95,14 @@ impl EngineWriter {
 }
 
 impl ClosingEngine<'_> {
-    /// Waits for running merges, ends the engine's threads, and waits until all files are on the disk.
+    /// Waits for running merges, ends the engine's threads, and waits until all files are on the disk, unless the index is
+    /// private.
     pub fn finish(mut self) -> Result<(), Error> {
         if let Some(writer) = self.open.take() {
             writer.wait_merging_threads()?;
-            durability::sync(self.index.dir())?;
+            if !self.index.is_private() {
+                durability::sync(self.index.dir())?;
+            }
         }
         self.index.reload()?;
         Ok(())

@@ -83,6 +83,8 @@ struct Inner {
     dir: PathBuf,
     fields: Fields,
     version: u32,
+    /// Whether nothing else uses the directory, and it ends with the process; see [`Index::open_copy`].
+    is_private: bool,
     current: ArcSwap<Snapshot>,
     /// Held while a snapshot is replaced, so that an older commit never replaces a newer one.
     replace_lock: Mutex<()>,
@@ -120,6 +122,17 @@ impl Index {
     /// [`Index::is_outdated`]. If the machine may have failed while it was written, its files are verified
     /// first, which takes about a second per gigabyte.
     pub fn open(dir: &Path) -> Result<Index, Error> {
+        Index::open_from(dir, None)
+    }
+
+    /// Opens a copy of an index, which may share the files that never change, and which has no later commit. It also
+    /// shares what is in memory. Nothing else may use the directory, and it ends with the process: writes neither lock
+    /// it nor wait for the disk.
+    pub fn open_copy(dir: &Path, original: &Index) -> Result<Index, Error> {
+        Index::open_from(dir, Some(original))
+    }
+
+    fn open_from(dir: &Path, original: Option<&Index>) -> Result<Index, Error> {
         if !dir.join(META_FILE).try_exists()? {
             return Err(Error::Missing);
         }
@@ -143,7 +156,8 @@ impl Index {
         }
         engine.register_plugin(Arc::new(ColumnsPlugin::new(fields)));
         // The engine trusts its files, and panics on some that are truncated.
-        catch_unwind(AssertUnwindSafe(|| Index::from_engine(engine, directory, dir, fields, version)))
+        let from_engine = || Index::from_engine(engine, directory, dir, (fields, version), original);
+        catch_unwind(AssertUnwindSafe(from_engine))
             .unwrap_or_else(|_| Err(Error::Corrupt("a file is truncated".to_owned())))
     }
 
@@ -151,8 +165,8 @@ impl Index {
         engine: tantivy::Index,
         directory: PrivateDirectory,
         dir: &Path,
-        fields: Fields,
-        version: u32,
+        (fields, version): (Fields, u32),
+        original: Option<&Index>,
     ) -> Result<Index, Error> {
         if durability::may_be_torn(dir)? {
             // The lock keeps a writer from deleting the files of the commit.
@@ -160,13 +174,16 @@ impl Index {
             durability::verify(engine.directory(), &engine.load_metas()?)?;
         }
         schema::register_tokenizers(&engine, schema::splitting(version));
-        let snapshot = load_snapshot(&engine, fields, version, None)?;
-        let current = ArcSwap::from_pointee(snapshot);
-        let replace_lock = Mutex::new(());
-        let dir = dir.to_owned();
-        Ok(Index {
-            inner: Arc::new(Inner { engine, directory, dir, fields, version, current, replace_lock }),
-        })
+        let shared = original.map(Index::snapshot).filter(|snapshot| !snapshot.is_ahead());
+        let meta = engine.load_metas()?;
+        let snapshot = match shared {
+            Some(shared) if shared.is_at_commit(&meta, commit_change(&meta)?) => shared,
+            other => Arc::new(load_snapshot(&engine, fields, version, other.as_deref())?),
+        };
+        let current = ArcSwap::new(snapshot);
+        let (dir, is_private, replace_lock) = (dir.to_owned(), original.is_some(), Mutex::new(()));
+        let inner = Inner { engine, directory, dir, fields, version, is_private, current, replace_lock };
+        Ok(Index { inner: Arc::new(inner) })
     }
 
     /// Returns whether the index has an older schema version. It can be used as any other, but text is split
@@ -207,12 +224,12 @@ impl Index {
     }
 
     /// Loads the last commit, and shows it unless an earlier writer has shown later changes. Those stay
-    /// visible until they have been made again.
-    pub(crate) fn load_commit(&self) -> Result<Arc<Snapshot>, Error> {
+    /// visible until they have been made again. `written` is an earlier commit, if one is known.
+    pub(crate) fn load_commit(&self, written: Option<&Snapshot>) -> Result<Arc<Snapshot>, Error> {
         let _replacing = self.inner.replace_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let inner = &self.inner;
         let current = self.snapshot();
-        let earlier = Some(&*current).filter(|current| !current.is_ahead());
+        let earlier = Some(&*current).filter(|current| !current.is_ahead()).or(written);
         let loaded = Arc::new(load_snapshot(&inner.engine, inner.fields, inner.version, earlier)?);
         if !current.is_ahead() || current.change() <= loaded.change() {
             inner.current.store(Arc::clone(&loaded));
@@ -242,6 +259,10 @@ impl Index {
     /// Returns the change number of the last commit on disk, which another process may have made.
     pub fn committed_change(&self) -> Result<u64, Error> {
         commit_change(&self.inner.engine.load_metas()?)
+    }
+
+    pub(crate) fn is_private(&self) -> bool {
+        self.inner.is_private
     }
 
     pub(crate) fn engine(&self) -> &tantivy::Index {

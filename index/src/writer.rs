@@ -61,7 +61,7 @@ impl Writer {
     pub(crate) fn open(index: &Index, memory_bytes: usize, threads: usize) -> Result<Writer, Error> {
         let engine = Arc::new(EngineWriter::lock(index, memory_bytes, threads)?);
         // Another process may have written since; see `write_batch`.
-        let written = index.load_commit()?;
+        let written = index.load_commit(None)?;
         Ok(Writer {
             index: index.clone(),
             engine,
@@ -171,7 +171,7 @@ impl Writer {
         })?;
         self.is_streaming = false;
         self.change = change;
-        self.written = self.index.load_commit()?;
+        self.written = self.index.load_commit(Some(&self.written))?;
         Ok(())
     }
 
@@ -221,6 +221,11 @@ impl Writer {
     pub fn engine(&self) -> Arc<EngineWriter> {
         debug_assert!(self.batch.is_empty() && !self.is_streaming && !self.is_ahead());
         Arc::clone(&self.engine)
+    }
+
+    /// Returns whether the engine's writer is open.
+    pub fn is_engine_open(&self) -> bool {
+        self.engine.is_open()
     }
 
     /// Closes the files of segments that were merged since the last commit, unless there are changes since.

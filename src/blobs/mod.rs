@@ -21,11 +21,11 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 pub use bundle_files::{HashedFile, hash_for_bundle};
-pub use disk_space::{DiskSpace, Reservation, free_bytes, sync_filesystem};
+pub use disk_space::{DiskSpace, Reservation, free_bytes, own_bytes, sync_filesystem};
 pub use local::{CleanupLock, RepositoryHold, copy_and_hash, hash_file};
 pub use s3::S3;
 pub use staging::{PartWriter, missing_parts};
-pub use upload_locks::UploadLock;
+pub use upload_locks::{UploadActivities, UploadLock};
 
 use self::{local::LocalStore, staging::StagedUploads, upload_locks::UploadLocks};
 use crate::{
@@ -195,6 +195,11 @@ impl Blobs {
     /// Returns why the plan of an upload cannot change now, if it cannot.
     pub fn plan_conflict(&self, id: Uuid) -> Option<UploadConflict> {
         self.locks.conflict(id)
+    }
+
+    /// Returns how many steps of uploads have begun, and how many are running.
+    pub fn upload_activities(&self) -> UploadActivities {
+        self.locks.count()
     }
 
     /// Whether clients send parts to this server, not to an S3-compatible store.

@@ -37,6 +37,8 @@ pub fn stopped_record_id(collection: &str, count: u64) -> Uuid {
 pub enum Clock {
     /// The system time, and random UUIDs (version 4).
     System,
+    /// The system time and these microseconds, negative if the clock is behind, and random UUIDs (version 4).
+    Shifted(i64),
     /// A time that its owner moves, and IDs derived from counters.
     Simulated(SimulatedClock),
 }
@@ -47,13 +49,18 @@ impl Clock {
         Clock::Simulated(SimulatedClock::stopped(now))
     }
 
+    /// Returns a clock that is `micros` microseconds ahead of the clock of the system, if this is it. Other clocks stay as they
+    /// are.
+    #[must_use]
+    pub fn with_offset(self: Arc<Clock>, micros: i64) -> Arc<Clock> {
+        if matches!(*self, Clock::System) { Arc::new(Clock::Shifted(micros)) } else { self }
+    }
+
     /// Returns the current time.
     pub fn now(&self) -> Timestamp {
         match self {
-            Clock::System => {
-                let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-                Timestamp(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
-            }
+            Clock::System => system_time(),
+            Clock::Shifted(micros) => system_time().plus_micros(*micros),
             Clock::Simulated(clock) => clock.now(),
         }
     }
@@ -76,7 +83,7 @@ impl Clock {
     pub async fn sleep_until(&self, at: Timestamp) {
         match self {
             // The system time may have been changed meanwhile.
-            Clock::System => loop {
+            Clock::System | Clock::Shifted(_) => loop {
                 let remaining = at.0.saturating_sub(self.now().0);
                 if remaining <= 0 {
                     break;
@@ -91,7 +98,7 @@ impl Clock {
     /// do not depend on what happens in another.
     pub fn new_id(&self, collection: Collection) -> Uuid {
         match self {
-            Clock::System => Uuid::new_v4(),
+            Clock::System | Clock::Shifted(_) => Uuid::new_v4(),
             Clock::Simulated(clock) => clock.new_id(collection),
         }
     }
@@ -99,7 +106,7 @@ impl Clock {
     /// Returns the IDs of a transaction that has created nothing.
     pub fn pending_ids(&self) -> PendingIds<'_> {
         match self {
-            Clock::System => PendingIds::random(),
+            Clock::System | Clock::Shifted(_) => PendingIds::random(),
             Clock::Simulated(clock) => PendingIds::counted(clock),
         }
     }
@@ -121,10 +128,15 @@ impl Clock {
     /// later events, and what is derived from such a number must not depend on how often the clock was advanced.
     pub fn report_count(&self) -> u64 {
         match self {
-            Clock::System => 0,
+            Clock::System | Clock::Shifted(_) => 0,
             Clock::Simulated(clock) => clock.report_count(),
         }
     }
+}
+
+fn system_time() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
 }
 
 /// Measures elapsed time. It is monotonic: changes of the system time do not affect it.
@@ -143,7 +155,7 @@ impl Stopwatch {
     /// Returns the time since the start; on a simulated clock, the time since the Unix epoch.
     pub fn elapsed(&self) -> Duration {
         match &*self.clock {
-            Clock::System => self.started.elapsed(),
+            Clock::System | Clock::Shifted(_) => self.started.elapsed(),
             Clock::Simulated(clock) => Duration::from_micros(clock.now().0.unsigned_abs()),
         }
     }

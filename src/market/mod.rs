@@ -7,6 +7,7 @@ mod background_signal;
 mod bulk_writer;
 mod cost_meter;
 mod derived_ids;
+mod descriptor_limit;
 mod due_steps;
 mod entry_points;
 mod index_updates;
@@ -18,6 +19,7 @@ mod requester;
 mod scheduler;
 mod space;
 mod webhook_queue;
+mod world_markets;
 
 use std::{
     cell::{Cell, RefCell},
@@ -33,13 +35,15 @@ pub use background_signal::BackgroundSignal;
 pub use bulk_writer::BulkWriter;
 pub use cost_meter::{Activity, CostMeter, CostTimes, milliseconds};
 pub use derived_ids::DerivedIds;
+pub use descriptor_limit::raise_descriptor_limit;
 pub use due_steps::{DoneStep, StepRunner};
 pub use key_cache::{CachedKey, KeyCache};
 pub use lock::{SERVE_LOCK_FILE, ServeLock};
 pub use open_options::{OpenError, OpenMode, OpenOptions, this_program};
 pub use other_processes::{SOCKET_FILE, follow_processes};
-pub use requester::{Requester, WorkOwner};
+pub use requester::{MarketId, Requester, WorkOwner};
 pub use scheduler::{Permit, Scheduler, Share};
+pub use world_markets::WorldOptions;
 
 use crate::{
     blobs::{Blobs, DiskSpace},
@@ -114,6 +118,7 @@ struct Inner {
     disk_space: DiskSpace,
     data_dir: PathBuf,
     program: PathBuf,
+    disk_usage: space::DiskUsage,
     /// The threads of [`Market::spawn_blocking`].
     waiting_threads: Arc<Semaphore>,
     /// The database version seen by the last [`Market::refresh`].
@@ -324,6 +329,24 @@ impl<'a> Writer<'a> {
     }
 }
 
+/// The secrets of a market.
+struct Secrets {
+    cursor_key: CursorKey,
+    blob_secret: [u8; 32],
+    entropy: Entropy,
+}
+
+/// What a market opens in its directory.
+struct Opened {
+    store: Arc<Store>,
+    indexer: Indexer,
+    index_dir: Arc<IndexDirectory>,
+    updater: Option<SharedUpdater>,
+    secrets: Secrets,
+    seen_version: Mutex<Option<i64>>,
+    lock: Option<ServeLock>,
+}
+
 impl Inner {
     /// Notifies those who wait for commits. Without any, it costs next to nothing.
     fn notify_of_commit(&self) {
@@ -332,20 +355,17 @@ impl Inner {
 }
 
 impl Market {
+    /// Returns which of the open markets of the process it is.
+    pub fn id(&self) -> MarketId {
+        MarketId(Arc::as_ptr(&self.inner).addr())
+    }
+
     /// Opens the market in a directory. Creates it if there is none, unless the mode is
     /// [`OpenMode::ReadOnly`].
     pub fn open(opening: OpenOptions) -> std::result::Result<Market, OpenError> {
-        let OpenOptions {
-            data_dir: path,
-            settings,
-            clock,
-            entropy,
-            durability,
-            mode,
-            renderer,
-            run_step,
-            program,
-        } = opening;
+        let OpenOptions { data_dir, settings, clock, entropy, durability, mode, renderer, run_step, program } =
+            opening;
+        let path = data_dir.clone();
         let unusable = |cause| OpenError::directory(path.clone(), cause);
         if path.join(RESTORE_MARKER).exists() {
             return Err(OpenError::Restoring(path));
@@ -366,6 +386,10 @@ impl Market {
             }
             OpenMode::Serve | OpenMode::Command => Store::open(&database, readers, durability)?,
         });
+        let clock = match store.read(store::clock_offset::find)? {
+            Some(micros) => clock.with_offset(micros),
+            None => clock,
+        };
         let cursor_key = CursorKey::new(find_or_create_secret(&store, &entropy, CURSOR_SECRET)?);
         let blob_secret = find_or_create_secret(&store, &entropy, BLOB_SECRET)?;
         let index_dir = Arc::new(match mode {
@@ -373,7 +397,6 @@ impl Market {
             OpenMode::Serve | OpenMode::Command => IndexDirectory::open(&path.join("index"))?,
         });
         let indexer = Indexer::new(Arc::clone(&store), Arc::clone(&clock), renderer);
-        let key_cache = Arc::new(KeyCache::new(settings.keys.allow_fixture_keys));
         if mode != OpenMode::ReadOnly {
             index_dir.discard_if_ahead(|| indexer.latest_change())?;
             prepare_due_steps(&store, clock.now())?;
@@ -386,7 +409,21 @@ impl Market {
             }
             OpenMode::Command | OpenMode::ReadOnly => None,
         };
-        let blobs = Blobs::open(&path, &settings.blobs).map_err(OpenError::BlobStore)?;
+        let secrets = Secrets { cursor_key, blob_secret, entropy };
+        let opened = Opened { store, indexer, index_dir, updater, secrets, seen_version, lock };
+        Market::of_parts(data_dir, settings, clock, (run_step, program), opened)
+    }
+
+    fn of_parts(
+        data_dir: PathBuf,
+        settings: Settings,
+        clock: Arc<Clock>,
+        (run_step, program): (StepRunner, PathBuf),
+        opened: Opened,
+    ) -> std::result::Result<Market, OpenError> {
+        let Opened { store, indexer, index_dir, updater, secrets, seen_version, lock } = opened;
+        let Secrets { cursor_key, blob_secret, entropy } = secrets;
+        let blobs = Blobs::open(&data_dir, &settings.blobs).map_err(OpenError::BlobStore)?;
         let stopwatch = Stopwatch::start(Arc::clone(&clock));
         let background_signal = Arc::new(BackgroundSignal::new(Arc::clone(&clock)));
         let webhook_signal = Arc::new(BackgroundSignal::new(Arc::clone(&clock)));
@@ -400,9 +437,9 @@ impl Market {
             indexer,
             index_dir,
             store,
-            readers: new_scheduler(Activity::Read, readers as usize),
+            readers: new_scheduler(Activity::Read, settings.data.readers as usize),
             writers: new_scheduler(Activity::Write, 1),
-            key_cache,
+            key_cache: Arc::new(KeyCache::new(settings.keys.allow_fixture_keys)),
             clock,
             entropy,
             cursor_key,
@@ -414,9 +451,10 @@ impl Market {
             run_step,
             done_steps: Mutex::default(),
             blobs,
-            disk_space: DiskSpace::new(path.clone(), reserve_bytes),
-            data_dir: path,
+            disk_space: DiskSpace::new(data_dir.clone(), reserve_bytes),
+            data_dir,
             program,
+            disk_usage: space::DiskUsage::default(),
             waiting_threads,
             seen_version,
             _lock: lock,

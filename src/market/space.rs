@@ -1,8 +1,10 @@
 //! The free disk space of a market.
 
+use std::sync::{Mutex, PoisonError};
+
 use super::Market;
 use crate::{
-    blobs::Reservation,
+    blobs::{Reservation, UploadActivities, own_bytes},
     clock::Clock,
     domain::time::Timestamp,
     error::{Error, Result},
@@ -10,6 +12,19 @@ use crate::{
 
 /// What a world says about the free space of its disk, which would differ from one world to another.
 const FREE_BYTES_OF_WORLD: u64 = 1_000_000_000_000;
+
+/// The last measurement of the bytes that a market occupies, and what had been written then.
+#[derive(Debug, Default)]
+pub(super) struct DiskUsage {
+    measured: Mutex<Option<(Written, u64)>>,
+}
+
+/// What may have changed the files of a market.
+#[derive(Debug, PartialEq, Eq)]
+struct Written {
+    commits: u64,
+    uploads: UploadActivities,
+}
 
 impl Market {
     /// Checks that the disk has `bytes` free in addition to its reserve. Fails with
@@ -33,6 +48,25 @@ impl Market {
     /// Returns the time that decides when the disk is measured again. The clock of a world may stand still.
     fn measurement_time(&self) -> Timestamp {
         if self.clock().is_of_world() { Clock::System.now() } else { self.clock().now() }
+    }
+
+    /// Returns the number of bytes of the files that only this market has. Those that are linked to other directories do
+    /// not count. Measured again only if the market was written to, or receives an upload. What a job writes counts when
+    /// the job ends.
+    pub fn own_disk_bytes(&self) -> Result<u64> {
+        let uploads = self.inner.blobs.upload_activities();
+        let is_uploading = uploads.running > 0;
+        let written = Written { commits: self.commit_count(), uploads };
+        let mut measured = self.inner.disk_usage.measured.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((at, bytes)) = &*measured
+            && *at == written
+            && !is_uploading
+        {
+            return Ok(*bytes);
+        }
+        let bytes = own_bytes(&self.inner.data_dir).map_err(Error::internal)?;
+        *measured = Some((written, bytes));
+        Ok(bytes)
     }
 
     /// Reserves disk space for `bytes` that are going to be written. Fails like [`Market::ensure_space`].

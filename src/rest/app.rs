@@ -15,6 +15,9 @@ use super::{
 };
 use crate::{config::Settings, domain::principals::PrincipalKind};
 
+/// The address of the server, relative to that of a document.
+const RELATIVE_SERVER: &str = "..";
+
 /// An endpoint that several markets share.
 pub type SharedEndpoint = Arc<BoxEndpoint<'static, Response>>;
 
@@ -39,11 +42,12 @@ impl App {
 
     /// Like [`App::new`], with these APIs.
     pub fn with_apis(settings: &Settings, has_demo_keys: bool, apis: &[&'static Api]) -> App {
-        // Without a public URL, the server is where its document is, whatever host name that was requested
-        // from.
-        let server = match settings.server.public_url.as_str() {
-            "" => "/",
-            url => url,
+        // The address of the server is relative to that of the document, so that it is right by whatever host name and
+        // in whatever world that was requested.
+        let server = if settings.server.public_url.is_empty() || settings.sandbox.enabled {
+            RELATIVE_SERVER
+        } else {
+            &settings.server.public_url
         };
         let groups = api::groups(apis);
         declarations::check_declarations(apis);
@@ -67,15 +71,6 @@ impl App {
     /// Returns the APIs.
     pub fn apis(&self) -> Vec<&'static Api> {
         self.0.apis.iter().map(|(api, _)| *api).collect()
-    }
-
-    /// Returns the paths of the docs pages as a list in a sentence.
-    pub(super) fn docs_paths(&self) -> String {
-        let paths: Vec<String> = self.apis().iter().map(|api| api.docs_path()).collect();
-        match paths.as_slice() {
-            [rest @ .., last] if rest.len() > 1 => format!("{}, and {last}", rest.join(", ")),
-            few => few.join(" and "),
-        }
     }
 
     /// Returns the OpenAPI documents of the APIs that take this kind of keys.

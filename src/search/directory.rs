@@ -92,6 +92,14 @@ impl IndexDirectory {
         Ok(IndexDirectory { path: path.to_owned(), current: ArcSwap::from_pointee((name, index)) })
     }
 
+    /// Opens a copy of a directory for a market that nothing else uses; see [`Index::open_copy`].
+    pub fn open_copy(path: &Path, original: &IndexDirectory) -> Result<IndexDirectory> {
+        let current = original.current.load();
+        let (name, index) = &**current;
+        let index = Index::open_copy(&path.join(name), index)?;
+        Ok(IndexDirectory { path: path.to_owned(), current: ArcSwap::from_pointee((name.clone(), index)) })
+    }
+
     /// Returns the current index.
     pub fn index(&self) -> Index {
         self.current.load().1.clone()

@@ -5,7 +5,7 @@
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak},
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -15,7 +15,10 @@ use super::{
     indexer::{Indexer, Progress},
     updater::{Updater, WriterOptions},
 };
-use crate::error::{Error, ErrorChain, Result};
+use crate::{
+    error::{Error, ErrorChain, Result},
+    idle_closer::{CloseWhenIdle, IdleCloser},
+};
 
 /// Interval at which the committing thread commits, and repeats an update that failed.
 const COMMIT_INTERVAL: Duration = Duration::from_millis(250);
@@ -49,6 +52,10 @@ struct State {
     is_stopping: bool,
     /// The thread that commits, if it runs.
     committing: Option<JoinHandle<()>>,
+    /// Whether the idle closer looks at a private index.
+    is_watched: bool,
+    /// The number of updates when it last did.
+    watched_updates: u64,
 }
 
 struct Shared {
@@ -56,6 +63,8 @@ struct Shared {
     changed: Condvar,
     /// Locked by the thread that set `is_updating`, and to close the engine's writer.
     updater: Mutex<Updater>,
+    /// What closes the writer of a private index, which no other process sees; `None` for other indexes.
+    idle_closer: Option<IdleCloser>,
 }
 
 /// The updates of an index, shared by the threads that need them. Dropping it ends its threads after the
@@ -81,6 +90,7 @@ impl SharedUpdater {
             state: Mutex::new(state),
             changed: Condvar::new(),
             updater: Mutex::new(updater),
+            idle_closer: None,
         });
         // Closes the engine's writer if opening the index needed it.
         shared.start_committing(&mut shared.lock());
@@ -92,6 +102,35 @@ impl SharedUpdater {
             opened.rebuild = Some(thread.map_err(Error::internal)?);
         }
         Ok(opened)
+    }
+
+    /// Creates the updates of a private index, which is a complete copy of another one. There is no thread: changes are
+    /// written when they are many, and the writer is closed when it is idle. Those that are not written end with this
+    /// value.
+    pub fn open_private(
+        indexer: Indexer,
+        directory: &Arc<IndexDirectory>,
+        options: WriterOptions,
+        idle_closer: IdleCloser,
+    ) -> SharedUpdater {
+        let updater = Updater::of_private_index(indexer, Arc::clone(directory), options);
+        let state = State { indexed: updater.last_change(), ..State::default() };
+        let shared = Shared {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            updater: Mutex::new(updater),
+            idle_closer: Some(idle_closer),
+        };
+        SharedUpdater { shared: Arc::new(shared), rebuild: None }
+    }
+
+    /// Runs `work` after everything was written to the files of a private index, which do not change meanwhile.
+    pub fn pause<T>(&self, work: impl FnOnce() -> T) -> Result<T> {
+        self.commit()?;
+        let mut updater = self.shared.lock_updater();
+        updater.commit()?;
+        updater.close_idle()?;
+        Ok(work())
     }
 
     /// Returns when the index includes a change: updates it on this thread, or waits for another thread that
@@ -148,6 +187,9 @@ impl Drop for SharedUpdater {
         self.shared.changed.notify_all();
         for thread in [committing, self.rebuild.take()].into_iter().flatten() {
             let _ = thread.join();
+        }
+        if self.shared.idle_closer.is_some() {
+            return;
         }
         if let Err(error) = self.shared.lock_updater().close() {
             tracing::error!(cause = %ErrorChain(&error), "committing the search index failed");
@@ -241,8 +283,15 @@ impl Shared {
         Ok(())
     }
 
-    /// Starts the thread that commits, unless it runs.
+    /// Starts the thread that commits, unless it runs. A private index is closed by the idle closer instead.
     fn start_committing(self: &Arc<Self>, state: &mut State) {
+        if let Some(closer) = &self.idle_closer {
+            if !std::mem::replace(&mut state.is_watched, true) {
+                let shared: Weak<Shared> = Arc::downgrade(self);
+                closer.watch(shared);
+            }
+            return;
+        }
         if state.committing.is_some() || state.is_stopping {
             return;
         }
@@ -304,6 +353,24 @@ impl Shared {
             tracing::error!(cause = %ErrorChain(&Error::from(error)), "closing the search index failed");
         }
         self.lock_updater().release_merged_files();
+    }
+}
+
+impl CloseWhenIdle for Shared {
+    fn close_if_idle(&self) -> bool {
+        let mut state = self.lock();
+        let is_idle = state.updates == state.watched_updates && !state.is_updating;
+        state.watched_updates = state.updates;
+        if !is_idle {
+            return false;
+        }
+        state.is_watched = false;
+        drop(state);
+        // An update that begins now waits, or is written, too.
+        if let Err(error) = self.lock_updater().close_idle() {
+            tracing::error!(cause = %ErrorChain(&error), "closing a private search index failed");
+        }
+        true
     }
 }
 

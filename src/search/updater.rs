@@ -38,6 +38,15 @@ impl Updater {
         Ok(Updater { indexer, directory, options, writer: Some(writer) })
     }
 
+    /// Creates the updates of a private index. Its writer is opened for the first update.
+    pub(super) fn of_private_index(
+        indexer: Indexer,
+        directory: Arc<IndexDirectory>,
+        options: WriterOptions,
+    ) -> Updater {
+        Updater { indexer, directory, options, writer: None }
+    }
+
     /// Returns the number of the last change that the index shows.
     pub(super) fn last_change(&self) -> u64 {
         self.directory.index().snapshot().change()
@@ -107,6 +116,21 @@ impl Updater {
     /// Returns the engine's writer, to close it, unless there are changes that it has not committed.
     pub(super) fn unused_engine(&self) -> Option<Arc<EngineWriter>> {
         self.writer.as_ref().filter(|writer| !writer.is_ahead()).map(Writer::engine)
+    }
+
+    /// Closes the writer of a private index if its engine is open, after a commit. A few changes that only searches show
+    /// need no engine.
+    pub(super) fn close_idle(&mut self) -> Result<()> {
+        let Some(writer) = &self.writer else { return Ok(()) };
+        if writer.is_engine_open() {
+            self.commit()?;
+            if let Some(writer) = self.writer.take() {
+                writer.finish()?;
+            }
+        } else if !writer.is_ahead() {
+            self.writer = None;
+        }
+        Ok(())
     }
 
     /// Closes files that merges have replaced since the last commit.

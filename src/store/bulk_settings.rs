@@ -20,7 +20,10 @@ impl Store {
     /// never in part.
     pub fn start_bulk(&self) -> Result<BulkGuard<'_>> {
         let bulk = self.start_large_transaction()?;
-        let connection = self.lock_writer();
+        if self.is_private() {
+            return Ok(bulk);
+        }
+        let connection = self.connections.writer()?;
         connection.pragma_update(None, "synchronous", bulk.synchronous.min(SYNCHRONOUS_NORMAL))?;
         connection.pragma_update(None, "wal_autocheckpoint", BULK_CHECKPOINT_PAGES)?;
         connection.pragma_update(None, "cache_size", -BULK_CACHE_KIB)?;
@@ -31,10 +34,10 @@ impl Store {
     /// Configures the write connection for one large transaction until the returned guard is dropped. The
     /// transaction is as durable as any other.
     pub fn start_large_transaction(&self) -> Result<BulkGuard<'_>> {
-        let synchronous = self.lock_writer().query_row("PRAGMA synchronous", [], |row| row.get(0))?;
+        let synchronous = self.connections.writer()?.query_row("PRAGMA synchronous", [], |row| row.get(0))?;
         // Dropped after the connection if a setting fails, since it locks that, too.
         let bulk = BulkGuard { store: self, synchronous };
-        let connection = self.lock_writer();
+        let connection = self.connections.writer()?;
         // Pages that a statement changes are copied, so that it can be undone. Once a single statement has
         // changed more than 64 kB, the copies of all later ones go to a file, one by one.
         connection.pragma_update(None, "temp_store", "MEMORY")?;
@@ -53,11 +56,14 @@ pub struct BulkGuard<'s> {
 
 impl Drop for BulkGuard<'_> {
     fn drop(&mut self) {
-        let connection = self.store.lock_writer();
         // These settings only affect performance, so an error can be ignored.
-        let _ = connection.pragma_update(None, "synchronous", self.synchronous);
-        let _ = connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES);
-        let _ = connection.pragma_update(None, "cache_size", -CACHE_KIB);
+        let Ok(connection) = self.store.connections.writer() else { return };
         let _ = connection.pragma_update(None, "temp_store", "DEFAULT");
+        // A private database has its own settings, and is not checkpointed automatically.
+        if !self.store.is_private() {
+            let _ = connection.pragma_update(None, "synchronous", self.synchronous);
+            let _ = connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES);
+            let _ = connection.pragma_update(None, "cache_size", -CACHE_KIB);
+        }
     }
 }

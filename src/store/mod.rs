@@ -10,7 +10,9 @@ pub mod audit;
 mod bulk_settings;
 pub mod bundle_tasks;
 pub mod bundles;
+pub mod clock_offset;
 pub mod collected_events;
+mod connections;
 pub mod credit_purchases;
 pub mod data_structures;
 mod derived_ids;
@@ -41,6 +43,7 @@ pub mod migrations;
 pub mod notifications;
 pub mod offers;
 pub mod opportunities;
+mod private_connection;
 pub mod purchases;
 pub mod quality_checks;
 pub mod quality_reports;
@@ -79,7 +82,7 @@ use std::{
     cell::{Cell, RefCell},
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -87,13 +90,18 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, ffi};
 
-use self::read_connections::{ReadConnection, ReadConnections};
 pub use self::{
     bulk_settings::BulkGuard,
     transaction::{Reader, Writer},
 };
+use self::{
+    connections::{AnyReadConnection, Connections},
+    private_connection::PrivateDatabase,
+    read_connections::ReadConnections,
+};
 use crate::{
     error::{self, BoxedError, Error, ErrorChain, Result},
+    idle_closer::IdleCloser,
     private_files,
 };
 
@@ -201,8 +209,7 @@ impl OpenError {
 /// The SQLite database of one market.
 #[derive(Debug)]
 pub struct Store {
-    readers: Arc<ReadConnections>,
-    writer: Mutex<Connection>,
+    connections: Connections,
     /// Number of statements prepared for execution so far.
     statement_count: Arc<AtomicU64>,
     /// Number of committed write transactions so far.
@@ -219,7 +226,7 @@ impl Store {
         configure_writer(&writer, durability).map_err(OpenError::unusable(path))?;
         migrations::migrate(&mut writer, path)?;
         let readers = open_readers(path, READ_ONLY, readers).map_err(OpenError::unusable(path))?;
-        let store = Store::new(readers, writer);
+        let store = Store::new(Connections::new(readers, writer));
         // Check before taking the write lock, so that a command need not wait for a server that is writing.
         if store.read(are_rows_missing).map_err(OpenError::unusable(path))? {
             store.write(derive_missing_rows).map_err(OpenError::unusable(path))?;
@@ -264,32 +271,37 @@ impl Store {
         configure_reader(&writer).map_err(OpenError::unusable(path))?;
         migrations::check_current(&writer, path)?;
         let readers = open_readers(name, flags, readers).map_err(OpenError::unusable(path))?;
-        let store = Store::new(readers, writer);
+        let store = Store::new(Connections::new(readers, writer));
         if store.read(are_rows_missing).map_err(OpenError::unusable(path))? {
             return Err(OpenError::OlderVersion(path.to_owned()));
         }
         Ok(store)
     }
 
-    fn new(readers: Arc<ReadConnections>, writer: Connection) -> Store {
-        Store {
-            readers,
-            writer: Mutex::new(writer),
-            statement_count: Arc::default(),
-            commit_count: AtomicU64::default(),
-        }
+    /// Opens a copy of a database that has the current schema, and that nothing else uses. The file may be linked to
+    /// others: it is not changed, and what is written is in its log. There is one connection for reads and writes, which
+    /// is closed when it is idle, and may lose everything when the machine fails.
+    pub fn open_private(path: &Path, idle_closer: IdleCloser) -> std::result::Result<Store, OpenError> {
+        let unusable = |cause: Error| OpenError::unusable(path)(cause);
+        let store = Store::new(Connections::Private(PrivateDatabase::new(path.to_owned(), idle_closer)));
+        migrations::check_current(&*store.connections.writer().map_err(unusable)?, path)?;
+        Ok(store)
+    }
+
+    fn new(connections: Connections) -> Store {
+        Store { connections, statement_count: Arc::default(), commit_count: AtomicU64::default() }
     }
 
     /// Runs `work` in one read transaction, so that all of its reads see the same snapshot. Waits until a
     /// connection is free.
     pub fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
-        let connection = self.readers.get()?;
+        let connection = self.connections.reader()?;
         transaction::read_in_transaction(&connection, &self.statement_count, work)
     }
 
     /// Returns a read connection if one is free now.
     pub fn try_reader(&self) -> Option<PooledReader> {
-        let connection = self.readers.try_get()?;
+        let connection = self.connections.try_reader()?;
         Some(PooledReader { connection, statement_count: Arc::clone(&self.statement_count) })
     }
 
@@ -319,7 +331,7 @@ impl Store {
         work: impl FnOnce(&Writer) -> Result<T>,
     ) -> Result<(T, Option<i64>)> {
         let started = Instant::now();
-        let mut connection = self.lock_writer();
+        let mut connection = self.connections.writer()?;
         // The index and the cache of keys write without waiting for a turn.
         let waited = waited + started.elapsed();
         connection.busy_timeout(BUSY_TIMEOUT.saturating_sub(waited).max(MIN_BUSY_TIMEOUT))?;
@@ -333,17 +345,27 @@ impl Store {
         let change = writer.last_change.get();
         transaction.commit()?;
         self.commit_count.fetch_add(1, Ordering::Relaxed);
+        connection.limit_log();
         Ok((result, change))
     }
 
     /// Returns a number that changes whenever another process commits.
     pub fn data_version(&self) -> Result<i64> {
-        Ok(self.lock_writer().query_row("PRAGMA data_version", [], |row| row.get(0))?)
+        if self.is_private() {
+            return Ok(0);
+        }
+        Ok(self.connections.writer()?.query_row("PRAGMA data_version", [], |row| row.get(0))?)
     }
 
-    fn lock_writer(&self) -> MutexGuard<'_, Connection> {
-        // A panic during a write rolled its transaction back, so the connection is still usable.
-        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Runs `work` while nothing is written. The files of a private database do not change meanwhile.
+    pub fn pause<T>(&self, work: impl FnOnce() -> T) -> Result<T> {
+        let _connection = self.connections.writer()?;
+        Ok(work())
+    }
+
+    /// Whether the database is [private](Store::open_private).
+    pub fn is_private(&self) -> bool {
+        matches!(self.connections, Connections::Private(_))
     }
 }
 
@@ -371,7 +393,7 @@ fn derive_missing_rows(writer: &Writer) -> Result<()> {
 
 /// A read connection that is in use.
 pub struct PooledReader {
-    connection: ReadConnection,
+    connection: AnyReadConnection,
     statement_count: Arc<AtomicU64>,
 }
 
@@ -457,7 +479,7 @@ mod tests {
             connection.pragma_update_and_check(None, "max_page_count", count, |_| Ok(())).unwrap();
         };
         // SQLite does not go below the current size, so the database is full from now on.
-        limit_pages(&store.lock_writer(), 1);
+        limit_pages(&store.connections.writer().unwrap(), 1);
         let fill = |writer: &Writer| {
             secrets::insert(writer, "small", &[1; 32])?;
             writer.execute("CREATE TABLE filling (bytes BLOB)", [])?;
@@ -466,7 +488,7 @@ mod tests {
         let error = store.write(fill).unwrap_err();
         assert_eq!(error.code(), Some(Code::StorageFull), "{error:?}");
         assert_eq!(store.read(|rows| secrets::find(rows, "small")).unwrap(), None, "nothing is half-written");
-        limit_pages(&store.lock_writer(), 1_000_000);
+        limit_pages(&store.connections.writer().unwrap(), 1_000_000);
         store.write(fill).unwrap();
         assert_eq!(store.read(|rows| secrets::find(rows, "small")).unwrap(), Some([1; 32]));
     }

@@ -286,6 +286,8 @@ fn report_advance(market: &Market, data: ClockAdvancedData, requester: Requester
 pub fn simulated(market: &Market) -> Result<&SimulatedClock> {
     match &**market.clock() {
         Clock::Simulated(clock) => Ok(clock),
-        Clock::System => Err(Error::internal("the clock of the system cannot be advanced")),
+        Clock::System | Clock::Shifted(_) => {
+            Err(Error::internal("the clock of the system cannot be advanced"))
+        }
     }
 }

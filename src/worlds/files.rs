@@ -1,64 +1,104 @@
-//! Copies of data directories. Files that never change are shared by hard links, and the others are copied.
+//! Copies of data directories. Files that are never changed in place are shared by hard links, and the others are copied.
 
 use std::{
+    ffi::OsStr,
     fs,
     io::{self, ErrorKind},
     path::Path,
 };
+
+use marketplace_index::UNSYNCED_FILE;
 
 use crate::{
     market::{DATABASE_FILE, SERVE_LOCK_FILE, SOCKET_FILE},
     private_files,
 };
 
-/// Extensions of files that are changed in place: lists of the index's files, and locks.
-const CHANGED_EXTENSIONS: [&str; 2] = ["json", "lock"];
+/// The directory of the index. Its files are written once, or replaced as a whole.
+const INDEX: &str = "index";
 
-/// Copies the data directory of a market that is not open, or that nobody writes to, and whose write-ahead log is empty.
-/// The target must not exist. Nothing that a market writes to one directory is visible in the other.
+/// The directory of the files of a market, which are written once, apart from the following ones.
+const BLOBS: &str = "blobs";
+
+/// The directory of uploads under way there, whose files are changed in place.
+const UPLOADS_UNDER_WAY: &str = "staged";
+
+/// The directory of temporary files there.
+const TEMPORARY_FILES: &str = "work";
+
+/// Copies the data directory of a market that is not open, or that is [paused](crate::market::Market::pause). The target
+/// must not exist. Nothing that the market of a world writes to one directory is visible in the other.
+///
+/// The database is linked: the market of a world does not change its file, and what it writes is in its log.
 pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    private_files::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let (name, source, target) = (entry.file_name(), entry.path(), to.join(entry.file_name()));
-        if entry.file_type()?.is_dir() {
-            copy_tree(&source, &target)?;
+    copy_entries(from, to, |name, source, target| {
+        if name == INDEX {
+            link_tree(source, target)
+        } else if name == BLOBS {
+            copy_blobs(source, target)
         } else if name == DATABASE_FILE {
-            // A database is written in place. Some file systems share its blocks until then.
-            fs::copy(&source, &target)?;
-        } else if !is_of_one_process(&name.to_string_lossy()) {
-            fs::copy(&source, &target)?;
+            link_or_copy(source, target)
+        } else if is_of_one_process(name) {
+            Ok(())
+        } else {
+            fs::copy(source, target).map(drop)
         }
-    }
-    Ok(())
+    })
 }
 
 /// Whether a file belongs to the process that has the market open.
-fn is_of_one_process(name: &str) -> bool {
-    [SERVE_LOCK_FILE, SOCKET_FILE].contains(&name) || name.starts_with(&format!("{DATABASE_FILE}-"))
+fn is_of_one_process(name: &OsStr) -> bool {
+    name == SERVE_LOCK_FILE || name == SOCKET_FILE || name.to_str() == Some(&format!("{DATABASE_FILE}-shm"))
 }
 
-/// Copies the index or the files of a market. They are written once, and replaced or deleted as a whole, except for those
-/// that are listed above.
+/// Copies the files of a market that may be open.
+pub(super) fn copy_blobs(from: &Path, to: &Path) -> io::Result<()> {
+    copy_entries(from, to, |name, source, target| {
+        if name == UPLOADS_UNDER_WAY {
+            copy_tree(source, target)
+        } else if name == TEMPORARY_FILES {
+            Ok(())
+        } else if source.is_dir() {
+            link_tree(source, target)
+        } else {
+            // A lock, which is created when it is needed.
+            Ok(())
+        }
+    })
+}
+
+/// Links the files of a directory, apart from locks and unfinished files, whose names begin with a point, and from what says
+/// whether the index has reached the disk.
+pub(super) fn link_tree(from: &Path, to: &Path) -> io::Result<()> {
+    copy_entries(from, to, |name, source, target| {
+        if source.is_dir() {
+            link_tree(source, target)
+        } else if name == UNSYNCED_FILE || name.as_encoded_bytes().starts_with(b".") {
+            Ok(())
+        } else {
+            link_or_copy(source, target)
+        }
+    })
+}
+
 fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
+    copy_entries(from, to, |_, source, target| {
+        if source.is_dir() { copy_tree(source, target) } else { fs::copy(source, target).map(drop) }
+    })
+}
+
+/// Creates a directory, and calls `copy` with the name, the source, and the target of each entry.
+fn copy_entries(
+    from: &Path,
+    to: &Path,
+    copy: impl Fn(&OsStr, &Path, &Path) -> io::Result<()>,
+) -> io::Result<()> {
     private_files::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let (source, target) = (entry.path(), to.join(entry.file_name()));
-        if entry.file_type()?.is_dir() {
-            copy_tree(&source, &target)?;
-        } else if is_changed_in_place(&source) {
-            fs::copy(&source, &target)?;
-        } else {
-            link_or_copy(&source, &target)?;
-        }
+        let name = entry?.file_name();
+        copy(&name, &from.join(&name), &to.join(&name))?;
     }
     Ok(())
-}
-
-fn is_changed_in_place(path: &Path) -> bool {
-    let extension = path.extension().map(|extension| extension.to_string_lossy());
-    extension.is_none_or(|extension| CHANGED_EXTENSIONS.contains(&&*extension))
 }
 
 /// Links a file, or copies it where the file system cannot link it.

@@ -5,45 +5,51 @@ use std::{
     sync::Arc,
 };
 
-use super::WorldError;
+use super::error::WorldError;
 use crate::{
-    clock::{Clock, Entropy},
+    clock::{Clock, Entropy, SimulatedClock},
     config::Settings,
-    market::{Market, OpenMode, OpenOptions, StepRunner},
-    search::Renderer,
+    idle_closer::IdleCloser,
+    market::{Market, OpenMode, OpenOptions, StepRunner, WorldOptions},
+    search::{IndexDirectory, Renderer},
     store::Durability,
 };
 
 /// What all worlds of a process have in common.
 #[derive(Clone)]
 pub struct Opener {
-    /// The function that renders listings for API responses.
-    pub renderer: Renderer,
-    /// The function that carries out due steps.
-    pub run_step: StepRunner,
-    /// The program that child processes run.
-    pub program: PathBuf,
+    renderer: Renderer,
+    run_step: StepRunner,
+    program: PathBuf,
+    idle_closer: IdleCloser,
 }
 
 impl Opener {
-    /// Opens the market in a directory. Nothing is synchronized with the disk, since a world ends with its process. The
-    /// secrets of a template come from `seed`, and those of a world from its clock.
-    pub(super) fn open(
+    /// Creates an opener with the function that renders listings for API responses, the function that carries out due
+    /// steps, and the program that child processes run.
+    pub fn new(renderer: Renderer, run_step: StepRunner, program: PathBuf) -> Opener {
+        Opener { renderer, run_step, program, idle_closer: IdleCloser::default() }
+    }
+
+    /// Returns what closes the connections and index writers of worlds that are idle.
+    pub const fn idle_closer(&self) -> &IdleCloser {
+        &self.idle_closer
+    }
+
+    /// Opens a market in a directory, to fill a template. Nothing is synchronized with the disk, since templates end with
+    /// the process.
+    pub(super) fn open_template(
         &self,
         directory: &Path,
         settings: Settings,
         clock: Clock,
         seed: u64,
     ) -> Result<Market, WorldError> {
-        let entropy = match &clock {
-            Clock::Simulated(simulated) if simulated.is_of_world() => simulated.entropy(),
-            _ => Entropy::seeded(seed),
-        };
         let options = OpenOptions {
             data_dir: directory.to_owned(),
             settings,
             clock: Arc::new(clock),
-            entropy,
+            entropy: Entropy::seeded(seed),
             durability: Durability::None,
             mode: OpenMode::Serve,
             renderer: self.renderer,
@@ -51,5 +57,28 @@ impl Opener {
             program: self.program.clone(),
         };
         Ok(Market::open(options)?)
+    }
+
+    /// Opens the market in a directory to which a template was copied. `original` is the index of the template.
+    /// The secrets of the market come from its clock.
+    pub(super) fn open_world(
+        &self,
+        original: &IndexDirectory,
+        directory: PathBuf,
+        settings: Settings,
+        clock: SimulatedClock,
+    ) -> Result<Market, WorldError> {
+        let options = WorldOptions {
+            data_dir: directory,
+            original,
+            settings,
+            entropy: clock.entropy(),
+            clock: Arc::new(Clock::Simulated(clock)),
+            renderer: self.renderer,
+            run_step: self.run_step,
+            program: self.program.clone(),
+            idle_closer: &self.idle_closer,
+        };
+        Ok(Market::open_world(options)?)
     }
 }

@@ -1,26 +1,64 @@
 //! Templates: closed markets from which worlds are forked.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+};
 
-use super::{WorldError, files, opener::Opener};
+use super::{error::WorldError, files, live_copy, opener::Opener};
 use crate::{
     clock::{Clock, ClockState},
     config::Settings,
-    domain::time::Timestamp,
-    fixtures,
+    domain::{principals::KeyScope, time::Timestamp},
+    fixtures::{self, demo_image},
+    market::{Market, OpenError},
+    operations::{access::Platform, keys},
+    search::IndexDirectory,
+    store::Durability,
 };
 
-/// The time at which worlds begin, unless told otherwise: 2026-03-01T09:00:00Z, in microseconds since the Unix epoch.
-pub const START: Timestamp = Timestamp(1_772_355_600_000_000);
+/// The time at which worlds begin, unless told otherwise: that of the demo market.
+pub const START: Timestamp = demo_image::DEMO_TIME;
+
+/// The latest time of a world: 9000-01-01T00:00:00Z. What is due later than that still has a year of four digits.
+pub const LATEST: Timestamp = Timestamp(221_845_392_000_000_000);
 
 /// The seed of worlds, unless told otherwise.
 pub const DEFAULT_SEED: u64 = 1;
 
-/// A market that no process has open, and that never changes again. Its directory is deleted by whoever created it.
-#[derive(Clone, Debug)]
+/// An API key that is valid in a world when it begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorldKey {
+    /// The key, which is sent with requests.
+    pub key: String,
+    /// Who it acts for.
+    pub description: String,
+}
+
+/// A market that no process has open, and that never changes again. Its directory is deleted with the last clone.
+#[derive(Clone)]
 pub struct Template {
-    directory: PathBuf,
+    directory: Arc<TemplateDirectory>,
     clock: ClockState,
+    keys: Arc<[WorldKey]>,
+    /// The index, which the worlds share in memory. Opened for the first one.
+    index: Arc<OnceLock<IndexDirectory>>,
+}
+
+impl std::fmt::Debug for Template {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Template({})", self.directory.0.display())
+    }
+}
+
+#[derive(Debug)]
+struct TemplateDirectory(PathBuf);
+
+impl Drop for TemplateDirectory {
+    fn drop(&mut self) {
+        // What cannot be deleted now is deleted by the next process.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 impl Template {
@@ -30,38 +68,80 @@ impl Template {
         directory: PathBuf,
         settings: &Settings,
     ) -> Result<Template, WorldError> {
-        Template::create(opener, directory, settings, |market| {
-            fixtures::seed_taxonomy(market)?;
-            fixtures::seed(market, &fixtures::demo_set()?).map(drop)
-        })
+        demo_image::unpack(&directory, None, Durability::None)?;
+        // Opening it creates its secrets.
+        Template::create(opener, directory, settings, |_| Ok(demo_keys()))
     }
 
-    /// Creates the template of a market without teams, with the taxonomy that every market has.
+    /// Creates the template of a market without teams, with the taxonomy that every market has, and one operator key.
     pub(super) fn empty(
         opener: &Opener,
         directory: PathBuf,
         settings: &Settings,
     ) -> Result<Template, WorldError> {
-        Template::create(opener, directory, settings, fixtures::seed_taxonomy)
+        Template::create(opener, directory, settings, |market| {
+            fixtures::seed_taxonomy(market)?;
+            let create = |writer: &mut crate::market::Writer| {
+                keys::create_for_operator(writer, Platform::of_process(), "World", KeyScope::All, None)
+            };
+            let (_, key) = market.write_blocking(create)?;
+            Ok(vec![WorldKey { key, description: fixtures::DEMO_OPERATOR_KEY.1.to_owned() }])
+        })
     }
 
     fn create(
         opener: &Opener,
         directory: PathBuf,
         settings: &Settings,
-        fill: impl FnOnce(&crate::market::Market) -> Result<(), fixtures::SeedError>,
+        fill: impl FnOnce(&Market) -> Result<Vec<WorldKey>, fixtures::SeedError>,
     ) -> Result<Template, WorldError> {
-        let market = opener.open(&directory, settings.clone(), Clock::stopped(START), DEFAULT_SEED)?;
-        fill(&market)?;
+        let clock = (Clock::stopped(START), ClockState::new(START, false, DEFAULT_SEED));
+        let market = opener.open_template(&directory, settings.clone(), clock.0, DEFAULT_SEED)?;
+        let mut template = Template::new(directory, clock.1);
+        template.keys = fill(&market)?.into();
         // The last connection to a database writes its log into it.
         drop(market);
-        Ok(Template { directory, clock: ClockState::new(START, false, DEFAULT_SEED) })
+        Ok(template)
+    }
+
+    /// Returns the template of the market in a directory, which is closed, and deleted with the template. `clock` is the state
+    /// of the clock of its worlds.
+    pub fn new(directory: PathBuf, clock: ClockState) -> Template {
+        let directory = Arc::new(TemplateDirectory(directory));
+        Template { directory, clock, keys: Arc::default(), index: Arc::default() }
+    }
+
+    /// Copies a market that is open. `clock` is the state of its clock.
+    pub(super) fn of_market(
+        market: &Market,
+        directory: PathBuf,
+        clock: ClockState,
+        keys: Arc<[WorldKey]>,
+    ) -> Result<Template, WorldError> {
+        let template = Template { keys, ..Template::new(directory, clock) };
+        let directory = &template.directory.0;
+        if market.is_world() {
+            market.pause(|| files::copy(market.data_dir(), directory))?.map_err(WorldError::Files)?;
+        } else {
+            live_copy::copy(market, directory)?;
+        }
+        Ok(template)
+    }
+
+    /// Returns the index.
+    pub(super) fn index(&self) -> Result<&IndexDirectory, WorldError> {
+        if let Some(index) = self.index.get() {
+            return Ok(index);
+        }
+        let path = self.directory.0.join("index");
+        let opened = IndexDirectory::open_existing(&path).map_err(OpenError::from)?;
+        Ok(self.index.get_or_init(|| opened))
     }
 
     /// Returns the same template, for worlds whose clock begins at another state.
     #[must_use]
     pub fn with_clock(&self, clock: ClockState) -> Template {
-        Template { directory: self.directory.clone(), clock }
+        Template { clock, ..self.clone() }
     }
 
     /// Returns the state of the clock of a world that is forked from it.
@@ -69,8 +149,21 @@ impl Template {
         &self.clock
     }
 
+    /// Returns the API keys that are valid in a world that is forked from it. Keys that were created later are not among
+    /// them, since markets only store their digests.
+    pub fn keys(&self) -> &Arc<[WorldKey]> {
+        &self.keys
+    }
+
     /// Copies the market to a directory that does not exist.
     pub fn copy_to(&self, directory: &Path) -> Result<(), WorldError> {
-        files::copy(&self.directory, directory).map_err(WorldError::Files)
+        files::copy(&self.directory.0, directory).map_err(WorldError::Files)
     }
+}
+
+/// Returns the keys of the demo market.
+pub(super) fn demo_keys() -> Vec<WorldKey> {
+    let keys = fixtures::DEMO_KEYS.into_iter().chain([fixtures::DEMO_OPERATOR_KEY]);
+    keys.map(|(key, description)| WorldKey { key: key.to_owned(), description: description.to_owned() })
+        .collect()
 }

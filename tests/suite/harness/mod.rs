@@ -6,6 +6,7 @@
 pub mod archives;
 pub mod backups;
 pub mod codebases;
+pub mod database;
 pub mod documents;
 pub mod git;
 pub mod listing_lifecycle;
@@ -16,6 +17,7 @@ pub mod records;
 pub mod s3;
 pub mod server;
 pub mod teams;
+pub mod worlds;
 
 use std::{
     path::PathBuf,
@@ -32,7 +34,7 @@ use marketplace::{
     operations::{self, grants::GrantInput},
     rest,
     store::Durability,
-    worlds::World,
+    worlds::{World, Worlds},
 };
 use poem::{Body, Endpoint, Request, Response, endpoint::BoxEndpoint, http::Method};
 use serde_json::Value;
@@ -51,6 +53,8 @@ pub struct TestMarket {
     clock: Arc<Clock>,
     /// The world that the market belongs to, and the responses to requests so far.
     world: Option<(Arc<World>, Mutex<Vec<(String, TestResponse)>>)>,
+    /// The worlds beside the market; `None` if it is that of a world.
+    worlds: Option<Arc<Worlds>>,
     _directory: TempDir,
 }
 
@@ -90,7 +94,7 @@ impl TestMarket {
         let app = app_for(market.settings()).serve(market.clone(), BASE);
         let (clock, directory) = (Arc::clone(market.clock()), tempfile::tempdir().unwrap());
         let world = Some((world, Mutex::default()));
-        TestMarket { market, app, clock, world, _directory: directory }
+        TestMarket { market, app, clock, world, worlds: None, _directory: directory }
     }
 
     /// Returns the requests to a world since the last call, each with its response.
@@ -115,8 +119,11 @@ impl TestMarket {
         })
         .unwrap();
         fixtures::seed_taxonomy(&market).unwrap();
-        let app = app_for(market.settings()).serve(market.clone(), BASE);
-        TestMarket { market, app, clock, world: None, _directory: directory }
+        let worlds = Arc::new(worlds::open(&market));
+        let address = market.settings().server.listen;
+        let app =
+            app_for(market.settings()).serve_with_sandbox(market.clone(), BASE, address, Arc::clone(&worlds));
+        TestMarket { market, app, clock, world: None, worlds: Some(worlds), _directory: directory }
     }
 
     /// Creates a new demo market, for a test that changes it. Tests that only read share [`demo`].
@@ -139,6 +146,11 @@ impl TestMarket {
     /// Returns the tested market.
     pub fn market(&self) -> &Market {
         &self.market
+    }
+
+    /// Returns the worlds that are forked from the market, or beside it.
+    pub fn worlds(&self) -> &Worlds {
+        self.worlds.as_ref().expect("the worlds of a world are those of its root")
     }
 
     /// Returns the clock of the market, which a test may advance.
@@ -176,7 +188,7 @@ impl TestMarket {
             all.push(("content-type", "application/json"));
             self.send_body(parsed_method, path, &all, body.to_string().into_bytes()).await
         };
-        documents::assert_matches_documents(method, path, &response);
+        documents::assert_matches_documents(method, worlds::path_in_world(path), &response);
         response
     }
 
@@ -258,6 +270,7 @@ pub fn demo() -> &'static TestMarket {
     DEMO.get_or_init(|| {
         let market = TestMarket::demo();
         create_grant(&market);
+        worlds::create_examples(market.worlds());
         market
     })
 }

@@ -17,11 +17,11 @@ use marketplace::{
         keys, webhook_inbox,
         webhooks::{self, CheckedUrl, WebhookInput},
     },
-    worlds::{DoneWork, START, Source, WorkKind, WorkOutcome, World},
+    worlds::{DoneWork, START, WorkKind, WorkOutcome, World},
 };
 
 use super::{DAY, Sandbox, create_team, events};
-use crate::harness::{self, TestMarket};
+use crate::harness::TestMarket;
 
 /// Microseconds per second.
 const SECOND: i64 = 1_000_000;
@@ -52,7 +52,7 @@ fn describe(
 #[test]
 fn advance_reports_itself_and_lists_what_it_carried_out() {
     let sandbox = Sandbox::new(1);
-    let world = sandbox.create("one", Source::Demo);
+    let world = sandbox.create("one", "demo");
     let before = events(&world).len();
     assert_eq!(world.advance_by(0, Requester::process()).unwrap(), []);
     assert_eq!(events(&world).len(), before, "no time has passed");
@@ -76,7 +76,7 @@ fn advance_reports_itself_and_lists_what_it_carried_out() {
 #[test]
 fn two_callers_carry_out_each_step_once() {
     let sandbox = Sandbox::new(2);
-    let [one, other] = ["one", "other"].map(|name| sandbox.create(name, Source::Demo));
+    let [one, other] = ["one", "other"].map(|name| sandbox.create(name, "demo"));
     let expected = one.advance_to(START.plus_micros(90 * DAY)).unwrap();
     let done: Vec<Vec<DoneWork>> = thread::scope(|scope| {
         let advance = || other.advance_to(START.plus_micros(90 * DAY)).unwrap();
@@ -91,7 +91,7 @@ fn two_callers_carry_out_each_step_once() {
 #[test]
 fn deliveries_are_retried_at_their_times() {
     let sandbox = Sandbox::new(1);
-    let world = sandbox.create("one", Source::Empty);
+    let world = sandbox.create("one", "empty");
     create_webhook(&world, &[EventType::TeamCreated]);
     let received = Arc::new(Mutex::new(Vec::new()));
     let inbox = Arc::clone(&received);
@@ -121,7 +121,7 @@ fn deliveries_are_retried_at_their_times() {
 fn reports_of_advances_do_not_change_what_webhooks_get() {
     let sandbox = Sandbox::new(2);
     let ids = [1, 3].map(|steps| {
-        let world = sandbox.create(&format!("in-{steps}"), Source::Empty);
+        let world = sandbox.create(&format!("in-{steps}"), "empty");
         create_webhook(&world, &[]);
         let received = Arc::new(Mutex::new(Vec::new()));
         let inbox = Arc::clone(&received);
@@ -149,8 +149,8 @@ fn reports_of_advances_do_not_change_what_webhooks_get() {
 
 #[tokio::test]
 async fn use_of_a_key_is_visible_to_the_next_request() {
-    let sandbox = Sandbox::with_settings(1, harness::usual_settings());
-    let world = sandbox.create("one", Source::Demo);
+    let sandbox = Sandbox::new(1);
+    let world = sandbox.create("one", "demo");
     let create = |writer: &mut marketplace::market::Writer| {
         keys::create_for_operator(writer, Platform::of_process(), "Reader", KeyScope::All, None)
     };
@@ -172,7 +172,7 @@ async fn use_of_a_key_is_visible_to_the_next_request() {
 #[test]
 fn secrets_continue_in_forks_and_begin_anew_after_a_reset() {
     let sandbox = Sandbox::new(1);
-    let world = sandbox.create("one", Source::Empty);
+    let world = sandbox.create("one", "empty");
     let create = || {
         let create = |writer: &mut marketplace::market::Writer| {
             keys::create_for_operator(writer, Platform::of_process(), "Key", KeyScope::All, None)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use marketplace::worlds::{JobTiming, Source};
+use marketplace::worlds::JobTiming;
 use poem::http::Method;
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::{
         operator_operations::call_operator_operations_on,
         write_operations::call_write_operations_on,
     },
-    harness::{self, TestMarket, TestResponse},
+    harness::{TestMarket, TestResponse},
     mcp,
 };
 
@@ -74,10 +74,10 @@ fn assert_alike(one: &[(String, TestResponse)], other: &[(String, TestResponse)]
 
 #[tokio::test]
 async fn worlds_made_alike_respond_alike_to_every_operation() {
-    let sandbox = Sandbox::with_settings(2, harness::usual_settings());
+    let sandbox = Sandbox::new(2);
     let mut all = Vec::new();
     for name in ["one", "other"] {
-        let world = sandbox.create(name, Source::Demo);
+        let world = sandbox.create(name, "demo");
         world.set_job_timing(JobTiming::OnAdvance);
         let market = TestMarket::of_world(Arc::clone(&world));
         read_everything(&market).await;
@@ -96,8 +96,8 @@ async fn worlds_made_alike_respond_alike_to_every_operation() {
 
 #[tokio::test]
 async fn reads_and_failures_change_no_later_id_or_secret() {
-    let sandbox = Sandbox::with_settings(2, harness::usual_settings());
-    let worlds = ["quiet", "busy"].map(|name| sandbox.create(name, Source::Demo));
+    let sandbox = Sandbox::new(2);
+    let worlds = ["quiet", "busy"].map(|name| sandbox.create(name, "demo"));
     let [quiet, busy] = worlds.each_ref().map(|world| TestMarket::of_world(Arc::clone(world)));
     let group = json!({"name": "Group"});
     let key = json!({"name": "Another", "scope": "read"});

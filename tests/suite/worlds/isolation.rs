@@ -5,14 +5,14 @@ use std::{
     thread,
 };
 
-use marketplace::worlds::{Source, World};
+use marketplace::worlds::World;
 
 use super::{
     DAY, Sandbox,
     tables::{Tables, assert_same, tables},
 };
 use crate::{
-    harness::{self, random::Random},
+    harness::random::Random,
     market_operations::driver::{Driver, Made, prepare},
 };
 
@@ -42,17 +42,17 @@ pub fn play(world: &World, seed: u64, operations: u64) -> Vec<String> {
 }
 
 fn run(sandbox: &Sandbox, name: &str, seed: u64) -> (Vec<String>, Tables) {
-    let world: Arc<World> = sandbox.create(name, Source::Empty);
+    let world: Arc<World> = sandbox.create(name, "empty");
     prepare(&world.market());
     let results = play(&world, seed, OPERATIONS);
     let tables = tables(&world.market());
-    sandbox.worlds.delete(name);
+    sandbox.worlds().delete(name);
     (results, tables)
 }
 
 #[test]
 fn scripts_in_many_worlds_at_once_give_what_each_gives_alone() {
-    let sandbox = Sandbox::with_settings(20, harness::usual_settings());
+    let sandbox = Sandbox::new(20);
     let alone: Vec<_> = (0..WORLDS).map(|seed| run(&sandbox, &format!("alone-{seed}"), seed)).collect();
     let together: Vec<_> = thread::scope(|scope| {
         let sandbox = &sandbox;

@@ -14,16 +14,17 @@ use marketplace::{
     },
     store,
     string_enum::StringEnum,
-    worlds::{DoneWork, Source, WorkKind, World},
+    worlds::{DoneWork, NewWorld, WorkKind, World},
 };
 use serde_json::Value;
 
 use super::{
     DAY, Sandbox,
     isolation::play,
+    new_world,
     tables::{Tables, assert_same, tables},
 };
-use crate::{harness, market_operations::driver::prepare};
+use crate::market_operations::driver::prepare;
 
 /// Number of days of the advance.
 const DAYS: i64 = 90;
@@ -78,14 +79,14 @@ fn without_reports(mut tables: Tables) -> Tables {
 
 #[test]
 fn one_advance_equals_many() {
-    let mut settings = harness::usual_settings();
-    // So that events are removed on the way.
-    settings.events.keep_days = 20;
-    let sandbox = Sandbox::with_settings(20, settings);
+    let sandbox = Sandbox::new(20);
     let (mut kinds, mut trimmed) = (BTreeMap::<String, u64>::new(), 0);
     for seed in 100..104 {
         let advanced = |name: &str, steps: i64| -> (Vec<DoneWork>, Tables) {
-            let world = sandbox.create(&format!("{name}-{seed}"), Source::Empty);
+            // So that events are removed on the way.
+            let settings = vec![("events.keep_days".to_owned(), 20.into())];
+            let new = NewWorld { settings, ..new_world(Some(&format!("{name}-{seed}")), "empty") };
+            let world = sandbox.worlds().create(&new, None).unwrap();
             prepare(&world.market());
             create_webhooks(&world);
             play(&world, seed, 80);
@@ -94,7 +95,7 @@ fn one_advance_equals_many() {
             let done = (1..=steps).flat_map(advance).collect();
             assert_eq!(world.clock().now, start.plus_micros(DAYS * DAY));
             let tables = tables(&world.market());
-            sandbox.worlds.delete(world.name());
+            sandbox.worlds().delete(world.name());
             (done, tables)
         };
         let (once, daily) = (advanced("once", 1), advanced("daily", DAYS));

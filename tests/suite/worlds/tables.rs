@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use marketplace::market::Market;
-use rusqlite::{Connection, OpenFlags, types::Value};
+use rusqlite::{Connection, types::Value};
+
+use crate::harness::database::connect_to_copy;
 
 /// The rows of each table, in the order of their keys. Each row has its columns by name.
 pub type Tables = BTreeMap<String, Vec<BTreeMap<String, String>>>;
 
 /// Returns all rows of a market.
 pub fn tables(market: &Market) -> Tables {
-    let path = market.data_dir().join("market.sqlite");
-    let rows = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let rows = connect_to_copy(market);
     let list = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_stat%'";
     let mut list = rows.prepare(list).unwrap();
     let names: Vec<String> = list.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();

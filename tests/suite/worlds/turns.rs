@@ -10,7 +10,7 @@ use std::{
 use marketplace::{
     domain::jobs::{JobKind, JobSubject},
     store,
-    worlds::{JobTiming, Source, World},
+    worlds::{JobTiming, World},
 };
 
 use super::Sandbox;
@@ -31,7 +31,7 @@ fn enqueue_job(world: &World) {
 #[tokio::test]
 async fn requests_run_one_at_a_time_in_the_order_of_their_admission() {
     let sandbox = Sandbox::new(1);
-    let world = sandbox.create("one", Source::Empty);
+    let world = sandbox.create("one", "empty");
     let first = world.admit().await.unwrap();
     let mut context = Context::from_waker(Waker::noop());
     let (mut second, mut third) = (pin!(world.admit()), pin!(world.admit()));
@@ -53,7 +53,7 @@ async fn requests_run_one_at_a_time_in_the_order_of_their_admission() {
 #[tokio::test]
 async fn request_that_no_longer_waits_leaves_its_place() {
     let sandbox = Sandbox::new(1);
-    let world = sandbox.create("one", Source::Empty);
+    let world = sandbox.create("one", "empty");
     let first = world.admit().await.unwrap();
     let mut context = Context::from_waker(Waker::noop());
     {
@@ -67,7 +67,7 @@ async fn request_that_no_longer_waits_leaves_its_place() {
 #[tokio::test]
 async fn due_jobs_run_before_the_next_request_or_when_the_clock_is_advanced() {
     let sandbox = Sandbox::new(1);
-    let world: Arc<World> = sandbox.create("one", Source::Empty);
+    let world: Arc<World> = sandbox.create("one", "empty");
     enqueue_job(&world);
     let before = world.clock();
     drop(world.admit().await.unwrap());
@@ -85,7 +85,7 @@ async fn due_jobs_run_before_the_next_request_or_when_the_clock_is_advanced() {
 #[tokio::test]
 async fn running_clock_carries_out_what_becomes_due_without_requests() {
     let sandbox = Sandbox::new(1);
-    let world: Arc<World> = sandbox.create("one", Source::Empty);
+    let world: Arc<World> = sandbox.create("one", "empty");
     let follower = tokio::spawn(World::follow_clock(Arc::downgrade(&world)));
     world.set_running(true);
     let mut commits = world.market().commits();
@@ -94,7 +94,7 @@ async fn running_clock_carries_out_what_becomes_due_without_requests() {
         commits.changed().await.unwrap();
     }
     world.set_running(false);
-    sandbox.worlds.delete("one");
+    sandbox.worlds().delete("one");
     drop(commits);
     drop(world);
     follower.await.unwrap();

@@ -1,0 +1,96 @@
+//! Opening the markets of worlds: private copies of a market, which cost next to nothing while nobody uses them.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex},
+};
+
+use marketplace_index::CursorKey;
+
+use super::{
+    BLOB_SECRET, CURSOR_SECRET, DATABASE_FILE, Market, OpenError, Opened, Secrets, StepRunner,
+    find_or_create_secret,
+};
+use crate::{
+    clock::{Clock, Entropy},
+    config::Settings,
+    error::Result,
+    idle_closer::IdleCloser,
+    search::{IndexDirectory, Indexer, Renderer, SharedUpdater, WriterOptions},
+    store::Store,
+};
+
+/// Memory and threads of the index writer of a world.
+const INDEX_WRITER: WriterOptions = WriterOptions { memory_bytes: 15_000_000, threads: 1 };
+
+/// Options for opening the market of a world.
+pub struct WorldOptions<'a> {
+    /// The data directory. It has a copy of the files of a market that was closed, or [paused](Market::pause). Nothing
+    /// else uses it, and it ends with the process.
+    pub data_dir: PathBuf,
+    /// The index that the directory has a copy of.
+    pub original: &'a IndexDirectory,
+    /// The settings of the market.
+    pub settings: Settings,
+    /// The source of time and of new IDs.
+    pub clock: Arc<Clock>,
+    /// The source of new secrets.
+    pub entropy: Entropy,
+    /// The function that renders listings for API responses.
+    pub renderer: Renderer,
+    /// The function that carries out due steps.
+    pub run_step: StepRunner,
+    /// The program that child processes run: this program, see [`this_program`](super::this_program).
+    pub program: PathBuf,
+    /// What closes the connection and the index writer while they are idle.
+    pub idle_closer: &'a IdleCloser,
+}
+
+impl Market {
+    /// Opens the market of a world. It has no threads of its own, and one connection to the database, which is open only
+    /// while the market is in use, like the writer of the index. Nothing is locked, checked, or synchronized with the disk.
+    pub fn open_world(opening: WorldOptions) -> std::result::Result<Market, OpenError> {
+        let WorldOptions { data_dir, clock, entropy, renderer, idle_closer, .. } = opening;
+        let settings = one_reader(opening.settings);
+        let store = Arc::new(Store::open_private(&data_dir.join(DATABASE_FILE), idle_closer.clone())?);
+        let cursor_key = CursorKey::new(find_or_create_secret(&store, &entropy, CURSOR_SECRET)?);
+        let blob_secret = find_or_create_secret(&store, &entropy, BLOB_SECRET)?;
+        let index_dir = Arc::new(IndexDirectory::open_copy(&data_dir.join("index"), opening.original)?);
+        let indexer = Indexer::new(Arc::clone(&store), Arc::clone(&clock), renderer);
+        let updater =
+            SharedUpdater::open_private(indexer.clone(), &index_dir, INDEX_WRITER, idle_closer.clone());
+        // The copy of a market that was open may lack the last changes.
+        updater.wait_until_indexed(indexer.latest_change()?)?;
+        let opened = Opened {
+            store,
+            indexer,
+            index_dir,
+            updater: Some(updater),
+            secrets: Secrets { cursor_key, blob_secret, entropy },
+            seen_version: Mutex::default(),
+            lock: None,
+        };
+        Market::of_parts(data_dir, settings, clock, (opening.run_step, opening.program), opened)
+    }
+
+    /// Whether the market is that of a [world](Market::open_world).
+    pub fn is_world(&self) -> bool {
+        self.inner.store.is_private()
+    }
+
+    /// Runs `work` while nothing changes the database and the index of a world. Its files then have everything that was
+    /// written, so they can be copied.
+    pub fn pause<T>(&self, work: impl FnOnce() -> T) -> Result<T> {
+        let pause_store = || self.inner.store.pause(work);
+        match &self.inner.updater {
+            Some(updater) => updater.pause(pause_store)?,
+            None => pause_store(),
+        }
+    }
+}
+
+/// Returns the settings with as many readers as a world has connections.
+fn one_reader(mut settings: Settings) -> Settings {
+    settings.data.readers = 1;
+    settings
+}
