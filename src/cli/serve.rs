@@ -15,12 +15,17 @@ use super::{
     temporary_directory::TemporaryDirectory,
 };
 use crate::{
-    config::{RepositorySettings, Settings, parse_listen_address},
+    config::{Layers, RepositorySettings, Settings, parse_listen_address},
     domain::time::Timestamp,
+    fixtures,
     market::{self, Market, OpenMode},
     mcp, operations, rest,
     store::Durability,
+    worlds::{self, Worlds, WorldsOptions},
 };
+
+/// Directory in the data directory for the files of worlds. They do not outlive the process.
+const WORLDS_DIRECTORY: &str = "worlds";
 
 /// Start the server and run until SIGINT or SIGTERM.
 #[derive(Debug, Args)]
@@ -40,7 +45,8 @@ pub struct Serve {
 
 impl Serve {
     pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
-        let (settings, has_directory) = self.settings(options)?;
+        let (layers, has_directory) = self.layers(options)?;
+        let settings = layers.clone().resolve()?;
         init_logging(&settings, "info");
         let temporary = match (self.demo, has_directory) {
             (true, false) => Some(TemporaryDirectory::create()?),
@@ -60,7 +66,9 @@ impl Serve {
         });
         let (market, app) = (market?, app.unwrap_or_else(|panic| resume_unwind(panic)));
         let runtime = process::build_runtime(market.settings())?;
-        let done = runtime.block_on(run_server(app, market, listener, self.demo));
+        let worlds =
+            market.settings().sandbox.enabled.then(|| open_worlds(&market, layers, self.demo)).transpose()?;
+        let done = runtime.block_on(run_server(app, market, listener, self.demo, worlds));
         // Work that still runs has had its time to finish. Interrupted writes are rolled back at the next
         // start.
         runtime.shutdown_timeout(process::SHUTDOWN_TIMEOUT);
@@ -84,7 +92,7 @@ impl Serve {
     }
 
     /// Returns the settings, and whether a flag or a variable names the data directory.
-    fn settings(&self, options: &GlobalOptions) -> Result<(Settings, bool), CommandError> {
+    fn layers(&self, options: &GlobalOptions) -> Result<(Layers, bool), CommandError> {
         let mut layers = options.load_layers()?;
         if let Some(listen) = self.listen {
             layers.set("server.listen", listen.to_string().into(), "--listen".to_owned())?;
@@ -93,8 +101,25 @@ impl Serve {
             layers.apply_demo()?;
         }
         let has_directory = layers.is_set_for_process("data.folder");
-        Ok((layers.resolve()?, has_directory))
+        Ok((layers, has_directory))
     }
+}
+
+/// Returns the worlds of a server, in its data directory. Those that a killed process left are deleted.
+fn open_worlds(market: &Market, layers: Layers, is_demo: bool) -> Result<Arc<Worlds>, CommandError> {
+    let opener = worlds::Opener {
+        renderer: rest::RENDERER,
+        run_step: operations::due_steps::run_step,
+        program: market::this_program(),
+    };
+    let options = WorldsOptions {
+        opener,
+        layers,
+        root: market.clone(),
+        is_demo,
+        directory: market.data_dir().join(WORLDS_DIRECTORY),
+    };
+    Worlds::new(options).map(Arc::new).map_err(|error| CommandError::Other(error.to_string()))
 }
 
 async fn run_server(
@@ -102,11 +127,15 @@ async fn run_server(
     market: Market,
     listener: std::net::TcpListener,
     is_demo: bool,
+    worlds: Option<Arc<Worlds>>,
 ) -> CommandResult {
     let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
     warn_of_missing_directories(market.settings());
     let url = rest::base_url(market.settings(), address);
-    let app = app.serve(market.clone(), &url);
+    let app = match worlds {
+        Some(worlds) => app.serve_with_sandbox(market.clone(), &url, address, worlds),
+        None => app.serve(market.clone(), &url),
+    };
     let runtime = tokio::runtime::Handle::current();
     let background = Arc::new(operations::background::BackgroundJobs::start(&market, &runtime)?);
     let webhooks = Arc::new(operations::webhook_sender::WebhookSender::start(&market, &runtime)?);
@@ -152,7 +181,7 @@ fn warn_of_missing_directories(settings: &Settings) {
 /// server has their API.
 fn print_demo_instructions(url: &str, directory: &Path, now: Timestamp, is_operable: bool) {
     print_line("\nAPI keys:");
-    for (key, meaning) in rest::DEMO_KEYS {
+    for (key, meaning) in fixtures::DEMO_KEYS {
         print_line(format_args!("  {key:<18} {meaning}"));
     }
     if is_operable {

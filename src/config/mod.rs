@@ -9,6 +9,7 @@ mod listen;
 mod ranges;
 mod settings;
 mod variables;
+mod worlds;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,8 +23,8 @@ pub use listen::parse_listen_address;
 pub use settings::{
     ArchiveSettings, BlobKind, BlobSettings, BrowseGateSettings, ChildProcessSettings, ContactSettings,
     DataSettings, EventSettings, FeeSettings, IndexSettings, JobSettings, KeySettings, LimitSettings,
-    LogFormat, LogSettings, PayoutSettings, QualitySettings, QuotaSettings, RepositorySettings, Secret,
-    ServerSettings, Settings, WebhookSettings,
+    LogFormat, LogSettings, PayoutSettings, QualitySettings, QuotaSettings, RepositorySettings,
+    SandboxSettings, Secret, ServerSettings, Settings, WebhookSettings,
 };
 
 /// The first layer, which defines every key.
@@ -61,7 +62,7 @@ impl Default for Settings {
 }
 
 /// A stack of settings layers, merged as they are added, with the origin of each value.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Layers {
     values: Table,
     origins: BTreeMap<String, String>,
@@ -154,8 +155,8 @@ impl Layers {
     }
 
     /// Applies the demo settings: fixture keys are accepted, budgets are off, webhooks may have private addresses,
-    /// events are kept forever, and a host of repositories that cannot be reached is not tried again. A setting
-    /// that differs from its default is kept, so a copy of the compiled-in file sets none.
+    /// events are kept forever, a host of repositories that cannot be reached is not tried again, and there is a
+    /// sandbox. A setting that differs from its default is kept, so a copy of the compiled-in file sets none.
     pub fn apply_demo(&mut self) -> Result<(), SettingsError> {
         let defaults = Layers::new();
         let budgets = BUDGET_KEYS.into_iter().map(|key| (key, Value::Integer(0)));
@@ -164,6 +165,7 @@ impl Layers {
             ("webhooks.allow_private_addresses", Value::Boolean(true)),
             // The history of the demo is older than what a market keeps by default.
             ("events.keep_days", Value::Integer(0)),
+            ("sandbox.enabled", Value::Boolean(true)),
         ];
         for (key, value) in budgets.chain(others) {
             if self.value(key) == defaults.value(key) {

@@ -74,6 +74,8 @@ impl Settings {
             ("purchases.pending_days", f64::from(self.purchases.pending_days), 1.0, 3650.0),
             ("purchases.refund_days", f64::from(self.purchases.refund_days), 0.0, 3650.0),
             ("keys.rotation_overlap_hours", f64::from(self.keys.rotation_overlap_hours), 0.0, 8760.0),
+            ("sandbox.max_worlds", f64::from(self.sandbox.max_worlds), 1.0, 1e5),
+            ("sandbox.max_mb", self.sandbox.max_mb as f64, 0.0, 1e7),
             ("webhooks.max_endpoints", f64::from(self.webhooks.max_endpoints), 0.0, 1e4),
             ("webhooks.concurrent_attempts", f64::from(self.webhooks.concurrent_attempts), 1.0, 1e3),
             ("payouts.hold_days", f64::from(self.payouts.hold_days), 0.0, 3650.0),

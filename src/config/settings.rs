@@ -99,6 +99,18 @@ pub struct LimitSettings {
     pub spool_mb: u32,
 }
 
+/// Worlds: private copies of a market for tests.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct SandboxSettings {
+    /// Whether there is a sandbox API.
+    pub enabled: bool,
+    /// Maximum number of worlds at the same time.
+    pub max_worlds: u32,
+    /// Megabytes of the disk for all worlds and snapshots together; 0 for no limit.
+    pub max_mb: u64,
+}
+
 /// Where data is stored.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -443,6 +455,8 @@ pub struct Settings {
     pub keys: KeySettings,
     /// Whether operators are served.
     pub operator: OperatorSettings,
+    /// Worlds, for tests.
+    pub sandbox: SandboxSettings,
     /// How events are sent to webhooks.
     pub webhooks: WebhookSettings,
     /// When a team with only the vendor role may browse the catalog.

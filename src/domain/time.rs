@@ -18,6 +18,12 @@ impl Timestamp {
         Timestamp(self.0.saturating_add(micros))
     }
 
+    /// Returns the time `seconds` seconds later, or earlier if negative.
+    #[must_use]
+    pub const fn plus_seconds(self, seconds: i64) -> Timestamp {
+        self.plus_micros(seconds.saturating_mul(1_000_000))
+    }
+
     /// Returns the time `days` days later, or earlier if negative.
     #[must_use]
     pub const fn plus_days(self, days: i64) -> Timestamp {

@@ -23,6 +23,8 @@ string_enum! {
         Forbidden = "forbidden",
         /// The resource does not exist, or the caller cannot access it.
         NotFound = "not_found",
+        /// The world does not exist, or has ended.
+        WorldNotFound = "world_not_found",
         /// The path does not support the request method.
         MethodNotAllowed = "method_not_allowed",
         /// The request did not arrive in time.
@@ -59,6 +61,8 @@ string_enum! {
         IdempotencyInFlight = "idempotency_in_flight",
         /// The team has used up a quota.
         QuotaExceeded = "quota_exceeded",
+        /// The server has as many worlds as it may have.
+        TooManyWorlds = "too_many_worlds",
         /// Parts of the upload are missing.
         PartsMissing = "parts_missing",
         /// The upload grant has expired or was revoked.
@@ -119,6 +123,7 @@ subset_of_codes! {
         RefundWindowClosed,
         NoLongerAvailable,
         IdempotencyInFlight,
+        TooManyWorlds,
     }
 }
 

@@ -64,6 +64,8 @@ pub enum Error {
     /// No route matches the path. Holds the pages that document the routes; empty if the server has not named
     /// them.
     UnknownPath(String),
+    /// The world does not exist, or has ended. Holds its name.
+    WorldNotFound(String),
     /// The path does not support the request method. Holds the supported methods.
     MethodNotAllowed(Vec<String>),
     /// The request body did not arrive in time, or too slowly. The message says how fast to send it.
@@ -184,6 +186,7 @@ impl Error {
             Error::BrowseLocked { .. } => Code::ListingBrowseLocked,
             Error::Forbidden(_) => Code::Forbidden,
             Error::NotFound(_) | Error::UnknownPath(_) => Code::NotFound,
+            Error::WorldNotFound(_) => Code::WorldNotFound,
             Error::MethodNotAllowed(_) => Code::MethodNotAllowed,
             Error::RequestTimeout(_) => Code::RequestTimeout,
             Error::Conflict(_) => Code::Conflict,
@@ -247,6 +250,9 @@ impl Error {
             ),
             Error::NotFound(what) => {
                 format!("No {what} was found. Check the ID, and that your key has access to it.")
+            }
+            Error::WorldNotFound(name) => {
+                format!("There is no world `{}`, or it has ended. Create another one with `POST /sandbox/v1/worlds`.", excerpt(name))
             }
             Error::UnknownPath(docs) if docs.is_empty() => "No route matches this path.".to_owned(),
             Error::UnknownPath(docs) => {

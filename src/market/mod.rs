@@ -36,7 +36,7 @@ pub use key_cache::{CachedKey, KeyCache};
 pub use lock::{SERVE_LOCK_FILE, ServeLock};
 pub use open_options::{OpenError, OpenMode, OpenOptions, this_program};
 pub use other_processes::{SOCKET_FILE, follow_processes};
-pub use requester::{Requester, WorkOwner};
+pub use requester::{MarketId, Requester, WorkOwner};
 pub use scheduler::{Permit, Scheduler, Share};
 
 use crate::{
@@ -317,6 +317,11 @@ impl Inner {
 }
 
 impl Market {
+    /// Returns which of the open markets of the process it is.
+    pub fn id(&self) -> MarketId {
+        MarketId(Arc::as_ptr(&self.inner).addr())
+    }
+
     /// Opens the market in a directory. Creates it if there is none, unless the mode is
     /// [`OpenMode::ReadOnly`].
     pub fn open(opening: OpenOptions) -> std::result::Result<Market, OpenError> {

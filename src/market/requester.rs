@@ -5,11 +5,16 @@ use std::{net::IpAddr, sync::Arc, time::Duration};
 use super::cost_meter::{Activity, CostMeter};
 use crate::domain::principals::Principal;
 
+/// Which of the open markets of a process it is. Principals of different markets can have equal row IDs, so limits that
+/// several markets share have it as a part of their keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MarketId(pub usize);
+
 /// Whose work it is. The work of different owners takes turns; see [`super::Scheduler`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WorkOwner {
     /// A team or an operator, whose API key is valid.
-    Principal(Principal),
+    Principal(MarketId, Principal),
     /// A client whose API key has not been checked, by its network.
     Client(IpAddr),
     /// This process: background jobs, commands, and agents over stdio.
@@ -52,13 +57,13 @@ impl Requester {
         self.request_id.as_deref()
     }
 
-    /// Returns the same request on behalf of a principal, after its key was checked.
+    /// Returns the same request on behalf of a principal of a market, after its key was checked.
     #[must_use]
-    pub fn into_principal(self, principal: Principal) -> Requester {
+    pub fn into_principal(self, market: MarketId, principal: Principal) -> Requester {
         match self.owner {
             WorkOwner::Process => self,
-            WorkOwner::Client(_) | WorkOwner::Principal(_) => {
-                Requester { owner: WorkOwner::Principal(principal), ..self }
+            WorkOwner::Client(_) | WorkOwner::Principal(..) => {
+                Requester { owner: WorkOwner::Principal(market, principal), ..self }
             }
         }
     }

@@ -27,9 +27,9 @@ mod tools;
 mod truncate;
 mod variants;
 
-use std::sync::Arc;
+use std::{net::SocketAddr, sync::Arc};
 
-use poem::{Response, endpoint::BoxEndpoint};
+use poem::{EndpointExt, Response, endpoint::BoxEndpoint};
 use rmcp::ServiceExt;
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -38,7 +38,8 @@ pub use sanitize::TEAM_TEXT_FIELDS as WRITTEN_BY_TEAMS;
 use crate::{
     domain::principals::PrincipalKind,
     market::Market,
-    rest::{self, ServerBuilder},
+    rest::{self, SandboxHost, ServerBuilder, WorldDispatcher},
+    worlds::Worlds,
 };
 use agent_server::{AgentServer, KeySource};
 
@@ -64,6 +65,25 @@ impl App {
     /// Returns the server of a market. `base_url` is what [`rest::base_url`] returns for it.
     pub fn serve(&self, market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
         self.with_agent_server(ServerBuilder::new(&self.rest, market, base_url), base_url).build()
+    }
+
+    /// Returns the server of a market with its worlds, each of which has all that a server has.
+    pub fn serve_with_sandbox(
+        &self,
+        market: Market,
+        base_url: &str,
+        address: SocketAddr,
+        worlds: Arc<Worlds>,
+    ) -> BoxEndpoint<'static, Response> {
+        let builder = ServerBuilder::new(&self.rest, market, base_url);
+        let (app, limits) = (self.clone(), builder.limits());
+        let serve = Box::new(move |market, base_url: &str| {
+            let builder = ServerBuilder::with_limits(&app.rest, market, base_url, limits.clone());
+            app.with_agent_server(builder, base_url).build()
+        });
+        let host = Arc::new(SandboxHost::new(worlds, base_url, address, serve));
+        let builder = builder.with_sandbox(Arc::clone(&host));
+        WorldDispatcher::new(self.with_agent_server(builder, base_url).build(), host).boxed()
     }
 
     /// Returns a server that has the agent server of a market, but not the routes of the APIs.

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use poem::{endpoint::BoxEndpoint, http::Method};
 use poem_openapi::{OpenApi, OpenApiService, registry::MetaApi};
 
-use super::{buyer_api, catalog, cors::CorsPolicy, operator_api, route::DeclaredRoute, vendor_api};
+use super::{
+    buyer_api, catalog, cors::CorsPolicy, operator_api, route::DeclaredRoute, sandbox_api, vendor_api,
+};
 use crate::{config::Settings, domain::principals::PrincipalKind};
 
 /// The endpoints of paths, by path and method.
@@ -69,6 +71,12 @@ static OPERATOR_ROUTES: RouteGroup = RouteGroup {
     add_endpoints: |endpoints| operator_api::apis().add_routes(endpoints),
 };
 
+static SANDBOX_ROUTES: RouteGroup = RouteGroup {
+    routes: sandbox_api::routes,
+    declarations: || declarations(&sandbox_api::apis()),
+    add_endpoints: |endpoints| sandbox_api::apis().add_routes(endpoints),
+};
+
 /// The prefix of the APIs for teams.
 const TEAM_PREFIX: &str = "/v2";
 
@@ -114,8 +122,22 @@ pub static OPERATOR: Api = Api {
     spec: || spec(operator_api::apis()),
 };
 
+/// The API for worlds.
+pub static SANDBOX: Api = Api {
+    name: "sandbox",
+    prefix: "/sandbox/v1",
+    keys: PrincipalKind::Operator,
+    cors: CorsPolicy::ConfiguredOrigins,
+    title: "Data marketplace: sandbox API",
+    purpose: "For tests: worlds, which are private copies of a market, each with a clock of its own. A world serves \
+              all APIs of the server below its own base address.",
+    demo_key: "mkt_demo_operator",
+    groups: &[&SANDBOX_ROUTES],
+    spec: || spec(sandbox_api::apis()),
+};
+
 /// Every API that a server can have.
-pub static APIS: [&Api; 3] = [&VENDOR, &BUYER, &OPERATOR];
+pub static APIS: [&Api; 4] = [&VENDOR, &BUYER, &OPERATOR, &SANDBOX];
 
 impl Api {
     /// Returns the API with this name.
@@ -125,8 +147,18 @@ impl Api {
 
     /// Returns the APIs that a server with these settings has.
     pub fn enabled(settings: &Settings) -> Vec<&'static Api> {
-        let is_enabled = |api: &&Api| api.keys != PrincipalKind::Operator || settings.operator.enabled;
+        let is_enabled = |api: &&Api| match api.keys {
+            PrincipalKind::Team => true,
+            PrincipalKind::Operator => {
+                settings.operator.enabled && (settings.sandbox.enabled || !api.is_sandbox())
+            }
+        };
         APIS.into_iter().filter(is_enabled).collect()
+    }
+
+    /// Whether it is the sandbox API, which worlds do not have themselves.
+    pub fn is_sandbox(&self) -> bool {
+        std::ptr::eq(self, &SANDBOX)
     }
 
     /// Returns the path of the OpenAPI document.

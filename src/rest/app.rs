@@ -1,7 +1,7 @@
 //! What is the same for every market: the routes, their documents, and the docs pages. Built once per
 //! process.
 
-use std::sync::Arc;
+use std::{panic::resume_unwind, sync::Arc, thread};
 
 use poem::{EndpointExt, Response, endpoint::BoxEndpoint};
 use serde_json::Value;
@@ -13,7 +13,13 @@ use super::{
     route::DeclaredRoute,
     router,
 };
-use crate::{config::Settings, domain::principals::PrincipalKind};
+use crate::{
+    config::{ContactSettings, Settings},
+    domain::principals::PrincipalKind,
+};
+
+/// The address of the server, relative to that of a document.
+const RELATIVE_SERVER: &str = "..";
 
 /// An endpoint that several markets share.
 pub type SharedEndpoint = Arc<BoxEndpoint<'static, Response>>;
@@ -24,7 +30,7 @@ pub type SharedEndpoint = Arc<BoxEndpoint<'static, Response>>;
 pub struct App(Arc<Parts>);
 
 struct Parts {
-    apis: Vec<(&'static Api, Value)>,
+    apis: Vec<(&'static Api, Arc<Value>)>,
     routes: SharedEndpoint,
     docs_pages: Vec<(Arc<str>, SharedEndpoint)>,
     has_demo_keys: bool,
@@ -39,23 +45,23 @@ impl App {
 
     /// Like [`App::new`], with these APIs.
     pub fn with_apis(settings: &Settings, has_demo_keys: bool, apis: &[&'static Api]) -> App {
-        // Without a public URL, the server is where its document is, whatever host name that was requested
-        // from.
-        let server = match settings.server.public_url.as_str() {
-            "" => "/",
-            url => url,
+        // The address of the server is relative to that of the document, so that it is right by whatever host name and
+        // in whatever world that was requested.
+        let server = if settings.server.public_url.is_empty() || settings.sandbox.enabled {
+            RELATIVE_SERVER
+        } else {
+            &settings.server.public_url
         };
         let groups = api::groups(apis);
         declarations::check_declarations(apis);
-        let document = |api: &&'static Api| (*api, openapi_document(api, server, &settings.contact));
-        let apis: Vec<(&'static Api, Value)> = apis.iter().map(document).collect();
+        let apis = generate_documents(apis, server, &settings.contact);
         let mut routes = router::build_routes(&groups)
             .at(blobs::PART_ROUTE, blobs::part_endpoint())
             .at(bundles::ROUTE, bundles::endpoint());
         for (api, document) in &apis {
             routes = routes.at(api.document_path(), openapi_pages::json_page(document));
         }
-        let docs_page = |(api, document): &(&'static Api, Value)| -> (Arc<str>, SharedEndpoint) {
+        let docs_page = |(api, document): &(&'static Api, Arc<Value>)| -> (Arc<str>, SharedEndpoint) {
             let key = if has_demo_keys { api.demo_key } else { "" };
             let page = openapi_pages::html_page(document, key).boxed();
             (api.docs_path().into(), Arc::new(page))
@@ -69,19 +75,10 @@ impl App {
         self.0.apis.iter().map(|(api, _)| *api).collect()
     }
 
-    /// Returns the paths of the docs pages as a list in a sentence.
-    pub(super) fn docs_paths(&self) -> String {
-        let paths: Vec<String> = self.apis().iter().map(|api| api.docs_path()).collect();
-        match paths.as_slice() {
-            [rest @ .., last] if rest.len() > 1 => format!("{}, and {last}", rest.join(", ")),
-            few => few.join(" and "),
-        }
-    }
-
     /// Returns the OpenAPI documents of the APIs that take this kind of keys.
     pub fn documents(&self, keys: PrincipalKind) -> Vec<&Value> {
         let with_keys = self.0.apis.iter().filter(|(api, _)| api.keys == keys);
-        with_keys.map(|(_, document)| document).collect()
+        with_keys.map(|(_, document)| &**document).collect()
     }
 
     /// Returns the routes of the APIs that take this kind of keys, in the order in which agents see their tools.
@@ -104,4 +101,23 @@ impl App {
     pub(super) fn has_demo_keys(&self) -> bool {
         self.0.has_demo_keys
     }
+}
+
+/// Generates the document of each API. The documents do not depend on each other, so each has a thread.
+fn generate_documents(
+    apis: &[&'static Api],
+    server: &str,
+    contact: &ContactSettings,
+) -> Vec<(&'static Api, Arc<Value>)> {
+    thread::scope(|scope| {
+        let start = |api: &&'static Api| {
+            let api = *api;
+            (api, scope.spawn(move || openapi_document(api, server, contact)))
+        };
+        let started: Vec<_> = apis.iter().map(start).collect();
+        let finish = |(api, document): (_, thread::ScopedJoinHandle<'_, Value>)| {
+            (api, Arc::new(document.join().unwrap_or_else(|panic| resume_unwind(panic))))
+        };
+        started.into_iter().map(finish).collect()
+    })
 }

@@ -15,7 +15,9 @@ use super::{
     required_access::RequiredAccess, resources::RequestResources, served_market::ServedMarket,
 };
 use crate::{
+    domain::principals::Principal,
     error::Result,
+    market::Market,
     operations::access::{
         ActingOperator, Authenticated, AuthenticatedTeam, Buyer, CatalogViewer, FullCatalogViewer,
         ListingViewer, Member, Operator, Vendor,
@@ -41,6 +43,14 @@ pub struct XApiKey(#[allow(dead_code)] ApiKey);
 pub trait Policy: Sized + Send + Sync {
     /// The requirement as a value.
     const REQUIRED: RequiredAccess;
+
+    /// Authenticates the key of a request: the key of the market, unless the requirement says otherwise.
+    fn identify(
+        served: &ServedMarket,
+        request: &Request,
+    ) -> impl Future<Output = Result<Authenticated>> + Send {
+        identify(served, request)
+    }
 
     /// Checks the owner of a valid key against the requirement, and returns the proof or the reason for
     /// denial.
@@ -183,22 +193,27 @@ pub fn register_schemes(registry: &mut Registry) {
     <XApiKey as ApiExtractor>::register(registry);
 }
 
-/// Authenticates the API key of a request.
-async fn authenticate(served: &ServedMarket, request: &Request) -> Result<Authenticated> {
+/// Authenticates the API key of a request by the keys of a market.
+pub async fn authenticate(market: &Market, request: &Request) -> Result<Authenticated> {
     let key = key_headers::api_key(request.headers())?;
-    let requester = RequestLimits::client_requester(request, served.market().settings());
-    Authenticated::authenticate(served.market(), requester, key).await
+    let requester = RequestLimits::client_requester(request, market.settings());
+    Authenticated::authenticate(market, requester, key).await
 }
 
 /// Returns the proof that the request's key is valid, and counts the request for its principal from now on.
 pub async fn identify(served: &ServedMarket, request: &Request) -> Result<Authenticated> {
     let authenticated = match InProcessProof::of_request(request) {
         Some(authenticated) => authenticated,
-        None => authenticate(served, request).await?,
+        None => authenticate(served.market(), request).await?,
     };
     let principal = authenticated.principal();
-    RequestResources::set_principal(request, principal);
     RequestLimits::charge_principal(request, principal)?;
-    Slot::assign_to_principal(request, principal).await?;
+    count_for_principal(served.market(), request, principal).await?;
     Ok(authenticated)
+}
+
+/// Counts what a request holds from now on for a principal of a market, whose key or signature was checked.
+pub async fn count_for_principal(market: &Market, request: &Request, principal: Principal) -> Result<()> {
+    RequestResources::set_principal(request, market.id(), principal);
+    Slot::assign_to_principal(request, market.id(), principal).await
 }

@@ -9,6 +9,7 @@ use poem::{
 use uuid::Uuid;
 
 use super::{
+    auth,
     capacity::Slot,
     limits::RequestLimits,
     problem::ApiError,
@@ -56,11 +57,10 @@ async fn put_part(served: &ServedMarket, mut request: Request) -> Result<Respons
     let requester = RequestLimits::client_requester(&request, served.market().settings());
     let find_team = move |reader: &Reader| grant_uploads::find_team(reader, id);
     let team = served.market().read(requester.clone(), find_team).await?;
-    RequestResources::set_principal(&request, team.into());
-    Slot::assign_to_principal(&request, team.into()).await?;
+    auth::count_for_principal(served.market(), &request, team.into()).await?;
     let resources = resources::of_request(&request);
     let slot = resources.map(RequestResources::body_slot).transpose()?;
-    let (market, requester) = (served.market(), requester.into_principal(team.into()));
+    let (market, requester) = (served.market(), requester.into_principal(served.market().id(), team.into()));
     let starter = requester.clone();
     let opening =
         market.spawn_blocking(move |market| grant_uploads::start_part(market, starter, id, number, size));

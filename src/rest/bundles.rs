@@ -24,9 +24,8 @@ use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 use super::{
-    bundle_urls,
+    auth, bundle_urls,
     byte_ranges::{self, Selected},
-    capacity::Slot,
     etag,
     fair_limit::FairPermit,
     limits::RequestLimits,
@@ -67,9 +66,8 @@ async fn send(served: &ServedMarket, request: &Request) -> Result<Response> {
     let requester = RequestLimits::client_requester(request, market.settings());
     let find = move |reader: &Reader| bundles::find_linked(reader, listing, holder);
     let LinkedBundle { team, prepared } = market.read(requester.clone(), find).await?;
-    RequestResources::set_principal(request, team.into());
-    Slot::assign_to_principal(request, team.into()).await?;
-    let requester = requester.into_principal(team.into());
+    auth::count_for_principal(market, request, team.into()).await?;
+    let requester = requester.into_principal(market.id(), team.into());
     let Some(prepared) = prepared else {
         let enqueue = move |writer: &mut Writer| bundles::request_preparation(writer, listing, holder);
         market.write(requester, enqueue).await?;

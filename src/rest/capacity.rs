@@ -35,7 +35,7 @@ use crate::{
     config::Settings,
     domain::principals::Principal,
     error::{Error, Result},
-    market::{Activity, Permit, Requester, Scheduler, Share, WorkOwner},
+    market::{Activity, MarketId, Permit, Requester, Scheduler, Share, WorkOwner},
 };
 
 /// The `Retry-After` of a request that was rejected because the server is at capacity.
@@ -134,10 +134,14 @@ pub struct Slot {
 impl Slot {
     /// Counts a request for its principal from now on. If the principal has its share of the slots, the
     /// request gives up its slot, and waits for another one for a short time.
-    pub async fn assign_to_principal(request: &Request, principal: Principal) -> Result<()> {
+    pub async fn assign_to_principal(
+        request: &Request,
+        market: MarketId,
+        principal: Principal,
+    ) -> Result<()> {
         let Some(slot) = request.data::<Slot>() else { return Ok(()) };
         let Some(permit) = slot.replace_permit(None) else { return Ok(()) };
-        let for_principal = permit.requester().clone().into_principal(principal);
+        let for_principal = permit.requester().clone().into_principal(market, principal);
         let permit = match permit.try_transfer(for_principal.clone()) {
             Ok(permit) => Some(permit),
             Err(permit) => {

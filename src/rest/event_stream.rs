@@ -161,7 +161,7 @@ impl EventStream {
         filters: Filters,
     ) -> Result<EventStream> {
         let start = request.start(cursor)?;
-        let place = served.held_requests().try_acquire(operator.principal())?;
+        let place = served.held_requests().try_acquire(served.market().id(), operator.principal())?;
         let market = served.market().clone();
         let platform = operator.platform();
         let find = move |reader: &Reader| events::find_start(reader, platform, start);

@@ -10,13 +10,13 @@ use std::{
 
 use tokio::{sync::Notify, time::Instant};
 
-use crate::domain::principals::Principal;
+use crate::{domain::principals::Principal, market::MarketId};
 
 /// Who holds a part of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Holder {
     /// A team or an operator, by its key.
-    Principal(Principal),
+    Principal(MarketId, Principal),
     /// A client network; see [`super::client_network`].
     Network(IpAddr),
     /// All clients without a key together, so that many networks do not get many shares.
@@ -91,7 +91,7 @@ impl FairLimit {
 
     fn share(&self, holder: Holder) -> u64 {
         match holder {
-            Holder::Principal(_) => self.0.max_per_principal,
+            Holder::Principal(..) => self.0.max_per_principal,
             Holder::Network(_) => self.0.max_per_network,
             Holder::Anonymous => self.0.max_anonymous,
         }
@@ -203,7 +203,7 @@ mod tests {
     use crate::domain::{row_ids::KeyRowId, teams::TeamRowId};
 
     fn team(id: i64) -> Holder {
-        Holder::Principal(Principal::Team(TeamRowId(id)))
+        Holder::Principal(MarketId(0), Principal::Team(TeamRowId(id)))
     }
 
     fn network(last: u8) -> Holder {
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn team_and_operator_key_with_equal_row_ids_have_separate_shares() {
         let limit = FairLimit::new(8, 2, 0);
-        let operator = Holder::Principal(Principal::Operator(KeyRowId(1)));
+        let operator = Holder::Principal(MarketId(0), Principal::Operator(KeyRowId(1)));
         let team = limit.try_acquire([Some(team(1)), None], 2).unwrap();
         let held = limit.try_acquire([Some(operator), None], 2).unwrap();
         assert!(limit.try_acquire([Some(operator), None], 1).is_none(), "the operator has its share");

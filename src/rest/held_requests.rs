@@ -10,12 +10,13 @@ use crate::{
     config::LimitSettings,
     domain::principals::Principal,
     error::{Error, Result},
+    market::MarketId,
 };
 
 /// The `Retry-After` of a request that was rejected because there is no place for it. The others are held for long.
 const RETRY_SECONDS: u64 = 5;
 
-/// The places of a market.
+/// The places of a server.
 #[derive(Clone, Debug)]
 pub struct HeldRequests(FairLimit);
 
@@ -31,9 +32,9 @@ impl HeldRequests {
         HeldRequests(FairLimit::new(settings.held.into(), settings.held_per_principal.into(), 0))
     }
 
-    /// Takes a place for a request of a principal, without waiting for one.
-    pub fn try_acquire(&self, principal: Principal) -> Result<HeldPlace> {
-        let permit = self.0.try_acquire([Some(Holder::Principal(principal)), None], 1);
+    /// Takes a place for a request of a principal of a market, without waiting for one.
+    pub fn try_acquire(&self, market: MarketId, principal: Principal) -> Result<HeldPlace> {
+        let permit = self.0.try_acquire([Some(Holder::Principal(market, principal)), None], 1);
         permit
             .map(|permit| HeldPlace { _permit: permit })
             .ok_or(Error::AtCapacity { retry_seconds: RETRY_SECONDS })
@@ -71,7 +72,7 @@ mod tests {
         let mut settings = Settings::default().limits;
         (settings.held, settings.held_per_principal) = (5, 2);
         let held = HeldRequests::new(&settings);
-        let take = |key: i64| held.try_acquire(Principal::Operator(KeyRowId(key)));
+        let take = |key: i64| held.try_acquire(MarketId(0), Principal::Operator(KeyRowId(key)));
         let places: Vec<_> = [1, 1, 2, 2, 3].map(|key| take(key).unwrap()).into();
         for key in [1, 3, 4] {
             assert_eq!(take(key).unwrap_err().code(), Some(Code::AtCapacity));
@@ -84,7 +85,7 @@ mod tests {
     #[test]
     fn attempts_without_a_place_cost_little_and_leave_nothing_behind() {
         let held = HeldRequests::new(&Settings::default().limits);
-        let take = || held.try_acquire(Principal::Operator(KeyRowId(1)));
+        let take = || held.try_acquire(MarketId(0), Principal::Operator(KeyRowId(1)));
         let places: Vec<_> = (0..10).map(|_| take().unwrap()).collect();
         assert!((0..10_000).all(|_| take().is_err()));
         drop(places);

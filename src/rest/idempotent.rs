@@ -8,6 +8,7 @@ use poem_openapi::{
     registry::{MetaParamIn, MetaSchema, MetaSchemaRef},
 };
 use serde::Serialize;
+use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::{
@@ -201,6 +202,41 @@ impl Idempotent {
         };
         let result = served.market().spawn_blocking(run).await;
         Ok(Json::from_bytes(body.sort_problems(served, result).await?))
+    }
+
+    /// Runs `work`, which changes something besides the market, on a blocking thread, or returns the stored response of
+    /// an earlier run. Only responses to requests with a key are stored.
+    pub async fn run<A: PrincipalProof, T: Serialize + 'static, const STATUS: u16>(
+        self,
+        served: &ServedMarket,
+        access: A,
+        body: BodySource,
+        work: impl FnOnce(&A) -> Result<T> + Send + 'static,
+    ) -> JsonResult<T, STATUS> {
+        let run = move |_: &Market, access: &A, problems: Problems| {
+            problems.into_result()?;
+            serde_json::value::to_raw_value(&work(access)?).map_err(Error::internal)
+        };
+        if self.key.is_some() {
+            let store = |_: &mut Writer, _: &A, response: &Box<RawValue>| Ok(response.clone());
+            let stored: Json<Box<RawValue>> =
+                self.prepare_and_write(served, access, body, run, store, |_, _| ()).await?;
+            return Ok(stored.cast());
+        }
+        let problems = body.problems();
+        let result = served.market().spawn_blocking(move |market| run(market, &access, problems)).await;
+        let response = body.sort_problems(served, result).await?;
+        Ok(Json::from_bytes(Box::<str>::from(response).into_boxed_bytes().into_vec()))
+    }
+
+    /// Like [`Idempotent::run`], for a request without a body.
+    pub async fn run_without_body<A: PrincipalProof, T: Serialize + 'static, const STATUS: u16>(
+        self,
+        served: &ServedMarket,
+        access: A,
+        work: impl FnOnce(&A) -> Result<T> + Send + 'static,
+    ) -> JsonResult<T, STATUS> {
+        self.run(served, access, BodySource::empty(), work).await
     }
 
     /// Returns the principal, and the identity of the request if it has a key.

@@ -7,8 +7,7 @@ use bytes::Bytes;
 use poem::{Request, Response, endpoint::BoxEndpoint, http::header};
 
 use super::{
-    capacity::Slot,
-    error_layer, key_headers,
+    auth, error_layer, key_headers,
     limits::RequestLimits,
     request_id::RequestId,
     resources::{self, MemoryUse, RequestResources},
@@ -104,9 +103,7 @@ impl Caller {
         let key = key_headers::api_key(request.headers())?;
         let requester = RequestLimits::client_requester(request, market.settings());
         let authenticated = Authenticated::authenticate(market, requester, key).await?;
-        let principal = authenticated.principal();
-        RequestResources::set_principal(request, principal);
-        Slot::assign_to_principal(request, principal).await?;
+        auth::count_for_principal(market, request, authenticated.principal()).await?;
         let authenticated = AuthenticatedTeam::authorize(authenticated)?;
         let mut caller = Caller::new(authenticated, RequestId::from_request(request));
         caller.request_limits = request.data::<RequestLimits>().cloned();
@@ -187,6 +184,7 @@ mod tests {
         config::Settings,
         domain::teams::TeamRowId,
         error::Code,
+        market::MarketId,
         rest::resources::Resources,
     };
 
@@ -199,7 +197,7 @@ mod tests {
         settings.limits.memory_mb = memory_mb;
         let stopwatch = Stopwatch::start(Arc::new(Clock::System));
         let endpoint = make(|request: Request| {
-            RequestResources::set_principal(&request, TeamRowId(1).into());
+            RequestResources::set_principal(&request, MarketId(0), TeamRowId(1).into());
             let work = work(request.data::<RequestResources>().unwrap().clone());
             async move {
                 work.await;

@@ -46,6 +46,11 @@ impl<T, const STATUS: u16> Json<T, STATUS> {
     pub fn from_bytes(bytes: impl Into<bytes::Bytes>) -> Self {
         Json { bytes: bytes.into(), marker: PhantomData }
     }
+
+    /// Returns the same bytes as the JSON of a `U`, with another status.
+    pub fn cast<U, const OTHER: u16>(self) -> Json<U, OTHER> {
+        Json::from_bytes(self.bytes)
+    }
 }
 
 impl<T: Serialize, const STATUS: u16> Json<T, STATUS> {

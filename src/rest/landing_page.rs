@@ -11,22 +11,13 @@ use poem::{
 use serde_json::{Value, json};
 
 use super::{api::Api, link_base::LinkBase, openapi_pages, router};
+use crate::fixtures::DEMO_KEYS;
 
 const TEMPLATE: &str = include_str!("pages/landing.html");
 
 /// The policy of a page without scripts.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'";
-
-/// The API keys of the demo market, and what each is for.
-pub const DEMO_KEYS: [(&str, &str); 6] = [
-    ("mkt_demo_vendor", "a vendor that can browse the catalog"),
-    ("mkt_demo_buyer", "a buyer"),
-    ("mkt_demo_both", "a team with both roles"),
-    ("mkt_demo_locked", "a vendor with too few published listings to browse the catalog"),
-    ("mkt_demo_no_nda", "a vendor that has not accepted the mutual NDA"),
-    ("mkt_demo_no_role", "a team without a marketplace role"),
-];
 
 /// The demo key in the example of a request.
 const EXAMPLE_KEY: &str = DEMO_KEYS[1].0;

@@ -9,7 +9,7 @@ use poem::{
     http::{header, uri::Authority},
 };
 
-use super::host;
+use super::{host, sandbox_host::BasePath};
 use crate::config::Settings;
 
 /// Returns the base URL of links in responses to requests without a trusted host: `server.public_url`, or the
@@ -36,6 +36,8 @@ pub fn local_url(address: SocketAddr) -> String {
 #[derive(Clone, Debug)]
 pub struct LinkBase {
     base_url: String,
+    /// The host of `base_url`, with its port; empty unless it has the scheme `http`.
+    own_host: String,
     /// Whether all links begin with `base_url`, whatever host a request has.
     is_fixed: bool,
 }
@@ -43,7 +45,12 @@ pub struct LinkBase {
 impl LinkBase {
     /// Creates the rule for a server whose [`base_url`] is this one, without a trailing slash.
     pub fn new(settings: &Settings, base_url: &str) -> LinkBase {
-        LinkBase { base_url: base_url.to_owned(), is_fixed: !settings.server.public_url.is_empty() }
+        let own_host = base_url.strip_prefix("http://").and_then(|rest| rest.split('/').next());
+        LinkBase {
+            base_url: base_url.to_owned(),
+            own_host: own_host.unwrap_or_default().to_owned(),
+            is_fixed: !settings.server.public_url.is_empty(),
+        }
     }
 
     /// Returns the base URL of links to requests without a trusted host.
@@ -53,19 +60,23 @@ impl LinkBase {
 
     /// Returns the base URL of links in the response to a request.
     pub fn for_request(&self, request: &Request) -> String {
-        self.for_host(request.headers().get(header::HOST).and_then(|host| host.to_str().ok()))
+        let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+        let base_path = request.data::<BasePath>().map_or("", |base_path| base_path.0.as_str());
+        self.for_host(host, base_path)
     }
 
-    /// Returns the base URL of links in the response to a request with this `Host` header.
-    fn for_host(&self, host: Option<&str>) -> String {
+    /// Returns the base URL of links in the response to a request with this `Host` header, whose path was below
+    /// `base_path`.
+    fn for_host(&self, host: Option<&str>, base_path: &str) -> String {
         let trusted = host.filter(|host| !self.is_fixed && self.is_trusted(host));
-        trusted.map_or_else(|| self.base_url.clone(), |host| format!("http://{}", host.to_ascii_lowercase()))
+        trusted.map_or_else(
+            || self.base_url.clone(),
+            |host| format!("http://{}{base_path}", host.to_ascii_lowercase()),
+        )
     }
 
     fn is_trusted(&self, host: &str) -> bool {
-        host::is_valid(host.as_bytes())
-            && (is_loopback(host)
-                || self.base_url.strip_prefix("http://").is_some_and(|own| own.eq_ignore_ascii_case(host)))
+        host::is_valid(host.as_bytes()) && (is_loopback(host) || self.own_host.eq_ignore_ascii_case(host))
     }
 }
 
@@ -106,12 +117,13 @@ mod tests {
             ("0.0.0.0:8080", "http://192.0.2.7:8080"),
             ("", "http://192.0.2.7:8080"),
         ] {
-            assert_eq!(local.for_host(Some(host)), expected, "{host}");
+            assert_eq!(local.for_host(Some(host), ""), expected, "{host}");
         }
-        assert_eq!(local.for_host(None), "http://192.0.2.7:8080");
+        assert_eq!(local.for_host(None, ""), "http://192.0.2.7:8080");
+        assert_eq!(local.for_host(Some("localhost"), "/w/one"), "http://localhost/w/one");
         let public = link_base("127.0.0.1:8080", "https://market.example/shop");
         for host in ["localhost:8080", "market.example", "evil.example"] {
-            assert_eq!(public.for_host(Some(host)), "https://market.example/shop", "{host}");
+            assert_eq!(public.for_host(Some(host), ""), "https://market.example/shop", "{host}");
         }
     }
 
@@ -121,7 +133,7 @@ mod tests {
         {
             let base = link_base(listen, "");
             for host in [listen, "evil.example"] {
-                assert_eq!(base.for_host(Some(host)), expected, "{listen}");
+                assert_eq!(base.for_host(Some(host), ""), expected, "{listen}");
             }
         }
     }

@@ -59,9 +59,12 @@ mod resources;
 mod response_body;
 pub mod route;
 mod router;
+mod sandbox_api;
+mod sandbox_host;
 mod schema_marks;
 mod served_market;
 mod server;
+mod server_limits;
 pub mod shapes;
 mod spool;
 mod tags;
@@ -72,7 +75,7 @@ use crate::{config::Settings, search::Renderer};
 use poem::{Response, endpoint::BoxEndpoint};
 use tokio::sync::watch;
 
-pub use api::{APIS, Api, BUYER, OPERATOR, RouteGroup, VENDOR, routes};
+pub use api::{APIS, Api, BUYER, OPERATOR, RouteGroup, SANDBOX, VENDOR, routes};
 pub use api_documents::openapi_json;
 pub use app::App;
 pub use cors::CorsPolicy;
@@ -80,14 +83,15 @@ pub use host::check as check_host;
 pub use idempotent::Idempotent;
 pub use in_process::{Caller, InProcessResponse, InProcessRoutes};
 pub use json::{Json, JsonResult};
-pub use landing_page::DEMO_KEYS;
 pub use limits::Budget;
 pub use link_base::{base_url, local_url};
 pub use openapi::examples::example_key;
 pub use operator_routes::OperatorRoutes;
 pub use problem::ApiError;
 pub use request_body::{Body, Checked, read_json_bytes as body_bytes};
+pub use sandbox_host::{SandboxHost, ServeMarket, WorldDispatcher};
 pub use server::ServerBuilder;
+pub use server_limits::ServerLimits;
 
 /// Renders a listing as the JSON that the catalog serves.
 pub const RENDERER: Renderer = shapes::listings::render;

@@ -14,6 +14,7 @@ use super::{
     api::OPERATOR,
     app::{App, SharedEndpoint},
     base_url, error_layer,
+    held_requests::HeldRequests,
     in_process::InProcessProof,
     request_id::RequestId,
     response_body,
@@ -36,7 +37,8 @@ impl OperatorRoutes {
     pub fn new(market: Market) -> OperatorRoutes {
         let routes = App::with_apis(market.settings(), false, &[&OPERATOR]).endpoint();
         let url = base_url(market.settings(), market.settings().server.listen);
-        OperatorRoutes { routes, served: Arc::new(ServedMarket::new(market, &url)) }
+        let held_requests = HeldRequests::new(&market.settings().limits);
+        OperatorRoutes { routes, served: Arc::new(ServedMarket::new(market, &url, held_requests)) }
     }
 
     /// Whether a URL of an upload is one of this market, rather than of an S3-compatible store.

@@ -28,6 +28,9 @@ pub const URL_PATTERN: &str = "^https?://[!-~]+$";
 /// A taxonomy slug.
 pub const SLUG_PATTERN: &str = "^[a-z0-9]+([_-][a-z0-9]+)*$";
 
+/// Name of a world or of a snapshot.
+pub const WORLD_NAME_PATTERN: &str = "^[a-z0-9-]+$";
+
 /// An amount of money with two decimals.
 pub const AMOUNT_PATTERN: &str = "^[0-9]{1,12}\\.[0-9]{2}$";
 
@@ -47,6 +50,7 @@ pub fn describe_pattern(pattern: &str) -> String {
         ETAG_PATTERN => "must be the ETag that uploading the part returned",
         AMOUNT_PATTERN => "must be an amount that is not negative, with exactly two decimals, such as 12.50",
         SIGNED_AMOUNT_PATTERN => "must be an amount with exactly two decimals, such as 12.50 or -12.50",
+        WORLD_NAME_PATTERN => "must have only lowercase letters, digits, and hyphens",
         SLUG_PATTERN => "must be a slug: lowercase letters and digits, separated by hyphens or underscores",
         _ => return format!("must match the pattern {pattern}"),
     };

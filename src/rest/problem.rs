@@ -108,7 +108,7 @@ fn error_status(error: &Error) -> StatusCode {
         | Error::NdaRequired
         | Error::BrowseLocked { .. }
         | Error::Forbidden(_) => StatusCode::FORBIDDEN,
-        Error::NotFound(_) | Error::UnknownPath(_) => StatusCode::NOT_FOUND,
+        Error::NotFound(_) | Error::UnknownPath(_) | Error::WorldNotFound(_) => StatusCode::NOT_FOUND,
         Error::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
         Error::RequestTimeout(_) => StatusCode::REQUEST_TIMEOUT,
         Error::Conflict(_)

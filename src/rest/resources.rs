@@ -23,7 +23,7 @@ use crate::{
     config::Settings,
     domain::principals::Principal,
     error::{Error, Result},
-    market::{Activity, Permit, Requester, Scheduler, Share},
+    market::{Activity, MarketId, Permit, Requester, Scheduler, Share},
 };
 use bytes::Bytes;
 use poem::{
@@ -129,7 +129,7 @@ struct Inner {
     network: IpAddr,
     /// The client, and the meter of the request's cost.
     requester: Requester,
-    principal: OnceLock<Principal>,
+    principal: OnceLock<(MarketId, Principal)>,
     /// Whether the request changes nothing, so that its response may be replaced by an error.
     is_read: bool,
     /// The memory of the request's body, held until the response is complete.
@@ -139,14 +139,14 @@ struct Inner {
 impl RequestResources {
     /// Records the principal of a request, once it is known. What the request takes from then on counts for
     /// it.
-    pub fn set_principal(request: &Request, principal: Principal) {
+    pub fn set_principal(request: &Request, market: MarketId, principal: Principal) {
         if let Some(resources) = request.data::<RequestResources>() {
-            let _ = resources.0.principal.set(principal);
+            let _ = resources.0.principal.set((market, principal));
         }
     }
 
     fn principal(&self) -> Option<Holder> {
-        self.0.principal.get().copied().map(Holder::Principal)
+        self.0.principal.get().map(|(market, principal)| Holder::Principal(*market, *principal))
     }
 
     /// Returns for whom memory and temporary files count: for the principal, or, without a key, for the
@@ -204,7 +204,7 @@ impl RequestResources {
     pub async fn heavy_work(&self) -> Result<Permit> {
         let requester = self.0.requester.clone();
         let requester = match self.0.principal.get() {
-            Some(principal) => requester.into_principal(*principal),
+            Some((market, principal)) => requester.into_principal(*market, *principal),
             None => requester,
         };
         self.0.shared.heavy_work.acquire(requester).await

@@ -1,12 +1,12 @@
 //! A market, with what serving it needs beyond the market itself.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use poem::{FromRequest, Request, RequestBody};
 
 use super::{
     first_page_cache::FirstPageCache, held_requests::HeldRequests, in_flight::InFlight, link_base::LinkBase,
-    problem::ApiError,
+    problem::ApiError, sandbox_host::SandboxHost,
 };
 use crate::{
     error::{Error, Result},
@@ -23,24 +23,43 @@ pub struct ServedMarket {
     first_pages: FirstPageCache,
     in_flight: InFlight,
     held_requests: HeldRequests,
+    /// The worlds of the server; none if it has no sandbox, or if the market is that of a world.
+    sandbox: OnceLock<Arc<SandboxHost>>,
 }
 
 impl ServedMarket {
     /// Creates the state for a market. `base_url` is what [`super::base_url`] returns for the server.
-    pub fn new(market: Market, base_url: &str) -> ServedMarket {
+    pub fn new(market: Market, base_url: &str, held_requests: HeldRequests) -> ServedMarket {
         ServedMarket {
             link_base: LinkBase::new(market.settings(), base_url),
-            held_requests: HeldRequests::new(&market.settings().limits),
+            held_requests,
             market,
             serves_bundles: true,
             first_pages: FirstPageCache::default(),
             in_flight: InFlight::default(),
+            sandbox: OnceLock::new(),
         }
+    }
+
+    /// Sets the worlds of the server.
+    pub fn set_sandbox(&self, sandbox: Arc<SandboxHost>) {
+        let _ = self.sandbox.set(sandbox);
+    }
+
+    /// Returns the worlds of the server, if it has a sandbox.
+    pub fn sandbox(&self) -> Option<&Arc<SandboxHost>> {
+        self.sandbox.get()
+    }
+
+    /// Returns the worlds of the server, for routes that only a server with a sandbox has.
+    pub fn require_sandbox(&self) -> Result<Arc<SandboxHost>> {
+        self.sandbox().cloned().ok_or_else(|| Error::UnknownPath(String::new()))
     }
 
     /// Creates the state for a market that has no server. Its responses contain no links to bundles.
     pub fn without_server(market: Market, base_url: &str) -> ServedMarket {
-        ServedMarket { serves_bundles: false, ..ServedMarket::new(market, base_url) }
+        let held_requests = HeldRequests::new(&market.settings().limits);
+        ServedMarket { serves_bundles: false, ..ServedMarket::new(market, base_url, held_requests) }
     }
 
     /// Whether responses contain links to bundles.

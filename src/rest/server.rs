@@ -6,8 +6,8 @@ use std::sync::Arc;
 use poem::{Endpoint, EndpointExt, Request, Response, endpoint::BoxEndpoint, error::NotFoundError};
 
 use super::{
+    api::Api,
     app::{App, SharedEndpoint},
-    capacity::Capacity,
     compression,
     cors::{Cors, CorsPolicy},
     error_layer, etag, head,
@@ -15,8 +15,9 @@ use super::{
     landing_page, limits,
     limits::RateLimits,
     request_id,
-    resources::Resources,
+    sandbox_host::{SandboxHost, UnknownWorld},
     served_market::ServedMarket,
+    server_limits::ServerLimits,
     spool,
 };
 use crate::{error::Error, market::Market, rest::problem::ApiError};
@@ -27,21 +28,41 @@ pub struct ServerBuilder {
     served: Arc<ServedMarket>,
     mounted: Vec<(Arc<str>, BoxEndpoint<'static, Response>)>,
     excludes_routes: bool,
+    limits: ServerLimits,
 }
 
 impl ServerBuilder {
     /// Creates a server with the routes of `app`. `base_url` is what [`super::base_url`] returns for the
     /// server.
     pub fn new(app: &App, market: Market, base_url: &str) -> ServerBuilder {
-        let served = Arc::new(ServedMarket::new(market, base_url));
-        ServerBuilder { app: app.clone(), served, mounted: Vec::new(), excludes_routes: false }
+        let limits = ServerLimits::new(&market);
+        ServerBuilder::with_limits(app, market, base_url, limits)
+    }
+
+    /// Like [`ServerBuilder::new`], with the limits of another server.
+    pub fn with_limits(app: &App, market: Market, base_url: &str, limits: ServerLimits) -> ServerBuilder {
+        let served = Arc::new(ServedMarket::new(market, base_url, limits.held_requests.clone()));
+        ServerBuilder { app: app.clone(), served, mounted: Vec::new(), excludes_routes: false, limits }
     }
 
     /// Like [`ServerBuilder::new`], for layers above that serve a market without its routes: responses contain no links
     /// to bundles, which nothing would serve.
     pub fn without_routes(app: &App, market: Market, base_url: &str) -> ServerBuilder {
+        let limits = ServerLimits::new(&market);
         let served = Arc::new(ServedMarket::without_server(market, base_url));
-        ServerBuilder { app: app.clone(), served, mounted: Vec::new(), excludes_routes: true }
+        ServerBuilder { app: app.clone(), served, mounted: Vec::new(), excludes_routes: true, limits }
+    }
+
+    /// Adds the worlds of the server, and the routes with which operators use them.
+    #[must_use]
+    pub fn with_sandbox(self, sandbox: Arc<SandboxHost>) -> ServerBuilder {
+        self.served.set_sandbox(sandbox);
+        self
+    }
+
+    /// Returns the limits, for servers that share them.
+    pub fn limits(&self) -> ServerLimits {
+        self.limits.clone()
     }
 
     /// Returns the market that is served.
@@ -65,11 +86,18 @@ impl ServerBuilder {
         self
     }
 
+    /// Returns the APIs of the market: those of the app, of which worlds lack one.
+    fn apis(&self) -> Vec<&'static Api> {
+        let mut apis = self.app.apis();
+        apis.retain(|api| !api.is_sandbox() || self.served.sandbox().is_some());
+        apis
+    }
+
     /// Mounts the pages for people: the landing page and the docs page of each API.
     fn with_pages(self) -> ServerBuilder {
         let app = self.app.clone();
-        let landing =
-            landing_page::landing_page(app.apis(), self.served.link_base().clone(), app.has_demo_keys());
+        let link_base = self.served.link_base().clone();
+        let landing = landing_page::landing_page(self.apis(), link_base, app.has_demo_keys());
         let pages = app.docs_pages().iter().cloned();
         pages.fold(self.mount("/", landing), |builder, (path, page)| builder.mount(path, page))
     }
@@ -82,17 +110,18 @@ impl ServerBuilder {
         }
         let market = self.market().clone();
         let (settings, clock) = (market.settings(), Arc::clone(market.clock()));
-        let apis = self.app.apis();
+        let apis = self.apis();
+        let docs = docs_paths(&apis).into();
         let is_same_origin_only =
             move |path: &str| apis.iter().any(|api| api.cors == CorsPolicy::SameOrigin && api.has_path(path));
         let cors = Cors::new(&settings.server.cors_origins, is_same_origin_only);
-        let limits = RateLimits::new(&settings.limits, &market.stopwatch()).map(Arc::new);
-        let capacity = Capacity::new(settings, market.stopwatch());
-        let resources = Arc::new(Resources::new(settings, market.stopwatch()));
+        let budgets = RateLimits::new(&settings.limits, &market.stopwatch()).map(Arc::new);
+        let ServerLimits { capacity, resources, .. } = self.limits;
         let routes = (!self.excludes_routes).then(|| self.app.endpoint());
         let spooling = market.clone();
-        let docs = self.app.docs_paths().into();
-        Dispatcher { routes, served: self.served, mounted: self.mounted, docs }
+        let sandbox = self.app.apis().into_iter().find(|api| api.is_sandbox());
+        let hidden = sandbox.filter(|_| self.served.sandbox().is_none());
+        Dispatcher { routes, served: self.served, mounted: self.mounted, docs, hidden }
             .around(error_layer::layer)
             .around(move |inner, request| spool::layer(spooling.clone(), inner, request))
             .around(etag::layer)
@@ -100,7 +129,7 @@ impl ServerBuilder {
             .around(head::layer)
             .around(move |inner, request| capacity.clone().layer(inner, request))
             .around(move |inner, request| Arc::clone(&resources).layer(inner, request))
-            .around(move |inner, request| limits::layer(limits.clone(), inner, request))
+            .around(move |inner, request| limits::layer(budgets.clone(), inner, request))
             .around(move |inner, request| cors.clone().layer(inner, request))
             .around(move |inner, request| request_id::layer(Arc::clone(&clock), inner, request))
             .boxed()
@@ -114,6 +143,17 @@ struct Dispatcher {
     mounted: Vec<(Arc<str>, BoxEndpoint<'static, Response>)>,
     /// The pages that document the routes.
     docs: Arc<str>,
+    /// An API that the routes contain, but the market does not have.
+    hidden: Option<&'static Api>,
+}
+
+/// Returns the paths of the docs pages as a list in a sentence.
+fn docs_paths(apis: &[&Api]) -> String {
+    let paths: Vec<String> = apis.iter().map(|api| api.docs_path()).collect();
+    match paths.as_slice() {
+        [rest @ .., last] if rest.len() > 1 => format!("{}, and {last}", rest.join(", ")),
+        few => few.join(" and "),
+    }
 }
 
 impl Dispatcher {
@@ -133,6 +173,12 @@ impl Endpoint for Dispatcher {
     type Output = Response;
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
+        if let Some(UnknownWorld(name)) = request.data() {
+            return Err(ApiError(Error::WorldNotFound(name.clone())).into());
+        }
+        if self.hidden.is_some_and(|api| api.has_path(request.uri().path())) {
+            return Err(self.unknown_path());
+        }
         request.set_data(Arc::clone(&self.served));
         let mounted_endpoint = self.mounted.iter().find(|(path, _)| **path == *request.uri().path());
         match (mounted_endpoint, &self.routes) {

@@ -44,4 +44,6 @@ pub enum Tag {
     Events,
     /// The marketplace itself: settings, facts, health, and jobs.
     Market,
+    /// Worlds for tests, their clocks, and snapshots of them.
+    Worlds,
 }

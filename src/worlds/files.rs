@@ -14,6 +14,9 @@ use crate::{
 /// Extensions of files that are changed in place: lists of the index's files, and locks.
 const CHANGED_EXTENSIONS: [&str; 2] = ["json", "lock"];
 
+/// Directories with files that are still being written.
+const UNFINISHED_DIRECTORIES: [&str; 1] = ["staged"];
+
 /// Copies the data directory of a market that is not open, or that nobody writes to, and whose write-ahead log is empty.
 /// The target must not exist. Nothing that a market writes to one directory is visible in the other.
 pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
@@ -40,17 +43,24 @@ fn is_of_one_process(name: &str) -> bool {
 
 /// Copies the index or the files of a market. They are written once, and replaced or deleted as a whole, except for those
 /// that are listed above.
-fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
+pub(super) fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
+    copy_tree_with(from, to, link_or_copy)
+}
+
+fn copy_tree_with(from: &Path, to: &Path, share: fn(&Path, &Path) -> io::Result<()>) -> io::Result<()> {
     private_files::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let (source, target) = (entry.path(), to.join(entry.file_name()));
         if entry.file_type()?.is_dir() {
-            copy_tree(&source, &target)?;
+            let is_unfinished = UNFINISHED_DIRECTORIES.iter().any(|name| entry.file_name() == *name);
+            let share =
+                if is_unfinished { |from: &Path, to: &Path| fs::copy(from, to).map(drop) } else { share };
+            copy_tree_with(&source, &target, share)?;
         } else if is_changed_in_place(&source) {
             fs::copy(&source, &target)?;
         } else {
-            link_or_copy(&source, &target)?;
+            share(&source, &target)?;
         }
     }
     Ok(())

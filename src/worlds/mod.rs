@@ -3,35 +3,22 @@
 //! A world is forked from a template: the files of a closed market, of which those that never change are shared. It ends
 //! when it is deleted, or with the process. Nothing of it is synchronized with the disk.
 
+mod error;
 mod files;
+mod live_copy;
+mod names;
+mod new_world;
 mod opener;
 mod registry;
 mod template;
 mod world;
 
-use std::io;
-
 pub use self::{
+    error::WorldError,
+    names::{MAX_NAME_LENGTH, is_name},
+    new_world::NewWorld,
     opener::Opener,
-    registry::{NewWorld, Source, Worlds},
-    template::{DEFAULT_SEED, START, Template},
-    world::World,
+    registry::{Snapshot, Worlds, WorldsOptions},
+    template::{DEFAULT_SEED, START, Template, WorldKey},
+    world::{World, WorldDetails},
 };
-use crate::{error::Error, fixtures::SeedError, market::OpenError};
-
-/// Error of creating or resetting a world.
-#[derive(Debug, thiserror::Error)]
-pub enum WorldError {
-    /// The files of the market cannot be copied or deleted.
-    #[error("the files of a world cannot be copied: {0}")]
-    Files(#[source] io::Error),
-    /// The market cannot be opened.
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    /// The template cannot be created.
-    #[error(transparent)]
-    Seed(#[from] SeedError),
-    /// What was requested is not possible.
-    #[error(transparent)]
-    Refused(#[from] Error),
-}

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::WorldError;
+use super::error::WorldError;
 use crate::{
     clock::{Clock, Entropy},
     config::Settings,

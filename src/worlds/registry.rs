@@ -1,4 +1,4 @@
-//! The worlds of a process.
+//! The worlds of a process, and the snapshots that they can be forked from.
 
 use std::{
     collections::BTreeMap,
@@ -6,28 +6,45 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
+use uuid::Uuid;
+
 use super::{
-    WorldError,
+    error::WorldError,
+    names::{DEMO, EMPTY, MARKET, RESERVED},
+    new_world::{self, NewWorld},
     opener::Opener,
-    template::{DEFAULT_SEED, START, Template},
-    world::World,
+    template::{DEFAULT_SEED, Template},
+    world::{World, WorldDetails},
 };
 use crate::{
-    clock::ClockState,
-    config::Settings,
+    clock::{Clock, ClockState, NAMESPACE},
+    config::{Layers, Settings, SettingsError},
     domain::time::Timestamp,
-    error::{Error, Result},
+    error::{Error, Problem, Result, StateCode},
+    market::Market,
 };
 
-/// Maximum number of characters of a name.
-const MAX_NAME_LENGTH: usize = 40;
+/// What the worlds of a process need.
+pub struct WorldsOptions {
+    /// How worlds open their markets.
+    pub opener: Opener,
+    /// Settings of the server.
+    pub layers: Layers,
+    /// The market of the server, which worlds can be forked from.
+    pub root: Market,
+    /// Whether the market of the server is the demo market, with its keys.
+    pub is_demo: bool,
+    /// Where the templates and the worlds are. What an earlier process left there is deleted.
+    pub directory: PathBuf,
+}
 
 /// The worlds of a process, and what they are forked from.
 pub struct Worlds {
     opener: Opener,
     /// Settings of new worlds.
-    settings: Settings,
-    /// Where the templates and the worlds are. Nothing else is there.
+    layers: Layers,
+    root: Market,
+    is_demo: bool,
     directory: PathBuf,
     max_worlds: usize,
     demo: OnceLock<Template>,
@@ -41,134 +58,244 @@ pub struct Worlds {
 struct State {
     /// The worlds by name; `None` while one is created.
     worlds: BTreeMap<String, Option<Arc<World>>>,
-    /// Number of worlds that were created, which is part of generated names and of the names of directories.
+    /// The snapshots by name; `None` while one is created.
+    snapshots: BTreeMap<String, Option<Arc<Snapshot>>>,
+    /// Number of worlds and snapshots that were created, which is part of the names of directories.
     created: u64,
 }
 
-/// What a world is forked from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// The demo market.
-    Demo,
-    /// A market without teams.
-    Empty,
+/// A state of a world that worlds can be forked from.
+#[derive(Debug)]
+pub struct Snapshot {
+    /// Name of the snapshot.
+    pub name: String,
+    /// Name of the world that it was made from.
+    pub world: String,
+    template: Template,
+    settings: Vec<(String, toml::Value)>,
 }
 
-/// A world to create.
-#[derive(Clone, Debug)]
-pub struct NewWorld {
-    /// Its name; `None` to generate one.
-    pub name: Option<String>,
-    /// What it is forked from.
-    pub source: Source,
-    /// The time at which it begins. Everything that is due until then is carried out first.
-    pub now: Timestamp,
-    /// Whether its clock runs as fast as the time of the machine.
-    pub is_running: bool,
-    /// What its IDs and secrets are derived from.
-    pub seed: u64,
-}
-
-impl Default for NewWorld {
-    fn default() -> NewWorld {
-        NewWorld { name: None, source: Source::Demo, now: START, is_running: false, seed: DEFAULT_SEED }
+impl Snapshot {
+    /// Returns the time at which worlds that are forked from it begin.
+    pub const fn now(&self) -> Timestamp {
+        self.template.clock().now
     }
 }
 
 impl Worlds {
     /// Creates an empty set of worlds in a directory that nothing else uses.
-    pub fn new(opener: Opener, settings: Settings, directory: PathBuf, max_worlds: usize) -> Worlds {
-        Worlds {
+    pub fn new(options: WorldsOptions) -> std::result::Result<Worlds, WorldError> {
+        let WorldsOptions { opener, layers, root, is_demo, directory } = options;
+        match std::fs::remove_dir_all(&directory) {
+            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
+                return Err(WorldError::Files(cause));
+            }
+            _ => {}
+        }
+        Ok(Worlds {
             opener,
-            settings,
+            layers: layers.for_worlds().map_err(|SettingsError { message, .. }| Error::internal(message))?,
+            max_worlds: root.settings().sandbox.max_worlds as usize,
+            root,
+            is_demo,
             directory,
-            max_worlds,
             demo: OnceLock::new(),
             empty: OnceLock::new(),
             creating: Mutex::default(),
             state: Mutex::default(),
-        }
+        })
     }
 
     /// Creates a world. The name must be free, and the number of worlds below the maximum.
-    pub fn create(&self, new: &NewWorld) -> std::result::Result<Arc<World>, WorldError> {
-        let template = self.template(new.source)?;
-        if new.now < template.clock().now {
-            let message = format!("The world cannot begin before {}.", template.clock().now);
-            return Err(Error::Conflict(message).into());
-        }
+    /// `port` is the port that its owner serves it on.
+    pub fn create(&self, new: &NewWorld, port: Option<u16>) -> std::result::Result<Arc<World>, WorldError> {
+        let source = self.source(&new.source)?;
+        let settings = with_settings(source.settings(), &new.settings);
+        let resolved = new_world::resolve_settings(&self.layers, &settings)?;
         let place = self.reserve(new.name.as_deref())?;
-        let clock = ClockState { seed: new.seed, ..template.clock().clone() };
-        let start = template.with_clock(clock);
+        let template = self.origin(&source, place.number)?;
+        let begin = template.clock().now;
+        let now = new.now.unwrap_or(begin);
+        if now < begin {
+            let message = format!("`now` must not be before {begin}, the time of `{}`.", new.source);
+            return Err(Error::invalid(Problem::body(&["now"], "greater_than_equal", message)).into());
+        }
+        let seed = new.seed.unwrap_or(template.clock().seed);
+        let clock = ClockState { seed, is_running: false, ..template.clock().clone() };
+        let details = WorldDetails {
+            id: Uuid::new_v5(&NAMESPACE, format!("worlds/{}", place.number).as_bytes()),
+            name: place.name.clone(),
+            source: new.source.clone(),
+            given_settings: settings,
+            expires_at: new.time_to_live.map(|seconds| Clock::System.now().plus_seconds(seconds)),
+            port,
+        };
         let directory = self.directory.join(format!("world-{}", place.number));
-        let world = World::fork(place.name.clone(), &self.opener, start, self.settings.clone(), directory)?;
-        world.advance_to(new.now)?;
+        let world = World::fork(details, &self.opener, template.with_clock(clock), resolved, directory)?;
+        world.advance_to(now)?;
         world.set_running(new.is_running);
-        Ok(place.fill(world))
+        let world = Arc::new(world);
+        place.fill(|state, name| state.worlds.insert(name, Some(Arc::clone(&world))));
+        Ok(world)
     }
 
-    /// Returns a world, if there is one with this name.
+    /// Makes a snapshot of a world. The name must be free.
+    pub fn create_snapshot(
+        &self,
+        world: &World,
+        name: &str,
+    ) -> std::result::Result<Arc<Snapshot>, WorldError> {
+        let place = self.reserve_snapshot(name)?;
+        let template = self.copy_world(world, place.number)?;
+        let settings = world.details().given_settings.clone();
+        let snapshot =
+            Arc::new(Snapshot { name: name.to_owned(), world: world.name().to_owned(), template, settings });
+        place.fill(|state, name| state.snapshots.insert(name, Some(Arc::clone(&snapshot))));
+        Ok(snapshot)
+    }
+
+    /// Returns all snapshots, by name.
+    pub fn snapshots(&self) -> Vec<Arc<Snapshot>> {
+        self.lock().snapshots.values().flatten().cloned().collect()
+    }
+
+    /// Deletes a snapshot. Returns whether there was one. Worlds that were forked from it stay.
+    pub fn delete_snapshot(&self, name: &str) -> bool {
+        let mut state = self.lock();
+        let is_complete = matches!(state.snapshots.get(name), Some(Some(_)));
+        let snapshot = is_complete.then(|| state.snapshots.remove(name));
+        drop(state);
+        snapshot.is_some()
+    }
+
+    /// Returns the world with this name, unless it has ended.
     pub fn find(&self, name: &str) -> Option<Arc<World>> {
-        self.lock().worlds.get(name)?.clone()
+        self.lock().worlds.get(name)?.clone().filter(|world| !world.is_expired())
+    }
+
+    /// Like [`Worlds::find`], but fails if there is no such world.
+    pub fn require(&self, name: &str) -> Result<Arc<World>> {
+        self.find(name).ok_or_else(|| Error::WorldNotFound(name.to_owned()))
     }
 
     /// Returns all worlds, by name.
     pub fn list(&self) -> Vec<Arc<World>> {
-        self.lock().worlds.values().flatten().cloned().collect()
+        let state = self.lock();
+        state.worlds.values().flatten().filter(|world| !world.is_expired()).cloned().collect()
     }
 
     /// Deletes a world. Returns whether there was one. Requests in progress end first.
     pub fn delete(&self, name: &str) -> bool {
+        self.delete_if(name, |_| true)
+    }
+
+    /// Deletes the world with this ID if its time to live is over.
+    pub fn delete_expired(&self, name: &str, id: Uuid) {
+        self.delete_if(name, |world| world.details().id == id && world.is_expired());
+    }
+
+    fn delete_if(&self, name: &str, is_meant: impl FnOnce(&World) -> bool) -> bool {
         let mut state = self.lock();
-        let is_open = matches!(state.worlds.get(name), Some(Some(_)));
-        let world = is_open.then(|| state.worlds.remove(name));
+        let is_found = matches!(state.worlds.get(name), Some(Some(world)) if is_meant(world));
+        let world = is_found.then(|| state.worlds.remove(name));
         drop(state);
         world.is_some()
     }
 
-    /// Returns a template, which is created at its first use.
-    fn template(&self, source: Source) -> std::result::Result<&Template, WorldError> {
-        let (cell, name) = match source {
-            Source::Demo => (&self.demo, "demo"),
-            Source::Empty => (&self.empty, "empty"),
+    /// Finds what a world is to be forked from.
+    fn source(&self, name: &str) -> Result<Source> {
+        match name {
+            DEMO => return Ok(Source::Demo),
+            EMPTY => return Ok(Source::Empty),
+            MARKET => return Ok(Source::Market),
+            _ => {}
+        }
+        let snapshot = self.lock().snapshots.get(name).cloned().flatten();
+        let unknown = || {
+            let message =
+                "`from` must be `demo`, `empty`, `market`, or the name of a snapshot or of a world.";
+            Error::invalid(Problem::body(&["from"], "value_error", message))
         };
+        match snapshot {
+            Some(snapshot) => Ok(Source::Snapshot(snapshot)),
+            None => self.find(name).map(Source::World).ok_or_else(unknown),
+        }
+    }
+
+    /// Returns the template of a source. Copies of markets that are open get this number.
+    fn origin(&self, source: &Source, number: u64) -> std::result::Result<Template, WorldError> {
+        match source {
+            Source::Demo => self.template(DEMO, &self.demo, Template::demo),
+            Source::Empty => self.template(EMPTY, &self.empty, Template::empty),
+            Source::Market => self.copy_root(number),
+            Source::World(world) => self.copy_world(world, number),
+            Source::Snapshot(snapshot) => Ok(snapshot.template.clone()),
+        }
+    }
+
+    /// Returns a template, which is created at its first use.
+    fn template(
+        &self,
+        name: &str,
+        cell: &OnceLock<Template>,
+        create: fn(&Opener, PathBuf, &Settings) -> std::result::Result<Template, WorldError>,
+    ) -> std::result::Result<Template, WorldError> {
         if let Some(template) = cell.get() {
-            return Ok(template);
+            return Ok(template.clone());
         }
         let _creating = self.creating.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(template) = cell.get() {
-            return Ok(template);
+            return Ok(template.clone());
         }
-        let directory = self.directory.join("templates").join(name);
-        let template = match source {
-            Source::Demo => Template::demo(&self.opener, directory, &self.settings)?,
-            Source::Empty => Template::empty(&self.opener, directory, &self.settings)?,
-        };
-        Ok(cell.get_or_init(|| template))
+        let settings = new_world::resolve_settings(&self.layers, &[])?;
+        let template = create(&self.opener, self.directory.join("templates").join(name), &settings)?;
+        Ok(cell.get_or_init(|| template).clone())
+    }
+
+    fn copy_root(&self, number: u64) -> std::result::Result<Template, WorldError> {
+        let clock = ClockState::new(self.root.clock().now(), false, DEFAULT_SEED);
+        let keys = if self.is_demo { super::template::demo_keys() } else { Vec::new() };
+        Template::of_market(&self.root, self.copy_directory(number), clock, keys.into())
+    }
+
+    fn copy_world(&self, world: &World, number: u64) -> std::result::Result<Template, WorldError> {
+        let keys = Arc::clone(world.keys());
+        world.copy(|market, clock| Template::of_market(market, self.copy_directory(number), clock, keys))
+    }
+
+    fn copy_directory(&self, number: u64) -> PathBuf {
+        self.directory.join("copies").join(number.to_string())
     }
 
     /// Reserves a place for a new world.
     fn reserve(&self, name: Option<&str>) -> Result<Place<'_>> {
         let mut state = self.lock();
         if state.worlds.len() >= self.max_worlds {
-            return Err(Error::Conflict(format!("There are {} worlds already.", self.max_worlds)));
+            let message = format!("There are {} worlds, which is the maximum. Delete one.", self.max_worlds);
+            return Err(Error::InvalidState(StateCode::TooManyWorlds, message));
         }
-        let number = state.created + 1;
+        state.created += 1;
+        let number = state.created;
         let name = match name {
-            Some(name) if !is_name(name) => {
-                return Err(Error::Conflict(format!(
-                    "The name of a world has 1 to {MAX_NAME_LENGTH} characters: a-z, 0-9, and hyphens."
-                )));
-            }
-            Some(name) if state.worlds.contains_key(name) => {
-                return Err(Error::Conflict(format!("There is a world `{name}` already.")));
-            }
-            Some(name) => name.to_owned(),
-            None => free_name(&state.worlds, number),
+            Some(name) => state.check_free(name).map(|()| name.to_owned())?,
+            None => state.free_name(number),
         };
-        state.created = number;
         state.worlds.insert(name.clone(), None);
         Ok(Place { worlds: self, name, number })
+    }
+
+    /// Reserves a place for a new snapshot.
+    fn reserve_snapshot(&self, name: &str) -> Result<Place<'_>> {
+        let mut state = self.lock();
+        if state.snapshots.len() >= self.max_worlds {
+            let message =
+                format!("There are {} snapshots, which is the maximum. Delete one.", self.max_worlds);
+            return Err(Error::InvalidState(StateCode::TooManyWorlds, message));
+        }
+        state.check_free(name)?;
+        state.created += 1;
+        state.snapshots.insert(name.to_owned(), None);
+        Ok(Place { worlds: self, name: name.to_owned(), number: state.created })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -176,19 +303,56 @@ impl Worlds {
     }
 }
 
-/// Whether a text can be the name of a world.
-pub fn is_name(text: &str) -> bool {
-    let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    (1..=MAX_NAME_LENGTH).contains(&text.len()) && text.bytes().all(is_allowed)
+/// What a world is forked from.
+enum Source {
+    Demo,
+    Empty,
+    Market,
+    World(Arc<World>),
+    Snapshot(Arc<Snapshot>),
 }
 
-/// Returns a generated name that is not taken.
-fn free_name(worlds: &BTreeMap<String, Option<Arc<World>>>, number: u64) -> String {
-    let names = (number..).map(|number| format!("world-{number}"));
-    names.into_iter().find(|name| !worlds.contains_key(name)).expect("there are more numbers than worlds")
+impl Source {
+    /// Returns the settings that worlds that are forked from it begin with.
+    fn settings(&self) -> &[(String, toml::Value)] {
+        match self {
+            Source::Demo | Source::Empty | Source::Market => &[],
+            Source::World(world) => &world.details().given_settings,
+            Source::Snapshot(snapshot) => &snapshot.settings,
+        }
+    }
 }
 
-/// A place for a world that is created. Dropping it gives the place back, unless it was filled.
+/// Returns settings with others on top, in the order of their keys.
+fn with_settings(
+    settings: &[(String, toml::Value)],
+    others: &[(String, toml::Value)],
+) -> Vec<(String, toml::Value)> {
+    let all = settings.iter().chain(others).cloned();
+    all.collect::<BTreeMap<_, _>>().into_iter().collect()
+}
+
+impl State {
+    /// Checks that neither a world nor a snapshot has a name, and that it is not reserved.
+    fn check_free(&self, name: &str) -> Result<()> {
+        let what = match name {
+            name if RESERVED.contains(&name) => "The name is reserved, since worlds can be forked from it.",
+            name if self.worlds.contains_key(name) => "There is a world with this name.",
+            name if self.snapshots.contains_key(name) => "There is a snapshot with this name.",
+            _ => return Ok(()),
+        };
+        Err(Error::Conflict(format!("{what} Choose another name, or leave it out.")))
+    }
+
+    /// Returns a generated name that is not taken.
+    fn free_name(&self, number: u64) -> String {
+        let names = (number..).map(|number| format!("world-{number}"));
+        let is_free = |name: &String| self.check_free(name).is_ok();
+        names.into_iter().find(is_free).expect("there are more numbers than worlds")
+    }
+}
+
+/// A place for a world or a snapshot that is created. Dropping it gives the place back, unless it was filled.
 struct Place<'a> {
     worlds: &'a Worlds,
     name: String,
@@ -196,10 +360,8 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    fn fill(self, world: World) -> Arc<World> {
-        let world = Arc::new(world);
-        self.worlds.lock().worlds.insert(self.name.clone(), Some(Arc::clone(&world)));
-        world
+    fn fill<T>(self, fill: impl FnOnce(&mut State, String) -> T) {
+        fill(&mut self.worlds.lock(), self.name.clone());
     }
 }
 
@@ -208,6 +370,9 @@ impl Drop for Place<'_> {
         let mut state = self.worlds.lock();
         if matches!(state.worlds.get(&self.name), Some(None)) {
             state.worlds.remove(&self.name);
+        }
+        if matches!(state.snapshots.get(&self.name), Some(None)) {
+            state.snapshots.remove(&self.name);
         }
     }
 }

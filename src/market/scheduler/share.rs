@@ -60,7 +60,7 @@ impl ShareOfSlots {
 
     /// Records that an owner submits or ends work now.
     pub(super) fn note_active(&mut self, owner: WorkOwner, now: Duration) {
-        if !matches!(owner, WorkOwner::Principal(_)) {
+        if !matches!(owner, WorkOwner::Principal(..)) {
             return;
         }
         let [latest, _] = self.active_principals;

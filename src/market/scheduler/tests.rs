@@ -8,10 +8,11 @@ use super::*;
 use crate::{
     clock::Clock,
     domain::{principals::Principal, teams::TeamRowId},
+    market::requester::MarketId,
 };
 
 fn team(number: usize) -> WorkOwner {
-    WorkOwner::Principal(Principal::Team(TeamRowId(number as i64)))
+    WorkOwner::Principal(MarketId(0), Principal::Team(TeamRowId(number as i64)))
 }
 
 fn requester(number: usize) -> Requester {

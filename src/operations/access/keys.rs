@@ -52,7 +52,7 @@ impl Authenticated {
                 market.read_inline(requester.clone(), load).await?
             }
         };
-        let requester = requester.into_principal(key.owner.principal());
+        let requester = requester.into_principal(market.id(), key.owner.principal());
         Ok(Authenticated { owner: key.owner.clone(), requester })
     }
 

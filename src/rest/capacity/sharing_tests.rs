@@ -49,7 +49,7 @@ fn shared_app() -> (Arc<Work>, Arc<impl Endpoint<Output = Response>>) {
         let work = Arc::clone(&shared);
         async move {
             if let Some(principal) = request.data::<Principal>() {
-                Slot::assign_to_principal(&request, *principal).await.map_err(ApiError)?;
+                Slot::assign_to_principal(&request, MarketId(0), *principal).await.map_err(ApiError)?;
             }
             work.started.fetch_add(1, Ordering::Relaxed);
             work.release.acquire().await.unwrap().forget();

@@ -58,8 +58,13 @@ impl Served {
         let key = market.write_blocking(insert_key).unwrap();
         let authenticated = Authenticated::authenticate(&market, Requester::process(), SECRET).await.unwrap();
         let operator = Operator::authorize(authenticated).unwrap();
-        let served =
-            Served { market: ServedMarket::new(market, ""), operator, key, clock, _directory: directory };
+        let served = Served {
+            market: ServedMarket::without_server(market, ""),
+            operator,
+            key,
+            clock,
+            _directory: directory,
+        };
         served.append(1);
         served
     }

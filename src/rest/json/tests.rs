@@ -104,7 +104,7 @@ async fn values_exist_only_in_slots_of_readers() {
         run_step: crate::operations::due_steps::run_step,
         program: crate::market::this_program(),
     });
-    let served = ServedMarket::new(market.unwrap(), "");
+    let served = ServedMarket::without_server(market.unwrap(), "");
     let (counts, serving) = (Arc::new(Counts::default()), std::thread::current().id());
     let responses = (0..50).map(|_| {
         let counts = Arc::clone(&counts);

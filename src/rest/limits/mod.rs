@@ -256,7 +256,7 @@ mod tests {
     use crate::{
         clock::Clock,
         domain::{teams::TeamRowId, time::Timestamp},
-        market::{Activity, Scheduler, Share},
+        market::{Activity, MarketId, Scheduler, Share},
     };
 
     /// Sends a request of team 1 with a read of the given length. Returns the `RateLimit` header.
@@ -269,7 +269,10 @@ mod tests {
                 let team = Principal::Team(TeamRowId(1));
                 RequestLimits::charge_principal(&request, team).map_err(problem::ApiError)?;
                 let client = RequestLimits::client_requester(&request, &Settings::default());
-                let permit = readers.acquire(client.into_principal(team)).await.map_err(problem::ApiError)?;
+                let permit = readers
+                    .acquire(client.into_principal(MarketId(0), team))
+                    .await
+                    .map_err(problem::ApiError)?;
                 time.advance(milliseconds * 1000);
                 drop(permit);
                 Ok::<_, poem::Error>("done".into_response())
@@ -318,8 +321,10 @@ mod tests {
                     RequestLimits::set_budget(&request, budget);
                     RequestLimits::charge_principal(&request, team).map_err(problem::ApiError)?;
                     let client = RequestLimits::client_requester(&request, &Settings::default());
-                    let permit =
-                        readers.acquire(client.into_principal(team)).await.map_err(problem::ApiError)?;
+                    let permit = readers
+                        .acquire(client.into_principal(MarketId(0), team))
+                        .await
+                        .map_err(problem::ApiError)?;
                     clock.advance(milliseconds * 1000);
                     drop(permit);
                 }

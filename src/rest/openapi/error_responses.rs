@@ -192,7 +192,8 @@ const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 14] = [
 ];
 
 /// The error codes that only operators get.
-const CODES_FOR_OPERATORS: [Code; 2] = [Code::OperatorRequired, Code::CursorExpired];
+const CODES_FOR_OPERATORS: [Code; 4] =
+    [Code::OperatorRequired, Code::CursorExpired, Code::WorldNotFound, Code::TooManyWorlds];
 
 /// The error responses that APIs with operator keys have instead of those with the same name.
 const FOR_OPERATORS: [ErrorResponse; 5] = [

@@ -16,27 +16,7 @@ pub const DEMO_TEAM: &str = "d16976a0-9c51-5248-afa1-7e0552589e1a";
 /// ID of a buyer of the demo market, for examples of bodies.
 pub const DEMO_BUYER: &str = "57d9aaca-90f7-528c-aff6-0b974cabd171";
 
-/// Declares routes: the type of each, the proof of access that it requires, and its attributes; and the list of them.
-macro_rules! routes {
-    ($($(#[$meta:meta])* $name:ident: $access:ty = $attributes:expr;)+) => {
-        $(
-            $(#[$meta])*
-            pub struct $name;
-
-            impl $crate::rest::route::Route for $name {
-                type Access = $access;
-
-                const ATTRIBUTES: $crate::rest::route::RouteAttributes = $attributes;
-            }
-        )+
-
-        /// The routes of this file.
-        pub const ROUTES: &[$crate::rest::route::DeclaredRoute] =
-            &[$($crate::rest::route::DeclaredRoute::of::<$name>()),+];
-    };
-}
-
-pub(super) use routes;
+pub(super) use crate::rest::route::routes;
 
 /// The attributes of a list.
 pub const fn list(operation: &'static str, queries: &'static [&'static str]) -> RouteAttributes {

@@ -75,6 +75,16 @@ pub struct BodySource {
 }
 
 impl BodySource {
+    /// Returns the body of an operation that takes none.
+    pub fn empty() -> BodySource {
+        BodySource {
+            bytes: Bytes::new(),
+            digest: Sha256::digest(b"").into(),
+            problems: Vec::new(),
+            resources: None,
+        }
+    }
+
     /// Returns the SHA-256 digest of the body.
     pub const fn digest(&self) -> [u8; 32] {
         self.digest

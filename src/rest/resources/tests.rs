@@ -12,7 +12,7 @@ use super::*;
 use crate::{
     clock::Clock,
     domain::{teams::TeamRowId, time::Timestamp},
-    market::{CostMeter, WorkOwner},
+    market::{CostMeter, MarketId, WorkOwner},
 };
 
 impl RequestResources {
@@ -23,7 +23,7 @@ impl RequestResources {
             shared: Arc::clone(shared),
             network,
             requester: Requester::new(WorkOwner::Client(network), cost),
-            principal: Principal::Team(team).into(),
+            principal: (MarketId(0), Principal::Team(team)).into(),
             is_read: true,
             memory: Mutex::default(),
         }))

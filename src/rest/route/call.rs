@@ -77,7 +77,7 @@ impl<'a, R: Route> ApiExtractor<'a> for Call<R> {
         if R::ATTRIBUTES.deadline == Deadline::None {
             Slot::remove_deadline(request);
         }
-        let authenticated = auth::identify(&served, request).await.map_err(ApiError)?;
+        let authenticated = R::Access::identify(&served, request).await.map_err(ApiError)?;
         let access = R::Access::admit(&served, authenticated, request).await.map_err(ApiError)?;
         if request.data::<NoQuery>().is_some_and(|query| query.path_parameters == 0) {
             params::reject_query(request, body).await?;

@@ -55,6 +55,10 @@ pub enum Target {
     TaskPart(&'static str),
     /// A record that the demo market does not have. Holds an ID that nothing has.
     Absent(&'static str),
+    /// A world, which tests create.
+    World,
+    /// A snapshot of a world, which tests create.
+    Snapshot,
     /// The path has no parameters, but the example of the body contains the ID of a taskset.
     TasksetInBody,
 }

@@ -7,6 +7,7 @@
 mod attributes;
 mod call;
 mod contract;
+mod declare;
 mod path;
 mod tool;
 
@@ -14,5 +15,6 @@ pub use super::required_access::{Audience, RequiredAccess};
 pub use attributes::{Deadline, DeclaredRoute, Effect, Link, Repeatability, Route, RouteAttributes};
 pub use call::{Call, NoQuery};
 pub use contract::{Contract, Pages, Target};
+pub(crate) use declare::routes;
 pub use path::Path;
 pub use tool::{MultiTool, Tool, ToolText};

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::scalars::{Scalar, impl_scalar};
 use crate::rest::patterns::{
     CONTENT_TYPE_PATTERN, ETAG_PATTERN, FILE_NAME_PATTERN, LINE_PATTERN, MULTILINE_PATTERN,
-    REPOSITORY_PATTERN, SHA256_PATTERN, SLUG_PATTERN, URL_PATTERN,
+    REPOSITORY_PATTERN, SHA256_PATTERN, SLUG_PATTERN, URL_PATTERN, WORLD_NAME_PATTERN,
 };
 
 /// Declares a string type with its minimum and maximum length in characters and its pattern.
@@ -61,6 +61,10 @@ string_type! {
 string_type! {
     /// Name of an API key, for instance its purpose.
     KeyName, 1..=120, LINE_PATTERN
+}
+string_type! {
+    /// Name of a world or of a snapshot.
+    WorldName, 1..=40, WORLD_NAME_PATTERN
 }
 string_type! {
     /// An explanation for a team.

@@ -14,7 +14,7 @@ use marketplace::{
 };
 use serde_json::Value;
 
-use super::cases::cases;
+use super::cases::{Case, cases};
 use crate::harness::{
     self, TestMarket, TestResponse,
     backups::{back_up, back_up_directory, create_team, files, has_team, open_restored, restore, temp_dir},
@@ -31,7 +31,9 @@ async fn restored_market_serves_the_same_answers() {
     assert!(copied.uploads > 0 && copied.repositories > 0 && copied.problems.is_empty(), "{copied:?}");
     let restored = open_restored(backup.path());
     let mut count = 0;
-    for (key, path) in cases().flat_map(super::cases::Case::ok_requests) {
+    // Worlds end with the process, so a backup has none.
+    let is_kept = |row: &&Case| !row.is_of_sandbox();
+    for (key, path) in cases().filter(is_kept).flat_map(Case::ok_requests) {
         let (original, copy) = (demo.get(key, &path).await, restored.get(key, &path).await);
         assert_eq!(copy.status, original.status, "{path}");
         // Errors contain the ID of the request.

@@ -123,6 +123,11 @@ impl Case {
         matches!(self.route.contract.target, Target::Absent(_))
     }
 
+    /// Whether the operation is one of the sandbox API.
+    pub fn is_of_sandbox(&self) -> bool {
+        rest::SANDBOX.has_path(&self.documented().path)
+    }
+
     /// Returns requests that return 200 (of a GET operation).
     pub fn ok_requests(&self) -> Vec<CaseRequest> {
         self.requests(if self.access.key_kind() == PrincipalKind::Operator {

@@ -88,6 +88,11 @@ async fn examples_are_real_responses() {
             examples.insert(format!("operator/{operation}"), shorten_arrays(response));
         }
     }
+    for (operation, response) in super::sandbox_operations::call_sandbox_operations().await {
+        if !response.is_null() {
+            examples.insert(format!("operator/{operation}"), shorten_arrays(response));
+        }
+    }
     let mut text = serde_json::to_string_pretty(&examples).unwrap();
     text.push('\n');
     if std::env::var_os("EXAMPLES_UPDATE").is_some() {

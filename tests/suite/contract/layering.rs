@@ -9,10 +9,11 @@ use std::{collections::BTreeSet, fs, path::Path};
 use self::{module_graph::Modules, rust_paths::SourceFile};
 
 /// The layers, highest first. A module may use the layers after its own, and the foundations.
-const LAYERS: [&str; 13] = [
+const LAYERS: [&str; 14] = [
     "cli",
     "mcp",
     "rest",
+    "worlds",
     "fixtures",
     "operations",
     "market",

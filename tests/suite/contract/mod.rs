@@ -30,6 +30,7 @@ mod operator_operations;
 mod prefilled;
 mod received_ids;
 mod responses;
+mod sandbox_operations;
 mod schema;
 mod schemas;
 mod statement_counts;

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::harness::BASE;
 
-/// Fields that hold any JSON, because vendors define their content, or it depends on the error.
-const FREE_FORM_FIELDS: [&str; 9] = [
+/// Fields that hold any JSON, because vendors define their content, or it depends on the error or the setting.
+const FREE_FORM_FIELDS: [&str; 10] = [
     "agent_config",
     "brief",
     "column_values",
@@ -20,10 +20,11 @@ const FREE_FORM_FIELDS: [&str; 9] = [
     "details",
     "environment",
     "extra_columns",
+    "settings",
     "value",
 ];
 
-fn openapi_documents() -> [Value; 3] {
+fn openapi_documents() -> [Value; 4] {
     APIS.map(|api| serde_json::from_str(&rest::openapi_json(api, BASE, &ContactSettings::default())).unwrap())
 }
 
@@ -47,7 +48,7 @@ fn nullable_references_have_the_form_that_generators_understand() {
     for document in openapi_documents() {
         let mut nullable = 0;
         check(&document["components"]["schemas"], &mut nullable);
-        assert!(nullable > 5, "{nullable}");
+        assert!(nullable > 1, "{nullable}");
     }
 }
 

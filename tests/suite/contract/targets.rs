@@ -11,7 +11,10 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::cases::{BOTH, VENDOR, is_listing_visible};
-use crate::harness::records::{self, demo_records, key, texts};
+use crate::harness::{
+    records::{self, demo_records, key, texts},
+    worlds,
+};
 
 /// Returns the IDs for the parameters of a path: of records that the team with this key may see, or of all
 /// others and of none.
@@ -29,6 +32,14 @@ pub fn ids(target: Target, secret: &str, is_visible: bool) -> Vec<Vec<String>> {
         Target::LedgerEntryOf(entry_type) => return ledger_entries(entry_type, is_visible),
         Target::None => return if is_visible { vec![Vec::new()] } else { Vec::new() },
         Target::TaskPart(collection) => return task_parts(collection, is_visible),
+        Target::World => {
+            return vec![vec![if is_visible { worlds::EXAMPLE } else { "no-such-world" }.to_owned()]];
+        }
+        Target::Snapshot => {
+            return vec![vec![
+                if is_visible { worlds::EXAMPLE_SNAPSHOT } else { "no-such-snapshot" }.to_owned(),
+            ]];
+        }
         Target::Absent(id) => return if is_visible { Vec::new() } else { vec![vec![id.to_owned()]] },
         _ => {}
     }
@@ -41,6 +52,8 @@ pub fn ids(target: Target, secret: &str, is_visible: bool) -> Vec<Vec<String>> {
         | Target::Created(_)
         | Target::TaskPart(_)
         | Target::Absent(_)
+        | Target::World
+        | Target::Snapshot
         | Target::LedgerEntryOf(_) => unreachable!("handled above"),
         Target::TasksetInBody => taskset_in_body(secret, is_visible),
         Target::UploadGrant => vec![vec!["x".repeat(32)]],

@@ -16,6 +16,7 @@ pub mod records;
 pub mod s3;
 pub mod server;
 pub mod teams;
+pub mod worlds;
 
 use std::{
     path::PathBuf,
@@ -32,6 +33,7 @@ use marketplace::{
     operations::{self, grants::GrantInput},
     rest,
     store::Durability,
+    worlds::Worlds,
 };
 use poem::{Body, Endpoint, Request, Response, endpoint::BoxEndpoint, http::Method};
 use serde_json::Value;
@@ -48,6 +50,7 @@ pub struct TestMarket {
     market: Market,
     app: BoxEndpoint<'static, Response>,
     clock: Arc<Clock>,
+    worlds: Arc<Worlds>,
     _directory: TempDir,
 }
 
@@ -101,8 +104,11 @@ impl TestMarket {
         })
         .unwrap();
         fixtures::seed_taxonomy(&market).unwrap();
-        let app = app_for(market.settings()).serve(market.clone(), BASE);
-        TestMarket { market, app, clock, _directory: directory }
+        let worlds = Arc::new(worlds::open(&market));
+        let address = market.settings().server.listen;
+        let app =
+            app_for(market.settings()).serve_with_sandbox(market.clone(), BASE, address, Arc::clone(&worlds));
+        TestMarket { market, app, clock, worlds, _directory: directory }
     }
 
     /// Creates a new demo market, for a test that changes it. Tests that only read share [`demo`].
@@ -125,6 +131,11 @@ impl TestMarket {
     /// Returns the tested market.
     pub fn market(&self) -> &Market {
         &self.market
+    }
+
+    /// Returns the worlds that are forked from the market, or beside it.
+    pub fn worlds(&self) -> &Worlds {
+        &self.worlds
     }
 
     /// Returns the clock of the market, which a test may advance.
@@ -224,6 +235,7 @@ pub fn demo() -> &'static TestMarket {
     DEMO.get_or_init(|| {
         let market = TestMarket::demo();
         create_grant(&market);
+        worlds::create_examples(market.worlds());
         market
     })
 }

@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::{principals::Principal, teams::TeamRowId};
+use crate::{
+    domain::{principals::Principal, teams::TeamRowId},
+    market::requester::MarketId,
+};
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
 fn team(number: usize) -> WorkOwner {
-    WorkOwner::Principal(Principal::Team(TeamRowId(number as i64)))
+    WorkOwner::Principal(MarketId(0), Principal::Team(TeamRowId(number as i64)))
 }
 
 /// Work in the simulation: the owner and what its work costs.

@@ -1,0 +1,67 @@
+//! The settings of worlds: those of the server, with rules of the market that each world may have for itself.
+
+use toml::Value;
+
+use super::{BUDGET_KEYS, Layers, SettingsError};
+
+/// Sections that a world may set: rules of a market, and none of the server or of its process.
+const SECTIONS: [&str; 9] =
+    ["browse_gate", "estimations", "events", "fees", "offers", "payouts", "purchases", "quality", "quotas"];
+
+/// Other settings that a world may set, besides the budgets.
+const KEYS: [&str; 2] = ["keys.rotation_overlap_hours", "webhooks.max_endpoints"];
+
+impl Layers {
+    /// Returns the settings that worlds begin with: those of this server and of the demo, without budgets.
+    pub fn for_worlds(&self) -> Result<Layers, SettingsError> {
+        let mut layers = self.clone();
+        layers.apply_demo()?;
+        for key in BUDGET_KEYS {
+            layers.set(key, Value::Integer(0), "worlds".to_owned())?;
+        }
+        Ok(layers)
+    }
+
+    /// Sets a setting of a world. Fails if worlds may not have their own value of it. The origin in errors is the key.
+    pub fn set_for_world(&mut self, key: &str, value: Value) -> Result<(), SettingsError> {
+        let is_known = self.value(key).is_some();
+        let section = key.split('.').next().unwrap_or_default();
+        if is_known && !(SECTIONS.contains(&section) || BUDGET_KEYS.contains(&key) || KEYS.contains(&key)) {
+            let message = format!("{key} is a setting of the server, which worlds share");
+            return Err(SettingsError { origin: key.to_owned(), message });
+        }
+        self.set(key, value, key.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn world_sets_rules_of_its_market_and_nothing_of_the_server() {
+        let mut server = Layers::new();
+        server.set("limits.catalog", 7.into(), "--flag".to_owned()).unwrap();
+        server.set("offers.expire_days", 9.into(), "--flag".to_owned()).unwrap();
+        let mut world = server.for_worlds().unwrap();
+        for (key, value) in [("fees.buyer_percent", Value::Integer(2)), ("limits.other", Value::Integer(60))]
+        {
+            world.set_for_world(key, value).unwrap();
+        }
+        for (key, expected) in [
+            ("data.readers", "data.readers is a setting of the server, which worlds share"),
+            ("limits.in_flight", "limits.in_flight is a setting of the server, which worlds share"),
+            ("fees.buyer", "unknown key \"buyer\" in [fees]; did you mean \"buyer_percent\"?"),
+        ] {
+            let error = world.set_for_world(key, Value::Integer(1)).unwrap_err();
+            assert_eq!((error.origin.as_str(), error.message.as_str()), (key, expected));
+        }
+        let settings = world.resolve().unwrap();
+        assert_eq!((settings.limits.catalog, settings.limits.other, settings.limits.address), (0, 60, 0));
+        assert!((settings.fees.buyer_percent - 2.0).abs() < f64::EPSILON && settings.keys.allow_fixture_keys);
+        assert_eq!(
+            settings.offers.expire_days, 9,
+            "the server's own rules apply unless the world has others"
+        );
+    }
+}

@@ -1,0 +1,70 @@
+//! Who may use a world: operators of the server, and those of the world itself.
+
+use poem::Request;
+
+use crate::{
+    domain::principals::Principal,
+    error::{Error, Result},
+    market::Requester,
+    operations::access::{ActingOperator, Authenticated, Operator, PrincipalProof},
+    rest::{
+        auth::{self, Policy},
+        path_params,
+        required_access::RequiredAccess,
+        served_market::ServedMarket,
+    },
+};
+
+/// Requires an operator key of the server, or of the world that the first path parameter names.
+pub struct WorldReader;
+
+/// Like [`WorldReader`], for a key that permits changes.
+pub struct WorldOperator(ActingOperator);
+
+impl Policy for WorldReader {
+    const REQUIRED: RequiredAccess = RequiredAccess::Operator;
+
+    async fn identify(served: &ServedMarket, request: &Request) -> Result<Authenticated> {
+        identify(served, request).await
+    }
+
+    async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<WorldReader> {
+        Operator::authorize(authenticated).map(|_| WorldReader)
+    }
+}
+
+impl Policy for WorldOperator {
+    const REQUIRED: RequiredAccess = RequiredAccess::ActingOperator;
+
+    async fn identify(served: &ServedMarket, request: &Request) -> Result<Authenticated> {
+        identify(served, request).await
+    }
+
+    async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<WorldOperator> {
+        ActingOperator::authorize(authenticated).map(WorldOperator)
+    }
+}
+
+impl PrincipalProof for WorldOperator {
+    fn principal(&self) -> Principal {
+        self.0.principal()
+    }
+
+    fn requester(&self) -> Requester {
+        self.0.requester()
+    }
+}
+
+/// Authenticates a key of the server, or else of the world. Principals of a world have no budgets at the server, whose
+/// principals they could be mistaken for; the requests count for the client address.
+async fn identify(served: &ServedMarket, request: &Request) -> Result<Authenticated> {
+    let refused = match auth::identify(served, request).await {
+        Err(error @ Error::Unauthorized(_)) => error,
+        result => return result,
+    };
+    let world = path_params::first(request).and_then(|name| served.sandbox()?.worlds().find(name));
+    match world {
+        Some(world) => auth::authenticate(&world.market(), request).await.map_err(|_| refused),
+        None => Err(refused),
+    }
+}

@@ -1,0 +1,20 @@
+//! The sandbox API: worlds, which are private copies of a market for tests. One file per resource.
+
+mod access;
+mod snapshots;
+mod world_clock;
+mod worlds;
+
+use poem_openapi::OpenApi;
+
+use super::route::DeclaredRoute;
+
+/// All routes of the sandbox API, in the order of the document.
+pub fn apis() -> impl OpenApi {
+    (worlds::WorldsApi, world_clock::WorldClockApi, snapshots::SnapshotsApi)
+}
+
+/// The routes.
+pub fn routes() -> Vec<DeclaredRoute> {
+    [worlds::ROUTES, world_clock::ROUTES, snapshots::ROUTES].concat()
+}

@@ -1,0 +1,277 @@
+//! Worlds: creation, list, details, reset, and deletion.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::access::{WorldOperator, WorldReader};
+use crate::{
+    domain::clock_modes::ClockMode,
+    error::{Error, Problem, Result},
+    operations::access::{ActingOperator, Operator},
+    rest::{
+        enum_value::EnumValue,
+        idempotent::Idempotent,
+        json::{Json, JsonResult, NoContent},
+        limits::Budget,
+        problem::ApiError,
+        request_body::Body,
+        route::{Call, Contract, Path, RouteAttributes, Target, Tool, routes},
+        sandbox_host::SandboxHost,
+        served_market::LinkBaseUrl,
+        shapes::{RequestTime, UtcTime, strings::WorldName},
+    },
+    worlds::{NewWorld, World},
+};
+
+/// A world.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "World")]
+pub struct WorldOut {
+    /// ID of the world. Another world with the same name has another one.
+    pub id: Uuid,
+    /// Name of the world, which is part of its addresses.
+    pub name: String,
+    /// Base address of the world: what the server has at `/X`, the world has at this address with `/X` at the end.
+    pub base_url: String,
+    /// Address of the port that only this world has; null if it has none.
+    pub port_url: Option<String>,
+    /// Name of what the world was forked from.
+    pub from: String,
+    /// Time of the world's clock.
+    pub now: UtcTime,
+    /// Whether the clock runs.
+    pub clock: EnumValue<ClockMode>,
+    /// What the IDs and secrets of the world are derived from.
+    pub seed: u64,
+    /// Settings that differ from those of other worlds, by key.
+    pub settings: BTreeMap<String, Value>,
+    /// API keys that were valid when the world began. Keys that were created later are not listed.
+    pub keys: Vec<WorldKeyOut>,
+    /// Time of the machine at which the world ends; null if it does not end by itself.
+    pub expires_at: Option<UtcTime>,
+}
+
+/// An API key that is valid when a world begins.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "WorldKey")]
+pub struct WorldKeyOut {
+    /// The key, which is sent with requests.
+    pub key: String,
+    /// Who it acts for.
+    pub description: String,
+}
+
+/// The worlds of the server.
+#[derive(Debug, Object, Serialize)]
+pub struct WorldList {
+    /// The worlds, in the order of their names.
+    pub items: Vec<WorldOut>,
+}
+
+/// A world to create.
+#[derive(Debug, Object)]
+pub struct WorldIn {
+    /// Name of the world, which neither another world nor a snapshot may have; generated if absent.
+    name: Option<WorldName>,
+    /// What the world is forked from: `demo` (if absent), `empty`, `market` for the market of the server, or the name of a
+    /// snapshot or of another world.
+    from: Option<WorldName>,
+    /// Time at which the world begins; that of what it is forked from, if absent. What is due until then is carried out
+    /// first.
+    now: Option<RequestTime>,
+    /// Whether the clock runs; `frozen` if absent.
+    clock: Option<EnumValue<ClockMode>>,
+    /// What IDs and secrets are derived from. Worlds with the same seed that get the same requests respond alike.
+    #[oai(validator(minimum(value = "0")))]
+    seed: Option<i64>,
+    /// Seconds of the machine's time until the world ends; if absent, it does not end by itself.
+    #[oai(validator(minimum(value = "1"), maximum(value = "2592000")))]
+    ttl_seconds: Option<i64>,
+    /// Settings of the world, by key, such as `fees.buyer_percent`. Only rules of the market can be set, not the server.
+    settings: Option<BTreeMap<String, Value>>,
+    /// Whether the world gets a port of its own, for clients that drop the path of a base address.
+    port: Option<bool>,
+}
+
+impl WorldOut {
+    /// Creates the response. `base_url` is the base address of the server.
+    pub fn new(world: &World, base_url: &str) -> WorldOut {
+        let (details, clock) = (world.details(), world.clock());
+        let keys = world.keys().iter();
+        WorldOut {
+            id: details.id,
+            name: details.name.clone(),
+            base_url: SandboxHost::world_url(base_url, world),
+            port_url: SandboxHost::port_url(base_url, world),
+            from: details.source.clone(),
+            now: clock.now.into(),
+            clock: EnumValue(if clock.is_running { ClockMode::Running } else { ClockMode::Frozen }),
+            seed: clock.seed,
+            settings: details.given_settings.iter().map(|(key, value)| (key.clone(), json!(value))).collect(),
+            keys: keys
+                .map(|key| WorldKeyOut { key: key.key.clone(), description: key.description.clone() })
+                .collect(),
+            expires_at: details.expires_at.map(UtcTime),
+        }
+    }
+}
+
+impl WorldIn {
+    /// Converts the body.
+    fn into_new_world(self) -> Result<NewWorld> {
+        let defaults = NewWorld::default();
+        let mut settings = Vec::new();
+        for (key, value) in self.settings.unwrap_or_default() {
+            let value = toml::Value::try_from(&value).map_err(|_| {
+                let message = format!("{key} must be a number, a text, or true or false.");
+                Error::invalid(Problem::body(&["settings", &key], "value_error", message))
+            })?;
+            settings.push((key, value));
+        }
+        Ok(NewWorld {
+            name: self.name.map(String::from),
+            source: self.from.map_or(defaults.source, String::from),
+            now: self.now.map(|at| at.0),
+            is_running: self.clock.is_some_and(|mode| mode.0 == ClockMode::Running),
+            seed: self.seed.map(i64::unsigned_abs),
+            time_to_live: self.ttl_seconds,
+            settings,
+            has_port: self.port.unwrap_or(false),
+        })
+    }
+}
+
+/// The attributes of a GET operation.
+pub const fn read(operation: &'static str, target: Target) -> RouteAttributes {
+    let tool = Tool::Excluded("agents use a market as it is");
+    RouteAttributes::get(operation, Budget::Other, tool, Contract::new(target))
+}
+
+/// The attributes of a POST operation.
+pub const fn post(
+    operation: &'static str,
+    target: Target,
+    example: Option<fn() -> Value>,
+) -> RouteAttributes {
+    RouteAttributes::post(operation, Budget::Other, example, Contract::new(target))
+}
+
+routes! {
+    /// `GET /sandbox/v1/worlds`
+    ListWorlds: Operator = read("list_worlds", Target::None);
+    /// `POST /sandbox/v1/worlds`
+    CreateWorld: ActingOperator = post(
+        "create_world",
+        Target::None,
+        Some(|| json!({"from": "demo", "settings": {"fees.buyer_percent": 4.0}})),
+    );
+    /// `GET /sandbox/v1/worlds/{world}`
+    GetWorld: WorldReader = read("get_world", Target::World);
+    /// `DELETE /sandbox/v1/worlds/{world}`
+    DeleteWorld: WorldOperator =
+        RouteAttributes::delete("delete_world", Budget::Other, Contract::new(Target::World));
+    /// `POST /sandbox/v1/worlds/{world}/reset`
+    ResetWorld: WorldOperator = post("reset_world", Target::World, None);
+}
+
+pub struct WorldsApi;
+
+#[OpenApi(prefix_path = "/sandbox/v1", tag = "crate::rest::tags::Tag::Worlds")]
+impl WorldsApi {
+    /// List worlds
+    ///
+    /// Returns all worlds that have not ended.
+    #[oai(path = "/worlds", method = "get", operation_id = "list_worlds")]
+    async fn list(&self, call: Call<ListWorlds>, base: LinkBaseUrl) -> JsonResult<WorldList> {
+        let sandbox = call.served.require_sandbox()?;
+        call.served
+            .market()
+            .spawn_blocking(move |_| {
+                let items =
+                    sandbox.worlds().list().iter().map(|world| WorldOut::new(world, &base.0)).collect();
+                Ok(Json::from_small(&WorldList { items }))
+            })
+            .await
+            .map_err(ApiError)
+    }
+
+    /// Create a world
+    ///
+    /// Forks a market: the world has everything that the market has now, and nothing that happens in one of them later is
+    /// visible in the other. Its clock is frozen unless told otherwise.
+    #[oai(path = "/worlds", method = "post", operation_id = "create_world")]
+    async fn create(
+        &self,
+        call: Call<CreateWorld>,
+        idempotent: Idempotent,
+        base: LinkBaseUrl,
+        body: Body<WorldIn>,
+    ) -> JsonResult<WorldOut, 201> {
+        let Body { value, source } = body;
+        let sandbox = call.served.require_sandbox()?;
+        let work = move |_: &ActingOperator| {
+            let world = sandbox.create(&value.into_new_world()?)?;
+            Ok(WorldOut::new(&world, &base.0))
+        };
+        idempotent.run(&call.served, call.access, source, work).await
+    }
+
+    /// Get a world
+    ///
+    /// Returns the world with the time of its clock.
+    #[oai(path = "/worlds/:world", method = "get", operation_id = "get_world")]
+    async fn get(
+        &self,
+        call: Call<GetWorld>,
+        base: LinkBaseUrl,
+        /// Name of the world.
+        world: Path<String>,
+    ) -> JsonResult<WorldOut> {
+        let world = call.served.require_sandbox()?.worlds().require(&world.0)?;
+        Ok(Json::from_small(&WorldOut::new(&world, &base.0)))
+    }
+
+    /// Delete a world
+    ///
+    /// Ends the world. Nothing of it stays on the disk, apart from its snapshots. Requests in progress may still finish.
+    #[oai(path = "/worlds/:world", method = "delete", operation_id = "delete_world")]
+    async fn delete(
+        &self,
+        call: Call<DeleteWorld>,
+        /// Name of the world.
+        world: Path<String>,
+    ) -> std::result::Result<NoContent, ApiError> {
+        let sandbox = call.served.require_sandbox()?;
+        let delete = move |_: &_| match sandbox.worlds().delete(&world.0) {
+            true => Ok(NoContent),
+            false => Err(Error::WorldNotFound(world.0)),
+        };
+        call.served.market().spawn_blocking(delete).await.map_err(ApiError)
+    }
+
+    /// Reset a world
+    ///
+    /// Returns the world to where it was forked: data, clock, counters of IDs, and settings.
+    #[oai(path = "/worlds/:world/reset", method = "post", operation_id = "reset_world")]
+    async fn reset(
+        &self,
+        call: Call<ResetWorld>,
+        idempotent: Idempotent,
+        base: LinkBaseUrl,
+        /// Name of the world.
+        world: Path<String>,
+    ) -> JsonResult<WorldOut> {
+        let world = call.served.require_sandbox()?.worlds().require(&world.0)?;
+        let work = move |_: &WorldOperator| reset(&world, &base.0);
+        idempotent.run_without_body(&call.served, call.access, work).await
+    }
+}
+
+fn reset(world: &Arc<World>, base_url: &str) -> Result<WorldOut> {
+    world.reset()?;
+    Ok(WorldOut::new(world, base_url))
+}

@@ -1,0 +1,231 @@
+//! What the server needs to serve worlds: their endpoints, their ports, and the end of their time to live.
+
+use std::{
+    net::{SocketAddr, TcpListener},
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use poem::{Endpoint, Request, Response, endpoint::BoxEndpoint};
+use tokio::{runtime::Handle, sync::watch};
+
+use super::{connections, problem::ApiError};
+use crate::{
+    error::{Error, Result},
+    market::Market,
+    worlds::{NewWorld, World, Worlds},
+};
+
+/// What the paths of worlds begin with.
+const PREFIX: &str = "/w/";
+
+/// Creates the endpoint of a market, which has everything that a server has. The text is the base URL of stored
+/// addresses.
+pub type ServeMarket = dyn Fn(Market, &str) -> BoxEndpoint<'static, Response> + Send + Sync;
+
+/// The worlds of a server, and how they are served.
+pub struct SandboxHost {
+    worlds: Arc<Worlds>,
+    serve: Box<ServeMarket>,
+    base_url: String,
+    /// The address of the server. Worlds get ports of the same IP address.
+    address: SocketAddr,
+}
+
+/// The endpoint of a world. It is kept with the world's market, and dropped with it.
+type WorldEndpoint = BoxEndpoint<'static, Response>;
+
+impl SandboxHost {
+    /// Creates the host of a server with this base URL and listen address.
+    pub fn new(
+        worlds: Arc<Worlds>,
+        base_url: &str,
+        address: SocketAddr,
+        serve: Box<ServeMarket>,
+    ) -> SandboxHost {
+        SandboxHost { worlds, serve, base_url: base_url.to_owned(), address }
+    }
+
+    /// Returns the worlds.
+    pub fn worlds(&self) -> &Arc<Worlds> {
+        &self.worlds
+    }
+
+    /// Returns the base URL of a world at a server with this base URL.
+    pub fn world_url(base_url: &str, world: &World) -> String {
+        format!("{base_url}{PREFIX}{}", world.name())
+    }
+
+    /// Returns the URL of a world's own port, on the host of this base URL.
+    pub fn port_url(base_url: &str, world: &World) -> Option<String> {
+        let port = world.details().port?;
+        let mut url = url::Url::parse(base_url).ok()?;
+        url.set_scheme("http").ok()?;
+        url.set_port(Some(port)).ok()?;
+        Some(url.origin().ascii_serialization())
+    }
+
+    /// Creates a world, and opens its port. Must be called in a runtime.
+    pub fn create(self: &Arc<Self>, new: &NewWorld) -> Result<Arc<World>> {
+        let listener = new.has_port.then(|| self.bind()).transpose()?;
+        let port = listener.as_ref().map(|(_, port)| *port);
+        let world = self.worlds.create(new, port)?;
+        if let Some((listener, _)) = listener {
+            self.serve_port(&world, listener);
+        }
+        if let Some(seconds) = new.time_to_live {
+            self.delete_after(&world, Duration::from_secs(seconds.unsigned_abs()));
+        }
+        Ok(world)
+    }
+
+    fn bind(&self) -> Result<(TcpListener, u16)> {
+        let bind = || {
+            let listener = TcpListener::bind(SocketAddr::new(self.address.ip(), 0))?;
+            listener.set_nonblocking(true)?;
+            let port = listener.local_addr()?.port();
+            Ok((listener, port))
+        };
+        bind().map_err(|cause: std::io::Error| {
+            Error::internal_with_source("cannot open a port for a world", cause)
+        })
+    }
+
+    /// Serves a world on its own port until it ends.
+    fn serve_port(self: &Arc<Self>, world: &Arc<World>, listener: TcpListener) {
+        let endpoint = PortEndpoint {
+            host: Arc::clone(self),
+            world: Arc::downgrade(world),
+            name: world.name().to_owned(),
+        };
+        let mut end = world.subscribe_to_end();
+        let settings = world.market().settings().server.clone();
+        Handle::current().spawn(async move {
+            // Fails when the world is dropped.
+            let stop = async move { while end.changed().await.is_ok() {} };
+            let served = connections::serve(endpoint, listener, &settings, watch::Sender::default(), stop);
+            if let Err(cause) = served.await {
+                tracing::warn!(%cause, "the port of a world was closed");
+            }
+        });
+    }
+
+    /// Deletes a world when its time to live is over.
+    fn delete_after(&self, world: &Arc<World>, time_to_live: Duration) {
+        let (worlds, name, id) = (Arc::downgrade(&self.worlds), world.name().to_owned(), world.details().id);
+        let mut end = world.subscribe_to_end();
+        Handle::current().spawn(async move {
+            tokio::select! {
+                () = tokio::time::sleep(time_to_live) => {}
+                _ = end.changed() => return,
+            }
+            let delete = move || worlds.upgrade().map(|worlds| worlds.delete_expired(&name, id));
+            // Fails if the process stops.
+            let _ = tokio::task::spawn_blocking(delete).await;
+        });
+    }
+
+    /// Returns the response of a world.
+    async fn call_world(&self, world: Arc<World>, request: Request) -> Response {
+        let endpoint = world.attached(|market| -> WorldEndpoint {
+            (self.serve)(market.clone(), &SandboxHost::world_url(&self.base_url, &world))
+        });
+        endpoint.get_response(request).await
+    }
+}
+
+/// The part of the path of a request before the path of a route, such as `/w/one`.
+#[derive(Clone, Debug)]
+pub struct BasePath(pub String);
+
+/// The name of a world that a request is for, and that does not exist.
+#[derive(Clone, Debug)]
+pub struct UnknownWorld(pub String);
+
+/// An endpoint that dispatches requests to the worlds of a server, and all others to the server itself.
+pub struct WorldDispatcher {
+    root: BoxEndpoint<'static, Response>,
+    host: Arc<SandboxHost>,
+}
+
+impl WorldDispatcher {
+    /// Adds the worlds of a host to a server.
+    pub fn new(root: BoxEndpoint<'static, Response>, host: Arc<SandboxHost>) -> WorldDispatcher {
+        WorldDispatcher { root, host }
+    }
+}
+
+impl Endpoint for WorldDispatcher {
+    type Output = Response;
+
+    async fn call(&self, mut request: Request) -> poem::Result<Response> {
+        let Some((name, path)) = split_path(request.uri().path()) else {
+            return self.root.call(request).await;
+        };
+        let Some(world) = self.host.worlds.find(name) else {
+            let unknown = UnknownWorld(name.to_owned());
+            request.set_data(unknown);
+            return self.root.call(request).await;
+        };
+        let path_and_query = match request.uri().query() {
+            Some(query) => format!("{path}?{query}"),
+            None => path.to_owned(),
+        };
+        let base_path = BasePath(format!("{PREFIX}{name}"));
+        let mut parts = request.uri().clone().into_parts();
+        parts.path_and_query =
+            Some(path_and_query.parse().map_err(|cause| ApiError(Error::internal(cause)))?);
+        *request.uri_mut() = parts
+            .try_into()
+            .map_err(|cause: poem::http::uri::InvalidUriParts| ApiError(Error::internal(cause)))?;
+        request.set_data(base_path);
+        Ok(self.host.call_world(world, request).await)
+    }
+}
+
+/// Splits a path below [`PREFIX`] into the name of a world and the path in that world.
+fn split_path(path: &str) -> Option<(&str, &str)> {
+    let rest = path.strip_prefix(PREFIX)?;
+    match rest.find('/') {
+        Some(end) => Some((&rest[..end], &rest[end..])),
+        None => Some((rest, "/")),
+    }
+}
+
+/// The endpoint of a world's own port.
+struct PortEndpoint {
+    host: Arc<SandboxHost>,
+    world: Weak<World>,
+    name: String,
+}
+
+impl Endpoint for PortEndpoint {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        match self.world.upgrade() {
+            Some(world) => Ok(self.host.call_world(world, request).await),
+            None => Err(ApiError(Error::WorldNotFound(self.name.clone())).into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn path_below_the_prefix_has_a_name_and_a_rest() {
+        for (path, expected) in [
+            ("/w/one/v2/wallet", Some(("one", "/v2/wallet"))),
+            ("/w/one/", Some(("one", "/"))),
+            ("/w/one", Some(("one", "/"))),
+            ("/w/", Some(("", "/"))),
+            ("/w", None),
+            ("/wallet", None),
+            ("/v2/w/one", None),
+        ] {
+            assert_eq!(split_path(path), expected, "{path}");
+        }
+    }
+}

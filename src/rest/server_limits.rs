@@ -1,0 +1,29 @@
+//! The limits of a server, which its market and its worlds share: what requests in progress hold.
+
+use std::sync::Arc;
+
+use super::{capacity::Capacity, held_requests::HeldRequests, resources::Resources};
+use crate::market::Market;
+
+/// The limits of a server. Principals of each market have shares of their own.
+#[derive(Clone)]
+pub struct ServerLimits {
+    /// Slots of requests in progress.
+    pub capacity: Capacity,
+    /// Slots for bodies and downloads, memory, and temporary files.
+    pub resources: Arc<Resources>,
+    /// Places of requests that are held open.
+    pub held_requests: HeldRequests,
+}
+
+impl ServerLimits {
+    /// Creates the limits that the settings of a market specify.
+    pub fn new(market: &Market) -> ServerLimits {
+        let settings = market.settings();
+        ServerLimits {
+            capacity: Capacity::new(settings, market.stopwatch()),
+            resources: Arc::new(Resources::new(settings, market.stopwatch())),
+            held_requests: HeldRequests::new(&settings.limits),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Errors of creating, copying, and resetting worlds.
+
+use std::io;
+
+use crate::{error::Error, fixtures::SeedError, market::OpenError};
+
+/// Error of creating or resetting a world.
+#[derive(Debug, thiserror::Error)]
+pub enum WorldError {
+    /// The files of the market cannot be copied or deleted.
+    #[error("the files of a world cannot be copied: {0}")]
+    Files(#[source] io::Error),
+    /// The market cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The template cannot be created.
+    #[error(transparent)]
+    Seed(#[from] SeedError),
+    /// What was requested is not possible.
+    #[error(transparent)]
+    Refused(#[from] Error),
+}
+
+impl From<WorldError> for Error {
+    fn from(error: WorldError) -> Error {
+        match error {
+            WorldError::Refused(error) => error,
+            other => Error::internal(other),
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Copies of markets that are open.
+
+use std::{
+    fs,
+    io::{self, ErrorKind, Write},
+    path::Path,
+};
+
+use super::{error::WorldError, files};
+use crate::{
+    error::{Error, Result},
+    market::{DATABASE_FILE, Market},
+    private_files, store,
+};
+
+/// Number of times that the index is copied again because a file was replaced meanwhile.
+const MAX_ATTEMPTS: usize = 10;
+
+/// Copies the data directory of a market that is open. The target must not exist. The copy has everything that was
+/// committed before, and nothing of what is committed meanwhile.
+pub fn copy(market: &Market, to: &Path) -> std::result::Result<(), WorldError> {
+    // Files that the database refers to are not deleted meanwhile.
+    let _hold = market.blobs().hold_repositories().map_err(WorldError::Files)?;
+    private_files::create_dir_all(to).map_err(WorldError::Files)?;
+    // The index may be older than the database, which has the changes that it lacks, but not newer.
+    copy_index(&market.data_dir().join("index"), &to.join("index")).map_err(WorldError::Files)?;
+    copy_database(market, &to.join(DATABASE_FILE))?;
+    let blobs = market.data_dir().join("blobs");
+    if blobs.exists() {
+        files::copy_tree(&blobs, &to.join("blobs")).map_err(WorldError::Files)?;
+    }
+    Ok(())
+}
+
+/// Copies the files of an index. The list of files is replaced as a whole, but between it and the files that it names,
+/// others can take their place.
+fn copy_index(from: &Path, to: &Path) -> io::Result<()> {
+    let mut attempts = 1;
+    loop {
+        match files::copy_tree(from, to) {
+            Err(cause) if cause.kind() == ErrorKind::NotFound && attempts < MAX_ATTEMPTS => {
+                fs::remove_dir_all(to)?;
+                attempts += 1;
+            }
+            result => return result,
+        }
+    }
+}
+
+fn copy_database(market: &Market, to: &Path) -> Result<()> {
+    let file = private_files::create(to).map_err(Error::internal)?;
+    let mut file = io::BufWriter::with_capacity(1 << 16, file);
+    market.read_blocking(|reader| {
+        store::snapshots::for_each_page(reader.rows, |page| file.write_all(page).map_err(Error::internal))
+    })?;
+    file.flush().map_err(Error::internal)
+}

@@ -1,0 +1,64 @@
+//! What a new world is made from.
+
+use toml::Value;
+
+use super::names::DEMO;
+use crate::{
+    config::{Layers, Settings, SettingsError},
+    domain::{problems::Problems, time::Timestamp},
+    error::{Error, Problem, Result},
+};
+
+/// A world to create.
+#[derive(Clone, Debug)]
+pub struct NewWorld {
+    /// Its name; `None` to generate one.
+    pub name: Option<String>,
+    /// What it is forked from: `demo`, `empty`, `market`, or the name of a snapshot or of a world.
+    pub source: String,
+    /// The time at which it begins; `None` for the time of what it is forked from. Everything that is due until then is
+    /// carried out first.
+    pub now: Option<Timestamp>,
+    /// Whether its clock runs as fast as the time of the machine.
+    pub is_running: bool,
+    /// What its IDs and secrets are derived from; `None` to continue with what it is forked from.
+    pub seed: Option<u64>,
+    /// Seconds of the machine's time that it exists; `None` if it does not end by itself.
+    pub time_to_live: Option<i64>,
+    /// Settings that differ from those of the server and of what it is forked from, by key.
+    pub settings: Vec<(String, Value)>,
+    /// Whether it has a port of its own.
+    pub has_port: bool,
+}
+
+impl Default for NewWorld {
+    fn default() -> NewWorld {
+        NewWorld {
+            name: None,
+            source: DEMO.to_owned(),
+            now: None,
+            is_running: false,
+            seed: None,
+            time_to_live: None,
+            settings: Vec::new(),
+            has_port: false,
+        }
+    }
+}
+
+/// Returns the settings of a world: those of all worlds with others on top. Problems are located in `settings` of the
+/// body.
+pub fn resolve_settings(layers: &Layers, given: &[(String, Value)]) -> Result<Settings> {
+    let mut layers = layers.clone();
+    let mut problems = Problems::default();
+    let problem = |SettingsError { origin, message }| {
+        Problem::body(&["settings", &origin], "value_error", format!("{message}."))
+    };
+    for (key, value) in given {
+        if let Err(error) = layers.set_for_world(key, value.clone()) {
+            problems.push(problem(error));
+        }
+    }
+    problems.into_result()?;
+    layers.resolve().map_err(|error| Error::invalid(problem(error)))
+}

@@ -1,0 +1,38 @@
+//! Worlds of a test market.
+
+use std::path::PathBuf;
+
+use marketplace::{
+    config::Layers,
+    market::Market,
+    operations::due_steps,
+    rest,
+    worlds::{NewWorld, Opener, Worlds, WorldsOptions},
+};
+
+/// Name of the world that the shared demo market has.
+pub const EXAMPLE: &str = "example";
+
+/// Name of the snapshot of that world.
+pub const EXAMPLE_SNAPSHOT: &str = "after-review";
+
+/// Creates the world and the snapshot that routes name in their examples.
+pub fn create_examples(worlds: &Worlds) {
+    let new = NewWorld { name: Some(EXAMPLE.to_owned()), ..NewWorld::default() };
+    let world = worlds.create(&new, None).unwrap();
+    worlds.create_snapshot(&world, EXAMPLE_SNAPSHOT).unwrap();
+}
+
+/// Creates the worlds of a market, in its data directory.
+pub fn open(root: &Market) -> Worlds {
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_marketplace"));
+    let opener = Opener { renderer: rest::RENDERER, run_step: due_steps::run_step, program };
+    let directory = root.data_dir().join("worlds");
+    let mut layers = Layers::new();
+    for host in ["github", "gitlab", "bitbucket"] {
+        let key = format!("repositories.{host}_url");
+        layers.set(&key, "file:///nowhere".into(), "test".to_owned()).unwrap();
+    }
+    let options = WorldsOptions { opener, layers, root: root.clone(), is_demo: true, directory };
+    Worlds::new(options).unwrap()
+}
