@@ -7,13 +7,15 @@ use std::{
 
 use super::{error::WorldError, files, live_copy, opener::Opener};
 use crate::{
+    blobs::{DiskFile, list_disk_files},
     clock::{Clock, ClockState},
     config::Settings,
     domain::{principals::KeyScope, time::Timestamp},
     fixtures,
-    market::{Market, OpenError},
+    market::{DATABASE_FILE, Market, OpenError},
     operations::{access::Platform, keys},
     search::IndexDirectory,
+    store::Store,
 };
 
 /// The time at which worlds begin, unless told otherwise: 2026-03-01T09:00:00Z, in microseconds since the Unix epoch.
@@ -39,6 +41,8 @@ pub struct Template {
     keys: Arc<[WorldKey]>,
     /// The index, which the worlds share in memory. Opened for the first one.
     index: Arc<OnceLock<IndexDirectory>>,
+    /// The files in its directory. Listed at first use.
+    files: Arc<OnceLock<Vec<DiskFile>>>,
 }
 
 impl std::fmt::Debug for Template {
@@ -106,7 +110,7 @@ impl Template {
     /// of the clock of its worlds.
     pub fn new(directory: PathBuf, clock: ClockState) -> Template {
         let directory = Arc::new(TemplateDirectory(directory));
-        Template { directory, clock, keys: Arc::default(), index: Arc::default() }
+        Template { directory, clock, keys: Arc::default(), index: Arc::default(), files: Arc::default() }
     }
 
     /// Copies a market that is open. `clock` is the state of its clock.
@@ -120,10 +124,20 @@ impl Template {
         let directory = &template.directory.0;
         if market.is_world() {
             market.pause(|| files::copy(market.data_dir(), directory))?.map_err(WorldError::Files)?;
+            Store::compact_private(&directory.join(DATABASE_FILE))?;
         } else {
             live_copy::copy(market, directory)?;
         }
         Ok(template)
+    }
+
+    /// Returns the files, which never change.
+    pub fn disk_files(&self) -> Result<&[DiskFile], WorldError> {
+        if let Some(files) = self.files.get() {
+            return Ok(files);
+        }
+        let listed = list_disk_files(&self.directory.0).map_err(WorldError::Files)?;
+        Ok(self.files.get_or_init(|| listed))
     }
 
     /// Returns the index.
