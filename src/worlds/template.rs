@@ -167,9 +167,9 @@ impl Template {
         &self.keys
     }
 
-    /// Copies the market to a directory that does not exist.
+    /// Copies the market to a directory that does not exist. The template must exist as long as the copy.
     pub fn copy_to(&self, directory: &Path) -> Result<(), WorldError> {
-        files::copy(&self.directory.0, directory).map_err(WorldError::Files)
+        files::fork(&self.directory.0, directory).map_err(WorldError::Files)
     }
 }
 
