@@ -6,8 +6,8 @@ use clap::Args;
 use tokio::sync::watch;
 
 use super::{
-    CommandError, CommandResult, GlobalOptions, init_logging, open_directory, operator_message, print_line,
-    process, serve::seed_demo, temporary_directory::TemporaryDirectory,
+    CommandError, CommandResult, GlobalOptions, demo, init_logging, open_directory, operator_message,
+    print_line, process, temporary_directory::TemporaryDirectory,
 };
 use crate::{
     config::{Settings, parse_listen_address},
@@ -90,7 +90,14 @@ impl Mcp {
 /// Creates the demo market in a temporary directory.
 fn create_demo(settings: &Settings) -> Result<TemporaryDirectory, CommandError> {
     let directory = TemporaryDirectory::create()?;
-    seed_demo(&open_directory(directory.path(), settings.clone(), OpenMode::Command, Durability::None)?)?;
+    demo::create(directory.path(), Durability::None)?;
+    // Also creates the secrets of the market, which cannot be done when it is opened read-only.
+    demo::complete(&open_directory(
+        directory.path(),
+        settings.clone(),
+        OpenMode::Command,
+        Durability::None,
+    )?)?;
     Ok(directory)
 }
 

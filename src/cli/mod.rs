@@ -7,6 +7,7 @@ mod backup;
 mod bids;
 mod credits;
 mod deals;
+mod demo;
 mod events;
 mod grants;
 mod keys;

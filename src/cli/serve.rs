@@ -2,6 +2,7 @@
 
 use std::{
     net::SocketAddr,
+    panic::resume_unwind,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -10,11 +11,12 @@ use clap::Args;
 use tokio::sync::watch;
 
 use super::{
-    CommandError, CommandResult, GlobalOptions, init_logging, open_directory, print_line, process,
+    CommandError, CommandResult, GlobalOptions, demo, init_logging, open_directory, print_line, process,
     temporary_directory::TemporaryDirectory,
 };
 use crate::{
     config::{Layers, RepositorySettings, Settings, parse_listen_address},
+    domain::time::Timestamp,
     fixtures,
     market::{self, Market, OpenMode},
     mcp, operations, rest,
@@ -58,18 +60,36 @@ impl Serve {
         let durability = if temporary.is_some() { Durability::None } else { Durability::Full };
         // Bind the address first, so that a port in use is reported before any data is created.
         let listener = process::bind_listener(settings.server.listen, "--listen")?;
-        let market = open_directory(&directory, settings, OpenMode::Serve, durability)?;
-        if self.demo {
-            seed_demo(&market)?;
-        }
+        // The routes and documents do not depend on the market, so both are prepared at the same time.
+        let (market, app) = std::thread::scope(|scope| {
+            let app = scope.spawn(|| mcp::App::new(rest::App::new(&settings, self.demo)));
+            (self.open_market(&directory, settings.clone(), durability), app.join())
+        });
+        let (market, app) = (market?, app.unwrap_or_else(|panic| resume_unwind(panic)));
         let runtime = process::build_runtime(market.settings())?;
         let worlds =
             market.settings().sandbox.enabled.then(|| open_worlds(&market, layers, self.demo)).transpose()?;
-        let done = runtime.block_on(run_server(market, listener, self.demo, worlds));
+        let done = runtime.block_on(run_server(app, market, listener, self.demo, worlds));
         // Work that still runs has had its time to finish. Interrupted writes are rolled back at the next
         // start.
         runtime.shutdown_timeout(process::SHUTDOWN_TIMEOUT);
         done
+    }
+
+    fn open_market(
+        &self,
+        directory: &Path,
+        settings: Settings,
+        durability: Durability,
+    ) -> Result<Market, CommandError> {
+        if self.demo {
+            demo::create(directory, durability)?;
+        }
+        let market = open_directory(directory, settings, OpenMode::Serve, durability)?;
+        if self.demo {
+            demo::complete(&market)?;
+        }
+        Ok(market)
     }
 
     /// Returns the settings, and whether a flag or a variable names the data directory.
@@ -86,22 +106,6 @@ impl Serve {
     }
 }
 
-pub(super) fn seed_demo(market: &Market) -> CommandResult {
-    if fixtures::has_demo(market)? {
-        return Ok(());
-    }
-    if !fixtures::is_market_empty(market)? {
-        return Err(CommandError::Other(format!(
-            "{} already contains another market; omit --demo to serve it, or choose another directory with \
-             --data",
-            market.data_dir().display()
-        )));
-    }
-    let set = fixtures::demo_set().map_err(fixtures::SeedError::from)?;
-    fixtures::seed(market, &set)?;
-    Ok(())
-}
-
 /// Returns the worlds of a server, in its data directory. Those that a killed process left are deleted.
 fn open_worlds(market: &Market, layers: Layers, is_demo: bool) -> Result<Arc<Worlds>, CommandError> {
     let opener = worlds::Opener::new(rest::RENDERER, operations::due_steps::run_step, market::this_program());
@@ -116,6 +120,7 @@ fn open_worlds(market: &Market, layers: Layers, is_demo: bool) -> Result<Arc<Wor
 }
 
 async fn run_server(
+    app: mcp::App,
     market: Market,
     listener: std::net::TcpListener,
     is_demo: bool,
@@ -124,7 +129,6 @@ async fn run_server(
     let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
     warn_of_missing_directories(market.settings());
     let url = rest::base_url(market.settings(), address);
-    let app = mcp::App::new(rest::App::new(market.settings(), is_demo));
     let app = match worlds {
         Some(worlds) => app.serve_with_sandbox(market.clone(), &url, address, worlds),
         None => app.serve(market.clone(), &url),
@@ -143,12 +147,13 @@ async fn run_server(
     };
     let is_operable = market.settings().operator.enabled;
     let (settings, data_dir) = (market.settings().clone(), market.data_dir().to_owned());
+    let now = market.clock().now();
     let connected = watch::Sender::default();
     let following = tokio::spawn(market::follow_processes(market, connected.subscribe()));
     let server = tokio::spawn(async move { rest::run(app, listener, &settings, connected, stop).await });
     print_line(format_args!("listening on {}", rest::local_url(address)));
     if is_demo {
-        print_demo_instructions(&url, &data_dir, is_operable);
+        print_demo_instructions(&url, &data_dir, now, is_operable);
     }
     let served = server.await;
     following.abort();
@@ -169,9 +174,9 @@ fn warn_of_missing_directories(settings: &Settings) {
     }
 }
 
-/// Prints the API keys of the demo market, its directory, and some commands to try: also for operators if the server has
-/// their API.
-fn print_demo_instructions(url: &str, directory: &Path, is_operable: bool) {
+/// Prints the API keys of the demo market, its time, its directory, and some commands to try: also for operators if the
+/// server has their API.
+fn print_demo_instructions(url: &str, directory: &Path, now: Timestamp, is_operable: bool) {
     print_line("\nAPI keys:");
     for (key, meaning) in fixtures::DEMO_KEYS {
         print_line(format_args!("  {key:<18} {meaning}"));
@@ -179,6 +184,7 @@ fn print_demo_instructions(url: &str, directory: &Path, is_operable: bool) {
     if is_operable {
         print_line(format_args!("  {:<18} an operator of the marketplace", rest::OPERATOR.demo_key));
     }
+    print_line(format_args!("\nClock of the market, which goes on from now: {now}"));
     let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
     print_line("\nData directory, for other commands such as `marketplace upload`, `grant`, and `key`:");
     print_line(format_args!("  --data {}", directory.display()));

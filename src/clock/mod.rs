@@ -1,24 +1,24 @@
 //! The only source of time, IDs, and secrets in the crate. Tests replace it to get reproducible results.
 
+mod entropy;
+mod namespace;
+mod pending_ids;
 mod simulated;
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use uuid::Uuid;
 
-pub use self::simulated::{ClockState, PausedTicks, SimulatedClock};
+pub use self::{
+    entropy::Entropy,
+    namespace::{NAMESPACE, fixture_record_id},
+    pending_ids::PendingIds,
+    simulated::{ClockState, PausedTicks, SimulatedClock},
+};
 use crate::domain::{collections::Collection, time::Timestamp};
-
-/// UUID namespace for IDs derived from names. Documented in `fixtures/schema.json`.
-pub const NAMESPACE: Uuid = Uuid::from_u128(0x6d61_726b_6574_706c_6163_6500_0000_0001);
-
-/// Returns the ID of a fixture record: the UUIDv5 of `collection/key` in [`NAMESPACE`].
-pub fn fixture_record_id(collection: &str, key: &str) -> Uuid {
-    Uuid::new_v5(&NAMESPACE, format!("{collection}/{key}").as_bytes())
-}
 
 /// Returns the ID of a record that is created on a stopped clock after `count` others of its collection.
 pub fn stopped_record_id(collection: &str, count: u64) -> Uuid {
@@ -31,6 +31,8 @@ pub fn stopped_record_id(collection: &str, count: u64) -> Uuid {
 pub enum Clock {
     /// The system time, and random UUIDs (version 4).
     System,
+    /// The system time and these microseconds, negative if the clock is behind, and random UUIDs (version 4).
+    Shifted(i64),
     /// A time that its owner moves, and IDs derived from counters.
     Simulated(SimulatedClock),
 }
@@ -41,13 +43,18 @@ impl Clock {
         Clock::Simulated(SimulatedClock::stopped(now))
     }
 
+    /// Returns a clock that is `micros` microseconds ahead of the clock of the system, if this is it. Other clocks stay as they
+    /// are.
+    #[must_use]
+    pub fn with_offset(self: Arc<Clock>, micros: i64) -> Arc<Clock> {
+        if matches!(*self, Clock::System) { Arc::new(Clock::Shifted(micros)) } else { self }
+    }
+
     /// Returns the current time.
     pub fn now(&self) -> Timestamp {
         match self {
-            Clock::System => {
-                let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-                Timestamp(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
-            }
+            Clock::System => system_time(),
+            Clock::Shifted(micros) => system_time().plus_micros(*micros),
             Clock::Simulated(clock) => clock.now(),
         }
     }
@@ -70,7 +77,7 @@ impl Clock {
     pub async fn sleep_until(&self, at: Timestamp) {
         match self {
             // The system time may have been changed meanwhile.
-            Clock::System => loop {
+            Clock::System | Clock::Shifted(_) => loop {
                 let remaining = at.0.saturating_sub(self.now().0);
                 if remaining <= 0 {
                     break;
@@ -85,10 +92,45 @@ impl Clock {
     /// do not depend on what happens in another.
     pub fn new_id(&self, collection: Collection) -> Uuid {
         match self {
-            Clock::System => Uuid::new_v4(),
+            Clock::System | Clock::Shifted(_) => Uuid::new_v4(),
             Clock::Simulated(clock) => clock.new_id(collection),
         }
     }
+
+    /// Returns the IDs of a transaction that has created nothing.
+    pub fn pending_ids(&self) -> PendingIds<'_> {
+        match self {
+            Clock::System | Clock::Shifted(_) => PendingIds::random(),
+            Clock::Simulated(clock) => PendingIds::counted(clock),
+        }
+    }
+
+    /// Lets an ID be generated again that nothing has, if it was the last one of its collection. So a request that
+    /// failed changes no later ID. Has no effect on the system clock.
+    pub fn give_back_id(&self, collection: Collection, id: Uuid) {
+        if let Clock::Simulated(clock) = self {
+            clock.give_back_id(collection, id);
+        }
+    }
+
+    /// Whether the clock is that of a world of the sandbox.
+    pub fn is_of_world(&self) -> bool {
+        matches!(self, Clock::Simulated(clock) if clock.is_of_world())
+    }
+
+    /// Returns the number of events that reported that the clock of a world was advanced. They shift the numbers of
+    /// later events, and what is derived from such a number must not depend on how often the clock was advanced.
+    pub fn report_count(&self) -> u64 {
+        match self {
+            Clock::System | Clock::Shifted(_) => 0,
+            Clock::Simulated(clock) => clock.report_count(),
+        }
+    }
+}
+
+fn system_time() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
 }
 
 /// Measures elapsed time. It is monotonic: changes of the system time do not affect it.
@@ -107,45 +149,8 @@ impl Stopwatch {
     /// Returns the time since the start; on a simulated clock, the time since the Unix epoch.
     pub fn elapsed(&self) -> Duration {
         match &*self.clock {
-            Clock::System => self.started.elapsed(),
+            Clock::System | Clock::Shifted(_) => self.started.elapsed(),
             Clock::Simulated(clock) => Duration::from_micros(clock.now().0.unsigned_abs()),
         }
-    }
-}
-
-/// A source of secrets. It is separate from [`Clock`], so that a simulated clock makes no secret predictable.
-#[derive(Debug)]
-pub enum Entropy {
-    /// The random number generator of the operating system.
-    System,
-    /// A deterministic source for tests: SHA-256 of a seed and a counter.
-    Seeded(Mutex<(u64, u64)>),
-}
-
-impl Entropy {
-    /// Creates a deterministic source. For tests only.
-    pub const fn seeded(seed: u64) -> Entropy {
-        Entropy::Seeded(Mutex::new((seed, 0)))
-    }
-
-    /// Returns 32 random bytes.
-    pub fn random_secret(&self) -> [u8; 32] {
-        let mut bytes = [0u8; 32];
-        match self {
-            Entropy::System => {
-                getrandom::fill(&mut bytes).expect("the operating system provides random bytes");
-            }
-            Entropy::Seeded(state) => {
-                use sha2::{Digest, Sha256};
-                let mut state = state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                state.1 += 1;
-                let digest = Sha256::new()
-                    .chain_update(state.0.to_le_bytes())
-                    .chain_update(state.1.to_le_bytes())
-                    .finalize();
-                bytes.copy_from_slice(&digest);
-            }
-        }
-        bytes
     }
 }

@@ -1,15 +1,11 @@
 //! Steps that are due: they are carried out before each write, and by the timer of the background work. Nothing
 //! else does what time alone changes.
 
-use std::cell::RefCell;
+use std::sync::{MutexGuard, PoisonError};
 
-use uuid::Uuid;
-
-use super::{Ids, Market, Writer};
+use super::{DerivedIds, Ids, Market, Writer};
 use crate::{
-    clock::NAMESPACE,
     domain::{
-        collections::Collection,
         due_steps::{DueStep, StepKind, StepSubject},
         time::Timestamp,
     },
@@ -25,23 +21,15 @@ pub type StepRunner = fn(&mut Writer, &DueStep) -> Result<()>;
 /// steps are carried out.
 pub(super) const MAX_STEPS_PER_TRANSACTION: usize = 100;
 
-/// The IDs of what a step writes. They are derived from the step, so they do not depend on what else happens
-/// in the market, and when.
-pub(super) struct StepIds {
-    step: DueStep,
-    counts: RefCell<[u32; Collection::COUNT]>,
-}
-
-impl StepIds {
-    pub(super) fn new_id(&self, collection: Collection) -> Uuid {
-        let DueStep { kind, subject, due_at, .. } = self.step;
-        let mut counts = self.counts.borrow_mut();
-        let count = &mut counts[collection as usize];
-        let (kind, collection) = (kind.as_str(), collection.as_str());
-        let name = format!("due/{kind}/{}/{}/{collection}/{count}", subject.0, due_at.0);
-        *count += 1;
-        Uuid::new_v5(&NAMESPACE, name.as_bytes())
-    }
+/// A step that was carried out, or that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DoneStep {
+    /// The step.
+    pub step: DueStep,
+    /// ID or slug of the record that it changed; empty if there is no such record any more.
+    pub subject_id: String,
+    /// Whether it failed. Then it changed nothing.
+    pub is_failed: bool,
 }
 
 impl Writer<'_> {
@@ -73,12 +61,13 @@ impl Writer<'_> {
     /// Carries out one step. If a rule or an inconsistency makes it fail, it changes nothing, and is not repeated
     /// until the market is opened the next time, so that it cannot keep the market from working.
     fn run_due_step(&self, step: &DueStep) -> Result<()> {
-        let ids = StepIds { step: *step, counts: RefCell::new([0; Collection::COUNT]) };
+        let (kind, subject, due_at) = (step.kind.as_str(), step.subject.0, step.due_at.0);
+        let ids = DerivedIds::new(format!("due/{kind}/{subject}/{due_at}"));
         let result = self.rows.in_savepoint(|| {
             store::due_steps::unschedule(self.rows, step.kind, step.subject)?;
             let mut writer = Writer {
                 now: step.due_at,
-                ids: Ids::Step(&ids),
+                ids: Ids::Derived(&ids),
                 is_replay: false,
                 is_quiet: step.is_quiet || self.is_quiet,
                 request_id: None,
@@ -86,14 +75,17 @@ impl Writer<'_> {
             };
             (self.run_step)(&mut writer, step)
         })?;
+        if let Some(done) = self.done_steps {
+            let subject_id = store::due_steps::subject_id(self.rows, step)?.unwrap_or_default();
+            done.borrow_mut().push(DoneStep { step: *step, subject_id, is_failed: result.is_err() });
+        }
         match result {
             Ok(()) => Ok(()),
             // The database failed, not the step. It is repeated by the next write.
             Err(error @ (Error::StorageFull { .. } | Error::DatabaseLocked { .. })) => Err(error),
             Err(error) if store::has_failed(&error) => Err(error),
             Err(cause) => {
-                let (kind, row_id) = (step.kind.as_str(), step.subject.0);
-                tracing::error!(kind, row_id, cause = %ErrorChain(&cause), "a due step failed");
+                tracing::error!(kind, row_id = subject, cause = %ErrorChain(&cause), "a due step failed");
                 store::due_steps::fail(self.rows, step, &ErrorChain(&cause).to_string())
             }
         }
@@ -110,5 +102,25 @@ impl Market {
             self.write_blocking(|_| Ok(()))?;
         }
         next(self)
+    }
+
+    /// Records the steps that are carried out from now on, by whatever write, until [`Market::take_done_steps`].
+    pub fn record_done_steps(&self) {
+        self.lock_done_steps().get_or_insert_default();
+    }
+
+    /// Returns the steps that were carried out since they are recorded, or since the last call, in their order. If
+    /// `is_last`, no others are recorded.
+    pub fn take_done_steps(&self, is_last: bool) -> Vec<DoneStep> {
+        let mut recorded = self.lock_done_steps();
+        let done = recorded.as_mut().map(std::mem::take).unwrap_or_default();
+        if is_last {
+            *recorded = None;
+        }
+        done
+    }
+
+    pub(super) fn lock_done_steps(&self) -> MutexGuard<'_, Option<Vec<DoneStep>>> {
+        self.inner.done_steps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,7 +1,11 @@
 //! The entry points of a market for reads and writes. They own the connection, the transaction, the thread,
 //! the commit, and the wait until the search index contains the change.
 
-use std::{cell::Cell, sync::Arc, time::Duration};
+use std::{
+    cell::{Cell, RefCell},
+    sync::Arc,
+    time::Duration,
+};
 
 use marketplace_index::Snapshot;
 use tracing::Span;
@@ -240,7 +244,9 @@ impl Market {
     ) -> Result<(Option<T>, Option<i64>)> {
         let inner = &self.inner;
         webhooks.forget();
-        inner.store.write_after(cause.waited, |rows| {
+        let (ids, secrets) = (inner.clock.pending_ids(), inner.entropy.count());
+        let done_steps = self.lock_done_steps().is_some().then(RefCell::default);
+        let written = inner.store.write_after(cause.waited, |rows| {
             let mut writer = Writer {
                 rows,
                 now: inner.clock.now(),
@@ -248,19 +254,34 @@ impl Market {
                 entropy: &inner.entropy,
                 blobs: &inner.blobs,
                 is_replay: false,
-                ids: Ids::Clock(&inner.clock),
+                ids: Ids::Pending(&ids),
                 is_quiet: false,
                 run_step: inner.run_step,
                 has_enqueued,
                 webhooks,
+                report_count: inner.clock.report_count(),
+                done_steps: done_steps.as_ref(),
                 collected_events: None,
                 request_id: cause.request_id,
             };
             if writer.run_due_steps(writer.now, MAX_STEPS_PER_TRANSACTION)? > 0 {
                 return Ok(None);
             }
-            work.take().map(|work| work(&mut writer)).transpose()
-        })
+            let result = work.take().map(|work| work(&mut writer)).transpose()?;
+            // No other transaction takes IDs before this one ends.
+            ids.commit();
+            Ok(result)
+        });
+        match &written {
+            Ok(_) => {
+                if let (Some(done), Some(all)) = (done_steps, &mut *self.lock_done_steps()) {
+                    all.extend(done.into_inner());
+                }
+            }
+            // What failed changes no later ID, and no later secret.
+            Err(_) => inner.entropy.give_back_from(secrets),
+        }
+        written
     }
 }
 
@@ -287,7 +308,7 @@ impl Inner {
             now: self.clock.now(),
             settings: &self.settings,
             cursor_key: &self.cursor_key,
-            clock: &self.clock,
+            ids: self.clock.pending_ids(),
         }
     }
 }

@@ -115,6 +115,12 @@ impl Market {
         picked_up.inspect_err(|_| *inner.seen_version.lock().unwrap_or_else(PoisonError::into_inner) = None)
     }
 
+    /// Writes the times at which keys were used, without moving the clock. A server does it about once a minute; a world
+    /// does it between two requests.
+    pub fn record_key_uses(&self) -> Result<()> {
+        self.inner.key_cache.flush_all_uses(&self.inner.store)
+    }
+
     /// Returns whether another process has committed since the last call, and clears the cached keys if so.
     fn has_foreign_commit(&self) -> Result<bool> {
         // Held until the cached keys are cleared, so that no other thread continues with outdated keys.

@@ -48,6 +48,8 @@ struct Entries {
 struct PendingUses {
     by_key: HashMap<KeyRowId, Timestamp>,
     flushed_at: Timestamp,
+    /// The times that [`KeyCache::flush_all_uses`] has written.
+    written: HashMap<KeyRowId, Timestamp>,
 }
 
 impl KeyCache {
@@ -106,6 +108,12 @@ impl KeyCache {
         !self.pending_uses.lock().unwrap_or_else(PoisonError::into_inner).by_key.is_empty()
     }
 
+    /// Returns whether there are key uses that [`KeyCache::flush_all_uses`] would write.
+    pub fn has_unwritten_uses(&self) -> bool {
+        let uses = self.pending_uses.lock().unwrap_or_else(PoisonError::into_inner);
+        uses.by_key.iter().any(|(key, at)| uses.written.get(key) != Some(at))
+    }
+
     /// Writes the times of key uses to the database, about once a minute.
     pub fn flush_uses(&self, store: &Store, now: Timestamp) -> Result<()> {
         let by_key = {
@@ -125,6 +133,27 @@ impl KeyCache {
                 uses.by_key.entry(*key).or_insert(*at);
             }
         })
+    }
+
+    /// Writes the times of all key uses to the database. Writes nothing for keys that were used at the same time before.
+    pub fn flush_all_uses(&self, store: &Store) -> Result<()> {
+        let new: Vec<(KeyRowId, Timestamp)> = {
+            let uses = self.pending_uses.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_new = |(key, at): &(&KeyRowId, &Timestamp)| uses.written.get(key) != Some(at);
+            uses.by_key.iter().filter(is_new).map(|(key, at)| (*key, *at)).collect()
+        };
+        if !new.is_empty() {
+            let record = |rows: &store::Writer| {
+                new.iter().try_for_each(|(key, at)| store::keys::record_use(rows, *key, *at))
+            };
+            store.write(record)?;
+        }
+        let mut uses = self.pending_uses.lock().unwrap_or_else(PoisonError::into_inner);
+        let PendingUses { by_key, written, .. } = &mut *uses;
+        written.extend(new.iter().copied());
+        // A use at a later time stays.
+        by_key.retain(|key, at| written.get(key) != Some(at));
+        Ok(())
     }
 
     fn validate(&self, key: Arc<CachedKey>, now: Timestamp) -> Result<Arc<CachedKey>> {

@@ -6,6 +6,7 @@
 mod background_signal;
 mod bulk_writer;
 mod cost_meter;
+mod derived_ids;
 mod descriptor_limit;
 mod due_steps;
 mod entry_points;
@@ -33,8 +34,9 @@ use uuid::Uuid;
 pub use background_signal::BackgroundSignal;
 pub use bulk_writer::BulkWriter;
 pub use cost_meter::{Activity, CostMeter, CostTimes, milliseconds};
+pub use derived_ids::DerivedIds;
 pub use descriptor_limit::raise_descriptor_limit;
-pub use due_steps::StepRunner;
+pub use due_steps::{DoneStep, StepRunner};
 pub use key_cache::{CachedKey, KeyCache};
 pub use lock::{SERVE_LOCK_FILE, ServeLock};
 pub use open_options::{OpenError, OpenMode, OpenOptions, this_program};
@@ -45,7 +47,7 @@ pub use world_markets::WorldOptions;
 
 use crate::{
     blobs::{Blobs, DiskSpace},
-    clock::{Clock, Entropy, Stopwatch},
+    clock::{Clock, Entropy, PendingIds, Stopwatch},
     config::Settings,
     domain::{
         collections::Collection,
@@ -110,6 +112,8 @@ struct Inner {
     commits: watch::Sender<u64>,
     webhook_signal: Arc<BackgroundSignal>,
     run_step: StepRunner,
+    /// The steps that were carried out while they are recorded.
+    done_steps: Mutex<Option<Vec<DoneStep>>>,
     blobs: Blobs,
     disk_space: DiskSpace,
     data_dir: PathBuf,
@@ -134,7 +138,8 @@ pub struct Reader<'a> {
     pub settings: &'a Settings,
     /// The key that signs cursors.
     pub cursor_key: &'a CursorKey,
-    clock: &'a Clock,
+    /// The IDs for checks of a request that changes nothing. They are never counted.
+    ids: PendingIds<'a>,
 }
 
 /// The context in which an operation checks a request before it changes anything: a read, if the request is
@@ -154,9 +159,9 @@ pub struct CheckContext<'a> {
 #[derive(Clone, Copy)]
 enum Ids<'a> {
     /// The market's clock.
-    Clock(&'a Clock),
-    /// The step that is being carried out.
-    Step(&'a due_steps::StepIds),
+    Pending(&'a PendingIds<'a>),
+    /// The step or the job that is being carried out.
+    Derived(&'a DerivedIds),
     /// IDs that were stated in advance.
     Stated(&'a StatedIds<'a>),
 }
@@ -164,8 +169,8 @@ enum Ids<'a> {
 impl Ids<'_> {
     fn new_id(self, collection: Collection) -> Uuid {
         match self {
-            Ids::Clock(clock) => clock.new_id(collection),
-            Ids::Step(step) => step.new_id(collection),
+            Ids::Pending(pending) => pending.new_id(collection),
+            Ids::Derived(derived) => derived.new_id(collection),
             Ids::Stated(stated) => stated.new_id(collection),
         }
     }
@@ -196,11 +201,11 @@ impl CheckContext<'_> {
     }
 }
 
-impl<'a> Reader<'a> {
+impl Reader<'_> {
     /// Returns the context for checks of a request that changes nothing.
-    pub const fn check_context(&self) -> CheckContext<'a> {
-        let Reader { rows, now, settings, clock, .. } = *self;
-        CheckContext { rows, now, settings, ids: Ids::Clock(clock) }
+    pub const fn check_context(&self) -> CheckContext<'_> {
+        let Reader { rows, now, settings, ref ids, .. } = *self;
+        CheckContext { rows, now, settings, ids: Ids::Pending(ids) }
     }
 }
 
@@ -225,6 +230,10 @@ pub struct Writer<'a> {
     /// Whether the operation has enqueued a job or scheduled a step.
     has_enqueued: &'a Cell<bool>,
     webhooks: &'a webhook_queue::WebhookQueue,
+    /// Number of earlier events that do not count in the IDs of deliveries; see [`Clock::report_count`].
+    report_count: u64,
+    /// Where the steps that this transaction carries out are recorded; `None` if they are not.
+    done_steps: Option<&'a RefCell<Vec<DoneStep>>>,
     /// Where events are collected instead of being appended to the outbox.
     collected_events: Option<&'a CollectedEvents>,
     /// ID of the request that the operation belongs to; `None` if it belongs to none.
@@ -269,6 +278,12 @@ impl<'a> Writer<'a> {
     #[must_use]
     pub fn with_ids<'i>(&'i self, ids: &'i StatedIds<'i>) -> Writer<'i> {
         Writer { ids: Ids::Stated(ids), ..*self }
+    }
+
+    /// Returns a writer of the same transaction whose records get IDs that are derived from the work that creates them.
+    #[must_use]
+    pub fn with_derived_ids<'i>(&'i self, ids: &'i DerivedIds) -> Writer<'i> {
+        Writer { ids: Ids::Derived(ids), ..*self }
     }
 
     /// Returns a new ID for a record.
@@ -371,6 +386,10 @@ impl Market {
             }
             OpenMode::Serve | OpenMode::Command => Store::open(&database, readers, durability)?,
         });
+        let clock = match store.read(store::clock_offset::find)? {
+            Some(micros) => clock.with_offset(micros),
+            None => clock,
+        };
         let cursor_key = CursorKey::new(find_or_create_secret(&store, &entropy, CURSOR_SECRET)?);
         let blob_secret = find_or_create_secret(&store, &entropy, BLOB_SECRET)?;
         let index_dir = Arc::new(match mode {
@@ -430,6 +449,7 @@ impl Market {
             commits: watch::Sender::default(),
             webhook_signal,
             run_step,
+            done_steps: Mutex::default(),
             blobs,
             disk_space: DiskSpace::new(data_dir.clone(), reserve_bytes),
             data_dir,

@@ -63,7 +63,7 @@ pub enum OpenError {
 
 impl OpenError {
     /// Returns the error of a data directory that an operation of the operating system rejected.
-    pub(super) fn directory(path: PathBuf, cause: io::Error) -> OpenError {
+    pub fn directory(path: PathBuf, cause: io::Error) -> OpenError {
         if is_read_only(&cause) {
             OpenError::ReadOnly { path, cause }
         } else {
@@ -111,7 +111,7 @@ pub struct OpenOptions {
     pub data_dir: PathBuf,
     /// The settings of the market.
     pub settings: Settings,
-    /// The source of time and of new IDs.
+    /// The source of time and of new IDs. If the market has a clock offset, it is added to the clock of the system.
     pub clock: Arc<Clock>,
     /// The source of new secrets.
     pub entropy: Entropy,

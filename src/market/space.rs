@@ -5,8 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::Market;
 use crate::{
     blobs::{DiskFile, Reservation, UploadActivities, list_disk_files},
+    clock::Clock,
+    domain::time::Timestamp,
     error::{Error, Result},
 };
+
+/// What a world says about the free space of its disk, which would differ from one world to another.
+const FREE_BYTES_OF_WORLD: u64 = 1_000_000_000_000;
 
 /// The files of a market when they were last listed, and what had been written then.
 #[derive(Debug, Default)]
@@ -23,13 +28,24 @@ impl Market {
     /// Checks that the disk has `bytes` free in addition to its reserve. Fails with
     /// [`Error::StorageFull`](crate::error::Error::StorageFull).
     pub fn ensure_space(&self, bytes: u64) -> Result<()> {
-        self.inner.disk_space.ensure(bytes, self.inner.clock.now())
+        self.inner.disk_space.ensure(bytes, self.measurement_time())
     }
 
-    /// Returns the number of bytes that are free on the disk, and of those that stay free for what frees space.
+    /// Returns the number of bytes that are free on the disk, and of those that stay free for what frees space. In a
+    /// world, the first is a constant.
     pub fn free_space(&self) -> Result<(u64, u64)> {
-        let free = self.inner.disk_space.free_bytes(self.inner.clock.now()).map_err(Error::internal)?;
-        Ok((free, self.inner.disk_space.reserve_bytes()))
+        let disk = &self.inner.disk_space;
+        let free = if self.clock().is_of_world() {
+            FREE_BYTES_OF_WORLD
+        } else {
+            disk.free_bytes(self.measurement_time()).map_err(Error::internal)?
+        };
+        Ok((free, disk.reserve_bytes()))
+    }
+
+    /// Returns the time that decides when the disk is measured again. The clock of a world may stand still.
+    fn measurement_time(&self) -> Timestamp {
+        if self.clock().is_of_world() { Clock::System.now() } else { self.clock().now() }
     }
 
     /// Returns the files in the data directory, for [`DiskUsage`](crate::blobs::DiskUsage). They are listed again only if the
@@ -52,6 +68,6 @@ impl Market {
 
     /// Reserves disk space for `bytes` that are going to be written. Fails like [`Market::ensure_space`].
     pub fn reserve_space(&self, bytes: u64) -> Result<Reservation> {
-        self.inner.disk_space.reserve(bytes, self.inner.clock.now())
+        self.inner.disk_space.reserve(bytes, self.measurement_time())
     }
 }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::Writer;
 use crate::{
     domain::{
-        events::EventRowId,
+        events::{EventRowId, EventType},
         webhook_messages::{self, Message},
     },
     error::Result,
@@ -55,6 +55,9 @@ impl Writer<'_> {
         if subscribers.is_empty() {
             return Ok(());
         }
+        // How often the clock was advanced shifts no later ID.
+        let reports = if event_type == EventType::ClockAdvanced { 0 } else { self.report_count };
+        let number = EventRowId(row_id.0 - i64::try_from(reports).unwrap_or_default());
         let message = Message { event_type, occurred_at: event.occurred_at, subject: event.subject, data };
         let (of_operators, of_team): (Vec<_>, Vec<_>) =
             subscribers.into_iter().partition(|subscriber| subscriber.is_of_operators);
@@ -69,7 +72,7 @@ impl Writer<'_> {
             .chain(of_operators.iter().map(|subscriber| (subscriber, &operator_body)));
         for (subscriber, body) in with_bodies {
             let delivery = NewDelivery {
-                id: webhook_messages::delivery_id(&subscriber.id_secret, row_id),
+                id: webhook_messages::delivery_id(&subscriber.id_secret, event_type, number),
                 webhook: subscriber.row_id,
                 event_type,
                 body,

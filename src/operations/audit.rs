@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::access::ActingOperator;
+use super::access::{ActingOperator, Platform};
 use crate::{
     error::Result,
     market::Writer,
@@ -30,4 +30,18 @@ pub fn record(writer: &Writer, operator: &ActingOperator, change: &AuditedChange
         writer.rows,
         &NewEntry { occurred_at, key, operation, subject_kind, subject_id, team, request_id },
     )
+}
+
+/// Records a change that no operator key of the market made. `subject` is both the kind and the ID of what was changed.
+pub fn record_of_process(writer: &Writer, _: Platform, operation: &str, subject: &str) -> Result<()> {
+    let entry = NewEntry {
+        occurred_at: writer.now,
+        key: None,
+        operation,
+        subject_kind: subject,
+        subject_id: subject,
+        team: None,
+        request_id: writer.request_id,
+    };
+    store::audit::insert(writer.rows, &entry)
 }

@@ -129,6 +129,12 @@ pub fn give_up(job: &RunningJob) -> JobResult {
     job.finish(|writer| enqueue_next(writer))
 }
 
+/// Enqueues the cleanup after the interval, if none is queued. A server cleans up when it starts; the market of a world
+/// has been clean until its clock is advanced the first time.
+pub fn enqueue_next_if_none(writer: &Writer) -> Result<()> {
+    if store::jobs::is_queued(writer.rows, JobKind::Cleanup, NEXT)? { Ok(()) } else { enqueue_next(writer) }
+}
+
 fn enqueue_next(writer: &Writer) -> Result<()> {
     let due_at = writer.now.plus_micros(INTERVAL_HOURS * 3_600_000_000);
     writer.enqueue_at(JobKind::Cleanup, NEXT, due_at)

@@ -47,13 +47,24 @@ pub fn claim(market: &Market, queue: Queue, running: u32) -> Result<Option<Job>>
     market.write_blocking(|writer| store::jobs::claim(writer.rows, queue, max_per_team, writer.now))
 }
 
+/// How an attempt of a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttemptEnd {
+    /// The job is done, whatever it found.
+    Completed,
+    /// There will be another attempt.
+    Retried,
+    /// The job failed too often.
+    GivenUp,
+}
+
 /// Executes a claimed job. The job stops when `keep_running` returns false.
 pub fn run(
     market: &Market,
     job: Job,
     children: &ChildProcesses,
     keep_running: &dyn Fn() -> bool,
-) -> Result<()> {
+) -> Result<AttemptEnd> {
     let (stopwatch, waited) = (market.stopwatch(), market.clock().now().0.saturating_sub(job.due_at.0));
     let started_at = stopwatch.elapsed();
     let running = RunningJob::new(market, job, children, keep_running);
@@ -71,12 +82,13 @@ pub fn run(
         "job ended"
     );
     match ended {
-        Ok(()) => Ok(()),
-        Err(JobError::Stopped) => release(market, running.job()),
+        Ok(()) if running.is_given_up() => Ok(AttemptEnd::GivenUp),
+        Ok(()) => Ok(AttemptEnd::Completed),
+        Err(JobError::Stopped) => release(market, running.job()).map(|()| AttemptEnd::Retried),
         Err(JobError::Interrupted(cause)) => {
             let Job { kind, subject, interrupted_starts, .. } = *running.job();
             tracing::warn!(?kind, subject = subject.0, interrupted_starts, cause, "a job was interrupted");
-            release(market, running.job())
+            release(market, running.job()).map(|()| AttemptEnd::Retried)
         }
         Err(JobError::Failed(cause)) => retry_or_give_up(&running, &cause),
     }
@@ -134,25 +146,29 @@ fn give_up(running: &RunningJob) -> JobResult {
 }
 
 /// Schedules a retry of a job that failed, or gives up after the last attempt.
-fn retry_or_give_up(running: &RunningJob, cause: &Error) -> Result<()> {
+fn retry_or_give_up(running: &RunningJob, cause: &Error) -> Result<AttemptEnd> {
     let Job { kind, subject, attempts, .. } = *running.job();
     tracing::error!(?kind, subject = subject.0, attempts, cause = %ErrorChain(cause), "job failed");
     // Neither a full disk nor a long write of another process is the fault of the job, however long it lasts.
     let delay = match cause {
         Error::StorageFull { .. } | Error::DatabaseLocked { .. } => {
-            return running.market().write_blocking(|writer| {
+            running.market().write_blocking(|writer| {
                 let until = writer.now.plus_micros(jobs::FULL_DISK_DELAY_MICROS);
                 store::jobs::postpone(writer.rows, running.job(), until)
-            });
+            })?;
+            return Ok(AttemptEnd::Retried);
         }
         _ => jobs::retry_delay(attempts),
     };
     match delay {
-        Some(wait) => running.market().write_blocking(|writer| {
-            store::jobs::reschedule(writer.rows, running.job(), writer.now.plus_micros(wait))
-        }),
+        Some(wait) => {
+            running.market().write_blocking(|writer| {
+                store::jobs::reschedule(writer.rows, running.job(), writer.now.plus_micros(wait))
+            })?;
+            Ok(AttemptEnd::Retried)
+        }
         None => match give_up(running) {
-            Ok(()) | Err(JobError::Stopped) => Ok(()),
+            Ok(()) | Err(JobError::Stopped) => Ok(AttemptEnd::GivenUp),
             Err(JobError::Interrupted(cause)) => Err(Error::internal(cause)),
             Err(JobError::Failed(cause)) => Err(cause),
         },

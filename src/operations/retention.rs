@@ -85,9 +85,13 @@ fn find_last_old(market: &Market, since: Timestamp) -> Result<Option<EventRowId>
             Found::Newer(newer) => EventRowId(newer.0 - 1),
             Found::AllOlder(last) => last,
         };
-        // The report of the last removal stays until there is more to remove.
-        let is_report = last == first.row_id && first.event_type == EventType::OutboxTrimmed;
-        return Ok((last >= first.row_id && !is_report).then_some(last));
+        let removable = market
+            .read_blocking(|reader| store::event_retention::find_removable(reader.rows, last))?
+            // The report of the last removal stays until there is more to remove.
+            .filter(|(first, last)| {
+                last.row_id != first.row_id || first.event_type != EventType::OutboxTrimmed
+            });
+        return Ok(removable.map(|(_, last)| last.row_id));
     }
 }
 

@@ -27,8 +27,9 @@ use crate::{
         time::Timestamp,
     },
     error::{Error, Result},
-    market::{Market, Writer},
+    market::{DerivedIds, Market, Writer},
     store::{self, jobs::Job},
+    string_enum::StringEnum,
 };
 
 /// Interval between two checks whether the job was canceled.
@@ -45,6 +46,8 @@ pub struct RunningJob<'a> {
     cancel_checked_at: Cell<Instant>,
     /// Whether the job ends because it failed too often.
     is_given_up: Cell<bool>,
+    /// The IDs of what the job creates.
+    ids: DerivedIds,
 }
 
 /// Why a job ended without a result.
@@ -81,6 +84,10 @@ impl<'a> RunningJob<'a> {
             lease_renewed_at: Cell::new(market.clock().now()),
             cancel_checked_at: Cell::new(Instant::now()),
             is_given_up: Cell::new(false),
+            ids: DerivedIds::on_clock(market.clock(), || {
+                let (kind, subject, due_at) = (job.kind.as_str(), job.subject.0, job.due_at.0);
+                format!("job/{kind}/{subject}/{due_at}/{}", job.lease())
+            }),
             market,
             job,
             children,
@@ -274,6 +281,11 @@ impl<'a> RunningJob<'a> {
         self.is_given_up.set(true);
     }
 
+    /// Whether the job ends because it failed too often.
+    pub const fn is_given_up(&self) -> bool {
+        self.is_given_up.get()
+    }
+
     /// Writes progress, and finishes the job if `work` returns true, in one transaction. Writes nothing if
     /// another worker has claimed the job. Returns what `work` returned.
     pub fn advance(
@@ -299,7 +311,7 @@ impl<'a> RunningJob<'a> {
         let is_written = self.market.write_blocking(|writer| {
             let still_held = still_held(writer)?;
             if still_held {
-                work(writer)?;
+                work(&mut writer.with_derived_ids(&self.ids))?;
             }
             Ok(still_held)
         })?;

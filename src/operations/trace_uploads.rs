@@ -80,6 +80,7 @@ pub fn finish_plan(market: &Market, upload: &Upload) {
             && let Ok(lock) = market.blobs().lock_upload(upload.id, UploadStep::Delete)
         {
             market.blobs().delete_upload(upload, &lock).map_err(Error::internal)?;
+            market.clock().give_back_id(Collection::Uploads, upload.id);
         }
         Ok(())
     };

@@ -11,11 +11,10 @@ use poem_openapi::{
 };
 
 use super::{
-    capacity::Slot, in_process::InProcessProof, key_headers, limits::RequestLimits, path_params,
-    required_access::RequiredAccess, resources::RequestResources, served_market::ServedMarket,
+    in_process::InProcessProof, key_headers, limits::RequestLimits, path_params, principal_shares,
+    required_access::RequiredAccess, served_market::ServedMarket,
 };
 use crate::{
-    domain::principals::Principal,
     error::Result,
     market::Market,
     operations::access::{
@@ -208,12 +207,6 @@ pub async fn identify(served: &ServedMarket, request: &Request) -> Result<Authen
     };
     let principal = authenticated.principal();
     RequestLimits::charge_principal(request, principal)?;
-    count_for_principal(served.market(), request, principal).await?;
+    principal_shares::count_for(served.market(), request, principal).await?;
     Ok(authenticated)
-}
-
-/// Counts what a request holds from now on for a principal of a market, whose key or signature was checked.
-pub async fn count_for_principal(market: &Market, request: &Request, principal: Principal) -> Result<()> {
-    RequestResources::set_principal(request, market.id(), principal);
-    Slot::assign_to_principal(request, market.id(), principal).await
 }

@@ -9,9 +9,9 @@ use poem::{
 use uuid::Uuid;
 
 use super::{
-    auth,
     capacity::Slot,
     limits::RequestLimits,
+    principal_shares,
     problem::ApiError,
     request_body::Chunks,
     resources::{self, MemoryUse, RequestResources},
@@ -23,6 +23,7 @@ use crate::{
     error::{Error, Result},
     market::{Market, Reader},
     operations::grant_uploads,
+    worlds::Turn,
 };
 
 /// The route of an upload part.
@@ -50,6 +51,10 @@ struct SignedQuery {
 
 async fn put_part(served: &ServedMarket, mut request: Request) -> Result<Response> {
     // A part may take as long as its size requires, while data keeps arriving.
+    // The next request of a world does not wait for the transfer.
+    if let Some(turn) = request.data::<Turn>() {
+        turn.release();
+    }
     Slot::remove_deadline(&request);
     let (id, number): (Uuid, u32) = request.path_params().map_err(|_| Error::UnknownPath(String::new()))?;
     let size = verify_url(served, &request, id, number)?;
@@ -57,7 +62,7 @@ async fn put_part(served: &ServedMarket, mut request: Request) -> Result<Respons
     let requester = RequestLimits::client_requester(&request, served.market().settings());
     let find_team = move |reader: &Reader| grant_uploads::find_team(reader, id);
     let team = served.market().read(requester.clone(), find_team).await?;
-    auth::count_for_principal(served.market(), &request, team.into()).await?;
+    principal_shares::count_for(served.market(), &request, team.into()).await?;
     let resources = resources::of_request(&request);
     let slot = resources.map(RequestResources::body_slot).transpose()?;
     let (market, requester) = (served.market(), requester.into_principal(served.market().id(), team.into()));

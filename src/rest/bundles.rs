@@ -24,11 +24,12 @@ use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 use super::{
-    auth, bundle_urls,
+    bundle_urls,
     byte_ranges::{self, Selected},
     etag,
     fair_limit::FairPermit,
     limits::RequestLimits,
+    principal_shares,
     problem::ApiError,
     resources::{self, MemoryUse, RequestResources},
     router,
@@ -66,7 +67,7 @@ async fn send(served: &ServedMarket, request: &Request) -> Result<Response> {
     let requester = RequestLimits::client_requester(request, market.settings());
     let find = move |reader: &Reader| bundles::find_linked(reader, listing, holder);
     let LinkedBundle { team, prepared } = market.read(requester.clone(), find).await?;
-    auth::count_for_principal(market, request, team.into()).await?;
+    principal_shares::count_for(market, request, team.into()).await?;
     let requester = requester.into_principal(market.id(), team.into());
     let Some(prepared) = prepared else {
         let enqueue = move |writer: &mut Writer| bundles::request_preparation(writer, listing, holder);

@@ -7,8 +7,9 @@ use bytes::Bytes;
 use poem::{Request, Response, endpoint::BoxEndpoint, http::header};
 
 use super::{
-    auth, error_layer, key_headers,
+    error_layer, key_headers,
     limits::RequestLimits,
+    principal_shares,
     request_id::RequestId,
     resources::{self, MemoryUse, RequestResources},
     response_body,
@@ -103,7 +104,7 @@ impl Caller {
         let key = key_headers::api_key(request.headers())?;
         let requester = RequestLimits::client_requester(request, market.settings());
         let authenticated = Authenticated::authenticate(market, requester, key).await?;
-        auth::count_for_principal(market, request, authenticated.principal()).await?;
+        principal_shares::count_for(market, request, authenticated.principal()).await?;
         let authenticated = AuthenticatedTeam::authorize(authenticated)?;
         let mut caller = Caller::new(authenticated, RequestId::from_request(request));
         caller.request_limits = request.data::<RequestLimits>().cloned();

@@ -50,6 +50,7 @@ mod operator_routes;
 mod params;
 mod path_params;
 mod patterns;
+mod principal_shares;
 mod problem;
 mod request_body;
 mod request_id;

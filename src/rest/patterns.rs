@@ -28,6 +28,9 @@ pub const URL_PATTERN: &str = "^https?://[!-~]+$";
 /// A taxonomy slug.
 pub const SLUG_PATTERN: &str = "^[a-z0-9]+([_-][a-z0-9]+)*$";
 
+/// A duration: numbers with units.
+pub const DURATION_PATTERN: &str = "^([0-9]{1,9}(d|h|m|s|ms)){1,5}$";
+
 /// Name of a world or of a snapshot.
 pub const WORLD_NAME_PATTERN: &str = "^[a-z0-9-]+$";
 
@@ -50,6 +53,7 @@ pub fn describe_pattern(pattern: &str) -> String {
         ETAG_PATTERN => "must be the ETag that uploading the part returned",
         AMOUNT_PATTERN => "must be an amount that is not negative, with exactly two decimals, such as 12.50",
         SIGNED_AMOUNT_PATTERN => "must be an amount with exactly two decimals, such as 12.50 or -12.50",
+        DURATION_PATTERN => "must be numbers with the units d, h, m, s, and ms, as in 1d12h",
         WORLD_NAME_PATTERN => "must have only lowercase letters, digits, and hyphens",
         SLUG_PATTERN => "must be a slug: lowercase letters and digits, separated by hyphens or underscores",
         _ => return format!("must match the pattern {pattern}"),

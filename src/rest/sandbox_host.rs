@@ -9,11 +9,12 @@ use std::{
 use poem::{Endpoint, Request, Response, endpoint::BoxEndpoint};
 use tokio::{runtime::Handle, sync::watch};
 
-use super::{connections, problem::ApiError};
+use super::{connections, held_requests::ServerStop, problem::ApiError};
 use crate::{
     error::{Error, Result},
     market::Market,
-    worlds::{NewWorld, World, Worlds},
+    operations::{webhook_forwarder::WebhookForwarder, webhook_inbox},
+    worlds::{NewWorld, WebhookMode, World, Worlds},
 };
 
 /// What the paths of worlds begin with.
@@ -65,11 +66,20 @@ impl SandboxHost {
         Some(url.origin().ascii_serialization())
     }
 
-    /// Creates a world, and opens its port. Must be called in a runtime.
+    /// Creates a world, opens its port, and carries out what becomes due while its clock runs. Must be called in a runtime.
     pub fn create(self: &Arc<Self>, new: &NewWorld) -> Result<Arc<World>> {
         let listener = new.has_port.then(|| self.bind()).transpose()?;
         let port = listener.as_ref().map(|(_, port)| *port);
         let world = self.worlds.create(new, port)?;
+        if new.webhooks == WebhookMode::Send {
+            let may_be_private = world.market().settings().webhooks.allow_private_addresses;
+            let forwarder = WebhookForwarder::new(Handle::current(), may_be_private)?;
+            world.set_receiver(Arc::new(move |message| {
+                forwarder.forward(message);
+                webhook_inbox::accept()
+            }));
+        }
+        Handle::current().spawn(World::follow_clock(Arc::downgrade(&world)));
         if let Some((listener, _)) = listener {
             self.serve_port(&world, listener);
         }
@@ -125,12 +135,19 @@ impl SandboxHost {
         });
     }
 
-    /// Returns the response of a world.
-    async fn call_world(&self, world: Arc<World>, request: Request) -> Response {
+    /// Returns the response of a world, when it is the request's turn.
+    async fn call_world(&self, world: Arc<World>, mut request: Request) -> poem::Result<Response> {
+        let turn = world.admit().await.map_err(ApiError)?;
+        request.set_data(turn.clone());
+        if let Some(stop) = ServerStop::of_request(&request) {
+            request.set_data(stop.or_end_of(world.subscribe_to_end_of_market()));
+        }
         let endpoint = world.attached(|market| -> WorldEndpoint {
             (self.serve)(market.clone(), &SandboxHost::world_url(&self.base_url, &world))
         });
-        endpoint.get_response(request).await
+        let response = endpoint.get_response(request).await;
+        turn.release();
+        Ok(response)
     }
 }
 
@@ -179,7 +196,7 @@ impl Endpoint for WorldDispatcher {
             .try_into()
             .map_err(|cause: poem::http::uri::InvalidUriParts| ApiError(Error::internal(cause)))?;
         request.set_data(base_path);
-        Ok(self.host.call_world(world, request).await)
+        self.host.call_world(world, request).await
     }
 }
 
@@ -204,7 +221,7 @@ impl Endpoint for PortEndpoint {
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
         match self.world.upgrade() {
-            Some(world) => Ok(self.host.call_world(world, request).await),
+            Some(world) => self.host.call_world(world, request).await,
             None => Err(ApiError(Error::WorldNotFound(self.name.clone())).into()),
         }
     }

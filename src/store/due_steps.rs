@@ -1,5 +1,7 @@
 //! The steps that become due, by time.
 
+use uuid::Uuid;
+
 use super::{Reader, Writer, row};
 use crate::{
     domain::{
@@ -43,6 +45,25 @@ pub fn find_due(reader: &Reader, until: Timestamp) -> Result<Option<DueStep>> {
 pub fn next_due_at(reader: &Reader) -> Result<Option<Timestamp>> {
     const SQL: &str = "SELECT min(due_at) FROM due_steps WHERE error IS NULL";
     reader.query_one(SQL, [], |row| row::optional_time(row, 0))
+}
+
+/// Returns the ID or the slug of the record that a step changes; `None` if it does not exist.
+pub fn subject_id(reader: &Reader, step: &DueStep) -> Result<Option<String>> {
+    let table = match step.kind {
+        StepKind::AssetTypeRetires => {
+            const SQL: &str = "SELECT slug FROM asset_types WHERE position = ?1";
+            return reader.query_first(SQL, [step.subject.0], |row| row.get(0));
+        }
+        StepKind::DeadlinePasses => "opportunities",
+        StepKind::GrantExpires => "upload_grants",
+        StepKind::HoldEnds => "ledger_entries",
+        StepKind::KeyExpires => "keys",
+        StepKind::OfferExpires => "offers",
+        StepKind::PurchaseExpires => "purchases",
+    };
+    let sql = format!("SELECT uuid FROM {table} WHERE id = ?1");
+    let id = reader.query_first(&sql, [step.subject.0], |row| row.get::<_, Uuid>(0))?;
+    Ok(id.map(|id| id.to_string()))
 }
 
 /// Records that a step failed, so that it does not keep others from being carried out.

@@ -37,6 +37,22 @@ pub fn first_kept(reader: &Reader) -> Result<Option<EventPlace>> {
     reader.query_first(SQL, [], read_place)
 }
 
+/// Returns the first event that has not been removed and does not report an advance of the clock, and the last one up to a
+/// place. Such reports alone are no reason to remove anything, so that it does not matter in how many steps the clock of a
+/// world is advanced.
+pub fn find_removable(reader: &Reader, through: EventRowId) -> Result<Option<(EventPlace, EventPlace)>> {
+    let sql = |order: &str| {
+        format!(
+            "SELECT id, type, occurred_at FROM events WHERE id > (SELECT through FROM trimmed_events) AND id <= ?1
+                 AND type <> ?2 ORDER BY id {order} LIMIT 1"
+        )
+    };
+    let reports = EventType::ClockAdvanced.as_str();
+    let first = reader.query_first(&sql("ASC"), (through, reports), read_place)?;
+    let last = reader.query_first(&sql("DESC"), (through, reports), read_place)?;
+    Ok(first.zip(last))
+}
+
 /// Returns an event that exists.
 pub fn find(reader: &Reader, row_id: EventRowId) -> Result<Option<EventPlace>> {
     reader.query_first("SELECT id, type, occurred_at FROM events WHERE id = ?1", [row_id], read_place)

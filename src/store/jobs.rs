@@ -97,6 +97,11 @@ impl Job {
     pub const fn id(&self) -> JobRowId {
         JobRowId(self.id)
     }
+
+    /// Returns the number of times that the job was claimed, including this one.
+    pub const fn lease(&self) -> i64 {
+        self.lease
+    }
 }
 
 /// Adds a job, unless one of the same kind and subject is already queued.
@@ -261,6 +266,12 @@ pub fn postpone(writer: &Writer, job: &Job, until: Timestamp) -> Result<()> {
          WHERE id = ?1 AND lease = ?2";
     writer.execute(SQL, (job.id, job.lease, until.0, job.interrupted_starts))?;
     Ok(())
+}
+
+/// Whether any job is leased.
+pub fn is_any_leased(reader: &Reader) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM jobs WHERE leased_until IS NOT NULL)";
+    reader.query_one(SQL, [], |row| row.get(0))
 }
 
 /// Ends all leases, which belong to a process that no longer runs. Only the process that serves the directory

@@ -10,6 +10,7 @@ pub mod audit;
 mod bulk_settings;
 pub mod bundle_tasks;
 pub mod bundles;
+pub mod clock_offset;
 pub mod collected_events;
 mod connections;
 pub mod credit_purchases;

@@ -3,22 +3,28 @@
 //! A world is forked from a template: the files of a closed market, of which those that never change are shared. It ends
 //! when it is deleted, or with the process. Nothing of it is synchronized with the disk.
 
+mod due_work;
 mod error;
 mod files;
+mod inbox;
 mod live_copy;
 mod names;
 mod new_world;
 mod opener;
 mod registry;
 mod template;
+mod turn;
 mod world;
 
 pub use self::{
+    due_work::{DoneWork, DueWork, JobTiming, WorkKind, WorkOutcome},
     error::WorldError,
+    inbox::{Inbox, InboxMessage},
     names::{MAX_NAME_LENGTH, is_name},
-    new_world::NewWorld,
+    new_world::{NewWorld, WebhookMode},
     opener::Opener,
     registry::{Snapshot, Worlds, WorldsOptions},
-    template::{DEFAULT_SEED, START, Template, WorldKey},
-    world::{World, WorldDetails},
+    template::{DEFAULT_SEED, LATEST, START, Template, WorldKey},
+    turn::Turn,
+    world::{Receiver, World, WorldDetails},
 };

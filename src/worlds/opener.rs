@@ -7,7 +7,7 @@ use std::{
 
 use super::error::WorldError;
 use crate::{
-    clock::{Clock, Entropy},
+    clock::{Clock, Entropy, SimulatedClock},
     config::Settings,
     idle_closer::IdleCloser,
     market::{Market, OpenMode, OpenOptions, StepRunner, WorldOptions},
@@ -60,20 +60,20 @@ impl Opener {
     }
 
     /// Opens the market in a directory to which a template was copied. `original` is the index of the template.
+    /// The secrets of the market come from its clock.
     pub(super) fn open_world(
         &self,
         original: &IndexDirectory,
         directory: PathBuf,
         settings: Settings,
-        clock: Clock,
-        seed: u64,
+        clock: SimulatedClock,
     ) -> Result<Market, WorldError> {
         let options = WorldOptions {
             data_dir: directory,
             original,
             settings,
-            clock: Arc::new(clock),
-            entropy: Entropy::seeded(seed),
+            entropy: clock.entropy(),
+            clock: Arc::new(Clock::Simulated(clock)),
             renderer: self.renderer,
             run_step: self.run_step,
             program: self.program.clone(),

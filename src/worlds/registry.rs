@@ -13,7 +13,7 @@ use super::{
     names::{DEMO, EMPTY, MARKET, RESERVED},
     new_world::{self, NewWorld},
     opener::Opener,
-    template::{DEFAULT_SEED, Template},
+    template::{DEFAULT_SEED, LATEST, Template},
     world::{World, WorldDetails},
 };
 use crate::{
@@ -121,6 +121,10 @@ impl Worlds {
             let message = format!("`now` must not be before {begin}, the time of `{}`.", new.source);
             return Err(Error::invalid(Problem::body(&["now"], "greater_than_equal", message)).into());
         }
+        if now > LATEST {
+            let message = format!("`now` must not be after {LATEST}.");
+            return Err(Error::invalid(Problem::body(&["now"], "less_than_equal", message)).into());
+        }
         let seed = new.seed.unwrap_or(template.clock().seed);
         let clock = ClockState { seed, is_running: false, ..template.clock().clone() };
         let details = WorldDetails {
@@ -133,7 +137,10 @@ impl Worlds {
         };
         let directory = self.directory.join(format!("world-{}", place.number));
         let world = World::fork(details, &self.opener, template.with_clock(clock), resolved, directory)?;
-        world.advance_to(now)?;
+        if now > begin {
+            world.advance_to(now)?;
+        }
+        world.set_job_timing(new.job_timing);
         world.set_running(new.is_running);
         let world = Arc::new(world);
         place.fill(|state, name| state.worlds.insert(name, Some(Arc::clone(&world))));
@@ -266,7 +273,7 @@ impl Worlds {
 
     fn copy_world(&self, world: &World, number: u64) -> std::result::Result<Template, WorldError> {
         let keys = Arc::clone(world.keys());
-        world.copy(|market, clock| Template::of_market(market, self.copy_directory(number), clock, keys))
+        world.copy(|market, clock| Template::of_market(market, self.copy_directory(number), clock, keys))?
     }
 
     fn copy_directory(&self, number: u64) -> PathBuf {

@@ -11,15 +11,18 @@ use crate::{
     clock::{Clock, ClockState},
     config::Settings,
     domain::{principals::KeyScope, time::Timestamp},
-    fixtures,
+    fixtures::{self, demo_image},
     market::{DATABASE_FILE, Market, OpenError},
     operations::{access::Platform, keys},
     search::IndexDirectory,
-    store::Store,
+    store::{Durability, Store},
 };
 
-/// The time at which worlds begin, unless told otherwise: 2026-03-01T09:00:00Z, in microseconds since the Unix epoch.
-pub const START: Timestamp = Timestamp(1_772_355_600_000_000);
+/// The time at which worlds begin, unless told otherwise: that of the demo market.
+pub const START: Timestamp = demo_image::DEMO_TIME;
+
+/// The latest time of a world: 9000-01-01T00:00:00Z. What is due later than that still has a year of four digits.
+pub const LATEST: Timestamp = Timestamp(221_845_392_000_000_000);
 
 /// The seed of worlds, unless told otherwise.
 pub const DEFAULT_SEED: u64 = 1;
@@ -68,11 +71,9 @@ impl Template {
         directory: PathBuf,
         settings: &Settings,
     ) -> Result<Template, WorldError> {
-        Template::create(opener, directory, settings, |market| {
-            fixtures::seed_taxonomy(market)?;
-            fixtures::seed(market, &fixtures::demo_set()?)?;
-            Ok(demo_keys())
-        })
+        demo_image::unpack(&directory, None, Durability::None)?;
+        // Opening it creates its secrets.
+        Template::create(opener, directory, settings, |_| Ok(demo_keys()))
     }
 
     /// Creates the template of a market without teams, with the taxonomy that every market has, and one operator key.

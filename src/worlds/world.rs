@@ -2,27 +2,30 @@
 
 use std::{
     any::Any,
+    cell::RefCell,
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak},
 };
 
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use uuid::Uuid;
 
 use super::{
+    due_work::{self, DoneWork, DueWork, JobTiming},
     error::WorldError,
+    inbox::Inbox,
     opener::Opener,
     template::{Template, WorldKey},
+    turn::{Turn, Turns},
 };
 use crate::{
     blobs::DiskUsage,
     clock::{Clock, ClockState, SimulatedClock},
     config::Settings,
-    domain::time::Timestamp,
-    error::Result,
-    market::Market,
-    operations::background,
-    store,
+    domain::{time::Timestamp, webhooks::AttemptResult},
+    error::{Error, ErrorChain, Result},
+    market::{Market, Requester},
+    operations::webhook_inbox::{self, OutgoingMessage},
 };
 
 /// What is known of a world besides its market.
@@ -41,6 +44,9 @@ pub struct WorldDetails {
     /// Port that only this world has; `None` if it has none.
     pub port: Option<u16>,
 }
+/// A function that gets what the webhooks of a world would get, and returns their answers. It runs inside a write, so it
+/// must not use the market.
+pub type Receiver = Arc<dyn Fn(&OutgoingMessage) -> AttemptResult + Send + Sync>;
 
 /// A private copy of a market.
 pub struct World {
@@ -54,7 +60,20 @@ pub struct World {
     current: Mutex<Current>,
     /// Dropped with the world, which its receivers notice.
     end: watch::Sender<()>,
+    turns: Turns,
+    /// Locked while due work is carried out, so that each piece of it is carried out once.
+    working: Mutex<()>,
+    job_timing: Mutex<JobTiming>,
+    receiver: Mutex<Receiver>,
+    inbox: Arc<Inbox>,
+    /// What was the case when nothing was due any more.
+    settled: Mutex<Option<Settled>>,
+    /// Notified when the clock began to run or was stopped, and after a reset.
+    changed: Arc<Notify>,
 }
+
+/// What has to change before something else can be due: the number of resets, the number of commits, and the time.
+type Settled = (u64, u64, Timestamp);
 
 /// The market that a world has now.
 struct Current {
@@ -63,11 +82,13 @@ struct Current {
     resets: u64,
     /// What serves the market; see [`World::attached`].
     attachment: OnceLock<Arc<dyn Any + Send + Sync>>,
+    /// Dropped with the market, which its receivers notice.
+    end: watch::Sender<()>,
 }
 
 impl Current {
-    const fn new(market: Market, resets: u64) -> Current {
-        Current { market, resets, attachment: OnceLock::new() }
+    fn new(market: Market, resets: u64) -> Current {
+        Current { market, resets, attachment: OnceLock::new(), end: watch::Sender::default() }
     }
 }
 
@@ -83,7 +104,22 @@ impl World {
         let market = open_copy(opener, &start, &settings, directory.join("0"))?;
         let current = Mutex::new(Current::new(market, 0));
         let end = watch::Sender::default();
-        Ok(World { details, opener: opener.clone(), start, settings, directory, current, end })
+        Ok(World {
+            details,
+            opener: opener.clone(),
+            start,
+            settings,
+            directory,
+            current,
+            end,
+            turns: Turns::default(),
+            working: Mutex::default(),
+            job_timing: Mutex::new(JobTiming::BeforeRequests),
+            receiver: Mutex::new(Arc::new(|_| webhook_inbox::accept())),
+            inbox: Arc::default(),
+            settled: Mutex::default(),
+            changed: Arc::default(),
+        })
     }
 
     /// Returns the name, which is part of the paths of the world.
@@ -109,6 +145,12 @@ impl World {
     /// Returns a receiver that fails when the world has ended.
     pub fn subscribe_to_end(&self) -> watch::Receiver<()> {
         self.end.subscribe()
+    }
+
+    /// Returns a receiver that fails when the market that the world has now was replaced by a reset, or has ended with the
+    /// world.
+    pub fn subscribe_to_end_of_market(&self) -> watch::Receiver<()> {
+        self.lock().end.subscribe()
     }
 
     /// Returns what a layer above keeps for the market that the world has now. It is made at first use, and dropped when
@@ -141,14 +183,19 @@ impl World {
         // Requests in progress may still use it. On Unix, they can until they end.
         let directory = self.market_directory(earlier.resets);
         drop(earlier);
+        self.inbox.clear();
+        self.changed.notify_one();
         std::fs::remove_dir_all(directory).map_err(WorldError::Files)
     }
 
-    /// Calls `copy` with the market and the state of its clock, which nothing changes meanwhile.
-    pub(super) fn copy<T>(&self, copy: impl FnOnce(&Market, ClockState) -> T) -> T {
+    /// Calls `copy` with the market and the state of its clock. The caller has the turn, so no request changes them
+    /// meanwhile.
+    pub(super) fn copy<T>(&self, copy: impl FnOnce(&Market, ClockState) -> T) -> Result<T> {
+        self.settle()?;
+        let _working = lock(&self.working);
         let market = self.market();
         let clock = simulated(&market).state();
-        copy(&market, clock)
+        Ok(copy(&market, clock))
     }
 
     /// Returns the state of the clock.
@@ -159,25 +206,150 @@ impl World {
     /// Lets the clock run as fast as the time of the machine, or stops it.
     pub fn set_running(&self, is_running: bool) {
         simulated(&self.market()).set_running(is_running);
+        self.changed.notify_one();
+    }
+
+    /// Carries out what becomes due while the clock runs, until the world is dropped. At most one such task per world; it
+    /// sleeps while nothing is due, and does nothing while the clock is stopped. It does not keep the world.
+    pub async fn follow_clock(world: Weak<World>) {
+        let Some(changed) = world.upgrade().map(|world| Arc::clone(&world.changed)) else { return };
+        while let Some(current) = world.upgrade() {
+            let (_, market) = current.current();
+            let signals = [market.background_signal(), market.webhook_signal()].map(Arc::clone);
+            let is_running = simulated(&market).is_running();
+            drop(market);
+            if !is_running {
+                drop(current);
+                changed.notified().await;
+                continue;
+            }
+            // As before a request.
+            drop(current.admit().await);
+            // Also drops the world there, if it has ended meanwhile.
+            let next = match tokio::task::spawn_blocking(move || current.next_due_at()).await {
+                Ok(Ok(next)) => next,
+                Ok(Err(cause)) => {
+                    tracing::error!(cause = %ErrorChain(&cause), "the next due work of a world is unknown");
+                    None
+                }
+                Err(_) => break,
+            };
+            tokio::select! {
+                () = signals[0].wait(next) => {}
+                () = signals[1].wait(None) => {}
+                () = changed.notified() => {}
+            }
+        }
+    }
+
+    /// Returns when something is due that is not due yet; `None` if nothing is.
+    fn next_due_at(&self) -> Result<Option<Timestamp>> {
+        let has_jobs = *lock(&self.job_timing) == JobTiming::BeforeRequests;
+        let receive = |_: &OutgoingMessage| webhook_inbox::accept();
+        DueWork { market: &self.market(), has_jobs, receive: &receive, on_done: &|_| {} }.next_due_at()
+    }
+
+    /// Sets when jobs run.
+    pub fn set_job_timing(&self, timing: JobTiming) {
+        *lock(&self.job_timing) = timing;
+        *lock(&self.settled) = None;
+    }
+
+    /// Returns what the webhooks got. A reset deletes it.
+    pub fn inbox(&self) -> &Inbox {
+        &self.inbox
+    }
+
+    /// Sets what gets the events for webhooks besides the inbox, and how they are answered. Without it, they are accepted.
+    pub fn set_receiver(&self, receiver: Receiver) {
+        *lock(&self.receiver) = receiver;
+    }
+
+    /// Waits until a request may run. Requests run one at a time, in the order in which this is called. First, the
+    /// times at which earlier requests used their keys are written, and what is due is carried out; a failure of that is
+    /// logged.
+    pub async fn admit(self: &Arc<World>) -> Result<Turn> {
+        let guard = self.turns.wait().await;
+        if self.is_settled() {
+            return Ok(Turn::new(guard));
+        }
+        let world = Arc::clone(self);
+        // The turn lasts as long as the work, even if the request is dropped meanwhile.
+        let settle = move || {
+            if let Err(cause) = world.settle() {
+                tracing::error!(world = world.name(), cause = %ErrorChain(&cause), "due work of a world failed");
+            }
+            guard
+        };
+        Ok(Turn::new(tokio::task::spawn_blocking(settle).await.map_err(Error::internal)?))
+    }
+
+    /// Brings the market up to date between two requests: writes when keys were used, and carries out what is due. A copy
+    /// of the market is complete only after this.
+    pub fn settle(&self) -> Result<()> {
+        let _working = lock(&self.working);
+        let (resets, market) = self.current();
+        market.record_key_uses()?;
+        let receive = self.receive();
+        let has_jobs = *lock(&self.job_timing) == JobTiming::BeforeRequests;
+        DueWork { market: &market, has_jobs, receive: &receive, on_done: &|_| {} }.run()?;
+        // A commit meanwhile counts as later.
+        *lock(&self.settled) = Some((resets, *market.commits().borrow(), market.clock().now()));
+        Ok(())
+    }
+
+    fn is_settled(&self) -> bool {
+        let (resets, market) = self.current();
+        let state = (resets, *market.commits().borrow(), market.clock().now());
+        *lock(&self.settled) == Some(state) && !market.key_cache().has_unwritten_uses()
     }
 
     /// Moves the clock to a time. Before it returns, everything that is due until then is carried out, in the order of the
-    /// times when it is due. A time in the past has no effect.
-    pub fn advance_to(&self, target: Timestamp) -> Result<()> {
+    /// times when it is due. A time in the past has no effect, except that what is due now is carried out. Returns what
+    /// was carried out, in its order.
+    pub fn advance_to(&self, target: Timestamp) -> Result<Vec<DoneWork>> {
+        self.advance_to_for(target, Requester::process())
+    }
+
+    /// Like [`World::advance_to`], for a request.
+    pub fn advance_to_for(&self, target: Timestamp, requester: Requester) -> Result<Vec<DoneWork>> {
+        self.advance(|_| target, requester)
+    }
+
+    /// Like [`World::advance_to`], by `micros` microseconds, for a request.
+    pub fn advance_by(&self, micros: i64, requester: Requester) -> Result<Vec<DoneWork>> {
+        self.advance(|now| now.plus_micros(micros), requester)
+    }
+
+    /// Moves the clock to the time that `target` returns for the current one.
+    fn advance(
+        &self,
+        target: impl FnOnce(Timestamp) -> Timestamp,
+        requester: Requester,
+    ) -> Result<Vec<DoneWork>> {
+        let _working = lock(&self.working);
         let market = self.market();
-        let clock = simulated(&market);
-        let _ticks = clock.pause_ticks();
-        loop {
-            background::run_pending(&market, &|| true)?;
-            let next = next_due_at(&market)?.filter(|at| *at <= target);
-            match next {
-                Some(at) if at > clock.now() => clock.set(at),
-                // It cannot be carried out now, for instance because it failed.
-                _ => break,
-            }
+        market.record_key_uses()?;
+        let (receive, done) = (self.receive(), RefCell::default());
+        let on_done = |work| RefCell::<Vec<DoneWork>>::borrow_mut(&done).push(work);
+        let work = DueWork { market: &market, has_jobs: true, receive: &receive, on_done: &on_done };
+        work.advance_to(target(market.clock().now()), requester)?;
+        Ok(done.into_inner())
+    }
+
+    /// Returns how webhooks answer: what they get is kept in the inbox.
+    fn receive(&self) -> impl Fn(&OutgoingMessage) -> AttemptResult + use<> {
+        let (receiver, inbox) = (Arc::clone(&*lock(&self.receiver)), Arc::clone(&self.inbox));
+        move |message| {
+            inbox.add(message);
+            receiver(message)
         }
-        clock.set(target);
-        Ok(())
+    }
+
+    /// Returns the market, and the number of resets before.
+    fn current(&self) -> (u64, Market) {
+        let current = self.lock();
+        (current.resets, current.market.clone())
     }
 
     fn market_directory(&self, resets: u64) -> PathBuf {
@@ -185,12 +357,13 @@ impl World {
     }
 
     fn lock(&self) -> MutexGuard<'_, Current> {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.current)
     }
 }
 
 impl Drop for World {
     fn drop(&mut self) {
+        self.changed.notify_one();
         // What cannot be deleted now is deleted by the next process.
         let _ = std::fs::remove_dir_all(&self.directory);
     }
@@ -203,23 +376,15 @@ fn open_copy(
     directory: PathBuf,
 ) -> std::result::Result<Market, WorldError> {
     template.copy_to(&directory)?;
-    let clock = Clock::Simulated(SimulatedClock::new(template.clock()));
-    opener.open_world(template.index()?, directory, settings.clone(), clock, template.clock().seed)
+    let clock = SimulatedClock::new(template.clock());
+    opener.open_world(template.index()?, directory, settings.clone(), clock)
 }
 
 /// Returns the clock of a world's market.
 fn simulated(market: &Market) -> &SimulatedClock {
-    match &**market.clock() {
-        Clock::Simulated(clock) => clock,
-        Clock::System => unreachable!("worlds are opened with a simulated clock"),
-    }
+    due_work::simulated(market).expect("worlds are opened with a simulated clock")
 }
 
-/// Returns when the next due step or job is due.
-fn next_due_at(market: &Market) -> Result<Option<Timestamp>> {
-    market.read_blocking(|reader| {
-        let step = store::due_steps::next_due_at(reader.rows)?;
-        let job = store::jobs::next_due_at(reader.rows, reader.now)?;
-        Ok(step.into_iter().chain(job).min())
-    })
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,6 +3,7 @@
 
 mod assets;
 mod bulk;
+mod clock;
 mod estimations;
 mod grants;
 mod keys;
@@ -24,9 +25,9 @@ use serde::Serialize;
 use uuid::Uuid;
 
 pub use self::{
-    assets::*, bulk::MAX_LISTED_IDS, estimations::*, grants::*, keys::*, listings::*, notifications::*,
-    offers::*, opportunities::*, outbox::*, project_bids::*, purchases::*, quality::*, tasksets::*,
-    taxonomy::*, teams::*, wallet::*, webhooks::*,
+    assets::*, bulk::MAX_LISTED_IDS, clock::*, estimations::*, grants::*, keys::*, listings::*,
+    notifications::*, offers::*, opportunities::*, outbox::*, project_bids::*, purchases::*, quality::*,
+    tasksets::*, taxonomy::*, teams::*, wallet::*, webhooks::*,
 };
 pub use super::row_ids::EventRowId;
 use crate::string_enum::{StringEnum, string_enum};
@@ -280,6 +281,8 @@ events! {
     UploadGrantRevoked = "upload_grant.revoked" (UploadGrantData),
     /// The oldest events were removed, because they are older than events are kept.
     OutboxTrimmed = "outbox.trimmed" (OutboxTrimmedData),
+    /// The clock of a world of the sandbox was advanced. The events of what became due on the way come before it.
+    ClockAdvanced = "clock.advanced" (ClockAdvancedData),
     /// A webhook was created.
     WebhookCreated = "webhook.created" (WebhookData),
     /// The URL, the description, or the event types of a webhook changed, or it was enabled again.

@@ -44,7 +44,7 @@ pub struct MarketOut {
     pub index_lag: u64,
     /// Size of the database in bytes.
     pub database_bytes: u64,
-    /// Bytes that are free on the disk, measured at most once per second.
+    /// Bytes that are free on the disk, measured at most once per second. A constant in a world of the sandbox.
     pub disk_free_bytes: u64,
     /// Bytes of the disk that stay free for what frees space. With fewer, writes are refused.
     pub disk_reserve_bytes: u64,

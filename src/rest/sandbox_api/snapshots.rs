@@ -112,7 +112,9 @@ impl SnapshotsApi {
         let sandbox = call.served.require_sandbox()?;
         let world = sandbox.worlds().require(&world.0)?;
         let Body { value, source } = body;
+        let turn = world.admit().await?;
         let work = move |_: &WorldOperator| {
+            let _turn = turn;
             let name = value.name.into_valid()?;
             Ok(SnapshotOut::new(&*sandbox.worlds().create_snapshot(&world, &name.0)?))
         };

@@ -11,18 +11,25 @@ use super::{
     worlds::{post, read},
 };
 use crate::{
-    domain::{clock_modes::ClockMode, time::Timestamp},
+    domain::{clock_modes::ClockMode, durations, time::Timestamp},
     error::{Error, Problem, Result},
+    market::Requester,
     rest::{
         enum_value::EnumValue,
         idempotent::Idempotent,
         json::{Json, JsonResult},
         request_body::Body,
         route::{Call, Path, Target, routes},
-        shapes::{RequestDuration, RequestTime, UtcTime},
+        shapes::{RequestTime, UtcTime, strings::DurationText},
     },
-    worlds::World,
+    worlds::{DoneWork, LATEST, WorkOutcome, World},
 };
+
+/// Maximum duration of an advance in microseconds: 36,500 days.
+const MAX_ADVANCE: i64 = 36_500 * 86_400_000_000;
+
+/// Maximum number of pieces of work that a response lists.
+const MAX_LISTED: usize = 1_000;
 
 /// The clock of a world.
 #[derive(Debug, Object, Serialize)]
@@ -33,18 +40,60 @@ pub struct WorldClock {
     pub mode: EnumValue<ClockMode>,
 }
 
+/// The clock of a world after a change, with what was carried out.
+#[derive(Debug, Object, Serialize)]
+pub struct ChangedWorldClock {
+    /// Time of the clock.
+    pub now: UtcTime,
+    /// How the clock moves.
+    pub mode: EnumValue<ClockMode>,
+    /// What was carried out, in its order, up to 1,000 pieces of work.
+    pub done: Vec<WorkOut>,
+    /// Number of pieces of work that were carried out.
+    pub done_total: u64,
+}
+
+/// Work that was due and was carried out.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "DoneWork")]
+pub struct WorkOut {
+    /// `step` for a change that time alone makes, `job` for background work, or `delivery` to a webhook.
+    pub group: String,
+    /// Kind of the work within its group; of a delivery, the type of the event.
+    pub kind: String,
+    /// ID or slug of the record that it was about; null if there is none.
+    pub subject_id: Option<String>,
+    /// Time at which it was due.
+    pub due_at: UtcTime,
+    /// What came of it.
+    pub outcome: EnumValue<WorkOutcome>,
+}
+
+impl WorkOut {
+    fn new(work: &DoneWork) -> WorkOut {
+        WorkOut {
+            group: work.kind.group().to_owned(),
+            kind: work.kind.as_str().to_owned(),
+            subject_id: Some(work.subject_id.clone()).filter(|id| !id.is_empty()),
+            due_at: work.due_at.into(),
+            outcome: EnumValue(work.outcome),
+        }
+    }
+}
+
 /// A change of the clock of a world: exactly one of the fields.
 #[derive(Debug, Object)]
 pub struct WorldClockIn {
     /// Time to which the clock is set, not before its time now.
     set: Option<RequestTime>,
     /// Duration by which the clock is advanced, such as `90d` or `1h30m`.
-    advance: Option<RequestDuration>,
+    advance: Option<DurationText>,
     /// How the clock moves from now on.
     mode: Option<EnumValue<ClockMode>>,
 }
 
 /// What a request does with a clock.
+#[derive(Clone, Copy)]
 enum ClockChange {
     Set(Timestamp),
     Advance(i64),
@@ -55,7 +104,7 @@ impl WorldClockIn {
     fn into_change(self) -> Result<ClockChange> {
         match (self.set, self.advance, self.mode) {
             (Some(set), None, None) => Ok(ClockChange::Set(set.0)),
-            (None, Some(advance), None) => Ok(ClockChange::Advance(advance.0)),
+            (None, Some(advance), None) => parse_duration(&advance.0).map(ClockChange::Advance),
             (None, None, Some(mode)) => Ok(ClockChange::Mode(mode.0)),
             _ => {
                 let message = "The body must have exactly one of `set`, `advance`, and `mode`.";
@@ -65,24 +114,49 @@ impl WorldClockIn {
     }
 }
 
+/// Parses the duration of an advance, in microseconds.
+fn parse_duration(text: &str) -> Result<i64> {
+    durations::parse(text).filter(|micros| *micros <= MAX_ADVANCE).ok_or_else(|| {
+        let message =
+            "`advance` must be at most 36500d, with each unit once and the longest first, as in 1d12h.";
+        Error::invalid(Problem::body(&["advance"], "value_error", message))
+    })
+}
+
 impl ClockChange {
-    fn apply(self, world: &World) -> Result<()> {
+    /// Changes the clock, and returns what was carried out.
+    fn apply(self, world: &World, requester: Requester) -> Result<Vec<DoneWork>> {
         let now = world.clock().now;
-        let target = match self {
+        let (field, target) = match self {
             ClockChange::Mode(mode) => {
                 world.set_running(mode == ClockMode::Running);
-                return Ok(());
+                return Ok(Vec::new());
             }
-            ClockChange::Set(target) if target < now => {
-                let message = format!(
-                    "The clock is at {now}, and never goes back. To go back, reset the world or fork it again."
-                );
-                return Err(Error::invalid(Problem::body(&["set"], "greater_than_equal", message)));
-            }
-            ClockChange::Set(target) => target,
-            ClockChange::Advance(micros) => now.plus_micros(micros),
+            ClockChange::Set(target) => ("set", target),
+            ClockChange::Advance(micros) => ("advance", now.plus_micros(micros)),
         };
-        world.advance_to(target)
+        if target < now {
+            let message = format!(
+                "The clock is at {now}, and never goes back. To go back, reset the world or fork it again."
+            );
+            return Err(Error::invalid(Problem::body(&[field], "greater_than_equal", message)));
+        }
+        if target > LATEST {
+            let message = format!("The clock is at {now}, and goes up to {LATEST}.");
+            return Err(Error::invalid(Problem::body(&[field], "less_than_equal", message)));
+        }
+        match self {
+            ClockChange::Advance(micros) => world.advance_by(micros, requester),
+            ClockChange::Set(_) | ClockChange::Mode(_) => world.advance_to_for(target, requester),
+        }
+    }
+}
+
+impl ChangedWorldClock {
+    fn new(world: &World, done: &[DoneWork]) -> ChangedWorldClock {
+        let WorldClock { now, mode } = WorldClock::new(world);
+        let listed = done.iter().take(MAX_LISTED).map(WorkOut::new).collect();
+        ChangedWorldClock { now, mode, done: listed, done_total: done.len() as u64 }
     }
 }
 
@@ -132,12 +206,14 @@ impl WorldClockApi {
         /// Name of the world.
         world: Path<String>,
         body: Body<WorldClockIn>,
-    ) -> JsonResult<WorldClock> {
+    ) -> JsonResult<ChangedWorldClock> {
         let world: Arc<World> = call.served.require_sandbox()?.worlds().require(&world.0)?;
         let Body { value, source } = body;
-        let work = move |_: &WorldOperator| {
-            value.into_change()?.apply(&world)?;
-            Ok(WorldClock::new(&world))
+        let turn = world.admit().await?;
+        let work = move |operator: &WorldOperator| {
+            let _turn = turn;
+            let done = value.into_change()?.apply(&world, operator.requester())?;
+            Ok(ChangedWorldClock::new(&world, &done))
         };
         idempotent.run(&call.served, call.access, source, work).await
     }

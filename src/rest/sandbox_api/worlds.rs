@@ -24,7 +24,7 @@ use crate::{
         served_market::LinkBaseUrl,
         shapes::{RequestTime, UtcTime, strings::WorldName},
     },
-    worlds::{NewWorld, World},
+    worlds::{JobTiming, NewWorld, WebhookMode, World},
 };
 
 /// A world.
@@ -93,6 +93,10 @@ pub struct WorldIn {
     ttl_seconds: Option<i64>,
     /// Settings of the world, by key, such as `fees.buyer_percent`. Only rules of the market can be set, not the server.
     settings: Option<BTreeMap<String, Value>>,
+    /// When jobs run that are due; `before_requests` if absent.
+    jobs: Option<EnumValue<JobTiming>>,
+    /// What becomes of the messages to webhooks; `inbox` if absent. An advance of the clock does not wait for what is sent.
+    webhooks: Option<EnumValue<WebhookMode>>,
     /// Whether the world gets a port of its own, for clients that drop the path of a base address.
     port: Option<bool>,
 }
@@ -141,6 +145,8 @@ impl WorldIn {
             time_to_live: self.ttl_seconds,
             settings,
             has_port: self.port.unwrap_or(false),
+            job_timing: self.jobs.map_or(defaults.job_timing, |timing| timing.0),
+            webhooks: self.webhooks.map_or(defaults.webhooks, |mode| mode.0),
         })
     }
 }
@@ -213,7 +219,13 @@ impl WorldsApi {
     ) -> JsonResult<WorldOut, 201> {
         let Body { value, source } = body;
         let sandbox = call.served.require_sandbox()?;
+        // Nothing changes the world that it is forked from meanwhile.
+        let turn = match value.from.as_ref().and_then(|name| sandbox.worlds().find(&name.0)) {
+            Some(world) => Some(world.admit().await?),
+            None => None,
+        };
         let work = move |_: &ActingOperator| {
+            let _turn = turn;
             let world = sandbox.create(&value.into_new_world()?)?;
             Ok(WorldOut::new(&world, &base.0))
         };
@@ -266,7 +278,11 @@ impl WorldsApi {
         world: Path<String>,
     ) -> JsonResult<WorldOut> {
         let world = call.served.require_sandbox()?.worlds().require(&world.0)?;
-        let work = move |_: &WorldOperator| reset(&world, &base.0);
+        let turn = world.admit().await?;
+        let work = move |_: &WorldOperator| {
+            let _turn = turn;
+            reset(&world, &base.0)
+        };
         idempotent.run_without_body(&call.served, call.access, work).await
     }
 }

@@ -13,4 +13,4 @@ pub mod taxonomy;
 mod time;
 
 pub use amounts::{Amount, Money, SignedAmount};
-pub use time::{CalendarDay, RequestDuration, RequestTime, UtcTime};
+pub use time::{CalendarDay, RequestTime, UtcTime};

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::scalars::{Scalar, impl_scalar};
 use crate::rest::patterns::{
-    CONTENT_TYPE_PATTERN, ETAG_PATTERN, FILE_NAME_PATTERN, LINE_PATTERN, MULTILINE_PATTERN,
+    CONTENT_TYPE_PATTERN, DURATION_PATTERN, ETAG_PATTERN, FILE_NAME_PATTERN, LINE_PATTERN, MULTILINE_PATTERN,
     REPOSITORY_PATTERN, SHA256_PATTERN, SLUG_PATTERN, URL_PATTERN, WORLD_NAME_PATTERN,
 };
 
@@ -65,6 +65,10 @@ string_type! {
 string_type! {
     /// Name of a world or of a snapshot.
     WorldName, 1..=40, WORLD_NAME_PATTERN
+}
+string_type! {
+    /// A duration: numbers with units, such as `90d` or `1h30m`.
+    DurationText, 2..=50, DURATION_PATTERN
 }
 string_type! {
     /// An explanation for a team.

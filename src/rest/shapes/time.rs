@@ -4,10 +4,7 @@ use poem_openapi::registry::MetaSchema;
 use serde_json::Value;
 
 use super::scalars::{Scalar, impl_scalar};
-use crate::domain::{
-    durations,
-    time::{Day, Timestamp},
-};
+use crate::domain::time::{Day, Timestamp};
 
 /// A point in time: RFC 3339, UTC, with three decimals of a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -88,37 +85,3 @@ impl Scalar for RequestTime {
 }
 
 impl_scalar!(RequestTime);
-
-/// The pattern of durations, which [`durations::parse`] accepts if each unit occurs once, the longest first.
-const DURATION_PATTERN: &str = "^([0-9]{1,9}(d|h|m|s|ms)){1,5}$";
-
-/// Maximum duration in a request, in microseconds: 36,500 days.
-const MAX_DURATION: i64 = 36_500 * 86_400_000_000;
-
-/// A duration in a request, in microseconds. As text, it is a sum of numbers with units, such as `1h30m`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RequestDuration(pub i64);
-
-impl Scalar for RequestDuration {
-    fn schema() -> MetaSchema {
-        MetaSchema {
-            pattern: Some(DURATION_PATTERN.to_owned()),
-            max_length: Some(50),
-            ..MetaSchema::new("string")
-        }
-    }
-
-    fn parse_value(value: &Value) -> Result<Self, String> {
-        let micros = value.as_str().and_then(durations::parse).filter(|micros| *micros <= MAX_DURATION);
-        micros.map(RequestDuration).ok_or_else(|| {
-            "expected a duration of at most 36500 days, with each unit once and the longest first, as in 1d12h or 90s"
-                .to_owned()
-        })
-    }
-
-    fn to_value(&self) -> Value {
-        Value::String(format!("{}ms", self.0 / 1_000))
-    }
-}
-
-impl_scalar!(RequestDuration);

@@ -12,7 +12,6 @@ use marketplace::{
     operations::{self, backups::Replace},
     store,
 };
-use serde_json::Value;
 
 use super::cases::{Case, cases};
 use crate::harness::{
@@ -20,6 +19,7 @@ use crate::harness::{
     backups::{back_up, back_up_directory, create_team, files, has_team, open_restored, restore, temp_dir},
     listing_lifecycle,
     listings::listing_fields,
+    records,
 };
 
 /// Every documented GET operation returns the same bytes as in the market that was backed up.
@@ -41,7 +41,7 @@ async fn restored_market_serves_the_same_answers() {
             continue;
         }
         if path == "/operator/v1/market" {
-            let facts = [&copy, &original].map(TestResponse::json).map(without_free_space);
+            let facts = [&copy, &original].map(TestResponse::json).map(records::without_free_space);
             assert_eq!(facts[0], facts[1], "{path}");
         } else {
             let bodies = [copy, original].map(|response| String::from_utf8(response.bytes).unwrap());
@@ -60,12 +60,6 @@ async fn restored_market_serves_the_same_answers() {
         contents.collect::<Vec<_>>()
     };
     assert!(copies(&restored) == copies(demo), "uploads and repository copies are the same");
-}
-
-/// Returns the facts about a market without the free bytes of the disk, which other programs change.
-fn without_free_space(mut market: Value) -> Value {
-    market.as_object_mut().unwrap().remove("disk_free_bytes").unwrap();
-    market
 }
 
 /// Writes teams and listings until it is told to stop, and counts the acknowledged ones.

@@ -61,6 +61,10 @@ async fn requests(market: &TestMarket, row: &Case, earlier: &Map<String, Value>)
             let id = earlier["create_task_build"]["id"].as_str().unwrap();
             vec![(format!("/operator/v1/task-builds/{id}"), row.body())]
         }
+        "revoke_grant" => {
+            let id = earlier["create_grant"]["grant"]["id"].as_str().unwrap();
+            vec![(format!("/operator/v1/grants/{id}/revoke"), row.body())]
+        }
         "retry_job" | "cancel_job" => {
             let page = market.get(OPERATOR, "/operator/v1/jobs?state=waiting").await.ok();
             let verb = row.operation.strip_suffix("_job").unwrap();
@@ -94,21 +98,25 @@ async fn call(market: &TestMarket, row: &Case, earlier: &Map<String, Value>) -> 
 
 /// Returns the response of every operation that changes something, by operation ID, `Null` if it has no body.
 pub async fn call_operator_operations() -> Map<String, Value> {
-    let market = TestMarket::demo();
+    call_operator_operations_on(&TestMarket::demo()).await
+}
+
+/// Like [`call_operator_operations`], on a market with the demo set.
+pub async fn call_operator_operations_on(market: &TestMarket) -> Map<String, Value> {
     let (mut responses, mut refused) = (Map::new(), Vec::new());
     for row in rows() {
-        let (last_event, entries) = (seen(&market).0, audit(&market).await.len());
-        let Some(response) = call(&market, row, &responses).await else {
+        let (last_event, entries) = (seen(market).0, audit(market).await.len());
+        let Some(response) = call(market, row, &responses).await else {
             refused.push(row.operation);
             continue;
         };
         let effect = row.route.effect.unwrap_or_else(|| panic!("{} declares no effect", row.operation));
-        let events = seen(&market).1.into_iter().filter(|(row_id, _)| *row_id > last_event);
+        let events = seen(market).1.into_iter().filter(|(row_id, _)| *row_id > last_event);
         let appended: BTreeSet<&str> = events.map(|(_, kind)| kind.as_str()).collect();
         let declared: BTreeSet<&str> = effect.events.iter().map(|kind| kind.as_str()).collect();
         assert!(appended.is_subset(&declared), "{} appended {appended:?}", row.operation);
         if entries < 100 && row.operation != "revoke_operator_key" {
-            let audit = audit(&market).await;
+            let audit = audit(market).await;
             assert_eq!(audit.len(), entries + 1, "{} has no entry in the audit", row.operation);
             assert_eq!(audit[0]["operation"], row.operation);
             let demo_key = &audit.last().unwrap()["operator_key_id"];

@@ -16,12 +16,12 @@ use crate::harness::{
 };
 
 /// A demo market and the responses so far, by operation ID.
-struct Calls {
-    market: TestMarket,
+struct Calls<'a> {
+    market: &'a TestMarket,
     responses: Map<String, Value>,
 }
 
-impl Calls {
+impl Calls<'_> {
     /// Calls an operation and returns its response. Without a `body`, sends the example of the document.
     async fn call(
         &mut self,
@@ -48,7 +48,12 @@ fn id(response: &Value) -> &str {
 /// Returns a response of every operation that changes data, by operation ID. Each is checked against the
 /// documents.
 pub async fn call_write_operations() -> Map<String, Value> {
-    let mut calls = Calls { market: TestMarket::demo(), responses: Map::new() };
+    call_write_operations_on(&TestMarket::demo()).await
+}
+
+/// Like [`call_write_operations`], on a market with the demo set.
+pub async fn call_write_operations_on(market: &TestMarket) -> Map<String, Value> {
+    let mut calls = Calls { market, responses: Map::new() };
     let team = demo_records().team_of(VENDOR);
     let draft = demo_records()
         .collection("listings")
@@ -101,7 +106,7 @@ pub async fn call_write_operations() -> Map<String, Value> {
 }
 
 /// Runs the three operations of an upload under a grant.
-async fn call_upload_operations(calls: &mut Calls, team: &str) {
+async fn call_upload_operations(calls: &mut Calls<'_>, team: &str) {
     let grant = GrantInput {
         team,
         title: "Billing",

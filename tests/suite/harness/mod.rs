@@ -6,6 +6,7 @@
 pub mod archives;
 pub mod backups;
 pub mod codebases;
+pub mod database;
 pub mod documents;
 pub mod git;
 pub mod listing_lifecycle;
@@ -20,7 +21,7 @@ pub mod worlds;
 
 use std::{
     path::PathBuf,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use marketplace::{
@@ -33,7 +34,7 @@ use marketplace::{
     operations::{self, grants::GrantInput},
     rest,
     store::Durability,
-    worlds::Worlds,
+    worlds::{World, Worlds},
 };
 use poem::{Body, Endpoint, Request, Response, endpoint::BoxEndpoint, http::Method};
 use serde_json::Value;
@@ -51,6 +52,8 @@ pub struct TestMarket {
     app: BoxEndpoint<'static, Response>,
     clock: Arc<Clock>,
     worlds: Arc<Worlds>,
+    /// The world that the market belongs to, and the responses to requests so far.
+    world: Option<(Arc<World>, Mutex<Vec<(String, TestResponse)>>)>,
     _directory: TempDir,
 }
 
@@ -83,12 +86,24 @@ impl TestMarket {
         TestMarket::open(directory, env!("CARGO_BIN_EXE_marketplace").into(), |_| {})
     }
 
+    /// Serves the market of a world. Each request is admitted, and its response is kept for
+    /// [`TestMarket::take_responses`].
+    pub fn of_world(world: Arc<World>) -> TestMarket {
+        let market = world.market();
+        let app = app_for(market.settings()).serve(market.clone(), BASE);
+        let (clock, directory) = (Arc::clone(market.clock()), tempfile::tempdir().unwrap());
+        let world = Some((world, Mutex::default()));
+        let worlds = Arc::new(worlds::open(&market));
+        TestMarket { market, app, clock, worlds, world, _directory: directory }
+    }
+
+    /// Returns the requests to a world since the last call, each with its response.
+    pub fn take_responses(&self) -> Vec<(String, TestResponse)> {
+        self.world.as_ref().map(|(_, kept)| std::mem::take(&mut *kept.lock().unwrap())).unwrap_or_default()
+    }
+
     fn open(directory: TempDir, program: PathBuf, change: impl FnOnce(&mut Settings)) -> TestMarket {
-        let mut layers = Layers::new();
-        layers.apply_demo().unwrap();
-        let mut settings = layers.resolve().unwrap();
-        disable_repository_hosts(&mut settings.repositories);
-        settings.events.keep_days = Settings::default().events.keep_days;
+        let mut settings = usual_settings();
         change(&mut settings);
         let clock = Arc::new(Clock::stopped(Timestamp::parse(NOW).unwrap()));
         let market = Market::open(OpenOptions {
@@ -108,7 +123,7 @@ impl TestMarket {
         let address = market.settings().server.listen;
         let app =
             app_for(market.settings()).serve_with_sandbox(market.clone(), BASE, address, Arc::clone(&worlds));
-        TestMarket { market, app, clock, worlds, _directory: directory }
+        TestMarket { market, app, clock, worlds, world: None, _directory: directory }
     }
 
     /// Creates a new demo market, for a test that changes it. Tests that only read share [`demo`].
@@ -173,7 +188,7 @@ impl TestMarket {
             all.push(("content-type", "application/json"));
             self.send_body(parsed_method, path, &all, body.to_string().into_bytes()).await
         };
-        documents::assert_matches_documents(method, path, &response);
+        documents::assert_matches_documents(method, worlds::path_in_world(path), &response);
         response
     }
 
@@ -195,18 +210,38 @@ impl TestMarket {
         headers: &[(&str, &str)],
         body: impl Into<Body>,
     ) -> TestResponse {
+        let turn = match &self.world {
+            Some((world, _)) => Some(world.admit().await.unwrap()),
+            None => None,
+        };
+        let name = format!("{method} {path}");
         let mut request = Request::builder().method(method).uri(path.parse().unwrap());
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let response = self.app.get_response(request.body(body.into())).await;
         let (parts, body) = response.into_parts();
-        TestResponse {
+        let response = TestResponse {
             status: parts.status.as_u16(),
             headers: parts.headers,
             bytes: body.into_vec().await.unwrap(),
+        };
+        drop(turn);
+        if let Some((_, kept)) = &self.world {
+            kept.lock().unwrap().push((name, response.clone()));
         }
+        response
     }
+}
+
+/// Returns the settings of tested markets: those of a demo, without the network.
+pub fn usual_settings() -> Settings {
+    let mut layers = Layers::new();
+    layers.apply_demo().unwrap();
+    let mut settings = layers.resolve().unwrap();
+    disable_repository_hosts(&mut settings.repositories);
+    settings.events.keep_days = Settings::default().events.keep_days;
+    settings
 }
 
 /// Replaces the addresses of repository hosts, so that no test uses the network.
@@ -253,7 +288,7 @@ fn create_grant(market: &TestMarket) {
 }
 
 /// The response to a request.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct TestResponse {
     pub status: u16,
     pub headers: poem::http::HeaderMap,

@@ -16,6 +16,12 @@ pub const EXAMPLE: &str = "example";
 /// Name of the snapshot of that world.
 pub const EXAMPLE_SNAPSHOT: &str = "after-review";
 
+/// Returns a path without the base address of a world, if it has one.
+pub fn path_in_world(path: &str) -> &str {
+    let below = path.strip_prefix("/w/").and_then(|rest| rest.find('/').map(|end| &rest[end..]));
+    below.unwrap_or(path)
+}
+
 /// Creates the world and the snapshot that routes name in their examples.
 pub fn create_examples(worlds: &Worlds) {
     let new = NewWorld { name: Some(EXAMPLE.to_owned()), ..NewWorld::default() };

@@ -2,7 +2,7 @@
 //! histories, and events stay consistent, and no vendor learns a buyer.
 
 mod checks;
-mod driver;
+pub mod driver;
 mod kills;
 
 use std::{collections::BTreeMap, sync::Mutex, thread};

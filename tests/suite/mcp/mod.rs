@@ -57,7 +57,7 @@ impl ToolResult {
 }
 
 /// Posts a body with an API key.
-async fn post(market: &TestMarket, key: &str, body: &Value) -> TestResponse {
+pub async fn post(market: &TestMarket, key: &str, body: &Value) -> TestResponse {
     let key = format!("Bearer {key}");
     let headers = [
         ("host", "market.test"),

@@ -1,6 +1,14 @@
 //! Worlds: forks of a market with a clock and IDs of their own.
 
+mod advance;
+mod determinism;
+mod http;
+mod isolation;
+mod kills;
+mod one_advance;
 mod resources;
+mod tables;
+mod turns;
 
 use std::{fs, sync::Arc};
 
@@ -32,7 +40,13 @@ impl Sandbox {
     }
 
     fn create(&self, name: &str, source: &str) -> Arc<World> {
-        self.worlds().create(&new_world(Some(name), source), None).unwrap()
+        self.create_with(name, source, &[])
+    }
+
+    fn create_with(&self, name: &str, source: &str, settings: &[(&str, i64)]) -> Arc<World> {
+        let settings = settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).into()));
+        let new = NewWorld { settings: settings.collect(), ..new_world(Some(name), source) };
+        self.worlds().create(&new, None).unwrap()
     }
 }
 
@@ -96,21 +110,6 @@ fn reset_returns_to_the_fork() {
     world.reset().unwrap();
     assert_eq!((world.clock(), team_names(&world)), (start, vec![]));
     assert_eq!(create_team(&world, "First"), first);
-}
-
-#[test]
-fn one_advance_equals_many() {
-    let sandbox = Sandbox::new(10);
-    let (once, daily) = (sandbox.create("once", "demo"), sandbox.create("daily", "demo"));
-    let end = START.plus_micros(90 * DAY);
-    once.advance_to(end).unwrap();
-    for day in 1..=90 {
-        daily.advance_to(START.plus_micros(day * DAY)).unwrap();
-    }
-    assert_eq!((once.clock().now, daily.clock().now), (end, end));
-    let (once, daily) = (events(&once), events(&daily));
-    assert!(once.len() > events(&sandbox.create("new", "demo")).len(), "something was due");
-    assert_eq!(once, daily);
 }
 
 #[test]

@@ -7,10 +7,11 @@ use marketplace::{
     },
     market::Market,
 };
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 use uuid::Uuid;
 
 use super::keys::Secret;
+use crate::harness::database::connect_to_copy;
 
 /// A record of a vendor and a buyer.
 #[derive(Clone, Copy, Debug)]
@@ -56,8 +57,7 @@ pub struct Made {
 impl Made {
     /// Returns what operations with money refer to in a market, and the tasksets.
     pub fn load(market: &Market) -> Made {
-        let path = market.data_dir().join("market.sqlite");
-        let rows = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+        let rows = connect_to_copy(market);
         let all = |rest: &str| -> Vec<Uuid> {
             let found = ids(&rows, &format!("SELECT uuid FROM {rest}"));
             found.into_iter().map(|[id]| id).collect()

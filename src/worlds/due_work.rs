@@ -1,0 +1,293 @@
+//! What time alone makes a market do: due steps, background jobs, and deliveries to webhooks, each at its own due time.
+//! Nothing here knows worlds, so tests run it on the directory of any market with a simulated clock.
+
+use crate::{
+    clock::{Clock, SimulatedClock},
+    domain::{
+        due_steps::StepKind,
+        events::{ClockAdvancedData, EventData, EventType},
+        jobs::{JobKind, Queue},
+        time::Timestamp,
+        webhooks::DeliveryStatus,
+    },
+    error::{Error, Result},
+    market::{Market, Requester},
+    operations::{
+        access::Platform,
+        audit,
+        child_processes::ChildProcesses,
+        cleanup,
+        jobs::{self, AttemptEnd},
+        webhook_inbox::{self, Receive},
+    },
+    store::{
+        self,
+        records::{Record, jobs::JobRecord},
+    },
+    string_enum::{StringEnum, string_enum},
+};
+
+/// The record that events and audit entries about the clock are about.
+const CLOCK: &str = "clock";
+
+/// What audit entries call an advance.
+const ADVANCE_OPERATION: &str = "advance_clock";
+
+/// The kind of work that was due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkKind {
+    /// A due step.
+    Step(StepKind),
+    /// An attempt of a background job.
+    Job(JobKind),
+    /// An attempt to deliver an event of this type to a webhook.
+    Delivery(EventType),
+}
+
+impl WorkKind {
+    /// Returns the name of the group of kinds: `step`, `job`, or `delivery`.
+    pub const fn group(self) -> &'static str {
+        match self {
+            WorkKind::Step(_) => "step",
+            WorkKind::Job(_) => "job",
+            WorkKind::Delivery(_) => "delivery",
+        }
+    }
+
+    /// Returns the name of the kind within its group; of a delivery, the type of the event.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            WorkKind::Step(kind) => kind.as_str(),
+            WorkKind::Job(kind) => kind.as_str(),
+            WorkKind::Delivery(event_type) => event_type.as_str(),
+        }
+    }
+}
+
+string_enum! {
+    /// What came of work that was due.
+    WorkOutcome {
+        /// It is done.
+        Completed = "completed",
+        /// This attempt failed, and a later one is due.
+        Retried = "retried",
+        /// It failed, and is not repeated.
+        Failed = "failed",
+    }
+}
+
+/// Work that was due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DoneWork {
+    /// Kind of the work.
+    pub kind: WorkKind,
+    /// ID or slug of the record that it was about: what a step changes, what a job works on, or the delivery. Empty if
+    /// there is none.
+    pub subject_id: String,
+    /// Time at which it was due. Work that was overdue at the start of an advance was carried out then.
+    pub due_at: Timestamp,
+    /// What came of it.
+    pub outcome: WorkOutcome,
+}
+
+string_enum! {
+    /// When the jobs of a world run.
+    JobTiming {
+        /// Before the next request, if they are due then.
+        BeforeRequests = "before_requests",
+        /// When the clock is advanced, even by nothing.
+        OnAdvance = "on_advance",
+    }
+}
+
+/// How due work is carried out.
+#[derive(Clone, Copy)]
+pub struct DueWork<'a> {
+    /// The market.
+    pub market: &'a Market,
+    /// Whether jobs run.
+    pub has_jobs: bool,
+    /// How webhooks answer.
+    pub receive: Receive<'a>,
+    /// Called after each piece of work, in their order.
+    pub on_done: &'a dyn Fn(DoneWork),
+}
+
+impl DueWork<'_> {
+    /// Carries out everything that is due now, and what becomes due by it. Writes do not move the clock meanwhile. Must
+    /// not be called by two threads at once; a job that is leased is considered one of a process that was killed.
+    pub fn run(&self) -> Result<()> {
+        let _ticks = simulated(self.market)?.pause_ticks();
+        self.market.record_done_steps();
+        let result = self.run_recorded();
+        self.take_steps(true);
+        result
+    }
+
+    fn run_recorded(&self) -> Result<()> {
+        let market = self.market;
+        if self.has_jobs && market.read_blocking(|reader| store::jobs::is_any_leased(reader.rows))? {
+            market.write_blocking(|writer| store::jobs::release_all(writer.rows))?;
+        }
+        loop {
+            market.run_due_steps()?;
+            self.take_steps(false);
+            let has_run_jobs = self.has_jobs && self.run_jobs()?;
+            if !self.deliver()? && !has_run_jobs {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Moves the clock to a time, and carries out everything that is due until then, in the order of the times when it
+    /// is due. A time in the past has no effect, except that what is due now is carried out. Returns the time before.
+    ///
+    /// Appends an event and an entry of the audit that say so, for the request of `requester`.
+    pub fn advance_to(&self, target: Timestamp, requester: Requester) -> Result<Timestamp> {
+        let clock = simulated(self.market)?;
+        let was_running = clock.is_running();
+        // Otherwise it would be later than the due time of a job when the job runs.
+        clock.set_running(false);
+        let advanced = self.advance_stopped(clock, target, requester);
+        clock.set_running(was_running);
+        advanced
+    }
+
+    fn advance_stopped(
+        &self,
+        clock: &SimulatedClock,
+        target: Timestamp,
+        requester: Requester,
+    ) -> Result<Timestamp> {
+        let _ticks = clock.pause_ticks();
+        let from = clock.now();
+        if target <= from {
+            self.run()?;
+            return Ok(from);
+        }
+        self.market.write_blocking(|writer| cleanup::enqueue_next_if_none(writer))?;
+        let counts = Counts::default();
+        let counted = DueWork { on_done: &|done| (self.on_done)(counts.add(done)), ..*self };
+        counted.run()?;
+        while let Some(at) = counted.next_due_at()?.filter(|at| *at <= target) {
+            if at <= clock.now() {
+                return Err(Error::internal(format!("what is due at {at} is not carried out")));
+            }
+            clock.set(at);
+            counted.run()?;
+        }
+        clock.set(target);
+        report_advance(self.market, counts.into_event(from, target), requester)?;
+        // The event may have webhooks.
+        self.run()?;
+        Ok(from)
+    }
+
+    /// Returns when something is due that is not due yet, or that was not carried out; `None` if nothing is.
+    pub fn next_due_at(&self) -> Result<Option<Timestamp>> {
+        self.market.read_blocking(|reader| {
+            let step = store::due_steps::next_due_at(reader.rows)?;
+            let job = if self.has_jobs { store::jobs::next_due_at(reader.rows, reader.now)? } else { None };
+            let delivery = webhook_inbox::next_due_at(reader)?;
+            Ok(step.into_iter().chain(job).chain(delivery).min())
+        })
+    }
+
+    fn run_jobs(&self) -> Result<bool> {
+        let market = self.market;
+        let mut children = None;
+        for queue in Queue::ALL {
+            while let Some(job) = jobs::claim(market, queue, 0)? {
+                let record = market.read_blocking(|reader| JobRecord::find(reader.rows, &job.id()))?;
+                let subject = record.and_then(|record| record.subject);
+                let (kind, due_at) = (WorkKind::Job(job.kind), job.due_at);
+                let children = children.get_or_insert_with(|| ChildProcesses::new(market));
+                let outcome = match jobs::run(market, job, children, &|| true)? {
+                    AttemptEnd::Completed => WorkOutcome::Completed,
+                    AttemptEnd::Retried => WorkOutcome::Retried,
+                    AttemptEnd::GivenUp => WorkOutcome::Failed,
+                };
+                self.take_steps(false);
+                let subject_id = subject.map(|id| id.to_string()).unwrap_or_default();
+                (self.on_done)(DoneWork { kind, subject_id, due_at, outcome });
+            }
+        }
+        Ok(children.is_some())
+    }
+
+    fn deliver(&self) -> Result<bool> {
+        let delivered = webhook_inbox::deliver_due(self.market, self.receive)?;
+        let has_delivered = !delivered.is_empty();
+        self.take_steps(false);
+        for attempt in delivered {
+            (self.on_done)(DoneWork {
+                kind: WorkKind::Delivery(attempt.message.event_type),
+                subject_id: attempt.message.delivery.to_string(),
+                due_at: attempt.message.due_at,
+                outcome: match attempt.status {
+                    DeliveryStatus::Succeeded => WorkOutcome::Completed,
+                    DeliveryStatus::Pending => WorkOutcome::Retried,
+                    DeliveryStatus::Failed => WorkOutcome::Failed,
+                },
+            });
+        }
+        Ok(has_delivered)
+    }
+
+    /// Passes on the steps that were carried out, by whatever write.
+    fn take_steps(&self, is_last: bool) {
+        for done in self.market.take_done_steps(is_last) {
+            (self.on_done)(DoneWork {
+                kind: WorkKind::Step(done.step.kind),
+                subject_id: done.subject_id,
+                due_at: done.step.due_at,
+                outcome: if done.is_failed { WorkOutcome::Failed } else { WorkOutcome::Completed },
+            });
+        }
+    }
+}
+
+/// How much was carried out during an advance.
+#[derive(Default)]
+struct Counts {
+    steps: std::cell::Cell<u64>,
+    jobs: std::cell::Cell<u64>,
+    deliveries: std::cell::Cell<u64>,
+}
+
+impl Counts {
+    fn add(&self, done: DoneWork) -> DoneWork {
+        let count = match done.kind {
+            WorkKind::Step(_) => &self.steps,
+            WorkKind::Job(_) => &self.jobs,
+            WorkKind::Delivery(_) => &self.deliveries,
+        };
+        count.set(count.get() + 1);
+        done
+    }
+
+    fn into_event(self, from: Timestamp, to: Timestamp) -> ClockAdvancedData {
+        let Counts { steps, jobs, deliveries } = self;
+        ClockAdvancedData { from, to, steps: steps.get(), jobs: jobs.get(), deliveries: deliveries.get() }
+    }
+}
+
+fn report_advance(market: &Market, data: ClockAdvancedData, requester: Requester) -> Result<()> {
+    let platform = Platform::of_process();
+    market.write_blocking_for(requester, |writer| {
+        audit::record_of_process(writer, platform, ADVANCE_OPERATION, CLOCK)?;
+        writer.emit(None, CLOCK, &EventData::ClockAdvanced(data))
+    })?;
+    simulated(market)?.count_report();
+    Ok(())
+}
+
+/// Returns the clock of a market that its owner moves.
+pub fn simulated(market: &Market) -> Result<&SimulatedClock> {
+    match &**market.clock() {
+        Clock::Simulated(clock) => Ok(clock),
+        Clock::System | Clock::Shifted(_) => {
+            Err(Error::internal("the clock of the system cannot be advanced"))
+        }
+    }
+}
