@@ -20,6 +20,7 @@ use std::{
 };
 
 use marketplace::{
+    blobs::{DiskFile, DiskUsage},
     clock::{Clock, Entropy},
     config::{Layers, Settings},
     fixtures, market,
@@ -81,7 +82,7 @@ fn measure_forks(worlds: &Worlds, targets: &mut Targets) {
         "| first fork of the demo, with its template | {:.0} ms | |",
         start.elapsed().as_secs_f64() * 1e3
     );
-    println!("| bytes of its own | {} | |", first.market().own_disk_bytes().expect("measure the disk"));
+    println!("| bytes of its own | {} | |", own_bytes(&first));
     worlds.delete("first");
     let times = time(FORKS, |number| {
         create(worlds, &number.to_string(), "demo");
@@ -192,18 +193,16 @@ fn measure_many(worlds: &Worlds, opener: &Opener, targets: &mut Targets) {
     std::thread::sleep(IDLE_TIME);
     let later = process::Usage::now();
     targets.at_most("CPU time of idle worlds in 5 s", later.cpu_ms - idle.cpu_ms, "ms", 0.0);
-    let start = Instant::now();
-    let bytes: u64 = created.iter().map(|world| world.market().own_disk_bytes().expect("measure")).sum();
-    let first = start.elapsed().as_secs_f64() * 1e3;
-    let again = time(1, |_| {
+    let bytes = || {
+        let mut usage = DiskUsage::default();
         for world in &created {
-            world.market().own_disk_bytes().expect("measure");
+            world.add_disk_usage(&mut usage).expect("list the files of a world");
         }
-    });
-    println!(
-        "| bytes of {WORLDS} worlds: {bytes}, summed up in | {first:.2} ms, then {:.3} ms | |",
-        again[0]
-    );
+        usage.bytes()
+    };
+    println!("| bytes of {WORLDS} worlds | {:.1} MB | |", bytes() as f64 / 1e6);
+    let again = time(5, |_| drop(bytes()));
+    println!("| summing them up again, median | {:.2} ms | |", median(&again));
     let times = time(WORLDS, |number| {
         let count = created[number].market().read_blocking(|reader| store::teams::list(reader.rows));
         assert!(!count.expect("read").is_empty());
@@ -214,6 +213,10 @@ fn measure_many(worlds: &Worlds, opener: &Opener, targets: &mut Targets) {
 fn create(worlds: &Worlds, name: &str, source: &str) -> Arc<World> {
     let new = NewWorld { name: Some(name.to_owned()), source: source.to_owned(), ..NewWorld::default() };
     worlds.create(&new, None).expect("create a world")
+}
+
+fn own_bytes(world: &World) -> u64 {
+    world.market().disk_files().expect("list the files").iter().map(DiskFile::own_bytes).sum()
 }
 
 fn create_team(world: &World, number: usize) {

@@ -3,7 +3,6 @@
 use std::{
     fs::File,
     io,
-    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
@@ -11,7 +10,6 @@ use std::{
     },
 };
 
-use super::local::list_dir;
 use crate::{
     domain::time::Timestamp,
     error::{Error, Result},
@@ -26,28 +24,6 @@ pub fn sync_filesystem(directory: &Path) -> io::Result<()> {
 pub fn free_bytes(directory: &Path) -> io::Result<u64> {
     let disk = rustix::fs::statvfs(directory)?;
     Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
-}
-
-/// Returns the sum of the sizes of the files in a directory, in bytes, except for those that are also linked elsewhere.
-pub fn own_bytes(directory: &Path) -> io::Result<u64> {
-    let mut bytes = 0;
-    for entry in list_dir(directory)? {
-        // It may be deleted meanwhile.
-        let Some(file) = if_exists(entry.metadata())? else { continue };
-        if file.is_dir() {
-            bytes += own_bytes(&entry.path())?;
-        } else if file.nlink() == 1 {
-            bytes += file.len();
-        }
-    }
-    Ok(bytes)
-}
-
-fn if_exists<T>(found: io::Result<T>) -> io::Result<Option<T>> {
-    match found {
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
-        found => found.map(Some),
-    }
 }
 
 /// How long a measurement of the free space is used, in microseconds.

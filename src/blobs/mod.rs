@@ -3,6 +3,7 @@
 
 mod bundle_files;
 mod disk_space;
+mod disk_usage;
 mod local;
 mod s3;
 pub mod signatures;
@@ -21,7 +22,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 pub use bundle_files::{HashedFile, hash_for_bundle};
-pub use disk_space::{DiskSpace, Reservation, free_bytes, own_bytes, sync_filesystem};
+pub use disk_space::{DiskSpace, Reservation, free_bytes, sync_filesystem};
+pub use disk_usage::{DiskFile, DiskUsage, list_disk_files};
 pub use local::{CleanupLock, RepositoryHold, copy_and_hash, hash_file};
 pub use s3::S3;
 pub use staging::{PartWriter, missing_parts};

@@ -118,7 +118,7 @@ struct Inner {
     disk_space: DiskSpace,
     data_dir: PathBuf,
     program: PathBuf,
-    disk_usage: space::DiskUsage,
+    listed_files: space::ListedFiles,
     /// The threads of [`Market::spawn_blocking`].
     waiting_threads: Arc<Semaphore>,
     /// The database version seen by the last [`Market::refresh`].
@@ -454,7 +454,7 @@ impl Market {
             disk_space: DiskSpace::new(data_dir.clone(), reserve_bytes),
             data_dir,
             program,
-            disk_usage: space::DiskUsage::default(),
+            listed_files: space::ListedFiles::default(),
             waiting_threads,
             seen_version,
             _lock: lock,

@@ -1,10 +1,10 @@
 //! The free disk space of a market.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Market;
 use crate::{
-    blobs::{Reservation, UploadActivities, own_bytes},
+    blobs::{DiskFile, Reservation, UploadActivities, list_disk_files},
     clock::Clock,
     domain::time::Timestamp,
     error::{Error, Result},
@@ -13,11 +13,9 @@ use crate::{
 /// What a world says about the free space of its disk, which would differ from one world to another.
 const FREE_BYTES_OF_WORLD: u64 = 1_000_000_000_000;
 
-/// The last measurement of the bytes that a market occupies, and what had been written then.
+/// The files of a market when they were last listed, and what had been written then.
 #[derive(Debug, Default)]
-pub(super) struct DiskUsage {
-    measured: Mutex<Option<(Written, u64)>>,
-}
+pub(super) struct ListedFiles(Mutex<Option<(Written, Arc<[DiskFile]>)>>);
 
 /// What may have changed the files of a market.
 #[derive(Debug, PartialEq, Eq)]
@@ -50,23 +48,22 @@ impl Market {
         if self.clock().is_of_world() { Clock::System.now() } else { self.clock().now() }
     }
 
-    /// Returns the number of bytes of the files that only this market has. Those that are linked to other directories do
-    /// not count. Measured again only if the market was written to, or receives an upload. What a job writes counts when
-    /// the job ends.
-    pub fn own_disk_bytes(&self) -> Result<u64> {
+    /// Returns the files in the data directory, for [`DiskUsage`](crate::blobs::DiskUsage). They are listed again only if the
+    /// market was written to, or receives an upload. What a job writes is listed when the job ends.
+    pub fn disk_files(&self) -> Result<Arc<[DiskFile]>> {
         let uploads = self.inner.blobs.upload_activities();
         let is_uploading = uploads.running > 0;
         let written = Written { commits: self.commit_count(), uploads };
-        let mut measured = self.inner.disk_usage.measured.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((at, bytes)) = &*measured
+        let mut listed = self.inner.listed_files.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((at, files)) = &*listed
             && *at == written
             && !is_uploading
         {
-            return Ok(*bytes);
+            return Ok(Arc::clone(files));
         }
-        let bytes = own_bytes(&self.inner.data_dir).map_err(Error::internal)?;
-        *measured = Some((written, bytes));
-        Ok(bytes)
+        let files: Arc<[DiskFile]> = list_disk_files(&self.inner.data_dir).map_err(Error::internal)?.into();
+        *listed = Some((written, Arc::clone(&files)));
+        Ok(files)
     }
 
     /// Reserves disk space for `bytes` that are going to be written. Fails like [`Market::ensure_space`].

@@ -288,6 +288,12 @@ impl Store {
         Ok(store)
     }
 
+    /// Writes the log of a private database that is not open into its file, after a copy has replaced a link, if the log is
+    /// so large that further copies and their opening would take longer for it.
+    pub fn compact_private(path: &Path) -> Result<()> {
+        private_connection::compact(path)
+    }
+
     fn new(connections: Connections) -> Store {
         Store { connections, statement_count: Arc::default(), commit_count: AtomicU64::default() }
     }

@@ -35,6 +35,10 @@ const CACHE_KIB: i64 = 2_000;
 /// Size of the log in bytes from which it is checkpointed.
 const MAX_LOG_BYTES: u64 = 16_000_000;
 
+/// Size of the log in bytes from which [`compact`] writes it, and the share of the file that it must have.
+const COMPACT_BYTES: u64 = 1_000_000;
+const COMPACT_SHARE: u64 = 32;
+
 /// How long an operation waits for the connection.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
@@ -153,7 +157,7 @@ impl PrivateConnection {
             return;
         }
         let limited = match fs::metadata(path) {
-            Ok(file) if !is_linked(&file) => self.checkpoint(),
+            Ok(file) if !is_linked(&file) => checkpoint(self),
             Ok(file) if log_bytes < file.len() => Ok(()),
             Ok(_) => self.replace_link(),
             Err(cause) => Err(Error::internal(cause)),
@@ -161,10 +165,6 @@ impl PrivateConnection {
         if let Err(cause) = limited {
             tracing::error!(cause = %ErrorChain(&cause), "the log of a private database cannot be made smaller");
         }
-    }
-
-    fn checkpoint(&self) -> Result<()> {
-        Ok(self.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
     }
 
     /// Replaces the link by a copy, which is then the database's own file.
@@ -175,7 +175,7 @@ impl PrivateConnection {
         let replaced = copy_in_place(&path);
         self.connection = Some(connect(&path)?);
         replaced.map_err(Error::internal)?;
-        self.checkpoint()
+        checkpoint(self)
     }
 }
 
@@ -197,6 +197,23 @@ impl Drop for PrivateConnection {
     fn drop(&mut self) {
         self.database.give_back(self.connection.take());
     }
+}
+
+/// See [`Store::compact_private`](super::Store::compact_private).
+pub(super) fn compact(path: &Path) -> Result<()> {
+    let log_bytes = fs::metadata(log_path(path)).map_or(0, |log| log.len());
+    let file = fs::metadata(path).map_err(Error::internal)?;
+    if log_bytes < COMPACT_BYTES.max(file.len() / COMPACT_SHARE) {
+        return Ok(());
+    }
+    if is_linked(&file) {
+        copy_in_place(path).map_err(Error::internal)?;
+    }
+    checkpoint(&connect(path)?)
+}
+
+fn checkpoint(connection: &Connection) -> Result<()> {
+    Ok(connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
 }
 
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
@@ -302,6 +319,29 @@ mod tests {
         assert_eq!((find(&one, "large"), find(&other, "large")), (Some([1; 32]), None));
         one.write(|writer| writer.execute("UPDATE filling SET bytes = zeroblob(17000000)", [])).unwrap();
         assert_eq!(fs::metadata(log_path(&link)).unwrap().len(), 0);
+        assert_eq!(fs::read(&path).unwrap(), before);
+    }
+
+    #[test]
+    fn compact_database_has_no_log() {
+        let (directory, path, [one, other], _) = linked(["one", "other"]);
+        let before = fs::read(&path).unwrap();
+        insert(&one, "small");
+        one.write(|writer| {
+            writer.execute("CREATE TABLE filling (bytes BLOB)", [])?;
+            writer.execute("INSERT INTO filling VALUES (zeroblob(?1))", [COMPACT_BYTES])
+        })
+        .unwrap();
+        insert(&other, "small");
+        drop((one, other));
+        for (name, is_compacted) in [("one", true), ("other", false)] {
+            let link = directory.path().join(name);
+            Store::compact_private(&link).unwrap();
+            assert_eq!(fs::metadata(log_path(&link)).unwrap().len() == 0, is_compacted);
+            assert_eq!(is_linked(&fs::metadata(&link).unwrap()), !is_compacted);
+            let store = Store::open_private(&link, IdleCloser::default()).unwrap();
+            assert_eq!(find(&store, "small"), Some([1; 32]));
+        }
         assert_eq!(fs::read(&path).unwrap(), before);
     }
 

@@ -4,6 +4,7 @@ use std::{
     ffi::OsStr,
     fs,
     io::{self, ErrorKind},
+    os::unix::fs::symlink,
     path::Path,
 };
 
@@ -26,16 +27,29 @@ const UPLOADS_UNDER_WAY: &str = "staged";
 /// The directory of temporary files there.
 const TEMPORARY_FILES: &str = "work";
 
+/// The directory of copies of repositories there. Each is a directory that never changes.
+const REPOSITORIES: &str = "repositories";
+
+/// Like [`copy`], for the directory of a template, which must exist as long as the target: repositories, which have many
+/// directories, are symbolic links to those of the template.
+pub fn fork(from: &Path, to: &Path) -> io::Result<()> {
+    copy_with(&std::path::absolute(from)?, to, |source, target| symlink(source, target))
+}
+
 /// Copies the data directory of a market that is not open, or that is [paused](crate::market::Market::pause). The target
 /// must not exist. Nothing that the market of a world writes to one directory is visible in the other.
 ///
 /// The database is linked: the market of a world does not change its file, and what it writes is in its log.
 pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    copy_with(from, to, link_tree)
+}
+
+fn copy_with(from: &Path, to: &Path, share_repository: fn(&Path, &Path) -> io::Result<()>) -> io::Result<()> {
     copy_entries(from, to, |name, source, target| {
         if name == INDEX {
             link_tree(source, target)
         } else if name == BLOBS {
-            copy_blobs(source, target)
+            copy_blobs_with(source, target, share_repository)
         } else if name == DATABASE_FILE {
             link_or_copy(source, target)
         } else if is_of_one_process(name) {
@@ -53,9 +67,19 @@ fn is_of_one_process(name: &OsStr) -> bool {
 
 /// Copies the files of a market that may be open.
 pub(super) fn copy_blobs(from: &Path, to: &Path) -> io::Result<()> {
+    copy_blobs_with(from, to, link_tree)
+}
+
+fn copy_blobs_with(
+    from: &Path,
+    to: &Path,
+    share_repository: fn(&Path, &Path) -> io::Result<()>,
+) -> io::Result<()> {
     copy_entries(from, to, |name, source, target| {
         if name == UPLOADS_UNDER_WAY {
             copy_tree(source, target)
+        } else if name == REPOSITORIES {
+            copy_entries(source, target, |_, source, target| share_repository(source, target))
         } else if name == TEMPORARY_FILES {
             Ok(())
         } else if source.is_dir() {

@@ -7,14 +7,15 @@ use std::{
 
 use super::{error::WorldError, files, live_copy, opener::Opener};
 use crate::{
+    blobs::{DiskFile, list_disk_files},
     clock::{Clock, ClockState},
     config::Settings,
     domain::{principals::KeyScope, time::Timestamp},
     fixtures::{self, demo_image},
-    market::{Market, OpenError},
+    market::{DATABASE_FILE, Market, OpenError},
     operations::{access::Platform, keys},
     search::IndexDirectory,
-    store::Durability,
+    store::{Durability, Store},
 };
 
 /// The time at which worlds begin, unless told otherwise: that of the demo market.
@@ -43,6 +44,8 @@ pub struct Template {
     keys: Arc<[WorldKey]>,
     /// The index, which the worlds share in memory. Opened for the first one.
     index: Arc<OnceLock<IndexDirectory>>,
+    /// The files in its directory. Listed at first use.
+    files: Arc<OnceLock<Vec<DiskFile>>>,
 }
 
 impl std::fmt::Debug for Template {
@@ -108,7 +111,7 @@ impl Template {
     /// of the clock of its worlds.
     pub fn new(directory: PathBuf, clock: ClockState) -> Template {
         let directory = Arc::new(TemplateDirectory(directory));
-        Template { directory, clock, keys: Arc::default(), index: Arc::default() }
+        Template { directory, clock, keys: Arc::default(), index: Arc::default(), files: Arc::default() }
     }
 
     /// Copies a market that is open. `clock` is the state of its clock.
@@ -122,10 +125,20 @@ impl Template {
         let directory = &template.directory.0;
         if market.is_world() {
             market.pause(|| files::copy(market.data_dir(), directory))?.map_err(WorldError::Files)?;
+            Store::compact_private(&directory.join(DATABASE_FILE))?;
         } else {
             live_copy::copy(market, directory)?;
         }
         Ok(template)
+    }
+
+    /// Returns the files, which never change.
+    pub fn disk_files(&self) -> Result<&[DiskFile], WorldError> {
+        if let Some(files) = self.files.get() {
+            return Ok(files);
+        }
+        let listed = list_disk_files(&self.directory.0).map_err(WorldError::Files)?;
+        Ok(self.files.get_or_init(|| listed))
     }
 
     /// Returns the index.
@@ -155,9 +168,9 @@ impl Template {
         &self.keys
     }
 
-    /// Copies the market to a directory that does not exist.
+    /// Copies the market to a directory that does not exist. The template must exist as long as the copy.
     pub fn copy_to(&self, directory: &Path) -> Result<(), WorldError> {
-        files::copy(&self.directory.0, directory).map_err(WorldError::Files)
+        files::fork(&self.directory.0, directory).map_err(WorldError::Files)
     }
 }
 

@@ -19,6 +19,7 @@ use super::{
     turn::{Turn, Turns},
 };
 use crate::{
+    blobs::DiskUsage,
     clock::{Clock, ClockState, SimulatedClock},
     config::Settings,
     domain::{time::Timestamp, webhooks::AttemptResult},
@@ -163,6 +164,13 @@ impl World {
     /// Returns the market. After a reset, it is another one.
     pub fn market(&self) -> Market {
         self.lock().market.clone()
+    }
+
+    /// Adds the files of the world, and of what it was forked from.
+    pub fn add_disk_usage(&self, usage: &mut DiskUsage) -> std::result::Result<(), WorldError> {
+        usage.add(self.start.disk_files()?);
+        usage.add(&self.market().disk_files()?);
+        Ok(())
     }
 
     /// Returns to the state in which the world was forked: data, clock, counters, and settings.

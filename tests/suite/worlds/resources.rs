@@ -8,6 +8,7 @@ use std::{
 };
 
 use marketplace::{
+    blobs::{DiskFile, DiskUsage},
     domain::{collections::Collection, listings::Actor},
     fixtures,
     operations::{access::Platform, listing_lifecycle, teams, verify},
@@ -196,7 +197,15 @@ fn copies_of_a_world_have_what_it_has_not_written_yet() {
 fn worlds_occupy_only_what_is_written_to_them() {
     let sandbox = Sandbox::new(10);
     let (world, other) = (sandbox.create("one", "demo"), sandbox.create("other", "demo"));
-    let bytes = |world: &World| world.market().own_disk_bytes().unwrap();
+    let bytes =
+        |world: &World| -> u64 { world.market().disk_files().unwrap().iter().map(DiskFile::own_bytes).sum() };
+    let used = || {
+        let mut usage = DiskUsage::default();
+        for world in sandbox.worlds().list() {
+            world.add_disk_usage(&mut usage).unwrap();
+        }
+        usage.bytes()
+    };
     let database = fs::metadata(world.market().data_dir().join("market.sqlite")).unwrap().len();
     let before = bytes(&world);
     assert!(before < database / 10, "{before} of {database}");
@@ -205,6 +214,11 @@ fn worlds_occupy_only_what_is_written_to_them() {
     assert!(after > before && after < before + database / 2, "{after} after {before}");
     assert_eq!(bytes(&world), after);
     assert_eq!(bytes(&other), before);
+    // A file that worlds share counts once.
+    let all = used();
+    assert!(all > database && all < 2 * database, "{all}");
+    let copy = sandbox.create("copy", "one");
+    assert!(bytes(&copy) < after && used() < all + 2 * after, "{} of {}", bytes(&copy), used());
     world.reset().unwrap();
     assert_eq!(bytes(&world), before);
 }
