@@ -88,6 +88,7 @@ pub mod verify;
 mod walks;
 pub mod wallet;
 pub mod webhook_deliveries;
+pub mod webhook_forwarder;
 pub mod webhook_inbox;
 pub mod webhook_sender;
 mod webhook_slots;

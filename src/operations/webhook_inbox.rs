@@ -37,11 +37,21 @@ pub struct OutgoingMessage {
     pub id: String,
     /// The header `webhook-timestamp`: the time of the market, in seconds since 1970.
     pub timestamp: i64,
-    /// The header `webhook-signature`.
-    pub signature: String,
     /// The body.
     pub body: String,
+    secrets: Vec<SigningSecret>,
     row_id: WebhookDeliveryRowId,
+}
+
+impl OutgoingMessage {
+    /// Returns the headers that identify and sign the message, if it is sent at this time, in seconds since 1970.
+    pub fn headers(&self, timestamp: i64) -> [(&'static str, String); 3] {
+        [
+            ("webhook-id", self.id.clone()),
+            ("webhook-timestamp", timestamp.to_string()),
+            ("webhook-signature", signature_header(&self.secrets, &self.id, timestamp, &self.body)),
+        ]
+    }
 }
 
 /// Returns how a webhook answers a message.
@@ -105,7 +115,7 @@ fn message(reader: &Reader, secrets: &[SigningSecret], due: DueDelivery) -> Resu
         event_type: delivery.event_type,
         earlier_attempts: delivery.attempts,
         due_at: delivery.next_attempt_at.unwrap_or(reader.now),
-        signature: signature_header(secrets, &id, timestamp, &due.body),
+        secrets: secrets.to_vec(),
         id,
         timestamp,
         url: due.url,

@@ -153,16 +153,16 @@ impl Slot {
         Ok(())
     }
 
-    /// Releases the request's slot while `body` is being received, and acquires one again afterwards.
-    /// [`super::resources`] limits the number of bodies being received.
-    pub async fn receive_body<T>(request: &Request, body: impl Future<Output = T>) -> Result<T> {
-        let Some(slot) = request.data::<Slot>() else { return Ok(body.await) };
-        let Some(permit) = slot.replace_permit(None) else { return Ok(body.await) };
+    /// Releases the request's slot while it waits, for instance for its body, and acquires one again afterwards. Something
+    /// else must limit the number of requests that wait so: [`super::resources`] or [`super::held_requests`].
+    pub async fn release_during<T>(request: &Request, wait: impl Future<Output = T>) -> Result<T> {
+        let Some(slot) = request.data::<Slot>() else { return Ok(wait.await) };
+        let Some(permit) = slot.replace_permit(None) else { return Ok(wait.await) };
         let requester = permit.requester().clone();
         drop(permit);
-        let received = body.await;
+        let result = wait.await;
         slot.replace_permit(slot.capacity.acquire(requester).await?);
-        Ok(received)
+        Ok(result)
     }
 
     /// Releases the request's slot and receives `body`, after which nothing follows except the response. A
@@ -339,7 +339,7 @@ mod tests {
         for method in [Method::GET, Method::HEAD, Method::POST, Method::DELETE] {
             let endpoint = make(async |mut request: Request| {
                 let body = request.take_body();
-                let received = Slot::receive_body(&request, body.into_vec()).await.map_err(ApiError)?;
+                let received = Slot::release_during(&request, body.into_vec()).await.map_err(ApiError)?;
                 Ok::<_, poem::Error>(received.unwrap().into_response())
             });
             let app = with_capacity(&capacity(1, 0, 0), endpoint);

@@ -41,14 +41,24 @@ impl HeldRequests {
     }
 }
 
-/// Tells requests that are held that the server is stopping, so that they end at once.
+/// Tells requests that are held that the server is stopping, or that the market of their world has ended, so that they end
+/// at once.
 #[derive(Clone, Debug)]
-pub struct ServerStop(watch::Receiver<bool>);
+pub struct ServerStop {
+    server: watch::Receiver<bool>,
+    world: Option<watch::Receiver<()>>,
+}
 
 impl ServerStop {
     /// Creates a value that tells so when `stopping` is set, or dropped.
     pub const fn new(stopping: watch::Receiver<bool>) -> ServerStop {
-        ServerStop(stopping)
+        ServerStop { server: stopping, world: None }
+    }
+
+    /// Returns a value that tells so also when the sender of `end` is dropped, which a world does with its market.
+    #[must_use]
+    pub fn or_end_of(self, end: watch::Receiver<()>) -> ServerStop {
+        ServerStop { world: Some(end), ..self }
     }
 
     /// Returns the value of the server that received a request; `None` if it came another way.
@@ -56,9 +66,19 @@ impl ServerStop {
         request.data::<ServerStop>().cloned()
     }
 
-    /// Waits until the server is stopping.
+    /// Waits until the server is stopping, or the market of the world has ended.
     pub async fn wait(&mut self) {
-        let _ = self.0.wait_for(|is_stopping| *is_stopping).await;
+        let ServerStop { server, world } = self;
+        let ended = async {
+            match world {
+                Some(end) => while end.changed().await.is_ok() {},
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            _ = server.wait_for(|is_stopping| *is_stopping) => {}
+            () = ended => {}
+        }
     }
 }
 

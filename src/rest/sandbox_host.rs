@@ -9,11 +9,12 @@ use std::{
 use poem::{Endpoint, Request, Response, endpoint::BoxEndpoint};
 use tokio::{runtime::Handle, sync::watch};
 
-use super::{connections, problem::ApiError};
+use super::{connections, held_requests::ServerStop, problem::ApiError};
 use crate::{
     error::{Error, Result},
     market::Market,
-    worlds::{NewWorld, World, Worlds},
+    operations::{webhook_forwarder::WebhookForwarder, webhook_inbox},
+    worlds::{NewWorld, WebhookMode, World, Worlds},
 };
 
 /// What the paths of worlds begin with.
@@ -70,6 +71,14 @@ impl SandboxHost {
         let listener = new.has_port.then(|| self.bind()).transpose()?;
         let port = listener.as_ref().map(|(_, port)| *port);
         let world = self.worlds.create(new, port)?;
+        if new.webhooks == WebhookMode::Send {
+            let may_be_private = world.market().settings().webhooks.allow_private_addresses;
+            let forwarder = WebhookForwarder::new(Handle::current(), may_be_private)?;
+            world.set_receiver(Arc::new(move |message| {
+                forwarder.forward(message);
+                webhook_inbox::accept()
+            }));
+        }
         Handle::current().spawn(World::follow_clock(Arc::downgrade(&world)));
         if let Some((listener, _)) = listener {
             self.serve_port(&world, listener);
@@ -130,6 +139,9 @@ impl SandboxHost {
     async fn call_world(&self, world: Arc<World>, mut request: Request) -> poem::Result<Response> {
         let turn = world.admit().await.map_err(ApiError)?;
         request.set_data(turn.clone());
+        if let Some(stop) = ServerStop::of_request(&request) {
+            request.set_data(stop.or_end_of(world.subscribe_to_end_of_market()));
+        }
         let endpoint = world.attached(|market| -> WorldEndpoint {
             (self.serve)(market.clone(), &SandboxHost::world_url(&self.base_url, &world))
         });

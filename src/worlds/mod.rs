@@ -6,6 +6,7 @@
 mod due_work;
 mod error;
 mod files;
+mod inbox;
 mod live_copy;
 mod names;
 mod new_world;
@@ -18,8 +19,9 @@ mod world;
 pub use self::{
     due_work::{DoneWork, DueWork, JobTiming, WorkKind, WorkOutcome},
     error::WorldError,
+    inbox::{Inbox, InboxMessage},
     names::{MAX_NAME_LENGTH, is_name},
-    new_world::NewWorld,
+    new_world::{NewWorld, WebhookMode},
     opener::Opener,
     registry::{Snapshot, Worlds, WorldsOptions},
     template::{DEFAULT_SEED, LATEST, START, Template, WorldKey},

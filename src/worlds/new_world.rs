@@ -2,11 +2,12 @@
 
 use toml::Value;
 
-use super::names::DEMO;
+use super::{due_work::JobTiming, names::DEMO};
 use crate::{
     config::{Layers, Settings, SettingsError},
     domain::{problems::Problems, time::Timestamp},
     error::{Error, Problem, Result},
+    string_enum::string_enum,
 };
 
 /// A world to create.
@@ -29,6 +30,20 @@ pub struct NewWorld {
     pub settings: Vec<(String, Value)>,
     /// Whether it has a port of its own.
     pub has_port: bool,
+    /// When its jobs run.
+    pub job_timing: JobTiming,
+    /// What becomes of the messages to its webhooks, besides that they are in the inbox.
+    pub webhooks: WebhookMode,
+}
+
+string_enum! {
+    /// What becomes of the messages to the webhooks of a world.
+    WebhookMode {
+        /// They are only in the inbox of the world.
+        Inbox = "inbox",
+        /// They are in the inbox, and are sent as well.
+        Send = "send",
+    }
 }
 
 impl Default for NewWorld {
@@ -42,6 +57,8 @@ impl Default for NewWorld {
             time_to_live: None,
             settings: Vec::new(),
             has_port: false,
+            job_timing: JobTiming::BeforeRequests,
+            webhooks: WebhookMode::Inbox,
         }
     }
 }

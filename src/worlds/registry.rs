@@ -140,6 +140,7 @@ impl Worlds {
         if now > begin {
             world.advance_to(now)?;
         }
+        world.set_job_timing(new.job_timing);
         world.set_running(new.is_running);
         let world = Arc::new(world);
         place.fill(|state, name| state.worlds.insert(name, Some(Arc::clone(&world))));

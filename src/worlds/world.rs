@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::{
     due_work::{self, DoneWork, DueWork, JobTiming},
     error::WorldError,
+    inbox::Inbox,
     opener::Opener,
     template::{Template, WorldKey},
     turn::{Turn, Turns},
@@ -63,6 +64,7 @@ pub struct World {
     working: Mutex<()>,
     job_timing: Mutex<JobTiming>,
     receiver: Mutex<Receiver>,
+    inbox: Arc<Inbox>,
     /// What was the case when nothing was due any more.
     settled: Mutex<Option<Settled>>,
     /// Notified when the clock began to run or was stopped, and after a reset.
@@ -79,11 +81,13 @@ struct Current {
     resets: u64,
     /// What serves the market; see [`World::attached`].
     attachment: OnceLock<Arc<dyn Any + Send + Sync>>,
+    /// Dropped with the market, which its receivers notice.
+    end: watch::Sender<()>,
 }
 
 impl Current {
-    const fn new(market: Market, resets: u64) -> Current {
-        Current { market, resets, attachment: OnceLock::new() }
+    fn new(market: Market, resets: u64) -> Current {
+        Current { market, resets, attachment: OnceLock::new(), end: watch::Sender::default() }
     }
 }
 
@@ -111,6 +115,7 @@ impl World {
             working: Mutex::default(),
             job_timing: Mutex::new(JobTiming::BeforeRequests),
             receiver: Mutex::new(Arc::new(|_| webhook_inbox::accept())),
+            inbox: Arc::default(),
             settled: Mutex::default(),
             changed: Arc::default(),
         })
@@ -141,6 +146,12 @@ impl World {
         self.end.subscribe()
     }
 
+    /// Returns a receiver that fails when the market that the world has now was replaced by a reset, or has ended with the
+    /// world.
+    pub fn subscribe_to_end_of_market(&self) -> watch::Receiver<()> {
+        self.lock().end.subscribe()
+    }
+
     /// Returns what a layer above keeps for the market that the world has now. It is made at first use, and dropped when
     /// the world is reset or ends. All calls must have the same type.
     pub fn attached<T: Send + Sync + 'static>(&self, make: impl FnOnce(&Market) -> T) -> Arc<T> {
@@ -164,6 +175,7 @@ impl World {
         // Requests in progress may still use it. On Unix, they can until they end.
         let directory = self.market_directory(earlier.resets);
         drop(earlier);
+        self.inbox.clear();
         self.changed.notify_one();
         std::fs::remove_dir_all(directory).map_err(WorldError::Files)
     }
@@ -235,7 +247,12 @@ impl World {
         *lock(&self.settled) = None;
     }
 
-    /// Sets what gets the events for webhooks. Without it, they are accepted.
+    /// Returns what the webhooks got. A reset deletes it.
+    pub fn inbox(&self) -> &Inbox {
+        &self.inbox
+    }
+
+    /// Sets what gets the events for webhooks besides the inbox, and how they are answered. Without it, they are accepted.
     pub fn set_receiver(&self, receiver: Receiver) {
         *lock(&self.receiver) = receiver;
     }
@@ -265,10 +282,10 @@ impl World {
         let _working = lock(&self.working);
         let (resets, market) = self.current();
         market.record_key_uses()?;
-        let receiver = Arc::clone(&*lock(&self.receiver));
+        let receive = self.receive();
         let has_jobs = *lock(&self.job_timing) == JobTiming::BeforeRequests;
         let commits = *market.commits().borrow();
-        DueWork { market: &market, has_jobs, receive: &*receiver, on_done: &|_| {} }.run()?;
+        DueWork { market: &market, has_jobs, receive: &receive, on_done: &|_| {} }.run()?;
         // If anything was committed meanwhile, by this or by a request that has released its turn, something else may be
         // due.
         *lock(&self.settled) = Some((resets, commits, market.clock().now()));
@@ -307,11 +324,20 @@ impl World {
         let _working = lock(&self.working);
         let market = self.market();
         market.record_key_uses()?;
-        let (receiver, done) = (Arc::clone(&*lock(&self.receiver)), RefCell::default());
+        let (receive, done) = (self.receive(), RefCell::default());
         let on_done = |work| RefCell::<Vec<DoneWork>>::borrow_mut(&done).push(work);
-        let work = DueWork { market: &market, has_jobs: true, receive: &*receiver, on_done: &on_done };
+        let work = DueWork { market: &market, has_jobs: true, receive: &receive, on_done: &on_done };
         work.advance_to(target(market.clock().now()), requester)?;
         Ok(done.into_inner())
+    }
+
+    /// Returns how webhooks answer: what they get is kept in the inbox.
+    fn receive(&self) -> impl Fn(&OutgoingMessage) -> AttemptResult + use<> {
+        let (receiver, inbox) = (Arc::clone(&*lock(&self.receiver)), Arc::clone(&self.inbox));
+        move |message| {
+            inbox.add(message);
+            receiver(message)
+        }
     }
 
     /// Returns the market, and the number of resets before.

@@ -47,7 +47,7 @@ pub async fn reject_body(request: &Request, body: &mut RequestBody) -> Result<()
         }
         if matches!(blank, BlankBody::Open) { Err(takes_no_body()) } else { Ok(()) }
     };
-    match Slot::receive_body(request, receive).await? {
+    match Slot::release_during(request, receive).await? {
         Err(Error::RequestTimeout(_)) => Err(takes_no_body()),
         received => received,
     }

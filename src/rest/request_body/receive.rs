@@ -43,7 +43,7 @@ pub async fn read_json_bytes(
     let slot = resources.map(resources::RequestResources::body_slot).transpose()?;
     let mut memory = resources.map(resources::RequestResources::memory);
     let received = collect(body, settings, max_bytes, memory.as_mut());
-    let bytes = Slot::receive_body(request, received).await??;
+    let bytes = Slot::release_during(request, received).await??;
     drop(slot);
     if let (Some(resources), Some(memory)) = (resources, memory) {
         resources.keep(memory);

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Requires an operator key of the server, or of the world that the first path parameter names.
-pub struct WorldReader;
+pub struct WorldReader(Operator);
 
 /// Like [`WorldReader`], for a key that permits changes.
 pub struct WorldOperator(ActingOperator);
@@ -29,7 +29,7 @@ impl Policy for WorldReader {
     }
 
     async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<WorldReader> {
-        Operator::authorize(authenticated).map(|_| WorldReader)
+        Operator::authorize(authenticated).map(WorldReader)
     }
 }
 
@@ -42,6 +42,13 @@ impl Policy for WorldOperator {
 
     async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<WorldOperator> {
         ActingOperator::authorize(authenticated).map(WorldOperator)
+    }
+}
+
+impl WorldReader {
+    /// Returns the principal: the operator key.
+    pub const fn principal(&self) -> Principal {
+        self.0.principal()
     }
 }
 

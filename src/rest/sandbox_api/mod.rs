@@ -2,6 +2,7 @@
 
 mod access;
 mod snapshots;
+mod webhooks;
 mod world_clock;
 mod worlds;
 
@@ -11,10 +12,10 @@ use super::route::DeclaredRoute;
 
 /// All routes of the sandbox API, in the order of the document.
 pub fn apis() -> impl OpenApi {
-    (worlds::WorldsApi, world_clock::WorldClockApi, snapshots::SnapshotsApi)
+    (worlds::WorldsApi, world_clock::WorldClockApi, snapshots::SnapshotsApi, webhooks::WorldWebhooksApi)
 }
 
 /// The routes.
 pub fn routes() -> Vec<DeclaredRoute> {
-    [worlds::ROUTES, world_clock::ROUTES, snapshots::ROUTES].concat()
+    [worlds::ROUTES, world_clock::ROUTES, snapshots::ROUTES, webhooks::ROUTES].concat()
 }

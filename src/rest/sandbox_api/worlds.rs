@@ -24,7 +24,7 @@ use crate::{
         served_market::LinkBaseUrl,
         shapes::{RequestTime, UtcTime, strings::WorldName},
     },
-    worlds::{NewWorld, World},
+    worlds::{JobTiming, NewWorld, WebhookMode, World},
 };
 
 /// A world.
@@ -93,6 +93,10 @@ pub struct WorldIn {
     ttl_seconds: Option<i64>,
     /// Settings of the world, by key, such as `fees.buyer_percent`. Only rules of the market can be set, not the server.
     settings: Option<BTreeMap<String, Value>>,
+    /// When jobs run that are due; `before_requests` if absent.
+    jobs: Option<EnumValue<JobTiming>>,
+    /// What becomes of the messages to webhooks; `inbox` if absent. An advance of the clock does not wait for what is sent.
+    webhooks: Option<EnumValue<WebhookMode>>,
     /// Whether the world gets a port of its own, for clients that drop the path of a base address.
     port: Option<bool>,
 }
@@ -141,6 +145,8 @@ impl WorldIn {
             time_to_live: self.ttl_seconds,
             settings,
             has_port: self.port.unwrap_or(false),
+            job_timing: self.jobs.map_or(defaults.job_timing, |timing| timing.0),
+            webhooks: self.webhooks.map_or(defaults.webhooks, |mode| mode.0),
         })
     }
 }

@@ -250,3 +250,50 @@ async fn repeated_request_creates_one_world() {
     let worlds = market.get(OPERATOR, "/sandbox/v1/worlds").await.ok();
     assert_eq!(worlds["items"], json!([first]));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn inbox_has_what_webhooks_would_get() {
+    use marketplace::domain::webhook_messages::{SigningSecret, signature_header};
+
+    let market = TestMarket::demo();
+    create(&market, json!({"name": "one", "from": "empty"})).await;
+    let key =
+        sandbox(&market, "GET", "one", Value::Null).await.ok()["keys"][0]["key"].as_str().unwrap().to_owned();
+    let body = json!({"url": "http://127.0.0.1:9/hook", "event_types": ["team.created"]});
+    let webhook = market.call(&key, "POST", "/w/one/operator/v1/webhooks", &body).await.expect_status(201);
+    let secret = SigningSecret::parse(webhook["secret"].as_str().unwrap()).unwrap();
+    assert_eq!(
+        sandbox(&market, "GET", "one/webhooks", Value::Null).await.ok(),
+        json!({"items": [], "last": 0})
+    );
+    create_team(&market, "one", &key, "First").await.expect_status(201);
+    let page = sandbox(&market, "GET", "one/webhooks?wait=5s", Value::Null).await.ok();
+    let message = &page["items"][0];
+    assert_eq!((&message["number"], &message["attempt"], &page["last"]), (&json!(1), &json!(1), &json!(1)));
+    assert_eq!((&message["event_type"], &message["url"]), (&json!("team.created"), &body["url"]));
+    let headers = &message["headers"];
+    let (id, timestamp) =
+        (headers["webhook-id"].as_str().unwrap(), headers["webhook-timestamp"].as_str().unwrap());
+    let expected =
+        signature_header(&[secret], id, timestamp.parse().unwrap(), message["body"].as_str().unwrap());
+    assert_eq!(headers["webhook-signature"], expected);
+    assert_eq!(
+        sandbox(&market, "GET", "one/webhooks?after=1&wait=1ms", Value::Null).await.ok()["items"],
+        json!([])
+    );
+    let other = sandbox(&market, "GET", "one/webhooks?event_type=key.created", Value::Null).await.ok();
+    assert_eq!(other["items"], json!([]));
+    for wait in ["61s", "x", "5"] {
+        let response = sandbox(&market, "GET", &format!("one/webhooks?wait={wait}"), Value::Null).await;
+        assert_eq!(response.problems(), ["query.wait value_error"], "{wait}");
+    }
+    // A request that waits is answered when there is a message.
+    let (waited, created) = tokio::join!(
+        sandbox(&market, "GET", "one/webhooks?after=1&wait=60s", Value::Null),
+        create_team(&market, "one", &key, "Second"),
+    );
+    created.expect_status(201);
+    assert_eq!(waited.ok()["items"][0]["number"], 2);
+    sandbox(&market, "POST", "one/reset", Value::Null).await.ok();
+    assert_eq!(sandbox(&market, "GET", "one/webhooks", Value::Null).await.ok()["last"], 0);
+}
