@@ -292,9 +292,11 @@ impl World {
         market.record_key_uses()?;
         let receive = self.receive();
         let has_jobs = *lock(&self.job_timing) == JobTiming::BeforeRequests;
+        let commits = *market.commits().borrow();
         DueWork { market: &market, has_jobs, receive: &receive, on_done: &|_| {} }.run()?;
-        // A commit meanwhile counts as later.
-        *lock(&self.settled) = Some((resets, *market.commits().borrow(), market.clock().now()));
+        // If anything was committed meanwhile, by this or by a request that has released its turn, something else may be
+        // due.
+        *lock(&self.settled) = Some((resets, commits, market.clock().now()));
         Ok(())
     }
 
