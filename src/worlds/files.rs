@@ -11,6 +11,7 @@ use marketplace_index::UNSYNCED_FILE;
 
 use crate::{
     market::{DATABASE_FILE, SERVE_LOCK_FILE, SOCKET_FILE},
+    operations::world_repositories,
     private_files,
 };
 
@@ -36,6 +37,8 @@ pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
             link_tree(source, target)
         } else if name == BLOBS {
             copy_blobs(source, target)
+        } else if name == world_repositories::DIRECTORY {
+            link_all(source, target)
         } else if name == DATABASE_FILE {
             link_or_copy(source, target)
         } else if is_of_one_process(name) {
@@ -78,6 +81,13 @@ pub(super) fn link_tree(from: &Path, to: &Path) -> io::Result<()> {
         } else {
             link_or_copy(source, target)
         }
+    })
+}
+
+/// Links all files of a directory.
+fn link_all(from: &Path, to: &Path) -> io::Result<()> {
+    copy_entries(from, to, |_, source, target| {
+        if source.is_dir() { link_all(source, target) } else { link_or_copy(source, target) }
     })
 }
 

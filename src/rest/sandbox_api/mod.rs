@@ -1,6 +1,7 @@
 //! The sandbox API: worlds, which are private copies of a market for tests. One file per resource.
 
 mod access;
+mod repositories;
 mod snapshots;
 mod world_clock;
 mod worlds;
@@ -11,10 +12,10 @@ use super::route::DeclaredRoute;
 
 /// All routes of the sandbox API, in the order of the document.
 pub fn apis() -> impl OpenApi {
-    (worlds::WorldsApi, world_clock::WorldClockApi, snapshots::SnapshotsApi)
+    (worlds::WorldsApi, world_clock::WorldClockApi, snapshots::SnapshotsApi, repositories::RepositoriesApi)
 }
 
 /// The routes.
 pub fn routes() -> Vec<DeclaredRoute> {
-    [worlds::ROUTES, world_clock::ROUTES, snapshots::ROUTES].concat()
+    [worlds::ROUTES, world_clock::ROUTES, snapshots::ROUTES, repositories::ROUTES].concat()
 }
