@@ -26,6 +26,7 @@ pub use settings::{
     LogFormat, LogSettings, PayoutSettings, QualitySettings, QuotaSettings, RepositorySettings,
     SandboxSettings, Secret, ServerSettings, Settings, WebhookSettings,
 };
+pub use worlds::REPOSITORIES_OF_WORLD;
 
 /// The first layer, which defines every key.
 pub const DEFAULTS: &str = include_str!("../../marketplace.toml");

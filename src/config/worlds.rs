@@ -11,13 +11,27 @@ const SECTIONS: [&str; 9] =
 /// Other settings that a world may set, besides the budgets.
 const KEYS: [&str; 2] = ["keys.rotation_overlap_hours", "webhooks.max_endpoints"];
 
+/// Stands for the repositories of a world itself, in its settings of where Git hosts are.
+pub const REPOSITORIES_OF_WORLD: &str = "file:///world";
+
+/// The settings of where Git hosts are.
+const HOST_KEYS: [&str; 3] =
+    ["repositories.github_url", "repositories.gitlab_url", "repositories.bitbucket_url"];
+
 impl Layers {
-    /// Returns the settings that worlds begin with: those of this server and of the demo, without budgets.
+    /// Returns the settings that worlds begin with: those of this server and of the demo, without budgets and without a network:
+    /// public Git hosts are replaced by the repositories of each world. Other hosts that the server's settings name stay.
     pub fn for_worlds(&self) -> Result<Layers, SettingsError> {
         let mut layers = self.clone();
         layers.apply_demo()?;
         for key in BUDGET_KEYS {
             layers.set(key, Value::Integer(0), "worlds".to_owned())?;
+        }
+        let defaults = Layers::new();
+        for key in HOST_KEYS {
+            if self.value(key) == defaults.value(key) {
+                layers.set(key, REPOSITORIES_OF_WORLD.into(), "worlds".to_owned())?;
+            }
         }
         Ok(layers)
     }
@@ -43,6 +57,7 @@ mod tests {
         let mut server = Layers::new();
         server.set("limits.catalog", 7.into(), "--flag".to_owned()).unwrap();
         server.set("offers.expire_days", 9.into(), "--flag".to_owned()).unwrap();
+        server.set("repositories.gitlab_url", "file:///srv".into(), "--flag".to_owned()).unwrap();
         let mut world = server.for_worlds().unwrap();
         for (key, value) in [("fees.buyer_percent", Value::Integer(2)), ("limits.other", Value::Integer(60))]
         {
@@ -59,6 +74,11 @@ mod tests {
         let settings = world.resolve().unwrap();
         assert_eq!((settings.limits.catalog, settings.limits.other, settings.limits.address), (0, 60, 0));
         assert!((settings.fees.buyer_percent - 2.0).abs() < f64::EPSILON && settings.keys.allow_fixture_keys);
+        assert_eq!(
+            (settings.repositories.github_url.as_str(), settings.repositories.gitlab_url.as_str()),
+            (REPOSITORIES_OF_WORLD, "file:///srv"),
+            "only the public hosts are replaced"
+        );
         assert_eq!(
             settings.offers.expire_days, 9,
             "the server's own rules apply unless the world has others"

@@ -94,3 +94,4 @@ pub mod webhook_sender;
 mod webhook_slots;
 pub mod webhooks;
 pub mod withdrawals;
+pub mod world_repositories;

@@ -13,6 +13,7 @@ use super::{
     child_processes::TimeLimit,
     data_analysis::{self, finish_analysis},
     running_job::{self, JobResult, RunningJob},
+    world_repositories,
 };
 use crate::{
     artifacts::{
@@ -22,7 +23,7 @@ use crate::{
         git::{self, CopyResult, IndexedPack, Limits, PackToIndex},
         hosts::{self, GitHost, RepositoryMetadata},
     },
-    config::RepositorySettings,
+    config::{REPOSITORIES_OF_WORLD, RepositorySettings},
     domain::{
         assets::RepositoryChannel,
         field_locks,
@@ -31,7 +32,7 @@ use crate::{
         time::Timestamp,
     },
     error::{Error, ErrorChain, Result},
-    market::Writer,
+    market::{Market, Writer},
     store::{
         self,
         assets::{DataProgress, LinkedRepository},
@@ -68,7 +69,7 @@ pub fn copy(job: &RunningJob) -> JobResult {
     })?;
     let staging_dir = market.blobs().staging_dir().map_err(Error::internal)?;
     let to = staging_dir.path().join("copy");
-    let host = host_for(settings, linked.channel);
+    let host = host_for(market, linked.channel);
     match fetch(job, &host, &linked.full_name, &to) {
         Ok(copied) => {
             let metadata = hosts::fetch_metadata(&host, &linked.full_name, &|| job.renew_and_continue());
@@ -129,6 +130,9 @@ pub fn fetch(
 ) -> std::result::Result<CopyResult, ReadError> {
     let (market, settings) = (job.market(), &job.market().settings().repositories);
     let source = host.remote_repository(full_name);
+    if host.url == world_repositories::base_url(market) {
+        world_repositories::provide(market, full_name).map_err(ReadError::Io)?;
+    }
     let limit = TimeLimit { seconds: settings.max_seconds, what: "The repository" };
     // The size of the copy is not known before it is complete.
     let is_disk_full = Cell::new(false);
@@ -253,7 +257,8 @@ pub fn limits(settings: &RepositorySettings) -> Limits {
 }
 
 /// Returns the host of a channel with its settings.
-pub fn host_for(settings: &RepositorySettings, channel: RepositoryChannel) -> GitHost {
+pub fn host_for(market: &Market, channel: RepositoryChannel) -> GitHost {
+    let settings = &market.settings().repositories;
     let (url, api_url, token) = match channel {
         RepositoryChannel::Github => (&settings.github_url, &settings.github_api_url, &settings.github_token),
         RepositoryChannel::Gitlab => (&settings.gitlab_url, &settings.gitlab_api_url, &settings.gitlab_token),
@@ -265,7 +270,7 @@ pub fn host_for(settings: &RepositorySettings, channel: RepositoryChannel) -> Gi
     let is_local = url.starts_with("file:");
     GitHost {
         channel,
-        url: url.clone(),
+        url: if url == REPOSITORIES_OF_WORLD { world_repositories::base_url(market) } else { url.clone() },
         api_url: if is_local { String::new() } else { api_url.clone() },
         token: token.reveal().map(str::to_owned),
         may_be_private: settings.private_hosts,

@@ -38,7 +38,7 @@ pub fn run(job: &RunningJob) -> JobResult {
     };
     job.begin()?;
     let settings = &market.settings().repositories;
-    let host = repository_analysis::host_for(settings, channel);
+    let host = repository_analysis::host_for(market, channel);
     // Deleted at the end of the function; that of a process that was killed, at the next start.
     let staging_dir = market.blobs().staging_dir().map_err(Error::internal)?;
     let to = staging_dir.path().join("copy");

@@ -118,11 +118,17 @@ fn attribute_errors(operation: &MetaOperation, routes: &[DeclaredRoute]) -> Vec<
             "takes an idempotency key although its attributes say otherwise, or the other way round",
         ),
         (
-            operation.request.is_some() == route.body_example.is_some(),
+            has_json_body(operation) == route.body_example.is_some(),
             "has an example of a body but takes none, or the other way round",
         ),
     ];
     checks.into_iter().filter(|(holds, _)| !holds).map(|(_, message)| message).collect()
+}
+
+/// Whether an operation takes a body of JSON, rather than a file.
+fn has_json_body(operation: &MetaOperation) -> bool {
+    let contents = operation.request.iter().flat_map(|request| &request.content);
+    contents.into_iter().any(|content| content.content_type == "application/json")
 }
 
 fn operation_errors(path: &str, operation: &MetaOperation) -> Vec<&'static str> {

@@ -12,6 +12,7 @@ use marketplace_index::UNSYNCED_FILE;
 
 use crate::{
     market::{DATABASE_FILE, SERVE_LOCK_FILE, SOCKET_FILE},
+    operations::world_repositories,
     private_files,
 };
 
@@ -50,6 +51,8 @@ fn copy_with(from: &Path, to: &Path, share_repository: fn(&Path, &Path) -> io::R
             link_tree(source, target)
         } else if name == BLOBS {
             copy_blobs_with(source, target, share_repository)
+        } else if name == world_repositories::DIRECTORY {
+            link_all(source, target)
         } else if name == DATABASE_FILE {
             link_or_copy(source, target)
         } else if is_of_one_process(name) {
@@ -102,6 +105,13 @@ pub(super) fn link_tree(from: &Path, to: &Path) -> io::Result<()> {
         } else {
             link_or_copy(source, target)
         }
+    })
+}
+
+/// Links all files of a directory.
+fn link_all(from: &Path, to: &Path) -> io::Result<()> {
+    copy_entries(from, to, |_, source, target| {
+        if source.is_dir() { link_all(source, target) } else { link_or_copy(source, target) }
     })
 }
 

@@ -63,7 +63,10 @@ fn restrict_files(task: &Task) -> Result<RestrictionStatus, Box<dyn std::error::
     let (directory, is_file_read) = match task {
         Task::TestConfinement => (None, false),
         Task::AnalyzeArchive { .. } => (None, true),
-        Task::CheckArchive { .. } | Task::IndexPack { .. } | Task::PackArchive { .. } => (Some(write), true),
+        Task::CheckArchive { .. }
+        | Task::IndexPack { .. }
+        | Task::PackArchive { .. }
+        | Task::RepackZip { .. } => (Some(write), true),
         // The archive of a repository is written to a descriptor that is open already.
         Task::AnalyzeRepository { .. } | Task::CheckRepository { .. } | Task::PackRepository { .. } => {
             (Some(read), false)

@@ -63,6 +63,14 @@ pub enum Task {
     },
     /// Tries what a child must not be able to do. Replies with a [`SelfTest`](super::SelfTest).
     TestConfinement,
+    /// Writes the objects of a zipped bare repository to a pack in the directory, which is named [`git::REPACKED`].
+    /// Replies with a [`RepackedRepository`](git::RepackedRepository).
+    RepackZip {
+        /// Limits on the archive.
+        archive: Limits,
+        /// Limits on the repository.
+        limits: git::Limits,
+    },
     /// Indexes a pack that was received from a host. Replies with an [`IndexedPack`](git::IndexedPack).
     IndexPack {
         /// ID of the commit that the pack must contain, in hexadecimal.

@@ -7,7 +7,7 @@ use crate::artifacts::{
     archive::ArchiveSummary,
     codebases::CodebaseAnalysis,
     datasets::Dataset,
-    git::IndexedPack,
+    git::{IndexedPack, RepackedRepository},
     packing::PackedFiles,
     quality_checks::{MAX_MESSAGE_CHARS, Outcome},
     structure::Structure,
@@ -163,6 +163,13 @@ impl Validate for SelfTest {
 impl Validate for IndexedPack {
     fn validate(&self) -> Result<(), String> {
         require_number(self.objects, "the number of objects")
+    }
+}
+
+impl Validate for RepackedRepository {
+    fn validate(&self) -> Result<(), String> {
+        let is_id = self.head.len() == 40 && self.head.bytes().all(|byte| byte.is_ascii_hexdigit());
+        require(is_id, "the newest commit")
     }
 }
 

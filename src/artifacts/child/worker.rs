@@ -72,6 +72,9 @@ fn execute(invocation: &Invocation, unenforced: Vec<String>) -> serde_json::Resu
         Task::PackArchive { selection, limits } => {
             to_json(packing::pack_archive(archive, *limits, selection, repository), None, unenforced)
         }
+        Task::RepackZip { archive: archive_limits, limits } => {
+            to_json(git::repack(archive, *archive_limits, *limits, repository), None, unenforced)
+        }
         Task::IndexPack { head, limits } => {
             let (result, cause) = git::index_pack(fs::File::open(ARCHIVE), repository, head, *limits);
             to_json(result, cause, unenforced)

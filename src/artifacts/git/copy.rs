@@ -12,7 +12,7 @@ use std::{
 };
 
 use super::{
-    Limits, SNAPSHOT_REF,
+    Limits, SNAPSHOT_REF, bundle,
     http_transport::{HostError, TransferState},
     index_pack::{IndexedPack, invalid_repository, move_pack, open_options},
     receive_pack::{self, ReceivedPack, RemoteRepository},
@@ -72,19 +72,16 @@ pub fn copy_repository(
     if !is_file && !source.may_be_private && has_private_ip_host(&url) {
         return Err(from_host_error(HostError::NotPublic, limits));
     }
+    // The repositories of a world are bundles.
+    let bundle = local_path(&source.address).filter(|path| is_file && path.is_file());
     // Git reports a missing directory only by its text, so it is looked up first.
-    if is_file && !is_local_repository(&source.address) {
+    if is_file && bundle.is_none() && !is_local_repository(&source.address) {
         return Err(from_host_error(HostError::NotFound, limits));
     }
-    let without_credentials = RemoteRepository { authorization: None, ..source.clone() };
-    let (received, is_private) = match receive_on_thread(&without_credentials, to, limits, should_continue) {
-        Err(CopyError::Host(HostError::Denied | HostError::NotFound)) if source.authorization.is_some() => {
-            let _ = fs::remove_dir_all(to);
-            (receive_on_thread(source, to, limits, should_continue), true)
-        }
-        other => (other, false),
+    let (head, is_private) = match bundle {
+        Some(bundle) => (receive_bundle(&bundle, to, limits)?, false),
+        None => receive_from_host(source, to, limits, should_continue)?,
     };
-    let head = received.map_err(|error| into_read_error(error, source, limits))?.head;
     let to_index = PackToIndex { pack: to.join(RECEIVED_PACK), directory: to.with_extension("index"), head };
     fs::create_dir(&to_index.directory).map_err(ReadError::Io)?;
     index(&to_index)?;
@@ -100,6 +97,44 @@ pub fn copy_repository(
         return Err(from_host_error(HostError::TooLarge, limits));
     }
     Ok(CopyResult { bytes, is_private })
+}
+
+/// Receives the pack from the host. Returns the ID of the newest commit, and whether the host required credentials.
+fn receive_from_host(
+    source: &RemoteRepository,
+    to: &Path,
+    limits: Limits,
+    should_continue: &dyn Fn() -> bool,
+) -> Result<(String, bool), ReadError> {
+    let without_credentials = RemoteRepository { authorization: None, ..source.clone() };
+    let (received, is_private) = match receive_on_thread(&without_credentials, to, limits, should_continue) {
+        Err(CopyError::Host(HostError::Denied | HostError::NotFound)) if source.authorization.is_some() => {
+            let _ = fs::remove_dir_all(to);
+            (receive_on_thread(source, to, limits, should_continue), true)
+        }
+        other => (other, false),
+    };
+    let received = received.map_err(|error| into_read_error(error, source, limits))?;
+    Ok((received.head, is_private))
+}
+
+/// Takes the pack out of a bundle. Returns the ID of the newest commit.
+fn receive_bundle(path: &Path, to: &Path, limits: Limits) -> Result<String, ReadError> {
+    create_empty(to, limits).map_err(|cause| ReadError::Io(std::io::Error::other(cause)))?;
+    let mut bundle = bundle::open(path)?;
+    match bundle::copy_pack(&mut bundle.pack, &to.join(RECEIVED_PACK), limits.bytes) {
+        Ok(true) => Ok(bundle.head),
+        Ok(false) => Err(from_host_error(HostError::TooLarge, limits)),
+        Err(cause) => Err(ReadError::Io(cause)),
+    }
+}
+
+/// Creates a repository without objects in a directory that does not exist.
+fn create_empty(to: &Path, limits: Limits) -> gix::Result<()> {
+    let created = gix::create::Options { destination_must_be_empty: Some(true), ..Default::default() };
+    gix::ThreadSafeRepository::init_opts(to, gix::create::Kind::Bare, created, open_options(limits))
+        .map_err(gix::Error::from_error)?;
+    Ok(())
 }
 
 /// Converts the error of an attempt into a message for the vendor, or into one that allows a retry.
@@ -147,9 +182,7 @@ fn receive_on_thread(
     limits: Limits,
     should_continue: &dyn Fn() -> bool,
 ) -> Result<ReceivedPack, CopyError> {
-    let created = gix::create::Options { destination_must_be_empty: Some(true), ..Default::default() };
-    gix::ThreadSafeRepository::init_opts(to, gix::create::Kind::Bare, created, open_options(limits))
-        .map_err(|error| CopyError::Git(gix::Error::from_error(error)))?;
+    create_empty(to, limits).map_err(CopyError::Git)?;
     let state = Arc::new(TransferState::default());
     let (sender, receiver) = mpsc::channel();
     let work = {
@@ -190,11 +223,14 @@ fn receive_on_thread(
     }
 }
 
-/// Whether there is a repository at a `file` address, bare or with a worktree. The path is read as Git reads
-/// it, without decoding escapes.
+/// Returns the path of a `file` address. It is read as Git reads it, without decoding escapes.
+fn local_path(address: &str) -> Option<PathBuf> {
+    gix::url::parse(address).ok().and_then(|url| gix::path::from_bstring(url.path).ok())
+}
+
+/// Whether there is a repository at a `file` address, bare or with a worktree.
 fn is_local_repository(address: &str) -> bool {
-    let path = gix::url::parse(address).and_then(|url| gix::path::from_bstring(url.path));
-    path.is_ok_and(|path| {
+    local_path(address).is_some_and(|path| {
         gix::discover::is_git(&path).is_ok() || gix::discover::is_git(&path.join(".git")).is_ok()
     })
 }

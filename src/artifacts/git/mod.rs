@@ -1,12 +1,14 @@
 //! Repositories: makes bare copies of them from their Git hosts, and reads those copies. Nothing is ever
 //! checked out, so the hooks, filters, links and submodules of a repository have no effect here.
 
+pub mod bundle;
 mod copy;
 mod files;
 mod history;
 mod http_transport;
 mod index_pack;
 mod receive_pack;
+mod zipped;
 
 use std::{fmt, path::Path};
 
@@ -15,6 +17,7 @@ pub use files::visit_files;
 pub use history::{History, read_history};
 pub use index_pack::{IndexedPack, index_pack};
 pub use receive_pack::RemoteRepository;
+pub use zipped::{REPACKED, RepackedRepository, repack};
 
 use serde::{Deserialize, Serialize};
 

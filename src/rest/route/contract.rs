@@ -57,6 +57,8 @@ pub enum Target {
     Absent(&'static str),
     /// A world, which tests create.
     World,
+    /// A world, which tests create, and the owner and the name of a repository.
+    WorldRepository,
     /// A snapshot of a world, which tests create.
     Snapshot,
     /// The path has no parameters, but the example of the body contains the ID of a taskset.

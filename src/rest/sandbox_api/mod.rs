@@ -1,6 +1,7 @@
 //! The sandbox API: worlds, which are private copies of a market for tests. One file per resource.
 
 mod access;
+mod repositories;
 mod snapshots;
 mod webhooks;
 mod world_clock;
@@ -12,10 +13,13 @@ use super::route::DeclaredRoute;
 
 /// All routes of the sandbox API, in the order of the document.
 pub fn apis() -> impl OpenApi {
-    (worlds::WorldsApi, world_clock::WorldClockApi, snapshots::SnapshotsApi, webhooks::WorldWebhooksApi)
+    (
+        (worlds::WorldsApi, world_clock::WorldClockApi, snapshots::SnapshotsApi),
+        (webhooks::WorldWebhooksApi, repositories::RepositoriesApi),
+    )
 }
 
 /// The routes.
 pub fn routes() -> Vec<DeclaredRoute> {
-    [worlds::ROUTES, world_clock::ROUTES, snapshots::ROUTES, webhooks::ROUTES].concat()
+    [worlds::ROUTES, world_clock::ROUTES, snapshots::ROUTES, webhooks::ROUTES, repositories::ROUTES].concat()
 }

@@ -369,7 +369,8 @@ async fn vendor_and_buyer_routes_require_their_role() {
 #[tokio::test]
 async fn resources_hidden_from_a_team_return_404() {
     for row in cases() {
-        let code = if row.route.contract.target == Target::World { "world_not_found" } else { "not_found" };
+        let is_of_world = [Target::World, Target::WorldRepository].contains(&row.route.contract.target);
+        let code = if is_of_world { "world_not_found" } else { "not_found" };
         for (key, path_of_url) in row.not_found_requests() {
             assert_error_for(row, key, &path_of_url, 404, code).await;
         }

@@ -35,6 +35,10 @@ pub fn ids(target: Target, secret: &str, is_visible: bool) -> Vec<Vec<String>> {
         Target::World => {
             return vec![vec![if is_visible { worlds::EXAMPLE } else { "no-such-world" }.to_owned()]];
         }
+        Target::WorldRepository => {
+            let world = if is_visible { worlds::EXAMPLE } else { "no-such-world" };
+            return vec![[world, "acme", "billing"].map(str::to_owned).to_vec()];
+        }
         Target::Snapshot => {
             return vec![vec![
                 if is_visible { worlds::EXAMPLE_SNAPSHOT } else { "no-such-snapshot" }.to_owned(),
@@ -53,6 +57,7 @@ pub fn ids(target: Target, secret: &str, is_visible: bool) -> Vec<Vec<String>> {
         | Target::TaskPart(_)
         | Target::Absent(_)
         | Target::World
+        | Target::WorldRepository
         | Target::Snapshot
         | Target::LedgerEntryOf(_) => unreachable!("handled above"),
         Target::TasksetInBody => taskset_in_body(secret, is_visible),

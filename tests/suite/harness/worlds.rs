@@ -34,11 +34,7 @@ pub fn open(root: &Market) -> Worlds {
     let program = PathBuf::from(env!("CARGO_BIN_EXE_marketplace"));
     let opener = Opener::new(rest::RENDERER, due_steps::run_step, program);
     let directory = root.data_dir().join("worlds");
-    let mut layers = Layers::new();
-    for host in ["github", "gitlab", "bitbucket"] {
-        let key = format!("repositories.{host}_url");
-        layers.set(&key, "file:///nowhere".into(), "test".to_owned()).unwrap();
-    }
+    let layers = Layers::new();
     let options = WorldsOptions { opener, layers, root: root.clone(), is_demo: true, directory };
     Worlds::new(options).unwrap()
 }

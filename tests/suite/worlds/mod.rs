@@ -6,6 +6,7 @@ mod http;
 mod isolation;
 mod kills;
 mod one_advance;
+mod repositories;
 mod resources;
 mod tables;
 mod turns;

@@ -1,0 +1,197 @@
+//! Repositories of worlds, which vendors can link without a network.
+
+use std::{fs::File, io::Write, path::PathBuf, sync::Arc};
+
+use bytes::BytesMut;
+use poem::{Request, RequestBody};
+use poem_openapi::{
+    ApiExtractor, ApiExtractorType, ExtractParamOptions, Object, OpenApi,
+    registry::{MetaMediaType, MetaRequest, MetaSchema, MetaSchemaRef},
+};
+use serde::Serialize;
+
+use super::access::WorldOperator;
+use crate::{
+    error::{Error, Problem, Result},
+    market::Market,
+    operations::world_repositories::{self, MAX_BYTES},
+    private_files,
+    rest::{
+        capacity::Slot,
+        json::{Json, JsonResult},
+        limits::Budget,
+        patterns,
+        problem::ApiError,
+        request_body::Chunks,
+        resources::{self, RequestResources},
+        route::{Call, Contract, Deadline, Path, RouteAttributes, Target, routes},
+    },
+};
+
+/// Number of received bytes that are written to disk together.
+const WRITE_BYTES: usize = 256 << 10;
+
+/// Content types of the body. Which of the two it is follows from its first bytes.
+const CONTENT_TYPES: [&str; 2] = ["application/octet-stream", "application/zip"];
+
+/// A repository of a world.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "WorldRepository")]
+pub struct WorldRepositoryOut {
+    /// Full name of the repository.
+    pub repo_full_name: String,
+    /// ID of the newest commit of the default branch.
+    pub commit_sha: String,
+    /// Number of objects: commits, directories, files, and tags.
+    pub objects: u64,
+    /// Size in bytes of the repository, compressed.
+    pub size_bytes: u64,
+}
+
+/// A body of any bytes, which was not received yet.
+struct RawBody(poem::Body);
+
+impl<'a> ApiExtractor<'a> for RawBody {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn request_meta() -> Option<MetaRequest> {
+        let schema = || MetaSchemaRef::Inline(Box::new(MetaSchema::new_with_format("string", "binary")));
+        let content = CONTENT_TYPES.map(|content_type| MetaMediaType { content_type, schema: schema() });
+        Some(MetaRequest { description: None, content: content.into(), required: true })
+    }
+
+    async fn from_request(
+        _: &'a Request,
+        body: &mut RequestBody,
+        _: ExtractParamOptions<()>,
+    ) -> poem::Result<Self> {
+        Ok(RawBody(body.take().map_err(|cause| ApiError(Error::internal(cause)))?))
+    }
+}
+
+routes! {
+    /// `PUT /sandbox/v1/worlds/{world}/repositories/{owner}/{name}`
+    PutWorldRepository: WorldOperator = RouteAttributes {
+        deadline: Deadline::None,
+        ..RouteAttributes::put("put_world_repository", Budget::Other, Contract::new(Target::WorldRepository))
+    };
+}
+
+pub struct RepositoriesApi;
+
+#[OpenApi(prefix_path = "/sandbox/v1", tag = "crate::rest::tags::Tag::Worlds")]
+impl RepositoriesApi {
+    /// Add a repository to a world
+    ///
+    /// Adds a repository, which vendors of the world can link as one of GitHub, GitLab, or Bitbucket, in place of one with
+    /// the same name. The body, of up to 64 MB, is what `git bundle create FILE --all` writes, or a zip of a bare
+    /// repository; which of the two follows from its first bytes, not from its content type.
+    #[oai(
+        path = "/worlds/:world/repositories/:owner/:name",
+        method = "put",
+        operation_id = "put_world_repository"
+    )]
+    async fn put(
+        &self,
+        call: Call<PutWorldRepository>,
+        request: &Request,
+        /// Name of the world.
+        world: Path<String>,
+        /// Owner of the repository.
+        owner: Path<String>,
+        /// Name of the repository.
+        name: Path<String>,
+        body: RawBody,
+    ) -> JsonResult<WorldRepositoryOut> {
+        let world = call.served.require_sandbox()?.worlds().require(&world.0)?;
+        for (parameter, value) in [("owner", &owner.0), ("name", &name.0)] {
+            if !world_repositories::is_name(value) {
+                let message = format!(
+                    "`owner/name` in the path {}.",
+                    patterns::describe_pattern(patterns::REPOSITORY_PATTERN)
+                );
+                return Err(ApiError(Error::invalid(Problem::path(parameter, "value_error", message))));
+            }
+        }
+        let directory = {
+            let market = world.market();
+            let create = |_: &Market| market.blobs().staging_dir().map_err(Error::internal);
+            Arc::new(create(&market)?)
+        };
+        let path = directory.path().join("body");
+        let resources = resources::of_request(request);
+        let slot = resources.map(RequestResources::body_slot).transpose()?;
+        let received = receive(call.served.market(), body.0, path.clone(), resources);
+        Slot::receive_body(request, received).await??;
+        drop(slot);
+        let turn = world.admit().await?;
+        let work = move |_: &Market| {
+            let _turn = turn;
+            let added = world_repositories::add(&world.market(), &owner.0, &name.0, &path)?;
+            drop(directory);
+            Ok(WorldRepositoryOut {
+                repo_full_name: format!("{}/{}", owner.0, name.0),
+                commit_sha: added.commit_sha,
+                objects: added.objects,
+                size_bytes: added.bytes,
+            })
+        };
+        let added = call.served.market().spawn_blocking(work).await?;
+        Ok(Json::from_small(&added))
+    }
+}
+
+/// Receives a body into a new file. Waiting for bytes holds no thread: they are collected, and then written together.
+async fn receive(
+    market: &Market,
+    body: poem::Body,
+    path: PathBuf,
+    resources: Option<&RequestResources>,
+) -> Result<()> {
+    if let Some(mut memory) = resources.map(RequestResources::memory) {
+        memory.grow(WRITE_BYTES as u64).await?;
+        return write_chunks(market, body, path).await;
+    }
+    write_chunks(market, body, path).await
+}
+
+async fn write_chunks(market: &Market, body: poem::Body, path: PathBuf) -> Result<()> {
+    let mut chunks = Chunks::new(body.into(), &market.settings().server, None);
+    if chunks.remaining_bytes() > MAX_BYTES {
+        return Err(Error::PayloadTooLarge { max_bytes: MAX_BYTES });
+    }
+    market.ensure_space(chunks.remaining_bytes())?;
+    let mut file = private_files::create(&path).map_err(Error::internal)?;
+    let (mut buffer, mut length) = (BytesMut::with_capacity(WRITE_BYTES), 0);
+    loop {
+        let chunk = chunks.next().await?;
+        let is_last = chunk.is_none();
+        let chunk = chunk.unwrap_or_default();
+        length += chunk.len() as u64;
+        if length > MAX_BYTES {
+            return Err(Error::PayloadTooLarge { max_bytes: MAX_BYTES });
+        }
+        if buffer.len() + chunk.len() > WRITE_BYTES || is_last {
+            let bytes = buffer.split().freeze();
+            file = write(market, file, bytes, chunk.clone()).await?;
+            chunks.resume();
+        } else {
+            buffer.extend_from_slice(&chunk);
+        }
+        if is_last {
+            return Ok(());
+        }
+    }
+}
+
+async fn write(market: &Market, mut file: File, first: bytes::Bytes, second: bytes::Bytes) -> Result<File> {
+    let write = move |market: &Market| {
+        market.ensure_space(0)?;
+        file.write_all(&first).and_then(|()| file.write_all(&second)).map_err(Error::internal)?;
+        Ok(file)
+    };
+    market.spawn_blocking(write).await
+}
