@@ -201,7 +201,9 @@ fn measure_many(worlds: &Worlds, opener: &Opener, targets: &mut Targets) {
         usage.bytes()
     };
     println!("| bytes of {WORLDS} worlds | {:.1} MB | |", bytes() as f64 / 1e6);
-    let again = time(5, |_| drop(bytes()));
+    let again = time(5, |_| {
+        bytes();
+    });
     println!("| summing them up again, median | {:.2} ms | |", median(&again));
     let times = time(WORLDS, |number| {
         let count = created[number].market().read_blocking(|reader| store::teams::list(reader.rows));

@@ -87,7 +87,9 @@ mod tests {
         let own = lists.each_ref().map(|files| files.iter().map(DiskFile::own_bytes).sum::<u64>());
         assert_eq!(own, [20, 0]);
         let mut usage = DiskUsage::default();
-        lists.iter().for_each(|files| usage.add(files));
+        for files in lists {
+            usage.add(&files);
+        }
         assert_eq!(usage.bytes(), 120);
         assert!(list_disk_files(&directory.path().join("missing")).unwrap().is_empty());
     }

@@ -67,7 +67,7 @@ pub fn is_name(text: &str) -> bool {
     let after_dot = text.strip_prefix('.').unwrap_or(text);
     after_dot.starts_with(|first| first != '.')
         && text.bytes().all(is_allowed)
-        && text.len() <= MAX_NAME_LENGTH / 2 - 1
+        && text.len() < MAX_NAME_LENGTH / 2
 }
 
 /// Returns the names of the compiled-in repositories, `owner/name`.

@@ -75,6 +75,11 @@ impl<'a> ApiExtractor<'a> for Idempotent {
     }
 }
 
+/// A response that was made before it is stored.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct Response(Box<RawValue>);
+
 impl Idempotent {
     /// Runs `check` and then `work` in a transaction, or returns the stored response of an earlier run.
     /// `check` gets the problems of the body, and must fail with them and its own. `work` gets what `check`
@@ -218,8 +223,10 @@ impl Idempotent {
             serde_json::value::to_raw_value(&work(access)?).map_err(Error::internal)
         };
         if self.key.is_some() {
-            let store = |_: &mut Writer, _: &A, response: &Box<RawValue>| Ok(response.clone());
-            let stored: Json<Box<RawValue>> =
+            let store = |_: &mut Writer, _: &A, response: &Response| Ok(Response(response.0.clone()));
+            let run =
+                |market: &Market, access: &A, problems: Problems| run(market, access, problems).map(Response);
+            let stored: Json<Response> =
                 self.prepare_and_write(served, access, body, run, store, |_, _| ()).await?;
             return Ok(stored.cast());
         }

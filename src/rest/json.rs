@@ -110,6 +110,14 @@ impl<T: Serialize, const STATUS: u16> Json<T, STATUS> {
         Ok(Json::from_bytes(body.sort_problems(served, result).await?))
     }
 
+    /// Makes a value that is not in the market and serializes it, on a blocking thread.
+    pub async fn of_blocking(
+        served: &ServedMarket,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> JsonResult<T, STATUS> {
+        Ok(Json::from_bytes(served.market().spawn_blocking(move |_| Self::render(&work()?)).await?))
+    }
+
     /// Serializes a value for [`Json::from_bytes`], on a thread that does not serve requests.
     pub fn render(value: &T) -> Result<Vec<u8>> {
         serde_json::to_vec(value).map_err(Error::internal)

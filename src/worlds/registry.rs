@@ -47,7 +47,8 @@ pub struct Worlds {
     root: Market,
     is_demo: bool,
     directory: PathBuf,
-    max_worlds: usize,
+    /// Maximum number of worlds, and of snapshots.
+    limit: usize,
     demo: OnceLock<Template>,
     empty: OnceLock<Template>,
     /// Locked while a template is created, so that it is created once.
@@ -96,7 +97,7 @@ impl Worlds {
         Ok(Worlds {
             opener,
             layers: layers.for_worlds().map_err(|SettingsError { message, .. }| Error::internal(message))?,
-            max_worlds: root.settings().sandbox.max_worlds as usize,
+            limit: root.settings().sandbox.max_worlds as usize,
             root,
             is_demo,
             directory,
@@ -283,8 +284,8 @@ impl Worlds {
     /// Reserves a place for a new world.
     fn reserve(&self, name: Option<&str>) -> Result<Place<'_>> {
         let mut state = self.lock();
-        if state.worlds.len() >= self.max_worlds {
-            let message = format!("There are {} worlds, which is the maximum. Delete one.", self.max_worlds);
+        if state.worlds.len() >= self.limit {
+            let message = format!("There are {} worlds, which is the maximum. Delete one.", self.limit);
             return Err(Error::InvalidState(StateCode::TooManyWorlds, message));
         }
         state.created += 1;
@@ -300,9 +301,8 @@ impl Worlds {
     /// Reserves a place for a new snapshot.
     fn reserve_snapshot(&self, name: &str) -> Result<Place<'_>> {
         let mut state = self.lock();
-        if state.snapshots.len() >= self.max_worlds {
-            let message =
-                format!("There are {} snapshots, which is the maximum. Delete one.", self.max_worlds);
+        if state.snapshots.len() >= self.limit {
+            let message = format!("There are {} snapshots, which is the maximum. Delete one.", self.limit);
             return Err(Error::InvalidState(StateCode::TooManyWorlds, message));
         }
         state.check_free(name)?;

@@ -112,7 +112,7 @@ fn kind_of(path: &str) -> Option<Kind> {
     }
     let in_objects = path.strip_prefix("objects/")?;
     if let Some(name) = in_objects.strip_prefix("pack/") {
-        return name.ends_with(".pack").then_some(Kind::Pack);
+        return name.strip_suffix(".pack").map(|_| Kind::Pack);
     }
     is_id(&in_objects.replacen('/', "", 1)).then_some(Kind::Object)
 }

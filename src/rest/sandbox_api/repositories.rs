@@ -125,7 +125,7 @@ impl RepositoriesApi {
         let resources = resources::of_request(request);
         let slot = resources.map(RequestResources::body_slot).transpose()?;
         let received = receive(call.served.market(), body.0, path.clone(), resources);
-        Slot::receive_body(request, received).await??;
+        Slot::release_during(request, received).await??;
         drop(slot);
         let turn = world.admit().await?;
         let work = move |_: &Market| {

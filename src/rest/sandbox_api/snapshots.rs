@@ -92,9 +92,12 @@ impl SnapshotsApi {
         world: Path<String>,
     ) -> JsonResult<SnapshotList> {
         let sandbox = call.served.require_sandbox()?;
-        let world = sandbox.worlds().require(&world.0)?;
-        let is_of_world = |snapshot: &Snapshot| snapshot.world == world.name();
-        Ok(Json::from_small(&SnapshotList::new(&sandbox.worlds().snapshots(), is_of_world)))
+        let read = move || {
+            let world = sandbox.worlds().require(&world.0)?;
+            let is_of_world = |snapshot: &Snapshot| snapshot.world == world.name();
+            Ok(SnapshotList::new(&sandbox.worlds().snapshots(), is_of_world))
+        };
+        Json::of_blocking(&call.served, read).await
     }
 
     /// Make a snapshot of a world
@@ -126,8 +129,9 @@ impl SnapshotsApi {
     /// Returns the snapshots of all worlds, also of those that have ended.
     #[oai(path = "/snapshots", method = "get", operation_id = "list_snapshots")]
     async fn list(&self, call: Call<ListSnapshots>) -> JsonResult<SnapshotList> {
-        let snapshots = call.served.require_sandbox()?.worlds().snapshots();
-        Ok(Json::from_small(&SnapshotList::new(&snapshots, |_| true)))
+        let sandbox = call.served.require_sandbox()?;
+        let read = move || Ok(SnapshotList::new(&sandbox.worlds().snapshots(), |_| true));
+        Json::of_blocking(&call.served, read).await
     }
 
     /// Delete a snapshot
@@ -141,9 +145,9 @@ impl SnapshotsApi {
         snapshot: Path<String>,
     ) -> std::result::Result<NoContent, ApiError> {
         let sandbox = call.served.require_sandbox()?;
-        let delete = move |_: &_| match sandbox.worlds().delete_snapshot(&snapshot.0) {
-            true => Ok(NoContent),
-            false => Err(Error::not_found("snapshot")),
+        let delete = move |_: &_| {
+            let is_deleted = sandbox.worlds().delete_snapshot(&snapshot.0);
+            if is_deleted { Ok(NoContent) } else { Err(Error::not_found("snapshot")) }
         };
         call.served.market().spawn_blocking(delete).await.map_err(ApiError)
     }

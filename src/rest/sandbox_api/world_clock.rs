@@ -190,8 +190,9 @@ impl WorldClockApi {
         /// Name of the world.
         world: Path<String>,
     ) -> JsonResult<WorldClock> {
-        let world = call.served.require_sandbox()?.worlds().require(&world.0)?;
-        Ok(Json::from_small(&WorldClock::new(&world)))
+        let sandbox = call.served.require_sandbox()?;
+        let read = move || Ok(WorldClock::new(&*sandbox.worlds().require(&world.0)?));
+        Json::of_blocking(&call.served, read).await
     }
 
     /// Change the clock of a world

@@ -194,15 +194,11 @@ impl WorldsApi {
     #[oai(path = "/worlds", method = "get", operation_id = "list_worlds")]
     async fn list(&self, call: Call<ListWorlds>, base: LinkBaseUrl) -> JsonResult<WorldList> {
         let sandbox = call.served.require_sandbox()?;
-        call.served
-            .market()
-            .spawn_blocking(move |_| {
-                let items =
-                    sandbox.worlds().list().iter().map(|world| WorldOut::new(world, &base.0)).collect();
-                Ok(Json::from_small(&WorldList { items }))
-            })
-            .await
-            .map_err(ApiError)
+        let read = move || {
+            let worlds = sandbox.worlds().list();
+            Ok(WorldList { items: worlds.iter().map(|world| WorldOut::new(world, &base.0)).collect() })
+        };
+        Json::of_blocking(&call.served, read).await
     }
 
     /// Create a world
@@ -243,8 +239,9 @@ impl WorldsApi {
         /// Name of the world.
         world: Path<String>,
     ) -> JsonResult<WorldOut> {
-        let world = call.served.require_sandbox()?.worlds().require(&world.0)?;
-        Ok(Json::from_small(&WorldOut::new(&world, &base.0)))
+        let sandbox = call.served.require_sandbox()?;
+        let read = move || Ok(WorldOut::new(&*sandbox.worlds().require(&world.0)?, &base.0));
+        Json::of_blocking(&call.served, read).await
     }
 
     /// Delete a world
@@ -258,9 +255,9 @@ impl WorldsApi {
         world: Path<String>,
     ) -> std::result::Result<NoContent, ApiError> {
         let sandbox = call.served.require_sandbox()?;
-        let delete = move |_: &_| match sandbox.worlds().delete(&world.0) {
-            true => Ok(NoContent),
-            false => Err(Error::WorldNotFound(world.0)),
+        let delete = move |_: &_| {
+            let is_deleted = sandbox.worlds().delete(&world.0);
+            if is_deleted { Ok(NoContent) } else { Err(Error::WorldNotFound(world.0)) }
         };
         call.served.market().spawn_blocking(delete).await.map_err(ApiError)
     }
