@@ -37,8 +37,8 @@ pub const MAX_REPOSITORIES: usize = 100;
 /// Maximum size in bytes of a file with a repository.
 pub const MAX_BYTES: u64 = 64 << 20;
 
-/// Maximum number of characters of `owner/name`.
-const MAX_NAME_LENGTH: usize = 200;
+/// Maximum number of characters of an owner and of a name, so that `owner/name` has at most 200.
+const MAX_NAME_LENGTH: usize = 99;
 
 /// Seconds that a child process may compute for a repository that is added.
 const MAX_SECONDS: u32 = 60;
@@ -60,20 +60,14 @@ pub struct AddedRepository {
     pub bytes: u64,
 }
 
-/// Whether a text can be the owner or the name of a repository: letters, digits, and `_`, `-`, `.`, but no other `.`
-/// before the first of the others than one.
+/// Whether a text can be the owner or the name of a repository: letters, digits, `_`, `-`, and `.`, but neither only a `.`
+/// nor two of them at the start.
 pub fn is_name(text: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let after_dot = text.strip_prefix('.').unwrap_or(text);
-    after_dot.starts_with(|first| first != '.')
+    after_dot.starts_with(|first: char| first != '.')
         && text.bytes().all(is_allowed)
-        && text.len() < MAX_NAME_LENGTH / 2
-}
-
-/// Returns the names of the compiled-in repositories, `owner/name`.
-pub fn compiled_in() -> impl Iterator<Item = String> {
-    let files = EXAMPLES.dirs().flat_map(Dir::files);
-    files.map(|file| file.path().with_extension("").display().to_string())
+        && text.len() <= MAX_NAME_LENGTH
 }
 
 /// Returns the base URL of the repositories of a world.
@@ -230,17 +224,16 @@ mod tests {
 
     #[test]
     fn repositories_of_the_examples_are_compiled_in() {
-        let names: Vec<String> = compiled_in().collect();
+        let files: Vec<_> = EXAMPLES.dirs().flat_map(|owner| owner.files()).collect();
+        let names: Vec<String> =
+            files.iter().map(|file| file.path().with_extension("").display().to_string()).collect();
         for name in ["parlour-search", "quoin-ledger", "racklane-core", "tenant-portal"] {
             assert!(names.contains(&format!("lumen-codeworks/{name}")), "{name}");
         }
         assert!(names.contains(&"tideclock/harbour".to_owned()) && names.len() == 5);
-        for file in EXAMPLES.dirs().flat_map(Dir::files) {
-            assert!(
-                bundle::is_bundle(file.contents()) && file.contents().len() < 16 << 10,
-                "{:?}",
-                file.path()
-            );
+        for file in files {
+            let bytes = file.contents();
+            assert!(bundle::is_bundle(bytes) && bytes.len() < 16 << 10, "{:?}", file.path());
         }
     }
 }

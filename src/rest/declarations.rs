@@ -127,8 +127,8 @@ fn attribute_errors(operation: &MetaOperation, routes: &[DeclaredRoute]) -> Vec<
 
 /// Whether an operation takes a body of JSON, rather than a file.
 fn has_json_body(operation: &MetaOperation) -> bool {
-    let contents = operation.request.iter().flat_map(|request| &request.content);
-    contents.into_iter().any(|content| content.content_type == "application/json")
+    let mut contents = operation.request.iter().flat_map(|request| &request.content);
+    contents.any(|content| content.content_type == "application/json")
 }
 
 fn operation_errors(path: &str, operation: &MetaOperation) -> Vec<&'static str> {

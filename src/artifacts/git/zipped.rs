@@ -269,7 +269,7 @@ impl Repacker {
 /// Returns what precedes the compressed data of an object in a pack: its type, and its size in groups of 7 bits, after
 /// the first 4.
 fn object_header(kind: u8, size: usize) -> Vec<u8> {
-    let (mut byte, mut rest) = (kind << 4 | (size & 15) as u8, size >> 4);
+    let (mut byte, mut rest) = ((kind << 4) | (size & 15) as u8, size >> 4);
     let mut header = Vec::new();
     while rest > 0 {
         header.push(byte | 0x80);
@@ -331,9 +331,16 @@ mod tests {
         let packed =
             format!("# pack-refs with: peeled\n{one} refs/heads/dev\n{one} refs/heads/main\n^{two}\n");
         for (files, expected) in [
-            (vec![("HEAD", "ref: refs/heads/dev\n"), ("packed-refs", &packed)], &one),
-            (vec![("HEAD", "ref: refs/heads/dev"), ("packed-refs", &packed), ("refs/heads/dev", &two)], &two),
-            (vec![("HEAD", &two), ("packed-refs", &packed)], &two),
+            (vec![("HEAD", "ref: refs/heads/dev\n"), ("packed-refs", packed.as_str())], &one),
+            (
+                vec![
+                    ("HEAD", "ref: refs/heads/dev"),
+                    ("packed-refs", packed.as_str()),
+                    ("refs/heads/dev", two.as_str()),
+                ],
+                &two,
+            ),
+            (vec![("HEAD", two.as_str()), ("packed-refs", packed.as_str())], &two),
             (vec![("packed-refs", packed.as_str())], &one),
         ] {
             let files = files.into_iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();

@@ -1,6 +1,6 @@
 //! Repositories of worlds, which vendors can link without a network.
 
-use std::{fs::File, io::Write, path::PathBuf, sync::Arc};
+use std::{fs::File, io::Write, path::PathBuf};
 
 use bytes::BytesMut;
 use poem::{Request, RequestBody};
@@ -116,11 +116,9 @@ impl RepositoriesApi {
                 return Err(ApiError(Error::invalid(Problem::path(parameter, "value_error", message))));
             }
         }
-        let directory = {
-            let market = world.market();
-            let create = |_: &Market| market.blobs().staging_dir().map_err(Error::internal);
-            Arc::new(create(&market)?)
-        };
+        // A reset of the world deletes its own directories.
+        let create = |market: &Market| market.blobs().staging_dir().map_err(Error::internal);
+        let directory = call.served.market().spawn_blocking(create).await?;
         let path = directory.path().join("body");
         let resources = resources::of_request(request);
         let slot = resources.map(RequestResources::body_slot).transpose()?;
@@ -151,9 +149,9 @@ async fn receive(
     path: PathBuf,
     resources: Option<&RequestResources>,
 ) -> Result<()> {
-    if let Some(mut memory) = resources.map(RequestResources::memory) {
+    let mut memory = resources.map(RequestResources::memory);
+    if let Some(memory) = &mut memory {
         memory.grow(WRITE_BYTES as u64).await?;
-        return write_chunks(market, body, path).await;
     }
     write_chunks(market, body, path).await
 }

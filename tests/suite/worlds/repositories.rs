@@ -70,12 +70,12 @@ fn zip_of(directory: &Path, prefix: &str) -> Vec<u8> {
 async fn repositories_of_the_examples_are_linked_without_a_network() {
     let market = TestMarket::demo();
     create_world(&market, json!({"name": "one"})).await;
-    for (channel, full_name, contributors, language) in [
-        ("github", "lumen-codeworks/quoin-ledger", 4, "java"),
-        ("bitbucket", "lumen-codeworks/racklane-core", 4, "csharp"),
-        ("gitlab", "lumen-codeworks/tenant-portal", 4, "typescript"),
-        ("github", "lumen-codeworks/parlour-search", 4, "python"),
-        ("github", "tideclock/harbour", 3, "clojure"),
+    for (channel, full_name, contributors, description) in [
+        ("github", "lumen-codeworks/quoin-ledger", 4, "Double-entry"),
+        ("bitbucket", "lumen-codeworks/racklane-core", 4, "Stock, locations"),
+        ("gitlab", "lumen-codeworks/tenant-portal", 4, "Tenants report defects"),
+        ("github", "lumen-codeworks/parlour-search", 4, "Understands queries"),
+        ("github", "tideclock/harbour", 3, "Assigns berths"),
     ] {
         let codebase = link(&market, "one", channel, full_name).await;
         let data = &codebase["data"];
@@ -89,10 +89,10 @@ async fn repositories_of_the_examples_are_linked_without_a_network() {
             (Some(contributors), Some(true))
         );
         assert!(
-            codebase["lines_of_code"].as_i64().unwrap() > 100 && codebase["commits"].as_i64().unwrap() >= 5
+            codebase["lines_of_code"].as_i64().unwrap() > 60 && codebase["commits"].as_i64().unwrap() >= 5
         );
         assert!(codebase["merged_prs"].as_i64().unwrap() >= 1, "{codebase}");
-        assert!(codebase["languages"].to_string().contains(language), "{codebase}");
+        assert!(codebase["description"].as_str().unwrap().starts_with(description), "{codebase}");
     }
     let missing = link(&market, "one", "github", "acme/billing").await;
     assert_eq!(missing["data"]["archive_status"], "failed");
