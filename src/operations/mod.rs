@@ -5,6 +5,7 @@
 //! [`Writer`](crate::market::Writer). They don't depend on a transport (HTTP, MCP, CLI).
 
 pub mod access;
+pub mod added_repositories;
 pub mod archive_analysis;
 pub mod asset_changes;
 mod asset_events;

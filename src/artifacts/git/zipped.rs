@@ -95,13 +95,20 @@ struct Repacker {
     failure: Option<ReadError>,
 }
 
+/// Directories of a repository that have files of the same names as its root.
+const SIMILAR_DIRECTORIES: [&str; 3] = ["logs", "modules", "worktrees"];
+
 /// Returns the path of a file in the repository, which may be a directory of the zip.
 fn path_in_repository(path: &str) -> &str {
     let is_in_root = |path: &str| {
         ["HEAD", "packed-refs"].contains(&path) || path.starts_with("refs/") || path.starts_with("objects/")
     };
     match path.split_once('/') {
-        Some((_, rest)) if !is_in_root(path) && is_in_root(rest) => rest,
+        Some((first, rest))
+            if !is_in_root(path) && is_in_root(rest) && !SIMILAR_DIRECTORIES.contains(&first) =>
+        {
+            rest
+        }
         _ => path,
     }
 }
@@ -359,9 +366,13 @@ mod tests {
         {
             assert!(kind_of(path).is_none(), "{path}");
         }
-        for (path, expected) in
-            [("a.git/HEAD", "HEAD"), ("refs/objects/a", "refs/objects/a"), ("a/b/HEAD", "a/b/HEAD")]
-        {
+        for (path, expected) in [
+            ("a.git/HEAD", "HEAD"),
+            ("refs/objects/a", "refs/objects/a"),
+            ("a/b/HEAD", "a/b/HEAD"),
+            ("logs/HEAD", "logs/HEAD"),
+            ("a.git/logs/HEAD", "a.git/logs/HEAD"),
+        ] {
             assert_eq!(path_in_repository(path), expected);
         }
     }

@@ -67,6 +67,14 @@ fn example_id(target: Target, name: &str) -> Option<String> {
             return Some(fixture_record_id(collection, key).to_string());
         }
         Target::World => return Some("example".to_owned()),
+        Target::WorldRepository => {
+            let example = match name {
+                "owner" => "acme",
+                "name" => "billing",
+                _ => "example",
+            };
+            return Some(example.to_owned());
+        }
         Target::Snapshot => return Some("after-review".to_owned()),
         Target::Absent(id) => return Some(id.to_owned()),
         Target::Record(collection, key) => return Some(fixture_record_id(collection, key).to_string()),

@@ -14,7 +14,10 @@ use super::access::WorldOperator;
 use crate::{
     error::{Error, Problem, Result},
     market::Market,
-    operations::world_repositories::{self, MAX_BYTES},
+    operations::{
+        added_repositories::{self, MAX_BYTES},
+        world_repositories,
+    },
     private_files,
     rest::{
         capacity::Slot,
@@ -128,7 +131,7 @@ impl RepositoriesApi {
         let turn = world.admit().await?;
         let work = move |_: &Market| {
             let _turn = turn;
-            let added = world_repositories::add(&world.market(), &owner.0, &name.0, &path)?;
+            let added = added_repositories::add(&world.market(), &owner.0, &name.0, &path)?;
             drop(directory);
             Ok(WorldRepositoryOut {
                 repo_full_name: format!("{}/{}", owner.0, name.0),
@@ -174,7 +177,7 @@ async fn write_chunks(market: &Market, body: poem::Body, path: PathBuf) -> Resul
         }
         if buffer.len() + chunk.len() > WRITE_BYTES || is_last {
             let bytes = buffer.split().freeze();
-            file = write(market, file, bytes, chunk.clone()).await?;
+            file = write(market, file, bytes, chunk).await?;
             chunks.resume();
         } else {
             buffer.extend_from_slice(&chunk);
