@@ -542,6 +542,12 @@ impl Market {
         Stopwatch::start(Arc::clone(&self.inner.clock))
     }
 
+    /// Returns a stopwatch for limits on the time that work takes. In a world, it measures the time of the machine, since the
+    /// clock of the world may stand still.
+    pub fn work_stopwatch(&self) -> Stopwatch {
+        if self.clock().is_of_world() { Stopwatch::start(Arc::new(Clock::System)) } else { self.stopwatch() }
+    }
+
     /// Returns the program that child processes run.
     pub fn program(&self) -> &std::path::Path {
         &self.inner.program

@@ -61,7 +61,7 @@ impl ChildProcesses {
             blobs: market.blobs().clone(),
             limits,
             turns: Turns::new(settings.jobs.readings as usize),
-            stopwatch: market.stopwatch(),
+            stopwatch: market.work_stopwatch(),
             program_version: file_version(market.program()).unwrap_or_default(),
         }
     }

@@ -242,7 +242,7 @@ impl<'a> RunningJob<'a> {
         work: impl FnOnce(&dyn Fn() -> bool) -> std::result::Result<T, ReadError>,
     ) -> std::result::Result<T, ReadError> {
         let TimeLimit { seconds, what } = limit;
-        let stopwatch = self.market.stopwatch();
+        let stopwatch = self.market.work_stopwatch();
         let deadline = stopwatch.elapsed() + Duration::from_secs(seconds.into());
         // Whether it stopped for this reason, since the time may also pass while it stops for another one.
         let is_timed_out = Cell::new(false);

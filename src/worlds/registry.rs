@@ -17,13 +17,17 @@ use super::{
     world::{World, WorldDetails},
 };
 use crate::{
+    blobs::DiskUsage,
     clock::{Clock, ClockState, NAMESPACE},
     config::{Layers, Settings, SettingsError},
     domain::time::Timestamp,
-    error::{Error, Problem, Result, StateCode},
+    error::{Error, Problem, QuotaExcess, Result, StateCode},
     idle_closer::IdleCloser,
     market::Market,
 };
+
+/// Number of bytes of a megabyte of settings.
+const BYTES_PER_MEGABYTE: u64 = 1_000_000;
 
 /// What the worlds of a process need.
 pub struct WorldsOptions {
@@ -49,6 +53,8 @@ pub struct Worlds {
     directory: PathBuf,
     /// Maximum number of worlds, and of snapshots.
     limit: usize,
+    /// Megabytes of the disk for all worlds and snapshots; 0 for no limit.
+    max_megabytes: u64,
     demo: OnceLock<Template>,
     empty: OnceLock<Template>,
     /// Locked while a template is created, so that it is created once.
@@ -98,6 +104,7 @@ impl Worlds {
             opener,
             layers: layers.for_worlds().map_err(|SettingsError { message, .. }| Error::internal(message))?,
             limit: root.settings().sandbox.max_worlds as usize,
+            max_megabytes: root.settings().sandbox.max_mb,
             root,
             is_demo,
             directory,
@@ -114,6 +121,7 @@ impl Worlds {
         let source = self.source(&new.source)?;
         let settings = with_settings(source.settings(), &new.settings);
         let resolved = new_world::resolve_settings(&self.layers, &settings)?;
+        self.ensure_disk()?;
         let place = self.reserve(new.name.as_deref())?;
         let template = self.origin(&source, place.number)?;
         let begin = template.clock().now;
@@ -154,6 +162,7 @@ impl Worlds {
         world: &World,
         name: &str,
     ) -> std::result::Result<Arc<Snapshot>, WorldError> {
+        self.ensure_disk()?;
         let place = self.reserve_snapshot(name)?;
         let template = self.copy_world(world, place.number)?;
         let settings = world.details().given_settings.clone();
@@ -264,6 +273,32 @@ impl Worlds {
         let settings = new_world::resolve_settings(&self.layers, &[])?;
         let template = create(&self.opener, self.directory.join("templates").join(name), &settings)?;
         Ok(cell.get_or_init(|| template).clone())
+    }
+
+    /// Checks that there is space for one more world or snapshot. Files that several of them share count once.
+    fn ensure_disk(&self) -> std::result::Result<(), WorldError> {
+        if self.max_megabytes == 0 {
+            return Ok(());
+        }
+        let mut usage = DiskUsage::default();
+        for world in self.list() {
+            world.add_disk_usage(&mut usage)?;
+        }
+        for snapshot in self.snapshots() {
+            usage.add(snapshot.template.disk_files()?);
+        }
+        let used = usage.bytes().div_ceil(BYTES_PER_MEGABYTE);
+        if used < self.max_megabytes {
+            return Ok(());
+        }
+        let excess = QuotaExcess {
+            holder: "sandbox",
+            quota: "sandbox.max_mb",
+            limit: self.max_megabytes,
+            used,
+            requested: 1,
+        };
+        Err(Error::QuotaExceeded(excess).into())
     }
 
     fn copy_root(&self, number: u64) -> std::result::Result<Template, WorldError> {

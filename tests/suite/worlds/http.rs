@@ -297,3 +297,16 @@ async fn inbox_has_what_webhooks_would_get() {
     sandbox(&market, "POST", "one/reset", Value::Null).await.ok();
     assert_eq!(sandbox(&market, "GET", "one/webhooks", Value::Null).await.ok()["last"], 0);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn disk_of_all_worlds_is_limited() {
+    let market = TestMarket::with_settings(|settings| settings.sandbox.max_mb = 1);
+    let key = operator_key(&market);
+    let body = json!({"from": "empty"});
+    market.call(&key, "POST", "/sandbox/v1/worlds", &body).await.expect_status(201);
+    let refused = market.call(&key, "POST", "/sandbox/v1/worlds", &body).await;
+    assert_eq!(refused.expect_error(409), "quota_exceeded");
+    assert_eq!(refused.json()["error"]["details"]["quota"], "sandbox.max_mb");
+    market.call(&key, "DELETE", "/sandbox/v1/worlds/world-1", &Value::Null).await.expect_status(204);
+    market.call(&key, "POST", "/sandbox/v1/worlds", &body).await.expect_status(201);
+}
