@@ -23,10 +23,9 @@ pub use listen::parse_listen_address;
 pub use settings::{
     ArchiveSettings, BlobKind, BlobSettings, BrowseGateSettings, ChildProcessSettings, ContactSettings,
     DataSettings, EventSettings, FeeSettings, IndexSettings, JobSettings, KeySettings, LimitSettings,
-    LogFormat, LogSettings, PayoutSettings, QualitySettings, QuotaSettings, RepositorySettings,
-    SandboxSettings, Secret, ServerSettings, Settings, WebhookSettings,
+    LogFormat, LogSettings, PayoutSettings, QualitySettings, QuotaSettings, REPOSITORIES_OF_WORLD,
+    RepositorySettings, SandboxSettings, Secret, ServerSettings, Settings, WebhookSettings,
 };
-pub use worlds::REPOSITORIES_OF_WORLD;
 
 /// The first layer, which defines every key.
 pub const DEFAULTS: &str = include_str!("../../marketplace.toml");

@@ -7,6 +7,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use super::listen;
 use crate::domain::estimations::Rates;
 
+/// Stands for the repositories of a world itself, in its settings of where Git hosts are.
+pub const REPOSITORIES_OF_WORLD: &str = "file:///world";
+
 fn deserialize_listen_address<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAddr, D::Error> {
     listen::parse_listen_address(&String::deserialize(from)?).map_err(D::Error::custom)
 }

@@ -2,7 +2,7 @@
 
 use toml::Value;
 
-use super::{BUDGET_KEYS, Layers, SettingsError};
+use super::{BUDGET_KEYS, Layers, SettingsError, settings::REPOSITORIES_OF_WORLD};
 
 /// Sections that a world may set: rules of a market, and none of the server or of its process.
 const SECTIONS: [&str; 9] =
@@ -10,9 +10,6 @@ const SECTIONS: [&str; 9] =
 
 /// Other settings that a world may set, besides the budgets.
 const KEYS: [&str; 2] = ["keys.rotation_overlap_hours", "webhooks.max_endpoints"];
-
-/// Stands for the repositories of a world itself, in its settings of where Git hosts are.
-pub const REPOSITORIES_OF_WORLD: &str = "file:///world";
 
 /// The settings of where Git hosts are.
 const HOST_KEYS: [&str; 3] =
