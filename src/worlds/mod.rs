@@ -5,8 +5,11 @@
 
 mod due_work;
 mod error;
+mod exports;
 mod files;
+mod imports;
 mod live_copy;
+mod market_file;
 mod names;
 mod new_world;
 mod opener;
@@ -18,6 +21,7 @@ mod world;
 pub use self::{
     due_work::{DoneWork, DueWork, JobTiming, WorkKind, WorkOutcome},
     error::WorldError,
+    imports::MAX_FILE_BYTES,
     names::{MAX_NAME_LENGTH, is_name},
     new_world::NewWorld,
     opener::Opener,
