@@ -9,9 +9,10 @@ use serde_json::Value;
 use super::{
     api::{self, Api},
     api_documents::openapi_document,
-    blobs, bundles, declarations, openapi_pages,
+    blobs, bundles, declarations, openapi_pages, path_params,
     route::DeclaredRoute,
     router,
+    sandbox_api::transfers,
 };
 use crate::{config::Settings, domain::principals::PrincipalKind};
 
@@ -56,6 +57,11 @@ impl App {
         let mut routes = router::build_routes(&groups)
             .at(blobs::PART_ROUTE, blobs::part_endpoint())
             .at(bundles::ROUTE, bundles::endpoint());
+        if apis.iter().any(|(api, _)| api.is_sandbox()) {
+            routes = routes
+                .at(path_params::framework_path(transfers::EXPORT_ROUTE), transfers::export_endpoint())
+                .at(path_params::framework_path(transfers::IMPORT_ROUTE), transfers::import_endpoint());
+        }
         for (api, document) in &apis {
             routes = routes.at(api.document_path(), openapi_pages::json_page(document));
         }

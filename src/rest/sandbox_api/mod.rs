@@ -2,6 +2,7 @@
 
 mod access;
 mod snapshots;
+pub mod transfers;
 mod world_clock;
 mod worlds;
 
