@@ -12,13 +12,14 @@ use super::{
     market_file::{self, MarketFile},
     new_world,
     opener::Opener,
-    template::Template,
+    template::{DEFAULT_SEED, START, Template},
 };
 use crate::{
     artifacts::{
         Limits, ReadError, archive,
         contents::{ArchiveProblem, Entry, EntryKind, FileAction, Visitor, quoted},
     },
+    clock::ClockState,
     config::Layers,
     error::{Error, LocSegment, Problem, Result},
     market::{DATABASE_FILE, Market},
@@ -59,10 +60,10 @@ pub(super) fn read(
     file: &Path,
     directory: PathBuf,
 ) -> std::result::Result<(Template, GivenSettings), WorldError> {
-    let unused = RemovedOnDrop(directory);
-    let directory = &unused.0;
-    private_files::create_dir_all(directory).map_err(WorldError::Files)?;
-    unpack(file, directory)?;
+    private_files::create_dir_all(&directory).map_err(WorldError::Files)?;
+    // Deletes the directory if the file is refused.
+    let place = Template::new(directory.clone(), ClockState::new(START, false, DEFAULT_SEED));
+    unpack(file, &directory)?;
     let rows = directory.join(ROWS);
     let market = MarketFile::parse(&read_market_file(&rows.join(market_file::NAME))?)?;
     let (clock, keys) = (market.clock()?, market.keys());
@@ -74,19 +75,8 @@ pub(super) fn read(
     fs::remove_dir_all(&rows).map_err(WorldError::Files)?;
     let given: GivenSettings = market.settings.into_iter().collect();
     let settings = new_world::resolve_settings(layers, &[])?;
-    let template = Template::of_files(opener, directory.clone(), &settings, (clock, keys.into()), check)?;
-    std::mem::forget(unused);
+    let template = place.with_index(opener, &settings, (clock, keys.into()), check)?;
     Ok((template, given))
-}
-
-/// Deletes a directory that came to no use.
-struct RemovedOnDrop(PathBuf);
-
-impl Drop for RemovedOnDrop {
-    fn drop(&mut self) {
-        // What cannot be deleted now is deleted by the next process.
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }
 
 /// Says of problems that their places are in `market.json`.

@@ -111,19 +111,20 @@ impl Template {
         Template { directory, clock, keys: Arc::default(), index: Arc::default() }
     }
 
-    /// Creates the template of the database and the files in a directory, which have no index. `check` can refuse the market.
-    pub(super) fn of_files(
+    /// Creates the index of the database in the directory, which has none. Returns the template for worlds with this clock and
+    /// these keys. `check` can refuse the market.
+    pub(super) fn with_index(
+        &self,
         opener: &Opener,
-        directory: PathBuf,
         settings: &Settings,
         (clock, keys): (ClockState, Arc<[WorldKey]>),
         check: impl FnOnce(&Market) -> Result<(), WorldError>,
     ) -> Result<Template, WorldError> {
         let stopped = Clock::stopped(clock.now);
-        let market = opener.open_template(&directory, settings.clone(), stopped, clock.seed)?;
+        let market = opener.open_template(&self.directory.0, settings.clone(), stopped, clock.seed)?;
         check(&market)?;
         drop(market);
-        Ok(Template { keys, ..Template::new(directory, clock) })
+        Ok(Template { clock, keys, ..self.clone() })
     }
 
     /// Copies a market that is open. `clock` is the state of its clock.
