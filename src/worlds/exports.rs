@@ -47,20 +47,30 @@ pub(super) fn write(
 ) -> std::result::Result<File, WorldError> {
     // Files that the database refers to are not deleted meanwhile.
     let _hold = market.blobs().hold_repositories().map_err(WorldError::Files)?;
-    let mut archive = FileSetWriter::new(to);
-    market.read_blocking(|reader| write_database(reader, &state, &mut archive))?;
+    let mut tree = Tree::default();
     let blobs = market.data_dir().join(BLOBS);
     if blobs.exists() {
-        write_directory(&blobs, BLOBS, true, &mut archive).map_err(WorldError::Files)?;
+        tree.add(&blobs, BLOBS, true).map_err(WorldError::Files)?;
+    }
+    let mut archive = FileSetWriter::new(to);
+    market.read_blocking(|reader| write_database(reader, &state, tree.empty_directories, &mut archive))?;
+    for path in &tree.files {
+        write_file(&market.data_dir().join(path), path, &mut archive).map_err(WorldError::Files)?;
     }
     archive.finish().map_err(WorldError::Files)
 }
 
-fn write_database(reader: &Reader, state: &ExportedState, archive: &mut FileSetWriter) -> Result<()> {
+fn write_database(
+    reader: &Reader,
+    state: &ExportedState,
+    directories: Vec<String>,
+    archive: &mut FileSetWriter,
+) -> Result<()> {
     let rows = reader.rows;
     let ExportedState { clock, settings, keys } = state;
     let version = table_rows::schema_version(rows)?;
     let file = MarketFile::new(version, clock, settings, keys, table_rows::sequences(rows)?);
+    let file = MarketFile { directories, ..file };
     let mut text = serde_json::to_vec_pretty(&file).map_err(Error::internal)?;
     text.push(b'\n');
     archive.start(market_file::NAME, 0).and_then(|()| archive.write_all(&text)).map_err(Error::internal)?;
@@ -76,29 +86,46 @@ fn write_database(reader: &Reader, state: &ExportedState, archive: &mut FileSetW
     Ok(())
 }
 
-/// Writes the files of a directory in the order of their names, apart from locks and unfinished files, whose names begin with
-/// a point.
-fn write_directory(from: &Path, path: &str, is_top: bool, archive: &mut FileSetWriter) -> io::Result<()> {
-    let mut names = fs::read_dir(from)?
-        .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
-        .collect::<io::Result<Vec<String>>>()?;
-    names.retain(|name| !(name.starts_with('.') || is_top && name == TEMPORARY_FILES));
-    names.sort_unstable();
-    for name in names {
-        let (source, target) = (from.join(&name), format!("{path}/{name}"));
-        if source.is_dir() {
-            write_directory(&source, &target, false, archive)?;
-        } else if !is_top {
-            match File::open(&source) {
-                Ok(mut file) => {
-                    archive.start(&target, file.metadata()?.len())?;
-                    io::copy(&mut file, archive)?;
-                }
-                // An upload that ended meanwhile.
-                Err(cause) if cause.kind() == ErrorKind::NotFound => {}
-                Err(cause) => return Err(cause),
+/// The files of a market.
+#[derive(Default)]
+struct Tree {
+    /// Paths of files, in their order.
+    files: Vec<String>,
+    /// Paths of directories without entries, which repositories have.
+    empty_directories: Vec<String>,
+}
+
+impl Tree {
+    /// Adds the files of a directory, apart from locks and unfinished files, whose names begin with a point.
+    fn add(&mut self, directory: &Path, path: &str, is_top: bool) -> io::Result<()> {
+        let mut names = fs::read_dir(directory)?
+            .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+            .collect::<io::Result<Vec<String>>>()?;
+        names.retain(|name| !(name.starts_with('.') || is_top && name == TEMPORARY_FILES));
+        names.sort_unstable();
+        if names.is_empty() && !is_top {
+            self.empty_directories.push(path.to_owned());
+        }
+        for name in names {
+            let (entry, path) = (directory.join(&name), format!("{path}/{name}"));
+            if entry.is_dir() {
+                self.add(&entry, &path, false)?;
+            } else if !is_top {
+                self.files.push(path);
             }
         }
+        Ok(())
     }
-    Ok(())
+}
+
+fn write_file(from: &Path, path: &str, archive: &mut FileSetWriter) -> io::Result<()> {
+    match File::open(from) {
+        Ok(mut file) => {
+            archive.start(path, file.metadata()?.len())?;
+            io::copy(&mut file, archive).map(drop)
+        }
+        // An upload that ended meanwhile.
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(()),
+        Err(cause) => Err(cause),
+    }
 }

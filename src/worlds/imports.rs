@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::{self, BufRead, BufReader, BufWriter, Read, Write},
+    io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Write},
     path::{Path, PathBuf},
 };
 
@@ -67,6 +67,7 @@ pub(super) fn read(
     let rows = directory.join(ROWS);
     let market = MarketFile::parse(&read_market_file(&rows.join(market_file::NAME))?)?;
     let (clock, keys) = (market.clock()?, market.keys());
+    create_directories(&market, &directory)?;
     let database = directory.join(DATABASE_FILE);
     table_import::create(&database, market.schema_version, &market.sequences, |filling| {
         insert_rows(filling, &rows)
@@ -155,7 +156,12 @@ impl Unpacker<'_> {
             }
             private_files::open_options().write(true).create_new(true).open(&target)
         };
-        let file = open().map_err(WorldError::Files)?;
+        let file = open().map_err(|cause| match cause.kind() {
+            ErrorKind::AlreadyExists | ErrorKind::NotADirectory | ErrorKind::IsADirectory => {
+                refused(&[entry.path], "There is another file or directory in this place.").into()
+            }
+            _ => WorldError::Files(cause),
+        })?;
         self.current = Some((entry.path.to_owned(), BufWriter::new(file)));
         Ok(())
     }
@@ -208,25 +214,45 @@ impl Visitor for Unpacker<'_> {
 
 /// Returns the path to which a file of an archive is unpacked; `None` if it is not one of an exported world.
 fn target(entry: &Entry<'_>) -> Option<PathBuf> {
+    if entry.kind != EntryKind::File || entry.is_outside {
+        return None;
+    }
+    match safe_names(entry.path)?[..] {
+        [market_file::NAME] => Some(Path::new(ROWS).join(market_file::NAME)),
+        ["tables", name] => Some(Path::new(ROWS).join("tables").join(name)),
+        [BLOBS, _, _, ..] => blob_path(entry.path),
+        _ => None,
+    }
+}
+
+/// Returns the path of a file or directory of the market; `None` if there can be none.
+fn blob_path(path: &str) -> Option<PathBuf> {
+    match safe_names(path)?[..] {
+        [BLOBS, directory, ..] if directory != TEMPORARY_FILES => Some(PathBuf::from(path)),
+        _ => None,
+    }
+}
+
+/// Returns the names of a path that leads to a place below the current directory.
+fn safe_names(path: &str) -> Option<Vec<&str>> {
     let is_name = |name: &&str| {
         (1..=MAX_NAME_BYTES).contains(&name.len())
             && !name.starts_with('.')
             && !name.contains(|character: char| character.is_control() || character == '\\')
     };
-    let names: Vec<&str> = entry.path.split('/').collect();
-    if entry.kind != EntryKind::File
-        || entry.is_outside
-        || names.len() > MAX_DEPTH
-        || !names.iter().all(|name| is_name(name))
-    {
-        return None;
+    let names: Vec<&str> = path.split('/').collect();
+    (names.len() <= MAX_DEPTH && names.iter().all(is_name)).then_some(names)
+}
+
+/// Creates the directories without files.
+fn create_directories(market: &MarketFile, directory: &Path) -> std::result::Result<(), WorldError> {
+    for path in &market.directories {
+        let target = blob_path(path).ok_or_else(|| {
+            refused(&[market_file::NAME, "directories", path], "There is no place for this directory.")
+        })?;
+        private_files::create_dir_all(&directory.join(target)).map_err(WorldError::Files)?;
     }
-    match names[..] {
-        [market_file::NAME] => Some(Path::new(ROWS).join(market_file::NAME)),
-        ["tables", name] => Some(Path::new(ROWS).join("tables").join(name)),
-        [BLOBS, directory, _, ..] if directory != TEMPORARY_FILES => Some(names.iter().collect()),
-        _ => None,
-    }
+    Ok(())
 }
 
 fn read_market_file(path: &Path) -> Result<String> {
@@ -244,7 +270,7 @@ fn read_market_file(path: &Path) -> Result<String> {
 /// Inserts the rows of all files.
 fn insert_rows(filling: &table_import::Filling, directory: &Path) -> Result<()> {
     let files = match fs::read_dir(directory.join("tables")) {
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(()),
         files => files.map_err(Error::internal)?,
     };
     let mut names = files

@@ -38,6 +38,9 @@ pub struct MarketFile {
     keys: Vec<KeyFields>,
     /// The largest number that tables without reuse of numbers have given to a row.
     pub sequences: BTreeMap<String, i64>,
+    /// Paths of directories without files.
+    #[serde(default)]
+    pub directories: Vec<String>,
 }
 
 /// The state of the clock.
@@ -91,6 +94,7 @@ impl MarketFile {
             settings: settings.iter().cloned().collect(),
             keys: keys.iter().map(key).collect(),
             sequences,
+            directories: Vec::new(),
         }
     }
 
