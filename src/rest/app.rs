@@ -11,8 +11,7 @@ use super::{
     api_documents::openapi_document,
     blobs, bundles, declarations, openapi_pages, path_params,
     route::DeclaredRoute,
-    router,
-    sandbox_api::transfers,
+    router, world_transfers,
 };
 use crate::{config::Settings, domain::principals::PrincipalKind};
 
@@ -59,8 +58,14 @@ impl App {
             .at(bundles::ROUTE, bundles::endpoint());
         if apis.iter().any(|(api, _)| api.is_sandbox()) {
             routes = routes
-                .at(path_params::framework_path(transfers::EXPORT_ROUTE), transfers::export_endpoint())
-                .at(path_params::framework_path(transfers::IMPORT_ROUTE), transfers::import_endpoint());
+                .at(
+                    path_params::framework_path(world_transfers::EXPORT_ROUTE),
+                    world_transfers::export_endpoint(),
+                )
+                .at(
+                    path_params::framework_path(world_transfers::IMPORT_ROUTE),
+                    world_transfers::import_endpoint(),
+                );
         }
         for (api, document) in &apis {
             routes = routes.at(api.document_path(), openapi_pages::json_page(document));

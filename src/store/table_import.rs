@@ -210,3 +210,69 @@ const fn describe(kind: ColumnKind) -> &'static str {
         ColumnKind::Blob => "a UUID, or bytes in hexadecimal",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+
+    use super::*;
+    use crate::store::{Durability, Reader, Store, table_rows, verify};
+
+    /// A version before several migrations, none of which generates random values.
+    const VERSION: u32 = 32;
+
+    #[test]
+    fn rows_of_an_earlier_version_are_migrated_like_its_database() {
+        let directory = tempfile::tempdir().unwrap();
+        let [path, copy] = ["market.sqlite", "copy.sqlite"].map(|name| directory.path().join(name));
+        let mut connection = Connection::open(&path).unwrap();
+        derived_ids::register(&connection).unwrap();
+        migrations::migrate_to(&mut connection, VERSION as usize).unwrap();
+        let teams = "INSERT INTO teams (id, uuid, name, is_vendor, is_buyer, tier, created_at)
+             VALUES (1, randomblob(16), 'Ärzte \"A\"', 1, 0, 1, 0), (2, randomblob(16), 'B', 0, 1, 1, -5)";
+        connection.execute_batch(teams).unwrap();
+        let count = AtomicU64::new(0);
+        let reader = Reader { connection: &connection, statement_count: &count };
+        let sequences = table_rows::sequences(&reader).unwrap();
+        let fill = |filling: &Filling| {
+            for table in table_rows::tables(&reader)? {
+                let table = filling.table(&file_name(&table.name)).expect("both have the same version");
+                let mut number = 0;
+                table_rows::for_each_row(&reader, table, |row| {
+                    number += 1;
+                    filling.insert(table, number, row)
+                })?;
+            }
+            Ok(())
+        };
+        create(&copy, VERSION, &sequences, fill).unwrap();
+        drop(connection);
+        let [expected, found] = [path, copy].map(|path| {
+            let store = Store::open(&path, 1, Durability::None).unwrap();
+            store.read(verify::table_digests).unwrap()
+        });
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn values_have_the_types_of_their_columns() {
+        for (kind, json, expected) in [
+            (ColumnKind::Integer, "null", Some(Value::Null)),
+            (ColumnKind::Integer, "-9223372036854775808", Some(Value::Integer(i64::MIN))),
+            (ColumnKind::Integer, "9223372036854775808", None),
+            (ColumnKind::Integer, "1.5", None),
+            (ColumnKind::Integer, "\"1\"", None),
+            (ColumnKind::Real, "0.1", Some(Value::Real(0.1))),
+            (ColumnKind::Real, "\"0.1\"", None),
+            (ColumnKind::Text, "\"a\\n\"", Some(Value::Text("a\n".to_owned()))),
+            (ColumnKind::Text, "1", None),
+            (ColumnKind::Blob, "\"00ff\"", Some(Value::Blob(vec![0, 255]))),
+            (ColumnKind::Blob, "\"00000000-0000-0000-0000-000000000000\"", Some(Value::Blob(vec![0; 16]))),
+            (ColumnKind::Blob, "\"0\"", None),
+            (ColumnKind::Blob, "\"+1\"", None),
+            (ColumnKind::Blob, "[0]", None),
+        ] {
+            assert_eq!(parse(kind, json), expected, "{json}");
+        }
+    }
+}

@@ -69,8 +69,8 @@ fn write_database(
     let rows = reader.rows;
     let ExportedState { clock, settings, keys } = state;
     let version = table_rows::schema_version(rows)?;
-    let file = MarketFile::new(version, clock, settings, keys, table_rows::sequences(rows)?);
-    let file = MarketFile { directories, ..file };
+    let mut file = MarketFile::new(version, clock, settings, keys, table_rows::sequences(rows)?);
+    file.directories = directories;
     let mut text = serde_json::to_vec_pretty(&file).map_err(Error::internal)?;
     text.push(b'\n');
     archive.start(market_file::NAME, 0).and_then(|()| archive.write_all(&text)).map_err(Error::internal)?;

@@ -143,7 +143,7 @@ impl MarketFile {
 
 /// Returns a problem with a place in this file.
 fn refused(path: &[&str], message: impl Into<String>) -> Error {
-    Error::invalid(Problem::body(&[&[NAME], path].concat(), "value_error", message))
+    Error::invalid(Problem::body(&[&[NAME][..], path].concat(), "value_error", message))
 }
 
 /// Formats a time with microseconds.

@@ -2,12 +2,12 @@
 
 mod access;
 mod snapshots;
-pub mod transfers;
 mod world_clock;
 mod worlds;
 
 use poem_openapi::OpenApi;
 
+pub use self::{access::WorldOperator, worlds::WorldOut};
 use super::route::DeclaredRoute;
 
 /// All routes of the sandbox API, in the order of the document.

@@ -15,24 +15,24 @@ use http_body_util::combinators::BoxBody;
 use poem::{Body, Endpoint, IntoResponse, Request, Response, endpoint::make, http::header};
 use tempfile::NamedTempFile;
 
-use super::{access::WorldOperator, worlds::WorldOut};
+use super::{
+    auth::Policy,
+    capacity::Slot,
+    fair_limit::FairPermit,
+    json::Json,
+    limits::{Budget, RequestLimits},
+    path_params,
+    problem::ApiError,
+    request_body::Chunks,
+    resources::{self, RequestResources},
+    router,
+    sandbox_api::{WorldOperator, WorldOut},
+    sandbox_host::SandboxHost,
+    served_market::ServedMarket,
+};
 use crate::{
     error::{Error, Result},
     market::Market,
-    rest::{
-        auth::Policy,
-        capacity::Slot,
-        fair_limit::FairPermit,
-        json::Json,
-        limits::{Budget, RequestLimits},
-        path_params,
-        problem::ApiError,
-        request_body::Chunks,
-        resources::{self, RequestResources},
-        router,
-        sandbox_host::SandboxHost,
-        served_market::ServedMarket,
-    },
     worlds::{MAX_FILE_BYTES, World},
 };
 
@@ -159,7 +159,7 @@ async fn import(mut request: Request) -> Result<Response> {
 
 /// Writes a body to a file. Waiting for chunks holds no thread.
 async fn receive(market: &Market, mut chunks: Chunks, mut file: NamedTempFile) -> Result<NamedTempFile> {
-    let (mut buffer, mut length) = (Vec::new(), 0);
+    let (mut buffer, mut length) = (Vec::<u8>::new(), 0);
     loop {
         let chunk = chunks.next().await?;
         let is_last = chunk.is_none();
