@@ -9,9 +9,9 @@ use serde_json::Value;
 use super::{
     api::{self, Api},
     api_documents::openapi_document,
-    blobs, bundles, declarations, openapi_pages,
+    blobs, bundles, declarations, openapi_pages, path_params,
     route::DeclaredRoute,
-    router,
+    router, world_transfers,
 };
 use crate::{config::Settings, domain::principals::PrincipalKind};
 
@@ -56,6 +56,17 @@ impl App {
         let mut routes = router::build_routes(&groups)
             .at(blobs::PART_ROUTE, blobs::part_endpoint())
             .at(bundles::ROUTE, bundles::endpoint());
+        if apis.iter().any(|(api, _)| api.is_sandbox()) {
+            routes = routes
+                .at(
+                    path_params::framework_path(world_transfers::EXPORT_ROUTE),
+                    world_transfers::export_endpoint(),
+                )
+                .at(
+                    path_params::framework_path(world_transfers::IMPORT_ROUTE),
+                    world_transfers::import_endpoint(),
+                );
+        }
         for (api, document) in &apis {
             routes = routes.at(api.document_path(), openapi_pages::json_page(document));
         }

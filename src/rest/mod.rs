@@ -71,6 +71,7 @@ mod spool;
 mod tags;
 mod unknown_names;
 mod vendor_api;
+mod world_transfers;
 
 use crate::{config::Settings, search::Renderer};
 use poem::{Response, endpoint::BoxEndpoint};

@@ -53,6 +53,11 @@ pub fn get_only(endpoint: impl Endpoint<Output = Response> + 'static) -> impl En
     Resource::new([(Method::GET, endpoint.boxed())], Documented::default())
 }
 
+/// Wraps an undocumented endpoint that accepts only POST.
+pub fn post_only(endpoint: impl Endpoint<Output = Response> + 'static) -> impl Endpoint<Output = Response> {
+    Resource::new([(Method::POST, endpoint.boxed())], Documented::default())
+}
+
 /// Wraps an undocumented endpoint that accepts only PUT.
 pub fn put_only(endpoint: impl Endpoint<Output = Response> + 'static) -> impl Endpoint<Output = Response> {
     Resource::new([(Method::PUT, endpoint.boxed())], Documented::default())

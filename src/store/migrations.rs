@@ -48,6 +48,16 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Op
     })
 }
 
+/// Returns the number of the last migration.
+pub(super) fn latest_version() -> usize {
+    FILES.files().count()
+}
+
+/// Runs the migrations of a new database up to this one.
+pub(super) fn migrate_to(connection: &mut Connection, version: usize) -> crate::error::Result<()> {
+    migrations().to_version(connection, version).map_err(crate::error::Error::internal)
+}
+
 /// Returns an error if the schema of the database is not the current one.
 pub(super) fn check_current(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     match migrations().pending_migrations(connection).map_err(OpenError::unusable(path))? {

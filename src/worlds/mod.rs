@@ -5,9 +5,12 @@
 
 mod due_work;
 mod error;
+mod exports;
 mod files;
+mod imports;
 mod inbox;
 mod live_copy;
+mod market_file;
 mod names;
 mod new_world;
 mod opener;
@@ -19,6 +22,7 @@ mod world;
 pub use self::{
     due_work::{DoneWork, DueWork, JobTiming, WorkKind, WorkOutcome},
     error::WorldError,
+    imports::MAX_FILE_BYTES,
     inbox::{Inbox, InboxMessage},
     names::{MAX_NAME_LENGTH, is_name},
     new_world::{NewWorld, WebhookMode},

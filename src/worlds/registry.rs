@@ -2,7 +2,8 @@
 
 use std::{
     collections::BTreeMap,
-    path::PathBuf,
+    fs::File,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
@@ -10,11 +11,13 @@ use uuid::Uuid;
 
 use super::{
     error::WorldError,
+    exports::{self, ExportedState},
+    imports,
     names::{DEMO, EMPTY, MARKET, RESERVED},
     new_world::{self, NewWorld},
     opener::Opener,
     template::{DEFAULT_SEED, LATEST, Template},
-    world::{World, WorldDetails},
+    world::{World, WorldDetails, WorldSettings},
 };
 use crate::{
     blobs::DiskUsage,
@@ -24,6 +27,7 @@ use crate::{
     error::{Error, Problem, QuotaExcess, Result, StateCode},
     idle_closer::IdleCloser,
     market::Market,
+    private_files,
 };
 
 /// Number of bytes of a megabyte of settings.
@@ -80,7 +84,7 @@ pub struct Snapshot {
     /// Name of the world that it was made from.
     pub world: String,
     template: Template,
-    settings: Vec<(String, toml::Value)>,
+    settings: Arc<[(String, toml::Value)]>,
 }
 
 impl Snapshot {
@@ -119,7 +123,7 @@ impl Worlds {
     /// `port` is the port that its owner serves it on.
     pub fn create(&self, new: &NewWorld, port: Option<u16>) -> std::result::Result<Arc<World>, WorldError> {
         let source = self.source(&new.source)?;
-        let settings = with_settings(source.settings(), &new.settings);
+        let settings = with_settings(&source.settings(), &new.settings);
         let resolved = new_world::resolve_settings(&self.layers, &settings)?;
         self.ensure_disk()?;
         let place = self.reserve(new.name.as_deref())?;
@@ -140,12 +144,12 @@ impl Worlds {
             id: Uuid::new_v5(&NAMESPACE, format!("worlds/{}", place.number).as_bytes()),
             name: place.name.clone(),
             source: new.source.clone(),
-            given_settings: settings,
             expires_at: new.time_to_live.map(|seconds| Clock::System.now().plus_seconds(seconds)),
             port,
         };
         let directory = self.directory.join(format!("world-{}", place.number));
-        let world = World::fork(details, &self.opener, template.with_clock(clock), resolved, directory)?;
+        let settings = WorldSettings { given: settings.into(), resolved };
+        let world = World::fork(details, &self.opener, template.with_clock(clock), settings, directory)?;
         if now > begin {
             world.advance_to(now)?;
         }
@@ -165,11 +169,40 @@ impl Worlds {
         self.ensure_disk()?;
         let place = self.reserve_snapshot(name)?;
         let template = self.copy_world(world, place.number)?;
-        let settings = world.details().given_settings.clone();
+        let settings = world.given_settings();
         let snapshot =
             Arc::new(Snapshot { name: name.to_owned(), world: world.name().to_owned(), template, settings });
         place.fill(|state, name| state.snapshots.insert(name, Some(Arc::clone(&snapshot))));
         Ok(snapshot)
+    }
+
+    /// Writes the state of a world to an empty file. The caller has the turn.
+    pub fn export(&self, world: &World, to: File) -> std::result::Result<File, WorldError> {
+        let (settings, keys) = (world.given_settings(), world.keys());
+        world.copy(|market, clock| exports::write(market, ExportedState { clock, settings, keys }, to))?
+    }
+
+    /// Replaces the state of a world by one that was exported: data, clock, counters, and settings. A file that is refused
+    /// changes nothing. The caller has the turn.
+    pub fn import(&self, world: &World, file: &Path) -> std::result::Result<(), WorldError> {
+        let number = self.next_number();
+        let directory = self.copy_directory(number);
+        let (template, given) = imports::read(&self.opener, &self.layers, file, directory)?;
+        let resolved = new_world::resolve_settings(&self.layers, &given).map_err(imports::in_market_file)?;
+        world.replace(&template, &WorldSettings { given: given.into(), resolved })
+    }
+
+    /// Creates a temporary file for an export or an import. A file with a name is deleted when the value is dropped.
+    pub fn temporary_file(&self) -> std::io::Result<tempfile::NamedTempFile> {
+        let directory = self.directory.join("transfers");
+        private_files::create_dir_all(&directory)?;
+        tempfile::NamedTempFile::new_in(directory)
+    }
+
+    fn next_number(&self) -> u64 {
+        let mut state = self.lock();
+        state.created += 1;
+        state.created
     }
 
     /// Returns what closes the connections and index writers of worlds that are idle.
@@ -308,7 +341,7 @@ impl Worlds {
     }
 
     fn copy_world(&self, world: &World, number: u64) -> std::result::Result<Template, WorldError> {
-        let keys = Arc::clone(world.keys());
+        let keys = world.keys();
         world.copy(|market, clock| Template::of_market(market, self.copy_directory(number), clock, keys))?
     }
 
@@ -362,11 +395,11 @@ enum Source {
 
 impl Source {
     /// Returns the settings that worlds that are forked from it begin with.
-    fn settings(&self) -> &[(String, toml::Value)] {
+    fn settings(&self) -> Arc<[(String, toml::Value)]> {
         match self {
-            Source::Demo | Source::Empty | Source::Market => &[],
-            Source::World(world) => &world.details().given_settings,
-            Source::Snapshot(snapshot) => &snapshot.settings,
+            Source::Demo | Source::Empty | Source::Market => Arc::default(),
+            Source::World(world) => world.given_settings(),
+            Source::Snapshot(snapshot) => Arc::clone(&snapshot.settings),
         }
     }
 }

@@ -114,6 +114,22 @@ impl Template {
         Template { directory, clock, keys: Arc::default(), index: Arc::default(), files: Arc::default() }
     }
 
+    /// Creates the index of the database in the directory, which has none. Returns the template for worlds with this clock and
+    /// these keys. `check` can refuse the market.
+    pub(super) fn with_index(
+        &self,
+        opener: &Opener,
+        settings: &Settings,
+        (clock, keys): (ClockState, Arc<[WorldKey]>),
+        check: impl FnOnce(&Market) -> Result<(), WorldError>,
+    ) -> Result<Template, WorldError> {
+        let stopped = Clock::stopped(clock.now);
+        let market = opener.open_template(&self.directory.0, settings.clone(), stopped, clock.seed)?;
+        check(&market)?;
+        drop(market);
+        Ok(Template { clock, keys, ..self.clone() })
+    }
+
     /// Copies a market that is open. `clock` is the state of its clock.
     pub(super) fn of_market(
         market: &Market,

@@ -37,8 +37,6 @@ pub struct WorldDetails {
     pub name: String,
     /// Name of what it was forked from.
     pub source: String,
-    /// Settings that were given when it was created, in the order of their keys.
-    pub given_settings: Vec<(String, toml::Value)>,
     /// Time of the machine at which it ends; `None` if it does not end by itself.
     pub expires_at: Option<Timestamp>,
     /// Port that only this world has; `None` if it has none.
@@ -54,7 +52,8 @@ pub struct World {
     opener: Opener,
     /// What it was forked from, with the clock that it had then.
     start: Template,
-    settings: Settings,
+    /// The settings that it had then.
+    settings: WorldSettings,
     /// The directory of its markets: one, or two during a reset.
     directory: PathBuf,
     current: Mutex<Current>,
@@ -75,9 +74,21 @@ pub struct World {
 /// What has to change before something else can be due: the number of resets, the number of commits, and the time.
 type Settled = (u64, u64, Timestamp);
 
+/// The settings of a world.
+#[derive(Clone, Debug)]
+pub(super) struct WorldSettings {
+    /// Those that were given, in the order of their keys.
+    pub given: Arc<[(String, toml::Value)]>,
+    /// All of them.
+    pub resolved: Settings,
+}
+
 /// The market that a world has now.
 struct Current {
     market: Market,
+    /// What the market is a copy of.
+    template: Template,
+    given_settings: Arc<[(String, toml::Value)]>,
     /// Number of resets so far.
     resets: u64,
     /// What serves the market; see [`World::attached`].
@@ -87,8 +98,19 @@ struct Current {
 }
 
 impl Current {
-    fn new(market: Market, resets: u64) -> Current {
-        Current { market, resets, attachment: OnceLock::new(), end: watch::Sender::default() }
+    /// Opens a copy of a template in a directory that does not exist.
+    fn open(
+        opener: &Opener,
+        template: &Template,
+        settings: &WorldSettings,
+        directory: PathBuf,
+        resets: u64,
+    ) -> std::result::Result<Current, WorldError> {
+        template.copy_to(&directory)?;
+        let clock = SimulatedClock::new(template.clock());
+        let market = opener.open_world(template.index()?, directory, settings.resolved.clone(), clock)?;
+        let (template, given_settings) = (template.clone(), Arc::clone(&settings.given));
+        Ok(Current { market, template, given_settings, resets, attachment: OnceLock::new(), end: watch::Sender::default() })
     }
 }
 
@@ -98,11 +120,10 @@ impl World {
         details: WorldDetails,
         opener: &Opener,
         start: Template,
-        settings: Settings,
+        settings: WorldSettings,
         directory: PathBuf,
     ) -> std::result::Result<World, WorldError> {
-        let market = open_copy(opener, &start, &settings, directory.join("0"))?;
-        let current = Mutex::new(Current::new(market, 0));
+        let current = Mutex::new(Current::open(opener, &start, &settings, directory.join("0"), 0)?);
         let end = watch::Sender::default();
         Ok(World {
             details,
@@ -132,9 +153,14 @@ impl World {
         &self.details
     }
 
-    /// Returns the API keys that were valid when the world began.
-    pub fn keys(&self) -> &Arc<[WorldKey]> {
-        self.start.keys()
+    /// Returns the API keys that were valid when the world began, or that it was imported with.
+    pub fn keys(&self) -> Arc<[WorldKey]> {
+        Arc::clone(self.lock().template.keys())
+    }
+
+    /// Returns the settings that differ from those of other worlds, in the order of their keys.
+    pub fn given_settings(&self) -> Arc<[(String, toml::Value)]> {
+        Arc::clone(&self.lock().given_settings)
     }
 
     /// Whether the time to live is over.
@@ -175,10 +201,24 @@ impl World {
 
     /// Returns to the state in which the world was forked: data, clock, counters, and settings.
     pub fn reset(&self) -> std::result::Result<(), WorldError> {
+        self.replace(&self.start, &self.settings)
+    }
+
+    /// Replaces the market by a copy of another one, with its clock. A later reset still returns to the fork.
+    pub(super) fn replace(
+        &self,
+        template: &Template,
+        settings: &WorldSettings,
+    ) -> std::result::Result<(), WorldError> {
         let mut current = self.lock();
         let resets = current.resets + 1;
-        let market = open_copy(&self.opener, &self.start, &self.settings, self.market_directory(resets))?;
-        let earlier = std::mem::replace(&mut *current, Current::new(market, resets));
+        let directory = self.market_directory(resets);
+        let next = Current::open(&self.opener, template, settings, directory.clone(), resets);
+        let next = next.inspect_err(|_| {
+            // Nothing uses it, and the next attempt needs its place.
+            let _ = std::fs::remove_dir_all(directory);
+        })?;
+        let earlier = std::mem::replace(&mut *current, next);
         drop(current);
         // Requests in progress may still use it. On Unix, they can until they end.
         let directory = self.market_directory(earlier.resets);
@@ -369,17 +409,6 @@ impl Drop for World {
         // What cannot be deleted now is deleted by the next process.
         let _ = std::fs::remove_dir_all(&self.directory);
     }
-}
-
-fn open_copy(
-    opener: &Opener,
-    template: &Template,
-    settings: &Settings,
-    directory: PathBuf,
-) -> std::result::Result<Market, WorldError> {
-    template.copy_to(&directory)?;
-    let clock = SimulatedClock::new(template.clock());
-    opener.open_world(template.index()?, directory, settings.clone(), clock)
 }
 
 /// Returns the clock of a world's market.

@@ -9,6 +9,7 @@ mod worlds;
 
 use poem_openapi::OpenApi;
 
+pub use self::{access::WorldOperator, worlds::WorldOut};
 use super::route::DeclaredRoute;
 
 /// All routes of the sandbox API, in the order of the document.

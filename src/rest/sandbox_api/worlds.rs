@@ -105,7 +105,7 @@ impl WorldOut {
     /// Creates the response. `base_url` is the base address of the server.
     pub fn new(world: &World, base_url: &str) -> WorldOut {
         let (details, clock) = (world.details(), world.clock());
-        let keys = world.keys().iter();
+        let (keys, settings) = (world.keys(), world.given_settings());
         WorldOut {
             id: details.id,
             name: details.name.clone(),
@@ -115,8 +115,9 @@ impl WorldOut {
             now: clock.now.into(),
             clock: EnumValue(if clock.is_running { ClockMode::Running } else { ClockMode::Frozen }),
             seed: clock.seed,
-            settings: details.given_settings.iter().map(|(key, value)| (key.clone(), json!(value))).collect(),
+            settings: settings.iter().map(|(key, value)| (key.clone(), json!(value))).collect(),
             keys: keys
+                .iter()
                 .map(|key| WorldKeyOut { key: key.key.clone(), description: key.description.clone() })
                 .collect(),
             expires_at: details.expires_at.map(UtcTime),

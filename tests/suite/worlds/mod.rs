@@ -2,6 +2,7 @@
 
 mod advance;
 mod determinism;
+mod exports;
 mod http;
 mod isolation;
 mod kills;

@@ -1,0 +1,318 @@
+//! Imports: templates made from exported worlds. The file may come from anyone.
+
+use std::{
+    fs::{self, File},
+    io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use super::{
+    error::WorldError,
+    exports::{BLOBS, TEMPORARY_FILES},
+    market_file::{self, MarketFile},
+    new_world,
+    opener::Opener,
+    template::{DEFAULT_SEED, START, Template},
+};
+use crate::{
+    artifacts::{
+        Limits, ReadError, archive,
+        contents::{ArchiveProblem, Entry, EntryKind, FileAction, Visitor, quoted},
+    },
+    clock::ClockState,
+    config::Layers,
+    error::{Error, LocSegment, Problem, Result},
+    market::{DATABASE_FILE, Market},
+    private_files,
+    store::{self, table_import},
+};
+
+/// Maximum size of a file in bytes.
+pub const MAX_FILE_BYTES: u64 = 256 << 20;
+
+/// Maximum size of what is in a file in bytes.
+const MAX_UNPACKED_BYTES: u64 = 2 << 30;
+
+/// Limits on the archive.
+const LIMITS: Limits = Limits { max_files: 100_000, max_ratio: 100 };
+
+/// Maximum size of `market.json` in bytes.
+const MAX_MARKET_FILE_BYTES: u64 = 1 << 20;
+
+/// Maximum size of a row in bytes.
+const MAX_ROW_BYTES: u64 = 64 << 20;
+
+/// Maximum number of directories that contain a file, and maximum length of their names in bytes.
+const MAX_DEPTH: usize = 32;
+const MAX_NAME_BYTES: usize = 255;
+
+/// The directory into which what is not one of the market's files is unpacked.
+const ROWS: &str = "import";
+
+/// Settings that were given to a world, in the order of their keys.
+type GivenSettings = Vec<(String, toml::Value)>;
+
+/// Creates a template of an exported world in a directory that does not exist. Also returns the settings that were given to
+/// the world.
+pub(super) fn read(
+    opener: &Opener,
+    layers: &Layers,
+    file: &Path,
+    directory: PathBuf,
+) -> std::result::Result<(Template, GivenSettings), WorldError> {
+    private_files::create_dir_all(&directory).map_err(WorldError::Files)?;
+    // Deletes the directory if the file is refused.
+    let place = Template::new(directory.clone(), ClockState::new(START, false, DEFAULT_SEED));
+    unpack(file, &directory)?;
+    let rows = directory.join(ROWS);
+    let market = MarketFile::parse(&read_market_file(&rows.join(market_file::NAME))?)?;
+    let (clock, keys) = (market.clock()?, market.keys());
+    create_directories(&market, &directory)?;
+    let database = directory.join(DATABASE_FILE);
+    table_import::create(&database, market.schema_version, &market.sequences, |filling| {
+        insert_rows(filling, &rows)
+    })
+    .map_err(in_file)?;
+    fs::remove_dir_all(&rows).map_err(WorldError::Files)?;
+    let given: GivenSettings = market.settings.into_iter().collect();
+    let settings = new_world::resolve_settings(layers, &[])?;
+    let template = place.with_index(opener, &settings, (clock, keys.into()), check)?;
+    Ok((template, given))
+}
+
+/// Says of problems that their places are in `market.json`.
+pub(super) fn in_market_file(error: Error) -> Error {
+    match error {
+        Error::Invalid(problems) => {
+            let path = [LocSegment::Name(market_file::NAME.to_owned())];
+            Error::Invalid(problems.into_iter().map(|problem| problem.nested_in(&path)).collect())
+        }
+        other => other,
+    }
+}
+
+/// Like [`in_market_file`], for problems that are not with the rows of a table.
+fn in_file(error: Error) -> Error {
+    let is_of_rows = |problem: &Problem| problem.body_path().starts_with("tables/");
+    match &error {
+        Error::Invalid(problems) if problems.iter().any(is_of_rows) => error,
+        _ => in_market_file(error),
+    }
+}
+
+fn refused(path: &[&str], message: impl Into<String>) -> Error {
+    Error::invalid(Problem::body(path, "value_error", message))
+}
+
+/// Unpacks an archive: the files of the market to their places, and the others to [`ROWS`].
+fn unpack(file: &Path, directory: &Path) -> std::result::Result<(), WorldError> {
+    // Refuses links, encrypted files, paths that point outside, and two files with one path, before anything is written.
+    archive::read_summary(file, LIMITS, &|| true).map_err(from_read_error)?;
+    let mut unpacker =
+        Unpacker { directory, remaining_bytes: MAX_UNPACKED_BYTES, current: None, failure: None };
+    archive::visit(file, LIMITS, &mut unpacker, &|| true).map_err(from_read_error)?;
+    match unpacker.failure {
+        Some(failure) => Err(failure),
+        None => Ok(()),
+    }
+}
+
+fn from_read_error(error: ReadError) -> WorldError {
+    match error {
+        ReadError::Rejected(rejection) => refused(&[], rejection.0).into(),
+        ReadError::Io(cause) => WorldError::Files(cause),
+        ReadError::Canceled => Error::internal("the import was canceled").into(),
+        ReadError::ProcessEnded(reason) => Error::internal(reason).into(),
+    }
+}
+
+/// Writes the files of an archive. Nothing is written after the first failure.
+struct Unpacker<'a> {
+    directory: &'a Path,
+    /// Number of bytes that may still be written.
+    remaining_bytes: u64,
+    /// The path of the file in the archive, and the file that is written.
+    current: Option<(String, BufWriter<File>)>,
+    failure: Option<WorldError>,
+}
+
+impl Unpacker<'_> {
+    fn start(&mut self, entry: &Entry<'_>) -> std::result::Result<(), WorldError> {
+        let target = target(entry).ok_or_else(|| {
+            let message = "An exported world has `market.json`, files of rows in `tables/`, and files in directories of \
+                           `blobs/`. There must be nothing else.";
+            refused(&[entry.path], message)
+        })?;
+        self.remaining_bytes = self.remaining_bytes.checked_sub(entry.size).ok_or_else(|| {
+            refused(
+                &[],
+                format!("The files have more than {MAX_UNPACKED_BYTES} bytes in all, which is the limit."),
+            )
+        })?;
+        let target = self.directory.join(target);
+        let open = || {
+            if let Some(parent) = target.parent() {
+                private_files::create_dir_all(parent)?;
+            }
+            private_files::open_options().write(true).create_new(true).open(&target)
+        };
+        let file = open().map_err(|cause| match cause.kind() {
+            ErrorKind::AlreadyExists | ErrorKind::NotADirectory | ErrorKind::IsADirectory => {
+                refused(&[entry.path], "There is another file or directory in this place.").into()
+            }
+            _ => WorldError::Files(cause),
+        })?;
+        self.current = Some((entry.path.to_owned(), BufWriter::new(file)));
+        Ok(())
+    }
+
+    fn fail(&mut self, failure: WorldError) {
+        self.current = None;
+        self.failure.get_or_insert(failure);
+    }
+}
+
+impl Visitor for Unpacker<'_> {
+    fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
+        if self.failure.is_some() {
+            return FileAction::Skip;
+        }
+        match self.start(entry) {
+            Ok(()) => FileAction::Read,
+            Err(failure) => {
+                self.fail(failure);
+                FileAction::Skip
+            }
+        }
+    }
+
+    fn chunk(&mut self, bytes: &[u8]) {
+        if let Some((_, file)) = &mut self.current
+            && let Err(cause) = file.write_all(bytes)
+        {
+            self.fail(WorldError::Files(cause));
+        }
+    }
+
+    fn end_file(&mut self, problem: Option<&str>) {
+        let Some((path, mut file)) = self.current.take() else { return };
+        match (problem, file.flush()) {
+            (Some(problem), _) => self.fail(refused(&[&path], format!("The file {problem}.")).into()),
+            (None, Err(cause)) => self.fail(WorldError::Files(cause)),
+            (None, Ok(())) => {}
+        }
+    }
+
+    fn archive_problem(&mut self, problem: ArchiveProblem) {
+        let message = match problem {
+            ArchiveProblem::Inconsistent => "The archive contradicts itself.",
+            ArchiveProblem::TooDense { .. } => "The archive unpacks to far more than its size.",
+        };
+        self.fail(refused(&[], message).into());
+    }
+}
+
+/// Returns the path to which a file of an archive is unpacked; `None` if it is not one of an exported world.
+fn target(entry: &Entry<'_>) -> Option<PathBuf> {
+    if entry.kind != EntryKind::File || entry.is_outside {
+        return None;
+    }
+    match safe_names(entry.path)?[..] {
+        [market_file::NAME] => Some(Path::new(ROWS).join(market_file::NAME)),
+        ["tables", name] => Some(Path::new(ROWS).join("tables").join(name)),
+        [BLOBS, _, _, ..] => blob_path(entry.path),
+        _ => None,
+    }
+}
+
+/// Returns the path of a file or directory of the market; `None` if there can be none.
+fn blob_path(path: &str) -> Option<PathBuf> {
+    match safe_names(path)?[..] {
+        [BLOBS, directory, ..] if directory != TEMPORARY_FILES => Some(PathBuf::from(path)),
+        _ => None,
+    }
+}
+
+/// Returns the names of a path that leads to a place below the current directory.
+fn safe_names(path: &str) -> Option<Vec<&str>> {
+    let is_name = |name: &&str| {
+        (1..=MAX_NAME_BYTES).contains(&name.len())
+            && !name.starts_with('.')
+            && !name.contains(|character: char| character.is_control() || character == '\\')
+    };
+    let names: Vec<&str> = path.split('/').collect();
+    (names.len() <= MAX_DEPTH && names.iter().all(is_name)).then_some(names)
+}
+
+/// Creates the directories without files.
+fn create_directories(market: &MarketFile, directory: &Path) -> std::result::Result<(), WorldError> {
+    for path in &market.directories {
+        let target = blob_path(path).ok_or_else(|| {
+            refused(&[market_file::NAME, "directories", path], "There is no place for this directory.")
+        })?;
+        private_files::create_dir_all(&directory.join(target)).map_err(WorldError::Files)?;
+    }
+    Ok(())
+}
+
+fn read_market_file(path: &Path) -> Result<String> {
+    let missing =
+        |_| refused(&[], format!("The archive has no `{}`, so it is no exported world.", market_file::NAME));
+    let mut text = String::new();
+    let file = File::open(path).map_err(missing)?;
+    let length = file.take(MAX_MARKET_FILE_BYTES + 1).read_to_string(&mut text);
+    match length {
+        Ok(length) if length as u64 <= MAX_MARKET_FILE_BYTES => Ok(text),
+        _ => Err(refused(&[market_file::NAME], "The file is no text, or larger than 1 MB.")),
+    }
+}
+
+/// Inserts the rows of all files.
+fn insert_rows(filling: &table_import::Filling, directory: &Path) -> Result<()> {
+    let files = match fs::read_dir(directory.join("tables")) {
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(()),
+        files => files.map_err(Error::internal)?,
+    };
+    let mut names = files
+        .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+        .collect::<io::Result<Vec<String>>>()
+        .map_err(Error::internal)?;
+    names.sort_unstable();
+    for name in names {
+        let name = format!("tables/{name}");
+        let Some(table) = filling.table(&name) else {
+            return Err(refused(&[&name], format!("There is no table for the file {}.", quoted(&name))));
+        };
+        let mut file = BufReader::new(File::open(directory.join(&name)).map_err(Error::internal)?);
+        let mut line = String::new();
+        for number in 1.. {
+            line.clear();
+            let read = file.by_ref().take(MAX_ROW_BYTES + 1).read_line(&mut line);
+            match read {
+                Ok(0) => break,
+                Ok(length) if length as u64 <= MAX_ROW_BYTES => filling.insert(table, number, &line)?,
+                _ => {
+                    let message = format!("The line is no text, or larger than {MAX_ROW_BYTES} bytes.");
+                    return Err(refused(&[&name, &number.to_string()], message));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks what the constraints of the tables do not: that the database is intact, and that sums and numbers are right.
+fn check(market: &Market) -> std::result::Result<(), WorldError> {
+    let found = market.read_blocking(|reader| {
+        let mut found = store::verify::find_corruption(reader.rows)?;
+        found.extend(store::verify::find_ledger_inconsistencies(reader.rows)?);
+        found.extend(store::verify::find_miscounted_records(reader.rows)?);
+        Ok(found)
+    })?;
+    match found.first() {
+        Some(problem) => {
+            Err(refused(&["tables"], format!("The rows contradict each other: {problem}.")).into())
+        }
+        None => Ok(()),
+    }
+}

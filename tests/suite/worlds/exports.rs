@@ -1,0 +1,210 @@
+//! Exports and imports: a world that imports what another one exported responds as that one does.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io::{Read, Write},
+    sync::Arc,
+};
+
+use marketplace::worlds::{JobTiming, World, WorldError};
+use poem::http::Method;
+use serde_json::{Value, json};
+
+use super::{Sandbox, create_team, tables};
+use crate::{
+    contract::{
+        cases::{Case, OPERATOR, VENDOR, cases},
+        write_operations::call_write_operations_on,
+    },
+    harness::{TestMarket, archives::unzip},
+};
+
+/// Returns the bytes of an export.
+fn export(sandbox: &Sandbox, world: &World) -> Vec<u8> {
+    let file = sandbox.worlds().temporary_file().unwrap();
+    sandbox.worlds().export(world, file.reopen().unwrap()).unwrap();
+    let mut bytes = Vec::new();
+    File::open(file.path()).unwrap().read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+fn import(sandbox: &Sandbox, world: &World, bytes: &[u8]) -> Result<(), WorldError> {
+    let mut file = sandbox.worlds().temporary_file().unwrap();
+    file.write_all(bytes).unwrap();
+    sandbox.worlds().import(world, file.path())
+}
+
+/// Sends every GET request of a world's APIs that the contract tests send, and creates a record. Returns the requests with
+/// their statuses and bodies.
+async fn responses(world: &Arc<World>) -> Vec<(String, u16, String)> {
+    world.set_job_timing(JobTiming::OnAdvance);
+    let market = TestMarket::of_world(Arc::clone(world));
+    // The size of the file of the database is no part of the state.
+    let is_compared = |row: &&Case| !row.is_of_sandbox() && row.operation != "get_market";
+    for row in cases().filter(is_compared).filter(|row| row.documented().method == "GET") {
+        for (key, path) in row.ok_requests().into_iter().chain(row.not_found_requests()) {
+            market.get(key, &path).await;
+        }
+    }
+    market.call(VENDOR, "POST", "/v2/asset-groups", &json!({"name": "Group"})).await.expect_status(201);
+    let key = json!({"name": "Another", "scope": "read"});
+    market.call(OPERATOR, "POST", "/operator/v1/operator-keys", &key).await.expect_status(201);
+    let own_address = format!("/w/{}", world.name());
+    let sent = market.take_responses().into_iter();
+    sent.map(|(request, response)| {
+        let body = String::from_utf8_lossy(&response.bytes).replace(&own_address, "/w/world");
+        (request, response.status, body)
+    })
+    .collect()
+}
+
+#[tokio::test]
+async fn imported_world_responds_as_the_exported_one() {
+    let sandbox = Sandbox::new(3);
+    let origin = sandbox.create_with("origin", "demo", &[("offers.expire_days", 3)]);
+    origin.set_job_timing(JobTiming::OnAdvance);
+    call_write_operations_on(&TestMarket::of_world(Arc::clone(&origin))).await;
+    origin.advance_to(origin.clock().now.plus_micros(super::DAY)).unwrap();
+    let (bytes, rows) = (export(&sandbox, &origin), tables::tables(&origin.market()));
+
+    let copy = sandbox.create("copy", "empty");
+    let (start, start_keys) = (copy.clock(), copy.keys());
+    import(&sandbox, &copy, &bytes).unwrap();
+    assert_eq!(copy.clock(), origin.clock());
+    assert_eq!((copy.keys(), copy.given_settings()), (origin.keys(), origin.given_settings()));
+    let (mut before, mut after) = (rows, tables::tables(&copy.market()));
+    for statistics in ["sqlite_stat1", "sqlite_sequence"] {
+        before.remove(statistics);
+        after.remove(statistics);
+    }
+    tables::assert_same(&before, &after, "after the import");
+    assert!(export(&sandbox, &copy) == bytes, "the export of an import is the file that was imported");
+
+    let [expected, found] = [responses(&origin).await, responses(&copy).await];
+    assert!(expected.iter().filter(|(_, status, _)| *status < 300).count() > 500);
+    for (expected, found) in expected.iter().zip(&found) {
+        assert_eq!(expected, found);
+    }
+    assert_eq!(expected.len(), found.len());
+
+    copy.reset().unwrap();
+    assert_eq!((copy.clock(), copy.keys()), (start, start_keys), "a reset returns to the fork");
+    assert!(copy.given_settings().is_empty());
+}
+
+/// Packs files again, with changes.
+fn changed(bytes: &[u8], change: impl FnOnce(&mut BTreeMap<String, Vec<u8>>)) -> Vec<u8> {
+    let mut files = unzip(bytes);
+    change(&mut files);
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, bytes) in files {
+        archive.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        archive.write_all(&bytes).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
+fn replace(files: &mut BTreeMap<String, Vec<u8>>, name: &str, from: &str, to: &str) {
+    let text = String::from_utf8(files[name].clone()).unwrap();
+    assert!(text.contains(from), "{name} has no {from}");
+    files.insert(name.to_owned(), text.replacen(from, to, 1).into_bytes());
+}
+
+#[test]
+fn files_that_are_no_exported_world_are_refused_and_change_nothing() {
+    type Change = fn(&mut BTreeMap<String, Vec<u8>>);
+    let sandbox = Sandbox::new(2);
+    let world = sandbox.create("one", "empty");
+    create_team(&world, "Kept");
+    let bytes = export(&sandbox, &world);
+    let teams = "tables/teams.jsonl";
+    let cases: [(&str, Change); 13] = [
+        ("body", |files| drop(files.remove("market.json"))),
+        ("body.market.json", |files| replace(files, "market.json", "\"format\"", "\"color\"")),
+        ("body.market.json.format", |files| replace(files, "market.json", "marketplace-world", "other")),
+        ("body.market.json.schema_version", |files| {
+            replace(files, "market.json", "\"schema_version\": ", "\"schema_version\": 9");
+        }),
+        ("body.market.json.settings.server.listen", |files| {
+            replace(files, "market.json", "\"settings\": {}", "\"settings\": {\"server.listen\": \"x\"}");
+        }),
+        ("body.market.json.clock.now", |files| replace(files, "market.json", "\"now\": \"2", "\"now\": \"x")),
+        ("body.tables/nothing.jsonl", |files| {
+            drop(files.insert("tables/nothing.jsonl".into(), b"{}\n".into()))
+        }),
+        ("body.tables/teams.jsonl.1", |files| {
+            drop(files.insert("tables/teams.jsonl".into(), b"[1]\n".into()))
+        }),
+        ("body.tables/teams.jsonl.1.color", |files| {
+            replace(files, "tables/teams.jsonl", "{", "{\"color\": 1, ")
+        }),
+        ("body.tables/teams.jsonl.1.tier", |files| {
+            replace(files, "tables/teams.jsonl", "\"tier\": 1", "\"tier\": \"one\"");
+        }),
+        ("body.tables/teams.jsonl.1", |files| replace(files, "tables/teams.jsonl", "\"tier\": 1, ", "")),
+        ("body.tables", |files| drop(files.remove("tables/wallets.jsonl"))),
+        ("body.blobs/lock", |files| drop(files.insert("blobs/lock".into(), Vec::new()))),
+    ];
+    assert!(unzip(&bytes).contains_key(teams));
+    for (expected, change) in cases {
+        let error = import(&sandbox, &world, &changed(&bytes, change)).unwrap_err();
+        let error = marketplace::error::Error::from(error);
+        let marketplace::error::Error::Invalid(problems) = &error else { panic!("{expected}: {error:?}") };
+        let found: Vec<String> = problems
+            .iter()
+            .map(|problem| {
+                let loc: Value = serde_json::to_value(&problem.loc).unwrap();
+                let segments = loc.as_array().unwrap().iter();
+                let text =
+                    |segment: &Value| segment.as_str().map_or_else(|| segment.to_string(), str::to_owned);
+                segments.map(text).collect::<Vec<_>>().join(".")
+            })
+            .collect();
+        assert_eq!(found, [expected], "{problems:?}");
+        assert!(export(&sandbox, &world) == bytes, "{expected} changed the world");
+    }
+    assert!(import(&sandbox, &world, b"no archive").is_err());
+    let data = sandbox.root.market().data_dir().join("worlds");
+    for left in ["copies", "transfers"] {
+        let left: Vec<_> = fs::read_dir(data.join(left)).into_iter().flatten().collect();
+        assert_eq!(left.len(), 0, "{left:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn world_is_exported_and_imported_over_http() {
+    let market = TestMarket::demo();
+    let worlds = "/sandbox/v1/worlds";
+    for body in [json!({"name": "one", "clock": "running"}), json!({"name": "two", "from": "empty"})] {
+        market.call(OPERATOR, "POST", worlds, &body).await.expect_status(201);
+    }
+    let exported = market.get(OPERATOR, &format!("{worlds}/one/export")).await;
+    assert_eq!((exported.status, exported.header("content-type")), (200, "application/zip"));
+    assert_eq!(exported.header("content-length"), exported.bytes.len().to_string());
+    let post = async |key: &str, world: &str, kind: &str, body: Vec<u8>| {
+        let authorization = format!("Bearer {key}");
+        let headers = [("authorization", authorization.as_str()), ("content-type", kind)];
+        market.send_body(Method::POST, &format!("{worlds}/{world}/import"), &headers, body).await
+    };
+    let imported = post(OPERATOR, "two", "application/zip", exported.bytes.to_vec()).await.ok();
+    assert_eq!((&imported["clock"], &imported["from"]), (&json!("running"), &json!("empty")));
+    let keys = market.get(OPERATOR, &format!("{worlds}/one")).await.ok()["keys"].clone();
+    assert_eq!(imported["keys"], keys);
+    market.get("mkt_demo_buyer", "/w/two/v2/wallet").await.ok();
+
+    let read_only = "mkt_demo_operator_read";
+    let bytes = exported.bytes.to_vec();
+    assert_eq!(post(read_only, "two", "application/zip", bytes).await.expect_error(403), "forbidden");
+    assert_eq!(
+        post(OPERATOR, "three", "application/zip", Vec::new()).await.expect_error(404),
+        "world_not_found"
+    );
+    assert_eq!(post(OPERATOR, "two", "text/plain", Vec::new()).await.status, 400);
+    assert_eq!(
+        post(OPERATOR, "two", "application/zip", b"no".to_vec()).await.problems(),
+        ["body value_error"]
+    );
+    let export = market.get(read_only, &format!("{worlds}/one/export")).await;
+    assert_eq!(export.expect_error(403), "forbidden", "it has the secrets of the world");
+}
