@@ -144,7 +144,7 @@ async fn import(mut request: Request) -> Result<Response> {
     };
     let (file, reservation) = market.spawn_blocking(create).await?;
     let chunks = Chunks::new(body, &market.settings().server, None);
-    let file = Slot::receive_body(&request, receive(market, chunks, file)).await??;
+    let file = Slot::release_during(&request, receive(market, chunks, file)).await??;
     drop(slot);
     let turn = world.admit().await?;
     let imported = Arc::clone(&world);

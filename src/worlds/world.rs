@@ -110,7 +110,14 @@ impl Current {
         let clock = SimulatedClock::new(template.clock());
         let market = opener.open_world(template.index()?, directory, settings.resolved.clone(), clock)?;
         let (template, given_settings) = (template.clone(), Arc::clone(&settings.given));
-        Ok(Current { market, template, given_settings, resets, attachment: OnceLock::new(), end: watch::Sender::default() })
+        Ok(Current {
+            market,
+            template,
+            given_settings,
+            resets,
+            attachment: OnceLock::new(),
+            end: watch::Sender::default(),
+        })
     }
 }
 
