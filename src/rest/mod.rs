@@ -26,6 +26,8 @@ mod error_layer;
 mod etag;
 pub mod event_stream;
 mod fair_limit;
+mod fault_answers;
+mod faulty_body;
 mod filter_entries;
 mod first_page_cache;
 mod head;
@@ -71,6 +73,7 @@ mod spool;
 mod tags;
 mod unknown_names;
 mod vendor_api;
+mod world_faults;
 mod world_transfers;
 
 use crate::{config::Settings, search::Renderer};
