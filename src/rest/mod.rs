@@ -85,6 +85,7 @@ pub use api::{APIS, Api, BUYER, OPERATOR, RouteGroup, SANDBOX, VENDOR, routes};
 pub use api_documents::openapi_json;
 pub use app::App;
 pub use cors::CorsPolicy;
+pub use documented_operations::{DocumentedOperation, DocumentedOperations, Outcome};
 pub use host::check as check_host;
 pub use idempotent::Idempotent;
 pub use in_process::{Caller, InProcessResponse, InProcessRoutes};

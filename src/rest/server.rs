@@ -60,7 +60,8 @@ impl ServerBuilder {
     #[must_use]
     pub fn with_sandbox(self, sandbox: Arc<SandboxHost>) -> ServerBuilder {
         let held_requests = self.limits.held_requests.clone();
-        sandbox.set_fault_context(FaultContext { operations: self.app.operations(), held_requests });
+        sandbox
+            .set_fault_context(FaultContext { operations: Arc::clone(self.app.operations()), held_requests });
         self.served.set_sandbox(sandbox);
         self
     }
