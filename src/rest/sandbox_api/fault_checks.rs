@@ -10,7 +10,7 @@ use crate::{
         unknown_names::{truncate_name, unknown_name_message},
     },
     string_enum::StringEnum,
-    worlds::{FaultAnswer, RequestMatch, TextPattern},
+    worlds::{FaultAnswer, RequestMatch},
 };
 
 /// The API that worlds do not have.
@@ -124,23 +124,26 @@ pub fn check(
 
 /// Returns the documented operations that a fault may be for.
 fn candidates<'a>(of: &RequestMatch, operations: &'a DocumentedOperations) -> Vec<&'a DocumentedOperation> {
-    let is_possible = |operation: &DocumentedOperation| {
-        of.path.as_ref().is_none_or(|path| may_match(path, operation, operations))
-    };
-    let all = operations_of_worlds(operations).filter(|operation| is_possible(operation));
-    all.filter(|operation| of.operation.as_ref().is_none_or(|id| *id == operation.id)).collect()
+    let has_id =
+        |operation: &&DocumentedOperation| of.operation.as_ref().is_none_or(|id| *id == operation.id);
+    match &of.path {
+        None => operations_of_worlds(operations).filter(has_id).collect(),
+        Some(path) => match path.prefix() {
+            Some(prefix) => {
+                let has_path = |operation: &&DocumentedOperation| can_begin(&operation.path, prefix);
+                operations_of_worlds(operations).filter(has_id).filter(has_path).collect()
+            }
+            None => {
+                let found = METHODS.iter().filter_map(|method| operations.find(method, &path.0));
+                found.filter(|operation| operation.api != SANDBOX_API).filter(has_id).collect()
+            }
+        },
+    }
 }
 
-/// Whether an operation has a path that a pattern matches.
-fn may_match(
-    pattern: &TextPattern,
-    operation: &DocumentedOperation,
-    operations: &DocumentedOperations,
-) -> bool {
-    let Some(prefix) = pattern.prefix() else {
-        return METHODS.iter().any(|method| operations.find(method, &pattern.0) == Some(operation));
-    };
-    let mut own = operation.path.split('/');
+/// Whether a path of an operation can begin with a text. `path` has the names of its parameters in braces.
+fn can_begin(path: &str, prefix: &str) -> bool {
+    let mut own = path.split('/');
     let mut given = prefix.split('/').peekable();
     while let Some(given_segment) = given.next() {
         let Some(segment) = own.next() else { return false };
@@ -172,4 +175,29 @@ fn undocumented_status(operation: &DocumentedOperation, status: u16) -> String {
         operation.id,
         statuses.join(", ")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefix_may_end_anywhere_in_a_path() {
+        let path = "/v2/assets/{asset_id}/data";
+        for prefix in [
+            "",
+            "/",
+            "/v2",
+            "/v2/as",
+            "/v2/assets/",
+            "/v2/assets/7f",
+            "/v2/assets/7f/da",
+            "/v2/assets/7f/data",
+        ] {
+            assert!(can_begin(path, prefix), "{prefix}");
+        }
+        for prefix in ["/v3", "/v2/x", "/v2/asset/", "/v2/assets/7f/x", "/v2/assets/7f/data/"] {
+            assert!(!can_begin(path, prefix), "{prefix}");
+        }
+    }
 }

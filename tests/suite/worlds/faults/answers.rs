@@ -150,7 +150,7 @@ async fn faults_that_cannot_be_are_refused_by_their_fields() {
             json!({"status": 422, "code": "conflict"}),
             vec!["body.then.code value_error"],
         ),
-        (json!({"path": "/v2/*"}), json!({"status": 401}), vec!["body.then.status value_error"]),
+        (json!({"path": "/v2/*"}), json!({"status": 408}), vec!["body.then.status value_error"]),
         (json!({"path": "/v2/mcp/"}), json!({"status": 500}), vec!["body.then.status value_error"]),
         (json!({}), json!({"code": "conflict"}), vec!["body.then.code value_error"]),
         (json!({}), json!({"cut": "body", "status": 500}), vec!["body.then.cut value_error"]),
