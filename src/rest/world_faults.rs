@@ -12,14 +12,14 @@ use poem::{
 use tokio::time::sleep;
 
 use super::{
-    auth,
     client_network::request_network,
     connections::Cut,
     documented_operations::{DocumentedOperation, DocumentedOperations},
     fault_answers::PlannedAnswer,
     faulty_body,
     held_requests::{HeldPlace, HeldRequests, ServerStop},
-    limits::Budget,
+    key_headers,
+    limits::{Budget, RequestLimits},
 };
 use crate::{
     error::{Code, Result},
@@ -111,7 +111,10 @@ impl FaultContext {
 
 /// Authenticates the key of a request; none without a valid one.
 async fn caller(world: &World, request: &Request) -> Option<Authenticated> {
-    auth::authenticate(&world.market(), request).await.ok()
+    let market = world.market();
+    let key = key_headers::api_key(request.headers()).ok()?;
+    let requester = RequestLimits::client_requester(request, market.settings());
+    Authenticated::authenticate(&market, requester, key).await.ok()
 }
 
 /// Returns what a request is answered with. `operation` is the one that the request is for.

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::{
     due_work::{self, DoneWork, DueWork, JobTiming},
     error::WorldError,
-    faults::{Faults, Moment, WebhookEffect},
+    faults::{Faults, Moment},
     inbox::Inbox,
     opener::Opener,
     template::{Template, WorldKey},
@@ -23,11 +23,7 @@ use crate::{
     blobs::DiskUsage,
     clock::{Clock, ClockState, SimulatedClock},
     config::Settings,
-    domain::{
-        jobs::JobKind,
-        time::Timestamp,
-        webhooks::{AttemptError, AttemptResult},
-    },
+    domain::{time::Timestamp, webhooks::AttemptResult},
     error::{Error, ErrorChain, Result},
     market::{Market, Requester},
     operations::webhook_inbox::{self, OutgoingMessage},
@@ -115,8 +111,7 @@ impl Current {
         template.copy_to(&directory)?;
         let clock = SimulatedClock::new(template.clock());
         let market = opener.open_world(template.index()?, directory, settings.resolved.clone(), clock)?;
-        let (faults, clock) = (Arc::clone(faults), Arc::clone(market.clock()));
-        market.set_host_check(Arc::new(move |host| faults.can_reach(Moment::of(&clock), host)));
+        market.set_host_check(faults.host_check(&market));
         let (template, given_settings) = (template.clone(), Arc::clone(&settings.given));
         Ok(Current {
             market,
@@ -366,7 +361,7 @@ impl World {
         let _working = lock(&self.working);
         let (resets, market) = self.current();
         market.record_key_uses()?;
-        let (receive, fails_job) = (self.receive(&market), self.fails_job(&market));
+        let (receive, fails_job) = (self.receive(&market), self.faults.job_check(&market));
         let has_jobs = *lock(&self.job_timing) == JobTiming::BeforeRequests;
         let commits = *market.commits().borrow();
         let work =
@@ -410,7 +405,7 @@ impl World {
         let _working = lock(&self.working);
         let market = self.market();
         market.record_key_uses()?;
-        let (receive, fails_job) = (self.receive(&market), self.fails_job(&market));
+        let (receive, fails_job) = (self.receive(&market), self.faults.job_check(&market));
         let done = RefCell::default();
         let on_done = |work| RefCell::<Vec<DoneWork>>::borrow_mut(&done).push(work);
         let work = DueWork {
@@ -427,30 +422,11 @@ impl World {
     /// Returns how webhooks answer: what they get is kept in the inbox.
     fn receive(&self, market: &Market) -> impl Fn(&OutgoingMessage) -> AttemptResult + use<> {
         let (receiver, inbox) = (Arc::clone(&*lock(&self.receiver)), Arc::clone(&self.inbox));
-        let (faults, clock) = (Arc::clone(&self.faults), Arc::clone(market.clock()));
         let accept = move |message: &OutgoingMessage| {
             inbox.add(message);
             receiver(message)
         };
-        let failed = |outcome| AttemptResult { outcome, retry_after: None, response: String::new() };
-        move |message| match faults.for_webhook(Moment::of(&clock), &message.url, message.event_type) {
-            None => accept(message),
-            Some(WebhookEffect::Lose) => failed(Err(AttemptError::Unreachable)),
-            Some(WebhookEffect::Answer(status)) => {
-                accept(message);
-                failed(Ok(status))
-            }
-            Some(WebhookEffect::Duplicate) => {
-                accept(message);
-                accept(message)
-            }
-        }
-    }
-
-    /// Returns which attempts of jobs fail.
-    fn fails_job(&self, market: &Market) -> impl Fn(JobKind) -> bool + use<> {
-        let (faults, clock) = (Arc::clone(&self.faults), Arc::clone(market.clock()));
-        move |kind| faults.fails_job(Moment::of(&clock), kind)
+        self.faults.receiver(market, accept)
     }
 
     /// Returns the market, and the number of resets before.

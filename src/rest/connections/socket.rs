@@ -96,12 +96,10 @@ impl<S: Socket> LimitedSocket<S> {
 
     /// Keeps the first half of a head, to be written as the last bytes of the connection. What follows is dropped.
     fn cut_head(&mut self, data: &[IoSlice<'_>]) {
-        if self.exchange.is_cut() {
-            return;
-        }
-        let bytes = data.iter().map(|slice| &**slice).collect::<Vec<_>>().concat();
-        let length = memchr::memmem::find(&bytes, b"\r\n\r\n").unwrap_or(bytes.len());
-        self.last_bytes = bytes[..length / 2].to_vec();
+        // The library begins with the head, in one piece.
+        let Some(first) = data.first().filter(|_| !self.exchange.is_cut()) else { return };
+        let length = memchr::memmem::find(first, b"\r\n\r\n").unwrap_or(first.len());
+        self.last_bytes = first[..length / 2].to_vec();
         self.exchange.cut();
     }
 

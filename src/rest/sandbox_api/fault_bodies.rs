@@ -1,8 +1,11 @@
 //! The bodies of requests that add faults, and what is wrong with them.
 
+use std::borrow::Cow;
+
 use poem_openapi::{
     Object,
-    registry::{MetaSchema, MetaSchemaRef},
+    registry::{MetaSchema, MetaSchemaRef, Registry},
+    types::{ParseFromJSON, ParseResult, ToJSON, Type},
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -17,7 +20,6 @@ use crate::{
         request_body::Checked,
         shapes::{
             RequestTime,
-            scalars::{Scalar, impl_scalar},
             strings::{ErrorCode, HostName, Name, OperationId, PathMatch, TextMatch},
         },
     },
@@ -39,38 +41,58 @@ const ALL: &str = "*";
 #[serde(transparent)]
 pub struct DelayMs(Value);
 
-impl Scalar for DelayMs {
-    fn schema() -> MetaSchema {
-        let number = || MetaSchema {
-            minimum: Some(0.0),
-            maximum: Some(MAX_DELAY_MS.into()),
-            ..MetaSchema::new_with_format("integer", "int64")
-        };
-        let range = MetaSchema {
-            items: Some(Box::new(MetaSchemaRef::Inline(Box::new(number())))),
-            min_items: Some(2),
-            max_items: Some(2),
-            ..MetaSchema::new("array")
-        };
-        let alternatives = [number(), range].map(|schema| MetaSchemaRef::Inline(Box::new(schema)));
-        MetaSchema { any_of: alternatives.into(), ..MetaSchema::ANY }
+impl Type for DelayMs {
+    const IS_REQUIRED: bool = true;
+    type RawValueType = Self;
+    type RawElementValueType = Self;
+
+    fn name() -> Cow<'static, str> {
+        "DelayMs".into()
     }
 
-    fn name() -> String {
-        "delay_ms".to_owned()
+    fn schema_ref() -> MetaSchemaRef {
+        MetaSchemaRef::Reference(Self::name().into_owned())
     }
 
-    /// Takes any value, which [`DelayMs::range`] checks.
-    fn parse_value(value: &Value) -> std::result::Result<Self, String> {
-        Ok(DelayMs(value.clone()))
+    fn register(registry: &mut Registry) {
+        registry.create_schema::<Self, _>(Self::name().into_owned(), |_| {
+            let number = || MetaSchema {
+                minimum: Some(0.0),
+                maximum: Some(MAX_DELAY_MS.into()),
+                ..MetaSchema::new_with_format("integer", "int64")
+            };
+            let range = MetaSchema {
+                items: Some(Box::new(MetaSchemaRef::Inline(Box::new(number())))),
+                min_items: Some(2),
+                max_items: Some(2),
+                ..MetaSchema::new("array")
+            };
+            let alternatives = [number(), range].map(|schema| MetaSchemaRef::Inline(Box::new(schema)));
+            MetaSchema { any_of: alternatives.into(), ..MetaSchema::ANY }
+        });
     }
 
-    fn to_value(&self) -> Value {
-        self.0.clone()
+    fn as_raw_value(&self) -> Option<&Self> {
+        Some(self)
+    }
+
+    fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a Self> + 'a> {
+        Box::new(std::iter::once(self))
     }
 }
 
-impl_scalar!(DelayMs);
+impl ParseFromJSON for DelayMs {
+    /// Takes any value, which [`DelayMs::range`] checks.
+    fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
+        Ok(DelayMs(value.unwrap_or_default()))
+    }
+}
+
+impl ToJSON for DelayMs {
+    fn to_json(&self) -> Option<Value> {
+        Some(self.0.clone())
+    }
+}
 
 impl DelayMs {
     /// Creates the value for a delay from `min` to `max`.

@@ -4,6 +4,7 @@
 //! requests a share selects, and how long a delay is, follow from the seed of the world and from counts, so they are the
 //! same on every run.
 
+mod hooks;
 mod rules;
 
 use std::sync::{

@@ -195,7 +195,7 @@ async fn faults_that_cannot_be_are_refused_by_their_fields() {
     let body = json!({"match": {"path": "v2"}, "then": {"delay_ms": 1}, "forced": true});
     assert_eq!(
         sandbox(&market, "POST", "one/faults", body).await.problems(),
-        ["body.match.path string_pattern_mismatch", "body.forced extra_forbidden"]
+        ["body.forced extra_forbidden", "body.match.path string_pattern_mismatch"]
     );
 }
 
