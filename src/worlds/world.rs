@@ -299,10 +299,12 @@ impl World {
     /// Returns when something is due that is not due yet; `None` if nothing is.
     fn next_due_at(&self) -> Result<Option<Timestamp>> {
         let has_jobs = *lock(&self.job_timing) == JobTiming::BeforeRequests;
+        let job_places = self.opener.job_places();
         let receive = |_: &OutgoingMessage| webhook_inbox::accept();
         let work = DueWork {
             market: &self.market(),
             has_jobs,
+            job_places,
             receive: &receive,
             fails_job: &|_| false,
             on_done: &|_| {},
@@ -364,8 +366,14 @@ impl World {
         let (receive, fails_job) = (self.receive(&market), self.faults.job_check(&market));
         let has_jobs = *lock(&self.job_timing) == JobTiming::BeforeRequests;
         let commits = *market.commits().borrow();
-        let work =
-            DueWork { market: &market, has_jobs, receive: &receive, fails_job: &fails_job, on_done: &|_| {} };
+        let work = DueWork {
+            market: &market,
+            has_jobs,
+            job_places: self.opener.job_places(),
+            receive: &receive,
+            fails_job: &fails_job,
+            on_done: &|_| {},
+        };
         work.run()?;
         // If anything was committed meanwhile, by this or by a request that has released its turn, something else may be
         // due.
@@ -411,6 +419,7 @@ impl World {
         let work = DueWork {
             market: &market,
             has_jobs: true,
+            job_places: self.opener.job_places(),
             receive: &receive,
             fails_job: &fails_job,
             on_done: &on_done,

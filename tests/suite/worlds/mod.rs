@@ -8,6 +8,7 @@ mod http;
 mod isolation;
 mod kills;
 mod one_advance;
+mod processes;
 mod repositories;
 mod resources;
 mod tables;
