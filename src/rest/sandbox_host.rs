@@ -2,7 +2,7 @@
 
 use std::{
     net::{SocketAddr, TcpListener},
-    sync::{Arc, Weak},
+    sync::{Arc, OnceLock, Weak},
     time::Duration,
 };
 
@@ -13,7 +13,10 @@ use poem::{
 };
 use tokio::{runtime::Handle, sync::watch};
 
-use super::{connections, held_requests::ServerStop, problem::ApiError};
+use super::{
+    connections, documented_operations::DocumentedOperations, held_requests::ServerStop, problem::ApiError,
+    world_faults::FaultContext,
+};
 use crate::{
     error::{Error, QuotaExcess, Result},
     market::Market,
@@ -39,6 +42,8 @@ pub struct SandboxHost {
     base_url: String,
     /// The address of the server. Worlds get ports of the same IP address.
     address: SocketAddr,
+    /// What faults need; see [`SandboxHost::set_fault_context`].
+    faults: OnceLock<FaultContext>,
 }
 
 /// The endpoint of a world. It is kept with the world's market, and dropped with it.
@@ -52,7 +57,18 @@ impl SandboxHost {
         address: SocketAddr,
         serve: Box<ServeMarket>,
     ) -> SandboxHost {
-        SandboxHost { worlds, serve, base_url: base_url.to_owned(), address }
+        let base_url = base_url.to_owned();
+        SandboxHost { worlds, serve, base_url, address, faults: OnceLock::new() }
+    }
+
+    /// Sets what the faults of worlds need to know. Without it, requests have no faults.
+    pub fn set_fault_context(&self, context: FaultContext) {
+        let _ = self.faults.set(context);
+    }
+
+    /// Returns the documented operations, which faults name.
+    pub fn operations(&self) -> Option<&DocumentedOperations> {
+        self.faults.get().map(|context| &*context.operations)
     }
 
     /// Returns the worlds.
@@ -169,12 +185,20 @@ impl SandboxHost {
         if let Some(stop) = ServerStop::of_request(&request) {
             request.set_data(stop.or_end_of(world.subscribe_to_end_of_market()));
         }
+        let fault = match self.faults.get() {
+            Some(context) => context.plan(&world, &mut request).await,
+            None => None,
+        };
         let endpoint = world.attached(|market| -> WorldEndpoint {
             (self.serve)(market.clone(), &SandboxHost::world_url(&self.base_url, &world))
         });
         let response = endpoint.get_response(request).await;
         turn.release();
-        Ok(response)
+        match fault {
+            // Boxed, since the future of every request has room for those that are not.
+            Some(fault) => Ok(Box::pin(fault.carry_out(response)).await),
+            None => Ok(response),
+        }
     }
 }
 

@@ -158,7 +158,8 @@ impl WorldWebhooksApi {
     /// List what webhooks got
     ///
     /// Returns the messages to the webhooks of the world, oldest first, which are not sent unless the world was created so.
-    /// Each was answered with status 200. The newest 1,000 are kept. With `wait`, a request without results waits for one.
+    /// Each was answered with status 200, unless a fault says otherwise. The newest 1,000 are kept. With `wait`, a request
+    /// without results waits for one.
     #[oai(path = "/worlds/:world/webhooks", method = "get", operation_id = "list_world_webhooks")]
     async fn list(
         &self,
