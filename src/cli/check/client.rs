@@ -146,6 +146,8 @@ pub struct Client {
     bounds: Bounds,
     started: Instant,
     sent: Cell<u32>,
+    /// Whether changes are undone, which the bounds must not prevent.
+    is_cleaning_up: Cell<bool>,
     run: String,
 }
 
@@ -158,7 +160,16 @@ impl Client {
         let base_url = base_url.as_str().trim_end_matches('/').to_owned();
         let mut run = Uuid::new_v4().simple().to_string();
         run.truncate(8);
-        Ok(Client { http, base_url, keys, bounds, started: Instant::now(), sent: Cell::new(0), run })
+        Ok(Client {
+            http,
+            base_url,
+            keys,
+            bounds,
+            started: Instant::now(),
+            sent: Cell::new(0),
+            is_cleaning_up: Cell::new(false),
+            run,
+        })
     }
 
     /// Returns the URL of the deployment, without a slash at the end.
@@ -181,33 +192,36 @@ impl Client {
         &self.run
     }
 
-    /// Sends a request. If it is refused because of a rate limit or the load, waits and repeats it.
-    pub fn send(&self, request: Request) -> Result<Exchange, Failure> {
-        let mut repetitions = 0;
-        loop {
-            let exchange = self.send_once(request.clone())?;
-            if !matches!(exchange.status, 429 | 503) || repetitions == MAX_REPETITIONS {
-                return Ok(exchange);
-            }
-            repetitions += 1;
-            let wait = exchange.header(RETRY_AFTER.as_str()).parse().unwrap_or(1).clamp(1, MAX_WAIT_SECONDS);
-            self.check_time(Duration::from_secs(wait))?;
-            thread::sleep(Duration::from_secs(wait));
+    /// From now on, changes are undone: the number of requests and the time are no longer bounded.
+    pub fn begin_clean_up(&self) {
+        self.is_cleaning_up.set(true);
+    }
+
+    /// Waits as long as a response asks for. Returns whether the request should be repeated then: it was refused because
+    /// of a rate limit or the load, and was not repeated too often.
+    pub fn wait(&self, exchange: &Exchange, repetitions: u32) -> Result<bool, Failure> {
+        if !matches!(exchange.status, 429 | 503) || repetitions >= MAX_REPETITIONS {
+            return Ok(false);
         }
+        let seconds = exchange.header(RETRY_AFTER.as_str()).parse().unwrap_or(1).min(MAX_WAIT_SECONDS);
+        self.check_time(Duration::from_secs(seconds))?;
+        thread::sleep(Duration::from_secs(seconds));
+        Ok(true)
     }
 
     /// Fails if the check would take too long after another `wait`.
     fn check_time(&self, wait: Duration) -> Result<(), Failure> {
-        if self.started.elapsed() + wait > self.bounds.total_time {
+        if self.started.elapsed() + wait > self.bounds.total_time && !self.is_cleaning_up.get() {
             let message = format!("{} seconds have passed", self.bounds.total_time.as_secs());
             return Err(Failure::Stop(Stop::Limit(message)));
         }
         Ok(())
     }
 
-    fn send_once(&self, request: Request) -> Result<Exchange, Failure> {
+    /// Sends a request.
+    pub fn send(&self, request: Request) -> Result<Exchange, Failure> {
         self.check_time(Duration::ZERO)?;
-        if self.sent.get() >= self.bounds.max_requests {
+        if self.sent.get() >= self.bounds.max_requests && !self.is_cleaning_up.get() {
             let message = format!("{} requests were sent", self.bounds.max_requests);
             return Err(Failure::Stop(Stop::Limit(message)));
         }

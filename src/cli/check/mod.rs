@@ -3,6 +3,7 @@
 
 mod access;
 mod caching;
+mod catalog;
 mod client;
 mod documents;
 mod keys;
@@ -14,8 +15,10 @@ mod rows;
 mod rules;
 mod run;
 mod schemas;
+mod served_documents;
 mod session;
 mod walk;
+mod writes;
 
 use std::time::Duration;
 
@@ -42,6 +45,10 @@ pub struct Check {
     /// buyer, and an operator, for instance [default: the variables `MARKETPLACE_API_KEY` and `MARKETPLACE_OPERATOR_KEY`]
     #[arg(long = "key", value_name = "KEY")]
     keys: Vec<String>,
+    /// Also check changes: create a group with a raw data row and a codebase, in the name of the first vendor; rename,
+    /// edit, and delete them. Their events stay.
+    #[arg(long)]
+    allow_writes: bool,
     /// Maximum number of requests.
     #[arg(long, value_name = "N", default_value_t = 5_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     max_requests: u32,
@@ -84,7 +91,7 @@ impl Check {
         let client = client::Client::new(&url, keys, bounds)?;
         let report = Report::new(client.base_url(), client.keys());
         let mut session = session::Session { client, report };
-        let outcome = run::run(&mut session);
+        let outcome = run::run(&mut session, self.allow_writes);
         let (report, sent) = (&session.report, session.client.sent());
         if self.is_json {
             print_json(&report.to_json(sent));

@@ -200,7 +200,8 @@ impl Checker<'_> {
         }
         let Some(sort) = self.operation.query_parameter("sort") else { return Ok(()) };
         let allowed = sort.schema["enum"].as_array().cloned().unwrap_or_default();
-        if self.operation.query_parameter("sort_direction").is_none() {
+        let has = |name: &str| self.operation.query_parameter(name).is_some();
+        if !(has("sort_direction") && has("limit")) {
             return Ok(());
         }
         for (column, field) in COLUMNS.iter().filter(|(column, _)| allowed.iter().any(|name| name == column))

@@ -3,17 +3,19 @@
 use std::{collections::BTreeSet, rc::Rc};
 
 use super::{
-    access, caching,
+    access, caching, catalog,
     client::{Caller, Stop},
     documents::{self, Document, Operation},
-    pages, parameters, rules,
+    pages, parameters, rules, served_documents,
     session::{Access, Session},
     walk::{self, Found},
+    writes,
 };
+use crate::rest;
 
-/// Checks a deployment. Returns why the check is incomplete, if it is.
-pub fn run(session: &mut Session) -> Result<(), String> {
-    let result = check(session);
+/// Checks a deployment. Changes are checked only if `may_write` is set. Returns why the check is incomplete, if it is.
+pub fn run(session: &mut Session, may_write: bool) -> Result<(), String> {
+    let result = check(session, may_write);
     let message = match result {
         Ok(true) => return Ok(()),
         Ok(false) => "no key can use any API of the deployment".to_owned(),
@@ -27,10 +29,17 @@ pub fn run(session: &mut Session) -> Result<(), String> {
 }
 
 /// Runs all parts. Returns whether there was anything to check.
-fn check(session: &mut Session) -> Result<bool, Stop> {
+fn check(session: &mut Session, may_write: bool) -> Result<bool, Stop> {
     let documents = documents::all();
     let accesses = access::find(session, &documents)?;
     let Some(first) = accesses.first() else { return Ok(false) };
+    for document in &documents {
+        // APIs beyond the interface may be off.
+        let is_used = accesses.iter().any(|access| access.has(document));
+        if is_used || document.prefix == rest::VENDOR.prefix {
+            served_documents::check(session, document)?;
+        }
+    }
     let mut found = Vec::new();
     for access in &accesses {
         found.push(walk::run(session, access)?);
@@ -42,6 +51,7 @@ fn check(session: &mut Session) -> Result<bool, Stop> {
         {
             access::check_headers(session, &operation, access.key)?;
         }
+        catalog::check(session, access)?;
     }
     let mut seen = BTreeSet::new();
     for (access, found) in accesses.iter().zip(&found) {
@@ -60,6 +70,11 @@ fn check(session: &mut Session) -> Result<bool, Stop> {
                 check_without_sample(session, document, operation, &accesses)?;
             }
         }
+    }
+    if may_write {
+        writes::check(session, &accesses)?;
+    } else {
+        session.report.add_unchecked("changes", "--allow-writes is not set");
     }
     Ok(true)
 }
@@ -103,14 +118,12 @@ fn check_without_sample(
     operation: &Operation,
     accesses: &[Access],
 ) -> Result<(), Stop> {
-    let mut usable =
-        accesses.iter().filter(|access| access.documents.iter().any(|own| own.name == document.name));
-    let reason = if usable.next().is_some() {
-        "no response names a record for it, or it failed".to_owned()
+    if accesses.iter().any(|access| access.has(document)) {
+        let name = format!("{} {}", operation.method, operation.path);
+        session.report.add_unchecked(&name, "no response names a record for it, or it failed");
     } else {
-        format!("no key for the {} API", document.name)
-    };
-    session.report.add_unchecked(&operation.id, reason);
+        session.report.add_unchecked(&format!("{} API", document.name), "no key can use it");
+    }
     let path = access::fill(operation);
     if let Some(exchange) = session.get(operation, &path, &[], Caller::Nobody)?
         && exchange.status != 404

@@ -23,6 +23,13 @@ pub struct Access {
     pub is_locked: bool,
 }
 
+impl Access {
+    /// Whether the principal may use an API.
+    pub fn has(&self, document: &Document) -> bool {
+        self.documents.iter().any(|own| own.name == document.name)
+    }
+}
+
 /// A check under way.
 pub struct Session {
     /// What sends the requests.
@@ -39,17 +46,37 @@ impl Session {
         operation: Option<&Operation>,
         request: Request,
     ) -> Result<Option<Exchange>, Stop> {
+        let name = operation.map_or("no operation", |operation| &operation.id);
+        self.exchange(name, request, |report, exchange| responses::check(report, operation, exchange))
+    }
+
+    /// Sends a request for something that is no operation, and checks nothing but that there is a response.
+    pub fn fetch(&mut self, name: &str, request: Request) -> Result<Option<Exchange>, Stop> {
+        self.exchange(name, request, |_, _| {})
+    }
+
+    /// Sends a request, and repeats it if it is refused because of a rate limit or the load.
+    fn exchange(
+        &mut self,
+        name: &str,
+        request: Request,
+        check: impl Fn(&mut Report, &Exchange),
+    ) -> Result<Option<Exchange>, Stop> {
         self.report.count(&rules::RESPONSE);
-        match self.client.send(request.clone()) {
-            Ok(exchange) => {
-                responses::check(&mut self.report, operation, &exchange);
-                Ok(Some(exchange))
-            }
-            Err(Failure::Stop(stop)) => Err(stop),
-            Err(Failure::NoResponse(reason)) => {
-                let name = operation.map_or("no operation", |operation| &operation.id);
-                self.report.add_request(&rules::RESPONSE, name, &request, "a complete response", reason);
-                Ok(None)
+        let mut repetitions = 0;
+        loop {
+            let result = self.client.send(request.clone()).and_then(|exchange| {
+                check(&mut self.report, &exchange);
+                Ok((self.client.wait(&exchange, repetitions)?, exchange))
+            });
+            match result {
+                Ok((false, exchange)) => return Ok(Some(exchange)),
+                Ok((true, _)) => repetitions += 1,
+                Err(Failure::Stop(stop)) => return Err(stop),
+                Err(Failure::NoResponse(reason)) => {
+                    self.report.add_request(&rules::RESPONSE, name, &request, "a complete response", reason);
+                    return Ok(None);
+                }
             }
         }
     }

@@ -124,7 +124,7 @@ impl Walk<'_> {
         target: String,
         exchange: &Exchange,
     ) {
-        self.session.report.add_operation(&operation.id);
+        self.session.report.add_operation(&format!("{} {}", operation.method, operation.path));
         self.collect(document, operation, &values, exchange);
         self.found.samples.entry(operation.path.clone()).or_insert(Sample { values, target });
     }
