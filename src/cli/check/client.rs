@@ -22,7 +22,7 @@ use super::keys::Key;
 use crate::{cli::CommandError, error::ErrorChain, http_client};
 
 /// Maximum size of a response in bytes.
-pub const MAX_RESPONSE_BYTES: u64 = 32 << 20;
+pub const MAX_RESPONSE_BYTES: u64 = 16 << 20;
 
 /// How often a request is repeated that is refused because of a rate limit or the load.
 const MAX_REPETITIONS: u32 = 5;

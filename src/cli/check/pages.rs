@@ -54,6 +54,7 @@ pub fn check(session: &mut Session, operation: &Operation, path: &str, key: usiz
     };
     let largest = limit.schema["maximum"].as_f64().map_or(100, |maximum| maximum as u64);
     let list = List { operation, path, caller: Caller::Key(key), paging, largest };
+    list.check_default(session)?;
     let first = list.suspicions(session)?;
     if first.is_empty() {
         return Ok(());
@@ -75,6 +76,17 @@ struct List<'a> {
 }
 
 impl List<'_> {
+    /// Checks the size of a page that is requested without a limit.
+    fn check_default(&self, session: &mut Session) -> Result<(), Stop> {
+        let limit =
+            self.operation.query_parameter("limit").and_then(|limit| limit.schema["default"].as_u64());
+        let response = session.get_ok(&rules::SUCCESS, self.operation, self.path, &[], self.caller)?;
+        if let (Some(limit), Some(exchange)) = (limit, response) {
+            self.check_page(session, limit, None, &exchange);
+        }
+        Ok(())
+    }
+
     /// Requests the pages, and returns what may be a difference.
     fn suspicions(&self, session: &mut Session) -> Result<Vec<Suspicion>, Stop> {
         let Some(mut long) = self.pages(session, self.largest, MAX_PAGES)? else { return Ok(Vec::new()) };
@@ -172,8 +184,10 @@ impl List<'_> {
                 pages.is_complete = true;
                 break;
             };
-            if self.paging == Some(Paging::Cursor) && (!cursors.insert(next.clone()) || count == 0) {
-                let expected = "rows and a cursor of a later page, or null".to_owned();
+            let is_new = next.len() <= rows::MAX_VALUE && cursors.insert(next.clone());
+            if self.paging == Some(Paging::Cursor) && (!is_new || count == 0) {
+                let expected =
+                    "rows and a cursor that is not too long and leads to a later page, or null".to_owned();
                 let got = format!("{count} rows and next_cursor {next:?}");
                 pages.suspicions.push(Suspicion { rule: &rules::END, request, expected, got });
                 break;

@@ -152,7 +152,7 @@ impl Checker<'_> {
                 continue;
             }
             let is_type = |value: &&Value| {
-                value.is_string() && schema["type"] == "string"
+                value.as_str().is_some_and(|text| text.len() <= rows::MAX_VALUE) && schema["type"] == "string"
                     || value.is_boolean() && schema["type"] == "boolean"
             };
             let Some(row) = rows.iter().find(|row| row.get(name).is_some_and(|value| is_type(&value))) else {

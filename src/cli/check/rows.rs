@@ -1,11 +1,15 @@
 //! The rows of lists: where a response has them, and what identifies them.
 
 use serde_json::Value;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::documents::Source;
 
 /// Fields that identify a row, in the order in which they are looked for.
 const IDENTITIES: [&str; 4] = ["id", "slug", "run_id", "asset_id"];
+
+/// Maximum number of bytes of an ID or a cursor of the deployment that is sent back to it.
+pub const MAX_VALUE: usize = 4_096;
 
 /// Returns the rows of a list: the field `items`, or else the only field that is an array.
 pub fn of(body: &Value) -> Option<&[Value]> {
@@ -17,10 +21,10 @@ pub fn of(body: &Value) -> Option<&[Value]> {
     arrays.next().is_none().then_some(first)
 }
 
-/// Returns what identifies a row: its ID, or else all of it.
+/// Returns what identifies a row: its ID, or else a digest of all of it.
 pub fn identity(row: &Value) -> String {
-    let found = IDENTITIES.iter().find_map(|name| row[name].as_str());
-    found.map_or_else(|| row.to_string(), str::to_owned)
+    let found = IDENTITIES.iter().find_map(|name| row[name].as_str()).filter(|id| id.len() <= MAX_VALUE);
+    found.map_or_else(|| format!("row-{:016x}", xxh3_64(row.to_string().as_bytes())), str::to_owned)
 }
 
 /// Returns the number of rows that a list reports.
@@ -44,7 +48,8 @@ fn collect(value: &Value, steps: &[Option<String>], found: &mut Vec<String>) {
     match steps.split_first() {
         None => {
             // A step that is empty or a dot would lead to another path.
-            let text = value.as_str().filter(|text| !["", ".", ".."].contains(text));
+            let text =
+                value.as_str().filter(|text| text.len() <= MAX_VALUE && !["", ".", ".."].contains(text));
             found.extend(text.map(str::to_owned));
         }
         Some((Some(name), steps)) => collect(&value[name], steps, found),

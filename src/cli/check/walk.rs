@@ -73,7 +73,8 @@ pub fn run(session: &mut Session, access: &Access) -> Result<Found, Stop> {
         taken: HashMap::new(),
     };
     for (document, operation) in operations(access).filter(|(_, operation)| !operation.path.contains('{')) {
-        if operation.parameters.iter().all(|parameter| !parameter.is_required) {
+        let is_refused = access.is_locked && is_behind_gate(&operation);
+        if !is_refused && operation.parameters.iter().all(|parameter| !parameter.is_required) {
             walk.read(&document, &operation, Vec::new(), Vec::new())?;
         }
     }

@@ -141,6 +141,16 @@ pub static FAULTS: &[Fault] = &[
         |request| request.path() == "/v2/listings" && request.query() == "sort=price_low",
         |answer, _, _| answer.status = 500,
     ),
+    fault(
+        "preview_taskset_tasks",
+        &["response.complete"],
+        |request| request.path().ends_with("/tasks") && request.path().contains("/tasksets/"),
+        |answer, _, count| {
+            if count == 1 {
+                answer.body = vec![b' '; 17 << 20];
+            }
+        },
+    ),
     // Errors.
     fault(
         "get_estimation",
