@@ -14,8 +14,8 @@ use crate::cli::print_line;
 /// Maximum number of characters of a text from the deployment in a report.
 const MAX_TEXT: usize = 300;
 
-/// Maximum number of differences that are kept for each rule. All are counted.
-const MAX_KEPT: usize = 200;
+/// Maximum number of differences that are kept for each rule and operation. All are counted.
+const MAX_KEPT: usize = 20;
 
 /// A difference between the deployment and the interface.
 #[derive(Debug)]
@@ -31,6 +31,43 @@ struct Difference {
 struct Differences {
     count: usize,
     kept: Vec<Difference>,
+}
+
+impl Differences {
+    /// Keeps a difference, unless one of the same operation differs at most by the position in a list, or there are
+    /// enough of the operation.
+    fn add(&mut self, difference: Difference) {
+        self.count += 1;
+        let mut of_operation = self.kept.iter().filter(|known| known.operation == difference.operation);
+        let expected = without_positions(&difference.expected);
+        let is_known = of_operation.clone().any(|known| without_positions(&known.expected) == expected);
+        // The same is expected of different requests that no schema describes.
+        let is_of_schema = expected.contains("/*");
+        if !(is_known && is_of_schema) && of_operation.nth(MAX_KEPT - 1).is_none() {
+            self.kept.push(difference);
+        }
+    }
+
+    /// Returns the differences so that the first ones are of different operations.
+    fn spread(&self) -> Vec<&Difference> {
+        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut numbered: Vec<(usize, &Difference)> = Vec::new();
+        for difference in &self.kept {
+            let number = seen.entry(&difference.operation).or_default();
+            *number += 1;
+            numbered.push((*number, difference));
+        }
+        numbered.sort_by_key(|(number, _)| *number);
+        numbered.into_iter().map(|(_, difference)| difference).collect()
+    }
+}
+
+/// Replaces positions in lists by `*`: `/items/3/id` becomes `/items/*/id`.
+fn without_positions(text: &str) -> String {
+    let (pointer, rest) = text.split_once(": ").unwrap_or((text, ""));
+    let is_position = |step: &str| !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit());
+    let steps = pointer.split('/').map(|step| if is_position(step) { "*" } else { step });
+    format!("{}: {rest}", steps.collect::<Vec<_>>().join("/"))
 }
 
 /// What a check found.
@@ -104,11 +141,7 @@ impl Report {
             expected: self.clean(&expected.into()),
             got: self.clean(&got.into()),
         };
-        let differences = self.differences.entry(position).or_default();
-        differences.count += 1;
-        if differences.kept.len() < MAX_KEPT {
-            differences.kept.push(difference);
-        }
+        self.differences.entry(position).or_default().add(difference);
     }
 
     /// Returns the number of differences.
@@ -137,14 +170,16 @@ impl Report {
         for (position, differences) in &self.differences {
             let rule = rules::ALL[*position];
             print_line(format_args!("{} ({}): {}", rule.id, rule.section, rule.text));
-            for difference in differences.kept.iter().take(per_rule) {
+            let shown = differences.spread();
+            for difference in shown.iter().take(per_rule) {
                 print_line(format_args!("  {}", difference.operation));
                 print_line(format_args!("    {}", difference.request));
                 print_line(format_args!("    expected: {}", difference.expected));
                 print_line(format_args!("    got:      {}", difference.got));
             }
-            if differences.count > per_rule {
-                print_line(format_args!("  and {} more", differences.count - per_rule));
+            let count = differences.count - shown.len().min(per_rule);
+            if count > 0 {
+                print_line(format_args!("  and {count} more"));
             }
             print_line("");
         }
@@ -173,7 +208,7 @@ impl Report {
     pub fn to_json(&self, sent: u32) -> Value {
         let differences = self.differences.iter().map(|(position, differences)| {
             let rule = rules::ALL[*position];
-            let found = differences.kept.iter().map(|difference| {
+            let found = differences.spread().into_iter().map(|difference| {
                 json!({
                     "operation": difference.operation,
                     "request": difference.request,
@@ -285,6 +320,25 @@ mod tests {
             (&json["difference_count"], &json["differences"][0]["rule"]),
             (&json!(1), &json!("response.status"))
         );
+    }
+
+    #[test]
+    fn first_differences_are_of_different_operations_and_fields() {
+        let mut report = report();
+        let request = Request::get("/v2/assets".to_owned(), Caller::Nobody);
+        for number in 0..100 {
+            for field in ["a", "b"] {
+                let expected = format!("/items/{number}/{field}: type string");
+                report.add_request(&rules::TYPE, "list_assets", &request, expected, "1");
+            }
+            report.add_request(&rules::TYPE, "list_tasks", &request, format!("value {number}"), "1");
+        }
+        let json = report.to_json(1);
+        let found = json["differences"][0]["differences"].as_array().unwrap();
+        let operations = found.iter().map(|found| found["operation"].as_str().unwrap());
+        let operations: Vec<&str> = operations.collect();
+        assert_eq!(operations[..4], ["list_assets", "list_tasks", "list_assets", "list_tasks"]);
+        assert_eq!((operations.len(), &json["difference_count"]), (2 + MAX_KEPT, &json!(300)));
     }
 
     #[test]

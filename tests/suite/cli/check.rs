@@ -13,6 +13,13 @@ use self::{
 };
 use super::{Server, run, temp_dir};
 
+/// The rules that find the faults of changes, each with the operation that has the fault.
+const WRITE_FAULTS: [(&str, &str); 3] = [
+    ("writes.idempotency", "create_asset_group"),
+    ("writes.effect", "get_raw_data"),
+    ("writes.refused", "create_asset_group"),
+];
+
 /// Runs a check with these keys, and returns its output.
 fn check(url: &str, keys: &[&str], options: &[&str], directory: &Path) -> Output {
     let keys = keys.iter().flat_map(|key| ["--key", key]);
@@ -117,14 +124,16 @@ fn changes_are_checked_and_undone_if_they_are_allowed() {
                 Some(_) => answer.change(|group| group["name"] = json!("Another")),
             }
         }
+        if answer.status == 409 {
+            answer.status = 400;
+        }
         if request.method == "GET" && request.path().starts_with("/v2/raw-data/") && answer.status == 200 {
             answer.change(|row| row["description"] = json!("Old."));
         }
     });
     let found = report(&check(&faulty.url, &["mkt_demo_vendor"], &options, temp_dir.path()), 1);
     let found = differences(&found);
-    for (rule, operation) in [("writes.idempotency", "create_asset_group"), ("writes.effect", "get_raw_data")]
-    {
+    for (rule, operation) in WRITE_FAULTS {
         assert!(found.contains(&(rule.to_owned(), operation.to_owned())), "{found:?}");
     }
     assert_eq!(assets(), before);
@@ -197,9 +206,14 @@ fn a_check_that_cannot_be_completed_says_so() {
 }
 
 #[test]
-fn documentation_lists_all_rules() {
+fn each_rule_is_documented_and_tested_with_a_fault() {
     let rules = run(&["check", "--rules"], temp_dir().path());
     let documentation = include_str!("../../../docs/check.md");
     let rules = String::from_utf8(rules.stdout).unwrap();
+    let names: BTreeSet<&str> = rules.lines().map(|line| line.split('`').nth(1).unwrap()).collect();
+    let of_changes = WRITE_FAULTS.iter().map(|(rule, _)| *rule);
+    let tested: BTreeSet<&str> =
+        FAULTS.iter().flat_map(|fault| fault.rules).copied().chain(of_changes).collect();
+    assert_eq!(names, tested);
     assert!(documentation.contains(&rules), "`marketplace check --rules` prints the table of docs/check.md");
 }

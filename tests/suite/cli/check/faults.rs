@@ -75,8 +75,8 @@ pub static FAULTS: &[Fault] = &[
             change_ok(answer, |body| {
                 for item in body["items"].as_array_mut().unwrap() {
                     item["exclusivity"] = json!("perhaps");
-                    item["commits"] = json!(-1);
                 }
+                body["total"] = json!(-1);
             });
         },
     ),
@@ -240,6 +240,18 @@ pub static FAULTS: &[Fault] = &[
             }
         },
     ),
+    fault(
+        "list_asset_groups",
+        &["access.key_headers"],
+        |request| request.path() == "/v2/asset-groups" && !request.header("platform-api-key").is_empty(),
+        |answer, _, _| answer.status = 401,
+    ),
+    fault(
+        "browse_listings",
+        &["access.browse_gate"],
+        |request| request.target == "/v2/listings/browse",
+        |answer, _, _| change_ok(answer, |body| body["locked"] = json!(true)),
+    ),
     // Paths and IDs.
     fault(
         "get_asset_group",
@@ -310,7 +322,7 @@ pub static FAULTS: &[Fault] = &[
     // Pages.
     fault(
         "browse_listings",
-        &["pages.end", "pages.once", "pages.cursor", "pages.first"],
+        &["pages.end", "pages.cursor", "pages.first"],
         |request| request.path() == "/v2/listings/browse" && request.query().contains("cursor="),
         |answer, request, _| {
             if answer.status == 400 {
