@@ -227,9 +227,11 @@ impl Checker<'_> {
         }
         self.session.report.count(&rules::SORT);
         let values: Vec<&Value> = rows.iter().map(|row| &row[field]).collect();
-        if let Some(pair) = values.windows(2).find(|pair| !is_ordered(pair[0], pair[1], is_descending)) {
+        let mut pairs = values.iter().zip(values.iter().skip(1));
+        if let Some((first, second)) = pairs.find(|(first, second)| !is_ordered(first, second, is_descending))
+        {
             let direction = if is_descending { "descending" } else { "ascending" };
-            let got = format!("{} before {}", pair[0], pair[1]);
+            let got = format!("{first} before {second}");
             let expected = format!("{field} {direction}");
             self.session.report.add(&rules::SORT, &self.operation.id, exchange, expected, got);
         }

@@ -272,24 +272,25 @@ fn escape(character: char) -> Vec<char> {
 
 /// Returns a request as a command for a shell.
 fn curl(base_url: &str, keys: &[Key], request: &Request) -> String {
-    let mut command = match request.method {
+    let command = match request.method {
         "GET" => "curl -i".to_owned(),
         "HEAD" => "curl -I".to_owned(),
         method => format!("curl -i -X {method}"),
     };
-    match request.caller {
-        Caller::Key(key) => command += &format!(" -H \"Authorization: Bearer {}\"", shown(&keys[key])),
-        Caller::KeyIn(key, header) => command += &format!(" -H \"{header}: {}\"", shown(&keys[key])),
-        Caller::Stranger => command += " -H 'Authorization: Bearer mkt_…'",
-        Caller::Nobody => {}
-    }
-    for (name, value) in &request.headers {
-        command += &format!(" -H {}", quote(&format!("{name}: {value}")));
-    }
+    let mut words = vec![command];
+    words.extend(match request.caller {
+        Caller::Key(key) => Some(format!("-H \"Authorization: Bearer {}\"", shown(&keys[key]))),
+        Caller::KeyIn(key, header) => Some(format!("-H \"{header}: {}\"", shown(&keys[key]))),
+        Caller::Stranger => Some("-H 'Authorization: Bearer mkt_…'".to_owned()),
+        Caller::Nobody => None,
+    });
+    let header = |(name, value): &(&str, String)| format!("-H {}", quote(&format!("{name}: {value}")));
+    words.extend(request.headers.iter().map(header));
     if let Some(body) = &request.body {
-        command += &format!(" -H 'Content-Type: application/json' -d {}", quote(body));
+        words.push(format!("-H 'Content-Type: application/json' -d {}", quote(body)));
     }
-    format!("{command} {}", quote(&format!("{base_url}{}", request.target)))
+    words.push(quote(&format!("{base_url}{}", request.target)));
+    words.join(" ")
 }
 
 /// Quotes a text for a shell.

@@ -86,6 +86,6 @@ mod tests {
         assert!(of(&json!({"a": [], "b": []})).is_none() && of(&json!([])).is_none());
         assert_eq!(identity(&json!({"run_id": "r"})), "r");
         assert_eq!(spread(&[1, 2, 3, 4, 5, 6, 7], 3), [1, 4, 7]);
-        assert_eq!(spread::<u8>(&[], 3), []);
+        assert!(spread::<u8>(&[], 3).is_empty());
     }
 }

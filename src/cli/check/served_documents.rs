@@ -179,7 +179,8 @@ impl<'a> Comparison<'a> {
                 _ => expected[keyword] == got[keyword] || keyword == "nullable",
             };
             // A list of types was already compared.
-            if !is_same && !(keyword == "type" && got["type"].is_array()) {
+            let is_list_of_types = keyword == "type" && got["type"].is_array();
+            if !(is_same || is_list_of_types) {
                 self.add(place, format!("{keyword} {}", expected[keyword]), short(&got[keyword]));
             }
         }

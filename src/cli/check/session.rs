@@ -59,22 +59,26 @@ impl Session {
     fn exchange(
         &mut self,
         name: &str,
-        request: Request,
+        mut request: Request,
         check: impl Fn(&mut Report, &Exchange),
     ) -> Result<Option<Exchange>, Stop> {
         self.report.count(&rules::RESPONSE);
         let mut repetitions = 0;
         loop {
-            let result = self.client.send(request.clone()).and_then(|exchange| {
+            let sent = request.clone();
+            let result = self.client.send(request).and_then(|exchange| {
                 check(&mut self.report, &exchange);
                 Ok((self.client.wait(&exchange, repetitions)?, exchange))
             });
             match result {
                 Ok((false, exchange)) => return Ok(Some(exchange)),
-                Ok((true, _)) => repetitions += 1,
+                Ok((true, exchange)) => {
+                    request = exchange.request;
+                    repetitions += 1;
+                }
                 Err(Failure::Stop(stop)) => return Err(stop),
                 Err(Failure::NoResponse(reason)) => {
-                    self.report.add_request(&rules::RESPONSE, name, &request, "a complete response", reason);
+                    self.report.add_request(&rules::RESPONSE, name, &sent, "a complete response", reason);
                     return Ok(None);
                 }
             }

@@ -75,7 +75,7 @@ pub fn run(session: &mut Session, access: &Access) -> Result<Found, Stop> {
     for (document, operation) in operations(access).filter(|(_, operation)| !operation.path.contains('{')) {
         let is_refused = access.is_locked && is_behind_gate(&operation);
         if !is_refused && operation.parameters.iter().all(|parameter| !parameter.is_required) {
-            walk.read(&document, &operation, Vec::new(), Vec::new())?;
+            walk.read(&document, &operation, Vec::new(), &[])?;
         }
     }
     while let Some(candidate) = walk.pending.pop_front() {
@@ -107,12 +107,12 @@ impl Walk<'_> {
         document: &Rc<Document>,
         operation: &Rc<Operation>,
         values: PathValues,
-        query: Vec<(&str, &str)>,
+        query: &[(&str, &str)],
     ) -> Result<(), Stop> {
         let path = operation.path_with(&values);
-        let response = self.session.get_ok(&rules::SUCCESS, operation, &path, &query, self.caller)?;
+        let response = self.session.get_ok(&rules::SUCCESS, operation, &path, query, self.caller)?;
         if let Some(exchange) = response {
-            self.add_sample(document, operation, values, target(&path, &query), &exchange);
+            self.add_sample(document, operation, values, target(&path, query), &exchange);
         }
         Ok(())
     }
@@ -226,7 +226,7 @@ impl Walk<'_> {
         let known: Option<Vec<(&str, &str)>> =
             required.iter().map(|name| Some((*name, ids.get(*name)?.first()?.as_str()))).collect();
         match known {
-            Some(query) => self.read(document, operation, Vec::new(), query),
+            Some(query) => self.read(document, operation, Vec::new(), &query),
             None => Ok(()),
         }
     }
