@@ -15,7 +15,7 @@ use super::{
     landing_page, limits,
     limits::RateLimits,
     request_id,
-    sandbox_host::{SandboxHost, UnknownWorld},
+    sandbox_host::{Refusal, SandboxHost},
     served_market::ServedMarket,
     server_limits::ServerLimits,
     spool,
@@ -173,8 +173,8 @@ impl Endpoint for Dispatcher {
     type Output = Response;
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
-        if let Some(UnknownWorld(name)) = request.data() {
-            return Err(ApiError(Error::WorldNotFound(name.clone())).into());
+        if let Some(refusal) = request.data::<Refusal>() {
+            return Err(ApiError(refusal.clone().into_error()).into());
         }
         if self.hidden.is_some_and(|api| api.has_path(request.uri().path())) {
             return Err(self.unknown_path());

@@ -3,12 +3,14 @@
 //! A world is forked from a template: the files of a closed market, of which those that never change are shared. It ends
 //! when it is deleted, or with the process. Nothing of it is synchronized with the disk.
 
+mod disk_budget;
 mod due_work;
 mod error;
 mod exports;
 mod files;
 mod imports;
 mod inbox;
+mod job_places;
 mod live_copy;
 mod market_file;
 mod names;
@@ -24,6 +26,7 @@ pub use self::{
     error::WorldError,
     imports::MAX_FILE_BYTES,
     inbox::{Inbox, InboxMessage},
+    job_places::{JobPlace, JobPlaces},
     names::{MAX_NAME_LENGTH, is_name},
     new_world::{NewWorld, WebhookMode},
     opener::Opener,

@@ -292,8 +292,10 @@ impl World {
     /// Returns when something is due that is not due yet; `None` if nothing is.
     fn next_due_at(&self) -> Result<Option<Timestamp>> {
         let has_jobs = *lock(&self.job_timing) == JobTiming::BeforeRequests;
+        let job_places = self.opener.job_places();
         let receive = |_: &OutgoingMessage| webhook_inbox::accept();
-        DueWork { market: &self.market(), has_jobs, receive: &receive, on_done: &|_| {} }.next_due_at()
+        DueWork { market: &self.market(), has_jobs, job_places, receive: &receive, on_done: &|_| {} }
+            .next_due_at()
     }
 
     /// Sets when jobs run.
@@ -340,7 +342,8 @@ impl World {
         let receive = self.receive();
         let has_jobs = *lock(&self.job_timing) == JobTiming::BeforeRequests;
         let commits = *market.commits().borrow();
-        DueWork { market: &market, has_jobs, receive: &receive, on_done: &|_| {} }.run()?;
+        let job_places = self.opener.job_places();
+        DueWork { market: &market, has_jobs, job_places, receive: &receive, on_done: &|_| {} }.run()?;
         // If anything was committed meanwhile, by this or by a request that has released its turn, something else may be
         // due.
         *lock(&self.settled) = Some((resets, commits, market.clock().now()));
@@ -380,8 +383,10 @@ impl World {
         let market = self.market();
         market.record_key_uses()?;
         let (receive, done) = (self.receive(), RefCell::default());
+        let job_places = self.opener.job_places();
         let on_done = |work| RefCell::<Vec<DoneWork>>::borrow_mut(&done).push(work);
-        let work = DueWork { market: &market, has_jobs: true, receive: &receive, on_done: &on_done };
+        let work =
+            DueWork { market: &market, has_jobs: true, job_places, receive: &receive, on_done: &on_done };
         work.advance_to(target(market.clock().now()), requester)?;
         Ok(done.into_inner())
     }

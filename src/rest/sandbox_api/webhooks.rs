@@ -171,11 +171,9 @@ impl WorldWebhooksApi {
         let (query, until) = (&query.0, Instant::now() + query.0.wait()?);
         let world = call.served.require_sandbox()?.worlds().require(&world.0)?;
         let _place = match query.wait {
-            Some(_) => Some(
-                call.served
-                    .held_requests()
-                    .try_acquire(call.served.market().id(), call.access.principal())?,
-            ),
+            Some(_) => {
+                Some(call.served.held_requests().try_acquire(world.market().id(), call.access.principal())?)
+            }
             None => None,
         };
         let page = Slot::release_during(request, wait_for_messages(&world, query, until)).await??;
