@@ -146,7 +146,8 @@ pub fn check_paths(session: &mut Session, documents: &[Rc<Document>], key: usize
         if has_get || !seen.insert(operation.path.clone()) {
             continue;
         }
-        let Some(exchange) = session.send(None, Request::get(path, Caller::Key(key)))? else { continue };
+        let request = Request::get(path, Caller::Key(key));
+        let Some(exchange) = session.send(Some(operation), request)? else { continue };
         let is_refused = session.expect(&rules::METHOD, &operation.id, &exchange, 405, "method_not_allowed");
         let allowed = exchange.header("allow");
         if is_refused && !allowed.split(',').any(|method| method.trim() == operation.method) {
