@@ -243,7 +243,8 @@ mod tests {
                     let mut names: Vec<&str> =
                         link.parameters.iter().map(|(name, _)| name.as_str()).collect();
                     let mut expected: Vec<&str> = target.path_parameters().collect();
-                    (names.sort_unstable(), expected.sort_unstable());
+                    names.sort_unstable();
+                    expected.sort_unstable();
                     assert_eq!(names, expected, "{} to {}", operation.id, link.operation);
                 }
             }

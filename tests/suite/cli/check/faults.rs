@@ -85,7 +85,7 @@ pub static FAULTS: &[Fault] = &[
         &["schema.format"],
         |request| request.path() == "/v2/asset-groups",
         |answer, _, _| {
-            change_ok(answer, |body| body["groups"][0]["created_at"] = json!("2026-03-01T09:00:00+01:00"))
+            change_ok(answer, |body| body["groups"][0]["created_at"] = json!("2026-03-01T09:00:00+01:00"));
         },
     ),
     // Responses.

@@ -141,14 +141,17 @@ fn forward(client: &Client, server: &str, request: &Seen) -> Answer {
 }
 
 fn write_answer(stream: &mut TcpStream, answer: &Answer, is_head: bool) -> std::io::Result<()> {
-    let mut head = format!("HTTP/1.1 {} Status\r\n", answer.status);
     let connection = ["connection", "content-length", "transfer-encoding"];
-    for (name, value) in answer.headers.iter().filter(|(name, _)| !connection.contains(&name.as_str())) {
-        head += &format!("{name}: {value}\r\n");
+    let headers = answer.headers.iter().filter(|(name, _)| !connection.contains(&name.as_str()));
+    let mut head = Vec::new();
+    write!(head, "HTTP/1.1 {} Status\r\nconnection: close\r\n", answer.status)?;
+    for (name, value) in headers {
+        write!(head, "{name}: {value}\r\n")?;
     }
     if answer.status != 304 && answer.status != 204 {
-        head += &format!("content-length: {}\r\n", answer.body.len());
+        write!(head, "content-length: {}\r\n", answer.body.len())?;
     }
-    stream.write_all(format!("{head}connection: close\r\n\r\n").as_bytes())?;
+    head.extend_from_slice(b"\r\n");
+    stream.write_all(&head)?;
     stream.write_all(if is_head { &[] } else { &answer.body })
 }
