@@ -5,6 +5,7 @@ mod amounts;
 mod assets;
 mod backup;
 mod bids;
+mod check;
 mod credits;
 mod deals;
 mod demo;
@@ -26,6 +27,7 @@ mod reindex;
 mod restore;
 mod seed;
 mod serve;
+mod server_url;
 mod sweep;
 mod tasksets;
 mod teams;
@@ -137,6 +139,8 @@ enum Command {
     Sweep(sweep::Sweep),
     /// Check the database, the ledger, the uploads, and the search index for problems.
     Verify(verify::Verify),
+    /// Check whether a deployment behaves as its documents and the interface say.
+    Check(check::Check),
     /// Back up the market to a directory. Safe while a server is running.
     Backup(backup::Backup),
     /// Restore a backup to an empty data directory, and verify it.
@@ -164,6 +168,9 @@ enum CommandError {
     Other(String),
     #[error("{0}")]
     Usage(String),
+    /// A check of a deployment could not be completed.
+    #[error("{0}")]
+    Incomplete(String),
 }
 
 /// Returns the message of an error for the operator, who sees causes, but no codes and no advice for callers
@@ -207,8 +214,10 @@ pub fn run() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
-            let is_usage = matches!(error, CommandError::Settings(_) | CommandError::Usage(_));
-            ExitCode::from(if is_usage { 2 } else { 1 })
+            ExitCode::from(match error {
+                CommandError::Settings(_) | CommandError::Usage(_) | CommandError::Incomplete(_) => 2,
+                _ => 1,
+            })
         }
     }
 }
@@ -244,6 +253,7 @@ fn dispatch(cli: Cli) -> CommandResult {
         Command::Mcp(mcp) => mcp.run(&options),
         Command::Sweep(_) => sweep::Sweep::run(&options),
         Command::Verify(_) => verify::Verify::run(&options),
+        Command::Check(check) => check.run(),
         Command::Backup(backup) => backup.run(&options),
         Command::Restore(restore) => restore.run(&options),
         Command::ReadUntrusted { .. } => Ok(()),

@@ -2,6 +2,7 @@
 
 mod administration;
 mod backups;
+mod check;
 mod demo;
 mod examples;
 mod money;

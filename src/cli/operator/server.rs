@@ -1,6 +1,6 @@
 //! A running server whose operator API commands use.
 
-use std::{error::Error as _, net::IpAddr, time::Duration};
+use std::{error::Error as _, time::Duration};
 
 use reqwest::{
     Method, Url,
@@ -8,7 +8,14 @@ use reqwest::{
 };
 use serde_json::Value;
 
-use crate::{cli::CommandError, error::ErrorChain, http_client, rest};
+use crate::{
+    cli::{
+        CommandError,
+        server_url::{self, is_loopback},
+    },
+    error::ErrorChain,
+    http_client, rest,
+};
 
 /// The variable with the operator key for `--url`.
 const KEY_VARIABLE: &str = "MARKETPLACE_OPERATOR_KEY";
@@ -31,7 +38,7 @@ impl Server {
     /// Prepares requests to the server at a URL, with the key from the environment. Warns if the key would be sent
     /// unencrypted to another computer.
     pub fn new(url: &str) -> Result<Server, CommandError> {
-        let base_url = parse_url(url)?;
+        let base_url = server_url::parse(url, KEY_VARIABLE)?;
         let key = std::env::var(KEY_VARIABLE).unwrap_or_default();
         let key = parse_key(&key)?.to_owned();
         let host = base_url.host_str().unwrap_or_default();
@@ -94,25 +101,6 @@ fn client() -> Result<reqwest::blocking::Client, CommandError> {
     client.map_err(|cause| CommandError::Other(ErrorChain(&cause).to_string()))
 }
 
-/// Parses the URL of a server. It may have a path, for a proxy that serves the marketplace below it, or end with the
-/// prefix of the operator API.
-fn parse_url(text: &str) -> Result<Url, CommandError> {
-    let problem = |problem: &str| CommandError::Usage(format!("the URL of the server {problem}: {text:?}"));
-    let url = Url::parse(text.trim())
-        .ok()
-        .filter(|url| matches!(url.scheme(), "http" | "https"))
-        .ok_or_else(|| problem("must be complete and begin with http:// or https://"))?;
-    if url.query().is_some() || url.fragment().is_some() {
-        return Err(problem("must not have a query or a fragment"));
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        // The text is not repeated, since it contains a password.
-        let message = format!("the URL of the server must not have a user name; set {KEY_VARIABLE} instead");
-        return Err(CommandError::Usage(message));
-    }
-    Ok(url)
-}
-
 /// Returns a key without whitespace around it, such as the line break at the end of a file.
 fn parse_key(text: &str) -> Result<&str, CommandError> {
     match text.trim() {
@@ -125,15 +113,6 @@ fn parse_key(text: &str) -> Result<&str, CommandError> {
             "the variable {KEY_VARIABLE} does not contain one key: keys have no spaces, line breaks, or special characters"
         ))),
     }
-}
-
-/// Whether a host of a URL is this computer.
-fn is_loopback(host: &str) -> bool {
-    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    address.map_or_else(
-        |_| host == "localhost" || host.ends_with(".localhost"),
-        |address| address.to_canonical().is_loopback(),
-    )
 }
 
 /// Sends a request to `to`, and returns the status and the body of the response.
@@ -165,34 +144,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_are_complete_and_have_no_credentials() {
-        for url in ["http://127.0.0.1:8080", "https://example.com/market/", " http://[::1]:80 "] {
-            assert!(parse_url(url).is_ok(), "{url}");
-        }
-        for url in ["", "127.0.0.1:8080", "localhost:8080", "ftp://a", "http://", "http://a?b", "http://a#b"]
-        {
-            assert!(matches!(parse_url(url), Err(CommandError::Usage(_))), "{url}");
-        }
-        let message = parse_url("https://user:secret@example.com").unwrap_err().to_string();
-        assert!(message.contains("user name") && !message.contains("secret"), "{message}");
-    }
-
-    #[test]
     fn whitespace_around_keys_is_removed() {
         assert_eq!(parse_key(" mkt_op_1\n").unwrap(), "mkt_op_1");
         for text in ["", " \n", "mkt_op_1\nmkt_op_2", "mkt_op_é"] {
             let message = parse_key(text).unwrap_err().to_string();
             assert!(message.contains(KEY_VARIABLE) && !message.contains("mkt_op"), "{message}");
-        }
-    }
-
-    #[test]
-    fn only_this_computer_is_loopback() {
-        for host in ["127.0.0.1", "127.8.0.1", "[::1]", "[::ffff:127.0.0.1]", "localhost", "a.localhost"] {
-            assert!(is_loopback(host), "{host}");
-        }
-        for host in ["10.0.0.1", "[::2]", "example.com", "localhost.example.com", "127.0.0.1.example.com"] {
-            assert!(!is_loopback(host), "{host}");
         }
     }
 }

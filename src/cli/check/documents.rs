@@ -1,0 +1,264 @@
+//! The OpenAPI documents that a deployment is compared with: those that this build generates.
+
+use std::{collections::BTreeMap, rc::Rc};
+
+use serde_json::Value;
+
+use super::schemas::Schemas;
+use crate::{
+    config::ContactSettings,
+    domain::principals::PrincipalKind,
+    rest::{self, APIS, Api},
+};
+
+/// The document of an API.
+#[derive(Debug)]
+pub struct Document {
+    /// Name of the API.
+    pub name: &'static str,
+    /// What the paths of its operations begin with.
+    pub prefix: &'static str,
+    /// The kind of keys that it takes.
+    pub keys: PrincipalKind,
+    /// The document.
+    pub json: Value,
+    /// Its operations.
+    pub operations: Vec<Rc<Operation>>,
+}
+
+/// An operation of a document.
+#[derive(Debug)]
+pub struct Operation {
+    /// `operationId`.
+    pub id: String,
+    /// HTTP method in upper case.
+    pub method: String,
+    /// Path with the names of parameters in braces.
+    pub path: String,
+    /// Parameters in the path, in the query, and in headers.
+    pub parameters: Vec<Parameter>,
+    /// The documented responses, by status.
+    pub responses: BTreeMap<u16, Response>,
+    /// The operations whose path parameters responses of this one contain.
+    pub links: Vec<Link>,
+    /// The schemas that the responses refer to.
+    pub schemas: Rc<Schemas>,
+}
+
+/// A parameter of an operation.
+#[derive(Debug)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// Where it is: `path`, `query`, or `header`.
+    pub place: String,
+    /// Whether a request must have it.
+    pub is_required: bool,
+    /// Its schema, without a reference at the top.
+    pub schema: Value,
+}
+
+/// A documented response.
+#[derive(Debug, Default)]
+pub struct Response {
+    /// The schemas of the body by media type; none if there is no body.
+    pub content: BTreeMap<String, Value>,
+}
+
+/// Says where a response has the parameters of another operation.
+#[derive(Debug)]
+pub struct Link {
+    /// `operationId` of the other operation.
+    pub operation: String,
+    /// The name of each path parameter, and where its value is.
+    pub parameters: Vec<(String, Source)>,
+}
+
+/// Where the value of a path parameter is.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The path parameter of the request with this name.
+    Request(String),
+    /// A place in the body. `None` stands for each element of an array.
+    Body(Vec<Option<String>>),
+}
+
+/// Returns the documents of all APIs.
+pub fn all() -> Vec<Rc<Document>> {
+    APIS.into_iter().map(|api| Rc::new(Document::new(api))).collect()
+}
+
+impl Document {
+    fn new(api: &Api) -> Document {
+        let text = rest::openapi_json(api, "..", &ContactSettings::default());
+        let json = serde_json::from_str(&text).unwrap_or_default();
+        Document::parse(api.name, api.prefix, api.keys, json)
+    }
+
+    /// Reads a document.
+    pub fn parse(name: &'static str, prefix: &'static str, keys: PrincipalKind, json: Value) -> Document {
+        let schemas = Rc::new(Schemas::new(json["components"]["schemas"].clone()));
+        let operations = fields(&json["paths"]).flat_map(|(path, item)| {
+            fields(item)
+                .map(|(method, operation)| Rc::new(parse_operation(path, method, operation, &json, &schemas)))
+        });
+        let operations = operations.collect();
+        Document { name, prefix, keys, json, operations }
+    }
+
+    /// Returns the operation with this method and path.
+    pub fn find(&self, method: &str, path: &str) -> Option<&Rc<Operation>> {
+        self.operations.iter().find(|operation| operation.method == method && operation.path == path)
+    }
+}
+
+impl Operation {
+    /// Returns the names of the path parameters in their order.
+    pub fn path_parameters(&self) -> impl Iterator<Item = &str> {
+        let steps = self.path.split('/');
+        steps.filter_map(|step| step.strip_prefix('{')?.strip_suffix('}'))
+    }
+
+    /// Returns the parameters in the query.
+    pub fn query(&self) -> impl Iterator<Item = &Parameter> {
+        self.parameters.iter().filter(|parameter| parameter.place == "query")
+    }
+
+    /// Returns the query parameter with this name.
+    pub fn query_parameter(&self, name: &str) -> Option<&Parameter> {
+        self.query().find(|parameter| parameter.name == name)
+    }
+
+    /// Whether the path leads to a record, and not to a part of one or a list.
+    pub fn is_of_record(&self) -> bool {
+        self.path.ends_with('}')
+    }
+
+    /// Returns the path with these values of its parameters.
+    pub fn path_with(&self, values: &[(String, String)]) -> String {
+        let step = |step: &str| -> String {
+            let name = step.strip_prefix('{').and_then(|step| step.strip_suffix('}'));
+            let value = name.and_then(|name| values.iter().find(|(known, _)| known == name));
+            value.map_or_else(|| step.to_owned(), |(_, value)| encode_step(value))
+        };
+        self.path.split('/').map(step).collect::<Vec<_>>().join("/")
+    }
+
+    /// Whether a request for this path would reach this operation or one like it.
+    pub fn matches_path(&self, path: &str) -> bool {
+        let (own, other): (Vec<_>, Vec<_>) = (self.path.split('/').collect(), path.split('/').collect());
+        own.len() == other.len()
+            && own.iter().zip(&other).all(|(own, other)| own.starts_with('{') || own == other)
+    }
+}
+
+/// Encodes a value as one step of a path.
+pub fn encode_step(value: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let encode =
+        |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    value.bytes().map(encode).collect()
+}
+
+fn fields(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
+}
+
+fn elements(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// Follows a reference to a component, if a value is one.
+fn resolve<'a>(value: &'a Value, document: &'a Value) -> &'a Value {
+    let target = value["$ref"].as_str().and_then(|path| document.pointer(path.trim_start_matches('#')));
+    target.unwrap_or(value)
+}
+
+fn parse_operation(
+    path: &str,
+    method: &str,
+    json: &Value,
+    document: &Value,
+    schemas: &Rc<Schemas>,
+) -> Operation {
+    let parameter = |json: &Value| {
+        // An enum is a reference with a default next to it.
+        let schema = &json["schema"];
+        let inner = elements(&schema["allOf"]).next().unwrap_or(schema);
+        Parameter {
+            name: text(&json["name"]),
+            place: text(&json["in"]),
+            is_required: json["required"] == true,
+            schema: resolve(inner, document).clone(),
+        }
+    };
+    let responses = fields(&json["responses"]).filter_map(|(status, response)| {
+        let content = &resolve(response, document)["content"];
+        let content = fields(content).map(|(kind, content)| (kind.clone(), content["schema"].clone()));
+        Some((status.parse().ok()?, Response { content: content.collect() }))
+    });
+    let successes = fields(&json["responses"]).filter(|(status, _)| status.starts_with('2'));
+    let links =
+        successes.flat_map(|(_, response)| fields(&response["links"]).map(|(_, link)| parse_link(link)));
+    Operation {
+        id: text(&json["operationId"]),
+        method: method.to_uppercase(),
+        path: path.to_owned(),
+        parameters: elements(&json["parameters"]).map(parameter).collect(),
+        responses: responses.collect(),
+        links: links.collect(),
+        schemas: Rc::clone(schemas),
+    }
+}
+
+fn parse_link(json: &Value) -> Link {
+    let parameters = fields(&json["parameters"]).filter_map(|(name, expression)| {
+        let expression = expression.as_str()?;
+        let source = if let Some(name) = expression.strip_prefix("$request.path.") {
+            Source::Request(name.to_owned())
+        } else {
+            let steps = expression.strip_prefix("$response.body#/")?.split('/');
+            let step = |step: &str| (step.parse::<usize>().is_err()).then(|| step.to_owned());
+            Source::Body(steps.map(step).collect())
+        };
+        Some((name.clone(), source))
+    });
+    Link { operation: text(&json["operationId"]), parameters: parameters.collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_links_of_documents_are_understood() {
+        for document in all() {
+            for operation in &document.operations {
+                for link in &operation.links {
+                    let target = document.operations.iter().find(|other| other.id == link.operation).unwrap();
+                    let mut names: Vec<&str> =
+                        link.parameters.iter().map(|(name, _)| name.as_str()).collect();
+                    let mut expected: Vec<&str> = target.path_parameters().collect();
+                    names.sort_unstable();
+                    expected.sort_unstable();
+                    assert_eq!(names, expected, "{} to {}", operation.id, link.operation);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn values_are_encoded_in_paths() {
+        let document = all().remove(0);
+        let operation = document.find("GET", "/v2/listings/browse/{listing_id}").unwrap();
+        let path = operation.path_with(&[("listing_id".to_owned(), "a/../ü".to_owned())]);
+        assert_eq!(path, "/v2/listings/browse/a%2F..%2F%C3%BC");
+        assert!(
+            operation.matches_path("/v2/listings/browse/x") && !operation.matches_path("/v2/listings/browse")
+        );
+    }
+}

@@ -1,0 +1,112 @@
+//! The API keys of a check. They are never printed: reports name them.
+
+use crate::cli::CommandError;
+
+/// The variables with keys, if the command line names none.
+const VARIABLES: [&str; 2] = ["MARKETPLACE_API_KEY", "MARKETPLACE_OPERATOR_KEY"];
+
+/// Maximum number of keys.
+const MAX_KEYS: usize = 8;
+
+/// An API key.
+#[derive(Clone)]
+pub struct Key {
+    /// What reports call it: the name of the variable that contains it.
+    pub name: String,
+    /// The key itself.
+    pub secret: String,
+}
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Key({})", self.name)
+    }
+}
+
+/// Returns the keys that the command line names, or else those in the environment.
+pub fn parse(arguments: &[String]) -> Result<Vec<Key>, CommandError> {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+    parse_with(arguments, variable)
+}
+
+fn parse_with(
+    arguments: &[String],
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<Vec<Key>, CommandError> {
+    if arguments.len() > MAX_KEYS {
+        return Err(CommandError::Usage(format!("at most {MAX_KEYS} keys can be checked at once")));
+    }
+    let mut keys: Vec<Key> = Vec::new();
+    let mut add = |name: String, secret: &str| {
+        let secret = secret.trim();
+        if secret.is_empty() || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(CommandError::Usage(format!(
+                "{name} is not one key: keys have no spaces, line breaks, or special characters"
+            )));
+        }
+        if keys.iter().all(|key| key.secret != secret) {
+            keys.push(Key { name, secret: secret.to_owned() });
+        }
+        Ok(())
+    };
+    for (number, argument) in (1..).zip(arguments) {
+        if let Some(name) = argument.strip_prefix('@') {
+            let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            match variable(name).filter(|_| is_name(name)) {
+                Some(secret) => add(name.to_owned(), &secret)?,
+                None => {
+                    let message = format!("the variable {name:?} of --key contains no key");
+                    return Err(CommandError::Usage(message));
+                }
+            }
+        } else {
+            add(format!("KEY_{number}"), argument)?;
+        }
+    }
+    if arguments.is_empty() {
+        for name in VARIABLES {
+            if let Some(secret) = variable(name) {
+                add(name.to_owned(), &secret)?;
+            }
+        }
+    }
+    if keys.is_empty() {
+        return Err(CommandError::Usage(format!(
+            "a check needs an API key: name one with --key, or set {}",
+            VARIABLES.join(" or ")
+        )));
+    }
+    Ok(keys)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(arguments: &[&str], variables: &[(&str, &str)]) -> Result<Vec<(String, String)>, String> {
+        let arguments: Vec<String> = arguments.iter().map(|text| (*text).to_owned()).collect();
+        let variable = |name: &str| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        };
+        let keys = parse_with(&arguments, variable).map_err(|error| error.to_string())?;
+        Ok(keys.into_iter().map(|key| (key.name, key.secret)).collect())
+    }
+
+    #[test]
+    fn keys_come_from_arguments_or_the_environment() {
+        let named = |name: &str, secret: &str| (name.to_owned(), secret.to_owned());
+        let variables = [("MARKETPLACE_API_KEY", "mkt_a\n"), ("STAGING", "mkt_b")];
+        assert_eq!(names(&[], &variables).unwrap(), [named("MARKETPLACE_API_KEY", "mkt_a")]);
+        assert_eq!(
+            names(&["mkt_c", "@STAGING", "mkt_c"], &variables).unwrap(),
+            [named("KEY_1", "mkt_c"), named("STAGING", "mkt_b")]
+        );
+        assert!(names(&[], &[]).unwrap_err().contains("--key"));
+        for invalid in ["@NONE", "@", "mkt_secret with spaces", "", "mkt_secré"] {
+            let message = names(&[invalid], &variables).unwrap_err();
+            assert!(!message.contains("secr"), "{message}");
+        }
+        assert!(names(&["k"; 9], &[]).is_err());
+        assert!(!format!("{:?}", parse_with(&["mkt_c".to_owned()], |_| None).unwrap()).contains("mkt_c"));
+    }
+}

@@ -1,0 +1,115 @@
+//! The `marketplace check` command: compares a deployment with the OpenAPI documents of this build and with the rules of
+//! the interface, as a client that knows nothing else about it.
+
+mod access;
+mod caching;
+mod catalog;
+mod client;
+mod documents;
+mod keys;
+mod pages;
+mod parameters;
+mod report;
+mod responses;
+mod rows;
+mod rules;
+mod run;
+mod schemas;
+mod served_documents;
+mod session;
+mod walk;
+mod writes;
+
+use std::time::Duration;
+
+use clap::Args;
+
+use self::{client::Bounds, report::Report};
+use super::{
+    CommandError, CommandResult,
+    lists::print_json,
+    print_line,
+    server_url::{self, is_loopback},
+};
+
+/// Check whether a deployment behaves as its documents and the interface say.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  marketplace check https://staging.example.com --key @STAGING_VENDOR --key @STAGING_BUYER\n  marketplace check http://127.0.0.1:8080 --key mkt_demo_vendor --key mkt_demo_operator --json\n  marketplace check --rules\n\nOnly GET and HEAD requests are sent, unless --allow-writes is set.\nExit codes: 0 no differences, 1 differences, 2 the check could not be completed."
+)]
+pub struct Check {
+    /// URL of the deployment. It may have a path, such as that of a world.
+    #[arg(value_name = "URL", required_unless_present = "rules")]
+    deployment: Option<String>,
+    /// An API key, or `@VARIABLE` for a key in an environment variable. Repeat the option for several: of a vendor, a
+    /// buyer, and an operator, for instance [default: the variables `MARKETPLACE_API_KEY` and `MARKETPLACE_OPERATOR_KEY`]
+    #[arg(long = "key", value_name = "KEY")]
+    keys: Vec<String>,
+    /// Also check changes: create a group with a raw data row and a codebase, in the name of the first vendor; rename,
+    /// edit, and delete them. Their events stay.
+    #[arg(long)]
+    allow_writes: bool,
+    /// Maximum number of requests.
+    #[arg(long, value_name = "N", default_value_t = 5_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    max_requests: u32,
+    /// Maximum number of seconds that the check takes.
+    #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    max_seconds: u64,
+    /// Maximum number of seconds that a response may take.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=600))]
+    response_seconds: u64,
+    /// Number of differences of each rule that are printed.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    per_rule: usize,
+    /// Print the report as JSON.
+    #[arg(long = "json")]
+    is_json: bool,
+    /// Print the rules that are checked instead.
+    #[arg(long, conflicts_with = "deployment")]
+    rules: bool,
+}
+
+impl Check {
+    pub(super) fn run(&self) -> CommandResult {
+        let Some(deployment) = self.deployment.as_deref().filter(|_| !self.rules) else {
+            for rule in rules::ALL {
+                print_line(format_args!("| `{}` | {} | {} |", rule.id, rule.section, rule.text));
+            }
+            return Ok(());
+        };
+        let url = server_url::parse(deployment, "--key")?;
+        let keys = keys::parse(&self.keys)?;
+        let host = url.host_str().unwrap_or_default();
+        if url.scheme() == "http" && !is_loopback(host) {
+            eprintln!("warning: the keys are sent to {host} unencrypted; use an https URL");
+        }
+        let bounds = Bounds {
+            max_requests: self.max_requests,
+            response_time: Duration::from_secs(self.response_seconds),
+            total_time: Duration::from_secs(self.max_seconds),
+        };
+        let client = client::Client::new(&url, keys, bounds)?;
+        let report = Report::new(client.base_url(), client.keys());
+        let mut session = session::Session { client, report };
+        let outcome = run::run(&mut session, self.allow_writes);
+        let (report, sent) = (&session.report, session.client.sent());
+        if self.is_json {
+            print_json(&report.to_json(sent));
+        } else {
+            report.print(self.per_rule, sent);
+        }
+        match (outcome, report.difference_count()) {
+            (Err(reason), 0) => Err(CommandError::Incomplete(report.clean(&reason))),
+            (outcome, count) => {
+                if let Err(reason) = outcome {
+                    eprintln!("warning: {}", report.clean(&reason));
+                }
+                match count {
+                    0 => Ok(()),
+                    1 => Err(CommandError::Other("1 difference found".to_owned())),
+                    _ => Err(CommandError::Other(format!("{count} differences found"))),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The parts of a check, in their order.
+
+use std::{collections::BTreeSet, rc::Rc};
+
+use super::{
+    access, caching, catalog,
+    client::{Caller, Request, Stop},
+    documents::{self, Document, Operation},
+    pages, parameters, served_documents,
+    session::{Access, Session},
+    walk::{self, Found},
+    writes,
+};
+use crate::rest;
+
+/// Checks a deployment. Changes are checked only if `may_write` is set. Returns why the check is incomplete, if it is.
+pub fn run(session: &mut Session, may_write: bool) -> Result<(), String> {
+    let result = check(session, may_write);
+    let message = match result {
+        Ok(true) => return Ok(()),
+        Ok(false) => "no key can use any API of the deployment".to_owned(),
+        Err(Stop::Unreachable(reason)) => reason,
+        Err(Stop::Limit(reason)) => {
+            format!("the check is incomplete: {reason}; --max-requests and --max-seconds set the limits")
+        }
+    };
+    session.report.add_unchecked("what follows the last request", message.clone());
+    Err(message)
+}
+
+/// Runs all parts. Returns whether there was anything to check.
+fn check(session: &mut Session, may_write: bool) -> Result<bool, Stop> {
+    let documents = documents::all();
+    let accesses = access::find(session, &documents)?;
+    let Some(first) = accesses.first() else { return Ok(false) };
+    for document in &documents {
+        // APIs beyond the interface may be off.
+        let is_used = accesses.iter().any(|access| access.has(document));
+        if is_used || document.prefix == rest::VENDOR.prefix {
+            served_documents::check(session, document)?;
+        }
+    }
+    let mut found = Vec::new();
+    for access in &accesses {
+        found.push(walk::run(session, access)?);
+    }
+    access::check_paths(session, &served(&accesses), first.key)?;
+    for access in &accesses {
+        if let Some((_, operation)) =
+            walk::operations(access).find(|(_, operation)| !operation.path.contains('{'))
+        {
+            access::check_headers(session, &operation, access.key)?;
+        }
+        catalog::check(session, access)?;
+    }
+    let mut seen = BTreeSet::new();
+    for (access, found) in accesses.iter().zip(&found) {
+        for (document, operation) in walk::operations(access) {
+            if access.is_locked && walk::is_behind_gate(&operation) {
+                continue;
+            }
+            if found.samples.contains_key(&operation.path) && seen.insert(operation.path.clone()) {
+                check_operation(session, &document, &operation, access, found, &accesses)?;
+            }
+        }
+    }
+    for document in &documents {
+        for operation in document.operations.iter().filter(|operation| operation.method == "GET") {
+            if !seen.contains(&operation.path) {
+                check_without_sample(session, document, operation, &accesses)?;
+            }
+        }
+    }
+    if may_write {
+        writes::check(session, &accesses)?;
+    } else {
+        session.report.add_unchecked("changes", "--allow-writes is not set");
+    }
+    session.report.add_unchecked("agent server", "its requests are not checked");
+    Ok(true)
+}
+
+/// Returns the documents of the APIs that any key may use.
+fn served(accesses: &[Access]) -> Vec<Rc<Document>> {
+    let mut documents: Vec<Rc<Document>> = Vec::new();
+    for document in accesses.iter().flat_map(|access| &access.documents) {
+        if documents.iter().all(|known| known.name != document.name) {
+            documents.push(Rc::clone(document));
+        }
+    }
+    documents
+}
+
+/// Checks an operation with a request that has succeeded.
+fn check_operation(
+    session: &mut Session,
+    document: &Document,
+    operation: &Operation,
+    access: &Access,
+    found: &Found,
+    accesses: &[Access],
+) -> Result<(), Stop> {
+    let sample = &found.samples[&operation.path];
+    let path = operation.path_with(&sample.values);
+    access::check(session, document, operation, &path, accesses)?;
+    access::check_ids(session, operation, &sample.values, access.key)?;
+    caching::check(session, operation, &sample.target, access.key)?;
+    if access.is_locked && operation.path == "/v2/listings/browse" {
+        return Ok(());
+    }
+    pages::check(session, operation, &path, access.key)?;
+    parameters::check(session, operation, &path, access.key)
+}
+
+/// Checks what needs no record, for an operation without a request that has succeeded.
+fn check_without_sample(
+    session: &mut Session,
+    document: &Document,
+    operation: &Operation,
+    accesses: &[Access],
+) -> Result<(), Stop> {
+    let is_usable = accesses.iter().any(|access| access.has(document));
+    if is_usable {
+        let name = format!("{} {}", operation.method, operation.path);
+        session.report.add_unchecked(&name, "no response names a record for it, or it failed");
+    } else {
+        session.report.add_unchecked(&format!("{} API", document.name), "no key can use it");
+    }
+    let path = access::fill(operation);
+    let response = session.fetch(&operation.id, Request::get(path.clone(), Caller::Nobody))?;
+    // The deployment may not serve an API that no key can use.
+    if is_usable || response.is_some_and(|exchange| exchange.status != 404) {
+        access::check(session, document, operation, &path, accesses)?;
+    }
+    Ok(())
+}
