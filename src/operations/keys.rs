@@ -110,6 +110,11 @@ fn check_expiry(now: Timestamp, expires_at: Option<Timestamp>) -> Result<()> {
     }
 }
 
+/// Returns the name of the key with this SHA-256 digest, whether it is valid or not.
+pub fn find_name(reader: &Reader, digest: &[u8; 32]) -> Result<Option<store::keys::KeyName>> {
+    store::keys::find_name(reader.rows, digest)
+}
+
 /// Returns a team's keys, newest first.
 pub fn list(reader: &Reader, team: &str) -> Result<Vec<KeyRow>> {
     let team = teams::resolve(reader.rows, team)?;

@@ -9,6 +9,7 @@ mod exports;
 mod files;
 mod imports;
 mod inbox;
+pub mod journal;
 mod live_copy;
 mod market_file;
 mod names;

@@ -13,6 +13,7 @@ use super::{
     error::WorldError,
     exports::{self, ExportedState},
     imports,
+    journal::{Coverage, Journal, SharedSpace},
     names::{DEMO, EMPTY, MARKET, RESERVED},
     new_world::{self, NewWorld},
     opener::Opener,
@@ -59,6 +60,9 @@ pub struct Worlds {
     limit: usize,
     /// Megabytes of the disk for all worlds and snapshots; 0 for no limit.
     max_megabytes: u64,
+    /// What the journals of all worlds use, and what the clients of all worlds have met.
+    journals: Arc<SharedSpace>,
+    coverage: Arc<Coverage>,
     demo: OnceLock<Template>,
     empty: OnceLock<Template>,
     /// Locked while a template is created, so that it is created once.
@@ -109,6 +113,8 @@ impl Worlds {
             layers: layers.for_worlds().map_err(|SettingsError { message, .. }| Error::internal(message))?,
             limit: root.settings().sandbox.max_worlds as usize,
             max_megabytes: root.settings().sandbox.max_mb,
+            journals: SharedSpace::new(root.settings().sandbox.max_mb * BYTES_PER_MEGABYTE),
+            coverage: Arc::default(),
             root,
             is_demo,
             directory,
@@ -149,7 +155,10 @@ impl Worlds {
         };
         let directory = self.directory.join(format!("world-{}", place.number));
         let settings = WorldSettings { given: settings.into(), resolved };
-        let world = World::fork(details, &self.opener, template.with_clock(clock), settings, directory)?;
+        let start = template.with_clock(clock);
+        let journal =
+            |directory| Journal::new(Arc::clone(&self.journals), directory, Arc::clone(&self.coverage));
+        let world = World::fork(details, &self.opener, start, settings, directory, journal)?;
         if now > begin {
             world.advance_to(now)?;
         }
@@ -203,6 +212,16 @@ impl Worlds {
         let mut state = self.lock();
         state.created += 1;
         state.created
+    }
+
+    /// Returns what the clients of all worlds have met, also of those that have ended.
+    pub fn coverage(&self) -> &Coverage {
+        &self.coverage
+    }
+
+    /// Returns the market of the server.
+    pub const fn root(&self) -> &Market {
+        &self.root
     }
 
     /// Returns what closes the connections and index writers of worlds that are idle.

@@ -14,12 +14,13 @@ use super::{
     due_work::{self, DoneWork, DueWork, JobTiming},
     error::WorldError,
     inbox::Inbox,
+    journal::{self, Journal},
     opener::Opener,
     template::{Template, WorldKey},
     turn::{Turn, Turns},
 };
 use crate::{
-    blobs::DiskUsage,
+    blobs::{DiskUsage, list_disk_files},
     clock::{Clock, ClockState, SimulatedClock},
     config::Settings,
     domain::{time::Timestamp, webhooks::AttemptResult},
@@ -27,6 +28,9 @@ use crate::{
     market::{Market, Requester},
     operations::webhook_inbox::{self, OutgoingMessage},
 };
+
+/// The directory of the bodies of the journal, next to those of the markets.
+const JOURNAL: &str = "journal";
 
 /// What is known of a world besides its market.
 #[derive(Clone, Debug)]
@@ -65,6 +69,7 @@ pub struct World {
     job_timing: Mutex<JobTiming>,
     receiver: Mutex<Receiver>,
     inbox: Arc<Inbox>,
+    journal: Arc<Journal>,
     /// What was the case when nothing was due any more.
     settled: Mutex<Option<Settled>>,
     /// Notified when the clock began to run or was stopped, and after a reset.
@@ -122,16 +127,19 @@ impl Current {
 }
 
 impl World {
-    /// Forks a template. The directory must not exist; it is deleted with the world.
+    /// Forks a template. The directory must not exist; it is deleted with the world. `journal` returns the journal for a
+    /// directory.
     pub(super) fn fork(
         details: WorldDetails,
         opener: &Opener,
         start: Template,
         settings: WorldSettings,
         directory: PathBuf,
+        journal: impl FnOnce(PathBuf) -> Arc<Journal>,
     ) -> std::result::Result<World, WorldError> {
         let current = Mutex::new(Current::open(opener, &start, &settings, directory.join("0"), 0)?);
         let end = watch::Sender::default();
+        let journal = journal(directory.join(JOURNAL));
         Ok(World {
             details,
             opener: opener.clone(),
@@ -145,6 +153,7 @@ impl World {
             job_timing: Mutex::new(JobTiming::BeforeRequests),
             receiver: Mutex::new(Arc::new(|_| webhook_inbox::accept())),
             inbox: Arc::default(),
+            journal,
             settled: Mutex::default(),
             changed: Arc::default(),
         })
@@ -203,6 +212,7 @@ impl World {
     pub fn add_disk_usage(&self, usage: &mut DiskUsage) -> std::result::Result<(), WorldError> {
         usage.add(self.start.disk_files()?);
         usage.add(&self.market().disk_files()?);
+        usage.add(&list_disk_files(self.journal.bodies().directory()).map_err(WorldError::Files)?);
         Ok(())
     }
 
@@ -307,6 +317,11 @@ impl World {
         &self.inbox
     }
 
+    /// Returns the journal. A reset does not clear it.
+    pub fn journal(&self) -> &Arc<Journal> {
+        &self.journal
+    }
+
     /// Sets what gets the events for webhooks besides the inbox, and how they are answered. Without it, they are accepted.
     pub fn set_receiver(&self, receiver: Receiver) {
         *lock(&self.receiver) = receiver;
@@ -318,6 +333,7 @@ impl World {
     pub async fn admit(self: &Arc<World>) -> Result<Turn> {
         let guard = self.turns.wait().await;
         if self.is_settled() {
+            self.note_admission();
             return Ok(Turn::new(guard));
         }
         let world = Arc::clone(self);
@@ -328,7 +344,14 @@ impl World {
             }
             guard
         };
-        Ok(Turn::new(tokio::task::spawn_blocking(settle).await.map_err(Error::internal)?))
+        let guard = tokio::task::spawn_blocking(settle).await.map_err(Error::internal)?;
+        self.note_admission();
+        Ok(Turn::new(guard))
+    }
+
+    /// Numbers the request in the journal, if it is one to the sandbox API.
+    fn note_admission(&self) {
+        journal::note_admission(&self.journal, || self.market().clock().now());
     }
 
     /// Brings the market up to date between two requests: writes when keys were used, and carries out what is due. A copy
