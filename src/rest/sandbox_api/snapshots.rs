@@ -11,7 +11,7 @@ use super::{
     worlds::{post, read},
 };
 use crate::{
-    error::Error,
+    error::{Code, Error},
     operations::access::{ActingOperator, Operator},
     rest::{
         idempotent::Idempotent,
@@ -71,7 +71,7 @@ routes! {
     /// `POST /sandbox/v1/worlds/{world}/snapshots`
     CreateSnapshot: WorldOperator =
         post("create_snapshot", Target::World, Some(|| json!({"name": "after-review"})))
-            .with_links(&[Link::new("/name", "delete_snapshot", "snapshot")]);
+            .with_links(&[Link::new("/name", "delete_snapshot", "snapshot")]).with_conflicts(&[Code::TooManyWorlds]);
     /// `GET /sandbox/v1/snapshots`
     ListSnapshots: Operator = read("list_snapshots", Target::None);
     /// `DELETE /sandbox/v1/snapshots/{snapshot}`
