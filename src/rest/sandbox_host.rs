@@ -9,7 +9,10 @@ use std::{
 use poem::{Endpoint, Request, Response, endpoint::BoxEndpoint};
 use tokio::{runtime::Handle, sync::watch};
 
-use super::{connections, held_requests::ServerStop, problem::ApiError};
+use super::{
+    connections, documented_operations::DocumentedOperations, held_requests::ServerStop, problem::ApiError,
+    world_recorder::WorldRecorder,
+};
 use crate::{
     error::{Error, Result},
     market::Market,
@@ -28,6 +31,7 @@ pub type ServeMarket = dyn Fn(Market, &str) -> BoxEndpoint<'static, Response> + 
 pub struct SandboxHost {
     worlds: Arc<Worlds>,
     serve: Box<ServeMarket>,
+    recorder: WorldRecorder,
     base_url: String,
     /// The address of the server. Worlds get ports of the same IP address.
     address: SocketAddr,
@@ -37,19 +41,26 @@ pub struct SandboxHost {
 type WorldEndpoint = BoxEndpoint<'static, Response>;
 
 impl SandboxHost {
-    /// Creates the host of a server with this base URL and listen address.
+    /// Creates the host of a server with this base URL and listen address. `operations` are those of its documents.
     pub fn new(
         worlds: Arc<Worlds>,
         base_url: &str,
         address: SocketAddr,
+        operations: Arc<DocumentedOperations>,
         serve: Box<ServeMarket>,
     ) -> SandboxHost {
-        SandboxHost { worlds, serve, base_url: base_url.to_owned(), address }
+        let recorder = WorldRecorder::new(operations);
+        SandboxHost { worlds, serve, recorder, base_url: base_url.to_owned(), address }
     }
 
     /// Returns the worlds.
     pub fn worlds(&self) -> &Arc<Worlds> {
         &self.worlds
+    }
+
+    /// Returns the operations of the documents.
+    pub const fn operations(&self) -> &Arc<DocumentedOperations> {
+        self.recorder.operations()
     }
 
     /// Returns the base URL of a world at a server with this base URL.
@@ -137,7 +148,10 @@ impl SandboxHost {
 
     /// Returns the response of a world, when it is the request's turn.
     async fn call_world(&self, world: Arc<World>, mut request: Request) -> poem::Result<Response> {
+        let is_by_port = request.data::<BasePath>().is_none();
+        let recorded = self.recorder.start(&world, is_by_port, &mut request).await;
         let turn = world.admit().await.map_err(ApiError)?;
+        recorded.admitted();
         request.set_data(turn.clone());
         if let Some(stop) = ServerStop::of_request(&request) {
             request.set_data(stop.or_end_of(world.subscribe_to_end_of_market()));
@@ -147,7 +161,7 @@ impl SandboxHost {
         });
         let response = endpoint.get_response(request).await;
         turn.release();
-        Ok(response)
+        Ok(recorded.answer(response).await)
     }
 }
 
@@ -177,7 +191,10 @@ impl Endpoint for WorldDispatcher {
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
         let Some((name, path)) = split_path(request.uri().path()) else {
-            return self.root.call(request).await;
+            return match self.host.recorder.start_of_sandbox(&self.host.worlds, &mut request).await {
+                Some(recorded) => Ok(recorded.answer(self.root.get_response(request).await).await),
+                None => self.root.call(request).await,
+            };
         };
         let Some(world) = self.host.worlds.find(name) else {
             let unknown = UnknownWorld(name.to_owned());

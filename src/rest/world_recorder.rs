@@ -18,15 +18,15 @@ use serde::Deserialize;
 
 use super::{coding, documented_operations::DocumentedOperations, key_headers, request_id, response_body};
 use crate::{
-    error::{Code, Error},
+    error::Code,
     market::{KeyCache, Market, Reader, Requester},
     operations::keys,
     string_enum::StringEnum,
     worlds::{
         World, Worlds,
         journal::{
-            AnswerHead, Header, INLINE_BYTES, Journal, KeyDigest, KeyLabel, OperationName, Origin, RecordedBody,
-            Recording, RequestHead, secrets,
+            AnswerHead, Header, INLINE_BYTES, Journal, KeyDigest, KeyLabel, OperationName, Origin,
+            RecordedBody, Recording, RequestHead, secrets,
         },
     },
 };
@@ -198,7 +198,8 @@ impl RecordedRequest {
 fn headers(all: &HeaderMap) -> Vec<Header> {
     let masked = |(name, value): (&HeaderName, &poem::http::HeaderValue)| {
         let (name, value) = (name.as_str(), value.as_bytes());
-        let value = if secrets::is_secret_header(name) { secrets::mask_header(value) } else { value.to_vec() };
+        let value =
+            if secrets::is_secret_header(name) { secrets::mask_header(value) } else { value.to_vec() };
         Header { name: name.to_owned(), value }
     };
     all.iter().map(masked).collect()
@@ -281,11 +282,4 @@ impl Drop for TeeBody {
     fn drop(&mut self) {
         self.to.end(false);
     }
-}
-
-/// Returns the journal of a world by its name.
-pub fn require_journal(worlds: &Worlds, name: &str) -> Result<(Arc<World>, Arc<Journal>), Error> {
-    let world = worlds.require(name)?;
-    let journal = Arc::clone(world.journal());
-    Ok((world, journal))
 }

@@ -1,6 +1,11 @@
 //! The sandbox API: worlds, which are private copies of a market for tests. One file per resource.
 
 mod access;
+mod coverage;
+mod coverage_page;
+mod coverage_report;
+mod expectations;
+mod journal;
 mod repositories;
 mod snapshots;
 mod webhooks;
@@ -17,10 +22,21 @@ pub fn apis() -> impl OpenApi {
     (
         (worlds::WorldsApi, world_clock::WorldClockApi, snapshots::SnapshotsApi),
         (webhooks::WorldWebhooksApi, repositories::RepositoriesApi),
+        (journal::JournalApi, expectations::ExpectationsApi, coverage::CoverageApi),
     )
 }
 
 /// The routes.
 pub fn routes() -> Vec<DeclaredRoute> {
-    [worlds::ROUTES, world_clock::ROUTES, snapshots::ROUTES, webhooks::ROUTES, repositories::ROUTES].concat()
+    [
+        worlds::ROUTES,
+        world_clock::ROUTES,
+        snapshots::ROUTES,
+        webhooks::ROUTES,
+        repositories::ROUTES,
+        journal::ROUTES,
+        expectations::ROUTES,
+        coverage::ROUTES,
+    ]
+    .concat()
 }

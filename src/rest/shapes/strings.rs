@@ -71,6 +71,10 @@ string_type! {
     DurationText, 2..=50, DURATION_PATTERN
 }
 string_type! {
+    /// What a part of a request to a world is compared with.
+    MatchText, 1..=2_000, LINE_PATTERN
+}
+string_type! {
     /// An explanation for a team.
     Note, 1..=2_000, MULTILINE_PATTERN
 }

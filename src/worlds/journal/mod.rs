@@ -4,6 +4,7 @@
 mod body;
 mod coverage;
 mod entry;
+mod expectation;
 mod filter;
 mod log;
 mod recording;
@@ -14,6 +15,7 @@ pub use self::{
     body::{BodySnapshot, INLINE_BYTES, MAX_BODY_BYTES, RecordedBody, WholeBody},
     coverage::{Coverage, MetOutcome, OutcomeCount},
     entry::{Answer, Header, JournalEntry, KeyLabel, OperationName, Origin, RequestHead, find_header},
+    expectation::{CallMatch, Expectation, Verdict},
     filter::{JournalFilter, is_of_team, matches_path},
     log::{Journal, JournalPage, KeyDigest},
     recording::{AnswerHead, Recording, note_admission, record_admission},
