@@ -1,10 +1,14 @@
 //! Worlds: forks of a market with a clock and IDs of their own.
 
 mod advance;
+mod coverage;
 mod determinism;
+mod expectations;
 mod exports;
 mod http;
 mod isolation;
+mod journal;
+mod journal_story;
 mod kills;
 mod one_advance;
 mod repositories;
