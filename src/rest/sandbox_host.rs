@@ -2,7 +2,7 @@
 
 use std::{
     net::{SocketAddr, TcpListener},
-    sync::{Arc, Weak},
+    sync::{Arc, OnceLock, Weak},
     time::Duration,
 };
 
@@ -11,7 +11,7 @@ use tokio::{runtime::Handle, sync::watch};
 
 use super::{
     connections, documented_operations::DocumentedOperations, held_requests::ServerStop, problem::ApiError,
-    world_recorder::WorldRecorder,
+    world_faults::FaultContext, world_recorder::WorldRecorder,
 };
 use crate::{
     error::{Error, Result},
@@ -35,6 +35,8 @@ pub struct SandboxHost {
     base_url: String,
     /// The address of the server. Worlds get ports of the same IP address.
     address: SocketAddr,
+    /// What faults need; see [`SandboxHost::set_fault_context`].
+    faults: OnceLock<FaultContext>,
 }
 
 /// The endpoint of a world. It is kept with the world's market, and dropped with it.
@@ -50,7 +52,13 @@ impl SandboxHost {
         serve: Box<ServeMarket>,
     ) -> SandboxHost {
         let recorder = WorldRecorder::new(operations);
-        SandboxHost { worlds, serve, recorder, base_url: base_url.to_owned(), address }
+        let base_url = base_url.to_owned();
+        SandboxHost { worlds, serve, recorder, base_url, address, faults: OnceLock::new() }
+    }
+
+    /// Sets what the faults of worlds need to know. Without it, requests have no faults.
+    pub fn set_fault_context(&self, context: FaultContext) {
+        let _ = self.faults.set(context);
     }
 
     /// Returns the worlds.
@@ -149,18 +157,28 @@ impl SandboxHost {
     /// Returns the response of a world, when it is the request's turn.
     async fn call_world(&self, world: Arc<World>, mut request: Request) -> poem::Result<Response> {
         let is_by_port = request.data::<BasePath>().is_none();
-        let recorded = self.recorder.start(&world, is_by_port, &mut request).await;
+        let mut recorded = self.recorder.start(&world, is_by_port, &mut request).await;
         let turn = world.admit().await.map_err(ApiError)?;
         recorded.admitted();
         request.set_data(turn.clone());
         if let Some(stop) = ServerStop::of_request(&request) {
             request.set_data(stop.or_end_of(world.subscribe_to_end_of_market()));
         }
+        let fault = match self.faults.get() {
+            Some(context) => context.plan(&world, &mut request).await,
+            None => None,
+        };
         let endpoint = world.attached(|market| -> WorldEndpoint {
             (self.serve)(market.clone(), &SandboxHost::world_url(&self.base_url, &world))
         });
-        let response = endpoint.get_response(request).await;
+        let mut response = endpoint.get_response(request).await;
         turn.release();
+        recorded.note_code(&mut response).await;
+        let response = match fault {
+            // Boxed, since the future of every request has room for those that are not.
+            Some(fault) => Box::pin(fault.carry_out(response)).await,
+            None => response,
+        };
         Ok(recorded.answer(response).await)
     }
 }
@@ -192,7 +210,11 @@ impl Endpoint for WorldDispatcher {
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
         let Some((name, path)) = split_path(request.uri().path()) else {
             return match self.host.recorder.start_of_sandbox(&self.host.worlds, &mut request).await {
-                Some(recorded) => Ok(recorded.answer(self.root.get_response(request).await).await),
+                Some(mut recorded) => {
+                    let mut response = self.root.get_response(request).await;
+                    recorded.note_code(&mut response).await;
+                    Ok(recorded.answer(response).await)
+                }
                 None => self.root.call(request).await,
             };
         };

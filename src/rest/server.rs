@@ -10,7 +10,9 @@ use super::{
     app::{App, SharedEndpoint},
     compression,
     cors::{Cors, CorsPolicy},
-    error_layer, etag, head,
+    error_layer, etag,
+    fault_answers::PlannedAnswer,
+    head,
     in_process::InProcessRoutes,
     landing_page, limits,
     limits::RateLimits,
@@ -19,6 +21,7 @@ use super::{
     served_market::ServedMarket,
     server_limits::ServerLimits,
     spool,
+    world_faults::FaultContext,
 };
 use crate::{
     error::Error,
@@ -61,6 +64,9 @@ impl ServerBuilder {
     /// Adds the worlds of the server, and the routes with which operators use them.
     #[must_use]
     pub fn with_sandbox(self, sandbox: Arc<SandboxHost>) -> ServerBuilder {
+        let held_requests = self.limits.held_requests.clone();
+        sandbox
+            .set_fault_context(FaultContext { operations: Arc::clone(self.app.operations()), held_requests });
         self.served.set_sandbox(sandbox);
         self
     }
@@ -180,6 +186,9 @@ impl Endpoint for Dispatcher {
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
         if let Some(UnknownWorld(name)) = request.data() {
             return Err(ApiError(Error::WorldNotFound(name.clone())).into());
+        }
+        if let Some(answer) = request.data::<PlannedAnswer>() {
+            return Ok(answer.respond(&request, self.served.market().settings()));
         }
         if self.hidden.is_some_and(|api| api.has_path(request.uri().path())) {
             return Err(self.unknown_path());

@@ -51,6 +51,8 @@ pub struct RecordedRequest {
     journal: Arc<Journal>,
     key: Option<([u8; 32], Option<Arc<KeyLabel>>)>,
     origin: Origin,
+    /// The error code of the answer, once it is known.
+    code: Option<Code>,
     /// The markets whose keys it can have.
     markets: Vec<Market>,
     world_market: Market,
@@ -125,7 +127,8 @@ impl RecordedRequest {
         request.set_data(Arc::clone(&recording));
         let digest = key_headers::api_key(request.headers()).ok().map(KeyCache::digest);
         let world_market = world.market();
-        let mut recorded = RecordedRequest { recording, journal, key: None, origin, markets, world_market };
+        let mut recorded =
+            RecordedRequest { recording, journal, key: None, origin, code: None, markets, world_market };
         if let Some(digest) = digest {
             // Usually known, and otherwise read while the request does not have its turn yet.
             let label = recorded.find_label(digest).await;
@@ -156,6 +159,15 @@ impl RecordedRequest {
         None
     }
 
+    /// Notes the error code of a response, before a fault delays its body.
+    pub async fn note_code(&mut self, response: &mut Response) {
+        if response.status().is_client_error() || response.status().is_server_error() {
+            let Some(bytes) = response_body::take_in_memory(response).await else { return };
+            self.code = error_code(response.headers(), &bytes);
+            response.set_body(bytes);
+        }
+    }
+
     /// Records the answer.
     pub async fn answer(self, mut response: Response) -> Response {
         let label = match &self.key {
@@ -164,13 +176,14 @@ impl RecordedRequest {
             Some((digest, None)) if response.status().as_u16() != 401 => self.find_label(*digest).await,
             _ => None,
         };
-        let mut code = None;
         let body = self.recording.response_body();
-        match response_body::take_in_memory(&mut response).await {
+        // A fault can delay or cut a body that was in memory.
+        let in_memory = match response.headers().contains_key(FAULT_HEADER) {
+            true => None,
+            false => response_body::take_in_memory(&mut response).await,
+        };
+        match in_memory {
             Some(bytes) => {
-                if response.status().is_client_error() || response.status().is_server_error() {
-                    code = error_code(response.headers(), &bytes);
-                }
                 body.append(&bytes);
                 body.end(true);
                 response.set_body(bytes);
@@ -184,7 +197,7 @@ impl RecordedRequest {
         let text = |name: HeaderName| Some(response.headers().get(name)?.to_str().ok()?.to_owned());
         let head = AnswerHead {
             status: response.status().as_u16(),
-            code,
+            code: self.code,
             headers: headers(response.headers()),
             request_id: text(request_id::HEADER),
             fault_id: text(FAULT_HEADER),

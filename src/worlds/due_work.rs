@@ -109,6 +109,8 @@ pub struct DueWork<'a> {
     pub has_jobs: bool,
     /// How webhooks answer.
     pub receive: Receive<'a>,
+    /// Whether an attempt of a job of a kind fails without being executed.
+    pub fails_job: &'a dyn Fn(JobKind) -> bool,
     /// Called after each piece of work, in their order.
     pub on_done: &'a dyn Fn(DoneWork),
 }
@@ -202,7 +204,12 @@ impl DueWork<'_> {
                 let subject = record.and_then(|record| record.subject);
                 let (kind, due_at) = (WorkKind::Job(job.kind), job.due_at);
                 let children = children.get_or_insert_with(|| ChildProcesses::new(market));
-                let outcome = match jobs::run(market, job, children, &|| true)? {
+                let ended = if (self.fails_job)(job.kind) {
+                    jobs::fail(market, job, children)?
+                } else {
+                    jobs::run(market, job, children, &|| true)?
+                };
+                let outcome = match ended {
                     AttemptEnd::Completed => WorkOutcome::Completed,
                     AttemptEnd::Retried => WorkOutcome::Retried,
                     AttemptEnd::GivenUp => WorkOutcome::Failed,

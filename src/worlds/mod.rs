@@ -6,6 +6,7 @@
 mod due_work;
 mod error;
 mod exports;
+mod faults;
 mod files;
 mod imports;
 mod inbox;
@@ -23,6 +24,11 @@ mod world;
 pub use self::{
     due_work::{DoneWork, DueWork, JobTiming, WorkKind, WorkOutcome},
     error::WorldError,
+    faults::{
+        ChosenFault, CutPlace, Ending, Fault, FaultAnswer, FaultRule, FaultTiming, Faults, MAX_FAULTS,
+        Moment, NewFault, RequestEffect, RequestFacts, RequestMatch, TextPattern, WebhookEffect,
+        WebhookMatch,
+    },
     imports::MAX_FILE_BYTES,
     inbox::{Inbox, InboxMessage},
     names::{MAX_NAME_LENGTH, is_name},

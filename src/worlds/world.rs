@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::{
     due_work::{self, DoneWork, DueWork, JobTiming},
     error::WorldError,
+    faults::{Faults, Moment, WebhookEffect},
     inbox::Inbox,
     journal::{self, Journal},
     opener::Opener,
@@ -23,7 +24,11 @@ use crate::{
     blobs::{DiskUsage, list_disk_files},
     clock::{Clock, ClockState, SimulatedClock},
     config::Settings,
-    domain::{time::Timestamp, webhooks::AttemptResult},
+    domain::{
+        jobs::JobKind,
+        time::Timestamp,
+        webhooks::{AttemptError, AttemptResult},
+    },
     error::{Error, ErrorChain, Result},
     market::{Market, Requester},
     operations::webhook_inbox::{self, OutgoingMessage},
@@ -69,6 +74,7 @@ pub struct World {
     job_timing: Mutex<JobTiming>,
     receiver: Mutex<Receiver>,
     inbox: Arc<Inbox>,
+    faults: Arc<Faults>,
     journal: Arc<Journal>,
     /// What was the case when nothing was due any more.
     settled: Mutex<Option<Settled>>,
@@ -109,11 +115,13 @@ impl Current {
         template: &Template,
         settings: &WorldSettings,
         directory: PathBuf,
-        resets: u64,
+        (resets, faults): (u64, &Arc<Faults>),
     ) -> std::result::Result<Current, WorldError> {
         template.copy_to(&directory)?;
         let clock = SimulatedClock::new(template.clock());
         let market = opener.open_world(template.index()?, directory, settings.resolved.clone(), clock)?;
+        let (faults, clock) = (Arc::clone(faults), Arc::clone(market.clock()));
+        market.set_host_check(Arc::new(move |host| faults.can_reach(Moment::of(&clock), host)));
         let (template, given_settings) = (template.clone(), Arc::clone(&settings.given));
         Ok(Current {
             market,
@@ -137,7 +145,9 @@ impl World {
         directory: PathBuf,
         journal: impl FnOnce(PathBuf) -> Arc<Journal>,
     ) -> std::result::Result<World, WorldError> {
-        let current = Mutex::new(Current::open(opener, &start, &settings, directory.join("0"), 0)?);
+        let faults = Arc::default();
+        let current = Current::open(opener, &start, &settings, directory.join("0"), (0, &faults))?;
+        let current = Mutex::new(current);
         let end = watch::Sender::default();
         let journal = journal(directory.join(JOURNAL));
         Ok(World {
@@ -153,6 +163,7 @@ impl World {
             job_timing: Mutex::new(JobTiming::BeforeRequests),
             receiver: Mutex::new(Arc::new(|_| webhook_inbox::accept())),
             inbox: Arc::default(),
+            faults,
             journal,
             settled: Mutex::default(),
             changed: Arc::default(),
@@ -230,7 +241,7 @@ impl World {
         let mut current = self.lock();
         let resets = current.resets + 1;
         let directory = self.market_directory(resets);
-        let next = Current::open(&self.opener, template, settings, directory.clone(), resets);
+        let next = Current::open(&self.opener, template, settings, directory.clone(), (resets, &self.faults));
         let next = next.inspect_err(|_| {
             // Nothing uses it, and the next attempt needs its place.
             let _ = std::fs::remove_dir_all(directory);
@@ -241,6 +252,7 @@ impl World {
         let directory = self.market_directory(earlier.resets);
         drop(earlier);
         self.inbox.clear();
+        self.faults.clear();
         self.changed.notify_one();
         std::fs::remove_dir_all(directory).map_err(WorldError::Files)
     }
@@ -303,7 +315,14 @@ impl World {
     fn next_due_at(&self) -> Result<Option<Timestamp>> {
         let has_jobs = *lock(&self.job_timing) == JobTiming::BeforeRequests;
         let receive = |_: &OutgoingMessage| webhook_inbox::accept();
-        DueWork { market: &self.market(), has_jobs, receive: &receive, on_done: &|_| {} }.next_due_at()
+        let work = DueWork {
+            market: &self.market(),
+            has_jobs,
+            receive: &receive,
+            fails_job: &|_| false,
+            on_done: &|_| {},
+        };
+        work.next_due_at()
     }
 
     /// Sets when jobs run.
@@ -320,6 +339,16 @@ impl World {
     /// Returns the journal. A reset does not clear it.
     pub fn journal(&self) -> &Arc<Journal> {
         &self.journal
+    }
+
+    /// Returns the faults. A reset deletes them.
+    pub fn faults(&self) -> &Faults {
+        &self.faults
+    }
+
+    /// Returns the time and the seed of the world, for the choice of a fault.
+    pub fn moment(&self) -> Moment {
+        Moment::of(self.market().clock())
     }
 
     /// Sets what gets the events for webhooks besides the inbox, and how they are answered. Without it, they are accepted.
@@ -360,10 +389,12 @@ impl World {
         let _working = lock(&self.working);
         let (resets, market) = self.current();
         market.record_key_uses()?;
-        let receive = self.receive();
+        let (receive, fails_job) = (self.receive(&market), self.fails_job(&market));
         let has_jobs = *lock(&self.job_timing) == JobTiming::BeforeRequests;
         let commits = *market.commits().borrow();
-        DueWork { market: &market, has_jobs, receive: &receive, on_done: &|_| {} }.run()?;
+        let work =
+            DueWork { market: &market, has_jobs, receive: &receive, fails_job: &fails_job, on_done: &|_| {} };
+        work.run()?;
         // If anything was committed meanwhile, by this or by a request that has released its turn, something else may be
         // due.
         *lock(&self.settled) = Some((resets, commits, market.clock().now()));
@@ -402,20 +433,47 @@ impl World {
         let _working = lock(&self.working);
         let market = self.market();
         market.record_key_uses()?;
-        let (receive, done) = (self.receive(), RefCell::default());
+        let (receive, fails_job) = (self.receive(&market), self.fails_job(&market));
+        let done = RefCell::default();
         let on_done = |work| RefCell::<Vec<DoneWork>>::borrow_mut(&done).push(work);
-        let work = DueWork { market: &market, has_jobs: true, receive: &receive, on_done: &on_done };
+        let work = DueWork {
+            market: &market,
+            has_jobs: true,
+            receive: &receive,
+            fails_job: &fails_job,
+            on_done: &on_done,
+        };
         work.advance_to(target(market.clock().now()), requester)?;
         Ok(done.into_inner())
     }
 
     /// Returns how webhooks answer: what they get is kept in the inbox.
-    fn receive(&self) -> impl Fn(&OutgoingMessage) -> AttemptResult + use<> {
+    fn receive(&self, market: &Market) -> impl Fn(&OutgoingMessage) -> AttemptResult + use<> {
         let (receiver, inbox) = (Arc::clone(&*lock(&self.receiver)), Arc::clone(&self.inbox));
-        move |message| {
+        let (faults, clock) = (Arc::clone(&self.faults), Arc::clone(market.clock()));
+        let accept = move |message: &OutgoingMessage| {
             inbox.add(message);
             receiver(message)
+        };
+        let failed = |outcome| AttemptResult { outcome, retry_after: None, response: String::new() };
+        move |message| match faults.for_webhook(Moment::of(&clock), &message.url, message.event_type) {
+            None => accept(message),
+            Some(WebhookEffect::Lose) => failed(Err(AttemptError::Unreachable)),
+            Some(WebhookEffect::Answer(status)) => {
+                accept(message);
+                failed(Ok(status))
+            }
+            Some(WebhookEffect::Duplicate) => {
+                accept(message);
+                accept(message)
+            }
         }
+    }
+
+    /// Returns which attempts of jobs fail.
+    fn fails_job(&self, market: &Market) -> impl Fn(JobKind) -> bool + use<> {
+        let (faults, clock) = (Arc::clone(&self.faults), Arc::clone(market.clock()));
+        move |kind| faults.fails_job(Moment::of(&clock), kind)
     }
 
     /// Returns the market, and the number of resets before.

@@ -209,7 +209,7 @@ fn make_nullable(mut schema: Value) -> Value {
         fields.insert("allOf".to_owned(), json!([{"$ref": reference}]));
     }
     // A schema without constraints accepts null already.
-    if fields.contains_key("allOf") {
+    if ["allOf", "anyOf"].iter().any(|key| fields.contains_key(*key)) {
         fields.insert("nullable".to_owned(), json!(true));
     }
     Value::Object(fields)

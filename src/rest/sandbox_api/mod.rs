@@ -5,6 +5,9 @@ mod coverage;
 mod coverage_page;
 mod coverage_report;
 mod expectations;
+mod fault_bodies;
+mod fault_checks;
+mod faults;
 mod journal;
 mod repositories;
 mod snapshots;
@@ -21,7 +24,7 @@ use super::route::DeclaredRoute;
 pub fn apis() -> impl OpenApi {
     (
         (worlds::WorldsApi, world_clock::WorldClockApi, snapshots::SnapshotsApi),
-        (webhooks::WorldWebhooksApi, repositories::RepositoriesApi),
+        (webhooks::WorldWebhooksApi, repositories::RepositoriesApi, faults::FaultsApi),
         (journal::JournalApi, expectations::ExpectationsApi, coverage::CoverageApi),
     )
 }
@@ -34,6 +37,7 @@ pub fn routes() -> Vec<DeclaredRoute> {
         snapshots::ROUTES,
         webhooks::ROUTES,
         repositories::ROUTES,
+        faults::ROUTES,
         journal::ROUTES,
         expectations::ROUTES,
         coverage::ROUTES,

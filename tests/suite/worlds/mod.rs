@@ -5,6 +5,7 @@ mod coverage;
 mod determinism;
 mod expectations;
 mod exports;
+mod faults;
 mod http;
 mod isolation;
 mod journal;
