@@ -23,6 +23,7 @@ mod opportunities;
 mod process;
 mod progress;
 mod reindex;
+mod replay;
 mod restore;
 mod seed;
 mod serve;
@@ -139,6 +140,8 @@ enum Command {
     Verify(verify::Verify),
     /// Back up the market to a directory. Safe while a server is running.
     Backup(backup::Backup),
+    /// Send the requests of a world again, and compare the answers.
+    Replay(replay::Replay),
     /// Restore a backup to an empty data directory, and verify it.
     Restore(restore::Restore),
     /// Read untrusted files in a child process of the server.
@@ -245,6 +248,7 @@ fn dispatch(cli: Cli) -> CommandResult {
         Command::Sweep(_) => sweep::Sweep::run(&options),
         Command::Verify(_) => verify::Verify::run(&options),
         Command::Backup(backup) => backup.run(&options),
+        Command::Replay(replay) => replay.run(),
         Command::Restore(restore) => restore.run(&options),
         Command::ReadUntrusted { .. } => Ok(()),
     }

@@ -10,8 +10,13 @@ use poem::{Endpoint, Request, Response, endpoint::BoxEndpoint};
 use tokio::{runtime::Handle, sync::watch};
 
 use super::{
-    connections, documented_operations::DocumentedOperations, held_requests::ServerStop, problem::ApiError,
-    world_faults::FaultContext, world_recorder::WorldRecorder,
+    connections,
+    documented_operations::DocumentedOperations,
+    held_requests::ServerStop,
+    problem::ApiError,
+    replay::{self, ByPort, ReplaySource},
+    world_faults::FaultContext,
+    world_recorder::WorldRecorder,
 };
 use crate::{
     error::{Error, Result},
@@ -32,6 +37,7 @@ pub struct SandboxHost {
     worlds: Arc<Worlds>,
     serve: Box<ServeMarket>,
     recorder: WorldRecorder,
+    shows_demo_keys: bool,
     base_url: String,
     /// The address of the server. Worlds get ports of the same IP address.
     address: SocketAddr,
@@ -43,17 +49,18 @@ pub struct SandboxHost {
 type WorldEndpoint = BoxEndpoint<'static, Response>;
 
 impl SandboxHost {
-    /// Creates the host of a server with this base URL and listen address. `operations` are those of its documents.
+    /// Creates the host of a server with this base URL and listen address. `operations` are those of its documents, and
+    /// `shows_demo_keys` is whether its pages show the keys of the demo.
     pub fn new(
         worlds: Arc<Worlds>,
         base_url: &str,
         address: SocketAddr,
-        operations: Arc<DocumentedOperations>,
+        (operations, shows_demo_keys): (Arc<DocumentedOperations>, bool),
         serve: Box<ServeMarket>,
     ) -> SandboxHost {
         let recorder = WorldRecorder::new(operations);
         let base_url = base_url.to_owned();
-        SandboxHost { worlds, serve, recorder, base_url, address, faults: OnceLock::new() }
+        SandboxHost { worlds, serve, recorder, shows_demo_keys, base_url, address, faults: OnceLock::new() }
     }
 
     /// Sets what the faults of worlds need to know. Without it, requests have no faults.
@@ -69,6 +76,17 @@ impl SandboxHost {
     /// Returns the operations of the documents.
     pub const fn operations(&self) -> &Arc<DocumentedOperations> {
         self.recorder.operations()
+    }
+
+    /// Writes the start of a world and its requests to an empty file.
+    pub fn write_replay(&self, world: &World, to: std::fs::File) -> Result<std::fs::File> {
+        let source = ReplaySource {
+            worlds: &self.worlds,
+            world,
+            base_url: &self.base_url,
+            shows_demo_keys: self.shows_demo_keys,
+        };
+        replay::write(&source, to)
     }
 
     /// Returns the base URL of a world at a server with this base URL.
@@ -208,6 +226,10 @@ impl Endpoint for WorldDispatcher {
     type Output = Response;
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
+        if let Some(ByPort(name)) = request.data().cloned() {
+            let world = self.host.worlds.require(&name).map_err(ApiError)?;
+            return self.host.call_world(world, request).await;
+        }
         let Some((name, path)) = split_path(request.uri().path()) else {
             return match self.host.recorder.start_of_sandbox(&self.host.worlds, &mut request).await {
                 Some(mut recorded) => {

@@ -208,7 +208,7 @@ impl RecordedRequest {
 }
 
 /// Returns headers with their secrets masked.
-fn headers(all: &HeaderMap) -> Vec<Header> {
+pub fn headers(all: &HeaderMap) -> Vec<Header> {
     let masked = |(name, value): (&HeaderName, &poem::http::HeaderValue)| {
         let (name, value) = (name.as_str(), value.as_bytes());
         let value =

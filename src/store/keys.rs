@@ -150,6 +150,13 @@ pub fn find_name(reader: &Reader, digest: &[u8; 32]) -> Result<Option<KeyName>> 
     })
 }
 
+/// Replaces the SHA-256 digest of the key with this ID.
+pub fn replace_digest(writer: &Writer, id: Uuid, digest: &[u8; 32]) -> Result<()> {
+    const SQL: &str = "UPDATE keys SET digest = ?2 WHERE uuid = ?1";
+    writer.execute(SQL, (id, digest))?;
+    Ok(())
+}
+
 /// Inserts a key and returns its row ID.
 pub fn insert(writer: &Writer, key: &NewKey) -> Result<KeyRowId> {
     const SQL: &str =

@@ -28,6 +28,7 @@ use crate::{
     error::{Error, Problem, QuotaExcess, Result, StateCode},
     idle_closer::IdleCloser,
     market::Market,
+    operations::keys,
     private_files,
 };
 
@@ -128,12 +129,34 @@ impl Worlds {
     /// Creates a world. The name must be free, and the number of worlds below the maximum.
     /// `port` is the port that its owner serves it on.
     pub fn create(&self, new: &NewWorld, port: Option<u16>) -> std::result::Result<Arc<World>, WorldError> {
-        let source = self.source(&new.source)?;
+        self.create_from(new, port, &self.source(&new.source)?)
+    }
+
+    /// Like [`Worlds::create`], but the world begins with a state that was exported to a file. Keys with these IDs get other
+    /// digests.
+    pub fn create_from_state(
+        &self,
+        new: &NewWorld,
+        file: &Path,
+        digests: &BTreeMap<Uuid, [u8; 32]>,
+    ) -> std::result::Result<Arc<World>, WorldError> {
+        let directory = self.copy_directory(self.next_number());
+        let change = |market: &Market| keys::replace_digests(market, digests);
+        let (template, settings) = imports::read(&self.opener, &self.layers, file, &directory, change)?;
+        self.create_from(new, None, &Source::State(template, settings.into()))
+    }
+
+    fn create_from(
+        &self,
+        new: &NewWorld,
+        port: Option<u16>,
+        source: &Source,
+    ) -> std::result::Result<Arc<World>, WorldError> {
         let settings = with_settings(&source.settings(), &new.settings);
         let resolved = new_world::resolve_settings(&self.layers, &settings)?;
         self.ensure_disk()?;
         let place = self.reserve(new.name.as_deref())?;
-        let template = self.origin(&source, place.number)?;
+        let template = self.origin(source, place.number)?;
         let begin = template.clock().now;
         let now = new.now.unwrap_or(begin);
         if now < begin {
@@ -149,7 +172,7 @@ impl Worlds {
         let details = WorldDetails {
             id: Uuid::new_v5(&NAMESPACE, format!("worlds/{}", place.number).as_bytes()),
             name: place.name.clone(),
-            source: new.source.clone(),
+            origin: new.clone(),
             expires_at: new.time_to_live.map(|seconds| Clock::System.now().plus_seconds(seconds)),
             port,
         };
@@ -191,12 +214,21 @@ impl Worlds {
         world.copy(|market, clock| exports::write(market, &ExportedState { clock, settings, keys }, to))?
     }
 
+    /// Writes the state that a world began with to an empty file. Returns none if every program has it.
+    pub fn export_start(&self, world: &World, to: File) -> std::result::Result<Option<File>, WorldError> {
+        if [DEMO, EMPTY].contains(&world.details().origin.source.as_str()) {
+            return Ok(None);
+        }
+        let directory = self.copy_directory(self.next_number());
+        world.with_start(directory, |market, state| exports::write(market, &state, to))?.map(Some)
+    }
+
     /// Replaces the state of a world by one that was exported: data, clock, counters, and settings. A file that is refused
     /// changes nothing. The caller has the turn.
     pub fn import(&self, world: &World, file: &Path) -> std::result::Result<(), WorldError> {
         let number = self.next_number();
         let directory = self.copy_directory(number);
-        let (template, given) = imports::read(&self.opener, &self.layers, file, &directory)?;
+        let (template, given) = imports::read(&self.opener, &self.layers, file, &directory, |_| Ok(()))?;
         let resolved = new_world::resolve_settings(&self.layers, &given).map_err(imports::in_market_file)?;
         world.replace(&template, &WorldSettings { given: given.into(), resolved })
     }
@@ -305,6 +337,7 @@ impl Worlds {
             Source::Market => self.copy_root(number),
             Source::World(world) => self.copy_world(world, number),
             Source::Snapshot(snapshot) => Ok(snapshot.template.clone()),
+            Source::State(template, _) => Ok(template.clone()),
         }
     }
 
@@ -410,6 +443,8 @@ enum Source {
     Market,
     World(Arc<World>),
     Snapshot(Arc<Snapshot>),
+    /// A state that was exported, with its settings.
+    State(Template, Arc<[(String, toml::Value)]>),
 }
 
 impl Source {
@@ -419,6 +454,7 @@ impl Source {
             Source::Demo | Source::Empty | Source::Market => Arc::default(),
             Source::World(world) => world.given_settings(),
             Source::Snapshot(snapshot) => Arc::clone(&snapshot.settings),
+            Source::State(_, settings) => Arc::clone(settings),
         }
     }
 }

@@ -13,9 +13,11 @@ use uuid::Uuid;
 use super::{
     due_work::{self, DoneWork, DueWork, JobTiming},
     error::WorldError,
+    exports::ExportedState,
     faults::{Faults, Moment, WebhookEffect},
     inbox::Inbox,
     journal::{self, Journal},
+    new_world::NewWorld,
     opener::Opener,
     template::{Template, WorldKey},
     turn::{Turn, Turns},
@@ -44,8 +46,8 @@ pub struct WorldDetails {
     pub id: Uuid,
     /// Name of the world, which is part of the paths of the world.
     pub name: String,
-    /// Name of what it was forked from.
-    pub source: String,
+    /// What it was made from.
+    pub origin: NewWorld,
     /// Time of the machine at which it ends; `None` if it does not end by itself.
     pub expires_at: Option<Timestamp>,
     /// Port that only this world has; `None` if it has none.
@@ -183,6 +185,38 @@ impl World {
     /// Returns the API keys that were valid when the world began, or that it was imported with.
     pub fn keys(&self) -> Arc<[WorldKey]> {
         Arc::clone(self.lock().template.keys())
+    }
+
+    /// Returns the settings of the market that the world began with.
+    pub fn start_settings(&self) -> &Settings {
+        &self.settings.resolved
+    }
+
+    /// Returns the seed of the world when it began.
+    pub const fn seed(&self) -> u64 {
+        self.start.clock().seed
+    }
+
+    /// Calls `read` with the market that the world began with, its clock, its keys, and its given settings. It is opened in a
+    /// directory that does not exist.
+    pub(super) fn with_start<T>(
+        &self,
+        directory: PathBuf,
+        read: impl FnOnce(&Market, ExportedState) -> T,
+    ) -> std::result::Result<T, WorldError> {
+        let faults = Arc::default();
+        let current =
+            Current::open(&self.opener, &self.start, &self.settings, directory.clone(), (0, &faults));
+        let state = ExportedState {
+            clock: self.start.clock().clone(),
+            settings: Arc::clone(&self.settings.given),
+            keys: Arc::clone(self.start.keys()),
+        };
+        let result = current.map(|current| read(&current.market, state));
+        match std::fs::remove_dir_all(directory) {
+            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => Err(WorldError::Files(cause)),
+            _ => result,
+        }
     }
 
     /// Returns the settings that differ from those of other worlds, in the order of their keys.

@@ -7,6 +7,8 @@ use std::{
     time::Instant,
 };
 
+use tokio::sync::watch;
+
 use super::{
     body::{BodyStore, RecordedBody},
     coverage::Coverage,
@@ -28,6 +30,8 @@ pub struct Journal {
     space: Arc<Space>,
     state: Mutex<State>,
     keys: Mutex<HashMap<KeyDigest, Arc<KeyLabel>>>,
+    /// Number of the last entry.
+    last: watch::Sender<u64>,
     /// What the clients of this world have met, and what those of all worlds have.
     pub(super) coverage: [Arc<Coverage>; 2],
 }
@@ -76,6 +80,7 @@ impl Journal {
             space,
             state: Mutex::default(),
             keys: Mutex::default(),
+            last: watch::Sender::default(),
             coverage: [Arc::default(), coverage],
         })
     }
@@ -105,6 +110,7 @@ impl Journal {
         let times = (arrival.at, waited);
         let entry = Arc::new(JournalEntry::new((state.last, at), times, request, bodies, charge));
         state.entries.push_back(Arc::clone(&entry));
+        self.last.send_replace(state.last);
         entry
     }
 
@@ -134,6 +140,11 @@ impl Journal {
             dropped: state.dropped,
             deleted: state.deleted,
         }
+    }
+
+    /// Returns a receiver of the number of the last entry, which is notified of each new one.
+    pub fn subscribe(&self) -> watch::Receiver<u64> {
+        self.last.subscribe()
     }
 
     /// Deletes all entries. Later ones get the following numbers.
