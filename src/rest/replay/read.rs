@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Write},
+    io::{BufRead, BufReader, BufWriter, ErrorKind, Read, Write},
     path::{Path, PathBuf},
 };
 
@@ -269,7 +269,7 @@ impl Visitor for Unpacker<'_> {
         let Some(mut file) = self.current.take() else { return };
         match (problem, file.flush()) {
             (Some(problem), _) => self.fail(refused(format!("A file of the archive {problem}."))),
-            (None, Err(cause)) => self.fail(Error::internal::<io::Error>(cause)),
+            (None, Err(cause)) => self.fail(Error::internal(cause)),
             (None, Ok(())) => {}
         }
     }

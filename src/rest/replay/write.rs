@@ -110,14 +110,9 @@ fn write_start(source: &ReplaySource, archive: &mut FileSetWriter) -> Result<boo
     let to = file.reopen().map_err(Error::internal)?;
     let Some(_) = source.worlds.export_start(source.world, to)? else { return Ok(false) };
     let mut written = file.reopen().map_err(Error::internal)?;
-    let copy = || {
-        archive.start(START, written.metadata()?.len())?;
-        io::copy(&mut written, archive)
-    };
-    {
-        copy
-    }
-    ().map_err(Error::internal)?;
+    let length = written.metadata().map_err(Error::internal)?.len();
+    archive.start(START, length).map_err(Error::internal)?;
+    io::copy(&mut written, archive).map_err(Error::internal)?;
     Ok(true)
 }
 

@@ -12,6 +12,7 @@ mod journal;
 mod journal_story;
 mod kills;
 mod one_advance;
+mod replay;
 mod repositories;
 mod resources;
 mod tables;
