@@ -24,6 +24,7 @@ mod opportunities;
 mod process;
 mod progress;
 mod reindex;
+mod replay;
 mod restore;
 mod seed;
 mod serve;
@@ -143,6 +144,8 @@ enum Command {
     Check(check::Check),
     /// Back up the market to a directory. Safe while a server is running.
     Backup(backup::Backup),
+    /// Send the requests of a world again, and compare the answers.
+    Replay(replay::Replay),
     /// Restore a backup to an empty data directory, and verify it.
     Restore(restore::Restore),
     /// Read untrusted files in a child process of the server.
@@ -255,6 +258,7 @@ fn dispatch(cli: Cli) -> CommandResult {
         Command::Verify(_) => verify::Verify::run(&options),
         Command::Check(check) => check.run(),
         Command::Backup(backup) => backup.run(&options),
+        Command::Replay(replay) => replay.run(),
         Command::Restore(restore) => restore.run(&options),
         Command::ReadUntrusted { .. } => Ok(()),
     }

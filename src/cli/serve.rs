@@ -107,7 +107,11 @@ impl Serve {
 }
 
 /// Returns the worlds of a server, in its data directory. Those that a killed process left are deleted.
-fn open_worlds(market: &Market, layers: Layers, is_demo: bool) -> Result<Arc<Worlds>, CommandError> {
+pub(super) fn open_worlds(
+    market: &Market,
+    layers: Layers,
+    is_demo: bool,
+) -> Result<Arc<Worlds>, CommandError> {
     let opener = worlds::Opener::new(rest::RENDERER, operations::due_steps::run_step, market::this_program());
     let options = WorldsOptions {
         opener,

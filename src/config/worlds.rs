@@ -2,7 +2,10 @@
 
 use toml::Value;
 
-use super::{BUDGET_KEYS, Layers, SettingsError, settings::REPOSITORIES_OF_WORLD};
+use super::{
+    BUDGET_KEYS, Layers, SettingsError,
+    settings::{REPOSITORIES_OF_WORLD, Settings},
+};
 
 /// Sections that a world may set: rules of a market, and none of the server or of its process.
 const SECTIONS: [&str; 9] =
@@ -33,6 +36,25 @@ impl Layers {
         Ok(layers)
     }
 
+    /// Returns those of the settings of a world that differ from what worlds of this server begin with, by key, and that can
+    /// be set for a world.
+    pub fn changes_for_world(
+        &self,
+        settings: &Settings,
+    ) -> Result<Vec<(String, serde_json::Value)>, SettingsError> {
+        let usual = self.for_worlds()?;
+        let begin = usual.clone().resolve()?.list();
+        let mut changes = Vec::new();
+        for (setting, usual_setting) in settings.list().into_iter().zip(begin) {
+            let value = Value::try_from(&setting.value).ok().filter(|_| setting.value != usual_setting.value);
+            let Some(value) = value else { continue };
+            if usual.clone().set_for_world(&setting.key, value).is_ok() {
+                changes.push((setting.key, setting.value));
+            }
+        }
+        Ok(changes)
+    }
+
     /// Sets a setting of a world. Fails if worlds may not have their own value of it. The origin in errors is the key.
     pub fn set_for_world(&mut self, key: &str, value: Value) -> Result<(), SettingsError> {
         let is_known = self.value(key).is_some();
@@ -48,6 +70,19 @@ impl Layers {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn settings_that_differ_from_the_usual_ones_are_known() {
+        let mut world = Layers::new().for_worlds().unwrap();
+        for (key, value) in [("fees.buyer_percent", Value::Integer(2)), ("limits.other", Value::Integer(60))]
+        {
+            world.set_for_world(key, value).unwrap();
+        }
+        let settings = world.resolve().unwrap();
+        let changes = Layers::new().changes_for_world(&settings).unwrap();
+        let expected = [("fees.buyer_percent", 2.0.into()), ("limits.other", 60.into())];
+        assert_eq!(changes, expected.map(|(key, value)| (key.to_owned(), value)));
+    }
 
     #[test]
     fn world_sets_rules_of_its_market_and_nothing_of_the_server() {

@@ -81,7 +81,8 @@ impl App {
             let builder = ServerBuilder::with_limits(&app.rest, market, base_url, limits.clone());
             app.with_agent_server(builder, base_url).build()
         });
-        let host = Arc::new(SandboxHost::new(worlds, base_url, address, serve));
+        let documents = (Arc::clone(self.rest.operations()), self.rest.has_demo_keys());
+        let host = Arc::new(SandboxHost::new(worlds, base_url, address, documents, serve));
         let builder = builder.with_sandbox(Arc::clone(&host));
         WorldDispatcher::new(self.with_agent_server(builder, base_url).build(), host).boxed()
     }

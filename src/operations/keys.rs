@@ -1,5 +1,7 @@
 //! Administration of API keys, for operators of the market.
 
+use std::collections::BTreeMap;
+
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use uuid::Uuid;
 
@@ -19,7 +21,7 @@ use crate::{
         time::Timestamp,
     },
     error::{Error, Problem, Result},
-    market::{KeyCache, Reader, Writer},
+    market::{KeyCache, Market, Reader, Writer},
     store::{
         self,
         keys::{KeyRow, NewKey},
@@ -108,6 +110,32 @@ fn check_expiry(now: Timestamp, expires_at: Option<Timestamp>) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Returns the name of the key with this SHA-256 digest, whether it is valid or not.
+pub fn find_name(reader: &Reader, digest: &[u8; 32]) -> Result<Option<store::keys::KeyName>> {
+    store::keys::find_name(reader.rows, digest)
+}
+
+/// Returns those of the IDs that are keys of a market.
+pub fn existing(market: &Market, ids: Vec<Uuid>) -> Result<Vec<Uuid>> {
+    market.read_blocking(|reader| {
+        let mut found = Vec::new();
+        for id in ids {
+            found.extend(store::keys::find(reader.rows, id)?.map(|key| key.id));
+        }
+        Ok(found)
+    })
+}
+
+/// Replaces the SHA-256 digests of keys, by their IDs. Only for copies of a market whose keys nobody else has.
+pub fn replace_digests(market: &Market, digests: &BTreeMap<Uuid, [u8; 32]>) -> Result<()> {
+    if digests.is_empty() {
+        return Ok(());
+    }
+    market.write_blocking(|writer| {
+        digests.iter().try_for_each(|(id, digest)| store::keys::replace_digest(writer.rows, *id, digest))
+    })
 }
 
 /// Returns a team's keys, newest first.

@@ -68,6 +68,10 @@ impl App {
                 .at(
                     path_params::framework_path(world_transfers::IMPORT_ROUTE),
                     world_transfers::import_endpoint(),
+                )
+                .at(
+                    path_params::framework_path(world_transfers::REPLAY_ROUTE),
+                    world_transfers::replay_endpoint(),
                 );
         }
         for (api, document) in &apis {
@@ -117,7 +121,7 @@ impl App {
     }
 
     /// Whether pages for people contain the keys of the demo market.
-    pub(super) fn has_demo_keys(&self) -> bool {
+    pub fn has_demo_keys(&self) -> bool {
         self.0.has_demo_keys
     }
 }

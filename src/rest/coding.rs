@@ -1,6 +1,7 @@
 //! Content codings of responses, and content that is encoded only once.
 
 use std::{
+    borrow::Cow,
     io::{Read, Write},
     sync::Arc,
 };
@@ -96,6 +97,32 @@ impl Coding {
             }
         }
     }
+}
+
+/// Returns the first bytes, at most `max_bytes`, of what was encoded as `Content-Encoding` says. Returns none for another
+/// coding, and for bytes that are not in it. They may be cut.
+pub fn decode<'a>(encoding: Option<&[u8]>, bytes: &'a [u8], max_bytes: usize) -> Option<Cow<'a, [u8]>> {
+    let Some(encoding) = encoding.filter(|encoding| !encoding.eq_ignore_ascii_case(b"identity")) else {
+        return Some(Cow::Borrowed(&bytes[..bytes.len().min(max_bytes)]));
+    };
+    let coding = CODINGS.iter().find(|coding| coding.name().as_bytes() == encoding)?;
+    let mut reader: Box<dyn Read + 'a> = match coding {
+        Coding::Zstd => Box::new(zstd::stream::read::Decoder::new(bytes).ok()?),
+        Coding::Brotli => Box::new(brotli::Decompressor::new(bytes, 4096)),
+        Coding::Gzip => Box::new(flate2::read::GzDecoder::new(bytes)),
+    };
+    let mut decoded = Vec::new();
+    let mut chunk = [0; 4096];
+    while decoded.len() < max_bytes {
+        match reader.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(count) => decoded.extend_from_slice(&chunk[..count.min(max_bytes - decoded.len())]),
+            Err(_) if decoded.is_empty() => return None,
+            // The end is missing.
+            Err(_) => break,
+        }
+    }
+    Some(Cow::Owned(decoded))
 }
 
 /// Returns the entity tag of bytes: a hash, in quotes.

@@ -14,8 +14,13 @@ use poem::{
 use tokio::{runtime::Handle, sync::watch};
 
 use super::{
-    connections, documented_operations::DocumentedOperations, held_requests::ServerStop, problem::ApiError,
+    connections,
+    documented_operations::DocumentedOperations,
+    held_requests::ServerStop,
+    problem::ApiError,
+    replay::{self, ByPort, ReplaySource},
     world_faults::FaultContext,
+    world_recorder::WorldRecorder,
 };
 use crate::{
     error::{Error, QuotaExcess, Result},
@@ -39,6 +44,8 @@ pub type ServeMarket = dyn Fn(Market, &str) -> BoxEndpoint<'static, Response> + 
 pub struct SandboxHost {
     worlds: Arc<Worlds>,
     serve: Box<ServeMarket>,
+    recorder: WorldRecorder,
+    shows_demo_keys: bool,
     base_url: String,
     /// The address of the server. Worlds get ports of the same IP address.
     address: SocketAddr,
@@ -50,15 +57,18 @@ pub struct SandboxHost {
 type WorldEndpoint = BoxEndpoint<'static, Response>;
 
 impl SandboxHost {
-    /// Creates the host of a server with this base URL and listen address.
+    /// Creates the host of a server with this base URL and listen address. `operations` are those of its documents, and
+    /// `shows_demo_keys` is whether its pages show the keys of the demo.
     pub fn new(
         worlds: Arc<Worlds>,
         base_url: &str,
         address: SocketAddr,
+        (operations, shows_demo_keys): (Arc<DocumentedOperations>, bool),
         serve: Box<ServeMarket>,
     ) -> SandboxHost {
+        let recorder = WorldRecorder::new(operations);
         let base_url = base_url.to_owned();
-        SandboxHost { worlds, serve, base_url, address, faults: OnceLock::new() }
+        SandboxHost { worlds, serve, recorder, shows_demo_keys, base_url, address, faults: OnceLock::new() }
     }
 
     /// Sets what the faults of worlds need to know. Without it, requests have no faults.
@@ -66,14 +76,25 @@ impl SandboxHost {
         let _ = self.faults.set(context);
     }
 
-    /// Returns the documented operations, which faults name.
-    pub fn operations(&self) -> Option<&DocumentedOperations> {
-        self.faults.get().map(|context| &*context.operations)
-    }
-
     /// Returns the worlds.
     pub fn worlds(&self) -> &Arc<Worlds> {
         &self.worlds
+    }
+
+    /// Returns the operations of the documents.
+    pub const fn operations(&self) -> &Arc<DocumentedOperations> {
+        self.recorder.operations()
+    }
+
+    /// Writes the start of a world and its requests to an empty file.
+    pub fn write_replay(&self, world: &World, to: std::fs::File) -> Result<std::fs::File> {
+        let source = ReplaySource {
+            worlds: &self.worlds,
+            world,
+            base_url: &self.base_url,
+            shows_demo_keys: self.shows_demo_keys,
+        };
+        replay::write(&source, to)
     }
 
     /// Returns the base URL of a world at a server with this base URL.
@@ -177,10 +198,13 @@ impl SandboxHost {
 
     /// Returns the response of a world, when it is the request's turn.
     async fn call_world(&self, world: Arc<World>, mut request: Request) -> poem::Result<Response> {
+        let is_by_port = request.data::<BasePath>().is_none();
+        let mut recorded = self.recorder.start(&world, is_by_port, &mut request).await;
         if let Some(refusal) = self.reserve_disk(&request).await? {
             request.set_data(refusal);
         }
         let turn = world.admit().await.map_err(ApiError)?;
+        recorded.admitted();
         request.set_data(turn.clone());
         if let Some(stop) = ServerStop::of_request(&request) {
             request.set_data(stop.or_end_of(world.subscribe_to_end_of_market()));
@@ -192,13 +216,15 @@ impl SandboxHost {
         let endpoint = world.attached(|market| -> WorldEndpoint {
             (self.serve)(market.clone(), &SandboxHost::world_url(&self.base_url, &world))
         });
-        let response = endpoint.get_response(request).await;
+        let mut response = endpoint.get_response(request).await;
         turn.release();
-        match fault {
+        recorded.note_code(&mut response).await;
+        let response = match fault {
             // Boxed, since the future of every request has room for those that are not.
-            Some(fault) => Ok(Box::pin(fault.carry_out(response)).await),
-            None => Ok(response),
-        }
+            Some(fault) => Box::pin(fault.carry_out(response)).await,
+            None => response,
+        };
+        Ok(recorded.answer(response).await)
     }
 }
 
@@ -242,8 +268,19 @@ impl Endpoint for WorldDispatcher {
     type Output = Response;
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
+        if let Some(ByPort(name)) = request.data().cloned() {
+            let world = self.host.worlds.require(&name).map_err(ApiError)?;
+            return self.host.call_world(world, request).await;
+        }
         let Some((name, path)) = split_path(request.uri().path()) else {
-            return self.root.call(request).await;
+            return match self.host.recorder.start_of_sandbox(&self.host.worlds, &mut request).await {
+                Some(mut recorded) => {
+                    let mut response = self.root.get_response(request).await;
+                    recorded.note_code(&mut response).await;
+                    Ok(recorded.answer(response).await)
+                }
+                None => self.root.call(request).await,
+            };
         };
         let Some(world) = self.host.worlds.find(name) else {
             request.set_data(Refusal::UnknownWorld(name.to_owned()));

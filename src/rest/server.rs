@@ -23,7 +23,12 @@ use super::{
     spool,
     world_faults::FaultContext,
 };
-use crate::{error::Error, market::Market, rest::problem::ApiError};
+use crate::{
+    error::Error,
+    market::Market,
+    rest::problem::ApiError,
+    worlds::journal::{Recording, record_admission},
+};
 
 /// A builder of the HTTP server of a market.
 pub struct ServerBuilder {
@@ -189,6 +194,18 @@ impl Endpoint for Dispatcher {
             return Err(self.unknown_path());
         }
         request.set_data(Arc::clone(&self.served));
+        match request.data::<Arc<Recording>>().cloned() {
+            Some(recording) => {
+                recording.begin();
+                record_admission(recording, Box::pin(self.dispatch(request))).await
+            }
+            None => self.dispatch(request).await,
+        }
+    }
+}
+
+impl Dispatcher {
+    async fn dispatch(&self, request: Request) -> poem::Result<Response> {
         let mounted_endpoint = self.mounted.iter().find(|(path, _)| **path == *request.uri().path());
         match (mounted_endpoint, &self.routes) {
             (Some((path, mounted_endpoint)), _) => {

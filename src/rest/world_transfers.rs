@@ -1,4 +1,4 @@
-//! Export and import of worlds as files. The routes are not in the OpenAPI document, whose bodies are JSON.
+//! Export and import of worlds as files, and files for replays. The routes are not in the OpenAPI document, whose bodies are JSON.
 //!
 //! Neither transfer holds the turn of the world, and an exported file is read in chunks.
 
@@ -42,6 +42,9 @@ pub const EXPORT_ROUTE: &str = "/sandbox/v1/worlds/{world}/export";
 /// The route of imports.
 pub const IMPORT_ROUTE: &str = "/sandbox/v1/worlds/{world}/import";
 
+/// The route of replays.
+pub const REPLAY_ROUTE: &str = "/sandbox/v1/worlds/{world}/replay";
+
 /// Content type of exported worlds.
 const CONTENT_TYPE: &str = "application/zip";
 
@@ -52,6 +55,13 @@ const CHUNK_BYTES: u64 = 256 * 1024;
 pub fn export_endpoint() -> impl Endpoint<Output = Response> + 'static {
     router::get_only(make(async |request| {
         export(&request).await.map_err(|error| poem::Error::from(ApiError(error)))
+    }))
+}
+
+/// Returns the endpoint that returns the start of a world and its requests.
+pub fn replay_endpoint() -> impl Endpoint<Output = Response> + 'static {
+    router::get_only(make(async |request| {
+        replay(&request).await.map_err(|error| poem::Error::from(ApiError(error)))
     }))
 }
 
@@ -76,15 +86,39 @@ async fn find_world(served: &ServedMarket, request: &Request) -> Result<(Arc<San
 async fn export(request: &Request) -> Result<Response> {
     let served = ServedMarket::shared(request)?;
     let (sandbox, world) = find_world(&served, request).await?;
+    let name = format!("{}.zip", world.name());
+    let turn = world.admit().await?;
+    let host = Arc::clone(&sandbox);
+    let write = move |file| {
+        let _turn = turn;
+        Ok(sandbox.worlds().export(&world, file)?)
+    };
+    send_file(&served, request, &host, &name, write).await
+}
+
+async fn replay(request: &Request) -> Result<Response> {
+    let served = ServedMarket::shared(request)?;
+    let (sandbox, world) = find_world(&served, request).await?;
+    let name = format!("{}.replay.zip", world.name());
+    let host = Arc::clone(&sandbox);
+    send_file(&served, request, &host, &name, move |file| sandbox.write_replay(&world, file)).await
+}
+
+/// Sends a file with this name, which `write` writes.
+async fn send_file(
+    served: &ServedMarket,
+    request: &Request,
+    sandbox: &SandboxHost,
+    name: &str,
+    write: impl FnOnce(File) -> Result<File> + Send + 'static,
+) -> Result<Response> {
     let slot = resources::of_request(request).map(RequestResources::download_slot).transpose()?;
     Slot::remove_deadline(request);
-    let name = format!("attachment; filename=\"{}.zip\"", world.name());
-    let turn = world.admit().await?;
+    let name = format!("attachment; filename=\"{name}\"");
+    let file = sandbox.worlds().temporary_file().map_err(Error::internal)?.into_file();
     let write = move |market: &Market| {
-        let _turn = turn;
         market.ensure_space(0)?;
-        let file = sandbox.worlds().temporary_file().map_err(Error::internal)?.into_file();
-        let file = sandbox.worlds().export(&world, file)?;
+        let file = write(file)?;
         let length = file.metadata().map_err(Error::internal)?.len();
         Ok((file, length))
     };

@@ -128,6 +128,35 @@ pub struct NewKey<'a> {
     pub revoked_at: Option<Timestamp>,
 }
 
+/// The name of a key, and its team.
+#[derive(Clone, Debug)]
+pub struct KeyName {
+    /// ID of the key. It is not secret.
+    pub id: Uuid,
+    /// Name that its owner gave the key.
+    pub name: String,
+    /// ID and name of the team; `None` for the key of an operator.
+    pub team: Option<(Uuid, String)>,
+}
+
+/// Returns the name of the key with this SHA-256 digest, whether it is valid or not.
+pub fn find_name(reader: &Reader, digest: &[u8; 32]) -> Result<Option<KeyName>> {
+    const SQL: &str = "SELECT k.uuid, k.name, t.uuid AS team_uuid, t.name AS team_name
+         FROM keys k LEFT JOIN teams t ON t.id = k.team WHERE k.digest = ?1";
+    reader.query_first(SQL, [digest], |row| {
+        let team: Option<Uuid> = row.get("team_uuid")?;
+        let team = team.map(|id| Ok::<_, rusqlite::Error>((id, row.get("team_name")?))).transpose()?;
+        Ok(KeyName { id: row.get("uuid")?, name: row.get("name")?, team })
+    })
+}
+
+/// Replaces the SHA-256 digest of the key with this ID.
+pub fn replace_digest(writer: &Writer, id: Uuid, digest: &[u8; 32]) -> Result<()> {
+    const SQL: &str = "UPDATE keys SET digest = ?2 WHERE uuid = ?1";
+    writer.execute(SQL, (id, digest))?;
+    Ok(())
+}
+
 /// Inserts a key and returns its row ID.
 pub fn insert(writer: &Writer, key: &NewKey) -> Result<KeyRowId> {
     const SQL: &str =

@@ -6,7 +6,7 @@ use super::error::WorldError;
 use crate::error::{Error, QuotaExcess};
 
 /// Number of bytes of a megabyte of settings.
-const BYTES_PER_MEGABYTE: u64 = 1_000_000;
+pub(super) const BYTES_PER_MEGABYTE: u64 = 1_000_000;
 
 /// The files of all worlds are measured again when a part of the limit of this size may have been added.
 const PARTS: u64 = 64;

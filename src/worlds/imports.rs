@@ -53,12 +53,13 @@ const ROWS: &str = "import";
 type GivenSettings = Vec<(String, toml::Value)>;
 
 /// Creates a template of an exported world in a directory that does not exist. Also returns the settings that were given to
-/// the world.
+/// the world. `change` can change the market before the template is complete.
 pub(super) fn read(
     opener: &Opener,
     layers: &Layers,
     file: &Path,
     directory: &Path,
+    change: impl FnOnce(&Market) -> Result<()>,
 ) -> std::result::Result<(Template, GivenSettings), WorldError> {
     private_files::create_dir_all(directory).map_err(WorldError::Files)?;
     // Deletes the directory if the file is refused.
@@ -76,7 +77,11 @@ pub(super) fn read(
     fs::remove_dir_all(&rows).map_err(WorldError::Files)?;
     let given: GivenSettings = market.settings.into_iter().collect();
     let settings = new_world::resolve_settings(layers, &[])?;
-    let template = place.with_index(opener, &settings, (clock, keys.into()), check)?;
+    let complete = |market: &Market| {
+        check(market)?;
+        Ok(change(market)?)
+    };
+    let template = place.with_index(opener, &settings, (clock, keys.into()), complete)?;
     Ok((template, given))
 }
 

@@ -12,6 +12,7 @@ mod files;
 mod imports;
 mod inbox;
 mod job_places;
+pub mod journal;
 mod live_copy;
 mod market_file;
 mod names;

@@ -10,10 +10,11 @@ use std::{
 use uuid::Uuid;
 
 use super::{
-    disk_budget::DiskBudget,
+    disk_budget::{self, DiskBudget},
     error::WorldError,
     exports::{self, ExportedState},
     imports,
+    journal::{Coverage, Journal, SharedSpace},
     names::{DEMO, EMPTY, MARKET, RESERVED},
     new_world::{self, NewWorld},
     opener::Opener,
@@ -28,6 +29,7 @@ use crate::{
     error::{Error, Problem, Result, StateCode},
     idle_closer::IdleCloser,
     market::Market,
+    operations::keys,
     private_files,
 };
 
@@ -60,6 +62,9 @@ pub struct Worlds {
     limit: usize,
     /// What all worlds and snapshots use of the disk.
     disk: DiskBudget,
+    /// What the journals of all worlds use, and what the clients of all worlds have met.
+    journals: Arc<SharedSpace>,
+    coverage: Arc<Coverage>,
     demo: OnceLock<Template>,
     empty: OnceLock<Template>,
     /// Locked while a template is created, so that it is created once.
@@ -110,6 +115,8 @@ impl Worlds {
             layers: layers.for_worlds().map_err(|SettingsError { message, .. }| Error::internal(message))?,
             limit: root.settings().sandbox.max_worlds as usize,
             disk: DiskBudget::new(root.settings().sandbox.max_mb),
+            journals: SharedSpace::new(root.settings().sandbox.max_mb * disk_budget::BYTES_PER_MEGABYTE),
+            coverage: Arc::default(),
             root,
             is_demo,
             directory,
@@ -123,12 +130,34 @@ impl Worlds {
     /// Creates a world. The name must be free, and the number of worlds below the maximum.
     /// `port` is the port that its owner serves it on.
     pub fn create(&self, new: &NewWorld, port: Option<u16>) -> std::result::Result<Arc<World>, WorldError> {
-        let source = self.source(&new.source)?;
+        self.create_from(new, port, &self.source(&new.source)?)
+    }
+
+    /// Like [`Worlds::create`], but the world begins with a state that was exported to a file. Keys with these IDs get other
+    /// digests.
+    pub fn create_from_state(
+        &self,
+        new: &NewWorld,
+        file: &Path,
+        digests: &BTreeMap<Uuid, [u8; 32]>,
+    ) -> std::result::Result<Arc<World>, WorldError> {
+        let directory = self.copy_directory(self.next_number());
+        let change = |market: &Market| keys::replace_digests(market, digests);
+        let (template, settings) = imports::read(&self.opener, &self.layers, file, &directory, change)?;
+        self.create_from(new, None, &Source::State(template, settings.into()))
+    }
+
+    fn create_from(
+        &self,
+        new: &NewWorld,
+        port: Option<u16>,
+        source: &Source,
+    ) -> std::result::Result<Arc<World>, WorldError> {
         let settings = with_settings(&source.settings(), &new.settings);
         let resolved = new_world::resolve_settings(&self.layers, &settings)?;
         self.reserve_disk(0)?;
         let place = self.reserve(new.name.as_deref())?;
-        let template = self.origin(&source, place.number)?;
+        let template = self.origin(source, place.number)?;
         self.reserve_copy(&template)?;
         let begin = template.clock().now;
         let now = new.now.unwrap_or(begin);
@@ -145,13 +174,16 @@ impl Worlds {
         let details = WorldDetails {
             id: Uuid::new_v5(&NAMESPACE, format!("worlds/{}", place.number).as_bytes()),
             name: place.name.clone(),
-            source: new.source.clone(),
+            origin: new.clone(),
             expires_at: new.time_to_live.map(|seconds| Clock::System.now().plus_seconds(seconds)),
             port,
         };
         let directory = self.directory.join(format!("world-{}", place.number));
         let settings = WorldSettings { given: settings.into(), resolved };
-        let world = World::fork(details, &self.opener, template.with_clock(clock), settings, directory)?;
+        let start = template.with_clock(clock);
+        let journal =
+            |directory| Journal::new(Arc::clone(&self.journals), directory, Arc::clone(&self.coverage));
+        let world = World::fork(details, &self.opener, start, settings, directory, journal)?;
         if now > begin {
             world.advance_to(now)?;
         }
@@ -185,6 +217,15 @@ impl Worlds {
         world.copy(|market, clock| exports::write(market, &ExportedState { clock, settings, keys }, to))?
     }
 
+    /// Writes the state that a world began with to an empty file. Returns none if every program has it.
+    pub fn export_start(&self, world: &World, to: File) -> std::result::Result<Option<File>, WorldError> {
+        if [DEMO, EMPTY].contains(&world.details().origin.source.as_str()) {
+            return Ok(None);
+        }
+        let directory = self.copy_directory(self.next_number());
+        world.with_start(directory, |market, state| exports::write(market, &state, to))?.map(Some)
+    }
+
     /// Replaces the state of a world by one that was exported: data, clock, counters, and settings. A file that is refused
     /// changes nothing. The caller has the turn.
     pub fn import(&self, world: &World, file: &Path) -> std::result::Result<(), WorldError> {
@@ -192,7 +233,7 @@ impl Worlds {
         self.reserve_disk(packed_bytes.saturating_mul(UNPACKED_PER_PACKED_BYTE))?;
         let number = self.next_number();
         let directory = self.copy_directory(number);
-        let (template, given) = imports::read(&self.opener, &self.layers, file, &directory)?;
+        let (template, given) = imports::read(&self.opener, &self.layers, file, &directory, |_| Ok(()))?;
         let resolved = new_world::resolve_settings(&self.layers, &given).map_err(imports::in_market_file)?;
         world.replace(&template, &WorldSettings { given: given.into(), resolved })
     }
@@ -208,6 +249,16 @@ impl Worlds {
         let mut state = self.lock();
         state.created += 1;
         state.created
+    }
+
+    /// Returns what the clients of all worlds have met, also of those that have ended.
+    pub fn coverage(&self) -> &Coverage {
+        &self.coverage
+    }
+
+    /// Returns the market of the server.
+    pub const fn root(&self) -> &Market {
+        &self.root
     }
 
     /// Returns what closes the connections and index writers of worlds that are idle.
@@ -293,6 +344,7 @@ impl Worlds {
             Source::Market => self.copy_root(number),
             Source::World(world) => self.copy_world(world, number),
             Source::Snapshot(snapshot) => Ok(snapshot.template.clone()),
+            Source::State(template, _) => Ok(template.clone()),
         }
     }
 
@@ -393,6 +445,8 @@ enum Source {
     Market,
     World(Arc<World>),
     Snapshot(Arc<Snapshot>),
+    /// A state that was exported, with its settings.
+    State(Template, Arc<[(String, toml::Value)]>),
 }
 
 impl Source {
@@ -402,6 +456,7 @@ impl Source {
             Source::Demo | Source::Empty | Source::Market => Arc::default(),
             Source::World(world) => world.given_settings(),
             Source::Snapshot(snapshot) => Arc::clone(&snapshot.settings),
+            Source::State(_, settings) => Arc::clone(settings),
         }
     }
 }

@@ -13,14 +13,17 @@ use uuid::Uuid;
 use super::{
     due_work::{self, DoneWork, DueWork, JobTiming},
     error::WorldError,
+    exports::ExportedState,
     faults::{Faults, Moment},
     inbox::Inbox,
+    journal::{self, Journal},
+    new_world::NewWorld,
     opener::Opener,
     template::{Template, WorldKey},
     turn::{Turn, Turns},
 };
 use crate::{
-    blobs::DiskUsage,
+    blobs::{DiskUsage, list_disk_files},
     clock::{Clock, ClockState, SimulatedClock},
     config::Settings,
     domain::{time::Timestamp, webhooks::AttemptResult},
@@ -29,6 +32,9 @@ use crate::{
     operations::webhook_inbox::{self, OutgoingMessage},
 };
 
+/// The directory of the bodies of the journal, next to those of the markets.
+const JOURNAL: &str = "journal";
+
 /// What is known of a world besides its market.
 #[derive(Clone, Debug)]
 pub struct WorldDetails {
@@ -36,8 +42,8 @@ pub struct WorldDetails {
     pub id: Uuid,
     /// Name of the world, which is part of the paths of the world.
     pub name: String,
-    /// Name of what it was forked from.
-    pub source: String,
+    /// What it was made from.
+    pub origin: NewWorld,
     /// Time of the machine at which it ends; `None` if it does not end by itself.
     pub expires_at: Option<Timestamp>,
     /// Port that only this world has; `None` if it has none.
@@ -67,6 +73,7 @@ pub struct World {
     receiver: Mutex<Receiver>,
     inbox: Arc<Inbox>,
     faults: Arc<Faults>,
+    journal: Arc<Journal>,
     /// What was the case when nothing was due any more.
     settled: Mutex<Option<Settled>>,
     /// Notified when the clock began to run or was stopped, and after a reset.
@@ -125,18 +132,21 @@ impl Current {
 }
 
 impl World {
-    /// Forks a template. The directory must not exist; it is deleted with the world.
+    /// Forks a template. The directory must not exist; it is deleted with the world. `journal` returns the journal for a
+    /// directory.
     pub(super) fn fork(
         details: WorldDetails,
         opener: &Opener,
         start: Template,
         settings: WorldSettings,
         directory: PathBuf,
+        journal: impl FnOnce(PathBuf) -> Arc<Journal>,
     ) -> std::result::Result<World, WorldError> {
         let faults = Arc::default();
         let current = Current::open(opener, &start, &settings, directory.join("0"), (0, &faults))?;
         let current = Mutex::new(current);
         let end = watch::Sender::default();
+        let journal = journal(directory.join(JOURNAL));
         Ok(World {
             details,
             opener: opener.clone(),
@@ -151,6 +161,7 @@ impl World {
             receiver: Mutex::new(Arc::new(|_| webhook_inbox::accept())),
             inbox: Arc::default(),
             faults,
+            journal,
             settled: Mutex::default(),
             changed: Arc::default(),
         })
@@ -169,6 +180,38 @@ impl World {
     /// Returns the API keys that were valid when the world began, or that it was imported with.
     pub fn keys(&self) -> Arc<[WorldKey]> {
         Arc::clone(self.lock().template.keys())
+    }
+
+    /// Returns the settings of the market that the world began with.
+    pub fn start_settings(&self) -> &Settings {
+        &self.settings.resolved
+    }
+
+    /// Returns the seed of the world when it began.
+    pub const fn seed(&self) -> u64 {
+        self.start.clock().seed
+    }
+
+    /// Calls `read` with the market that the world began with, its clock, its keys, and its given settings. It is opened in a
+    /// directory that does not exist.
+    pub(super) fn with_start<T>(
+        &self,
+        directory: PathBuf,
+        read: impl FnOnce(&Market, ExportedState) -> T,
+    ) -> std::result::Result<T, WorldError> {
+        let faults = Arc::default();
+        let current =
+            Current::open(&self.opener, &self.start, &self.settings, directory.clone(), (0, &faults));
+        let state = ExportedState {
+            clock: self.start.clock().clone(),
+            settings: Arc::clone(&self.settings.given),
+            keys: Arc::clone(self.start.keys()),
+        };
+        let result = current.map(|current| read(&current.market, state));
+        match std::fs::remove_dir_all(directory) {
+            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => Err(WorldError::Files(cause)),
+            _ => result,
+        }
     }
 
     /// Returns the settings that differ from those of other worlds, in the order of their keys.
@@ -209,6 +252,7 @@ impl World {
     pub fn add_disk_usage(&self, usage: &mut DiskUsage) -> std::result::Result<(), WorldError> {
         usage.add(self.start.disk_files()?);
         usage.add(&self.market().disk_files()?);
+        usage.add(&list_disk_files(self.journal.bodies().directory()).map_err(WorldError::Files)?);
         Ok(())
     }
 
@@ -323,6 +367,11 @@ impl World {
         &self.inbox
     }
 
+    /// Returns the journal. A reset does not clear it.
+    pub fn journal(&self) -> &Arc<Journal> {
+        &self.journal
+    }
+
     /// Returns the faults. A reset deletes them.
     pub fn faults(&self) -> &Faults {
         &self.faults
@@ -344,6 +393,7 @@ impl World {
     pub async fn admit(self: &Arc<World>) -> Result<Turn> {
         let guard = self.turns.wait().await;
         if self.is_settled() {
+            self.note_admission();
             return Ok(Turn::new(guard));
         }
         let world = Arc::clone(self);
@@ -354,7 +404,14 @@ impl World {
             }
             guard
         };
-        Ok(Turn::new(tokio::task::spawn_blocking(settle).await.map_err(Error::internal)?))
+        let guard = tokio::task::spawn_blocking(settle).await.map_err(Error::internal)?;
+        self.note_admission();
+        Ok(Turn::new(guard))
+    }
+
+    /// Numbers the request in the journal, if it is one to the sandbox API.
+    fn note_admission(&self) {
+        journal::note_admission(&self.journal, || self.market().clock().now());
     }
 
     /// Brings the market up to date between two requests: writes when keys were used, and carries out what is due. A copy

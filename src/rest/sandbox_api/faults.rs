@@ -312,5 +312,5 @@ impl FaultsApi {
 }
 
 fn operations(sandbox: &SandboxHost) -> Result<&DocumentedOperations> {
-    sandbox.operations().ok_or_else(|| Error::internal("the server has no documented operations"))
+    Ok(sandbox.operations())
 }

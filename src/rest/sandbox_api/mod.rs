@@ -1,9 +1,14 @@
 //! The sandbox API: worlds, which are private copies of a market for tests. One file per resource.
 
 mod access;
+mod coverage;
+mod coverage_page;
+mod coverage_report;
+mod expectations;
 mod fault_bodies;
 mod fault_checks;
 mod faults;
+mod journal;
 mod repositories;
 mod snapshots;
 mod webhooks;
@@ -20,6 +25,7 @@ pub fn apis() -> impl OpenApi {
     (
         (worlds::WorldsApi, world_clock::WorldClockApi, snapshots::SnapshotsApi),
         (webhooks::WorldWebhooksApi, repositories::RepositoriesApi, faults::FaultsApi),
+        (journal::JournalApi, expectations::ExpectationsApi, coverage::CoverageApi),
     )
 }
 
@@ -32,6 +38,9 @@ pub fn routes() -> Vec<DeclaredRoute> {
         webhooks::ROUTES,
         repositories::ROUTES,
         faults::ROUTES,
+        journal::ROUTES,
+        expectations::ROUTES,
+        coverage::ROUTES,
     ]
     .concat()
 }

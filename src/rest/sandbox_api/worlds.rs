@@ -111,7 +111,7 @@ impl WorldOut {
             name: details.name.clone(),
             base_url: SandboxHost::world_url(base_url, world),
             port_url: SandboxHost::port_url(base_url, world),
-            from: details.source.clone(),
+            from: details.origin.source.clone(),
             now: clock.now.into(),
             clock: EnumValue(if clock.is_running { ClockMode::Running } else { ClockMode::Frozen }),
             seed: clock.seed,

@@ -72,6 +72,10 @@ string_type! {
     DurationText, 2..=50, DURATION_PATTERN
 }
 string_type! {
+    /// What a part of a request to a world is compared with.
+    MatchText, 1..=2_000, LINE_PATTERN
+}
+string_type! {
     /// The ID of an operation in the documents.
     OperationId, 1..=100, IDENTIFIER_PATTERN
 }

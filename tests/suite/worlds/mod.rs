@@ -1,14 +1,19 @@
 //! Worlds: forks of a market with a clock and IDs of their own.
 
 mod advance;
+mod coverage;
 mod determinism;
+mod expectations;
 mod exports;
 mod faults;
 mod http;
 mod isolation;
+mod journal;
+mod journal_story;
 mod kills;
 mod one_advance;
 mod processes;
+mod replay;
 mod repositories;
 mod resources;
 mod tables;

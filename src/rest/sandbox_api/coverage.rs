@@ -1,0 +1,127 @@
+//! Coverage: which outcomes of operations clients have met, and which not.
+
+use poem_openapi::{Object, OpenApi};
+
+use super::{
+    access::WorldReader,
+    coverage_page::{POLICY, coverage_page},
+    coverage_report::CoverageOut,
+    worlds::read,
+};
+use crate::{
+    operations::access::Operator,
+    rest::{
+        enum_value::EnumValue,
+        json::{Json, JsonResult},
+        page_or_file::{FileFormats, PageOrFile},
+        params::Params,
+        problem::ApiError,
+        route::{Call, Contract, Path, RouteAttributes, Target, routes},
+        served_market::ServedMarket,
+    },
+    string_enum::string_enum,
+};
+
+/// Content type of the page for people.
+const HTML: &str = "text/html; charset=utf-8";
+
+string_enum! {
+    /// The format of a coverage report.
+    CoverageFormat {
+        /// All operations and outcomes.
+        Json = "json",
+        /// A page for people.
+        Html = "html",
+    }
+}
+
+/// The other formats of a coverage report.
+pub struct CoverageFormats;
+
+impl FileFormats for CoverageFormats {
+    const FORMATS: &'static [(&'static str, &'static str)] = &[("text/html", "A page for people.")];
+}
+
+/// Which outcomes are returned, and how.
+#[derive(Debug, Object)]
+pub struct CoverageQuery {
+    /// Returns only outcomes that were met (`true`), or that were not (`false`), with their operations.
+    met: Option<bool>,
+    /// Format of the response; `json` if absent.
+    format: Option<EnumValue<CoverageFormat>>,
+}
+
+type CoverageResponse = std::result::Result<PageOrFile<CoverageOut, CoverageFormats>, ApiError>;
+
+/// Returns the report on what was met, as the query says. `subject` says where, for the heading of a page.
+async fn report(
+    served: &ServedMarket,
+    query: CoverageQuery,
+    subject: String,
+    make: impl FnOnce() -> CoverageOut + Send + 'static,
+) -> CoverageResponse {
+    let make = move || {
+        let mut coverage = make();
+        if let Some(is_met) = query.met {
+            coverage.retain(is_met);
+        }
+        coverage
+    };
+    if query.format.is_some_and(|format| format.0 == CoverageFormat::Html) {
+        let page = served.market().spawn_blocking(move |_| Ok(coverage_page(&subject, &make()))).await?;
+        return Ok(PageOrFile::html(HTML, POLICY, page));
+    }
+    let page: JsonResult<CoverageOut> = Json::of_blocking(served, move || Ok(make())).await;
+    page.map(PageOrFile::Page)
+}
+
+const QUERIES: &[&str] = &["met=true", "met=false&format=json"];
+
+routes! {
+    /// `GET /sandbox/v1/worlds/{world}/coverage`
+    GetWorldCoverage: WorldReader = RouteAttributes {
+        contract: Contract::new(Target::World).with_queries(QUERIES).with_misspelled("mat=true", "met"),
+        ..read("get_world_coverage", Target::World)
+    };
+    /// `GET /sandbox/v1/coverage`
+    GetCoverage: Operator = RouteAttributes {
+        contract: Contract::new(Target::None).with_queries(QUERIES).with_misspelled("mat=true", "met"),
+        ..read("get_coverage", Target::None)
+    };
+}
+
+pub struct CoverageApi;
+
+#[OpenApi(prefix_path = "/sandbox/v1", tag = "crate::rest::tags::Tag::Worlds")]
+impl CoverageApi {
+    /// Get the coverage of a world
+    ///
+    /// Returns which outcomes of operations, by status and error code, the clients of the world have met, and which of those
+    /// that the documents name they have not. The counts are exact, also if the journal has dropped requests, and a reset does
+    /// not change them.
+    #[oai(path = "/worlds/:world/coverage", method = "get", operation_id = "get_world_coverage")]
+    async fn of_world(
+        &self,
+        call: Call<GetWorldCoverage>,
+        /// Name of the world.
+        world: Path<String>,
+        query: Params<CoverageQuery>,
+    ) -> CoverageResponse {
+        let sandbox = call.served.require_sandbox()?;
+        let world = sandbox.worlds().require(&world.0)?;
+        let subject = format!("World {}", world.name());
+        let make = move || CoverageOut::new(sandbox.operations(), world.journal().coverage());
+        report(&call.served, query.0, subject, make).await
+    }
+
+    /// Get the coverage of all worlds
+    ///
+    /// Returns which outcomes of operations the clients of all worlds have met since the server was started, also of worlds
+    /// that have ended.
+    #[oai(path = "/coverage", method = "get", operation_id = "get_coverage")]
+    async fn of_all(&self, call: Call<GetCoverage>, query: Params<CoverageQuery>) -> CoverageResponse {
+        let sandbox = call.served.require_sandbox()?;
+        let make = move || CoverageOut::new(sandbox.operations(), sandbox.worlds().coverage());
+        report(&call.served, query.0, "All worlds".to_owned(), make).await
+    }
+}

@@ -1,0 +1,187 @@
+//! Expectations: how often a world was called.
+
+use std::collections::BTreeMap;
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{access::WorldOperator, worlds::post};
+use crate::{
+    error::{Code, Error, LocSegment, Problem, Result},
+    rest::{
+        enum_value::EnumValue,
+        idempotent::Idempotent,
+        json::JsonResult,
+        request_body::Body,
+        route::{Call, Path, Target, routes},
+        shapes::strings::MatchText,
+    },
+    worlds::journal::{CallMatch, Expectation, Verdict},
+};
+
+/// Type of the problems that say that an expectation is not met.
+const NOT_MET: &str = "expectation_failed";
+
+/// Which calls count. All that is set must match.
+#[derive(Debug, Object)]
+pub struct CallMatchIn {
+    /// `operationId` in the document.
+    operation: Option<MatchText>,
+    /// Method.
+    method: Option<MatchText>,
+    /// Path below the base address of the world, in which `*` stands for any text.
+    path: Option<MatchText>,
+    /// Team whose key was sent, by its ID or its name.
+    team: Option<MatchText>,
+    /// Query parameters, by name.
+    query: Option<BTreeMap<String, Value>>,
+    /// Headers of the request, by name.
+    headers: Option<BTreeMap<String, Value>>,
+    /// HTTP status of the answer.
+    #[oai(validator(minimum(value = "100"), maximum(value = "599")))]
+    status: Option<i64>,
+    /// Error code of the answer.
+    code: Option<EnumValue<Code>>,
+    /// A part of the JSON body of the request: objects may have more fields, and arrays must have as many elements.
+    body: Option<Value>,
+}
+
+/// How often a world is expected to have been called: `times`, or `at_least` and `at_most`; if all are absent, at least once.
+#[derive(Debug, Object)]
+pub struct ExpectationIn {
+    /// Which calls count; all if absent.
+    #[oai(rename = "match")]
+    calls: Option<CallMatchIn>,
+    /// Exact number of calls.
+    #[oai(validator(minimum(value = "0")))]
+    times: Option<i64>,
+    /// Minimum number of calls.
+    #[oai(validator(minimum(value = "0")))]
+    at_least: Option<i64>,
+    /// Maximum number of calls.
+    #[oai(validator(minimum(value = "0")))]
+    at_most: Option<i64>,
+}
+
+/// An expectation that is met.
+#[derive(Debug, Object, Serialize)]
+pub struct MetExpectation {
+    /// Number of calls that match.
+    pub called: u64,
+    /// Numbers of these calls in the journal, up to 1,000.
+    pub numbers: Vec<u64>,
+    /// Number of calls that the journal has dropped, and that do not count.
+    pub dropped: u64,
+}
+
+impl CallMatchIn {
+    fn into_match(self) -> Result<CallMatch> {
+        let texts = |values: Option<BTreeMap<String, Value>>, field: &str| {
+            let text = |(name, value): (String, Value)| match value {
+                Value::String(text) => Ok((name, text)),
+                Value::Number(_) | Value::Bool(_) => Ok((name, value.to_string())),
+                _ => {
+                    let message = format!("`{name}` must be a text, a number, or true or false.");
+                    Err(Error::invalid(Problem::body(&["match", field, &name], "value_error", message)))
+                }
+            };
+            values.unwrap_or_default().into_iter().map(text).collect::<Result<BTreeMap<_, _>>>()
+        };
+        let headers = texts(self.headers, "headers")?;
+        Ok(CallMatch {
+            operation: self.operation.map(String::from),
+            method: self.method.map(String::from),
+            path: self.path.map(String::from),
+            team: self.team.map(String::from),
+            query: texts(self.query, "query")?,
+            headers: headers.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect(),
+            status: self.status.map(|status| status.unsigned_abs() as u16),
+            code: self.code.map(|code| code.0),
+            body: self.body,
+        })
+    }
+}
+
+impl ExpectationIn {
+    fn into_expectation(self) -> Result<(Expectation, String)> {
+        let [times, at_least, at_most] =
+            [self.times, self.at_least, self.at_most].map(|count| count.map(i64::unsigned_abs));
+        let (range, text) = match (times, at_least, at_most) {
+            (Some(times), None, None) => (times..=times, calls(times)),
+            (None, None, None) => (1..=u64::MAX, "at least 1 call".to_owned()),
+            (None, Some(min), None) => (min..=u64::MAX, format!("at least {}", calls(min))),
+            (None, None, Some(max)) => (0..=max, format!("at most {}", calls(max))),
+            (None, Some(min), Some(max)) if min <= max => (min..=max, format!("{min} to {}", calls(max))),
+            _ => {
+                let message = "The body must have `times`, or `at_least` and `at_most`, of which the second is not smaller.";
+                return Err(Error::invalid(Problem::body(&[], "value_error", message)));
+            }
+        };
+        let calls = self.calls.map_or_else(|| Ok(CallMatch::default()), CallMatchIn::into_match)?;
+        Ok((Expectation { calls, times: range }, text))
+    }
+}
+
+fn calls(count: u64) -> String {
+    if count == 1 { "1 call".to_owned() } else { format!("{count} calls") }
+}
+
+/// Returns the problems that say what was expected, and what the nearest calls are.
+fn not_met(verdict: Verdict, expected: &str) -> Error {
+    let problem = |msg: String| {
+        let loc = ["body", "match"].map(|name| LocSegment::Name(name.to_owned())).to_vec();
+        Problem { loc, msg, kind: NOT_MET }
+    };
+    let Verdict { called, numbers, dropped, nearest, .. } = verdict;
+    let mut message = format!("Expected {expected} that match, and there were {called}.");
+    if !numbers.is_empty() {
+        let shown: Vec<String> = numbers.iter().take(10).map(u64::to_string).collect();
+        message += &format!(" Their numbers: {}.", shown.join(", "));
+    }
+    if dropped > 0 {
+        message += &format!(" The journal has dropped {dropped} earlier requests, which do not count.");
+    }
+    Error::Invalid(std::iter::once(message).chain(nearest).map(problem).collect())
+}
+
+routes! {
+    /// `POST /sandbox/v1/worlds/{world}/expectations`
+    CheckWorldExpectation: WorldOperator = post(
+        "check_world_expectation",
+        Target::World,
+        Some(|| json!({"match": {"operation": "create_asset", "status": 201}, "times": 0})),
+    );
+}
+
+pub struct ExpectationsApi;
+
+#[OpenApi(prefix_path = "/sandbox/v1", tag = "crate::rest::tags::Tag::Worlds")]
+impl ExpectationsApi {
+    /// Check how often a world was called
+    ///
+    /// Counts the requests to the world that match, by its journal. If their number is not as expected, the response is 422:
+    /// its first problem says what was expected and how many there were, and the others show the nearest requests and what
+    /// differs.
+    #[oai(path = "/worlds/:world/expectations", method = "post", operation_id = "check_world_expectation")]
+    async fn check(
+        &self,
+        call: Call<CheckWorldExpectation>,
+        idempotent: Idempotent,
+        /// Name of the world.
+        world: Path<String>,
+        body: Body<ExpectationIn>,
+    ) -> JsonResult<MetExpectation> {
+        let world = call.served.require_sandbox()?.worlds().require(&world.0)?;
+        let Body { value, source } = body;
+        let work = move |_: &WorldOperator| {
+            let (expectation, text) = value.into_expectation()?;
+            let verdict = expectation.check(world.journal());
+            if !verdict.is_met {
+                return Err(not_met(verdict, &text));
+            }
+            Ok(MetExpectation { called: verdict.called, numbers: verdict.numbers, dropped: verdict.dropped })
+        };
+        idempotent.run(&call.served, call.access, source, work).await
+    }
+}

@@ -1,0 +1,193 @@
+//! A request to a world, and its answer.
+
+use std::{
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use uuid::Uuid;
+
+use super::{body::RecordedBody, space::Charge};
+use crate::{domain::time::Timestamp, error::Code, string_enum::string_enum};
+
+/// Estimated bytes of memory of an entry, without its texts and bodies.
+const ENTRY_BYTES: usize = 1_024;
+
+/// Estimated bytes of memory of a header, without its texts.
+const HEADER_BYTES: usize = 64;
+
+string_enum! {
+    /// Which API a request was for.
+    Origin {
+        /// One of the world.
+        World = "world",
+        /// The part of the sandbox API for the world.
+        Sandbox = "sandbox",
+    }
+}
+
+/// The operation of a request.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OperationName {
+    /// Name of the API: `vendor`, `buyer`, `operator`, or `sandbox`.
+    pub api: &'static str,
+    /// `operationId` in its document.
+    pub id: String,
+}
+
+/// A header. Values that are secrets are masked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Name, in lower case.
+    pub name: String,
+    /// Value.
+    pub value: Vec<u8>,
+}
+
+/// An API key by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyLabel {
+    /// ID of the key. It is not secret.
+    pub id: Uuid,
+    /// Name of the key.
+    pub name: String,
+    /// ID and name of its team; `None` for the key of an operator.
+    pub team: Option<(Uuid, String)>,
+    /// Whether the key is one of the server, rather than of the world.
+    pub is_of_server: bool,
+}
+
+/// A request, apart from its body.
+#[derive(Clone, Debug)]
+pub struct RequestHead {
+    /// Which API it was for.
+    pub origin: Origin,
+    /// Whether it came by the port of the world.
+    pub is_by_port: bool,
+    /// Method.
+    pub method: String,
+    /// Path, as it was sent; of a request to the world, below its base address.
+    pub path: String,
+    /// Query, as it was sent; `None` if there was none.
+    pub query: Option<String>,
+    /// HTTP version, such as `HTTP/1.1`.
+    pub version: &'static str,
+    /// Operation that the method and the path belong to; `None` if no document has one.
+    pub operation: Option<OperationName>,
+    /// Headers.
+    pub headers: Vec<Header>,
+    /// Whether there was a key, valid or not.
+    pub has_key: bool,
+}
+
+/// An answer, apart from its body.
+#[derive(Debug)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
+    /// Error code; `None` for success, and for 422, which lists problems instead.
+    pub code: Option<Code>,
+    /// Headers.
+    pub headers: Vec<Header>,
+    /// ID of the request.
+    pub request_id: Option<String>,
+    /// ID of the fault that it is the result of.
+    pub fault_id: Option<String>,
+    /// Time from the admission of the request to the head of the answer.
+    pub duration: Duration,
+    pub(super) _charge: Charge,
+}
+
+/// A request to a world, and its answer.
+#[derive(Debug)]
+pub struct JournalEntry {
+    /// Number in the order of admission, counted from 1.
+    pub number: u64,
+    /// Time of the world when the request was admitted.
+    pub at: Timestamp,
+    /// Time of the machine when the request arrived.
+    pub received_at: Timestamp,
+    /// How long the request waited for its turn.
+    pub waited: Duration,
+    /// The request.
+    pub request: RequestHead,
+    /// Its body, as far as the server has read it.
+    pub request_body: Arc<RecordedBody>,
+    /// Body of the answer, as far as the client has got it.
+    pub response_body: Arc<RecordedBody>,
+    pub(super) key: OnceLock<Arc<KeyLabel>>,
+    pub(super) answer: OnceLock<Answer>,
+    has_begun: AtomicBool,
+    _charge: Charge,
+}
+
+impl JournalEntry {
+    /// Creates the entry of a request that was admitted.
+    pub(super) fn new(
+        (number, at): (u64, Timestamp),
+        (received_at, waited): (Timestamp, Duration),
+        request: RequestHead,
+        [request_body, response_body]: [Arc<RecordedBody>; 2],
+        charge: Charge,
+    ) -> JournalEntry {
+        JournalEntry {
+            number,
+            at,
+            received_at,
+            waited,
+            request,
+            request_body,
+            response_body,
+            key: OnceLock::new(),
+            answer: OnceLock::new(),
+            has_begun: AtomicBool::new(false),
+            _charge: charge,
+        }
+    }
+
+    /// Returns the key of the request; `None` if it had none, or none that exists.
+    pub fn key(&self) -> Option<&KeyLabel> {
+        self.key.get().map(AsRef::as_ref)
+    }
+
+    /// Returns the answer; `None` if there is none yet, or the client did not wait for it.
+    pub fn answer(&self) -> Option<&Answer> {
+        self.answer.get()
+    }
+
+    /// Says that the request has got to its handler.
+    pub(super) fn begin(&self) {
+        self.has_begun.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the request has got to its handler, so that it may have changed something.
+    pub fn has_begun(&self) -> bool {
+        self.has_begun.load(Ordering::Relaxed)
+    }
+
+    /// Returns the value of a header of the request. `name` is in lower case.
+    pub fn request_header(&self, name: &str) -> Option<&[u8]> {
+        find_header(&self.request.headers, name)
+    }
+}
+
+/// Returns the value of the first header with this name, which is in lower case.
+pub fn find_header<'a>(headers: &'a [Header], name: &str) -> Option<&'a [u8]> {
+    headers.iter().find(|header| header.name == name).map(|header| header.value.as_slice())
+}
+
+impl RequestHead {
+    /// Returns the estimated bytes of memory of an entry with this request, without the answer.
+    pub(super) fn memory(&self) -> usize {
+        let texts = self.path.len() + self.query.as_ref().map_or(0, String::len);
+        ENTRY_BYTES + texts + memory_of_headers(&self.headers)
+    }
+}
+
+/// Returns the estimated bytes of memory of headers.
+pub(super) fn memory_of_headers(headers: &[Header]) -> usize {
+    headers.iter().map(|header| HEADER_BYTES + header.name.len() + header.value.len()).sum()
+}

@@ -1,0 +1,105 @@
+//! Expectations: how often a world was called.
+
+use serde_json::{Value, json};
+
+use super::journal_story::{BUYER, OPERATOR, VENDOR, WorldCaller};
+
+async fn world() -> WorldCaller {
+    let world = WorldCaller::new("one", json!({})).await;
+    world.call(BUYER, "GET", "/v2/wallet", &Value::Null).await.ok();
+    for name in ["Tides", "Berths"] {
+        world.call(VENDOR, "POST", "/v2/asset-groups", &json!({"name": name})).await.expect_status(201);
+    }
+    world.call(VENDOR, "POST", "/v2/asset-groups", &json!({"name": 1})).await.expect_status(422);
+    world.call(VENDOR, "GET", "/v2/listings/browse?limit=2", &Value::Null).await.ok();
+    world.call("mkt_nobody", "GET", "/v2/wallet", &Value::Null).await.expect_status(401);
+    world.sandbox("POST", "/clock", &json!({"advance": "1s"})).await.ok();
+    world
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_that_match_are_counted() {
+    let world = world().await;
+    for (calls, numbers) in [
+        (json!({}), vec![1, 2, 3, 4, 5, 6]),
+        (json!({"operation": "create_asset_group"}), vec![2, 3, 4]),
+        (json!({"operation": "create_asset_group", "status": 201}), vec![2, 3]),
+        (json!({"method": "get", "path": "/v2/*"}), vec![1, 5, 6]),
+        (json!({"team": "Lumen Codeworks"}), vec![2, 3, 4, 5]),
+        (json!({"code": "unauthorized"}), vec![6]),
+        (json!({"query": {"limit": 2}}), vec![5]),
+        (json!({"headers": {"Content-Type": "application/json"}}), vec![2, 3, 4]),
+        (json!({"body": {"name": "Berths"}}), vec![3]),
+        (json!({"operation": "change_world_clock"}), vec![]),
+    ] {
+        let expectation = json!({"match": calls, "times": numbers.len()});
+        let met = world.sandbox("POST", "/expectations", &expectation).await.ok();
+        assert_eq!(met, json!({"called": numbers.len(), "numbers": numbers, "dropped": 0}), "{expectation}");
+    }
+    for (counts, is_met) in [
+        (json!({}), true),
+        (json!({"times": 2}), false),
+        (json!({"at_least": 3}), true),
+        (json!({"at_least": 4}), false),
+        (json!({"at_most": 3}), true),
+        (json!({"at_most": 2}), false),
+        (json!({"at_least": 1, "at_most": 5}), true),
+    ] {
+        let mut expectation = counts.clone();
+        expectation["match"] = json!({"operation": "create_asset_group"});
+        let response = world.sandbox("POST", "/expectations", &expectation).await;
+        assert_eq!(response.status, if is_met { 200 } else { 422 }, "{counts}");
+    }
+    assert_eq!(world.journal("").await.len(), 7, "expectations are not in the journal");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nearest_calls_say_what_differs() {
+    let world = world().await;
+    let expectation = json!({
+        "match": {"operation": "create_asset_group", "team": "Kestrel Labs", "body": {"name": "Tide"}},
+        "times": 1,
+    });
+    let response = world.sandbox("POST", "/expectations", &expectation).await;
+    assert_eq!(response.problems(), ["body.match expectation_failed"; 4]);
+    let messages: Vec<String> = response.json()["detail"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|problem| problem["msg"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(messages[0], "Expected 1 call that match, and there were 0.");
+    let differs = |number: u32, name: &str| {
+        format!(
+            "Request {number}, POST /v2/asset-groups: the team is Lumen Codeworks, expected Kestrel Labs; \
+             `body.name` is {name}, expected \"Tide\"."
+        )
+    };
+    assert_eq!(messages[1..], [differs(4, "1"), differs(3, "\"Berths\""), differs(2, "\"Tides\"")]);
+    let too_many = json!({"match": {"operation": "get_wallet", "status": 200}, "times": 0});
+    let response = world.sandbox("POST", "/expectations", &too_many).await;
+    let message = response.json()["detail"][0]["msg"].as_str().unwrap().to_owned();
+    assert_eq!(message, "Expected 0 calls that match, and there were 1. Their numbers: 1.");
+    let nearest = response.json()["detail"][1]["msg"].as_str().unwrap().to_owned();
+    assert_eq!(nearest, "Request 6, GET /v2/wallet: the status is 401, expected 200.");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn invalid_expectations_are_refused() {
+    let world = WorldCaller::new("one", json!({})).await;
+    for (body, expected) in [
+        (json!({"times": 1, "at_least": 1}), "body value_error"),
+        (json!({"at_least": 2, "at_most": 1}), "body value_error"),
+        (json!({"times": -1}), "body.times greater_than_equal"),
+        (json!({"match": {"status": 42}}), "body.match.status greater_than_equal"),
+        (json!({"match": {"code": "nothing"}}), "body.match.code enum"),
+        (json!({"match": {"color": 1}}), "body.match.color extra_forbidden"),
+        (json!({"match": {"query": {"a": []}}}), "body.match.query.a value_error"),
+    ] {
+        assert_eq!(world.sandbox("POST", "/expectations", &body).await.problems(), [expected], "{body}");
+    }
+    let path = "/sandbox/v1/worlds/one/expectations";
+    let response = world.market.call(BUYER, "POST", path, &json!({"times": 0})).await;
+    assert_eq!(response.expect_error(403), "operator_required");
+    world.market.call(OPERATOR, "POST", path, &json!({"times": 0})).await.ok();
+}
