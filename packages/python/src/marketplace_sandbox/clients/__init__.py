@@ -1,0 +1,39 @@
+"""Typed clients for the APIs, generated from their documents: ``vendor``, ``buyer``, ``operator``, and ``sandbox``.
+
+They need the extra: ``pip install 'marketplace-sandbox[client]'``.
+"""
+
+from __future__ import annotations
+
+try:
+    import attrs as _attrs
+    import dateutil as _dateutil
+    import httpx as _httpx
+except ImportError as missing:
+    message = f"{missing}. The generated clients need more packages: pip install 'marketplace-sandbox[client]'"
+    raise ImportError(message) from missing
+
+from .. import World
+from . import buyer, operator, sandbox, vendor
+
+__all__ = ["buyer", "buyer_client", "operator", "operator_client", "sandbox", "sandbox_client", "vendor", "vendor_client"]
+
+
+def vendor_client(world: World, key: str | None = None) -> vendor.AuthenticatedClient:
+    """Returns a client of the vendor API of a world, for the vendor of the demo market unless another key is given."""
+    return vendor.AuthenticatedClient(base_url=world.base_url, token=key or world.vendor.key or "")
+
+
+def buyer_client(world: World, key: str | None = None) -> buyer.AuthenticatedClient:
+    """Returns a client of the buyer API of a world, for the buyer of the demo market unless another key is given."""
+    return buyer.AuthenticatedClient(base_url=world.base_url, token=key or world.buyer.key or "")
+
+
+def operator_client(world: World, key: str | None = None) -> operator.AuthenticatedClient:
+    """Returns a client of the operator API of a world, with the key that it began with unless another one is given."""
+    return operator.AuthenticatedClient(base_url=world.base_url, token=key or world.operator.key or "")
+
+
+def sandbox_client(world: World) -> sandbox.AuthenticatedClient:
+    """Returns a client of the sandbox API of the server that a world belongs to."""
+    return sandbox.AuthenticatedClient(base_url=world.sandbox.url, token=world.sandbox.key)

@@ -1,0 +1,77 @@
+"""Fixtures for pytest. Everything else is imported when a test uses them, since this file is loaded by every test run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Callable, Generator, Iterator
+
+import pytest
+
+if TYPE_CHECKING:
+    from . import Sandbox, World
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "world(**options): how the fixture `world` creates its world, such as `from_`, `now`, or `settings`.",
+    )
+
+
+@pytest.fixture(scope="session")
+def marketplace() -> Iterator[Sandbox]:
+    """The server of this test process. With pytest-xdist, each worker has one."""
+    from . import Sandbox
+
+    with Sandbox.from_environment() as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def new_world(marketplace: Sandbox) -> Iterator[Callable[..., World]]:
+    """A function that creates worlds with the options of ``Sandbox.create_world``. They end with the test."""
+    created: list[World] = []
+
+    def create(*arguments: Any, **options: Any) -> World:
+        world = marketplace.create_world(*arguments, **options)
+        created.append(world)
+        return world
+
+    yield create
+    for world in created:
+        _warn_of_unused_faults(world)
+        world.delete()
+
+
+@pytest.fixture
+def world(request: pytest.FixtureRequest, new_world: Callable[..., World]) -> World:
+    """A new world, which ends with the test. ``@pytest.mark.world(…)`` states its options."""
+    marker = request.node.get_closest_marker("world")
+    return new_world(*marker.args, **marker.kwargs) if marker else new_world()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Shows the world of a failed test."""
+    report = yield
+    world = getattr(item, "funcargs", {}).get("world")
+    if report.failed and call.when == "call" and hasattr(world, "sandbox_request"):
+        report.sections.append(("marketplace world", _describe(world)))
+    return report
+
+
+def _describe(world: World) -> str:
+    lines = [f"{world.name} from {world.details['from']}, seed {world.details['seed']}"]
+    try:
+        lines.append(f"time: {world.now.isoformat()}")
+    except Exception as error:
+        lines.append(f"it does not respond: {error}")
+    log = world.sandbox.server.log() if world.sandbox.server else ""
+    if log:
+        lines.append(f"log of the server:\n{log[-4000:]}")
+    return "\n".join(lines)
+
+
+def _warn_of_unused_faults(world: World) -> None:
+    """Warns of faults that a test has added and that never applied: it has not tested what it states."""
