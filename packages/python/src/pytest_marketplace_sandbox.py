@@ -1,4 +1,7 @@
-"""Fixtures for pytest. Everything else is imported when a test uses them, since this file is loaded by every test run."""
+"""Fixtures for pytest.
+
+Every test run loads this file, so it is outside of the package, which is imported when a test uses a fixture.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Generator, Iterator
 import pytest
 
 if TYPE_CHECKING:
-    from . import Sandbox, World
+    from marketplace_sandbox import Sandbox, World
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -20,7 +23,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def marketplace() -> Iterator[Sandbox]:
     """The server of this test process. With pytest-xdist, each worker has one."""
-    from . import Sandbox
+    from marketplace_sandbox import Sandbox
 
     with Sandbox.from_environment() as sandbox:
         yield sandbox
