@@ -58,7 +58,7 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Shows the world of a failed test."""
     report = yield
-    world = getattr(item, "funcargs", {}).get("world")
+    world: Any = getattr(item, "funcargs", {}).get("world")
     if report.failed and call.when == "call" and hasattr(world, "sandbox_request"):
         report.sections.append(("marketplace world", _describe(world)))
     return report

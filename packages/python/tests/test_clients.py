@@ -23,14 +23,19 @@ def test_clients_use_the_world(world: World) -> None:
     from marketplace_sandbox.clients.buyer.api.account import get_wallet
     from marketplace_sandbox.clients.buyer.models import Wallet
     from marketplace_sandbox.clients.operator.api.teams import list_teams
+    from marketplace_sandbox.clients.operator.models import TeamPage
     from marketplace_sandbox.clients.sandbox.api.worlds import get_world
+    from marketplace_sandbox.clients.sandbox.models import World as SandboxWorld
     from marketplace_sandbox.clients.vendor.api.codebases import create_codebase
-    from marketplace_sandbox.clients.vendor.models import CodebaseIn, Exclusivity
+    from marketplace_sandbox.clients.vendor.models import Codebase, CodebaseIn, Exclusivity
 
     body = CodebaseIn(title="Harbour ledger", exclusivity=Exclusivity.AVAILABLE)
     made = create_codebase.sync(client=vendor_client(world), body=body)
-    assert world.vendor.get(f"/v2/codebases/{made.id}")["title"] == made.title == "Harbour ledger"
+    assert isinstance(made, Codebase) and made.title == "Harbour ledger"
+    assert world.vendor.get(f"/v2/codebases/{made.id}")["title"] == made.title
     wallet = get_wallet.sync(client=buyer_client(world))
     assert isinstance(wallet, Wallet) and wallet.currency == "USD"
-    assert list_teams.sync(client=operator_client(world)).items
-    assert get_world.sync(world.name, client=sandbox_client(world)).now == world.now
+    teams = list_teams.sync(client=operator_client(world))
+    assert isinstance(teams, TeamPage) and teams.items
+    details = get_world.sync(world.name, client=sandbox_client(world))
+    assert isinstance(details, SandboxWorld) and details.now == world.now

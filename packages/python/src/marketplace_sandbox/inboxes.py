@@ -45,13 +45,17 @@ class Message:
         return verify_webhook(secret, self.headers, self.body)
 
 
+# The class has a method with the name of the type.
+_Messages = list[Message]
+
+
 class Inbox:
     """The messages to the webhooks of a world."""
 
     def __init__(self, world: World) -> None:
         self._world = world
 
-    def list(self, *, after: int = 0, limit: int = 100, event_type: str | None = None) -> list[Message]:
+    def list(self, *, after: int = 0, limit: int = 100, event_type: str | None = None) -> _Messages:
         """Returns the oldest messages with a number greater than ``after``, at most 100."""
         return self._list(after=after, limit=limit, event_type=event_type)
 
@@ -72,7 +76,7 @@ class Inbox:
                 asked = event_type or "message"
                 raise TimeoutError(f"No {asked} arrived within {timeout:g} seconds. The inbox has: {others or 'nothing'}")
 
-    def _list(self, **query: Any) -> list[Message]:
+    def _list(self, **query: Any) -> _Messages:
         body = self._world.sandbox_request("GET", "/webhooks", query=query).json()
         return [
             Message(**{**message, "sent_at": parse_time(message["sent_at"])})

@@ -5,13 +5,11 @@ They need the extra: ``pip install 'marketplace-sandbox[client]'``.
 
 from __future__ import annotations
 
-try:
-    import attrs as _attrs
-    import dateutil as _dateutil
-    import httpx as _httpx
-except ImportError as missing:
-    message = f"{missing}. The generated clients need more packages: pip install 'marketplace-sandbox[client]'"
-    raise ImportError(message) from missing
+from importlib.util import find_spec
+
+_missing = [name for name in ("attrs", "dateutil", "httpx") if find_spec(name) is None]
+if _missing:
+    raise ImportError(f"The generated clients need {', '.join(_missing)}: pip install 'marketplace-sandbox[client]'")
 
 from .. import World
 from . import buyer, operator, sandbox, vendor
