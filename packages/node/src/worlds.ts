@@ -1,0 +1,141 @@
+// A world: a private copy of a market.
+
+import { Client } from './client.js';
+import { Clock, type ClockChange } from './clocks.js';
+import { ApiError, ExpectationError, SandboxError } from './errors.js';
+import { Faults } from './faults.js';
+import { Inbox } from './inboxes.js';
+import type { RequestParts, SandboxResponse } from './requests.js';
+import { readSnapshot, type Sandbox, type Snapshot } from './sandbox.js';
+
+/** Keys of the demo market, by the name of the client. */
+const DEMO_KEYS = { vendor: 'mkt_demo_vendor', buyer: 'mkt_demo_buyer' };
+
+const OPERATOR = 'an operator of the marketplace';
+
+/** An API key that is valid when a world begins. */
+export interface WorldKey {
+  key: string;
+  /** Who it acts for. */
+  description: string;
+}
+
+/** A private copy of a market, with a clock of its own. */
+export class World {
+  readonly id: string;
+  readonly name: string;
+  /** What the server has at `/X`, the world has at this address with `/X` at the end. */
+  readonly baseUrl: string;
+  /** Address of the port that only this world has, if it was created with `port: true`. */
+  readonly portUrl: string | null;
+  readonly keys: WorldKey[];
+  /** Time at which the world began. */
+  readonly startedAt: Date;
+  readonly clock: Clock;
+  readonly faults: Faults;
+  readonly inbox: Inbox;
+
+  constructor(
+    readonly sandbox: Sandbox,
+    /** Everything that the server said about the world when it was created. */
+    readonly details: any,
+  ) {
+    this.id = details.id;
+    this.name = details.name;
+    this.baseUrl = details.base_url;
+    this.portUrl = details.port_url;
+    this.keys = details.keys;
+    this.startedAt = new Date(details.now);
+    this.clock = new Clock(this);
+    this.faults = new Faults(this);
+    this.inbox = new Inbox(this);
+  }
+
+  /** Advances the clock, by a text such as `30d` or by milliseconds, and carries out everything that is due. */
+  advance(duration: string | number): Promise<ClockChange> {
+    return this.clock.advance(duration);
+  }
+
+  /** Returns a client with an API key. Without a key, requests are anonymous. */
+  client(key?: string): Client {
+    return new Client(this.baseUrl, key);
+  }
+
+  /** A client for the vendor of the demo market. */
+  get vendor(): Client {
+    return this.client(this.demoKey('vendor'));
+  }
+
+  /** A client for the buyer of the demo market. */
+  get buyer(): Client {
+    return this.client(this.demoKey('buyer'));
+  }
+
+  /** A client for an operator of the market. */
+  get operator(): Client {
+    const found = this.keys.find(({ description }) => description === OPERATOR);
+    if (!found) throw new SandboxError(`${this.name} began without an operator key.`);
+    return this.client(found.key);
+  }
+
+  /** Returns the world to where it was forked: data, clock, and settings. */
+  async reset(): Promise<void> {
+    await this.sandboxRequest('POST', '/reset');
+  }
+
+  /** Keeps the state under a name. `createWorld({from: name})` forks it, also after this world has ended. */
+  async snapshot(name: string): Promise<Snapshot> {
+    return readSnapshot((await this.sandboxRequest('POST', '/snapshots', { json: { name } })).json());
+  }
+
+  /** Returns the state as a ZIP archive, which `importState` accepts. */
+  async export(): Promise<Buffer> {
+    return (await this.sandboxRequest('GET', '/export')).body;
+  }
+
+  /** Replaces the state by that of an exported world. */
+  async importState(archive: Uint8Array): Promise<void> {
+    await this.sandboxRequest('POST', '/import', { body: archive, headers: { 'content-type': 'application/zip' } });
+  }
+
+  /** Adds a repository, such as `acme/billing`, from a Git bundle or from a zip of a bare repository. */
+  async addRepository(fullName: string, content: Uint8Array): Promise<any> {
+    const path = `/repositories/${fullName.split('/').map(encodeURIComponent).join('/')}`;
+    const headers = { 'content-type': 'application/octet-stream' };
+    return (await this.sandboxRequest('PUT', path, { body: content, headers })).json();
+  }
+
+  /**
+   * Checks that requests were sent: `world.expect({operation: 'create_codebase'}, 1)`. Throws an `ExpectationError` with the
+   * calls that come nearest.
+   */
+  async expect(match: Record<string, unknown>, times: unknown = 1): Promise<void> {
+    try {
+      await this.sandboxRequest('POST', '/expectations', { json: { match, times } });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 422) throw error;
+      throw new ExpectationError(error.method, error.url, error.status, error.headers, error.body);
+    }
+  }
+
+  /** Ends the world. Does nothing if it has ended. */
+  async delete(): Promise<void> {
+    try {
+      await this.sandboxRequest('DELETE', '');
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'world_not_found') throw error;
+    }
+  }
+
+  /** Sends a request to the part of the sandbox API that belongs to this world, such as `GET` and `/journal`. */
+  sandboxRequest(method: string, path: string, parts?: RequestParts): Promise<SandboxResponse> {
+    return this.sandbox.request(method, `/worlds/${encodeURIComponent(this.name)}${path}`, parts);
+  }
+
+  private demoKey(name: keyof typeof DEMO_KEYS): string {
+    const key = DEMO_KEYS[name];
+    if (this.keys.some((known) => known.key === key)) return key;
+    const hint = 'Create a key, and use `world.client(key)`.';
+    throw new SandboxError(`${this.name} has no ${name} of the demo market. ${hint}`);
+  }
+}
