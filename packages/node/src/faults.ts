@@ -2,30 +2,93 @@
 
 import type { World } from './worlds.js';
 
+/** What a fault is for, and when. Without `job`, `host`, `webhook`, and `event_type`, it is for requests. */
+export interface FaultMatch {
+  /** ID of the operation, `operationId` in the documents. */
+  operation?: string;
+  /** Path in the world, such as `/v2/wallet`; with `*` at the end, all that begin so. */
+  path?: string;
+  /** ID or name of the team whose key the request has. */
+  team?: string;
+  /** Kind of a background job, or `*` for all jobs. */
+  job?: string;
+  /** Host of repositories, such as `github.com`. */
+  host?: string;
+  /** URL of a webhook; with `*` at the end, all that begin so. */
+  webhook?: string;
+  /** Type of the event that a webhook gets. */
+  event_type?: string;
+  /** Only the case with this number, counted from 1. */
+  nth?: number;
+  /** Only so many cases. */
+  next?: number;
+  /** Share of the cases, from 0 to 1. Which they are follows from the seed of the world. */
+  share?: number;
+  /** Time of the world from which the fault applies. */
+  from?: Date | string;
+  /** Time of the world from which the fault does not apply any more. */
+  until?: Date | string;
+}
+
+/** What a fault does. */
+export interface FaultEffect {
+  /** Of requests: status of the answer, without executing the request. Of webhooks: status with which it answers. */
+  status?: number;
+  /** Error code of the answer. It may be absent if the documents name only one for the status. */
+  code?: string;
+  /** Delay of the response in milliseconds of the machine's time: a number, or the least and the greatest. */
+  delay_ms?: number | [number, number];
+  /** Rate at which the body of the response is sent. */
+  body_bytes_per_second?: number;
+  /** Where the connection is closed. */
+  cut?: 'before' | 'headers' | 'body' | 'after_write';
+  /** Whether nothing follows the first part of the body or of the stream. */
+  stall?: boolean;
+  /** Of jobs: whether an attempt fails. */
+  fail?: boolean;
+  /** Of hosts: whether the host cannot be reached. */
+  unreachable?: boolean;
+  /** Of webhooks: whether the message is lost. */
+  lost?: boolean;
+  /** Of webhooks: whether the message arrives twice. */
+  duplicate?: boolean;
+}
+
 /** A fault of a world. */
 export interface Fault {
   id: string;
-  /** The requests that it applies to. */
-  match: Record<string, unknown>;
-  /** What becomes of them. */
-  then: Record<string, unknown>;
+  match: FaultMatch;
+  then: FaultEffect;
+  /** Number of cases in which its conditions were met. */
+  matched: number;
 }
 
-/** The faults of a world. Of those that match a request, the first one applies. */
+/** The faults of a world. Of those that match, the first one that was added applies. */
 export class Faults {
+  #isUsed = false;
+
   constructor(private readonly world: World) {}
 
   /**
-   * Adds a fault: `world.faults.add({operation: 'get_wallet', next: 1}, {status: 503})`. `force` permits a status and code
+   * Adds a fault: `world.faults.add({operation: 'get_wallet', next: 1}, {status: 503})`. `force` permits a status and a code
    * that the document of the operation does not name.
    */
-  async add(match: Record<string, unknown>, then: Record<string, unknown>, force?: boolean): Promise<Fault> {
+  async add(match: FaultMatch, then: FaultEffect, { force }: { force?: boolean } = {}): Promise<Fault> {
+    this.#isUsed = true;
     return (await this.world.sandboxRequest('POST', '/faults', { json: { match, then, force } })).json();
   }
 
-  /** Returns all faults, in their order. */
+  /** Returns all faults, in the order in which they were added, with the number of cases that they matched. */
   async list(): Promise<Fault[]> {
     return (await this.world.sandboxRequest('GET', '/faults')).json().items;
+  }
+
+  /**
+   * Returns the faults that matched nothing, of a world to which this object has added some. A test that leaves one has not
+   * tested what it states.
+   */
+  async listUnused(): Promise<Fault[]> {
+    return this.#isUsed ? (await this.list()).filter(({ matched }) => matched === 0) : [];
   }
 
   /** Removes a fault. */

@@ -17,7 +17,7 @@ export {
   ServerStartError,
   SignatureError,
 } from './errors.js';
-export { Faults, type Fault } from './faults.js';
+export { Faults, type Fault, type FaultEffect, type FaultMatch } from './faults.js';
 export { Inbox, Message, type InboxQuery, type WaitOptions } from './inboxes.js';
 export { type SandboxResponse } from './requests.js';
 export { Sandbox, type Snapshot, type WorldOptions } from './sandbox.js';

@@ -26,6 +26,6 @@ export function withWorld(
 /** Creates a world that ends with a test, for tests that need several. */
 export async function createWorld(context: TestContext, options: WorldOptions = {}): Promise<World> {
   const world = await (await sharedSandbox()).createWorld(options);
-  context.after(() => world.delete());
+  context.after(() => world.endTest((message) => context.diagnostic(message)));
   return world;
 }

@@ -33,7 +33,7 @@ export const test = base.extend<SandboxFixtures>({
       created.push(world);
       return world;
     });
-    await Promise.all(created.map((world) => world.delete()));
+    await Promise.all(created.map((world) => world.endTest((message) => console.warn(message))));
   },
   world: async ({ newWorld, worldOptions }, use) => {
     await use(await newWorld(worldOptions));

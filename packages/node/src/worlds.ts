@@ -127,6 +127,17 @@ export class World {
     }
   }
 
+  /** Ends the world after a test, and calls `warn` for each fault of the test that matched nothing. */
+  async endTest(warn: (message: string) => void): Promise<void> {
+    const unused = await this.faults.listUnused().catch((error) => {
+      // The test has deleted its world.
+      if (error instanceof ApiError && error.code === 'world_not_found') return [];
+      throw error;
+    });
+    for (const { match } of unused) warn(`The fault ${JSON.stringify(match)} of this test matched nothing.`);
+    await this.delete();
+  }
+
   /** Sends a request to the part of the sandbox API that belongs to this world, such as `GET` and `/journal`. */
   sandboxRequest(method: string, path: string, parts?: RequestParts): Promise<SandboxResponse> {
     return this.sandbox.request(method, `/worlds/${encodeURIComponent(this.name)}${path}`, parts);

@@ -5,6 +5,8 @@ Every test run loads this file, so it is outside of the package, which is import
 
 from __future__ import annotations
 
+import json
+import warnings
 from typing import TYPE_CHECKING, Any, Callable, Generator, Iterator
 
 import pytest
@@ -77,4 +79,18 @@ def _describe(world: World) -> str:
 
 
 def _warn_of_unused_faults(world: World) -> None:
-    """Warns of faults that a test has added and that never applied: it has not tested what it states."""
+    """Warns of faults that a test has added and that matched nothing: it has not tested what it states."""
+    from marketplace_sandbox import ApiError, UnusedFaultWarning
+
+    if not world.faults.is_used:
+        return
+    try:
+        unused = [fault for fault in world.faults if fault.matched == 0]
+    except ApiError as error:
+        # The test has deleted its world.
+        if error.code != "world_not_found":
+            raise
+        return
+    for fault in unused:
+        message = f"The fault {json.dumps(fault.match)} of this test matched nothing."
+        warnings.warn(message, UnusedFaultWarning, stacklevel=2)

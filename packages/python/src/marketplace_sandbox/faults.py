@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Iterator, Literal
 
+from .times import format_time
 from .transport import segment
 
 if TYPE_CHECKING:
@@ -16,41 +18,91 @@ class Fault:
     """A fault of a world."""
 
     id: str
-    #: The requests that it applies to.
+    #: What it is for, and when.
     match: dict[str, Any]
-    #: What becomes of them.
+    #: What it does.
     then: dict[str, Any]
-    #: Everything that the server says about it, such as how often it has applied.
+    #: Number of cases in which its conditions were met.
+    matched: int
+    #: Everything that the server says about it.
     details: dict[str, Any] = field(repr=False)
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Fault:
         """Reads a fault of a response."""
-        return cls(body["id"], body["match"], body["then"], body)
+        return cls(body["id"], body["match"], body["then"], body["matched"], body)
 
 
 class Faults:
-    """The faults of a world. Of those that match a request, the first one applies."""
+    """The faults of a world. Of those that match, the first one that was added applies."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         #: Whether faults were added through this object.
         self.is_used = False
 
-    def add(self, *, match: dict[str, Any] | None = None, force: bool = False, **parts: Any) -> Fault:
-        """Adds a fault. Each keyword is a field of ``match`` or of ``then``, as the sandbox API documents them.
+    def add(
+        self,
+        *,
+        operation: str | None = None,
+        path: str | None = None,
+        team: str | None = None,
+        job: str | None = None,
+        host: str | None = None,
+        webhook: str | None = None,
+        event_type: str | None = None,
+        nth: int | None = None,
+        next: int | None = None,
+        share: float | None = None,
+        from_: datetime | str | None = None,
+        until: datetime | str | None = None,
+        status: int | None = None,
+        code: str | None = None,
+        delay_ms: int | tuple[int, int] | None = None,
+        body_bytes_per_second: int | None = None,
+        cut: Literal["before", "headers", "body", "after_write"] | None = None,
+        stall: bool | None = None,
+        fail: bool | None = None,
+        unreachable: bool | None = None,
+        lost: bool | None = None,
+        duplicate: bool | None = None,
+        force: bool | None = None,
+    ) -> Fault:
+        """Adds a fault: ``world.faults.add(operation="get_wallet", next=1, status=503)``.
 
-        ``world.faults.add(operation="get_wallet", next=1, status=503)``: the next call of the operation fails.
-        ``force`` permits a status and code that the document of the operation does not name.
+        The first row of parameters, up to ``until``, is ``match`` of the sandbox API: what the fault is for, and when.
+        Without ``job``, ``host``, ``webhook``, and ``event_type``, it is for requests. The second one is ``then``: what it
+        does. ``force`` permits a status and a code that the document of the operation does not name.
         """
-        raise NotImplementedError
-
-    def list(self) -> list[Fault]:
-        """Returns all faults, in their order."""
-        return [Fault.from_json(one) for one in self._world.sandbox_request("GET", "/faults").json()["items"]]
-
-    def __iter__(self) -> Iterator[Fault]:
-        return iter(self.list())
+        match = {
+            "operation": operation,
+            "path": path,
+            "team": team,
+            "job": job,
+            "host": host,
+            "webhook": webhook,
+            "event_type": event_type,
+            "nth": nth,
+            "next": next,
+            "share": share,
+            "from": None if from_ is None else format_time(from_),
+            "until": None if until is None else format_time(until),
+        }
+        then = {
+            "status": status,
+            "code": code,
+            "delay_ms": delay_ms,
+            "body_bytes_per_second": body_bytes_per_second,
+            "cut": cut,
+            "stall": stall,
+            "fail": fail,
+            "unreachable": unreachable,
+            "lost": lost,
+            "duplicate": duplicate,
+        }
+        body = {"match": _given(match), "then": _given(then), **_given({"force": force})}
+        self.is_used = True
+        return Fault.from_json(self._world.sandbox_request("POST", "/faults", json_body=body).json())
 
     def remove(self, fault: Fault | str) -> None:
         """Removes a fault."""
@@ -60,3 +112,14 @@ class Faults:
     def clear(self) -> None:
         """Removes all faults."""
         self._world.sandbox_request("DELETE", "/faults")
+
+    def list(self) -> list[Fault]:
+        """Returns all faults, in the order in which they were added, with the number of cases that they matched."""
+        return [Fault.from_json(fault) for fault in self._world.sandbox_request("GET", "/faults").json()["items"]]
+
+    def __iter__(self) -> Iterator[Fault]:
+        return iter(self.list())
+
+
+def _given(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
