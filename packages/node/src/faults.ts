@@ -74,8 +74,9 @@ export class Faults {
    * that the document of the operation does not name.
    */
   async add(match: FaultMatch, then: FaultEffect, { force }: { force?: boolean } = {}): Promise<Fault> {
+    const added = (await this.world.sandboxRequest('POST', '/faults', { json: { match, then, force } })).json();
     this.#isUsed = true;
-    return (await this.world.sandboxRequest('POST', '/faults', { json: { match, then, force } })).json();
+    return added;
   }
 
   /** Returns all faults, in the order in which they were added, with the number of cases that they matched. */

@@ -93,30 +93,32 @@ def test_closed_sandbox_leaves_no_server() -> None:
     sandbox.close()
 
 
-def test_killed_tests_leave_no_server(tmp_path: Path) -> None:
-    """Kills a pytest run in the middle of a test."""
-    pids = tmp_path / "pids"
+@pytest.mark.parametrize("options", [[], ["-n", "2"]], ids=["one process", "two workers"])
+def test_killed_tests_leave_no_server(tmp_path: Path, options: list[str]) -> None:
+    """Kills a pytest run in the middle of its tests."""
+    processes, data = tmp_path / "processes", tmp_path / "tmp"
+    processes.mkdir()
+    data.mkdir()
     test = tmp_path / "test_that_hangs.py"
     test.write_text(
-        "import os, pathlib, time\n"
-        "def test_that_hangs(world):\n"
-        f"    temporary = pathlib.Path({str(pids)!r} + '.part')\n"
-        "    temporary.write_text(str(world.sandbox.server.pid))\n"
-        f"    temporary.rename({str(pids)!r})\n"
+        "import pathlib, pytest, time\n"
+        "@pytest.mark.parametrize('number', [1, 2])\n"
+        "def test_that_hangs(world, number):\n"
+        f"    (pathlib.Path({str(processes)!r}) / str(world.sandbox.server.pid)).touch()\n"
         "    time.sleep(600)\n"
     )
-    data = tmp_path / "tmp"
-    data.mkdir()
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(test)]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, str(test)]
     run = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(data)}, stdout=subprocess.DEVNULL)
     try:
-        while not pids.exists():
+        while len(list(processes.iterdir())) < (2 if options else 1):
             assert run.poll() is None, "the run ended"
             time.sleep(0.01)
-        server = int(pids.read_text())
-        assert is_running(server) and any(data.iterdir())
+        servers = [int(path.name) for path in processes.iterdir()]
+        assert all(is_running(server) for server in servers)
+        assert len(list(data.glob("marketplace-demo-*"))) == len(servers)
     finally:
         run.send_signal(signal.SIGKILL)
         run.wait()
-    wait_for_end(server)
-    assert [path.name for path in data.iterdir() if path.name.startswith("marketplace-")] == []
+    for server in servers:
+        wait_for_end(server)
+    assert list(data.glob("marketplace-demo-*")) == []

@@ -101,8 +101,9 @@ class Faults:
             "duplicate": duplicate,
         }
         body = {"match": _given(match), "then": _given(then), **_given({"force": force})}
+        added = Fault.from_json(self._world.sandbox_request("POST", "/faults", json_body=body).json())
         self.is_used = True
-        return Fault.from_json(self._world.sandbox_request("POST", "/faults", json_body=body).json())
+        return added
 
     def remove(self, fault: Fault | str) -> None:
         """Removes a fault."""
