@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -36,7 +37,10 @@ def run(service, command):
 
 
 market, tests = services["market"], services["tests"]
-server = subprocess.Popen([here(part) for part in market["command"]], env=variables(market), stdout=subprocess.DEVNULL)
+log = tempfile.TemporaryFile("w+")
+command = [here(part) for part in market["command"]]
+server = subprocess.Popen(command, env=variables(market), stdout=subprocess.DEVNULL, stderr=log)
+code = 1
 try:
     check = market["healthcheck"]
     for _ in range(check["retries"]):
@@ -45,10 +49,13 @@ try:
         assert server.poll() is None, "the market has ended"
         time.sleep(1)
     else:
-        sys.exit("the market did not become healthy")
+        raise TimeoutError("the market did not become healthy")
     code = run(tests, tests["command"])
 finally:
     server.terminate()
     server.wait()
+    if code != 0:
+        log.seek(0)
+        print(log.read())
 assert server.returncode == 0, f"the market ended with {server.returncode}"
 sys.exit(code)
