@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn repositories_of_the_examples_are_compiled_in() {
-        let files: Vec<_> = EXAMPLES.dirs().flat_map(|owner| owner.files()).collect();
+        let files: Vec<_> = EXAMPLES.dirs().flat_map(include_dir::Dir::files).collect();
         let names: Vec<String> =
             files.iter().map(|file| file.path().with_extension("").display().to_string()).collect();
         for name in ["parlour-search", "quoin-ledger", "racklane-core", "tenant-portal"] {

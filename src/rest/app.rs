@@ -9,7 +9,9 @@ use serde_json::Value;
 use super::{
     api::{self, Api},
     api_documents::openapi_document,
-    blobs, bundles, declarations, openapi_pages, path_params,
+    blobs, bundles, declarations,
+    documented_operations::DocumentedOperations,
+    openapi_pages, path_params,
     route::DeclaredRoute,
     router, world_transfers,
 };
@@ -30,6 +32,7 @@ struct Parts {
     apis: Vec<(&'static Api, Value)>,
     routes: SharedEndpoint,
     docs_pages: Vec<(Arc<str>, SharedEndpoint)>,
+    operations: Arc<DocumentedOperations>,
     has_demo_keys: bool,
 }
 
@@ -76,7 +79,9 @@ impl App {
             (api.docs_path().into(), Arc::new(page))
         };
         let docs_pages = apis.iter().map(docs_page).collect();
-        App(Arc::new(Parts { apis, routes: Arc::new(routes.boxed()), docs_pages, has_demo_keys }))
+        let operations = DocumentedOperations::new(apis.iter().map(|(api, document)| (*api, document)));
+        let (routes, operations) = (Arc::new(routes.boxed()), Arc::new(operations));
+        App(Arc::new(Parts { apis, routes, docs_pages, operations, has_demo_keys }))
     }
 
     /// Returns the APIs.
@@ -94,6 +99,11 @@ impl App {
     pub fn routes(&self, keys: PrincipalKind) -> Vec<DeclaredRoute> {
         let apis: Vec<_> = self.apis().into_iter().filter(|api| api.keys == keys).collect();
         api::groups(&apis).into_iter().flat_map(|group| (group.routes)()).collect()
+    }
+
+    /// Returns the operations that the documents describe.
+    pub fn operations(&self) -> &Arc<DocumentedOperations> {
+        &self.0.operations
     }
 
     /// Returns the endpoint of all routes. Requests must have a [`super::served_market::ServedMarket`].

@@ -21,6 +21,7 @@ mod compression;
 mod connections;
 mod cors;
 mod declarations;
+pub mod documented_operations;
 pub mod enum_value;
 mod error_layer;
 mod etag;

@@ -42,7 +42,7 @@ pub(super) struct ExportedState {
 /// Writes the state of a world, which no request changes meanwhile, to an empty file.
 pub(super) fn write(
     market: &Market,
-    state: ExportedState,
+    state: &ExportedState,
     to: File,
 ) -> std::result::Result<File, WorldError> {
     // Files that the database refers to are not deleted meanwhile.
@@ -53,7 +53,7 @@ pub(super) fn write(
         tree.add(&blobs, BLOBS, true).map_err(WorldError::Files)?;
     }
     let mut archive = FileSetWriter::new(to);
-    market.read_blocking(|reader| write_database(reader, &state, tree.empty_directories, &mut archive))?;
+    market.read_blocking(|reader| write_database(reader, state, tree.empty_directories, &mut archive))?;
     for path in &tree.files {
         write_file(&market.data_dir().join(path), path, &mut archive).map_err(WorldError::Files)?;
     }

@@ -58,16 +58,16 @@ pub(super) fn read(
     opener: &Opener,
     layers: &Layers,
     file: &Path,
-    directory: PathBuf,
+    directory: &Path,
 ) -> std::result::Result<(Template, GivenSettings), WorldError> {
-    private_files::create_dir_all(&directory).map_err(WorldError::Files)?;
+    private_files::create_dir_all(directory).map_err(WorldError::Files)?;
     // Deletes the directory if the file is refused.
-    let place = Template::new(directory.clone(), ClockState::new(START, false, DEFAULT_SEED));
-    unpack(file, &directory)?;
+    let place = Template::new(directory.to_owned(), ClockState::new(START, false, DEFAULT_SEED));
+    unpack(file, directory)?;
     let rows = directory.join(ROWS);
     let market = MarketFile::parse(&read_market_file(&rows.join(market_file::NAME))?)?;
     let (clock, keys) = (market.clock()?, market.keys());
-    create_directories(&market, &directory)?;
+    create_directories(&market, directory)?;
     let database = directory.join(DATABASE_FILE);
     table_import::create(&database, market.schema_version, &market.sequences, |filling| {
         insert_rows(filling, &rows)

@@ -179,7 +179,7 @@ impl Worlds {
     /// Writes the state of a world to an empty file. The caller has the turn.
     pub fn export(&self, world: &World, to: File) -> std::result::Result<File, WorldError> {
         let (settings, keys) = (world.given_settings(), world.keys());
-        world.copy(|market, clock| exports::write(market, ExportedState { clock, settings, keys }, to))?
+        world.copy(|market, clock| exports::write(market, &ExportedState { clock, settings, keys }, to))?
     }
 
     /// Replaces the state of a world by one that was exported: data, clock, counters, and settings. A file that is refused
@@ -187,7 +187,7 @@ impl Worlds {
     pub fn import(&self, world: &World, file: &Path) -> std::result::Result<(), WorldError> {
         let number = self.next_number();
         let directory = self.copy_directory(number);
-        let (template, given) = imports::read(&self.opener, &self.layers, file, directory)?;
+        let (template, given) = imports::read(&self.opener, &self.layers, file, &directory)?;
         let resolved = new_world::resolve_settings(&self.layers, &given).map_err(imports::in_market_file)?;
         world.replace(&template, &WorldSettings { given: given.into(), resolved })
     }

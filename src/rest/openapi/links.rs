@@ -120,10 +120,11 @@ fn response_schema(document: &Value, path: &str, method: &str) -> Option<Value> 
 }
 
 /// Returns the JSON pointer to the resource's ID in a response: its own, or that of the first element in a
-/// list. The ID is the field `id`, or else that with the name of the parameter.
+/// list. The ID is the field `id`, or else that with the name of the parameter. A parameter that is not an ID is the field
+/// with its name, or else `name`.
 fn id_pointer(document: &Value, schema: &Value, parameter: &str) -> Option<String> {
-    let name =
-        |fields: &Map<String, Value>| ["id", parameter].into_iter().find(|name| fields.contains_key(*name));
+    let names = if parameter.ends_with("id") { ["id", parameter] } else { [parameter, "name"] };
+    let name = |fields: &Map<String, Value>| names.into_iter().find(|name| fields.contains_key(*name));
     let fields = properties(document, schema);
     if let Some(id) = name(&fields) {
         return Some(format!("/{id}"));
@@ -194,6 +195,8 @@ mod tests {
                 .filter(|operation| operation.parameters().next().is_some())
                 // No response contains the token of an upload grant: the grant's creator passes it on.
                 .filter(|operation| operation.parameters().all(|name| name != "token"))
+                // The caller chooses the owner and the name of a repository.
+                .filter(|operation| operation.id != "put_world_repository")
                 .map(|operation| operation.id.as_str())
                 .filter(|id| !reached.contains(id))
                 .collect();

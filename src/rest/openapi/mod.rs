@@ -6,6 +6,7 @@
 //! are attributes of the routes.
 
 mod document_operations;
+mod error_codes;
 mod error_responses;
 mod event_schemas;
 pub mod examples;
@@ -14,6 +15,8 @@ mod parameters;
 mod schemas;
 
 use serde_json::{Map, Value, json};
+
+pub use self::error_codes::ERROR_CODES;
 
 use self::document_operations::operations;
 use super::{api::Api, auth, limits::Budget, route::DeclaredRoute};
@@ -41,6 +44,7 @@ pub fn generate_document(api: &Api, base_url: &str) -> Value {
         parameters::expand_structs(operation, &schemas, &route);
         add_examples(operation, &route);
         error_responses::add_responses(operation);
+        error_codes::add_error_codes(operation, &route);
     }
     links::add_links(&mut document, &routes);
     remove_unused_tags(&mut document);
@@ -79,7 +83,8 @@ fn info(api: &Api) -> Value {
              an `ETag`; send it in `If-None-Match` to get 304 without a body if the content has not \
              changed. HEAD is supported wherever GET is.\n\nEach {holder} has these rate limit budgets, in \
              requests per minute: {}. `x-budget` names the budget of an operation, and the `RateLimit` \
-             response header reports what remains of it. Budgets without a limit are not reported.",
+             response header reports what remains of it. Budgets without a limit are not reported. \
+             `x-error-codes` names the error codes of an operation, by status.",
             Budget::ALL.iter().map(|budget| format!("`{}`", budget.as_str())).collect::<Vec<_>>().join(", ")
         ),
         "license": {"name": "MIT OR Apache-2.0", "url": "https://spdx.org/licenses/MIT.html"},

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     domain::{events::EventType, listings::Actor, money::Currency},
+    error::Code,
     market::CheckContext,
     operations::{
         access::{ActingOperator, Operator},
@@ -122,7 +123,7 @@ routes! {
         || json!({"team_id": DEMO_TEAM, "amount": "-12.50", "description": "Booked twice"}),
         Actor::Platform,
         &[EventType::WalletCredited, EventType::WalletDebited],
-    );
+    ).with_conflicts(&[Code::InsufficientCredits, Code::InsufficientEarnings]);
     /// `GET /operator/v1/adjustments/{adjustment_id}`
     GetAdjustment: Operator =
         routes::read("get_adjustment", Contract::new(Target::LedgerEntryOf("adjustment")));

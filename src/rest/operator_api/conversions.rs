@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     domain::{events::EventType, listings::Actor, money::Currency},
+    error::Code,
     market::CheckContext,
     operations::{
         access::{ActingOperator, Operator},
@@ -120,7 +121,7 @@ routes! {
         || json!({"team_id": DEMO_TEAM, "amount": "100.00"}),
         Actor::Team,
         &[EventType::WalletConverted],
-    );
+    ).with_conflicts(&[Code::InsufficientEarnings]);
     /// `GET /operator/v1/conversions/{conversion_id}`
     GetConversion: Operator =
         routes::read("get_conversion", Contract::new(Target::LedgerEntryOf("credit_conversion")));

@@ -18,7 +18,7 @@ use crate::{
         events::EventType, listings::Actor, money::Currency, offers::OfferStatus, purchases::PayWith,
         teams::Team,
     },
-    error::{Error, Result},
+    error::{Code, Error, Result},
     market::{CheckContext, Writer},
     operations::{
         access::{ActingOperator, Operator, Platform},
@@ -183,7 +183,7 @@ routes! {
         }),
         Actor::Team,
         &[EventType::OfferSubmitted],
-    );
+    ).with_conflicts(&[Code::NoLongerAvailable]);
     /// `GET /operator/v1/offers/{offer_id}`
     GetOffer: Operator = routes::get("get_offer", "offers");
     /// `PATCH /operator/v1/offers/{offer_id}`
@@ -198,7 +198,7 @@ routes! {
     WithdrawOffer: ActingOperator =
         routes::post("withdraw_offer", "offers", Actor::Team, &[EventType::OfferWithdrawn]);
     /// `POST /operator/v1/offers/{offer_id}/accept`
-    AcceptOffer: ActingOperator = routes::post("accept_offer", "offers", Actor::Team, ACCEPTANCE_EVENTS);
+    AcceptOffer: ActingOperator = routes::post("accept_offer", "offers", Actor::Team, ACCEPTANCE_EVENTS).with_conflicts(&[Code::InsufficientCredits, Code::NoLongerAvailable]);
     /// `POST /operator/v1/offers/{offer_id}/decline`
     DeclineOffer: ActingOperator =
         routes::post("decline_offer", "offers", Actor::Team, &[EventType::OfferDeclined]);

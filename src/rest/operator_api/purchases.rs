@@ -19,7 +19,7 @@ use crate::{
         money::Currency,
         purchases::{PayWith, PurchaseKind, PurchaseStatus, ScopeMode},
     },
-    error::Result,
+    error::{Code, Result},
     market::CheckContext,
     operations::{
         access::{ActingOperator, Operator},
@@ -238,12 +238,12 @@ routes! {
         }),
         Actor::Team,
         PURCHASE_EVENTS,
-    );
+    ).with_conflicts(&[Code::InsufficientCredits, Code::NoLongerAvailable]);
     /// `GET /operator/v1/purchases/{purchase_id}`
     GetPurchase: Operator = routes::get("get_purchase", "purchases");
     /// `POST /operator/v1/purchases/{purchase_id}/complete`
     CompletePurchase: ActingOperator =
-        routes::post("complete_purchase", "purchases", Actor::Platform, PURCHASE_EVENTS);
+        routes::post("complete_purchase", "purchases", Actor::Platform, PURCHASE_EVENTS).with_conflicts(&[Code::InsufficientCredits, Code::NoLongerAvailable]);
     /// `POST /operator/v1/purchases/{purchase_id}/cancel`
     CancelPurchase: ActingOperator =
         routes::post("cancel_purchase", "purchases", Actor::Platform, &[EventType::PurchaseCancelled]);
@@ -253,7 +253,7 @@ routes! {
         "purchases",
         Actor::Platform,
         &[EventType::PurchaseRefunded, EventType::AssetExclusivityChanged],
-    );
+    ).with_conflicts(&[Code::RefundWindowClosed, Code::InsufficientEarnings]);
 }
 
 pub struct PurchasesApi;

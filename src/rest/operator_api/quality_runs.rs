@@ -21,7 +21,7 @@ use crate::{
         quality_checks::{CheckKind, CheckStatus},
         quality_runs::{RunStatus, RunTrigger},
     },
-    error::{Error, Problem, Result},
+    error::{Code, Error, Problem, Result},
     market::{CheckContext, Writer},
     operations::{
         access::{ActingOperator, Operator, Platform},
@@ -236,7 +236,7 @@ routes! {
         || json!({"listing_id": "34f2c447-0d0a-5b97-aa77-8245b1d085a3"}),
         Actor::Platform,
         &[EventType::QualityRunStarted, EventType::WalletDebited],
-    );
+    ).with_conflicts(&[Code::DataNotAttached, Code::DataNotReadable, Code::RunInProgress, Code::InsufficientCredits]);
     /// `GET /operator/v1/quality-runs/{quality_run_id}`
     GetQualityRun: Operator = routes::get("get_quality_run", "quality_runs");
     /// `POST /operator/v1/quality-runs/{quality_run_id}/cancel`

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     domain::{events::EventType, listings::Actor},
-    error::{Error, Result},
+    error::{Code, Error, Result},
     market::{CheckContext, Writer},
     operations::{
         access::{ActingOperator, Operator, Platform, Vendor},
@@ -188,7 +188,7 @@ routes! {
         Budget::Other,
         Contract::new(Target::TaskPart("tasks")),
     )
-    .with_effect(Actor::Team, &[EventType::TaskDeleted]);
+    .with_effect(Actor::Team, &[EventType::TaskDeleted]).with_conflicts(&[Code::AssetInUse]);
 }
 
 pub struct TasksApi;

@@ -21,7 +21,7 @@ use crate::{
         trace_imports::{RejectedLine, TraceImportStatus},
         uploads::Upload,
     },
-    error::Result,
+    error::{Code, Result},
     market::{CheckContext, Market, Writer},
     operations::{
         access::{ActingOperator, Operator, Platform},
@@ -278,7 +278,7 @@ routes! {
         || json!({"upload_id": "0d5c1c52-3f0e-4d0b-9a54-8d7a1b6f2c11"}),
         Actor::Platform,
         &[EventType::TracesImported],
-    );
+    ).with_conflicts(&[Code::PartsMissing]);
     /// `GET /operator/v1/trace-imports/{trace_import_id}`
     GetTraceImport: Operator = routes::read("get_trace_import", Contract::new(ABSENT));
 }

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     domain::{events::EventType, listings::Actor, money::Currency, withdrawals::WithdrawalStatus},
+    error::Code,
     market::CheckContext,
     operations::{
         access::{ActingOperator, Operator},
@@ -131,7 +132,7 @@ routes! {
         || json!({"team_id": DEMO_TEAM, "amount": "250.00"}),
         Actor::Team,
         &[EventType::WithdrawalRequested],
-    );
+    ).with_conflicts(&[Code::InsufficientEarnings]);
     /// `GET /operator/v1/withdrawals/{withdrawal_id}`
     GetWithdrawal: Operator = routes::get("get_withdrawal", "withdrawals");
     /// `POST /operator/v1/withdrawals/{withdrawal_id}/paid`

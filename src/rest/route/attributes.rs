@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{contract::Contract, tool::Tool};
 use crate::domain::{events::EventType, listings::Actor};
+use crate::error::Code;
 use crate::rest::{auth::Policy, limits::Budget, required_access::RequiredAccess};
 
 /// A route: its access requirement and its attributes.
@@ -86,6 +87,8 @@ pub struct RouteAttributes {
     pub tool: Tool,
     /// What an operation of the operator API does; none for other operations and those that change nothing.
     pub effect: Option<Effect>,
+    /// Codes with which the state of the market can prevent the operation, beyond those of all changes.
+    pub conflicts: &'static [Code],
     /// What the contract tests must know.
     pub contract: Contract,
 }
@@ -129,6 +132,7 @@ impl RouteAttributes {
             links: &[],
             tool,
             effect: None,
+            conflicts: &[],
             contract,
         }
     }
@@ -183,6 +187,7 @@ impl RouteAttributes {
             links: &[],
             tool: Tool::Excluded("it changes something"),
             effect: None,
+            conflicts: &[],
             contract,
         }
     }
@@ -200,6 +205,12 @@ impl RouteAttributes {
     #[must_use]
     pub const fn with_effect(self, actor: Actor, events: &'static [EventType]) -> RouteAttributes {
         RouteAttributes { effect: Some(Effect { actor, events }), ..self }
+    }
+
+    /// Sets codes with which the state of the market can prevent the operation, beyond those of all changes.
+    #[must_use]
+    pub const fn with_conflicts(self, conflicts: &'static [Code]) -> RouteAttributes {
+        RouteAttributes { conflicts, ..self }
     }
 
     /// Sets IDs in the response that other operations take, beyond those that follow from the paths.

@@ -11,7 +11,7 @@ use super::{
     worlds::{post, read},
 };
 use crate::{
-    error::Error,
+    error::{Code, Error},
     operations::access::{ActingOperator, Operator},
     rest::{
         idempotent::Idempotent,
@@ -19,7 +19,7 @@ use crate::{
         limits::Budget,
         problem::ApiError,
         request_body::{Body, Checked},
-        route::{Call, Contract, Path, RouteAttributes, Target, routes},
+        route::{Call, Contract, Link, Path, RouteAttributes, Target, routes},
         shapes::{UtcTime, strings::WorldName},
     },
     worlds::Snapshot,
@@ -66,10 +66,12 @@ impl SnapshotList {
 
 routes! {
     /// `GET /sandbox/v1/worlds/{world}/snapshots`
-    ListWorldSnapshots: WorldReader = read("list_world_snapshots", Target::World);
+    ListWorldSnapshots: WorldReader =
+        read("list_world_snapshots", Target::World).with_links(&[Link::new("/items/0/name", "delete_snapshot", "snapshot")]);
     /// `POST /sandbox/v1/worlds/{world}/snapshots`
     CreateSnapshot: WorldOperator =
-        post("create_snapshot", Target::World, Some(|| json!({"name": "after-review"})));
+        post("create_snapshot", Target::World, Some(|| json!({"name": "after-review"})))
+            .with_links(&[Link::new("/name", "delete_snapshot", "snapshot")]).with_conflicts(&[Code::TooManyWorlds]);
     /// `GET /sandbox/v1/snapshots`
     ListSnapshots: Operator = read("list_snapshots", Target::None);
     /// `DELETE /sandbox/v1/snapshots/{snapshot}`

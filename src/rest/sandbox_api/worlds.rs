@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::access::{WorldOperator, WorldReader};
 use crate::{
     domain::clock_modes::ClockMode,
-    error::{Error, Problem, Result},
+    error::{Code, Error, Problem, Result},
     operations::access::{ActingOperator, Operator},
     rest::{
         enum_value::EnumValue,
@@ -175,7 +175,7 @@ routes! {
         "create_world",
         Target::None,
         Some(|| json!({"from": "demo", "settings": {"fees.buyer_percent": 4.0}})),
-    );
+    ).with_conflicts(&[Code::TooManyWorlds]);
     /// `GET /sandbox/v1/worlds/{world}`
     GetWorld: WorldReader = read("get_world", Target::World);
     /// `DELETE /sandbox/v1/worlds/{world}`

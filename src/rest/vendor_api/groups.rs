@@ -6,6 +6,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::{
+    error::Code,
     operations::{access::Vendor, groups},
     rest::{
         idempotent::Idempotent,
@@ -142,7 +143,8 @@ impl Route for DeleteAssetGroup {
     type Access = Vendor;
 
     const ATTRIBUTES: RouteAttributes =
-        RouteAttributes::delete("delete_asset_group", Budget::Other, Contract::new(Target::OwnGroup));
+        RouteAttributes::delete("delete_asset_group", Budget::Other, Contract::new(Target::OwnGroup))
+            .with_conflicts(&[Code::DefaultGroup, Code::GroupNotEmpty]);
 }
 
 /// The routes of this file.

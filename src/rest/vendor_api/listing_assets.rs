@@ -11,6 +11,7 @@ use crate::{
         listings::{Actor, AttachSkip},
         time::Timestamp,
     },
+    error::Code,
     operations::{
         access::Vendor,
         listing_assets::{self, AttachedAssets},
@@ -118,7 +119,8 @@ impl Route for AttachListingAssets {
             })
         }),
         Contract::new(Target::OwnListing),
-    );
+    )
+    .with_conflicts(&[Code::ListingNotEditable, Code::NoLongerAvailable]);
 }
 
 /// `DELETE /v2/listings/{listing_id}/assets/{asset_id}`
@@ -131,7 +133,8 @@ impl Route for DetachListingAsset {
         "detach_listing_asset",
         Budget::Other,
         Contract::new(Target::OwnListingAsset),
-    );
+    )
+    .with_conflicts(&[Code::ListingNotEditable]);
 }
 
 /// The routes of this file.

@@ -14,6 +14,7 @@ use crate::{
         inventory::{Asset, AssetChange, Change},
         stages::{Piece, Stage},
     },
+    error::Code,
     operations::{
         access::Vendor,
         asset_changes,
@@ -300,7 +301,8 @@ impl Route for DeleteRawData {
     type Access = Vendor;
 
     const ATTRIBUTES: RouteAttributes =
-        RouteAttributes::delete("delete_raw_data", Budget::Other, Contract::new(Target::OwnRawData));
+        RouteAttributes::delete("delete_raw_data", Budget::Other, Contract::new(Target::OwnRawData))
+            .with_conflicts(&[Code::DataAttached, Code::AssetInUse]);
 }
 
 /// `POST /v2/raw-data/{asset_id}/data`
@@ -319,7 +321,8 @@ impl Route for AttachRawData {
             })
         }),
         Contract::new(Target::OwnRawData),
-    );
+    )
+    .with_conflicts(&[Code::DataAttached]);
 }
 
 /// `DELETE /v2/raw-data/{asset_id}/data`
@@ -329,7 +332,8 @@ impl Route for DetachRawData {
     type Access = Vendor;
 
     const ATTRIBUTES: RouteAttributes =
-        RouteAttributes::delete("detach_raw_data", Budget::Other, Contract::new(Target::OwnRawData));
+        RouteAttributes::delete("detach_raw_data", Budget::Other, Contract::new(Target::OwnRawData))
+            .with_conflicts(&[Code::DataNotAttached, Code::AssetInUse]);
 }
 
 /// The routes of this file.

@@ -12,7 +12,7 @@ use super::codebases::types::Codebase;
 use crate::{
     blobs::{PresignedUrl, UploadedPart},
     domain::{problems::Problems, uploads::Upload},
-    error::Error,
+    error::{Code, Error},
     market::{Market, Writer},
     operations::{
         access::Vendor,
@@ -306,7 +306,8 @@ impl Route for CompleteUpload {
             })
         }),
         Contract::new(Target::UploadGrant),
-    );
+    )
+    .with_conflicts(&[Code::PartsMissing]);
 }
 
 /// The routes of this file.

@@ -182,6 +182,12 @@ impl Document {
         assert_eq!(response.header("content-type"), kind, "{}", operation.id);
         let validator = self.validator(&content["schema"]);
         let body = response.json();
+        let codes = operation.json["x-error-codes"][&status].as_array();
+        assert!(
+            codes.is_none_or(|codes| codes.contains(&body["error"]["code"])),
+            "{} does not list the code of {body}",
+            operation.id
+        );
         let errors: Vec<String> = validator
             .iter_errors(&body)
             .map(|error| format!("{}: {error}", error.instance_path()))

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::types::{ListingOut, asset_ids};
 use crate::{
     domain::{events::EventType, listings::Actor},
-    error::Error,
+    error::{Code, Error},
     operations::{access::ActingOperator, listing_assets, listings},
     rest::{
         idempotent::Idempotent,
@@ -44,7 +44,7 @@ routes! {
         Some(|| json!({"asset_ids": ["38b28206-20c1-55d4-9f66-f6011c61f2ce"]})),
         Actor::Team,
         &[EventType::ListingAssetsAttached, EventType::ListingCertificationRevoked],
-    );
+    ).with_conflicts(&[Code::ListingNotEditable, Code::NoLongerAvailable]);
     /// `POST /operator/v1/listings/{listing_id}/detach`
     DetachListingAsset: ActingOperator = routes::post_to(
         "detach_listing_asset",
@@ -52,7 +52,7 @@ routes! {
         Some(|| json!({"asset_id": "7ead8900-8029-5a79-8807-92be675eb226"})),
         Actor::Team,
         &[EventType::ListingAssetDetached, EventType::ListingCertificationRevoked],
-    );
+    ).with_conflicts(&[Code::ListingNotEditable]);
 }
 
 pub struct ListingAssetsApi;

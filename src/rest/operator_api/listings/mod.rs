@@ -22,7 +22,7 @@ use crate::{
         events::EventType,
         listings::{Actor, CatalogStatus, LifecycleStage, ReviewStatus},
     },
-    error::Result,
+    error::{Code, Result},
     market::Writer,
     operations::{
         access::{ActingOperator, Operator, Platform},
@@ -110,7 +110,7 @@ routes! {
         || json!({"price": "11500.00", "accepts_bids": true}),
         Actor::Team,
         &[EventType::ListingUpdated],
-    );
+    ).with_conflicts(&[Code::ListingNotEditable, Code::NoLongerAvailable]);
 }
 
 pub struct ListingsApi;

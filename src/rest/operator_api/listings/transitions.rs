@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::types::ListingOut;
 use crate::{
     domain::{events::EventType, listings::Actor},
-    error::Result,
+    error::{Code, Result},
     market::Writer,
     operations::{
         access::{ActingOperator, Platform, Vendor},
@@ -55,7 +55,7 @@ routes! {
             EventType::WalletDebited,
             EventType::WalletCredited,
         ],
-    );
+    ).with_conflicts(&[Code::RunInProgress, Code::NoLongerAvailable]);
     /// `POST /operator/v1/listings/{listing_id}/withdraw`
     WithdrawListing: ActingOperator = routes::post(
         "withdraw_listing",
@@ -65,7 +65,7 @@ routes! {
     );
     /// `POST /operator/v1/listings/{listing_id}/approve`
     ApproveListing: ActingOperator =
-        routes::post("approve_listing", "listings", Actor::Platform, &[EventType::ListingApproved]);
+        routes::post("approve_listing", "listings", Actor::Platform, &[EventType::ListingApproved]).with_conflicts(&[Code::NoLongerAvailable]);
     /// `POST /operator/v1/listings/{listing_id}/request-changes`
     RequestListingChanges: ActingOperator = routes::post_body(
         "request_listing_changes",
@@ -84,7 +84,7 @@ routes! {
     );
     /// `POST /operator/v1/listings/{listing_id}/publish`
     PublishListing: ActingOperator =
-        routes::post("publish_listing", "listings", Actor::Team, &[EventType::ListingPublished]);
+        routes::post("publish_listing", "listings", Actor::Team, &[EventType::ListingPublished]).with_conflicts(&[Code::NoLongerAvailable]);
     /// `POST /operator/v1/listings/{listing_id}/unpublish`
     UnpublishListing: ActingOperator =
         routes::post("unpublish_listing", "listings", Actor::Team, &[EventType::ListingUnpublished]);
@@ -97,7 +97,7 @@ routes! {
     );
     /// `POST /operator/v1/listings/{listing_id}/restore`
     RestoreListing: ActingOperator =
-        routes::post("restore_listing", "listings", Actor::Team, &[EventType::ListingRestored]);
+        routes::post("restore_listing", "listings", Actor::Team, &[EventType::ListingRestored]).with_conflicts(&[Code::NoLongerAvailable]);
     /// `POST /operator/v1/listings/{listing_id}/certify`
     CertifyListing: ActingOperator =
         routes::post("certify_listing", "listings", Actor::Platform, &[EventType::ListingCertified]);

@@ -12,6 +12,7 @@ use self::types::{
 use super::{asset_queries::AssetListQuery, data_assets};
 use crate::{
     domain::{assets::Kind, inventory::AssetChange},
+    error::Code,
     operations::{access::Vendor, asset_changes, codebases},
     rest::{
         filter_entries::{CodebaseFilters, FilterEntry},
@@ -136,7 +137,8 @@ impl Route for DeleteCodebase {
     type Access = Vendor;
 
     const ATTRIBUTES: RouteAttributes =
-        RouteAttributes::delete("delete_codebase", Budget::Other, Contract::new(Target::OwnCodebase));
+        RouteAttributes::delete("delete_codebase", Budget::Other, Contract::new(Target::OwnCodebase))
+            .with_conflicts(&[Code::DataAttached, Code::AssetInUse]);
 }
 
 /// `POST /v2/codebases/{asset_id}/data`
@@ -150,7 +152,8 @@ impl Route for AttachCodebaseData {
         Budget::Other,
         Some(|| json!({"channel": "github", "repo_full_name": "tideclock/harbour"})),
         Contract::new(Target::OwnCodebase),
-    );
+    )
+    .with_conflicts(&[Code::DataAttached]);
 }
 
 /// `DELETE /v2/codebases/{asset_id}/data`
@@ -160,7 +163,8 @@ impl Route for DetachCodebaseData {
     type Access = Vendor;
 
     const ATTRIBUTES: RouteAttributes =
-        RouteAttributes::delete("detach_codebase_data", Budget::Other, Contract::new(Target::OwnCodebase));
+        RouteAttributes::delete("detach_codebase_data", Budget::Other, Contract::new(Target::OwnCodebase))
+            .with_conflicts(&[Code::DataNotAttached, Code::AssetInUse]);
 }
 
 /// The routes of this file.

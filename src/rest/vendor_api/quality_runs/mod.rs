@@ -12,6 +12,7 @@ use crate::{
         assets::Kind,
         quality_runs::{RunStatus, RunTrigger},
     },
+    error::Code,
     operations::{
         access::Vendor,
         assets,
@@ -101,7 +102,13 @@ impl Route for StartCodebaseQc {
         Budget::QualityChecks,
         None,
         Contract::new(Target::OwnCodebase),
-    );
+    )
+    .with_conflicts(&[
+        Code::DataNotAttached,
+        Code::DataNotReadable,
+        Code::RunInProgress,
+        Code::InsufficientCredits,
+    ]);
 }
 
 /// The tool for the operations that `kind` selects.
@@ -143,7 +150,13 @@ impl Route for StartRawDataQc {
         Budget::QualityChecks,
         None,
         Contract::new(Target::OwnRawData),
-    );
+    )
+    .with_conflicts(&[
+        Code::DataNotAttached,
+        Code::DataNotReadable,
+        Code::RunInProgress,
+        Code::InsufficientCredits,
+    ]);
 }
 
 /// `GET /v2/raw-data/{asset_id}/qc`

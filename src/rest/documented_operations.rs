@@ -1,0 +1,198 @@
+//! The operations that the documents describe: which one a request is for, and how it can be answered.
+
+use std::collections::HashMap;
+
+use poem::http::Method;
+use serde_json::Value;
+
+use super::{api::Api, openapi};
+use crate::{error::Code, string_enum::StringEnum};
+
+/// The operations of several documents.
+#[derive(Debug, Default)]
+pub struct DocumentedOperations {
+    operations: Vec<DocumentedOperation>,
+    /// Indices of the operations by method and number of segments in the path.
+    by_shape: HashMap<(Method, usize), Vec<usize>>,
+}
+
+/// An operation, as its document describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentedOperation {
+    /// `operationId`. Operations of different APIs can have the same, unless the APIs share a prefix.
+    pub id: String,
+    /// The first API that has the operation.
+    pub api: &'static str,
+    /// The method.
+    pub method: Method,
+    /// The path, with the names of its parameters, such as `/v2/assets/{asset_id}`.
+    pub path: String,
+    /// The possible outcomes, in the order of their statuses.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// How a request can be answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Outcome {
+    /// HTTP status.
+    pub status: u16,
+    /// The error code; `None` for success, and for 422, which lists problems instead.
+    pub code: Option<Code>,
+}
+
+impl DocumentedOperations {
+    /// Collects the operations of documents. One that several of them have, since their APIs share it, is listed once.
+    pub fn new<'a>(documents: impl IntoIterator<Item = (&'static Api, &'a Value)>) -> DocumentedOperations {
+        let mut all = DocumentedOperations::default();
+        for (api, document) in documents {
+            let paths = document["paths"].as_object().into_iter().flatten();
+            for (path, item) in paths {
+                for (method, operation) in item.as_object().into_iter().flatten() {
+                    if let Some(operation) = DocumentedOperation::new(api, path, method, operation) {
+                        all.add(operation);
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    fn add(&mut self, operation: DocumentedOperation) {
+        let shape = (operation.method.clone(), segments(&operation.path).count());
+        let same_shape = self.by_shape.entry(shape).or_default();
+        if same_shape.iter().any(|index| self.operations[*index].path == operation.path) {
+            return;
+        }
+        same_shape.push(self.operations.len());
+        self.operations.push(operation);
+    }
+
+    /// Returns the operation that a request with this method and path is for. HEAD is for what GET is for.
+    pub fn find(&self, method: &Method, path: &str) -> Option<&DocumentedOperation> {
+        let method = if method == Method::HEAD { Method::GET } else { method.clone() };
+        let same_shape = self.by_shape.get(&(method, segments(path).count()))?.iter();
+        let matching =
+            same_shape.map(|index| &self.operations[*index]).filter(|operation| operation.matches(path));
+        // As in the router, a segment that is the same precedes a parameter.
+        matching.min_by_key(|operation| operation.parameters().count())
+    }
+
+    /// Returns the operations with this ID.
+    pub fn with_id<'a>(&'a self, id: &'a str) -> impl Iterator<Item = &'a DocumentedOperation> {
+        self.operations.iter().filter(move |operation| operation.id == id)
+    }
+
+    /// Returns all operations, in the order of the documents.
+    pub fn iter(&self) -> impl Iterator<Item = &DocumentedOperation> {
+        self.operations.iter()
+    }
+}
+
+impl DocumentedOperation {
+    fn new(api: &'static Api, path: &str, method: &str, operation: &Value) -> Option<DocumentedOperation> {
+        let responses = operation["responses"].as_object()?;
+        let mut outcomes = Vec::new();
+        for status in responses.keys() {
+            let codes = operation[openapi::ERROR_CODES][status].as_array().into_iter().flatten();
+            let codes = codes.filter_map(|code| Code::parse(code.as_str()?));
+            let number = status.parse().ok()?;
+            let before = outcomes.len();
+            outcomes.extend(codes.map(|code| Outcome { status: number, code: Some(code) }));
+            if outcomes.len() == before {
+                outcomes.push(Outcome { status: number, code: None });
+            }
+        }
+        // Keeps the order of the codes of a status.
+        outcomes.sort_by_key(|outcome| outcome.status);
+        Some(DocumentedOperation {
+            id: operation["operationId"].as_str()?.to_owned(),
+            api: api.name,
+            method: method.to_ascii_uppercase().parse().ok()?,
+            path: path.to_owned(),
+            outcomes,
+        })
+    }
+
+    /// Whether the path is that of the operation with some values of its parameters.
+    fn matches(&self, path: &str) -> bool {
+        segments(&self.path)
+            .zip(segments(path))
+            .all(|(own, given)| if is_parameter(own) { !given.is_empty() } else { own == given })
+    }
+
+    fn parameters(&self) -> impl Iterator<Item = &str> {
+        segments(&self.path).filter(|segment| is_parameter(segment))
+    }
+
+    /// Whether the document names this outcome.
+    pub fn has_outcome(&self, outcome: Outcome) -> bool {
+        self.outcomes.contains(&outcome)
+    }
+}
+
+fn segments(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/')
+}
+
+fn is_parameter(segment: &str) -> bool {
+    segment.starts_with('{')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        config::ContactSettings,
+        rest::{api::APIS, api_documents::openapi_document},
+    };
+
+    fn operations() -> DocumentedOperations {
+        let documents: Vec<Value> =
+            APIS.iter().map(|api| openapi_document(api, "..", &ContactSettings::default())).collect();
+        DocumentedOperations::new(APIS.into_iter().zip(&documents))
+    }
+
+    #[test]
+    fn request_belongs_to_the_operation_with_its_method_and_path() {
+        let operations = operations();
+        let id = |method: Method, path: &str| operations.find(&method, path).map(|found| found.id.as_str());
+        assert_eq!(id(Method::GET, "/v2/wallet"), Some("get_wallet"));
+        assert_eq!(id(Method::HEAD, "/v2/wallet"), Some("get_wallet"));
+        assert_eq!(id(Method::POST, "/v2/wallet"), None);
+        assert_eq!(id(Method::GET, "/v2/wallet/"), None);
+        assert_eq!(id(Method::GET, "/v2/assets/"), None);
+        assert_eq!(id(Method::POST, "/v2/codebases/bulk"), Some("create_codebases"));
+        assert_eq!(id(Method::POST, "/v2/codebases/1/qc"), Some("start_codebase_qc"));
+        assert_eq!(id(Method::PUT, "/sandbox/v1/worlds/a/repositories/b/c"), Some("put_world_repository"));
+    }
+
+    #[test]
+    fn every_operation_has_outcomes_and_is_found_by_its_path() {
+        let operations = operations();
+        assert!(operations.iter().count() > 200);
+        for operation in operations.iter() {
+            assert_eq!(operations.find(&operation.method, &operation.path), Some(operation));
+            assert!(operations.with_id(&operation.id).any(|found| found == operation));
+            let has_code = |outcome: &Outcome| {
+                outcome.code.is_some() == (outcome.status >= 400 && outcome.status != 422)
+            };
+            assert!(operation.outcomes.iter().all(has_code), "{operation:?}");
+            assert!(operation.outcomes.iter().any(|outcome| outcome.status < 300), "{operation:?}");
+        }
+    }
+
+    #[test]
+    fn codes_depend_on_the_operation() {
+        let operations = operations();
+        let has = |id: &str, status: u16, code: Code| {
+            let outcome = Outcome { status, code: Some(code) };
+            operations.with_id(id).any(|operation| operation.has_outcome(outcome))
+        };
+        assert!(has("complete_upload", 409, Code::PartsMissing));
+        assert!(!has("get_wallet", 409, Code::PartsMissing));
+        assert!(has("browse_listings", 400, Code::InvalidCursor));
+        assert!(!has("get_wallet", 400, Code::InvalidCursor));
+        assert!(has("refund_purchase", 409, Code::RefundWindowClosed));
+        assert!(has("create_world", 409, Code::TooManyWorlds));
+    }
+}
