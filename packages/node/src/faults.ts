@@ -61,6 +61,8 @@ export interface Fault {
   then: FaultEffect;
   /** Number of cases in which its conditions were met. */
   matched: number;
+  /** Number of these in which it took effect, since no earlier fault did. */
+  used: number;
 }
 
 /** The faults of a world. Of those that match, the first one that was added applies. */
@@ -74,14 +76,14 @@ export class Faults {
    * that the document of the operation does not name.
    */
   async add(match: FaultMatch, then: FaultEffect, { force }: { force?: boolean } = {}): Promise<Fault> {
-    const added = (await this.world.sandboxRequest('POST', '/faults', { json: { match, then, force } })).json();
+    const added = await this.world.sandboxRequest('POST', '/faults', { json: { match, then, force } });
     this.#isUsed = true;
-    return added;
+    return readFault(added.json());
   }
 
-  /** Returns all faults, in the order in which they were added, with the number of cases that they matched. */
-  async list(): Promise<Fault[]> {
-    return (await this.world.sandboxRequest('GET', '/faults')).json().items;
+  /** Returns the faults, in the order in which they were added, optionally only those that matched nothing. */
+  async list({ unmatched }: { unmatched?: boolean } = {}): Promise<Fault[]> {
+    return (await this.world.sandboxRequest('GET', '/faults', { query: { unmatched } })).json().items.map(readFault);
   }
 
   /**
@@ -89,7 +91,7 @@ export class Faults {
    * tested what it states.
    */
   async listUnused(): Promise<Fault[]> {
-    return this.#isUsed ? (await this.list()).filter(({ matched }) => matched === 0) : [];
+    return this.#isUsed ? this.list({ unmatched: true }) : [];
   }
 
   /** Removes a fault. */
@@ -102,4 +104,12 @@ export class Faults {
   async clear(): Promise<void> {
     await this.world.sandboxRequest('DELETE', '/faults');
   }
+}
+
+/** Reads a fault of a response, without what it does not state or do. */
+function readFault({ id, match, then, matched, used }: any): Fault {
+  const given = (fields: object) => {
+    return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== false));
+  };
+  return { id, match: given(match), then: given(then), matched, used };
 }

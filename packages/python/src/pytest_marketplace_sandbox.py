@@ -85,7 +85,7 @@ def _warn_of_unused_faults(world: World) -> None:
     if not world.faults.is_used:
         return
     try:
-        unused = [fault for fault in world.faults if fault.matched == 0]
+        unused = world.faults.list(unmatched=True)
     except ApiError as error:
         # The test has deleted its world.
         if error.code != "world_not_found":

@@ -24,13 +24,15 @@ class Fault:
     then: dict[str, Any]
     #: Number of cases in which its conditions were met.
     matched: int
+    #: Number of these in which it took effect, since no earlier fault did.
+    used: int
     #: Everything that the server says about it.
     details: dict[str, Any] = field(repr=False)
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Fault:
         """Reads a fault of a response."""
-        return cls(body["id"], body["match"], body["then"], body["matched"], body)
+        return cls(body["id"], _given(body["match"]), _given(body["then"]), body["matched"], body["used"], body)
 
 
 class Faults:
@@ -114,13 +116,16 @@ class Faults:
         """Removes all faults."""
         self._world.sandbox_request("DELETE", "/faults")
 
-    def list(self) -> list[Fault]:
-        """Returns all faults, in the order in which they were added, with the number of cases that they matched."""
-        return [Fault.from_json(fault) for fault in self._world.sandbox_request("GET", "/faults").json()["items"]]
+    def list(self, *, unmatched: bool = False) -> list[Fault]:
+        """Returns the faults, in the order in which they were added, optionally only those that matched nothing."""
+        query = {"unmatched": "true"} if unmatched else {}
+        body = self._world.sandbox_request("GET", "/faults", query=query).json()
+        return [Fault.from_json(fault) for fault in body["items"]]
 
     def __iter__(self) -> Iterator[Fault]:
         return iter(self.list())
 
 
 def _given(fields: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}
+    """Leaves out what is not stated, and what a fault does not do."""
+    return {name: value for name, value in fields.items() if value is not None and value is not False}
