@@ -1,7 +1,8 @@
 """Runs the services of the Compose example without containers: run_compose.py DIRECTORY
 
-The commands, the variables, and the health check are those of the file. Only the addresses differ: the ports of containers
-become one free port of this machine. What containers add (images, networks, users) is not tested.
+The commands, the variables, and the health check are those of the file. Only the addresses differ: the
+ports of containers become one free port of this machine. What containers add (images, networks, users) is
+not tested.
 """
 
 import os

@@ -13,7 +13,8 @@ const BUYER_TEAM = '57d9aaca-90f7-528c-aff6-0b974cabd171';
 /** Returns the report of the vendor in a world, and the pauses that it makes. Nothing waits for them. */
 function reportIn(world) {
   const pauses = [];
-  const report = new SalesReport(world.baseUrl, 'mkt_demo_vendor', { pause: (seconds) => pauses.push(seconds) });
+  const pause = (seconds) => pauses.push(seconds);
+  const report = new SalesReport(world.baseUrl, 'mkt_demo_vendor', { pause });
   return { report, pauses };
 }
 

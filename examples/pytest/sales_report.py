@@ -6,14 +6,17 @@ import json
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from decimal import Decimal
-from typing import Any, Callable
+from typing import Any
 
 
 class SalesReport:
     """Reads the market with the key of a vendor. Requests are repeated while the market is unavailable."""
 
-    def __init__(self, base_url: str, key: str, attempts: int = 3, pause: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self, base_url: str, key: str, attempts: int = 3, pause: Callable[[float], None] = time.sleep
+    ) -> None:
         self.base_url = base_url
         self.key = key
         self.attempts = attempts
@@ -28,7 +31,9 @@ class SalesReport:
         return [sale["listing_title"] for sale in self._get("/v2/listings/sales")["sales"]]
 
     def _get(self, path: str) -> Any:
-        request = urllib.request.Request(self.base_url + path, headers={"Authorization": f"Bearer {self.key}"})
+        request = urllib.request.Request(
+            self.base_url + path, headers={"Authorization": f"Bearer {self.key}"}
+        )
         for attempt in range(1, self.attempts + 1):
             try:
                 with urllib.request.urlopen(request) as response:

@@ -23,7 +23,10 @@ def sell_listing(world: World) -> None:
 def test_sale_is_reported(world: World, report: SalesReport) -> None:
     before = report.sold_titles()
     sell_listing(world)
-    assert report.sold_titles() == ["Stave: music notation editor in Objective-C, 17 years by one small team", *before]
+    assert report.sold_titles() == [
+        "Stave: music notation editor in Objective-C, 17 years by one small team",
+        *before,
+    ]
 
 
 def test_earnings_are_available_after_the_hold(world: World, report: SalesReport) -> None:
@@ -35,7 +38,9 @@ def test_earnings_are_available_after_the_hold(world: World, report: SalesReport
     assert report.available_earnings() == before + 13_410
 
 
-def test_report_waits_while_the_market_is_unavailable(world: World, report: SalesReport, pauses: list[float]) -> None:
+def test_report_waits_while_the_market_is_unavailable(
+    world: World, report: SalesReport, pauses: list[float]
+) -> None:
     world.faults.add(operation="get_wallet", next=2, status=503)
     assert report.available_earnings() > 0
     assert len(pauses) == 2

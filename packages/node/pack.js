@@ -1,7 +1,8 @@
 // Builds the packages: node pack.js PROGRAM DIRECTORY
 //
-// The small package `marketplace-sandbox` has the helpers, and types generated from the API documents of the program. The
-// package for a platform has the program; installers choose it by `os`, `cpu`, and `libc`, so no script runs on installation.
+// The small package `marketplace-sandbox` has the helpers, and types generated from the API documents of the
+// program. The package for a platform has the program; installers choose it by `os`, `cpu`, and `libc`, so no
+// script runs on installation.
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -37,20 +38,24 @@ writeDescription(main, { ...rest, version, license, optionalDependencies: { [PLA
 cpSync(join(here, 'README.md'), join(main, 'README.md'));
 cpSync(join(here, 'bin'), join(main, 'bin'), { recursive: true });
 run('typescript', 'tsc', ['--project', here, '--outDir', join(main, 'dist')]);
-for (const api of execFileSync(program, ['openapi', '--list'], { encoding: 'utf8' }).split(/\s+/).filter(Boolean)) {
+const apis = execFileSync(program, ['openapi', '--list'], { encoding: 'utf8' }).trim().split(/\s+/);
+for (const api of apis) {
   const document = join(directory, `${api}.json`);
   writeFileSync(document, execFileSync(program, ['openapi', api], { maxBuffer: 1 << 28 }));
-  run('openapi-typescript', 'openapi-typescript', [document, '--output', join(main, 'dist', 'types', `${api}.d.ts`)]);
+  const types = join(main, 'dist', 'types', `${api}.d.ts`);
+  run('openapi-typescript', 'openapi-typescript', [document, '--output', types]);
 }
 
-const about = `The program of marketplace-sandbox for ${PLATFORM.os} on ${PLATFORM.cpu} with ${PLATFORM.libc}`;
+const { os, cpu, libc } = PLATFORM;
+const about = `The program of marketplace-sandbox for ${os} on ${cpu} with ${libc}`;
 writeDescription(platform, { ...PLATFORM, description: about, version, license, preferUnplugged: true });
 writeFileSync(join(platform, 'README.md'), `${about}. Install \`marketplace-sandbox\` instead.\n`);
 cpSync(program, join(platform, 'bin', 'marketplace'));
 chmodSync(join(platform, 'bin', 'marketplace'), 0o755);
 
 for (const stage of [main, platform]) {
-  execFileSync('npm', ['pack', '--silent', '--pack-destination', directory], { cwd: stage, stdio: 'inherit' });
+  const parameters = ['pack', '--silent', '--pack-destination', directory];
+  execFileSync('npm', parameters, { cwd: stage, stdio: 'inherit' });
 }
 
 function writeDescription(stage, content) {
@@ -62,5 +67,6 @@ function run(name, command, parameters) {
   const require = createRequire(import.meta.url);
   const root = dirname(require.resolve(`${name}/package.json`));
   const { bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  execFileSync(process.execPath, [join(root, bin[command]), ...parameters], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const stdio = ['ignore', 'ignore', 'inherit'];
+  execFileSync(process.execPath, [join(root, bin[command]), ...parameters], { stdio });
 }

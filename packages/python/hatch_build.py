@@ -1,4 +1,4 @@
-"""Adds to the wheel what is made from the program: the program itself, and clients generated from its API documents.
+"""Adds to the wheel the program, and clients that are generated from its API documents.
 
 The variable MARKETPLACE_BIN names the program, so that no build compiles it a second time.
 """
@@ -25,7 +25,7 @@ GENERATOR_SETTINGS = "content_type_overrides:\n  application/zip: application/oc
 
 
 def platform_tag(program: Path) -> str:
-    """Returns the platforms that the program runs on: Linux with at least the newest version of glibc that it names."""
+    """Returns the platforms of the program: Linux with the newest version of glibc that it names."""
     with program.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         if content[:4] != b"\x7fELF":
             raise RuntimeError(f"{program} is no program for Linux.")
@@ -76,7 +76,9 @@ class ProgramHook(BuildHookInterface[Any]):
         program = Path(given).resolve()
         version_of_program = printed_words(program, "--version")[-1]
         if version_of_program != self.metadata.version:
-            raise RuntimeError(f"{program} has version {version_of_program}, and this package {self.metadata.version}.")
+            raise RuntimeError(
+                f"{program} has version {version_of_program}, and this package {self.metadata.version}."
+            )
         self.generated = tempfile.TemporaryDirectory()
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform_tag(program)}"

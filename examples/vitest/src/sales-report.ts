@@ -5,6 +5,13 @@ import { setTimeout } from 'node:timers/promises';
 import type { paths } from 'marketplace-sandbox/types/vendor';
 import createClient, { type Client } from 'openapi-fetch';
 
+/** What a request returns. */
+interface Result<T> {
+  data?: T;
+  error?: unknown;
+  response: Response;
+}
+
 /** Reads the market with the key of a vendor. Requests are repeated while the market is unavailable. */
 export class SalesReport {
   private readonly client: Client<paths>;
@@ -29,7 +36,7 @@ export class SalesReport {
   }
 
   /** Sends a request up to three times. */
-  private async repeated<T>(send: () => Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
+  private async repeated<T>(send: () => Promise<Result<T>>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       const { data, error, response } = await send();
       if (data !== undefined) return data;

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Runs the program of the package for this platform. Signals are passed on, and the program decides when to end.
+// Runs the program of the package for this platform. Signals are passed on, and the program decides when to
+// end.
 
 import { spawn } from 'node:child_process';
 

@@ -15,8 +15,8 @@ const PROGRAM = 'marketplace';
 const PLATFORM_PACKAGES: Record<string, string> = { 'linux-x64': '@marketplace-sandbox/linux-x64-gnu' };
 
 /**
- * Returns the path of the program: that of the variable `MARKETPLACE_BIN`, of the package for this platform, or in PATH.
- * Throws a `BinaryNotFoundError` if there is none.
+ * Returns the path of the program: that of the variable `MARKETPLACE_BIN`, of the package for this platform,
+ * or in PATH. Throws a `BinaryNotFoundError` if there is none.
  */
 export function findBinary(): string {
   const given = process.env[BINARY_VARIABLE];
@@ -34,7 +34,7 @@ export function findBinary(): string {
     ? `The package ${name} is not installed. Install optional dependencies, too.`
     : `There is no package with the program for ${platform}.`;
   throw new BinaryNotFoundError(
-    `${reason} Nor is \`${PROGRAM}\` in PATH. You can also set ${BINARY_VARIABLE} to the path of the program.`,
+    `${reason} Nor is \`${PROGRAM}\` in PATH. You can also set ${BINARY_VARIABLE} to its path.`,
   );
 }
 

@@ -38,7 +38,9 @@ export class Clock {
     return (await this.world.sandboxRequest('GET', '/clock')).json().mode;
   }
 
-  /** Advances the clock, by a text such as `30d` or `1h30m` or by milliseconds. First carries out what is due. */
+  /**
+   * Advances the clock, by a text such as `30d` or `1h30m` or by milliseconds. First carries out what is due.
+   */
   advance(duration: string | number): Promise<ClockChange> {
     return this.change({ advance: typeof duration === 'number' ? `${Math.floor(duration)}ms` : duration });
   }

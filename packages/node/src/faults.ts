@@ -32,7 +32,10 @@ export interface FaultMatch {
 
 /** What a fault does. */
 export interface FaultEffect {
-  /** Of requests: status of the answer, without executing the request. Of webhooks: status with which it answers. */
+  /**
+   * Of requests: status of the answer, without executing the request. Of webhooks: status with which it
+   * answers.
+   */
   status?: number;
   /** Error code of the answer. It may be absent if the documents name only one for the status. */
   code?: string;
@@ -72,8 +75,8 @@ export class Faults {
   constructor(private readonly world: World) {}
 
   /**
-   * Adds a fault: `world.faults.add({operation: 'get_wallet', next: 1}, {status: 503})`. `force` permits a status and a code
-   * that the document of the operation does not name.
+   * Adds a fault: `world.faults.add({operation: 'get_wallet', next: 1}, {status: 503})`. `force` permits a
+   * status and a code that the document of the operation does not name.
    */
   async add(match: FaultMatch, then: FaultEffect, { force }: { force?: boolean } = {}): Promise<Fault> {
     const added = await this.world.sandboxRequest('POST', '/faults', { json: { match, then, force } });
@@ -81,14 +84,17 @@ export class Faults {
     return readFault(added.json());
   }
 
-  /** Returns the faults, in the order in which they were added, optionally only those that matched nothing. */
+  /**
+   * Returns the faults, in the order in which they were added, optionally only those that matched nothing.
+   */
   async list({ unmatched }: { unmatched?: boolean } = {}): Promise<Fault[]> {
-    return (await this.world.sandboxRequest('GET', '/faults', { query: { unmatched } })).json().items.map(readFault);
+    const listed = await this.world.sandboxRequest('GET', '/faults', { query: { unmatched } });
+    return listed.json().items.map(readFault);
   }
 
   /**
-   * Returns the faults that matched nothing, of a world to which this object has added some. A test that leaves one has not
-   * tested what it states.
+   * Returns the faults that matched nothing, of a world to which this object has added some. A test that
+   * leaves one has not tested what it states.
    */
   async listUnused(): Promise<Fault[]> {
     return this.#isUsed ? this.list({ unmatched: true }) : [];
@@ -109,7 +115,8 @@ export class Faults {
 /** Reads a fault of a response, without what it does not state or do. */
 function readFault({ id, match, then, matched, used }: any): Fault {
   const given = (fields: object) => {
-    return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== false));
+    const isGiven = ([, value]: [string, unknown]) => value !== null && value !== false;
+    return Object.fromEntries(Object.entries(fields).filter(isGiven));
   };
   return { id, match: given(match), then: given(then), matched, used };
 }

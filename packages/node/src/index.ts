@@ -1,8 +1,9 @@
 /**
- * A data marketplace for tests: an isolated world for every test, with a movable clock and failures on demand.
+ * A data marketplace for tests: an isolated world for every test, with a movable clock and failures on
+ * demand.
  *
- * `marketplace-sandbox/vitest` and `marketplace-sandbox/node-test` give each test a world. With other test runners,
- * `Sandbox.start()` starts a server, and `createWorld()` creates a world.
+ * `marketplace-sandbox/vitest` and `marketplace-sandbox/node-test` give each test a world. With other test
+ * runners, `Sandbox.start()` starts a server, and `createWorld()` creates a world.
  */
 
 export { findBinary } from './binary.js';

@@ -8,7 +8,10 @@ import type { World } from './worlds.js';
 /** A test with a world. */
 export type WorldTest = (world: World, context: TestContext) => void | Promise<void>;
 
-/** Returns a test function that has a new world, which ends with the test: `test('…', withWorld(async (world) => {…}))`. */
+/**
+ * Returns a test function that has a new world, which ends with the test:
+ * `test('…', withWorld(async (world) => {…}))`.
+ */
 export function withWorld(test: WorldTest): (context: TestContext) => Promise<void>;
 export function withWorld(options: WorldOptions, test: WorldTest): (context: TestContext) => Promise<void>;
 export function withWorld(

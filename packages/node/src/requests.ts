@@ -8,7 +8,10 @@ import { ApiError, ConnectionCutError } from './errors.js';
 /** Milliseconds without a byte from the server after which a request fails. */
 const DEFAULT_TIMEOUT = 60_000;
 
-/** Query parameters. Those that are undefined or null are left out; an array is one parameter for each element. */
+/**
+ * Query parameters. Those that are undefined or null are left out; an array is one parameter for each
+ * element.
+ */
 export type Query = Record<string, unknown>;
 
 /** What a request consists of, apart from its method and its URL. */
@@ -37,7 +40,9 @@ export interface SandboxResponse {
   json(): any;
 }
 
-/** Sends a request, and returns the response. Throws a `ConnectionCutError` if it does not arrive completely. */
+/**
+ * Sends a request, and returns the response. Throws a `ConnectionCutError` if it does not arrive completely.
+ */
 export function send(method: string, url: string, parts: RequestParts = {}): Promise<SandboxResponse> {
   const target = new URL(url);
   for (const [name, value] of Object.entries(parts.query ?? {})) {
@@ -58,7 +63,8 @@ export function send(method: string, url: string, parts: RequestParts = {}): Pro
       const isCut = 'code' in cause && /^(ECONNRESET|EPIPE|HPE_.*)$/.test(String(cause.code));
       reject(isCut ? new ConnectionCutError(message, { cause }) : cause);
     };
-    const sent = request(target, { method, headers, agent: false, timeout: parts.timeout ?? DEFAULT_TIMEOUT });
+    const { timeout = DEFAULT_TIMEOUT } = parts;
+    const sent = request(target, { method, headers, agent: false, timeout });
     sent.on('timeout', () => sent.destroy(new Error(`${method} ${url}: no response in time`)));
     sent.on('error', fail);
     sent.on('response', (received) => {

@@ -20,7 +20,10 @@ export interface Snapshot {
   now: Date;
 }
 
-/** How a world is created. What is absent is as the sandbox API documents it: a frozen copy of the demo market. */
+/**
+ * How a world is created. What is absent is as the sandbox API documents it: a frozen copy of the demo
+ * market.
+ */
 export interface WorldOptions {
   name?: string;
   /** `demo`, `empty`, `market`, or the name of a snapshot or of another world. */
@@ -59,13 +62,13 @@ export class Sandbox {
     return new Sandbox(url, key);
   }
 
-  /** Uses the server that `MARKETPLACE_OPERATOR_URL` and `MARKETPLACE_OPERATOR_KEY` name, or else starts one. */
+  /** Uses the server of `MARKETPLACE_OPERATOR_URL`, with `MARKETPLACE_OPERATOR_KEY`, or else starts one. */
   static async fromEnvironment(): Promise<Sandbox> {
     const { MARKETPLACE_OPERATOR_URL: url, MARKETPLACE_OPERATOR_KEY: key } = process.env;
     if (!url) return Sandbox.start();
     if (!key) {
       throw new SandboxError(
-        'MARKETPLACE_OPERATOR_URL is set. Set MARKETPLACE_OPERATOR_KEY to an operator key of that server, too.',
+        'MARKETPLACE_OPERATOR_URL is set. Set MARKETPLACE_OPERATOR_KEY to an operator key of it, too.',
       );
     }
     return Sandbox.connect(url, key);

@@ -72,7 +72,9 @@ export class Server {
     return this.process.pid ?? 0;
   }
 
-  /** Returns what the server has logged: warnings and errors, unless the setting `log.filter` is another one. */
+  /**
+   * Returns what the server has logged: warnings and errors, unless the setting `log.filter` is another one.
+   */
   log(): string {
     return readLog(this.logFile);
   }
@@ -113,7 +115,8 @@ async function readAddress(started: ChildProcess): Promise<string> {
   let timer: NodeJS.Timeout | undefined;
   try {
     const line = await new Promise<string>((resolve, reject) => {
-      timer = setTimeout(() => reject(new Error(`it has not started within ${START_TIMEOUT} ms`)), START_TIMEOUT);
+      const late = () => reject(new Error(`it has not started within ${START_TIMEOUT} ms`));
+      timer = setTimeout(late, START_TIMEOUT);
       started.once('error', reject);
       started.once('exit', (code, signal) => reject(new Error(`it ended with ${code ?? signal}`)));
       createInterface({ input: stdout }).once('line', resolve);

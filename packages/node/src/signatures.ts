@@ -4,22 +4,26 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 
 import { SignatureError } from './errors.js';
 
-const SECRET_PREFIX = 'whsec_';
+const SECRET_PREFIX = /^whsec_/;
 
 /**
  * Returns the parsed body of a message, or throws a `SignatureError` if no signature is right.
  *
- * `secret` is that of the webhook, which begins with `whsec_`. The age of the message is not checked, since the time of a
- * world is not that of the machine.
+ * `secret` is that of the webhook, which begins with `whsec_`. The age of the message is not checked, since
+ * the time of a world is not that of the machine.
  */
-export function verifyWebhook(secret: string, headers: Record<string, string>, body: string | Uint8Array): any {
+export function verifyWebhook(
+  secret: string,
+  headers: Record<string, string>,
+  body: string | Uint8Array,
+): any {
   const given = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   const [id, timestamp, signature] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => {
     const value = given.get(name);
     if (value === undefined) throw new SignatureError(`The message has no header ${name}.`);
     return value;
   });
-  const key = Buffer.from(secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret, 'base64');
+  const key = Buffer.from(secret.replace(SECRET_PREFIX, ''), 'base64');
   const digest = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64');
   const expected = Buffer.from(`v1,${digest}`);
   const signatures = (signature ?? '').split(' ').map((one) => Buffer.from(one));

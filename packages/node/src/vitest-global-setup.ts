@@ -1,5 +1,5 @@
-// One server for all test files of a run of vitest: `globalSetup: ['marketplace-sandbox/vitest/global-setup']`. Without it,
-// each process of vitest has one.
+// One server for all test files of a run of vitest: `globalSetup:
+// ['marketplace-sandbox/vitest/global-setup']`. Without it, each process of vitest has one.
 
 import type { TestProject } from 'vitest/node';
 

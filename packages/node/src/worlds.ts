@@ -51,7 +51,9 @@ export class World {
     this.inbox = new Inbox(this);
   }
 
-  /** Advances the clock, by a text such as `30d` or by milliseconds, and carries out everything that is due. */
+  /**
+   * Advances the clock, by a text such as `30d` or by milliseconds, and carries out everything that is due.
+   */
   advance(duration: string | number): Promise<ClockChange> {
     return this.clock.advance(duration);
   }
@@ -95,7 +97,8 @@ export class World {
 
   /** Replaces the state by that of an exported world. */
   async importState(archive: Uint8Array): Promise<void> {
-    await this.sandboxRequest('POST', '/import', { body: archive, headers: { 'content-type': 'application/zip' } });
+    const headers = { 'content-type': 'application/zip' };
+    await this.sandboxRequest('POST', '/import', { body: archive, headers });
   }
 
   /** Adds a repository, such as `acme/billing`, from a Git bundle or from a zip of a bare repository. */
@@ -106,8 +109,8 @@ export class World {
   }
 
   /**
-   * Checks that requests were sent: `world.expect({operation: 'create_codebase'}, 1)`. Throws an `ExpectationError` with the
-   * calls that come nearest.
+   * Checks that requests were sent: `world.expect({operation: 'create_codebase'}, 1)`. Throws an
+   * `ExpectationError` with the calls that come nearest.
    */
   async expect(match: Record<string, unknown>, times: unknown = 1): Promise<void> {
     try {
@@ -138,7 +141,9 @@ export class World {
     await this.delete();
   }
 
-  /** Sends a request to the part of the sandbox API that belongs to this world, such as `GET` and `/journal`. */
+  /**
+   * Sends a request to the part of the sandbox API that belongs to this world, such as `GET` and `/journal`.
+   */
   sandboxRequest(method: string, path: string, parts?: RequestParts): Promise<SandboxResponse> {
     return this.sandbox.request(method, `/worlds/${encodeURIComponent(this.name)}${path}`, parts);
   }

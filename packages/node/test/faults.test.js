@@ -53,7 +53,8 @@ test('faults are removed', withWorld(async (world) => {
 
 test('undocumented fault is refused unless forced', withWorld(async (world) => {
   const refused = world.faults.add(wallet, { status: 418 });
-  await assert.rejects(refused, /422 body\.then\.status: The document of `get_wallet` does not name the status 418/);
+  const message = /422 body\.then\.status: The document of `get_wallet` does not name the status 418/;
+  await assert.rejects(refused, message);
   await world.faults.add(wallet, { status: 418, code: 'teapot' }, { force: true });
   assert.equal((await world.vendor.send('GET', '/v2/wallet')).status, 418);
 }));

@@ -16,7 +16,9 @@ const START = new Date('2026-03-01T09:00:00Z');
 const LISTING = 'ec363ec8-bc2c-5fba-adf4-afed3dea02b0';
 const BUYER_TEAM = '57d9aaca-90f7-528c-aff6-0b974cabd171';
 
-const addCodebase = (world) => world.vendor.post('/v2/codebases', { title: 'Harbour ledger', exclusivity: 'available' });
+const CODEBASE = { title: 'Harbour ledger', exclusivity: 'available' };
+
+const addCodebase = (world) => world.vendor.post('/v2/codebases', CODEBASE);
 
 /** Brings the listing from the review to the buyer. */
 async function sellListing(world) {
@@ -58,10 +60,11 @@ test('errors show what the server said', withWorld(async (world) => {
   assert.equal((await world.buyer.send('GET', '/v2/walet')).status, 404);
 }));
 
-const options = { name: 'of-options', from: 'empty', now: new Date('2026-05-01'), seed: 7, settings: { 'fees.buyer_percent': 4 } };
+const settings = { 'fees.buyer_percent': 4 };
+const options = { name: 'of-options', from: 'empty', now: new Date('2026-05-01'), seed: 7, settings };
 test('options state how the world is created', withWorld(options, async (world) => {
   assert.deepEqual([world.name, world.startedAt], ['of-options', new Date('2026-05-01')]);
-  assert.deepEqual(world.details.settings, { 'fees.buyer_percent': 4 });
+  assert.deepEqual(world.details.settings, settings);
   assert.deepEqual((await world.operator.get('/operator/v1/teams', { limit: 1 })).items, []);
   assert.throws(() => world.buyer, /has no buyer of the demo market/);
 }));
@@ -91,7 +94,8 @@ test('inbox has signed messages', withWorld(async (world) => {
   assert.deepEqual([message.url, message.attempt], ['http://127.0.0.1:9/all', 1]);
   assert.deepEqual(message.verify(secret), message.json());
   assert.equal(message.json().type, 'purchase.completed');
-  const [same] = await world.inbox.list({ after: message.number - 1, limit: 1, eventType: 'purchase.completed' });
+  const query = { after: message.number - 1, limit: 1, eventType: 'purchase.completed' };
+  const [same] = await world.inbox.list(query);
   assert.deepEqual(same, message);
   assert.throws(() => message.verify(`whsec_${'A'.repeat(32)}`), SignatureError);
   assert.throws(() => verifyWebhook(secret, message.headers, `${message.body} `), SignatureError);
@@ -103,8 +107,8 @@ test('inbox has signed messages', withWorld(async (world) => {
 test('repository is added', withWorld(async (world, context) => {
   const directory = mkdtempSync(join(tmpdir(), 'repository-'));
   context.after(() => rmSync(directory, { recursive: true }));
-  const git = (...parameters) =>
-    execFileSync('git', ['-C', directory, '-c', 'user.name=Test', '-c', 'user.email=test@example.com', ...parameters]);
+  const author = ['-c', 'user.name=Test', '-c', 'user.email=test@example.com'];
+  const git = (...parameters) => execFileSync('git', ['-C', directory, ...author, ...parameters]);
   git('init', '-q');
   git('commit', '-q', '--allow-empty', '-m', 'First');
   git('bundle', 'create', '-q', 'b', '--all');

@@ -5,7 +5,6 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 import pytest
-
 from marketplace_sandbox import World
 
 HAS_EXTRA = find_spec("httpx") is not None

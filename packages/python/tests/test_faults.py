@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 
 import pytest
-
 from marketplace_sandbox import ApiError, ConnectionCutError, ExpectationError, World
 
 pytest_plugins = ["pytester"]
@@ -39,7 +38,9 @@ def test_connection_is_cut_after_the_write(world: World) -> None:
 
 
 def test_response_is_delayed(world: World) -> None:
-    world.faults.add(path="/v2/wallet", delay_ms=(50, 60), from_=world.started_at, until="2026-03-02T00:00:00Z")
+    world.faults.add(
+        path="/v2/wallet", delay_ms=(50, 60), from_=world.started_at, until="2026-03-02T00:00:00Z"
+    )
     started = time.monotonic()
     world.vendor.get("/v2/wallet")
     assert time.monotonic() - started >= 0.05
@@ -55,7 +56,9 @@ def test_faults_are_removed(world: World) -> None:
 
 
 def test_undocumented_fault_is_refused_unless_forced(world: World) -> None:
-    with pytest.raises(ApiError, match="422 body.then.status: The document of `get_wallet` does not name the status 418"):
+    with pytest.raises(
+        ApiError, match="422 body.then.status: The document of `get_wallet` does not name the status 418"
+    ):
         world.faults.add(operation="get_wallet", status=418)
     world.faults.add(operation="get_wallet", status=418, code="teapot", force=True)
     assert world.vendor.send("GET", "/v2/wallet").status == 418
@@ -82,4 +85,6 @@ def test_unused_fault_is_warned_of(pytester: pytest.Pytester) -> None:
     )
     result = pytester.runpytest()
     result.assert_outcomes(passed=2, warnings=1)
-    result.stdout.fnmatch_lines(['*UnusedFaultWarning: The fault {"operation": "get_wallet"} of this test matched nothing.'])
+    result.stdout.fnmatch_lines(
+        ['*UnusedFaultWarning: The fault {"operation": "get_wallet"} of this test matched nothing.']
+    )

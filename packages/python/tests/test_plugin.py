@@ -17,7 +17,9 @@ def test_failed_test_shows_its_world(pytester: pytest.Pytester) -> None:
     )
     result = pytester.runpytest()
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*marketplace world*", "world-1 from demo, seed 1", "time: 2026-03-02T09:00:00+00:00"])
+    result.stdout.fnmatch_lines(
+        ["*marketplace world*", "world-1 from demo, seed 1", "time: 2026-03-02T09:00:00+00:00"]
+    )
 
 
 def test_plugin_loads_nothing_for_other_tests(pytester: pytest.Pytester) -> None:

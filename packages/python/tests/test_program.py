@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 
 import pytest
-
 from marketplace_sandbox import BinaryNotFoundError, Sandbox, ServerStartError
 from marketplace_sandbox.binary import find_binary
 
@@ -50,17 +49,23 @@ def test_variable_takes_precedence(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     monkeypatch.setenv("MARKETPLACE_BIN", str(other))
     assert find_binary() == other
     monkeypatch.setenv("MARKETPLACE_BIN", str(tmp_path / "missing"))
-    with pytest.raises(BinaryNotFoundError, match="MARKETPLACE_BIN is .*missing, which is no executable file"):
+    with pytest.raises(
+        BinaryNotFoundError, match="MARKETPLACE_BIN is .*missing, which is no executable file"
+    ):
         find_binary()
 
 
-def test_without_the_packages_program_path_is_searched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_the_packages_program_path_is_searched(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.delenv("MARKETPLACE_BIN", raising=False)
     empty, directory = tmp_path / "empty", tmp_path / "bin"
     directory.mkdir()
     monkeypatch.setattr(sysconfig, "get_path", lambda *_: str(empty))
     monkeypatch.setenv("PATH", str(directory))
-    with pytest.raises(BinaryNotFoundError, match=f"neither in {empty} nor in .* nor in PATH.*\n?.*set MARKETPLACE_BIN"):
+    with pytest.raises(
+        BinaryNotFoundError, match=f"neither in {empty} nor in .* nor in PATH.*\n?.*set MARKETPLACE_BIN"
+    ):
         find_binary()
     other = executable(directory / "marketplace", "")
     assert find_binary() == other

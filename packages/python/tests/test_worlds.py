@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 
 import pytest
-
 from marketplace_sandbox import ApiError, Sandbox, SandboxError, SignatureError, World, verify_webhook
 
 START = datetime(2026, 3, 1, 9, tzinfo=timezone.utc)
@@ -49,7 +49,9 @@ def test_clock_is_frozen_and_is_advanced(world: World) -> None:
     assert change.now == START + timedelta(hours=36)
     assert change.done_total == len(change.done) > 0
     assert [work.due_at for work in change.done] == sorted(work.due_at for work in change.done)
-    assert world.advance(timedelta(minutes=90, milliseconds=1)).now == change.now + timedelta(hours=1.5, milliseconds=1)
+    assert world.advance(timedelta(minutes=90, milliseconds=1)).now == change.now + timedelta(
+        hours=1.5, milliseconds=1
+    )
     assert world.clock.set(datetime(2026, 4, 1)).now == datetime(2026, 4, 1, tzinfo=timezone.utc)
     modes = []
     for change_mode in (world.clock.run, world.clock.freeze):
@@ -59,7 +61,9 @@ def test_clock_is_frozen_and_is_advanced(world: World) -> None:
 
 
 def test_errors_show_what_the_server_said(world: World) -> None:
-    with pytest.raises(ApiError, match=r"422 body\.set: The clock is at 2026-03-01T09:00:00\.000Z, and never goes back"):
+    with pytest.raises(
+        ApiError, match=r"422 body\.set: The clock is at 2026-03-01T09:00:00\.000Z, and never goes back"
+    ):
         world.clock.set(datetime(2026, 2, 1))
     with pytest.raises(ApiError, match="404 not_found: No route matches this path") as unknown:
         world.buyer.get("/v2/walet")
@@ -67,13 +71,15 @@ def test_errors_show_what_the_server_said(world: World) -> None:
     assert world.buyer.send("GET", "/v2/walet").status == 404
 
 
-@pytest.mark.world("of-a-marker", from_="empty", now="2026-05-01T00:00:00Z", seed=7, settings={"fees.buyer_percent": 4.0})
+@pytest.mark.world(
+    "of-a-marker", from_="empty", now="2026-05-01T00:00:00Z", seed=7, settings={"fees.buyer_percent": 4.0}
+)
 def test_marker_states_how_the_world_is_created(world: World) -> None:
     assert world.name == "of-a-marker" and world.started_at == datetime(2026, 5, 1, tzinfo=timezone.utc)
     assert world.details["settings"] == {"fees.buyer_percent": 4.0}
     assert world.operator.get("/operator/v1/teams")["items"] == []
     with pytest.raises(SandboxError, match="has no buyer of the demo market"):
-        world.buyer
+        _ = world.buyer
 
 
 def test_reset_snapshot_and_file_keep_states(world: World, new_world: NewWorld, marketplace: Sandbox) -> None:
@@ -105,13 +111,19 @@ def test_inbox_has_signed_messages(world: World) -> None:
         verify_webhook(webhook["secret"], message.headers, message.body + " ")
     with pytest.raises(SignatureError, match="webhook-id"):
         verify_webhook(webhook["secret"], {}, message.body)
-    with pytest.raises(TimeoutError, match=r"No team\.created arrived within 0\.05 seconds.*'purchase\.completed'"):
+    with pytest.raises(
+        TimeoutError, match=r"No team\.created arrived within 0\.05 seconds.*'purchase\.completed'"
+    ):
         world.inbox.wait("team.created", timeout=0.05)
 
 
 def test_repository_is_added(world: World, tmp_path: Path) -> None:
     git = ["git", "-C", str(tmp_path), "-c", "user.name=Test", "-c", "user.email=test@example.com"]
-    for arguments in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "First"], ["bundle", "create", "-q", "b", "--all"]):
+    for arguments in (
+        ["init", "-q"],
+        ["commit", "-q", "--allow-empty", "-m", "First"],
+        ["bundle", "create", "-q", "b", "--all"],
+    ):
         subprocess.run([*git, *arguments], check=True)
     added = world.add_repository("acme/billing", (tmp_path / "b").read_bytes())
     assert added["repo_full_name"] == "acme/billing"
@@ -133,7 +145,9 @@ def test_deleted_world_is_gone(marketplace: Sandbox) -> None:
     assert gone.value.code == "world_not_found"
 
 
-def test_worlds_of_a_shared_server_end_by_themselves(marketplace: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worlds_of_a_shared_server_end_by_themselves(
+    marketplace: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("MARKETPLACE_OPERATOR_URL", marketplace.url + "/")
     monkeypatch.delenv("MARKETPLACE_OPERATOR_KEY", raising=False)
     with pytest.raises(SandboxError, match="Set MARKETPLACE_OPERATOR_KEY"):

@@ -1,6 +1,7 @@
-"""A data marketplace for tests: an isolated world for every test, with a movable clock and failures on demand.
+"""A data marketplace for tests: an isolated world for every test, with a clock and failures on demand.
 
-With pytest, use the fixture ``world``. Without it, ``Sandbox.start()`` starts a server, and ``create_world`` creates a world.
+With pytest, use the fixture ``world``. Without it, ``Sandbox.start()`` starts a server, and ``create_world``
+creates a world.
 """
 
 from .clients_by_key import Client
@@ -16,10 +17,10 @@ from .errors import (
     UnusedFaultWarning,
 )
 from .faults import Fault, Faults
-from .transport import Response
 from .inboxes import Inbox, Message
 from .sandbox import Sandbox, Snapshot
 from .signatures import verify_webhook
+from .transport import Response
 from .worlds import World, WorldKey
 
 __all__ = [

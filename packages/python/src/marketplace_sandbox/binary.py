@@ -26,7 +26,10 @@ def find_binary() -> Path:
             raise BinaryNotFoundError(f"{BINARY_VARIABLE} is {given}, which is no executable file.")
         return Path(given)
     schemes = [None, sysconfig.get_preferred_scheme("user")]
-    directories = [sysconfig.get_path("scripts", scheme) if scheme else sysconfig.get_path("scripts") for scheme in schemes]
+    directories = [
+        sysconfig.get_path("scripts", scheme) if scheme else sysconfig.get_path("scripts")
+        for scheme in schemes
+    ]
     for directory in directories:
         if _is_executable(Path(directory) / PROGRAM):
             return Path(directory) / PROGRAM

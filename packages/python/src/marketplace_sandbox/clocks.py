@@ -56,7 +56,10 @@ class Clock:
         return mode
 
     def advance(self, duration: timedelta | str) -> ClockChange:
-        """Advances the clock, by a ``timedelta`` or a text such as ``30d`` or ``1h30m``. First carries out what is due."""
+        """Advances the clock, and first carries out what is due until then.
+
+        The duration is a ``timedelta``, or a text such as ``30d`` or ``1h30m``.
+        """
         return self._change({"advance": format_duration(duration)})
 
     def set(self, time: datetime | str) -> ClockChange:
@@ -74,7 +77,9 @@ class Clock:
     def _change(self, change: dict[str, Any]) -> ClockChange:
         body = self._world.sandbox_request("POST", "/clock", json_body=change).json()
         done = tuple(
-            DoneWork(work["group"], work["kind"], work["subject_id"], parse_time(work["due_at"]), work["outcome"])
+            DoneWork(
+                work["group"], work["kind"], work["subject_id"], parse_time(work["due_at"]), work["outcome"]
+            )
             for work in body["done"]
         )
         return ClockChange(parse_time(body["now"]), body["mode"], done, body["done_total"])

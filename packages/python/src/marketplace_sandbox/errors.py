@@ -33,8 +33,8 @@ class UnusedFaultWarning(UserWarning):
 class ApiError(SandboxError):
     """A response that reports an error.
 
-    ``status`` is its status, ``code`` its error code (``None`` for a request with invalid parts), ``body`` its parsed body,
-    and ``headers`` its headers, with lowercase names.
+    ``status`` is its status, ``code`` its error code (``None`` for a request with invalid parts), ``body``
+    its parsed body, and ``headers`` its headers, with lowercase names.
     """
 
     def __init__(self, method: str, url: str, status: int, headers: dict[str, str], body: Any) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Iterator, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from .times import format_time
 from .transport import segment
@@ -32,7 +33,9 @@ class Fault:
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Fault:
         """Reads a fault of a response."""
-        return cls(body["id"], _given(body["match"]), _given(body["then"]), body["matched"], body["used"], body)
+        return cls(
+            body["id"], _given(body["match"]), _given(body["then"]), body["matched"], body["used"], body
+        )
 
 
 class Faults:
@@ -72,9 +75,10 @@ class Faults:
     ) -> Fault:
         """Adds a fault: ``world.faults.add(operation="get_wallet", next=1, status=503)``.
 
-        The first row of parameters, up to ``until``, is ``match`` of the sandbox API: what the fault is for, and when.
-        Without ``job``, ``host``, ``webhook``, and ``event_type``, it is for requests. The second one is ``then``: what it
-        does. ``force`` permits a status and a code that the document of the operation does not name.
+        The parameters up to ``until`` are ``match`` of the sandbox API: what the fault is for, and when.
+        Without ``job``, ``host``, ``webhook``, and ``event_type``, it is for requests. The others are
+        ``then``: what it does. ``force`` permits a status and a code that the document of the operation does
+        not name.
         """
         match = {
             "operation": operation,
@@ -117,7 +121,7 @@ class Faults:
         self._world.sandbox_request("DELETE", "/faults")
 
     def list(self, *, unmatched: bool = False) -> list[Fault]:
-        """Returns the faults, in the order in which they were added, optionally only those that matched nothing."""
+        """Returns the faults in their order, optionally only those that matched nothing."""
         query = {"unmatched": "true"} if unmatched else {}
         body = self._world.sandbox_request("GET", "/faults", query=query).json()
         return [Fault.from_json(fault) for fault in body["items"]]

@@ -60,9 +60,9 @@ class Inbox:
         return self._list(after=after, limit=limit, event_type=event_type)
 
     def wait(self, event_type: str | None = None, *, after: int = 0, timeout: float = 5.0) -> Message:
-        """Returns the first message with a number greater than ``after``, and waits for it up to ``timeout`` seconds.
+        """Returns the first message with a number greater than ``after``, and waits for it.
 
-        Raises a ``TimeoutError`` with what the inbox has instead.
+        After ``timeout`` seconds, raises a ``TimeoutError`` with what the inbox has instead.
         """
         deadline = time.monotonic() + timeout
         while True:
@@ -74,11 +74,12 @@ class Inbox:
             if time.monotonic() >= deadline:
                 others = [message.event_type for message in self.list(after=after)]
                 asked = event_type or "message"
-                raise TimeoutError(f"No {asked} arrived within {timeout:g} seconds. The inbox has: {others or 'nothing'}")
+                raise TimeoutError(
+                    f"No {asked} arrived within {timeout:g} seconds. The inbox has: {others or 'nothing'}"
+                )
 
     def _list(self, **query: Any) -> _Messages:
         body = self._world.sandbox_request("GET", "/webhooks", query=query).json()
         return [
-            Message(**{**message, "sent_at": parse_time(message["sent_at"])})
-            for message in body["items"]
+            Message(**{**message, "sent_at": parse_time(message["sent_at"])}) for message in body["items"]
         ]

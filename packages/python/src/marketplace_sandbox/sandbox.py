@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, Mapping
+from typing import Any, Literal
 
 from .clocks import ClockMode
 from .errors import SandboxError
-from .transport import Response, segment, send
 from .server import Server
 from .times import format_time, parse_time
+from .transport import Response, segment, send
 from .worlds import World
 
 #: Variables with the address and an operator key of a running server that is used instead of a new one.
@@ -60,13 +61,15 @@ class Sandbox:
 
     @classmethod
     def from_environment(cls) -> Sandbox:
-        """Uses the server that ``MARKETPLACE_OPERATOR_URL`` and ``MARKETPLACE_OPERATOR_KEY`` name, or else starts one."""
+        """Uses the server of ``MARKETPLACE_OPERATOR_URL``, with its key, or else starts one."""
         url = os.environ.get(URL_VARIABLE)
         if not url:
             return cls.start()
         key = os.environ.get(KEY_VARIABLE)
         if not key:
-            raise SandboxError(f"{URL_VARIABLE} is set. Set {KEY_VARIABLE} to an operator key of that server, too.")
+            raise SandboxError(
+                f"{URL_VARIABLE} is set. Set {KEY_VARIABLE} to an operator key of that server, too."
+            )
         return cls.connect(url, key)
 
     def __enter__(self) -> Sandbox:
@@ -94,7 +97,7 @@ class Sandbox:
         webhooks: Literal["inbox", "send"] | None = None,
         port: bool | None = None,
     ) -> World:
-        """Creates a world. What is not given is as the sandbox API documents it: a frozen copy of the demo market."""
+        """Creates a world. What is not given is as in the sandbox API: a frozen copy of the demo market."""
         if ttl_seconds is None and self.server is None:
             ttl_seconds = _SHARED_TTL
         given = {

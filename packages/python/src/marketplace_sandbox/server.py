@@ -7,8 +7,9 @@ import selectors
 import subprocess
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Mapping
+from typing import IO
 
 from .binary import find_binary
 from .errors import ServerStartError
@@ -30,12 +31,22 @@ class Server:
     """A server with the demo market, on a free port of this machine."""
 
     def __init__(self, binary: Path | None = None, settings: Mapping[str, object] | None = None) -> None:
-        """Starts the server. ``settings`` are settings of the program by key, such as ``{"sandbox.max_worlds": 50}``."""
+        """Starts the server. ``settings`` are settings by key, such as ``{"sandbox.max_worlds": 50}``."""
         program = binary or find_binary()
         # Neither the variables nor the settings file of a real market apply.
-        variables = {name: value for name, value in os.environ.items() if not name.startswith(_SETTINGS_PREFIX)}
+        variables = {
+            name: value for name, value in os.environ.items() if not name.startswith(_SETTINGS_PREFIX)
+        }
         variables.update(_variables({"log.filter": "warn", **(settings or {})}))
-        arguments = ["serve", "--demo", "--listen", "127.0.0.1:0", "--until-stdin-closes", "--config", os.devnull]
+        arguments = [
+            "serve",
+            "--demo",
+            "--listen",
+            "127.0.0.1:0",
+            "--until-stdin-closes",
+            "--config",
+            os.devnull,
+        ]
         self._log: IO[bytes] = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
             [program, *arguments],
@@ -58,7 +69,7 @@ class Server:
         return self._process.pid
 
     def log(self) -> str:
-        """Returns what the server has logged: warnings and errors, unless the setting ``log.filter`` is another one."""
+        """Returns what the server has logged: warnings and errors, unless ``log.filter`` is set."""
         size = os.fstat(self._log.fileno()).st_size
         return os.pread(self._log.fileno(), size, 0).decode(errors="replace")
 
@@ -83,7 +94,9 @@ class Server:
             selector.register(output, selectors.EVENT_READ)
             while b"\n" not in line:
                 if not selector.select(max(0.0, deadline - time.monotonic())):
-                    raise ServerStartError(f"The server has not started within {START_TIMEOUT:.0f} seconds.\n{self.log()}")
+                    raise ServerStartError(
+                        f"The server has not started within {START_TIMEOUT:.0f} seconds.\n{self.log()}"
+                    )
                 received = os.read(output.fileno(), 4096)
                 if not received:
                     code = self._process.wait(STOP_TIMEOUT)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import http.client
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Mapping
+from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from .errors import ApiError, ConnectionCutError
@@ -59,7 +60,10 @@ def send(
     headers: Mapping[str, str] | None = None,
     timeout: float = DEFAULT_TIMEOUT,
 ) -> Response:
-    """Sends a request, and returns the response. Raises a ``ConnectionCutError`` if it does not arrive completely."""
+    """Sends a request, and returns the response.
+
+    Raises a ``ConnectionCutError`` if the response does not arrive completely.
+    """
     parts = urlsplit(url)
     parameters = [(name, value) for name, value in (query or {}).items() if value is not None]
     path = parts.path or "/"

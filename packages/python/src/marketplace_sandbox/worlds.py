@@ -10,9 +10,9 @@ from .clients_by_key import Client
 from .clocks import Clock, ClockChange
 from .errors import ApiError, ExpectationError, SandboxError
 from .faults import Faults
-from .transport import Response, segment
 from .inboxes import Inbox
 from .times import parse_time
+from .transport import Response, segment
 
 if TYPE_CHECKING:
     from .sandbox import Sandbox, Snapshot
@@ -67,7 +67,7 @@ class World:
         return self.clock.now
 
     def advance(self, duration: timedelta | str) -> ClockChange:
-        """Advances the clock, by a ``timedelta`` or a text such as ``30d``, and carries out everything that is due."""
+        """Advances the clock by a ``timedelta`` or a text such as ``30d``, and carries out what is due."""
         return self.clock.advance(duration)
 
     def client(self, key: str | None) -> Client:
@@ -97,8 +97,10 @@ class World:
         self.sandbox_request("POST", "/reset")
 
     def snapshot(self, name: str) -> Snapshot:
-        """Keeps the state under a name. ``create_world(from_=name)`` forks it, also after this world has ended."""
-        return self.sandbox.snapshot_of(self.sandbox_request("POST", "/snapshots", json_body={"name": name}).json())
+        """Keeps the state under a name, for ``create_world(from_=name)``, also after this world has ended."""
+        return self.sandbox.snapshot_of(
+            self.sandbox_request("POST", "/snapshots", json_body={"name": name}).json()
+        )
 
     def export(self) -> bytes:
         """Returns the state as a ZIP archive, which ``import_state`` accepts."""
@@ -109,7 +111,7 @@ class World:
         self.sandbox_request("POST", "/import", body=archive, headers={"Content-Type": "application/zip"})
 
     def add_repository(self, full_name: str, content: bytes) -> dict[str, Any]:
-        """Adds a repository, such as ``acme/billing``, from a Git bundle or from a zip of a bare repository."""
+        """Adds a repository such as ``acme/billing``, from a Git bundle or a zip of a bare repository."""
         owner, _, name = full_name.partition("/")
         path = f"/repositories/{segment(owner)}/{segment(name)}"
         headers = {"Content-Type": "application/octet-stream"}
@@ -137,11 +139,13 @@ class World:
                 raise
 
     def sandbox_request(self, method: str, path: str, **options: Any) -> Response:
-        """Sends a request to the part of the sandbox API that belongs to this world, such as ``GET`` and ``/journal``."""
+        """Sends a request to the sandbox API of this world, such as ``GET`` and ``/journal``."""
         return self.sandbox.request(method, f"/worlds/{segment(self.name)}{path}", **options)
 
     def _demo_key(self, name: str) -> str:
         key = _DEMO_KEYS[name]
         if all(known.key != key for known in self.keys):
-            raise SandboxError(f"{self!r} has no {name} of the demo market. Create a key, and use `world.client(key)`.")
+            raise SandboxError(
+                f"{self!r} has no {name} of the demo market. Create a key, and use `world.client(key)`."
+            )
         return key

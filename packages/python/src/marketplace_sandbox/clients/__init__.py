@@ -1,4 +1,4 @@
-"""Typed clients for the APIs, generated from their documents: ``vendor``, ``buyer``, ``operator``, and ``sandbox``.
+"""Typed clients, generated from the documents of the APIs: vendor, buyer, operator, and sandbox.
 
 They need the extra: ``pip install 'marketplace-sandbox[client]'``.
 """
@@ -9,26 +9,37 @@ from importlib.util import find_spec
 
 _missing = [name for name in ("attrs", "dateutil", "httpx") if find_spec(name) is None]
 if _missing:
-    raise ImportError(f"The generated clients need {', '.join(_missing)}: pip install 'marketplace-sandbox[client]'")
+    raise ImportError(
+        f"The generated clients need {', '.join(_missing)}: pip install 'marketplace-sandbox[client]'"
+    )
 
-from .. import World
-from . import buyer, operator, sandbox, vendor
+from .. import World  # noqa: E402
+from . import buyer, operator, sandbox, vendor  # noqa: E402
 
-__all__ = ["buyer", "buyer_client", "operator", "operator_client", "sandbox", "sandbox_client", "vendor", "vendor_client"]
+__all__ = [
+    "buyer",
+    "buyer_client",
+    "operator",
+    "operator_client",
+    "sandbox",
+    "sandbox_client",
+    "vendor",
+    "vendor_client",
+]
 
 
 def vendor_client(world: World, key: str | None = None) -> vendor.AuthenticatedClient:
-    """Returns a client of the vendor API of a world, for the vendor of the demo market unless another key is given."""
+    """Returns a client of the vendor API. Without a key, it is for the vendor of the demo market."""
     return vendor.AuthenticatedClient(base_url=world.base_url, token=key or world.vendor.key or "")
 
 
 def buyer_client(world: World, key: str | None = None) -> buyer.AuthenticatedClient:
-    """Returns a client of the buyer API of a world, for the buyer of the demo market unless another key is given."""
+    """Returns a client of the buyer API. Without a key, it is for the buyer of the demo market."""
     return buyer.AuthenticatedClient(base_url=world.base_url, token=key or world.buyer.key or "")
 
 
 def operator_client(world: World, key: str | None = None) -> operator.AuthenticatedClient:
-    """Returns a client of the operator API of a world, with the key that it began with unless another one is given."""
+    """Returns a client of the operator API. Without a key, it has the one with which the world began."""
     return operator.AuthenticatedClient(base_url=world.base_url, token=key or world.operator.key or "")
 
 
