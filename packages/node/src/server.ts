@@ -32,9 +32,11 @@ export interface ServerOptions {
 
 /** A server with the demo market, on a free port of this machine. */
 export class Server {
+  private lastLog = '';
+
   private constructor(
     private readonly process: ChildProcess,
-    private readonly logFile: number,
+    private logFile: number | undefined,
     /** Address of the server. */
     readonly url: string,
   ) {}
@@ -76,7 +78,7 @@ export class Server {
    * Returns what the server has logged: warnings and errors, unless the setting `log.filter` is another one.
    */
   log(): string {
-    return readLog(this.logFile);
+    return this.logFile === undefined ? this.lastLog : readLog(this.logFile);
   }
 
   /** Ends the server, and waits until it has ended. */
@@ -89,7 +91,9 @@ export class Server {
     started.stdin?.destroy();
     await ended;
     clearTimeout(timer);
-    closeSync(this.logFile);
+    this.lastLog = this.log();
+    if (this.logFile !== undefined) closeSync(this.logFile);
+    this.logFile = undefined;
   }
 }
 

@@ -110,6 +110,7 @@ test('variables of a real market do not apply', async (context) => {
   await sandbox.close();
   await sandbox.close();
   assert.ok(!isRunning(pid) && !fs.existsSync(data));
+  assert.equal(sandbox.server.log(), '');
 });
 
 test('killed process leaves no server', async (context) => {

@@ -77,6 +77,8 @@ def test_server_that_does_not_start_shows_its_output(tmp_path: Path) -> None:
     program = executable(tmp_path / "program", "#!/bin/sh\necho hello\n")
     with pytest.raises(ServerStartError, match="printed 'hello' instead of its address"):
         Sandbox.start(program)
+    with pytest.raises(ServerStartError, match="cannot be run"):
+        Sandbox.start(executable(tmp_path / "text", "no program"))
 
 
 def test_variables_of_a_real_market_do_not_apply(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

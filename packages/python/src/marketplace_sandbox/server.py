@@ -48,15 +48,18 @@ class Server:
             os.devnull,
         ]
         self._log: IO[bytes] = tempfile.TemporaryFile()
-        self._process = subprocess.Popen(
-            [program, *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            env=variables,
-            # Ctrl-C goes to the tests alone, which still need the server to clean up.
-            start_new_session=True,
-        )
+        try:
+            self._process = subprocess.Popen(
+                [program, *arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._log,
+                env=variables,
+                # Ctrl-C goes to the tests alone, which still need the server to clean up.
+                start_new_session=True,
+            )
+        except OSError as cause:
+            raise ServerStartError(f"{program} cannot be run: {cause}") from cause
         try:
             self.url = self._read_address()
         except BaseException:
