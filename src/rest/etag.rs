@@ -2,7 +2,8 @@
 //! content.
 //!
 //! The tag is a hash of the bytes before compression. This layer must therefore be inside `compression`,
-//! which weakens the tag of a response that it compresses.
+//! which weakens the tag of a response that it compresses. In a world, it does not depend on the address by which the client
+//! reached the server, since two worlds that are made alike respond alike except for that.
 
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use super::{
     key_headers, response_body,
     spool::Spool,
 };
+use crate::worlds::Turn;
 
 /// Describes the body that a 304 omits. `compression` needs it to send the same headers as for the full
 /// response.
@@ -35,6 +37,7 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     let is_keyed = key_headers::has_key_header(request.headers());
     let if_none_match: Vec<HeaderValue> =
         request.headers().get_all(header::IF_NONE_MATCH).iter().cloned().collect();
+    let origin = world_origin(&request);
     let mut response = inner.as_ref().call(request).await?;
     set_cache_control(response.headers_mut(), is_keyed);
     if !is_get || response.status() != StatusCode::OK || response.headers().contains_key(header::ETAG) {
@@ -46,8 +49,11 @@ pub async fn layer<E: Endpoint<Output = Response>>(
         Some((tag, length)) => (tag, length, None),
         None => match response_body::take_in_memory(&mut response).await {
             Some(bytes) => {
-                let tag =
-                    response.data::<StaticContent>().map_or_else(|| entity_tag(&bytes), StaticContent::tag);
+                let tag = match (response.data::<StaticContent>(), &origin) {
+                    (Some(content), _) => content.tag(),
+                    (None, Some(origin)) => entity_tag(&without(&bytes, origin.as_bytes())),
+                    (None, None) => entity_tag(&bytes),
+                };
                 (tag, bytes.len(), Some(bytes))
             }
             None => return Ok(response),
@@ -63,6 +69,25 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     }
     response.headers_mut().insert(header::ETAG, tag);
     Ok(response)
+}
+
+/// Returns the origin with which addresses begin in the response to a request to a world.
+fn world_origin(request: &Request) -> Option<String> {
+    request.data::<Turn>()?;
+    let host = request.headers().get(header::HOST)?.to_str().ok()?;
+    Some(format!("http://{}", host.to_ascii_lowercase()))
+}
+
+/// Returns bytes without all occurrences of a text, which is not empty.
+fn without(bytes: &[u8], text: &[u8]) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(bytes.len());
+    let mut start = 0;
+    for position in memchr::memmem::find_iter(bytes, text) {
+        kept.extend_from_slice(&bytes[start..position]);
+        start = position + text.len();
+    }
+    kept.extend_from_slice(&bytes[start..]);
+    kept
 }
 
 /// Makes caches revalidate each response. A response to a request with a key may be stored only in a private

@@ -19,11 +19,15 @@ const AGENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/agents.md");
 const CUT: &str = "…";
 
 /// A request, as a `curl` command makes it.
-struct CurlRequest {
-    method: &'static str,
-    path: String,
-    body: Value,
-    key: String,
+pub struct CurlRequest {
+    /// HTTP method.
+    pub method: &'static str,
+    /// Path with query.
+    pub path: String,
+    /// Body; `Null` if there is none.
+    pub body: Value,
+    /// API key.
+    pub key: String,
 }
 
 impl CurlRequest {
@@ -176,14 +180,22 @@ fn commented_response(command: &str) -> Option<Value> {
     Some(serde_json::from_str(&format!("{{{line}")).unwrap())
 }
 
+/// Returns the requests of the README, each with the response that a comment after it shows.
+fn readme_steps() -> Vec<(CurlRequest, Option<Value>)> {
+    let readme = read(README);
+    let commands = code_blocks(&readme).into_iter().flat_map(|(_, block)| block.split("curl -s ").skip(1));
+    commands.filter_map(|command| Some((CurlRequest::parse(command)?, commented_response(command)))).collect()
+}
+
+/// Returns the requests of the README, in their order.
+pub fn readme_story() -> Vec<CurlRequest> {
+    readme_steps().into_iter().map(|(request, _)| request).collect()
+}
+
 #[tokio::test]
 async fn readme_requests_succeed() {
-    let readme = read(README);
     let market = harness::TestMarket::demo();
-    let commands = code_blocks(&readme).into_iter().flat_map(|(_, block)| block.split("curl -s ").skip(1));
-    let steps: Vec<_> = commands
-        .filter_map(|command| Some((CurlRequest::parse(command)?, commented_response(command))))
-        .collect();
+    let steps = readme_steps();
     assert_eq!(steps.len(), 9, "each command of the README is a request");
     assert_eq!(steps.iter().filter(|step| step.1.is_some()).count(), 6, "the sale has six calls");
     for (request, printed) in steps {

@@ -7,7 +7,10 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use reqwest::{Method, blocking::Client};
+use reqwest::{
+    Method,
+    blocking::{Client, Response},
+};
 use serde_json::Value;
 
 /// A server on a data directory, and the key for requests to it. It is killed when dropped.
@@ -21,14 +24,21 @@ pub struct Server {
 impl Server {
     /// Starts a server with these settings, given as environment variables.
     pub fn start(directory: &Path, key: &str, settings: &[(String, String)]) -> Server {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_marketplace"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
-            .arg(directory)
-            .envs(settings.iter().cloned())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_marketplace"));
+        command.arg("serve").arg("--data").arg(directory).envs(settings.iter().cloned());
+        Server::run(command, key)
+    }
+
+    /// Starts a server of the demo market.
+    pub fn start_demo(key: &str) -> Server {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_marketplace"));
+        command.args(["serve", "--demo"]);
+        Server::run(command, key)
+    }
+
+    fn run(mut command: Command, key: &str) -> Server {
+        let command = command.args(["--listen", "127.0.0.1:0"]);
+        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let url = line.trim().strip_prefix("listening on ").expect("the server prints its URL").to_owned();
@@ -38,11 +48,21 @@ impl Server {
 
     /// Sends a request and returns the status and the body, `Null` if there is none.
     pub fn call(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
-        let method = Method::from_bytes(method.as_bytes()).unwrap();
-        let request = self.client.request(method, format!("{}{path}", self.url)).bearer_auth(&self.key);
-        let request = if body.is_null() { request } else { request.json(body) };
-        let response = request.send().unwrap();
+        let response = self.send(&self.key, method, path, body);
         (response.status().as_u16(), response.json().unwrap_or_default())
+    }
+
+    /// Sends a request with another key.
+    pub fn send(&self, key: &str, method: &str, path: &str, body: &Value) -> Response {
+        let method = Method::from_bytes(method.as_bytes()).unwrap();
+        let request = self.client.request(method, format!("{}{path}", self.url)).bearer_auth(key);
+        let request = if body.is_null() { request } else { request.json(body) };
+        request.send().unwrap()
+    }
+
+    /// Returns the base URL.
+    pub fn url(&self) -> &str {
+        &self.url
     }
 
     /// Starts a request whose body has `size` bytes, sends `bytes` of it, and does not wait for the response.

@@ -17,10 +17,10 @@ use crate::{
     mcp,
 };
 
-/// Sends every GET request of the demo that the contract tests send.
-async fn read_everything(market: &TestMarket) {
+/// Sends one GET request per operation.
+async fn read_some(market: &TestMarket) {
     for row in cases().filter(|row| row.documented().method == "GET") {
-        for (key, path) in row.ok_requests().into_iter().chain(row.not_found_requests()) {
+        if let Some((key, path)) = row.ok_requests().into_iter().next() {
             market.get(key, &path).await;
         }
     }
@@ -80,17 +80,17 @@ async fn worlds_made_alike_respond_alike_to_every_operation() {
         let world = sandbox.create(name, "demo");
         world.set_job_timing(JobTiming::OnAdvance);
         let market = TestMarket::of_world(Arc::clone(&world));
-        read_everything(&market).await;
+        read_some(&market).await;
         call_write_operations_on(&market).await;
         call_operator_operations_on(&market).await;
         read_as_agent(&market).await;
         let start = world.clock().now;
         world.advance_to(start.plus_micros(super::DAY)).unwrap();
-        read_everything(&market).await;
+        read_some(&market).await;
         all.push(market.take_responses());
     }
     let succeeded = all[0].iter().filter(|(_, response)| response.status < 300).count();
-    assert!(succeeded > 1_000, "{succeeded} of {} requests succeeded", all[0].len());
+    assert!(succeeded > 400, "{succeeded} of {} requests succeeded", all[0].len());
     assert_alike(&all[0], &all[1]);
 }
 

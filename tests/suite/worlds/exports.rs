@@ -35,15 +35,15 @@ fn import(sandbox: &Sandbox, world: &World, bytes: &[u8]) -> Result<(), WorldErr
     sandbox.worlds().import(world, file.path())
 }
 
-/// Sends every GET request of a world's APIs that the contract tests send, and creates a record. Returns the requests with
-/// their statuses and bodies.
+/// Sends a third of the GET requests that the contract tests send to each operation of a world's APIs, and creates records.
+/// Returns the requests with their statuses and bodies.
 async fn responses(world: &Arc<World>) -> Vec<(String, u16, String)> {
     world.set_job_timing(JobTiming::OnAdvance);
     let market = TestMarket::of_world(Arc::clone(world));
     // The size of the file of the database is no part of the state.
     let is_compared = |row: &&Case| !row.is_of_sandbox() && row.operation != "get_market";
     for row in cases().filter(is_compared).filter(|row| row.documented().method == "GET") {
-        for (key, path) in row.ok_requests().into_iter().chain(row.not_found_requests()) {
+        for (key, path) in row.ok_requests().into_iter().chain(row.not_found_requests()).step_by(3) {
             market.get(key, &path).await;
         }
     }
@@ -82,7 +82,7 @@ async fn imported_world_responds_as_the_exported_one() {
     assert!(export(&sandbox, &copy) == bytes, "the export of an import is the file that was imported");
 
     let [expected, found] = [responses(&origin).await, responses(&copy).await];
-    assert!(expected.iter().filter(|(_, status, _)| *status < 300).count() > 500);
+    assert!(expected.iter().filter(|(_, status, _)| *status < 300).count() > 200);
     for (expected, found) in expected.iter().zip(&found) {
         assert_eq!(expected, found);
     }

@@ -7,6 +7,7 @@ mod http;
 mod isolation;
 mod kills;
 mod one_advance;
+mod processes;
 mod repositories;
 mod resources;
 mod tables;
