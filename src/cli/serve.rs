@@ -111,9 +111,10 @@ impl Serve {
     }
 
     fn standard_input(&self) -> process::StandardInput {
-        match self.until_stdin_closes {
-            true => process::StandardInput::StopsAtItsEnd,
-            false => process::StandardInput::Ignored,
+        if self.until_stdin_closes {
+            process::StandardInput::StopsAtItsEnd
+        } else {
+            process::StandardInput::Ignored
         }
     }
 
