@@ -46,14 +46,14 @@ test('earnings are available after the hold', withWorld(async (world) => {
 
 test('report waits while the market is unavailable', withWorld(async (world) => {
   const { report, pauses } = reportIn(world);
-  await world.faults.add({ operation: 'get_wallet', next: 2 }, { status: 503 });
+  await world.faults.add({ operation: 'get_wallet', next: 2 }, { status: 503, code: 'at_capacity' });
   assert.ok((await report.availableEarnings()) > 0);
   assert.equal(pauses.length, 2);
   await world.expect({ operation: 'get_wallet' }, 3);
 }));
 
 test('report gives up', withWorld(async (world) => {
-  await world.faults.add({ operation: 'get_wallet' }, { status: 503 });
+  await world.faults.add({ operation: 'get_wallet' }, { status: 503, code: 'at_capacity' });
   await assert.rejects(reportIn(world).report.availableEarnings(), /503/);
 }));
 

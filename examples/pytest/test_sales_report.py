@@ -41,14 +41,14 @@ def test_earnings_are_available_after_the_hold(world: World, report: SalesReport
 def test_report_waits_while_the_market_is_unavailable(
     world: World, report: SalesReport, pauses: list[float]
 ) -> None:
-    world.faults.add(operation="get_wallet", next=2, status=503)
+    world.faults.add(operation="get_wallet", next=2, status=503, code="at_capacity")
     assert report.available_earnings() > 0
     assert len(pauses) == 2
     world.expect(3, operation="get_wallet")
 
 
 def test_report_gives_up(world: World, report: SalesReport) -> None:
-    world.faults.add(operation="get_wallet", status=503)
+    world.faults.add(operation="get_wallet", status=503, code="at_capacity")
     with pytest.raises(urllib.error.HTTPError, match="503"):
         report.available_earnings()
 

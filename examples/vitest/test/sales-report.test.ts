@@ -42,14 +42,14 @@ test('earnings are available after the hold', async ({ world, report }) => {
 });
 
 test('report waits while the market is unavailable', async ({ world, report, pauses }) => {
-  await world.faults.add({ operation: 'get_wallet', next: 2 }, { status: 503 });
+  await world.faults.add({ operation: 'get_wallet', next: 2 }, { status: 503, code: 'at_capacity' });
   expect(await report.availableEarnings()).toBeGreaterThan(0);
   expect(pauses).toHaveLength(2);
   await world.expect({ operation: 'get_wallet' }, 3);
 });
 
 test('report gives up', async ({ world, report }) => {
-  await world.faults.add({ operation: 'get_wallet' }, { status: 503 });
+  await world.faults.add({ operation: 'get_wallet' }, { status: 503, code: 'at_capacity' });
   await expect(report.availableEarnings()).rejects.toThrow('503');
 });
 

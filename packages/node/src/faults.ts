@@ -75,8 +75,8 @@ export class Faults {
   constructor(private readonly world: World) {}
 
   /**
-   * Adds a fault: `world.faults.add({operation: 'get_wallet', next: 1}, {status: 503})`. `force` permits a
-   * status and a code that the document of the operation does not name.
+   * Adds a fault: `world.faults.add({operation: 'get_wallet', next: 1}, {status: 503, code: 'at_capacity'})`.
+   * `force` permits a status and a code that the document of the operation does not name.
    */
   async add(match: FaultMatch, then: FaultEffect, { force }: { force?: boolean } = {}): Promise<Fault> {
     const added = await this.world.sandboxRequest('POST', '/faults', { json: { match, then, force } });

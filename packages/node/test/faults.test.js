@@ -10,8 +10,10 @@ const CODEBASE = { title: 'Harbour ledger', exclusivity: 'available' };
 
 const wallet = { operation: 'get_wallet' };
 
+const atCapacity = { status: 503, code: 'at_capacity' };
+
 test('fault applies to the next request', withWorld(async (world) => {
-  const fault = await world.faults.add({ ...wallet, next: 1 }, { status: 503 });
+  const fault = await world.faults.add({ ...wallet, next: 1 }, atCapacity);
   const failed = await world.vendor.send('GET', '/v2/wallet');
   assert.deepEqual([failed.status, failed.headers['x-sandbox-fault']], [503, fault.id]);
   assert.equal((await world.vendor.get('/v2/wallet')).currency, 'USD');
@@ -42,8 +44,8 @@ test('response is delayed', withWorld(async (world) => {
 }));
 
 test('faults are removed', withWorld(async (world) => {
-  const first = await world.faults.add(wallet, { status: 503 });
-  const second = await world.faults.add(wallet, { status: 503 });
+  const first = await world.faults.add(wallet, atCapacity);
+  const second = await world.faults.add(wallet, atCapacity);
   await world.faults.remove(first);
   assert.deepEqual((await world.faults.list()).map(({ id }) => id), [second.id]);
   await world.faults.clear();
@@ -69,7 +71,7 @@ test('expectation is met, or names the nearest calls', withWorld(async (world) =
 
 test('unused faults are listed, and warned of after the test', withWorld(async (world) => {
   assert.deepEqual(await world.faults.listUnused(), []);
-  const fault = await world.faults.add(wallet, { status: 503 });
+  const fault = await world.faults.add(wallet, atCapacity);
   assert.deepEqual((await world.faults.listUnused()).map(({ id }) => id), [fault.id]);
   const warnings = [];
   await world.endTest((message) => warnings.push(message));

@@ -13,7 +13,7 @@ CODEBASE = {"title": "Harbour ledger", "exclusivity": "available"}
 
 
 def test_fault_applies_to_the_next_request(world: World) -> None:
-    fault = world.faults.add(operation="get_wallet", next=1, status=503)
+    fault = world.faults.add(operation="get_wallet", next=1, status=503, code="at_capacity")
     with pytest.raises(ApiError) as failed:
         world.vendor.get("/v2/wallet")
     assert failed.value.status == 503 and failed.value.headers["x-sandbox-fault"] == fault.id
@@ -47,7 +47,9 @@ def test_response_is_delayed(world: World) -> None:
 
 
 def test_faults_are_removed(world: World) -> None:
-    first, second = (world.faults.add(operation="get_wallet", status=503) for _ in range(2))
+    first, second = (
+        world.faults.add(operation="get_wallet", status=503, code="at_capacity") for _ in range(2)
+    )
     world.faults.remove(first)
     assert [fault.id for fault in world.faults.list()] == [second.id]
     world.faults.clear()
@@ -76,10 +78,10 @@ def test_unused_fault_is_warned_of(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """
         def test_that_calls_nothing(world):
-            world.faults.add(operation="get_wallet", status=503)
+            world.faults.add(operation="get_wallet", status=503, code="at_capacity")
 
         def test_that_deletes_its_world(world):
-            world.faults.add(operation="get_wallet", status=503)
+            world.faults.add(operation="get_wallet", status=503, code="at_capacity")
             world.delete()
         """
     )

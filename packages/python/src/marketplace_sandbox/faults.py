@@ -73,7 +73,7 @@ class Faults:
         duplicate: bool | None = None,
         force: bool | None = None,
     ) -> Fault:
-        """Adds a fault: ``world.faults.add(operation="get_wallet", next=1, status=503)``.
+        """Adds a fault: ``world.faults.add(operation="get_wallet", next=1, status=503, code="at_capacity")``.
 
         The parameters up to ``until`` are ``match`` of the sandbox API: what the fault is for, and when.
         Without ``job``, ``host``, ``webhook``, and ``event_type``, it is for requests. The others are

@@ -81,6 +81,10 @@ def send(
     try:
         connection.request(method, target, body=body, headers=sent)
         received = connection.getresponse()
+        if received.length is None and not received.chunked:
+            # The library takes the end of the connection for that of the headers. The server states the
+            # length of every body.
+            raise http.client.IncompleteRead(b"")
         content = received.read()
     except (http.client.HTTPException, ConnectionResetError, BrokenPipeError) as cause:
         raise ConnectionCutError(f"{method} {url}: the connection ended early ({cause!r})") from cause
