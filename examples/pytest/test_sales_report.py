@@ -44,7 +44,7 @@ def test_report_waits_while_the_market_is_unavailable(
     world.faults.add(operation="get_wallet", next=2, status=503, code="at_capacity")
     assert report.available_earnings() > 0
     assert len(pauses) == 2
-    world.expect(3, operation="get_wallet")
+    world.expect(operation="get_wallet", times=3)
 
 
 def test_report_gives_up(world: World, report: SalesReport) -> None:

@@ -42,6 +42,12 @@ export class ApiError extends SandboxError {
 /** An expectation is not met. The message has the calls that come nearest. */
 export class ExpectationError extends ApiError {}
 
+/** Returns whether the body of an error says that an expectation is not met, and not that it is invalid. */
+export function isUnmetExpectation(body: unknown): boolean {
+  const problems = isObject(body) && Array.isArray(body.detail) ? body.detail : [];
+  return problems.some(({ type }) => type === 'expectation_failed');
+}
+
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -24,4 +24,4 @@ export { type SandboxResponse } from './requests.js';
 export { Sandbox, type Snapshot, type WorldOptions } from './sandbox.js';
 export { Server, type ServerOptions } from './server.js';
 export { verifyWebhook } from './signatures.js';
-export { World, type WorldKey } from './worlds.js';
+export { type CallMatch, type CallRange, World, type WorldKey } from './worlds.js';

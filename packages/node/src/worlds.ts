@@ -2,10 +2,10 @@
 
 import { Client } from './client.js';
 import { Clock, type ClockChange } from './clocks.js';
-import { ApiError, ExpectationError, SandboxError } from './errors.js';
+import { ApiError, ExpectationError, isUnmetExpectation, SandboxError } from './errors.js';
 import { Faults } from './faults.js';
 import { Inbox } from './inboxes.js';
-import type { RequestParts, SandboxResponse } from './requests.js';
+import type { Query, RequestParts, SandboxResponse } from './requests.js';
 import { readSnapshot, type Sandbox, type Snapshot } from './sandbox.js';
 
 /** Keys of the demo market, by the name of the client. */
@@ -18,6 +18,31 @@ export interface WorldKey {
   key: string;
   /** Who it acts for. */
   description: string;
+}
+
+/** Which calls an expectation counts. All that is set must match. */
+export interface CallMatch {
+  /** ID of the operation, `operationId` in the documents. */
+  operation?: string;
+  method?: string;
+  /** Path in the world, in which `*` stands for any text. */
+  path?: string;
+  /** ID or name of the team whose key the request had. */
+  team?: string;
+  query?: Record<string, string | number | boolean>;
+  headers?: Record<string, string>;
+  /** HTTP status of the answer. */
+  status?: number;
+  /** Error code of the answer. */
+  code?: string;
+  /** A part of the JSON body of the request. */
+  body?: unknown;
+}
+
+/** How many calls an expectation permits. */
+export interface CallRange {
+  atLeast?: number;
+  atMost?: number;
 }
 
 /** A private copy of a market, with a clock of its own. */
@@ -109,14 +134,25 @@ export class World {
   }
 
   /**
-   * Checks that requests were sent: `world.expect({operation: 'create_codebase'}, 1)`. Throws an
-   * `ExpectationError` with the calls that come nearest.
+   * Returns the requests to the world with their answers, the oldest first. The query is that of the sandbox
+   * API, such as `{operation: 'get_wallet', status: 200}`.
    */
-  async expect(match: Record<string, unknown>, times: unknown = 1): Promise<void> {
+  async journal(query: Query = {}): Promise<any[]> {
+    return (await this.sandboxRequest('GET', '/journal', { query })).json().items;
+  }
+
+  /**
+   * Checks how often the world was called: `world.expect({operation: 'create_codebase'}, 1)`. Returns the number
+   * of calls that match, or throws an `ExpectationError` with the nearest calls. Without a number, one call is
+   * enough.
+   */
+  async expect(match: CallMatch, times: number | CallRange = {}): Promise<number> {
+    const range = typeof times === 'number' ? { times } : { at_least: times.atLeast, at_most: times.atMost };
     try {
-      await this.sandboxRequest('POST', '/expectations', { json: { match, times } });
+      const met = await this.sandboxRequest('POST', '/expectations', { json: { match, ...range } });
+      return met.json().called;
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 422) throw error;
+      if (!(error instanceof ApiError) || !isUnmetExpectation(error.body)) throw error;
       throw new ExpectationError(error.method, error.url, error.status, error.headers, error.body);
     }
   }
@@ -142,7 +178,7 @@ export class World {
   }
 
   /**
-   * Sends a request to the part of the sandbox API that belongs to this world, such as `GET` and `/journal`.
+   * Sends a request to the part of the sandbox API that belongs to this world, such as `GET` and `/coverage`.
    */
   sandboxRequest(method: string, path: string, parts?: RequestParts): Promise<SandboxResponse> {
     return this.sandbox.request(method, `/worlds/${encodeURIComponent(this.name)}${path}`, parts);

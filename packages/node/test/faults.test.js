@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { ConnectionCutError, ExpectationError } from 'marketplace-sandbox';
+import { ApiError, ConnectionCutError, ExpectationError } from 'marketplace-sandbox';
 import { withWorld } from 'marketplace-sandbox/node-test';
 
 const CODEBASE = { title: 'Harbour ledger', exclusivity: 'available' };
@@ -63,10 +63,28 @@ test('undocumented fault is refused unless forced', withWorld(async (world) => {
 
 test('expectation is met, or names the nearest calls', withWorld(async (world) => {
   await world.vendor.get('/v2/wallet');
+  await world.vendor.post('/v2/codebases', CODEBASE);
+  assert.equal(await world.expect(wallet), 1);
   await world.expect(wallet, 1);
+  const create = { method: 'POST', path: '/v2/code*', status: 201, body: { title: 'Harbour ledger' } };
+  await world.expect(create, { atLeast: 1, atMost: 1 });
+  await world.expect({ ...create, body: { title: 'Another' } }, 0);
   await assert.rejects(world.expect(wallet, 2), (error) => {
-    return error instanceof ExpectationError && /get_wallet/.test(error.message);
+    const message = /Expected 2 calls that match, and there were 1/;
+    return error instanceof ExpectationError && message.test(error.message);
   });
+  await assert.rejects(world.expect(wallet, { atLeast: 2, atMost: 1 }), (error) => {
+    return error instanceof ApiError && !(error instanceof ExpectationError);
+  });
+}));
+
+test('journal has every request', withWorld(async (world) => {
+  await world.vendor.get('/v2/wallet');
+  await world.vendor.send('GET', '/v2/walet');
+  const calls = (await world.journal({ method: 'GET' })).slice(0, 2);
+  const shown = calls.map(({ operation, path, status }) => [operation, path, status]);
+  assert.deepEqual(shown, [['get_wallet', '/v2/wallet', 200], [null, '/v2/walet', 404]]);
+  assert.equal((await world.journal(wallet)).length, 1);
 }));
 
 test('unused faults are listed, and warned of after the test', withWorld(async (world) => {

@@ -71,12 +71,23 @@ def _describe(world: World) -> str:
     lines = [f"{world.name} from {world.details['from']}, seed {world.details['seed']}"]
     try:
         lines.append(f"time: {world.now.isoformat()}")
+        lines += _describe_last_calls(world)
     except Exception as error:
         lines.append(f"it does not respond: {error}")
     log = world.sandbox.server.log() if world.sandbox.server else ""
     if log:
         lines.append(f"log of the server:\n{log[-4000:]}")
     return "\n".join(lines)
+
+
+def _describe_last_calls(world: World) -> list[str]:
+    """Returns the last ten requests to the world, and how they were answered."""
+    last = world.sandbox_request("GET", "/journal", query={"limit": 1}).json()["last"]
+    calls = [call for call in world.journal(after=max(0, last - 50)) if call["origin"] == "world"]
+    return [
+        f"{call['method']} {call['path']}: {call['status']} {call['code'] or ''}".rstrip()
+        for call in calls[-10:]
+    ]
 
 
 def _warn_of_unused_faults(world: World) -> None:

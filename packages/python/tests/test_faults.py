@@ -68,10 +68,25 @@ def test_undocumented_fault_is_refused_unless_forced(world: World) -> None:
 
 def test_expectation_is_met_or_names_the_nearest_calls(world: World) -> None:
     world.vendor.get("/v2/wallet")
-    world.expect(1, operation="get_wallet")
-    with pytest.raises(AssertionError, match="get_wallet") as unmet:
-        world.expect(2, operation="get_wallet")
+    world.vendor.post("/v2/codebases", CODEBASE)
+    assert world.expect(operation="get_wallet") == 1
+    world.expect(operation="get_wallet", times=1)
+    world.expect(method="POST", path="/v2/code*", status=201, body={"title": "Harbour ledger"}, at_least=1)
+    world.expect(operation="create_codebase", body={"title": "Another"}, times=0)
+    with pytest.raises(AssertionError, match="Expected 2 calls that match, and there were 1") as unmet:
+        world.expect(operation="get_wallet", times=2)
     assert isinstance(unmet.value, ExpectationError)
+    with pytest.raises(ApiError) as invalid:
+        world.expect(operation="get_wallet", times=2, at_least=1)
+    assert not isinstance(invalid.value, AssertionError)
+
+
+def test_journal_has_every_request(world: World) -> None:
+    world.vendor.get("/v2/wallet")
+    world.vendor.send("GET", "/v2/walet")
+    shown = [(call["operation"], call["path"], call["status"]) for call in world.journal(method="GET")]
+    assert shown[:2] == [("get_wallet", "/v2/wallet", 200), (None, "/v2/walet", 404)]
+    assert len(world.journal(operation="get_wallet")) == 1
 
 
 def test_unused_fault_is_warned_of(pytester: pytest.Pytester) -> None:

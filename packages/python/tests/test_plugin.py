@@ -12,13 +12,21 @@ def test_failed_test_shows_its_world(pytester: pytest.Pytester) -> None:
         """
         def test_that_fails(world):
             world.advance("1d")
+            world.vendor.get("/v2/wallet")
+            world.vendor.send("GET", "/v2/walet")
             assert False
         """
     )
     result = pytester.runpytest()
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        ["*marketplace world*", "world-1 from demo, seed 1", "time: 2026-03-02T09:00:00+00:00"]
+        [
+            "*marketplace world*",
+            "world-1 from demo, seed 1",
+            "time: 2026-03-02T09:00:00+00:00",
+            "GET /v2/wallet: 200",
+            "GET /v2/walet: 404 not_found",
+        ]
     )
 
 

@@ -65,6 +65,14 @@ def describe(body: Any) -> str:
     return body if isinstance(body, str) else json.dumps(body)
 
 
+def is_unmet_expectation(body: Any) -> bool:
+    """Whether the body of an error says that an expectation is not met, and not that it is invalid."""
+    problems = body.get("detail") if isinstance(body, dict) else None
+    return isinstance(problems, list) and any(
+        problem.get("type") == "expectation_failed" for problem in problems
+    )
+
+
 def _describe_problem(problem: Any) -> str:
     if not isinstance(problem, dict):
         return str(problem)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from .times import format_time
-from .transport import segment
+from .transport import given, segment
 
 if TYPE_CHECKING:
     from .worlds import World
@@ -33,9 +33,7 @@ class Fault:
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Fault:
         """Reads a fault of a response."""
-        return cls(
-            body["id"], _given(body["match"]), _given(body["then"]), body["matched"], body["used"], body
-        )
+        return cls(body["id"], given(body["match"]), given(body["then"]), body["matched"], body["used"], body)
 
 
 class Faults:
@@ -106,7 +104,7 @@ class Faults:
             "lost": lost,
             "duplicate": duplicate,
         }
-        body = {"match": _given(match), "then": _given(then), **_given({"force": force})}
+        body = {"match": given(match), "then": given(then), **given({"force": force})}
         added = Fault.from_json(self._world.sandbox_request("POST", "/faults", json_body=body).json())
         self.is_used = True
         return added
@@ -128,8 +126,3 @@ class Faults:
 
     def __iter__(self) -> Iterator[Fault]:
         return iter(self.list())
-
-
-def _given(fields: dict[str, Any]) -> dict[str, Any]:
-    """Leaves out what is not stated, and what a fault does not do."""
-    return {name: value for name, value in fields.items() if value is not None and value is not False}

@@ -44,6 +44,11 @@ class Response:
         return self
 
 
+def given(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Leaves out the fields that state nothing: those that are ``None`` or ``False``."""
+    return {name: value for name, value in fields.items() if value is not None and value is not False}
+
+
 def segment(name: str) -> str:
     """Returns a name as one segment of a path."""
     return quote(name, safe="")

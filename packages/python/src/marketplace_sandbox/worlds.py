@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from .clients_by_key import Client
 from .clocks import Clock, ClockChange
-from .errors import ApiError, ExpectationError, SandboxError
+from .errors import ApiError, ExpectationError, SandboxError, is_unmet_expectation
 from .faults import Faults
 from .inboxes import Inbox
 from .times import parse_time
-from .transport import Response, segment
+from .transport import Response, given, segment
 
 if TYPE_CHECKING:
     from .sandbox import Sandbox, Snapshot
@@ -118,17 +119,57 @@ class World:
         result: dict[str, Any] = self.sandbox_request("PUT", path, body=content, headers=headers).json()
         return result
 
-    def expect(self, times: Any = 1, **match: Any) -> None:
-        """Checks that requests were sent: ``world.expect(1, operation="create_codebase")``.
+    def journal(self, **query: Any) -> list[dict[str, Any]]:
+        """Returns the requests to the world with their answers, the oldest first.
 
-        Raises an ``ExpectationError``, which is an ``AssertionError``, with the calls that come nearest.
+        Keywords are the query parameters of the sandbox API, such as ``operation`` and ``status``.
         """
+        entries: list[dict[str, Any]] = self.sandbox_request("GET", "/journal", query=query).json()["items"]
+        return entries
+
+    def expect(
+        self,
+        *,
+        times: int | None = None,
+        at_least: int | None = None,
+        at_most: int | None = None,
+        operation: str | None = None,
+        method: str | None = None,
+        path: str | None = None,
+        team: str | None = None,
+        query: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        status: int | None = None,
+        code: str | None = None,
+        body: Any = None,
+    ) -> int:
+        """Checks how often the world was called: ``world.expect(operation="create_codebase", times=1)``.
+
+        Returns the number of calls that match, or raises an ``ExpectationError``, which is an
+        ``AssertionError``, with the nearest calls. Without ``times``, ``at_least``, and ``at_most``, one call is
+        enough. In ``path``, ``*`` stands for any text. ``body`` is a part of the JSON body of the request.
+        """
+        match = {
+            "operation": operation,
+            "method": method,
+            "path": path,
+            "team": team,
+            "query": None if query is None else dict(query),
+            "headers": None if headers is None else dict(headers),
+            "status": status,
+            "code": code,
+            "body": body,
+        }
+        counts = {"times": times, "at_least": at_least, "at_most": at_most}
+        expectation = {"match": given(match), **given(counts)}
         try:
-            self.sandbox_request("POST", "/expectations", json_body={"match": match, "times": times})
+            met = self.sandbox_request("POST", "/expectations", json_body=expectation)
         except ApiError as error:
-            if error.status != 422:
+            if not is_unmet_expectation(error.body):
                 raise
             raise ExpectationError(error.method, error.url, error.status, error.headers, error.body) from None
+        called: int = met.json()["called"]
+        return called
 
     def delete(self) -> None:
         """Ends the world. Does nothing if it has ended."""
@@ -139,7 +180,7 @@ class World:
                 raise
 
     def sandbox_request(self, method: str, path: str, **options: Any) -> Response:
-        """Sends a request to the sandbox API of this world, such as ``GET`` and ``/journal``."""
+        """Sends a request to the sandbox API of this world, such as ``GET`` and ``/coverage``."""
         return self.sandbox.request(method, f"/worlds/{segment(self.name)}{path}", **options)
 
     def _demo_key(self, name: str) -> str:
