@@ -146,8 +146,8 @@ class World:
         """Checks how often the world was called: ``world.expect(operation="create_codebase", times=1)``.
 
         Returns the number of calls that match, or raises an ``ExpectationError``, which is an
-        ``AssertionError``, with the nearest calls. Without ``times``, ``at_least``, and ``at_most``, one call is
-        enough. In ``path``, ``*`` stands for any text. ``body`` is a part of the JSON body of the request.
+        ``AssertionError``, with the nearest calls. Without ``times``, ``at_least``, and ``at_most``,
+        one call is enough. In ``path``, ``*`` stands for any text. ``body`` is a part of the request's body.
         """
         match = {
             "operation": operation,
