@@ -24,7 +24,7 @@ mod world_markets;
 use std::{
     cell::{Cell, RefCell},
     path::PathBuf,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use marketplace_index::{CursorKey, Snapshot};
@@ -43,7 +43,7 @@ pub use open_options::{OpenError, OpenMode, OpenOptions, this_program};
 pub use other_processes::{SOCKET_FILE, follow_processes};
 pub use requester::{MarketId, Requester, WorkOwner};
 pub use scheduler::{Permit, Scheduler, Share};
-pub use world_markets::WorldOptions;
+pub use world_markets::{HostCheck, WorldOptions};
 
 use crate::{
     blobs::{Blobs, DiskSpace},
@@ -119,6 +119,7 @@ struct Inner {
     data_dir: PathBuf,
     program: PathBuf,
     listed_files: space::ListedFiles,
+    host_check: OnceLock<HostCheck>,
     /// The threads of [`Market::spawn_blocking`].
     waiting_threads: Arc<Semaphore>,
     /// The database version seen by the last [`Market::refresh`].
@@ -455,6 +456,7 @@ impl Market {
             data_dir,
             program,
             listed_files: space::ListedFiles::default(),
+            host_check: OnceLock::new(),
             waiting_threads,
             seen_version,
             _lock: lock,

@@ -23,6 +23,9 @@ use crate::{
 /// Memory and threads of the index writer of a world.
 const INDEX_WRITER: WriterOptions = WriterOptions { memory_bytes: 15_000_000, threads: 1 };
 
+/// Whether a host of repositories can be reached, by its name, such as `github.com`.
+pub type HostCheck = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
 /// Options for opening the market of a world.
 pub struct WorldOptions<'a> {
     /// The data directory. It has a copy of the files of a market that was closed, or [paused](Market::pause). Nothing
@@ -76,6 +79,16 @@ impl Market {
     /// Whether the market is that of a [world](Market::open_world).
     pub fn is_world(&self) -> bool {
         self.inner.store.is_private()
+    }
+
+    /// Sets which hosts of repositories can be reached. Without it, all can. Calls after the first have no effect.
+    pub fn set_host_check(&self, check: HostCheck) {
+        let _ = self.inner.host_check.set(check);
+    }
+
+    /// Whether a host of repositories can be reached, as far as the [check](Market::set_host_check) knows.
+    pub fn can_reach(&self, host: &str) -> bool {
+        self.inner.host_check.get().is_none_or(|check| check(host))
     }
 
     /// Runs `work` while nothing changes the database and the index of a world. Its files then have everything that was

@@ -65,6 +65,23 @@ pub fn run(
     children: &ChildProcesses,
     keep_running: &dyn Fn() -> bool,
 ) -> Result<AttemptEnd> {
+    run_as(market, job, children, keep_running, execute)
+}
+
+/// Lets an attempt of a claimed job fail without executing it, as if something unexpected had happened.
+pub fn fail(market: &Market, job: Job, children: &ChildProcesses) -> Result<AttemptEnd> {
+    let fail = |_: &RunningJob| Err(JobError::Failed(Error::internal("the world has a fault for this job")));
+    run_as(market, job, children, &|| true, fail)
+}
+
+/// Runs `execute` on a claimed job, and records how that ended.
+fn run_as(
+    market: &Market,
+    job: Job,
+    children: &ChildProcesses,
+    keep_running: &dyn Fn() -> bool,
+    execute: impl Fn(&RunningJob) -> JobResult,
+) -> Result<AttemptEnd> {
     let (stopwatch, waited) = (market.stopwatch(), market.clock().now().0.saturating_sub(job.due_at.0));
     let started_at = stopwatch.elapsed();
     let running = RunningJob::new(market, job, children, keep_running);

@@ -72,7 +72,11 @@ pub fn copy(job: &RunningJob) -> JobResult {
     let host = host_for(market, linked.channel);
     match fetch(job, &host, &linked.full_name, &to) {
         Ok(copied) => {
-            let metadata = hosts::fetch_metadata(&host, &linked.full_name, &|| job.renew_and_continue());
+            let metadata = if api_host_name(linked.channel).is_none_or(|name| market.can_reach(name)) {
+                hosts::fetch_metadata(&host, &linked.full_name, &|| job.renew_and_continue())
+            } else {
+                RepositoryMetadata::default()
+            };
             let metadata = serde_json::to_string(&metadata).map_err(Error::internal)?;
             market
                 .blobs()
@@ -104,7 +108,8 @@ pub fn copy(job: &RunningJob) -> JobResult {
             let address = host.remote_repository(&linked.full_name).address;
             log_unreachable_host(&address, &cause);
             job.give_up();
-            finish_with(job, &DataProgress::copy_failed(&unreachable_host(&address)))
+            let message = unreachable_host(host_name(market, linked.channel).as_deref());
+            finish_with(job, &DataProgress::copy_failed(&message))
         }
         Err(ReadError::Io(cause)) => {
             job.write_progress(|writer| {
@@ -130,6 +135,9 @@ pub fn fetch(
 ) -> std::result::Result<CopyResult, ReadError> {
     let (market, settings) = (job.market(), &job.market().settings().repositories);
     let source = host.remote_repository(full_name);
+    if host_name(market, host.channel).is_some_and(|name| !market.can_reach(&name)) {
+        return Err(ReadError::Io(ErrorKind::HostUnreachable.into()));
+    }
     if host.url == world_repositories::base_url(market) {
         world_repositories::provide(market, full_name).map_err(ReadError::Io)?;
     }
@@ -220,9 +228,8 @@ pub fn analyze(job: &RunningJob) -> JobResult {
 }
 
 /// Returns the message for the vendor if the host of a repository could not be reached.
-fn unreachable_host(address: &str) -> String {
-    let url = url::Url::parse(address).ok();
-    let host = url.as_ref().and_then(url::Url::host_str).unwrap_or("of the repository");
+fn unreachable_host(name: Option<&str>) -> String {
+    let host = name.unwrap_or("of the repository");
     format!("The host {host} could not be reached. Detach the repository, then link it again later.")
 }
 
@@ -253,6 +260,30 @@ pub fn limits(settings: &RepositorySettings) -> Limits {
         files: settings.max_files,
         file_bytes: settings.max_file_bytes,
         idle_seconds: settings.idle_seconds,
+    }
+}
+
+/// Returns the name of the host of a channel: in a world with its own repositories, the one that the host has elsewhere.
+/// `None` for repositories in files.
+fn host_name(market: &Market, channel: RepositoryChannel) -> Option<String> {
+    let settings = &market.settings().repositories;
+    let (url, name) = match channel {
+        RepositoryChannel::Github => (&settings.github_url, "github.com"),
+        RepositoryChannel::Gitlab => (&settings.gitlab_url, "gitlab.com"),
+        RepositoryChannel::Bitbucket => (&settings.bitbucket_url, "bitbucket.org"),
+    };
+    if url == REPOSITORIES_OF_WORLD {
+        return Some(name.to_owned());
+    }
+    url::Url::parse(url).ok()?.host_str().map(str::to_owned)
+}
+
+/// Returns the usual name of the host of a channel's API, if it is not that of the repositories.
+const fn api_host_name(channel: RepositoryChannel) -> Option<&'static str> {
+    match channel {
+        RepositoryChannel::Github => Some("api.github.com"),
+        RepositoryChannel::Gitlab => None,
+        RepositoryChannel::Bitbucket => Some("api.bitbucket.org"),
     }
 }
 

@@ -79,7 +79,7 @@ impl App {
             (api.docs_path().into(), Arc::new(page))
         };
         let docs_pages = apis.iter().map(docs_page).collect();
-        let operations = DocumentedOperations::new(apis.iter().map(|(api, document)| (*api, document)));
+        let operations = DocumentedOperations::new(apis.iter().map(|(api, document)| (api.name, document)));
         let (routes, operations) = (Arc::new(routes.boxed()), Arc::new(operations));
         App(Arc::new(Parts { apis, routes, docs_pages, operations, has_demo_keys }))
     }

@@ -30,8 +30,9 @@ const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
 );
 
 /// Response headers that a page may read, in addition to the CORS-safelisted ones.
-const EXPOSED_HEADERS: HeaderValue =
-    HeaderValue::from_static("etag, x-request-id, retry-after, location, ratelimit, ratelimit-policy");
+const EXPOSED_HEADERS: HeaderValue = HeaderValue::from_static(
+    "etag, x-request-id, retry-after, location, ratelimit, ratelimit-policy, x-sandbox-fault",
+);
 
 /// Seconds for which a browser may cache a preflight response.
 const PREFLIGHT_MAX_AGE: HeaderValue = HeaderValue::from_static("7200");

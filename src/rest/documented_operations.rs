@@ -1,12 +1,15 @@
 //! The operations that the documents describe: which one a request is for, and how it can be answered.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use poem::http::Method;
 use serde_json::Value;
 
-use super::{api::Api, openapi};
+use super::limits::Budget;
 use crate::{error::Code, string_enum::StringEnum};
+
+/// The extension of an operation that names its error codes, by status.
+pub const ERROR_CODES: &str = "x-error-codes";
 
 /// The operations of several documents.
 #[derive(Debug, Default)]
@@ -29,6 +32,10 @@ pub struct DocumentedOperation {
     pub path: String,
     /// The possible outcomes, in the order of their statuses.
     pub outcomes: Vec<Outcome>,
+    /// The budget that requests are charged to.
+    pub budget: Budget,
+    /// The example of the body by status, for success with a body.
+    pub examples: BTreeMap<u16, Value>,
 }
 
 /// How a request can be answered.
@@ -41,8 +48,8 @@ pub struct Outcome {
 }
 
 impl DocumentedOperations {
-    /// Collects the operations of documents. One that several of them have, since their APIs share it, is listed once.
-    pub fn new<'a>(documents: impl IntoIterator<Item = (&'static Api, &'a Value)>) -> DocumentedOperations {
+    /// Collects the operations of the documents of APIs with these names. One that several of them have, since their APIs share it, is listed once.
+    pub fn new<'a>(documents: impl IntoIterator<Item = (&'static str, &'a Value)>) -> DocumentedOperations {
         let mut all = DocumentedOperations::default();
         for (api, document) in documents {
             let paths = document["paths"].as_object().into_iter().flatten();
@@ -83,17 +90,17 @@ impl DocumentedOperations {
     }
 
     /// Returns all operations, in the order of the documents.
-    pub fn iter(&self) -> impl Iterator<Item = &DocumentedOperation> {
+    pub fn iter(&self) -> impl Iterator<Item = &DocumentedOperation> + Clone {
         self.operations.iter()
     }
 }
 
 impl DocumentedOperation {
-    fn new(api: &'static Api, path: &str, method: &str, operation: &Value) -> Option<DocumentedOperation> {
+    fn new(api: &'static str, path: &str, method: &str, operation: &Value) -> Option<DocumentedOperation> {
         let responses = operation["responses"].as_object()?;
         let mut outcomes = Vec::new();
         for status in responses.keys() {
-            let codes = operation[openapi::ERROR_CODES][status].as_array().into_iter().flatten();
+            let codes = operation[ERROR_CODES][status].as_array().into_iter().flatten();
             let codes = codes.filter_map(|code| Code::parse(code.as_str()?));
             let number = status.parse().ok()?;
             let before = outcomes.len();
@@ -102,14 +109,22 @@ impl DocumentedOperation {
                 outcomes.push(Outcome { status: number, code: None });
             }
         }
+        let example = |(status, response): (&String, &Value)| {
+            let example = response["content"]["application/json"].get("example")?;
+            Some((status.parse().ok()?, example.clone()))
+        };
+        let successes = operation["responses"].as_object().into_iter().flatten();
+        let successes = successes.filter(|(status, _)| status.starts_with('2'));
         // Keeps the order of the codes of a status.
         outcomes.sort_by_key(|outcome| outcome.status);
         Some(DocumentedOperation {
             id: operation["operationId"].as_str()?.to_owned(),
-            api: api.name,
+            api,
             method: method.to_ascii_uppercase().parse().ok()?,
             path: path.to_owned(),
             outcomes,
+            budget: Budget::parse(operation["x-budget"].as_str()?)?,
+            examples: successes.filter_map(example).collect(),
         })
     }
 
@@ -149,7 +164,7 @@ mod tests {
     fn operations() -> DocumentedOperations {
         let documents: Vec<Value> =
             APIS.iter().map(|api| openapi_document(api, "..", &ContactSettings::default())).collect();
-        DocumentedOperations::new(APIS.into_iter().zip(&documents))
+        DocumentedOperations::new(APIS.into_iter().map(|api| api.name).zip(&documents))
     }
 
     #[test]
@@ -161,7 +176,7 @@ mod tests {
         assert_eq!(id(Method::POST, "/v2/wallet"), None);
         assert_eq!(id(Method::GET, "/v2/wallet/"), None);
         assert_eq!(id(Method::GET, "/v2/assets/"), None);
-        assert_eq!(id(Method::POST, "/v2/codebases/bulk"), Some("create_codebases"));
+        assert_eq!(id(Method::POST, "/v2/codebases/batch"), Some("create_codebases"));
         assert_eq!(id(Method::POST, "/v2/codebases/1/qc"), Some("start_codebase_qc"));
         assert_eq!(id(Method::PUT, "/sandbox/v1/worlds/a/repositories/b/c"), Some("put_world_repository"));
     }

@@ -2,6 +2,8 @@
 //! the requests in progress (see [`super::capacity`]) and no connection to the database while nothing happens, and
 //! they have no deadline. Each principal can have a number of them, and all principals together another.
 
+use std::net::IpAddr;
+
 use poem::Request;
 use tokio::sync::watch;
 
@@ -29,12 +31,22 @@ pub struct HeldPlace {
 impl HeldRequests {
     /// Creates the places that the settings specify.
     pub fn new(settings: &LimitSettings) -> HeldRequests {
-        HeldRequests(FairLimit::new(settings.held.into(), settings.held_per_principal.into(), 0))
+        let each = settings.held_per_principal.into();
+        HeldRequests(FairLimit::new(settings.held.into(), each, each))
     }
 
     /// Takes a place for a request of a principal of a market, without waiting for one.
     pub fn try_acquire(&self, market: MarketId, principal: Principal) -> Result<HeldPlace> {
-        let permit = self.0.try_acquire([Some(Holder::Principal(market, principal)), None], 1);
+        self.try_acquire_for(Holder::Principal(market, principal))
+    }
+
+    /// Like [`HeldRequests::try_acquire`], for a request without a key, by the network of its client.
+    pub fn try_acquire_for_network(&self, network: IpAddr) -> Result<HeldPlace> {
+        self.try_acquire_for(Holder::Network(network))
+    }
+
+    fn try_acquire_for(&self, holder: Holder) -> Result<HeldPlace> {
+        let permit = self.0.try_acquire([Some(holder), None], 1);
         permit
             .map(|permit| HeldPlace { _permit: permit })
             .ok_or(Error::AtCapacity { retry_seconds: RETRY_SECONDS })

@@ -34,6 +34,18 @@ pub const DURATION_PATTERN: &str = "^([0-9]{1,9}(d|h|m|s|ms)){1,5}$";
 /// Name of a world or of a snapshot.
 pub const WORLD_NAME_PATTERN: &str = "^[a-z0-9-]+$";
 
+/// A name with underscores, such as that of an operation or an error code.
+pub const IDENTIFIER_PATTERN: &str = "^[a-z][a-z0-9_]*$";
+
+/// A path, with `*` at the end for all that begin so.
+pub const PATH_PATTERN: &str = "^/[!-~]*$";
+
+/// The name of a host.
+pub const HOST_PATTERN: &str = "^[A-Za-z0-9.-]+$";
+
+/// Text without spaces and control characters.
+pub const VISIBLE_PATTERN: &str = "^[!-~]+$";
+
 /// An amount of money with two decimals.
 pub const AMOUNT_PATTERN: &str = "^[0-9]{1,12}\\.[0-9]{2}$";
 
@@ -55,6 +67,12 @@ pub fn describe_pattern(pattern: &str) -> String {
         SIGNED_AMOUNT_PATTERN => "must be an amount with exactly two decimals, such as 12.50 or -12.50",
         DURATION_PATTERN => "must be numbers with the units d, h, m, s, and ms, as in 1d12h",
         WORLD_NAME_PATTERN => "must have only lowercase letters, digits, and hyphens",
+        IDENTIFIER_PATTERN => {
+            "must have only lowercase letters, digits, and underscores, and begin with a letter"
+        }
+        PATH_PATTERN => "must be a path that begins with `/`",
+        HOST_PATTERN => "must be the name of a host, such as github.com",
+        VISIBLE_PATTERN => "must have only visible ASCII characters",
         SLUG_PATTERN => "must be a slug: lowercase letters and digits, separated by hyphens or underscores",
         _ => return format!("must match the pattern {pattern}"),
     };

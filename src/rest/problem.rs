@@ -195,6 +195,14 @@ pub fn error_body(error: &Error, request_id: &str) -> Vec<u8> {
     body.expect("an error serializes")
 }
 
+/// Returns the body of an error whose code clients do not know.
+pub fn error_body_with_code(code: &str, request_id: &str) -> Vec<u8> {
+    let message = "The request failed. Try again later.";
+    let error =
+        serde_json::json!({"code": code, "message": message, "request_id": request_id, "details": null});
+    serde_json::json!({"error": error}).to_string().into_bytes()
+}
+
 /// Serializes as [`ValidationBody`].
 #[derive(Serialize)]
 struct ProblemList<'a> {

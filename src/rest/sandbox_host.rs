@@ -2,20 +2,31 @@
 
 use std::{
     net::{SocketAddr, TcpListener},
-    sync::{Arc, Weak},
+    sync::{Arc, OnceLock, Weak},
     time::Duration,
 };
 
-use poem::{Endpoint, Request, Response, endpoint::BoxEndpoint};
+use poem::{
+    Endpoint, Request, Response,
+    endpoint::BoxEndpoint,
+    http::{Method, header},
+};
 use tokio::{runtime::Handle, sync::watch};
 
-use super::{connections, held_requests::ServerStop, problem::ApiError};
+use super::{
+    connections, documented_operations::DocumentedOperations, held_requests::ServerStop, problem::ApiError,
+    world_faults::FaultContext,
+};
 use crate::{
-    error::{Error, Result},
+    error::{Error, QuotaExcess, Result},
     market::Market,
     operations::{webhook_forwarder::WebhookForwarder, webhook_inbox},
     worlds::{NewWorld, WebhookMode, World, Worlds},
 };
+
+/// Bytes that a request adds to the disk at most, besides its body, unless it uploads a file: the pages of the database that
+/// it writes.
+const WRITE_BYTES: u64 = 64 << 10;
 
 /// What the paths of worlds begin with.
 const PREFIX: &str = "/w/";
@@ -31,6 +42,8 @@ pub struct SandboxHost {
     base_url: String,
     /// The address of the server. Worlds get ports of the same IP address.
     address: SocketAddr,
+    /// What faults need; see [`SandboxHost::set_fault_context`].
+    faults: OnceLock<FaultContext>,
 }
 
 /// The endpoint of a world. It is kept with the world's market, and dropped with it.
@@ -44,7 +57,18 @@ impl SandboxHost {
         address: SocketAddr,
         serve: Box<ServeMarket>,
     ) -> SandboxHost {
-        SandboxHost { worlds, serve, base_url: base_url.to_owned(), address }
+        let base_url = base_url.to_owned();
+        SandboxHost { worlds, serve, base_url, address, faults: OnceLock::new() }
+    }
+
+    /// Sets what the faults of worlds need to know. Without it, requests have no faults.
+    pub fn set_fault_context(&self, context: FaultContext) {
+        let _ = self.faults.set(context);
+    }
+
+    /// Returns the documented operations, which faults name.
+    pub fn operations(&self) -> Option<&DocumentedOperations> {
+        self.faults.get().map(|context| &*context.operations)
     }
 
     /// Returns the worlds.
@@ -135,19 +159,46 @@ impl SandboxHost {
         });
     }
 
+    /// Counts what a request may add to the disk. Returns why it must be refused, if worlds may use no more.
+    async fn reserve_disk(&self, request: &Request) -> poem::Result<Option<Refusal>> {
+        if [Method::GET, Method::HEAD, Method::OPTIONS, Method::DELETE].contains(request.method()) {
+            return Ok(None);
+        }
+        let body = request.header(header::CONTENT_LENGTH).and_then(|length| length.parse().ok()).unwrap_or(0);
+        let bytes = WRITE_BYTES.saturating_add(body);
+        let worlds = Arc::clone(&self.worlds);
+        let reserved = tokio::task::spawn_blocking(move || worlds.reserve_disk(bytes)).await;
+        match reserved.map_err(Error::internal).and_then(|reserved| reserved.map_err(Error::from)) {
+            Ok(()) => Ok(None),
+            Err(Error::QuotaExceeded(excess)) => Ok(Some(Refusal::DiskQuota(excess))),
+            Err(error) => Err(ApiError(error).into()),
+        }
+    }
+
     /// Returns the response of a world, when it is the request's turn.
     async fn call_world(&self, world: Arc<World>, mut request: Request) -> poem::Result<Response> {
+        if let Some(refusal) = self.reserve_disk(&request).await? {
+            request.set_data(refusal);
+        }
         let turn = world.admit().await.map_err(ApiError)?;
         request.set_data(turn.clone());
         if let Some(stop) = ServerStop::of_request(&request) {
             request.set_data(stop.or_end_of(world.subscribe_to_end_of_market()));
         }
+        let fault = match self.faults.get() {
+            Some(context) => context.plan(&world, &mut request).await,
+            None => None,
+        };
         let endpoint = world.attached(|market| -> WorldEndpoint {
             (self.serve)(market.clone(), &SandboxHost::world_url(&self.base_url, &world))
         });
         let response = endpoint.get_response(request).await;
         turn.release();
-        Ok(response)
+        match fault {
+            // Boxed, since the future of every request has room for those that are not.
+            Some(fault) => Ok(Box::pin(fault.carry_out(response)).await),
+            None => Ok(response),
+        }
     }
 }
 
@@ -155,9 +206,24 @@ impl SandboxHost {
 #[derive(Clone, Debug)]
 pub struct BasePath(pub String);
 
-/// The name of a world that a request is for, and that does not exist.
+/// Why the host of worlds refuses a request. The server responds with it, as it does with every error.
 #[derive(Clone, Debug)]
-pub struct UnknownWorld(pub String);
+pub enum Refusal {
+    /// There is no world with this name.
+    UnknownWorld(String),
+    /// Worlds may use no more of the disk.
+    DiskQuota(QuotaExcess),
+}
+
+impl Refusal {
+    /// Returns the error.
+    pub fn into_error(self) -> Error {
+        match self {
+            Refusal::UnknownWorld(name) => Error::WorldNotFound(name),
+            Refusal::DiskQuota(excess) => Error::QuotaExceeded(excess),
+        }
+    }
+}
 
 /// An endpoint that dispatches requests to the worlds of a server, and all others to the server itself.
 pub struct WorldDispatcher {
@@ -180,8 +246,7 @@ impl Endpoint for WorldDispatcher {
             return self.root.call(request).await;
         };
         let Some(world) = self.host.worlds.find(name) else {
-            let unknown = UnknownWorld(name.to_owned());
-            request.set_data(unknown);
+            request.set_data(Refusal::UnknownWorld(name.to_owned()));
             return self.root.call(request).await;
         };
         let path_and_query = match request.uri().query() {

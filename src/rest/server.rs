@@ -10,15 +10,18 @@ use super::{
     app::{App, SharedEndpoint},
     compression,
     cors::{Cors, CorsPolicy},
-    error_layer, etag, head,
+    error_layer, etag,
+    fault_answers::PlannedAnswer,
+    head,
     in_process::InProcessRoutes,
     landing_page, limits,
     limits::RateLimits,
     request_id,
-    sandbox_host::{SandboxHost, UnknownWorld},
+    sandbox_host::{Refusal, SandboxHost},
     served_market::ServedMarket,
     server_limits::ServerLimits,
     spool,
+    world_faults::FaultContext,
 };
 use crate::{error::Error, market::Market, rest::problem::ApiError};
 
@@ -56,6 +59,9 @@ impl ServerBuilder {
     /// Adds the worlds of the server, and the routes with which operators use them.
     #[must_use]
     pub fn with_sandbox(self, sandbox: Arc<SandboxHost>) -> ServerBuilder {
+        let held_requests = self.limits.held_requests.clone();
+        sandbox
+            .set_fault_context(FaultContext { operations: Arc::clone(self.app.operations()), held_requests });
         self.served.set_sandbox(sandbox);
         self
     }
@@ -173,8 +179,11 @@ impl Endpoint for Dispatcher {
     type Output = Response;
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
-        if let Some(UnknownWorld(name)) = request.data() {
-            return Err(ApiError(Error::WorldNotFound(name.clone())).into());
+        if let Some(refusal) = request.data::<Refusal>() {
+            return Err(ApiError(refusal.clone().into_error()).into());
+        }
+        if let Some(answer) = request.data::<PlannedAnswer>() {
+            return Ok(answer.respond(&request, self.served.market().settings()));
         }
         if self.hidden.is_some_and(|api| api.has_path(request.uri().path())) {
             return Err(self.unknown_path());

@@ -1,6 +1,7 @@
 //! What time alone makes a market do: due steps, background jobs, and deliveries to webhooks, each at its own due time.
 //! Nothing here knows worlds, so tests run it on the directory of any market with a simulated clock.
 
+use super::job_places::JobPlaces;
 use crate::{
     clock::{Clock, SimulatedClock},
     domain::{
@@ -107,8 +108,12 @@ pub struct DueWork<'a> {
     pub market: &'a Market,
     /// Whether jobs run.
     pub has_jobs: bool,
+    /// The places of worlds that run jobs.
+    pub job_places: &'a JobPlaces,
     /// How webhooks answer.
     pub receive: Receive<'a>,
+    /// Whether an attempt of a job of a kind fails without being executed.
+    pub fails_job: &'a dyn Fn(JobKind) -> bool,
     /// Called after each piece of work, in their order.
     pub on_done: &'a dyn Fn(DoneWork),
 }
@@ -195,14 +200,20 @@ impl DueWork<'_> {
 
     fn run_jobs(&self) -> Result<bool> {
         let market = self.market;
-        let mut children = None;
+        let (mut children, mut place) = (None, None);
         for queue in Queue::ALL {
             while let Some(job) = jobs::claim(market, queue, 0)? {
                 let record = market.read_blocking(|reader| JobRecord::find(reader.rows, &job.id()))?;
                 let subject = record.and_then(|record| record.subject);
                 let (kind, due_at) = (WorkKind::Job(job.kind), job.due_at);
+                place.get_or_insert_with(|| self.job_places.take());
                 let children = children.get_or_insert_with(|| ChildProcesses::new(market));
-                let outcome = match jobs::run(market, job, children, &|| true)? {
+                let ended = if (self.fails_job)(job.kind) {
+                    jobs::fail(market, job, children)?
+                } else {
+                    jobs::run(market, job, children, &|| true)?
+                };
+                let outcome = match ended {
                     AttemptEnd::Completed => WorkOutcome::Completed,
                     AttemptEnd::Retried => WorkOutcome::Retried,
                     AttemptEnd::GivenUp => WorkOutcome::Failed,

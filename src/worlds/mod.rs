@@ -3,12 +3,15 @@
 //! A world is forked from a template: the files of a closed market, of which those that never change are shared. It ends
 //! when it is deleted, or with the process. Nothing of it is synchronized with the disk.
 
+mod disk_budget;
 mod due_work;
 mod error;
 mod exports;
+mod faults;
 mod files;
 mod imports;
 mod inbox;
+mod job_places;
 mod live_copy;
 mod market_file;
 mod names;
@@ -22,8 +25,14 @@ mod world;
 pub use self::{
     due_work::{DoneWork, DueWork, JobTiming, WorkKind, WorkOutcome},
     error::WorldError,
+    faults::{
+        ChosenFault, CutPlace, Ending, Fault, FaultAnswer, FaultRule, FaultTiming, Faults, MAX_FAULTS,
+        Moment, NewFault, RequestEffect, RequestFacts, RequestMatch, TextPattern, WebhookEffect,
+        WebhookMatch,
+    },
     imports::MAX_FILE_BYTES,
     inbox::{Inbox, InboxMessage},
+    job_places::{JobPlace, JobPlaces},
     names::{MAX_NAME_LENGTH, is_name},
     new_world::{NewWorld, WebhookMode},
     opener::Opener,

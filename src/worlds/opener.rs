@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::error::WorldError;
+use super::{error::WorldError, job_places::JobPlaces};
 use crate::{
     clock::{Clock, Entropy, SimulatedClock},
     config::Settings,
@@ -15,6 +15,9 @@ use crate::{
     store::Durability,
 };
 
+/// Maximum number of worlds that run jobs at the same time.
+const MAX_WORLDS_WITH_JOBS: usize = 4;
+
 /// What all worlds of a process have in common.
 #[derive(Clone)]
 pub struct Opener {
@@ -22,18 +25,30 @@ pub struct Opener {
     run_step: StepRunner,
     program: PathBuf,
     idle_closer: IdleCloser,
+    job_places: JobPlaces,
 }
 
 impl Opener {
     /// Creates an opener with the function that renders listings for API responses, the function that carries out due
     /// steps, and the program that child processes run.
     pub fn new(renderer: Renderer, run_step: StepRunner, program: PathBuf) -> Opener {
-        Opener { renderer, run_step, program, idle_closer: IdleCloser::default() }
+        Opener {
+            renderer,
+            run_step,
+            program,
+            idle_closer: IdleCloser::default(),
+            job_places: JobPlaces::new(MAX_WORLDS_WITH_JOBS),
+        }
     }
 
     /// Returns what closes the connections and index writers of worlds that are idle.
     pub const fn idle_closer(&self) -> &IdleCloser {
         &self.idle_closer
+    }
+
+    /// Returns the places of worlds that run jobs.
+    pub(super) const fn job_places(&self) -> &JobPlaces {
+        &self.job_places
     }
 
     /// Opens a market in a directory, to fill a template. Nothing is synchronized with the disk, since templates end with

@@ -10,6 +10,7 @@ use std::{
 use uuid::Uuid;
 
 use super::{
+    disk_budget::DiskBudget,
     error::WorldError,
     exports::{self, ExportedState},
     imports,
@@ -24,14 +25,14 @@ use crate::{
     clock::{Clock, ClockState, NAMESPACE},
     config::{Layers, Settings, SettingsError},
     domain::time::Timestamp,
-    error::{Error, Problem, QuotaExcess, Result, StateCode},
+    error::{Error, Problem, Result, StateCode},
     idle_closer::IdleCloser,
     market::Market,
     private_files,
 };
 
-/// Number of bytes of a megabyte of settings.
-const BYTES_PER_MEGABYTE: u64 = 1_000_000;
+/// Bytes of the disk per byte of an exported world, as estimated before it is unpacked.
+const UNPACKED_PER_PACKED_BYTE: u64 = 4;
 
 /// What the worlds of a process need.
 pub struct WorldsOptions {
@@ -57,8 +58,8 @@ pub struct Worlds {
     directory: PathBuf,
     /// Maximum number of worlds, and of snapshots.
     limit: usize,
-    /// Megabytes of the disk for all worlds and snapshots; 0 for no limit.
-    max_megabytes: u64,
+    /// What all worlds and snapshots use of the disk.
+    disk: DiskBudget,
     demo: OnceLock<Template>,
     empty: OnceLock<Template>,
     /// Locked while a template is created, so that it is created once.
@@ -108,7 +109,7 @@ impl Worlds {
             opener,
             layers: layers.for_worlds().map_err(|SettingsError { message, .. }| Error::internal(message))?,
             limit: root.settings().sandbox.max_worlds as usize,
-            max_megabytes: root.settings().sandbox.max_mb,
+            disk: DiskBudget::new(root.settings().sandbox.max_mb),
             root,
             is_demo,
             directory,
@@ -125,9 +126,10 @@ impl Worlds {
         let source = self.source(&new.source)?;
         let settings = with_settings(&source.settings(), &new.settings);
         let resolved = new_world::resolve_settings(&self.layers, &settings)?;
-        self.ensure_disk()?;
+        self.reserve_disk(0)?;
         let place = self.reserve(new.name.as_deref())?;
         let template = self.origin(&source, place.number)?;
+        self.reserve_copy(&template)?;
         let begin = template.clock().now;
         let now = new.now.unwrap_or(begin);
         if now < begin {
@@ -166,9 +168,10 @@ impl Worlds {
         world: &World,
         name: &str,
     ) -> std::result::Result<Arc<Snapshot>, WorldError> {
-        self.ensure_disk()?;
+        self.reserve_disk(0)?;
         let place = self.reserve_snapshot(name)?;
         let template = self.copy_world(world, place.number)?;
+        self.reserve_copy(&template)?;
         let settings = world.given_settings();
         let snapshot =
             Arc::new(Snapshot { name: name.to_owned(), world: world.name().to_owned(), template, settings });
@@ -185,6 +188,8 @@ impl Worlds {
     /// Replaces the state of a world by one that was exported: data, clock, counters, and settings. A file that is refused
     /// changes nothing. The caller has the turn.
     pub fn import(&self, world: &World, file: &Path) -> std::result::Result<(), WorldError> {
+        let packed_bytes = file.metadata().map_err(WorldError::Files)?.len();
+        self.reserve_disk(packed_bytes.saturating_mul(UNPACKED_PER_PACKED_BYTE))?;
         let number = self.next_number();
         let directory = self.copy_directory(number);
         let (template, given) = imports::read(&self.opener, &self.layers, file, &directory)?;
@@ -221,6 +226,7 @@ impl Worlds {
         let is_complete = matches!(state.snapshots.get(name), Some(Some(_)));
         let snapshot = is_complete.then(|| state.snapshots.remove(name));
         drop(state);
+        self.disk.forget();
         snapshot.is_some()
     }
 
@@ -255,6 +261,7 @@ impl Worlds {
         let is_found = matches!(state.worlds.get(name), Some(Some(world)) if is_meant(world));
         let world = is_found.then(|| state.worlds.remove(name));
         drop(state);
+        self.disk.forget();
         world.is_some()
     }
 
@@ -308,30 +315,25 @@ impl Worlds {
         Ok(cell.get_or_init(|| template).clone())
     }
 
-    /// Checks that there is space for one more world or snapshot. Files that several of them share count once.
-    fn ensure_disk(&self) -> std::result::Result<(), WorldError> {
-        if self.max_megabytes == 0 {
-            return Ok(());
-        }
+    /// Checks that the worlds and snapshots may use this many bytes more of the disk, and counts them.
+    pub fn reserve_disk(&self, bytes: u64) -> std::result::Result<(), WorldError> {
+        self.disk.reserve(bytes, || {
+            let mut usage = DiskUsage::default();
+            for world in self.list() {
+                world.add_disk_usage(&mut usage)?;
+            }
+            for snapshot in self.snapshots() {
+                usage.add(snapshot.template.disk_files()?);
+            }
+            Ok(usage.bytes())
+        })
+    }
+
+    /// Like [`Worlds::reserve_disk`], for a copy of a template. Files that are shared count although they add nothing.
+    fn reserve_copy(&self, template: &Template) -> std::result::Result<(), WorldError> {
         let mut usage = DiskUsage::default();
-        for world in self.list() {
-            world.add_disk_usage(&mut usage)?;
-        }
-        for snapshot in self.snapshots() {
-            usage.add(snapshot.template.disk_files()?);
-        }
-        let used = usage.bytes().div_ceil(BYTES_PER_MEGABYTE);
-        if used < self.max_megabytes {
-            return Ok(());
-        }
-        let excess = QuotaExcess {
-            holder: "sandbox",
-            quota: "sandbox.max_mb",
-            limit: self.max_megabytes,
-            used,
-            requested: 1,
-        };
-        Err(Error::QuotaExceeded(excess).into())
+        usage.add(template.disk_files()?);
+        self.reserve_disk(usage.bytes())
     }
 
     fn copy_root(&self, number: u64) -> std::result::Result<Template, WorldError> {

@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::{
     due_work::{self, DoneWork, DueWork, JobTiming},
     error::WorldError,
+    faults::{Faults, Moment},
     inbox::Inbox,
     opener::Opener,
     template::{Template, WorldKey},
@@ -65,6 +66,7 @@ pub struct World {
     job_timing: Mutex<JobTiming>,
     receiver: Mutex<Receiver>,
     inbox: Arc<Inbox>,
+    faults: Arc<Faults>,
     /// What was the case when nothing was due any more.
     settled: Mutex<Option<Settled>>,
     /// Notified when the clock began to run or was stopped, and after a reset.
@@ -104,11 +106,12 @@ impl Current {
         template: &Template,
         settings: &WorldSettings,
         directory: PathBuf,
-        resets: u64,
+        (resets, faults): (u64, &Arc<Faults>),
     ) -> std::result::Result<Current, WorldError> {
         template.copy_to(&directory)?;
         let clock = SimulatedClock::new(template.clock());
         let market = opener.open_world(template.index()?, directory, settings.resolved.clone(), clock)?;
+        market.set_host_check(faults.host_check(&market));
         let (template, given_settings) = (template.clone(), Arc::clone(&settings.given));
         Ok(Current {
             market,
@@ -130,7 +133,9 @@ impl World {
         settings: WorldSettings,
         directory: PathBuf,
     ) -> std::result::Result<World, WorldError> {
-        let current = Mutex::new(Current::open(opener, &start, &settings, directory.join("0"), 0)?);
+        let faults = Arc::default();
+        let current = Current::open(opener, &start, &settings, directory.join("0"), (0, &faults))?;
+        let current = Mutex::new(current);
         let end = watch::Sender::default();
         Ok(World {
             details,
@@ -145,6 +150,7 @@ impl World {
             job_timing: Mutex::new(JobTiming::BeforeRequests),
             receiver: Mutex::new(Arc::new(|_| webhook_inbox::accept())),
             inbox: Arc::default(),
+            faults,
             settled: Mutex::default(),
             changed: Arc::default(),
         })
@@ -220,7 +226,7 @@ impl World {
         let mut current = self.lock();
         let resets = current.resets + 1;
         let directory = self.market_directory(resets);
-        let next = Current::open(&self.opener, template, settings, directory.clone(), resets);
+        let next = Current::open(&self.opener, template, settings, directory.clone(), (resets, &self.faults));
         let next = next.inspect_err(|_| {
             // Nothing uses it, and the next attempt needs its place.
             let _ = std::fs::remove_dir_all(directory);
@@ -231,6 +237,7 @@ impl World {
         let directory = self.market_directory(earlier.resets);
         drop(earlier);
         self.inbox.clear();
+        self.faults.clear();
         self.changed.notify_one();
         std::fs::remove_dir_all(directory).map_err(WorldError::Files)
     }
@@ -292,8 +299,17 @@ impl World {
     /// Returns when something is due that is not due yet; `None` if nothing is.
     fn next_due_at(&self) -> Result<Option<Timestamp>> {
         let has_jobs = *lock(&self.job_timing) == JobTiming::BeforeRequests;
+        let job_places = self.opener.job_places();
         let receive = |_: &OutgoingMessage| webhook_inbox::accept();
-        DueWork { market: &self.market(), has_jobs, receive: &receive, on_done: &|_| {} }.next_due_at()
+        let work = DueWork {
+            market: &self.market(),
+            has_jobs,
+            job_places,
+            receive: &receive,
+            fails_job: &|_| false,
+            on_done: &|_| {},
+        };
+        work.next_due_at()
     }
 
     /// Sets when jobs run.
@@ -305,6 +321,16 @@ impl World {
     /// Returns what the webhooks got. A reset deletes it.
     pub fn inbox(&self) -> &Inbox {
         &self.inbox
+    }
+
+    /// Returns the faults. A reset deletes them.
+    pub fn faults(&self) -> &Faults {
+        &self.faults
+    }
+
+    /// Returns the time and the seed of the world, for the choice of a fault.
+    pub fn moment(&self) -> Moment {
+        Moment::of(self.market().clock())
     }
 
     /// Sets what gets the events for webhooks besides the inbox, and how they are answered. Without it, they are accepted.
@@ -337,10 +363,18 @@ impl World {
         let _working = lock(&self.working);
         let (resets, market) = self.current();
         market.record_key_uses()?;
-        let receive = self.receive();
+        let (receive, fails_job) = (self.receive(&market), self.faults.job_check(&market));
         let has_jobs = *lock(&self.job_timing) == JobTiming::BeforeRequests;
         let commits = *market.commits().borrow();
-        DueWork { market: &market, has_jobs, receive: &receive, on_done: &|_| {} }.run()?;
+        let work = DueWork {
+            market: &market,
+            has_jobs,
+            job_places: self.opener.job_places(),
+            receive: &receive,
+            fails_job: &fails_job,
+            on_done: &|_| {},
+        };
+        work.run()?;
         // If anything was committed meanwhile, by this or by a request that has released its turn, something else may be
         // due.
         *lock(&self.settled) = Some((resets, commits, market.clock().now()));
@@ -379,20 +413,29 @@ impl World {
         let _working = lock(&self.working);
         let market = self.market();
         market.record_key_uses()?;
-        let (receive, done) = (self.receive(), RefCell::default());
+        let (receive, fails_job) = (self.receive(&market), self.faults.job_check(&market));
+        let done = RefCell::default();
         let on_done = |work| RefCell::<Vec<DoneWork>>::borrow_mut(&done).push(work);
-        let work = DueWork { market: &market, has_jobs: true, receive: &receive, on_done: &on_done };
+        let work = DueWork {
+            market: &market,
+            has_jobs: true,
+            job_places: self.opener.job_places(),
+            receive: &receive,
+            fails_job: &fails_job,
+            on_done: &on_done,
+        };
         work.advance_to(target(market.clock().now()), requester)?;
         Ok(done.into_inner())
     }
 
     /// Returns how webhooks answer: what they get is kept in the inbox.
-    fn receive(&self) -> impl Fn(&OutgoingMessage) -> AttemptResult + use<> {
+    fn receive(&self, market: &Market) -> impl Fn(&OutgoingMessage) -> AttemptResult + use<> {
         let (receiver, inbox) = (Arc::clone(&*lock(&self.receiver)), Arc::clone(&self.inbox));
-        move |message| {
+        let accept = move |message: &OutgoingMessage| {
             inbox.add(message);
             receiver(message)
-        }
+        };
+        self.faults.receiver(market, accept)
     }
 
     /// Returns the market, and the number of resets before.

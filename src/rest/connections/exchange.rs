@@ -24,12 +24,17 @@ pub struct Exchange {
     has_response: AtomicBool,
     /// Whether the connection ends with the current response, although the client may still be sending.
     is_closing: AtomicBool,
+    /// Whether the connection is to be closed in the middle of the head of the current response.
+    cuts_head: AtomicBool,
+    /// Whether the connection is to be closed as soon as what the library has of the response is sent.
+    is_cut: AtomicBool,
 }
 
 impl Exchange {
     /// Creates the state of a connection without a request.
     pub fn new(connection: Arc<Connection>) -> Exchange {
-        Exchange { connection, has_response: AtomicBool::new(false), is_closing: AtomicBool::new(false) }
+        let [has_response, is_closing, cuts_head, is_cut] = Default::default();
+        Exchange { connection, has_response, is_closing, cuts_head, is_cut }
     }
 
     /// Marks the connection as busy: its request head is complete.
@@ -61,6 +66,26 @@ impl Exchange {
         self.is_closing.store(true, Relaxed);
     }
 
+    /// Lets the connection be closed in the middle of the head of the current response.
+    pub fn cut_head(&self) {
+        self.cuts_head.store(true, Relaxed);
+    }
+
+    /// Whether the connection is to be closed in the middle of the head of the current response.
+    pub fn cuts_head(&self) -> bool {
+        self.cuts_head.load(Relaxed)
+    }
+
+    /// Lets the connection be closed as soon as everything is sent that there is of the current response.
+    pub fn cut(&self) {
+        self.is_cut.store(true, Relaxed);
+    }
+
+    /// Whether the connection is to be closed so.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut.load(Relaxed)
+    }
+
     /// Whether the current response is the last one of the connection.
     pub fn is_closing(&self) -> bool {
         self.is_closing.load(Relaxed)
@@ -88,7 +113,14 @@ impl Body for ResponseBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        Pin::new(&mut self.inner).poll_frame(context)
+        let frame = Pin::new(&mut self.inner).poll_frame(context);
+        if let Poll::Ready(Some(Err(cause))) = &frame {
+            tracing::debug!(%cause, "response cut off");
+            // The library would drop what it has not sent yet. It sends that now, which then fails.
+            self.exchange.cut();
+            return Poll::Pending;
+        }
+        frame
     }
 
     fn is_end_stream(&self) -> bool {

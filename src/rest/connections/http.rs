@@ -1,6 +1,6 @@
 //! The requests of one connection, one after the other, and its end.
 
-use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use hyper::{
     body::{Body as _, Incoming},
@@ -21,6 +21,7 @@ use tokio::{
 };
 
 use super::{
+    cut::{Cut, NoResponse},
     exchange::{Exchange, ResponseBody},
     head_errors::{self, NOSNIFF},
     request_body::RequestBody,
@@ -92,7 +93,7 @@ pub async fn serve_connection<S: Socket>(
     let service = service_fn(move |request: http::Request<Incoming>| {
         shared.begin();
         let (app, exchange) = (Arc::clone(&app), Arc::clone(&shared));
-        async move { Ok::<_, Infallible>(respond(app.as_ref(), request, ends, exchange).await) }
+        async move { respond(app.as_ref(), request, ends, exchange).await.ok_or(NoResponse) }
     });
     let mut served = limits.http.serve_connection(TokioIo::new(socket), service);
     let mut is_stopping = false;
@@ -117,12 +118,14 @@ pub async fn serve_connection<S: Socket>(
         }
         _ => None,
     };
-    if error_response.is_some() || exchange.is_closing() {
+    if error_response.is_some() || exchange.is_closing() || exchange.is_cut() {
         exchange.end();
         let mut socket = socket.into_inner();
         let closing = async {
             if let Some(response) = error_response {
                 let _ = timeout(MAX_LINGER_PAUSE, socket.write_all(&response)).await;
+                let _ = socket.shutdown().await;
+            } else if exchange.is_cut() {
                 let _ = socket.shutdown().await;
             }
             linger(socket).await;
@@ -145,13 +148,13 @@ async fn linger(mut socket: impl Socket) {
 }
 
 /// Returns the response to a request. If the request's body is not read completely by then, the rest is received,
-/// or the response is the last one of the connection.
+/// or the response is the last one of the connection. Returns none if the connection is to be closed instead.
 async fn respond(
     app: &impl Endpoint<Output = Response>,
     request: http::Request<Incoming>,
     ends: Ends,
     exchange: Arc<Exchange>,
-) -> http::Response<ResponseBody> {
+) -> Option<http::Response<ResponseBody>> {
     let (parts, incoming) = request.into_parts();
     let body = (!incoming.is_end_stream())
         .then(|| RequestBody::new(incoming, expects_continue(parts.version, &parts.headers)));
@@ -167,6 +170,14 @@ async fn respond(
         // Boxed, as below, since the future of every request has room for those that are not.
         Some(error) => Box::pin(refuse(request, error)).await,
     };
+    match response.data::<Cut>() {
+        None => {}
+        Some(Cut::InHead) => exchange.cut_head(),
+        Some(Cut::BeforeHead) => {
+            exchange.cut();
+            return None;
+        }
+    }
     if let Some(body) = body
         && !Box::pin(body.receive_rest(response.status())).await
     {
@@ -176,7 +187,7 @@ async fn respond(
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
-    http::Response::from(response).map(|body| ResponseBody::new(body, exchange))
+    Some(http::Response::from(response).map(|body| ResponseBody::new(body, exchange)))
 }
 
 /// Responds with an error, with a request ID and a log line as for all other requests.

@@ -4,6 +4,7 @@
 //! The framework's own server is not used: it has no timeout for request headers, and it spins when the
 //! process runs out of file descriptors.
 
+mod cut;
 mod exchange;
 mod framing;
 mod head_errors;
@@ -21,6 +22,7 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore, watch},
 };
 
+pub use self::cut::Cut;
 use self::{
     http::{ConnectionLimits, Ends},
     table::{ConnectionTable, TableLimits},

@@ -50,15 +50,15 @@ pub struct LimitedSocket<S> {
     /// What remains to be received of [`REJECTED_HEAD`], if a head or the end of a body is malformed.
     rejection: Option<&'static [u8]>,
     rate: WriteRate,
-    /// The rest of an error response that replaces that of the library.
-    error_response: Vec<u8>,
+    /// The rest of what replaces the response of the library: another error response, or a part of its head.
+    last_bytes: Vec<u8>,
 }
 
 impl<S: Socket> LimitedSocket<S> {
     /// Wraps a socket.
     pub fn new(inner: S, exchange: Arc<Exchange>, rate: WriteRate) -> LimitedSocket<S> {
         let framing = Framing::default();
-        LimitedSocket { inner, exchange, framing, rejection: None, rate, error_response: Vec::new() }
+        LimitedSocket { inner, exchange, framing, rejection: None, rate, last_bytes: Vec::new() }
     }
 
     /// Whether the client has sent a part of a request head.
@@ -94,15 +94,24 @@ impl<S: Socket> LimitedSocket<S> {
         *rest = later;
     }
 
-    /// Writes the error response that replaces that of the library.
-    fn poll_error_response(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        while !self.error_response.is_empty() {
-            let slice = [IoSlice::new(&self.error_response)];
+    /// Keeps the first half of a head, to be written as the last bytes of the connection. What follows is dropped.
+    fn cut_head(&mut self, data: &[IoSlice<'_>]) {
+        // The library begins with the head, in one piece.
+        let Some(first) = data.first().filter(|_| !self.exchange.is_cut()) else { return };
+        let length = memchr::memmem::find(first, b"\r\n\r\n").unwrap_or(first.len());
+        self.last_bytes = first[..length / 2].to_vec();
+        self.exchange.cut();
+    }
+
+    /// Writes the bytes that replace those of the library.
+    fn poll_last_bytes(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.last_bytes.is_empty() {
+            let slice = [IoSlice::new(&self.last_bytes)];
             let written = ready!(write_limited(&mut self.inner, &mut self.rate, context, &slice))?;
             if written == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
-            self.error_response.drain(..written);
+            self.last_bytes.drain(..written);
         }
         Poll::Ready(Ok(()))
     }
@@ -140,8 +149,12 @@ impl<S: Socket> AsyncWrite for LimitedSocket<S> {
         if !this.exchange.is_busy()
             && let Some(response) = data.first().and_then(|head| head_errors::replacement(head))
         {
-            this.error_response = response;
+            this.last_bytes = response;
             this.exchange.close_after_response();
+            return Poll::Ready(Ok(data.iter().map(|slice| slice.len()).sum()));
+        }
+        if this.exchange.cuts_head() {
+            this.cut_head(data);
             return Poll::Ready(Ok(data.iter().map(|slice| slice.len()).sum()));
         }
         write_limited(&mut this.inner, &mut this.rate, context, data)
@@ -152,15 +165,18 @@ impl<S: Socket> AsyncWrite for LimitedSocket<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(self.poll_error_response(context))?;
+        ready!(self.poll_last_bytes(context))?;
         ready!(Pin::new(&mut self.inner).poll_flush(context))?;
+        if self.exchange.is_cut() {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+        }
         // The library calls this when it has nothing left to write.
         self.exchange.flushed();
         Poll::Ready(Ok(()))
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(self.poll_error_response(context))?;
+        ready!(self.poll_last_bytes(context))?;
         Pin::new(&mut self.inner).poll_shutdown(context)
     }
 }

@@ -162,10 +162,7 @@ impl RequestLimits {
     fn record(&self, state: QuotaState) -> Result<()> {
         self.0.report(state);
         match state.retry_in_seconds {
-            Some(seconds) => {
-                let budget = format!("`{}` budget of {} requests per minute", state.name, state.quota);
-                Err(Error::RateLimited { budget, retry_seconds: seconds.into() })
-            }
+            Some(seconds) => Err(exceeded(state, seconds)),
             None => Ok(()),
         }
     }
@@ -173,21 +170,54 @@ impl RequestLimits {
     /// Adds the `RateLimit` headers to a response.
     fn write_headers(&self, headers: &mut HeaderMap) {
         let quota_states = self.0.quota_states.lock().unwrap_or_else(PoisonError::into_inner);
-        if quota_states.is_empty() {
-            return;
-        }
-        let (mut policy, mut remaining_text) = (String::new(), String::new());
-        for (index, QuotaState { name, quota, remaining, full_in_seconds, .. }) in
-            quota_states.iter().enumerate()
-        {
-            let comma = if index == 0 { "" } else { ", " };
-            let _ = write!(policy, "{comma}\"{name}\";q={quota};w={WINDOW_SECONDS}");
-            let _ = write!(remaining_text, "{comma}\"{name}\";r={remaining};t={full_in_seconds}");
-        }
-        for (name, text) in [(RATELIMIT_POLICY, policy), (RATELIMIT, remaining_text)] {
-            headers.insert(name, HeaderValue::try_from(text).expect("the header is visible ASCII"));
-        }
+        write_states(&quota_states, headers);
     }
+}
+
+/// Adds the `RateLimit` headers with these states, if there are any.
+fn write_states(quota_states: &[QuotaState], headers: &mut HeaderMap) {
+    if quota_states.is_empty() {
+        return;
+    }
+    let (mut policy, mut remaining_text) = (String::new(), String::new());
+    for (index, QuotaState { name, quota, remaining, full_in_seconds, .. }) in quota_states.iter().enumerate()
+    {
+        let comma = if index == 0 { "" } else { ", " };
+        let _ = write!(policy, "{comma}\"{name}\";q={quota};w={WINDOW_SECONDS}");
+        let _ = write!(remaining_text, "{comma}\"{name}\";r={remaining};t={full_in_seconds}");
+    }
+    for (name, text) in [(RATELIMIT_POLICY, policy), (RATELIMIT, remaining_text)] {
+        headers.insert(name, HeaderValue::try_from(text).expect("the header is visible ASCII"));
+    }
+}
+
+/// Returns the response to a request whose principal has used up a budget, whatever it has used. A market without
+/// limits responds as with the limits of a new one.
+pub fn exhausted_response(request: &Request, budget: Budget, settings: &LimitSettings) -> Response {
+    let quota = match budget.quota(settings) {
+        0 => budget.quota(&Settings::default().limits),
+        quota => quota,
+    };
+    let state = QuotaState {
+        name: budget.as_str(),
+        quota,
+        remaining: 0,
+        full_in_seconds: WINDOW_SECONDS,
+        retry_in_seconds: Some(WINDOW_SECONDS.div_ceil(quota.max(1))),
+    };
+    if let Some(RequestLimits(inner)) = request.data::<RequestLimits>() {
+        inner.report(state);
+    }
+    let error = exceeded(state, state.retry_in_seconds.unwrap_or(1));
+    let mut response = problem::error_response(&error, RequestId::from_request(request).as_str());
+    write_states(&[state], response.headers_mut());
+    response
+}
+
+/// Returns the error of a request that exceeds a budget.
+fn exceeded(state: QuotaState, retry_seconds: u32) -> Error {
+    let budget = format!("`{}` budget of {} requests per minute", state.name, state.quota);
+    Error::RateLimited { budget, retry_seconds: retry_seconds.into() }
 }
 
 impl RequestLimitsInner {

@@ -5,14 +5,12 @@ use serde_json::{Map, Value, json};
 use crate::{
     error::Code,
     rest::{
+        documented_operations::ERROR_CODES,
         required_access::RequiredAccess,
         route::{DeclaredRoute, Repeatability},
     },
     string_enum::StringEnum,
 };
-
-/// The extension of an operation that names its error codes, by status.
-pub const ERROR_CODES: &str = "x-error-codes";
 
 /// Adds the codes of all error responses that an operation has. A response with status 422 has none.
 pub fn add_error_codes(operation: &mut Map<String, Value>, route: &DeclaredRoute) {

@@ -75,6 +75,9 @@ fn example_id(target: Target, name: &str) -> Option<String> {
             };
             return Some(example.to_owned());
         }
+        Target::WorldFault => {
+            return Some(if name == "fault" { "fault-1" } else { "example" }.to_owned());
+        }
         Target::Snapshot => return Some("after-review".to_owned()),
         Target::Absent(id) => return Some(id.to_owned()),
         Target::Record(collection, key) => return Some(fixture_record_id(collection, key).to_string()),

@@ -16,8 +16,6 @@ mod schemas;
 
 use serde_json::{Map, Value, json};
 
-pub use self::error_codes::ERROR_CODES;
-
 use self::document_operations::operations;
 use super::{api::Api, auth, limits::Budget, route::DeclaredRoute};
 use crate::{config::ContactSettings, domain::principals::PrincipalKind, string_enum::StringEnum};

@@ -59,6 +59,8 @@ pub enum Target {
     World,
     /// A world, which tests create, and the owner and the name of a repository.
     WorldRepository,
+    /// A world, which tests create, and a fault of it.
+    WorldFault,
     /// A snapshot of a world, which tests create.
     Snapshot,
     /// The path has no parameters, but the example of the body contains the ID of a taskset.

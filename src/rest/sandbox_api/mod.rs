@@ -1,6 +1,9 @@
 //! The sandbox API: worlds, which are private copies of a market for tests. One file per resource.
 
 mod access;
+mod fault_bodies;
+mod fault_checks;
+mod faults;
 mod repositories;
 mod snapshots;
 mod webhooks;
@@ -16,11 +19,19 @@ use super::route::DeclaredRoute;
 pub fn apis() -> impl OpenApi {
     (
         (worlds::WorldsApi, world_clock::WorldClockApi, snapshots::SnapshotsApi),
-        (webhooks::WorldWebhooksApi, repositories::RepositoriesApi),
+        (webhooks::WorldWebhooksApi, repositories::RepositoriesApi, faults::FaultsApi),
     )
 }
 
 /// The routes.
 pub fn routes() -> Vec<DeclaredRoute> {
-    [worlds::ROUTES, world_clock::ROUTES, snapshots::ROUTES, webhooks::ROUTES, repositories::ROUTES].concat()
+    [
+        worlds::ROUTES,
+        world_clock::ROUTES,
+        snapshots::ROUTES,
+        webhooks::ROUTES,
+        repositories::ROUTES,
+        faults::ROUTES,
+    ]
+    .concat()
 }

@@ -158,7 +158,8 @@ impl WorldWebhooksApi {
     /// List what webhooks got
     ///
     /// Returns the messages to the webhooks of the world, oldest first, which are not sent unless the world was created so.
-    /// Each was answered with status 200. The newest 1,000 are kept. With `wait`, a request without results waits for one.
+    /// Each was answered with status 200, unless a fault says otherwise. The newest 1,000 are kept. With `wait`, a request
+    /// without results waits for one.
     #[oai(path = "/worlds/:world/webhooks", method = "get", operation_id = "list_world_webhooks")]
     async fn list(
         &self,
@@ -171,11 +172,9 @@ impl WorldWebhooksApi {
         let (query, until) = (&query.0, Instant::now() + query.0.wait()?);
         let world = call.served.require_sandbox()?.worlds().require(&world.0)?;
         let _place = match query.wait {
-            Some(_) => Some(
-                call.served
-                    .held_requests()
-                    .try_acquire(call.served.market().id(), call.access.principal())?,
-            ),
+            Some(_) => {
+                Some(call.served.held_requests().try_acquire(world.market().id(), call.access.principal())?)
+            }
             None => None,
         };
         let page = Slot::release_during(request, wait_for_messages(&world, query, until)).await??;

@@ -265,7 +265,7 @@ impl WorldsApi {
 
     /// Reset a world
     ///
-    /// Returns the world to where it was forked: data, clock, counters of IDs, and settings.
+    /// Returns the world to where it was forked: data, clock, counters of IDs, and settings. It has no faults then.
     #[oai(path = "/worlds/:world/reset", method = "post", operation_id = "reset_world")]
     async fn reset(
         &self,

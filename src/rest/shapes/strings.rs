@@ -6,8 +6,9 @@ use serde_json::Value;
 
 use super::scalars::{Scalar, impl_scalar};
 use crate::rest::patterns::{
-    CONTENT_TYPE_PATTERN, DURATION_PATTERN, ETAG_PATTERN, FILE_NAME_PATTERN, LINE_PATTERN, MULTILINE_PATTERN,
-    REPOSITORY_PATTERN, SHA256_PATTERN, SLUG_PATTERN, URL_PATTERN, WORLD_NAME_PATTERN,
+    CONTENT_TYPE_PATTERN, DURATION_PATTERN, ETAG_PATTERN, FILE_NAME_PATTERN, HOST_PATTERN,
+    IDENTIFIER_PATTERN, LINE_PATTERN, MULTILINE_PATTERN, PATH_PATTERN, REPOSITORY_PATTERN, SHA256_PATTERN,
+    SLUG_PATTERN, URL_PATTERN, VISIBLE_PATTERN, WORLD_NAME_PATTERN,
 };
 
 /// Declares a string type with its minimum and maximum length in characters and its pattern.
@@ -69,6 +70,26 @@ string_type! {
 string_type! {
     /// A duration: numbers with units, such as `90d` or `1h30m`.
     DurationText, 2..=50, DURATION_PATTERN
+}
+string_type! {
+    /// The ID of an operation in the documents.
+    OperationId, 1..=100, IDENTIFIER_PATTERN
+}
+string_type! {
+    /// An error code.
+    ErrorCode, 1..=60, IDENTIFIER_PATTERN
+}
+string_type! {
+    /// A path, with `*` at the end for all that begin so.
+    PathMatch, 1..=2_048, PATH_PATTERN
+}
+string_type! {
+    /// The name of a host.
+    HostName, 1..=253, HOST_PATTERN
+}
+string_type! {
+    /// A text without spaces, with `*` at the end for all that begin so.
+    TextMatch, 1..=2_048, VISIBLE_PATTERN
 }
 string_type! {
     /// An explanation for a team.

@@ -7,7 +7,7 @@ use super::cases::{Case, OPERATOR, RequiredAccess, cases};
 use crate::harness::{TestMarket, TestResponse, worlds};
 
 /// Operations that end what others need, so they come last.
-const LAST: [&str; 2] = ["delete_snapshot", "delete_world"];
+const LAST: [&str; 4] = ["delete_fault", "delete_faults", "delete_snapshot", "delete_world"];
 
 /// A repository for a world.
 const EXAMPLE_BUNDLE: &[u8] = include_bytes!("../../../fixtures/bundles/tideclock/harbour.bundle");

@@ -39,6 +39,10 @@ pub fn ids(target: Target, secret: &str, is_visible: bool) -> Vec<Vec<String>> {
             let world = if is_visible { worlds::EXAMPLE } else { "no-such-world" };
             return vec![[world, "acme", "billing"].map(str::to_owned).to_vec()];
         }
+        Target::WorldFault => {
+            let fault = if is_visible { worlds::EXAMPLE_FAULT } else { "no-such-fault" };
+            return vec![[worlds::EXAMPLE, fault].map(str::to_owned).to_vec()];
+        }
         Target::Snapshot => {
             return vec![vec![
                 if is_visible { worlds::EXAMPLE_SNAPSHOT } else { "no-such-snapshot" }.to_owned(),
@@ -58,6 +62,7 @@ pub fn ids(target: Target, secret: &str, is_visible: bool) -> Vec<Vec<String>> {
         | Target::Absent(_)
         | Target::World
         | Target::WorldRepository
+        | Target::WorldFault
         | Target::Snapshot
         | Target::LedgerEntryOf(_) => unreachable!("handled above"),
         Target::TasksetInBody => taskset_in_body(secret, is_visible),

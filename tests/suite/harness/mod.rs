@@ -20,6 +20,7 @@ pub mod teams;
 pub mod worlds;
 
 use std::{
+    net::SocketAddr,
     path::PathBuf,
     sync::{Arc, Mutex, OnceLock},
 };
@@ -36,9 +37,10 @@ use marketplace::{
     store::Durability,
     worlds::{World, Worlds},
 };
-use poem::{Body, Endpoint, Request, Response, endpoint::BoxEndpoint, http::Method};
+use poem::{Body, Endpoint, EndpointExt, Request, Response, endpoint::BoxEndpoint, http::Method};
 use serde_json::Value;
 use tempfile::TempDir;
+use tokio::sync::{oneshot, watch};
 
 /// Initial time of every test clock.
 pub const NOW: &str = "2026-03-01T09:00:00Z";
@@ -49,7 +51,7 @@ pub const BASE: &str = "http://market.test";
 /// A market and its HTTP endpoint.
 pub struct TestMarket {
     market: Market,
-    app: BoxEndpoint<'static, Response>,
+    app: Arc<BoxEndpoint<'static, Response>>,
     clock: Arc<Clock>,
     worlds: Arc<Worlds>,
     /// The world that the market belongs to, and the responses to requests so far.
@@ -90,7 +92,7 @@ impl TestMarket {
     /// [`TestMarket::take_responses`].
     pub fn of_world(world: Arc<World>) -> TestMarket {
         let market = world.market();
-        let app = app_for(market.settings()).serve(market.clone(), BASE);
+        let app = Arc::new(app_for(market.settings()).serve(market.clone(), BASE));
         let (clock, directory) = (Arc::clone(market.clock()), tempfile::tempdir().unwrap());
         let world = Some((world, Mutex::default()));
         let worlds = Arc::new(worlds::open(&market));
@@ -123,6 +125,7 @@ impl TestMarket {
         let address = market.settings().server.listen;
         let app =
             app_for(market.settings()).serve_with_sandbox(market.clone(), BASE, address, Arc::clone(&worlds));
+        let app = Arc::new(app);
         TestMarket { market, app, clock, worlds, world: None, _directory: directory }
     }
 
@@ -190,6 +193,20 @@ impl TestMarket {
         };
         documents::assert_matches_documents(method, worlds::path_in_world(path), &response);
         response
+    }
+
+    /// Serves the market on a port of this machine until the sender is dropped. Returns the address.
+    pub fn listen(&self) -> (SocketAddr, oneshot::Sender<()>) {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let address = listener.local_addr().unwrap();
+        let (app, settings) = (Arc::clone(&self.app), self.market.settings().clone());
+        let (stop, stopped) = oneshot::channel();
+        tokio::spawn(async move {
+            let stopped = async { stopped.await.unwrap_or_default() };
+            rest::run(app.boxed(), listener, &settings, watch::Sender::default(), stopped).await.unwrap();
+        });
+        (address, stop)
     }
 
     /// Runs all background jobs that are pending.

@@ -7,7 +7,7 @@ use marketplace::{
     market::Market,
     operations::due_steps,
     rest,
-    worlds::{NewWorld, Opener, Worlds, WorldsOptions},
+    worlds::{FaultRule, FaultTiming, NewFault, NewWorld, Opener, Worlds, WorldsOptions},
 };
 
 /// Name of the world that the shared demo market has.
@@ -15,6 +15,9 @@ pub const EXAMPLE: &str = "example";
 
 /// Name of the snapshot of that world.
 pub const EXAMPLE_SNAPSHOT: &str = "after-review";
+
+/// ID of the fault that it has.
+pub const EXAMPLE_FAULT: &str = "fault-1";
 
 /// Returns a path without the base address of a world, if it has one.
 pub fn path_in_world(path: &str) -> &str {
@@ -27,6 +30,10 @@ pub fn create_examples(worlds: &Worlds) {
     let new = NewWorld { name: Some(EXAMPLE.to_owned()), ..NewWorld::default() };
     let world = worlds.create(&new, None).unwrap();
     worlds.create_snapshot(&world, EXAMPLE_SNAPSHOT).unwrap();
+    // It is never met, since the host is unknown.
+    let rule = FaultRule::Host("git.example".to_owned());
+    let fault = NewFault { rule, timing: FaultTiming::default(), is_forced: false };
+    assert_eq!(world.faults().add(fault).unwrap().id(), EXAMPLE_FAULT);
 }
 
 /// Creates the worlds of a market, in its data directory.

@@ -300,7 +300,7 @@ async fn inbox_has_what_webhooks_would_get() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn disk_of_all_worlds_is_limited() {
-    let market = TestMarket::with_settings(|settings| settings.sandbox.max_mb = 1);
+    let market = TestMarket::with_settings(|settings| settings.sandbox.max_mb = 2);
     let key = operator_key(&market);
     let body = json!({"from": "empty"});
     market.call(&key, "POST", "/sandbox/v1/worlds", &body).await.expect_status(201);
@@ -309,4 +309,21 @@ async fn disk_of_all_worlds_is_limited() {
     assert_eq!(refused.json()["error"]["details"]["quota"], "sandbox.max_mb");
     market.call(&key, "DELETE", "/sandbox/v1/worlds/world-1", &Value::Null).await.expect_status(204);
     market.call(&key, "POST", "/sandbox/v1/worlds", &body).await.expect_status(201);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn writes_of_worlds_are_refused_when_the_disk_is_used_up() {
+    let market = TestMarket::with_settings(|settings| settings.sandbox.max_mb = 2);
+    let key = operator_key(&market);
+    let body = json!({"from": "empty", "name": "one"});
+    let world = market.call(&key, "POST", "/sandbox/v1/worlds", &body).await.expect_status(201);
+    let own_key = world["keys"][0]["key"].as_str().unwrap();
+    let domain = json!({"slug": "a", "label": "A"});
+    let path = "/w/one/operator/v1/domains";
+    let refused = market.call_with(own_key, "POST", path, &domain, &[("content-length", "2000000")]).await;
+    assert_eq!(refused.expect_error(409), "quota_exceeded");
+    assert_eq!(refused.json()["error"]["details"]["quota"], "sandbox.max_mb");
+    assert_eq!(refused.header("x-request-id").len(), 36);
+    market.call(own_key, "POST", path, &domain).await.expect_status(201);
+    market.get(own_key, path).await.expect_status(200);
 }

@@ -19,7 +19,7 @@ use marketplace::{
     operations::{due_steps, webhook_inbox},
     rest,
     store::Durability,
-    worlds::{DoneWork, DueWork, START, WorkKind},
+    worlds::{DoneWork, DueWork, JobPlaces, START, WorkKind},
 };
 
 use super::DAY;
@@ -54,7 +54,15 @@ fn open(directory: &Path, now: Timestamp) -> Market {
 }
 
 fn advance(market: &Market, on_done: &dyn Fn(DoneWork)) {
-    let work = DueWork { market, has_jobs: true, receive: &|_| webhook_inbox::accept(), on_done };
+    let job_places = JobPlaces::new(1);
+    let work = DueWork {
+        market,
+        has_jobs: true,
+        job_places: &job_places,
+        receive: &|_| webhook_inbox::accept(),
+        fails_job: &|_| false,
+        on_done,
+    };
     work.advance_to(START.plus_micros(90 * DAY), Requester::process()).unwrap();
 }
 

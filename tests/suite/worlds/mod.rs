@@ -3,6 +3,7 @@
 mod advance;
 mod determinism;
 mod exports;
+mod faults;
 mod http;
 mod isolation;
 mod kills;

@@ -1,0 +1,57 @@
+//! The table of answers in the documentation, which is generated from the documents.
+
+use std::{collections::BTreeMap, fmt::Write};
+
+use marketplace::{
+    rest::{DocumentedOperation, Outcome},
+    string_enum::StringEnum,
+};
+
+use super::answers::operations;
+
+/// The file with the table, which follows the text.
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/faults.md");
+
+/// The line with which the generated part begins.
+const HEADING: &str = "## Answers\n";
+
+/// Returns statuses with their codes.
+fn describe<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> String {
+    let mut codes: BTreeMap<u16, Vec<String>> = BTreeMap::new();
+    for outcome in outcomes {
+        let code = outcome.code.map(|code| format!("`{}`", code.as_str()));
+        codes.entry(outcome.status).or_default().extend(code);
+    }
+    let describe =
+        |(status, codes): (u16, Vec<String>)| format!("{status} {}", codes.join(", ")).trim().to_owned();
+    codes.into_iter().map(describe).collect::<Vec<_>>().join("; ")
+}
+
+/// Returns what the file has after the heading.
+fn generated(operations: &[DocumentedOperation]) -> String {
+    let is_common = |outcome: &&Outcome| operations.iter().all(|operation| operation.has_outcome(**outcome));
+    let common: Vec<&Outcome> = operations[0].outcomes.iter().filter(is_common).collect();
+    let mut text = format!("\nEvery operation: {}.\n", describe(common.iter().copied()));
+    for (api, title) in [("vendor", "Vendors"), ("buyer", "Buyers"), ("operator", "Operators")] {
+        write!(text, "\n### {title}\n\n| operation | request | besides |\n| - | - | - |\n").unwrap();
+        for operation in operations.iter().filter(|operation| operation.api == api) {
+            let besides = describe(operation.outcomes.iter().filter(|outcome| !common.contains(outcome)));
+            let (id, method, path) = (&operation.id, &operation.method, &operation.path);
+            writeln!(text, "| `{id}` | `{method} {path}` | {besides} |").unwrap();
+        }
+    }
+    text
+}
+
+/// Set `FAULTS_UPDATE=1` to update the file.
+#[test]
+fn table_of_answers_is_that_of_the_documents() {
+    let text = std::fs::read_to_string(FILE).unwrap();
+    let (before, _) = text.split_once(HEADING).expect("the file has the heading");
+    let expected = format!("{before}{HEADING}{}", generated(&operations()));
+    if std::env::var_os("FAULTS_UPDATE").is_some() {
+        std::fs::write(FILE, &expected).unwrap();
+    } else {
+        assert!(text == expected, "docs/faults.md is out of date; run with FAULTS_UPDATE=1");
+    }
+}
