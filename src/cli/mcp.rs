@@ -130,7 +130,8 @@ async fn serve_http(market: Market, address: SocketAddr) -> CommandResult {
     let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
     let app = mcp::App::new(rest::App::new(market.settings(), false))
         .serve_agents(market.clone(), &rest::base_url(market.settings(), address));
-    let stop = process::server_stop_signal(market.settings().server.drain_seconds)?;
+    let stop =
+        process::server_stop_signal(market.settings().server.drain_seconds, process::StandardInput::Ignored)?;
     print_line(format_args!("listening on {}{}", rest::local_url(address), mcp::PATHS[0]));
     // A process that only reads looks for changes before each request.
     let result = rest::run(app, listener, market.settings(), watch::Sender::default(), stop).await;

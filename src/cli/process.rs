@@ -38,15 +38,40 @@ pub fn bind_listener(address: SocketAddr, flag: &str) -> Result<std::net::TcpLis
     Ok(listener)
 }
 
+/// What standard input means for a server.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum StandardInput {
+    /// Standard input is not used.
+    Ignored,
+    /// The end of standard input stops the server like a signal. What is read before that is discarded.
+    StopsAtItsEnd,
+}
+
 /// Like [`stop_signal`], for a server. If the process has not ended `drain_seconds` and a second after the
 /// signal, it is ended. A thread of its own waits for the signal and measures this time, so that it does not
 /// depend on the threads that serve requests. Work that is interrupted is rolled back at the next start.
-pub fn server_stop_signal(drain_seconds: u64) -> Result<impl Future<Output = ()>, CommandError> {
+pub fn server_stop_signal(
+    drain_seconds: u64,
+    input: StandardInput,
+) -> Result<impl Future<Output = ()>, CommandError> {
     let to_error = |cause| CommandError::Other(format!("cannot wait for signals: {cause}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(to_error)?;
     let signal = {
         let _context = runtime.enter();
         stop_signal()?
+    };
+    let input_end = match input {
+        StandardInput::Ignored => None,
+        StandardInput::StopsAtItsEnd => Some(end_of_standard_input().map_err(to_error)?),
+    };
+    let signal = async move {
+        match input_end {
+            None => signal.await,
+            Some(input_end) => tokio::select! {
+                () = signal => {}
+                _ = input_end => {}
+            },
+        }
     };
     let (sender, receiver) = oneshot::channel();
     let max_time = Duration::from_secs(drain_seconds) + EXIT_TIMEOUT;
@@ -57,6 +82,32 @@ pub fn server_stop_signal(drain_seconds: u64) -> Result<impl Future<Output = ()>
         // The sender is kept until the signal arrives.
         let _ = receiver.await;
     })
+}
+
+/// Reads standard input to its end, on a thread of its own that sleeps meanwhile. The receiver is told of the
+/// end. Standard input that cannot be read has ended.
+fn end_of_standard_input() -> std::io::Result<oneshot::Receiver<()>> {
+    let (sender, receiver) = oneshot::channel();
+    let wait = move || {
+        let mut input = std::io::stdin().lock();
+        while let Err(cause) = std::io::copy(&mut input, &mut std::io::sink()) {
+            // Another process that has the same open file may have made it non-blocking.
+            let is_blocking_again =
+                cause.kind() == std::io::ErrorKind::WouldBlock && make_blocking(&input).is_ok();
+            if !is_blocking_again {
+                break;
+            }
+        }
+        let _ = sender.send(());
+    };
+    std::thread::Builder::new().name("standard-input".to_owned()).spawn(wait)?;
+    Ok(receiver)
+}
+
+/// Makes reads of a file wait for data.
+fn make_blocking(file: impl std::os::fd::AsFd) -> rustix::io::Result<()> {
+    let flags = rustix::fs::fcntl_getfl(&file)?;
+    rustix::fs::fcntl_setfl(&file, flags - rustix::fs::OFlags::NONBLOCK)
 }
 
 /// Waits for the signal, passes it on, and calls `exit` some time later.

@@ -28,6 +28,8 @@ use crate::{
 const WORLDS_DIRECTORY: &str = "worlds";
 
 /// Start the server and run until SIGINT or SIGTERM.
+///
+/// The first line on standard output is `listening on` and the URL of the server, when it accepts connections.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  marketplace serve --demo\n  marketplace serve --data ./market --listen 127.0.0.1:9000"
@@ -41,6 +43,9 @@ pub struct Serve {
     /// Port 0 picks a free port.
     #[arg(long, value_name = "ADDR:PORT", value_parser = parse_listen_address)]
     listen: Option<SocketAddr>,
+    /// Also stop when standard input closes, so that the server does not outlive the program that has its other end.
+    #[arg(long)]
+    until_stdin_closes: bool,
 }
 
 impl Serve {
@@ -69,7 +74,7 @@ impl Serve {
         let runtime = process::build_runtime(market.settings())?;
         let worlds =
             market.settings().sandbox.enabled.then(|| open_worlds(&market, layers, self.demo)).transpose()?;
-        let done = runtime.block_on(run_server(app, market, listener, self.demo, worlds));
+        let done = runtime.block_on(self.run_server(app, market, listener, worlds));
         // Work that still runs has had its time to finish. Interrupted writes are rolled back at the next
         // start.
         runtime.shutdown_timeout(process::SHUTDOWN_TIMEOUT);
@@ -104,6 +109,60 @@ impl Serve {
         let has_directory = layers.is_set_for_process("data.folder");
         Ok((layers, has_directory))
     }
+
+    fn standard_input(&self) -> process::StandardInput {
+        if self.until_stdin_closes {
+            process::StandardInput::StopsAtItsEnd
+        } else {
+            process::StandardInput::Ignored
+        }
+    }
+
+    async fn run_server(
+        &self,
+        app: mcp::App,
+        market: Market,
+        listener: std::net::TcpListener,
+        worlds: Option<Arc<Worlds>>,
+    ) -> CommandResult {
+        let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
+        warn_of_missing_directories(market.settings());
+        let url = rest::base_url(market.settings(), address);
+        let app = match worlds {
+            Some(worlds) => app.serve_with_sandbox(market.clone(), &url, address, worlds),
+            None => app.serve(market.clone(), &url),
+        };
+        let runtime = tokio::runtime::Handle::current();
+        let background = Arc::new(operations::background::BackgroundJobs::start(&market, &runtime)?);
+        let webhooks = Arc::new(operations::webhook_sender::WebhookSender::start(&market, &runtime)?);
+        // Install signal handlers before the address is printed, so that a stop right after it is graceful.
+        let stop_signal =
+            process::server_stop_signal(market.settings().server.drain_seconds, self.standard_input())?;
+        let stopping = (Arc::clone(&background), Arc::clone(&webhooks));
+        // Jobs, requests, and attempts to send to webhooks share the time to drain.
+        let stop = async move {
+            stop_signal.await;
+            stopping.0.stop();
+            stopping.1.stop();
+        };
+        let is_operable = market.settings().operator.enabled;
+        let (settings, data_dir) = (market.settings().clone(), market.data_dir().to_owned());
+        let now = market.clock().now();
+        let connected = watch::Sender::default();
+        let following = tokio::spawn(market::follow_processes(market, connected.subscribe()));
+        let server = tokio::spawn(async move { rest::run(app, listener, &settings, connected, stop).await });
+        print_line(format_args!("listening on {}", rest::local_url(address)));
+        if self.demo {
+            print_demo_instructions(&url, &data_dir, now, is_operable);
+        }
+        let served = server.await;
+        following.abort();
+        match served {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(cause)) => Err(CommandError::Other(format!("the server stopped: {cause}"))),
+            Err(panic) => Err(CommandError::Other(format!("the server stopped: {panic}"))),
+        }
+    }
 }
 
 /// Returns the worlds of a server, in its data directory. Those that a killed process left are deleted.
@@ -121,51 +180,6 @@ pub(super) fn open_worlds(
         directory: market.data_dir().join(WORLDS_DIRECTORY),
     };
     Worlds::new(options).map(Arc::new).map_err(|error| CommandError::Other(error.to_string()))
-}
-
-async fn run_server(
-    app: mcp::App,
-    market: Market,
-    listener: std::net::TcpListener,
-    is_demo: bool,
-    worlds: Option<Arc<Worlds>>,
-) -> CommandResult {
-    let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
-    warn_of_missing_directories(market.settings());
-    let url = rest::base_url(market.settings(), address);
-    let app = match worlds {
-        Some(worlds) => app.serve_with_sandbox(market.clone(), &url, address, worlds),
-        None => app.serve(market.clone(), &url),
-    };
-    let runtime = tokio::runtime::Handle::current();
-    let background = Arc::new(operations::background::BackgroundJobs::start(&market, &runtime)?);
-    let webhooks = Arc::new(operations::webhook_sender::WebhookSender::start(&market, &runtime)?);
-    // Install signal handlers before the address is printed, so that a stop right after it is graceful.
-    let stop_signal = process::server_stop_signal(market.settings().server.drain_seconds)?;
-    let stopping = (Arc::clone(&background), Arc::clone(&webhooks));
-    // Jobs, requests, and attempts to send to webhooks share the time to drain.
-    let stop = async move {
-        stop_signal.await;
-        stopping.0.stop();
-        stopping.1.stop();
-    };
-    let is_operable = market.settings().operator.enabled;
-    let (settings, data_dir) = (market.settings().clone(), market.data_dir().to_owned());
-    let now = market.clock().now();
-    let connected = watch::Sender::default();
-    let following = tokio::spawn(market::follow_processes(market, connected.subscribe()));
-    let server = tokio::spawn(async move { rest::run(app, listener, &settings, connected, stop).await });
-    print_line(format_args!("listening on {}", rest::local_url(address)));
-    if is_demo {
-        print_demo_instructions(&url, &data_dir, now, is_operable);
-    }
-    let served = server.await;
-    following.abort();
-    match served {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(cause)) => Err(CommandError::Other(format!("the server stopped: {cause}"))),
-        Err(panic) => Err(CommandError::Other(format!("the server stopped: {panic}"))),
-    }
 }
 
 /// Logs a warning for each directory of local repositories that does not exist.

@@ -8,7 +8,8 @@ use super::{Layers, SettingsError};
 const VARIABLE_PREFIX: &str = "MARKETPLACE_";
 
 /// Names of environment variables, without the prefix, that are not settings, but used in other ways.
-const RESERVED_NAMES: [&str; 3] = ["API_KEY", "OPERATOR_KEY", "OPERATOR_URL"];
+/// `BIN` is the program that the helpers for tests start.
+const RESERVED_NAMES: [&str; 4] = ["API_KEY", "BIN", "OPERATOR_KEY", "OPERATOR_URL"];
 
 /// Names that other programs have for what a setting here does, and its variable; all without the prefix.
 const OTHER_NAMES: [(&str, &str); 6] = [
@@ -156,7 +157,12 @@ mod tests {
             "MARKETPLACE_WEB_SERVICE_HOST",
             "MARKETPLACE_WEB_PORT_80_TCP_PROTO",
         ];
-        let reserved = ["MARKETPLACE_API_KEY", "MARKETPLACE_OPERATOR_KEY", "MARKETPLACE_OPERATOR_URL"];
+        let reserved = [
+            "MARKETPLACE_API_KEY",
+            "MARKETPLACE_BIN",
+            "MARKETPLACE_OPERATOR_KEY",
+            "MARKETPLACE_OPERATOR_URL",
+        ];
         assert!(warnings(&platform).is_empty() && warnings(&reserved).is_empty());
     }
 

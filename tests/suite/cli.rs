@@ -7,6 +7,7 @@ mod demo;
 mod examples;
 mod money;
 mod operator;
+mod standard_input;
 
 use std::{
     io::{BufRead, BufReader, Write},

@@ -1,0 +1,193 @@
+// A world: a private copy of a market.
+
+import { Client } from './client.js';
+import { Clock, type ClockChange } from './clocks.js';
+import { ApiError, ExpectationError, isUnmetExpectation, SandboxError } from './errors.js';
+import { Faults } from './faults.js';
+import { Inbox } from './inboxes.js';
+import type { Query, RequestParts, SandboxResponse } from './requests.js';
+import { readSnapshot, type Sandbox, type Snapshot } from './sandbox.js';
+
+/** Keys of the demo market, by the name of the client. */
+const DEMO_KEYS = { vendor: 'mkt_demo_vendor', buyer: 'mkt_demo_buyer' };
+
+const OPERATOR = 'an operator of the marketplace';
+
+/** An API key that is valid when a world begins. */
+export interface WorldKey {
+  key: string;
+  /** Who it acts for. */
+  description: string;
+}
+
+/** Which calls an expectation counts. All that is set must match. */
+export interface CallMatch {
+  /** ID of the operation, `operationId` in the documents. */
+  operation?: string;
+  method?: string;
+  /** Path in the world, in which `*` stands for any text. */
+  path?: string;
+  /** ID or name of the team whose key the request had. */
+  team?: string;
+  query?: Record<string, string | number | boolean>;
+  headers?: Record<string, string>;
+  /** HTTP status of the answer. */
+  status?: number;
+  /** Error code of the answer. */
+  code?: string;
+  /** A part of the JSON body of the request. */
+  body?: unknown;
+}
+
+/** How many calls an expectation permits. */
+export interface CallRange {
+  atLeast?: number;
+  atMost?: number;
+}
+
+/** A private copy of a market, with a clock of its own. */
+export class World {
+  readonly id: string;
+  readonly name: string;
+  /** What the server has at `/X`, the world has at this address with `/X` at the end. */
+  readonly baseUrl: string;
+  /** Address of the port that only this world has, if it was created with `port: true`. */
+  readonly portUrl: string | null;
+  readonly keys: WorldKey[];
+  /** Time at which the world began. */
+  readonly startedAt: Date;
+  readonly clock: Clock;
+  readonly faults: Faults;
+  readonly inbox: Inbox;
+
+  constructor(
+    readonly sandbox: Sandbox,
+    /** Everything that the server said about the world when it was created. */
+    readonly details: any,
+  ) {
+    this.id = details.id;
+    this.name = details.name;
+    this.baseUrl = details.base_url;
+    this.portUrl = details.port_url;
+    this.keys = details.keys;
+    this.startedAt = new Date(details.now);
+    this.clock = new Clock(this);
+    this.faults = new Faults(this);
+    this.inbox = new Inbox(this);
+  }
+
+  /**
+   * Advances the clock, by a text such as `30d` or by milliseconds, and carries out everything that is due.
+   */
+  advance(duration: string | number): Promise<ClockChange> {
+    return this.clock.advance(duration);
+  }
+
+  /** Returns a client with an API key. Without a key, requests are anonymous. */
+  client(key?: string): Client {
+    return new Client(this.baseUrl, key);
+  }
+
+  /** A client for the vendor of the demo market. */
+  get vendor(): Client {
+    return this.client(this.demoKey('vendor'));
+  }
+
+  /** A client for the buyer of the demo market. */
+  get buyer(): Client {
+    return this.client(this.demoKey('buyer'));
+  }
+
+  /** A client for an operator of the market. */
+  get operator(): Client {
+    const found = this.keys.find(({ description }) => description === OPERATOR);
+    if (!found) throw new SandboxError(`${this.name} began without an operator key.`);
+    return this.client(found.key);
+  }
+
+  /** Returns the world to where it was forked: data, clock, and settings. */
+  async reset(): Promise<void> {
+    await this.sandboxRequest('POST', '/reset');
+  }
+
+  /** Keeps the state under a name. `createWorld({from: name})` forks it, also after this world has ended. */
+  async snapshot(name: string): Promise<Snapshot> {
+    return readSnapshot((await this.sandboxRequest('POST', '/snapshots', { json: { name } })).json());
+  }
+
+  /** Returns the state as a ZIP archive, which `importState` accepts. */
+  async export(): Promise<Buffer> {
+    return (await this.sandboxRequest('GET', '/export')).body;
+  }
+
+  /** Replaces the state by that of an exported world. */
+  async importState(archive: Uint8Array): Promise<void> {
+    const headers = { 'content-type': 'application/zip' };
+    await this.sandboxRequest('POST', '/import', { body: archive, headers });
+  }
+
+  /** Adds a repository, such as `acme/billing`, from a Git bundle or from a zip of a bare repository. */
+  async addRepository(fullName: string, content: Uint8Array): Promise<any> {
+    const path = `/repositories/${fullName.split('/').map(encodeURIComponent).join('/')}`;
+    const headers = { 'content-type': 'application/octet-stream' };
+    return (await this.sandboxRequest('PUT', path, { body: content, headers })).json();
+  }
+
+  /**
+   * Returns the requests to the world with their answers, the oldest first. The query is that of the sandbox
+   * API, such as `{operation: 'get_wallet', status: 200}`.
+   */
+  async journal(query: Query = {}): Promise<any[]> {
+    return (await this.sandboxRequest('GET', '/journal', { query })).json().items;
+  }
+
+  /**
+   * Checks how often the world was called: `world.expect({operation: 'create_codebase'}, 1)`. Returns the number
+   * of calls that match, or throws an `ExpectationError` with the nearest calls. Without a number, one call is
+   * enough.
+   */
+  async expect(match: CallMatch, times: number | CallRange = {}): Promise<number> {
+    const range = typeof times === 'number' ? { times } : { at_least: times.atLeast, at_most: times.atMost };
+    try {
+      const met = await this.sandboxRequest('POST', '/expectations', { json: { match, ...range } });
+      return met.json().called;
+    } catch (error) {
+      if (!(error instanceof ApiError) || !isUnmetExpectation(error.body)) throw error;
+      throw new ExpectationError(error.method, error.url, error.status, error.headers, error.body);
+    }
+  }
+
+  /** Ends the world. Does nothing if it has ended. */
+  async delete(): Promise<void> {
+    try {
+      await this.sandboxRequest('DELETE', '');
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'world_not_found') throw error;
+    }
+  }
+
+  /** Ends the world after a test, and calls `warn` for each fault of the test that matched nothing. */
+  async endTest(warn: (message: string) => void): Promise<void> {
+    const unused = await this.faults.listUnused().catch((error) => {
+      // The test has deleted its world.
+      if (error instanceof ApiError && error.code === 'world_not_found') return [];
+      throw error;
+    });
+    for (const { match } of unused) warn(`The fault ${JSON.stringify(match)} of this test matched nothing.`);
+    await this.delete();
+  }
+
+  /**
+   * Sends a request to the part of the sandbox API that belongs to this world, such as `GET` and `/coverage`.
+   */
+  sandboxRequest(method: string, path: string, parts?: RequestParts): Promise<SandboxResponse> {
+    return this.sandbox.request(method, `/worlds/${encodeURIComponent(this.name)}${path}`, parts);
+  }
+
+  private demoKey(name: keyof typeof DEMO_KEYS): string {
+    const key = DEMO_KEYS[name];
+    if (this.keys.some((known) => known.key === key)) return key;
+    const hint = 'Create a key, and use `world.client(key)`.';
+    throw new SandboxError(`${this.name} has no ${name} of the demo market. ${hint}`);
+  }
+}

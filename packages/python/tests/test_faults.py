@@ -1,0 +1,107 @@
+"""Failures on demand, and what was called."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from marketplace_sandbox import ApiError, ConnectionCutError, ExpectationError, World
+
+pytest_plugins = ["pytester"]
+
+CODEBASE = {"title": "Harbour ledger", "exclusivity": "available"}
+
+
+def test_fault_applies_to_the_next_request(world: World) -> None:
+    fault = world.faults.add(operation="get_wallet", next=1, status=503, code="at_capacity")
+    with pytest.raises(ApiError) as failed:
+        world.vendor.get("/v2/wallet")
+    assert failed.value.status == 503 and failed.value.headers["x-sandbox-fault"] == fault.id
+    assert world.vendor.get("/v2/wallet")["currency"] == "USD"
+    assert [(one.id, one.matched) for one in world.faults] == [(fault.id, 1)]
+
+
+@pytest.mark.parametrize("place", ["before", "headers", "body"])
+def test_connection_is_cut(world: World, place: str) -> None:
+    world.faults.add(operation="get_wallet", next=1, cut=place)  # type: ignore[arg-type]
+    with pytest.raises(ConnectionCutError, match="/v2/wallet: the connection ended early"):
+        world.vendor.get("/v2/wallet")
+    assert world.vendor.get("/v2/wallet")["currency"] == "USD"
+
+
+def test_connection_is_cut_after_the_write(world: World) -> None:
+    before = world.vendor.get("/v2/codebases")["total"]
+    world.faults.add(operation="create_codebase", next=1, cut="after_write")
+    with pytest.raises(ConnectionError):
+        world.vendor.post("/v2/codebases", CODEBASE)
+    assert world.vendor.get("/v2/codebases")["total"] == before + 1
+
+
+def test_response_is_delayed(world: World) -> None:
+    world.faults.add(
+        path="/v2/wallet", delay_ms=(50, 60), from_=world.started_at, until="2026-03-02T00:00:00Z"
+    )
+    started = time.monotonic()
+    world.vendor.get("/v2/wallet")
+    assert time.monotonic() - started >= 0.05
+
+
+def test_faults_are_removed(world: World) -> None:
+    first, second = (
+        world.faults.add(operation="get_wallet", status=503, code="at_capacity") for _ in range(2)
+    )
+    world.faults.remove(first)
+    assert [fault.id for fault in world.faults.list()] == [second.id]
+    world.faults.clear()
+    assert world.faults.list() == []
+    assert world.vendor.get("/v2/wallet")["currency"] == "USD"
+
+
+def test_undocumented_fault_is_refused_unless_forced(world: World) -> None:
+    with pytest.raises(
+        ApiError, match="422 body.then.status: The document of `get_wallet` does not name the status 418"
+    ):
+        world.faults.add(operation="get_wallet", status=418)
+    world.faults.add(operation="get_wallet", status=418, code="teapot", force=True)
+    assert world.vendor.send("GET", "/v2/wallet").status == 418
+
+
+def test_expectation_is_met_or_names_the_nearest_calls(world: World) -> None:
+    world.vendor.get("/v2/wallet")
+    world.vendor.post("/v2/codebases", CODEBASE)
+    assert world.expect(operation="get_wallet") == 1
+    world.expect(operation="get_wallet", times=1)
+    world.expect(method="POST", path="/v2/code*", status=201, body={"title": "Harbour ledger"}, at_least=1)
+    world.expect(operation="create_codebase", body={"title": "Another"}, times=0)
+    with pytest.raises(AssertionError, match="Expected 2 calls that match, and there were 1") as unmet:
+        world.expect(operation="get_wallet", times=2)
+    assert isinstance(unmet.value, ExpectationError)
+    with pytest.raises(ApiError) as invalid:
+        world.expect(operation="get_wallet", times=2, at_least=1)
+    assert not isinstance(invalid.value, AssertionError)
+
+
+def test_journal_has_every_request(world: World) -> None:
+    world.vendor.get("/v2/wallet")
+    world.vendor.send("GET", "/v2/walet")
+    shown = [(call["operation"], call["path"], call["status"]) for call in world.journal(method="GET")]
+    assert shown[:2] == [("get_wallet", "/v2/wallet", 200), (None, "/v2/walet", 404)]
+    assert len(world.journal(operation="get_wallet")) == 1
+
+
+def test_unused_fault_is_warned_of(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        def test_that_calls_nothing(world):
+            world.faults.add(operation="get_wallet", status=503, code="at_capacity")
+
+        def test_that_deletes_its_world(world):
+            world.faults.add(operation="get_wallet", status=503, code="at_capacity")
+            world.delete()
+        """
+    )
+    result = pytester.runpytest()
+    result.assert_outcomes(passed=2, warnings=1)
+    result.stdout.fnmatch_lines(
+        ['*UnusedFaultWarning: The fault {"operation": "get_wallet"} of this test matched nothing.']
+    )
