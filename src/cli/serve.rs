@@ -200,6 +200,9 @@ fn print_demo_instructions(url: &str, directory: &Path, now: Timestamp, is_opera
         print_line(format_args!(
             "  MARKETPLACE_OPERATOR_KEY={key} marketplace listing list --stage review --url {url}"
         ));
+        print_line(format_args!(
+            "  curl -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json' -d '{{}}' {url}/sandbox/v1/worlds"
+        ));
     }
     print_line(format_args!("  open {url}/"));
     print_line(format_args!("\nMCP server: {url}/v2/mcp/ (or `marketplace mcp --demo` over stdio)"));

@@ -11,7 +11,10 @@ use poem::{
 use serde_json::{Value, json};
 
 use super::{api::Api, link_base::LinkBase, openapi_pages, router};
-use crate::fixtures::DEMO_KEYS;
+use crate::{
+    domain::principals::PrincipalKind,
+    fixtures::{DEMO_KEYS, DEMO_OPERATOR_KEY},
+};
 
 const TEMPLATE: &str = include_str!("pages/landing.html");
 
@@ -36,12 +39,13 @@ pub fn landing_page(
             response.content_type("application/json").body(body)
         } else {
             let response = response.header(header::CONTENT_SECURITY_POLICY, POLICY);
-            response.content_type("text/html; charset=utf-8").body(landing_html(&base_url, is_demo))
+            response.content_type("text/html; charset=utf-8").body(landing_html(&apis, &base_url, is_demo))
         }
     }))
 }
 
 fn landing_json(apis: &[&Api], base_url: &str, is_demo: bool) -> Value {
+    let demo_keys = demo_keys(apis).filter(|_| is_demo);
     let apis = apis.iter().map(|api| {
         json!({
             "name": api.name,
@@ -49,7 +53,6 @@ fn landing_json(apis: &[&Api], base_url: &str, is_demo: bool) -> Value {
             "openapi": format!("{base_url}{}", api.document_path()),
         })
     });
-    let demo_keys = DEMO_KEYS.iter().filter(|_| is_demo);
     let demo_keys = demo_keys.map(|(key, meaning)| json!({"key": key, "description": meaning}));
     json!({
         "name": "Data marketplace",
@@ -61,10 +64,20 @@ fn landing_json(apis: &[&Api], base_url: &str, is_demo: bool) -> Value {
 }
 
 /// Builds the page. `base_url` has only characters that host names and the settings allow.
-fn landing_html(base_url: &str, is_demo: bool) -> String {
-    let mut demo_keys = "<p>Keys of this demo market:</p>\n<table>\n".to_owned();
-    for (key, meaning) in DEMO_KEYS {
+fn landing_html(apis: &[&Api], base_url: &str, is_demo: bool) -> String {
+    let mut rows = String::new();
+    for api in apis {
+        let (name, docs, document) = (capitalized(api.name), api.docs_path(), api.document_path());
         // Writing to a `String` does not fail.
+        let _ = writeln!(
+            rows,
+            "<tr><td><a href=\"{}\">{name} API</a></td><td>Interactive reference, <a href=\"{}\">OpenAPI document</a></td></tr>",
+            docs.trim_start_matches('/'),
+            document.trim_start_matches('/'),
+        );
+    }
+    let mut demo_keys = "<p>Keys of this demo market:</p>\n<table>\n".to_owned();
+    for (key, meaning) in self::demo_keys(apis) {
         let _ = writeln!(demo_keys, "<tr><td><code>{key}</code></td><td>{meaning}</td></tr>");
     }
     demo_keys.push_str("</table>");
@@ -72,10 +85,23 @@ fn landing_html(base_url: &str, is_demo: bool) -> String {
     TEMPLATE
         .replace("{icon}", &openapi_pages::icon())
         .replace("{page_style}", openapi_pages::PAGE_STYLE)
+        .replace("{apis}", rows.trim_end())
         .replace("{key}", key)
         .replace("{demo_keys}", demo_keys)
         .replace("{version}", env!("CARGO_PKG_VERSION"))
         .replace("{base_url}", &openapi_pages::escape_html(base_url))
+}
+
+/// Returns the keys of the demo market that these APIs take.
+fn demo_keys(apis: &[&Api]) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+    let has_operators = apis.iter().any(|api| api.keys == PrincipalKind::Operator);
+    DEMO_KEYS.iter().chain(has_operators.then_some(&DEMO_OPERATOR_KEY))
+}
+
+/// Returns an ASCII name with its first letter in upper case.
+fn capitalized(name: &str) -> String {
+    let (first, rest) = name.split_at(1);
+    first.to_ascii_uppercase() + rest
 }
 
 /// Whether the `Accept` headers give JSON a higher weight than HTML. Wildcards do not count, so that browsers
@@ -142,7 +168,7 @@ mod tests {
         assert_eq!(json["apis"][1]["docs"], "http://localhost:9000/buyer/docs");
         assert_eq!(json["agent_server"], "http://localhost:9000/v2/mcp/");
         assert_eq!(json["version"], env!("CARGO_PKG_VERSION"));
-        assert_eq!(json["demo_keys"].as_array().unwrap().len(), DEMO_KEYS.len());
+        assert_eq!(json["demo_keys"].as_array().unwrap().len(), DEMO_KEYS.len() + 1);
         let html = |is_demo| async move {
             let response = client(is_demo).get("/").header("host", "evil.example").send().await;
             response.0.into_body().into_string().await.unwrap()
