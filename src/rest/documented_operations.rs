@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(id(Method::GET, "/v2/wallet/"), None);
         assert_eq!(id(Method::GET, "/v2/assets/"), None);
         assert_eq!(id(Method::POST, "/v2/codebases/batch"), Some("create_codebases"));
-        assert_eq!(id(Method::POST, "/v2/codebases/1/qc"), Some("start_codebase_qc"));
+        assert_eq!(id(Method::POST, "/v2/codebases/1/qc/runs"), Some("start_codebase_qc"));
         assert_eq!(id(Method::PUT, "/sandbox/v1/worlds/a/repositories/b/c"), Some("put_world_repository"));
     }
 

@@ -18,7 +18,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 const PIECES_PER_SECOND: u32 = 10;
 
 /// Maximum time for which a body is sent slowly. What is left then is sent at once.
-const MAX_SLOW_TIME: Duration = Duration::from_secs(60);
+const MAX_SLOW_TIME: Duration = Duration::from_mins(1);
 
 type InnerBody = BoxBody<Bytes, io::Error>;
 

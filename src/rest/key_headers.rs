@@ -5,7 +5,7 @@ use poem::http::{HeaderMap, HeaderName, header};
 use crate::error::{Error, Result};
 
 /// The headers that may carry an API key, by precedence: only the first one that is present is used.
-static KEY_HEADERS: [HeaderName; 3] = [
+pub static KEY_HEADERS: [HeaderName; 3] = [
     header::AUTHORIZATION,
     HeaderName::from_static("platform-api-key"),
     HeaderName::from_static("x-api-key"),

@@ -99,7 +99,7 @@ pub use link_base::{base_url, local_url};
 pub use openapi::examples::example_key;
 pub use operator_routes::OperatorRoutes;
 pub use problem::ApiError;
-pub use replay::{Difference, MAX_FILE_BYTES as MAX_REPLAY_BYTES, RecordedReplay, ReplayOutcome, Replayer};
+pub use replay::{Difference, RecordedReplay, ReplayOutcome, Replayer};
 pub use request_body::{Body, Checked, read_json_bytes as body_bytes};
 pub use sandbox_host::{SandboxHost, ServeMarket, WorldDispatcher};
 pub use server::ServerBuilder;

@@ -32,7 +32,7 @@ use crate::{
 pub const HEADER: HeaderName = HeaderName::from_static("x-sandbox-fault");
 
 /// Maximum time for which a response stalls. Then its connection is closed.
-const MAX_STALL: Duration = Duration::from_secs(300);
+const MAX_STALL: Duration = Duration::from_mins(5);
 
 /// What the faults of a server need to know of it.
 pub struct FaultContext {
@@ -142,12 +142,11 @@ impl PlannedFault {
         match self.ending {
             None | Some(Ending::Cut(CutPlace::Before)) => {}
             Some(Ending::Cut(CutPlace::AfterWrite)) => response.set_data(Cut::BeforeHead),
-            Some(Ending::Cut(CutPlace::Headers)) => response.set_data(Cut::InHead),
             Some(Ending::Cut(CutPlace::Body)) if faulty_body::has_body(&mut response) => {
                 faulty_body::end_early(&mut response, None);
             }
-            // There is no body that could end early.
-            Some(Ending::Cut(CutPlace::Body)) => response.set_data(Cut::InHead),
+            // Without a body, only the head can be cut.
+            Some(Ending::Cut(CutPlace::Headers | CutPlace::Body)) => response.set_data(Cut::InHead),
             Some(Ending::Stall) => self.stall(&mut response).await,
         }
         if let Some(rate) = self.bytes_per_second {

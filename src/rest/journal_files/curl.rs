@@ -9,7 +9,10 @@ use super::{
     Addresses,
     shown::{ShownBody, ShownEntry},
 };
-use crate::worlds::journal::{Header, JournalEntry, KeyLabel, Origin, secrets};
+use crate::{
+    rest::key_headers::KEY_HEADERS,
+    worlds::journal::{Header, JournalEntry, KeyLabel, Origin, secrets},
+};
 
 /// Headers that curl sends by itself, or that belong to a connection.
 const OMITTED: [&str; 6] =
@@ -17,9 +20,6 @@ const OMITTED: [&str; 6] =
 
 /// Headers that curl sends unless told otherwise.
 const DEFAULTS: [&str; 3] = ["accept", "content-type", "user-agent"];
-
-/// Headers that carry keys.
-const KEY_HEADERS: [&str; 3] = ["authorization", "platform-api-key", "x-api-key"];
 
 /// Size in bytes up to which a body is an argument.
 const MAX_ARGUMENT: usize = 16 * 1024;
@@ -146,12 +146,14 @@ impl ScriptWriter<'_> {
     fn headers(&mut self, entry: &JournalEntry) -> Vec<String> {
         let request = &entry.request;
         let is_sent = |name: &str| request.headers.iter().any(|header| header.name == name);
+        // Only the first of the headers with a key counts.
+        let carrier = KEY_HEADERS.iter().find(|carrier| is_sent(carrier.as_str()));
         let mut lines = Vec::new();
         for Header { name, value } in &request.headers {
             if OMITTED.contains(&name.as_str()) {
                 continue;
             }
-            let key = entry.key().filter(|_| KEY_HEADERS.contains(&name.as_str()));
+            let key = entry.key().filter(|_| carrier.is_some_and(|carrier| carrier.as_str() == name));
             if let Some(key) = key {
                 let variable = self.key(key);
                 let scheme = if name == "authorization" { "Bearer " } else { "" };

@@ -160,7 +160,7 @@ pub struct ReplayHeader {
     /// Value, or that in base64 if it is no text.
     pub value: String,
     /// Whether the value is in base64.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_base64: bool,
 }
 
@@ -193,13 +193,8 @@ pub struct ReplayBody {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base64: Option<String>,
     /// Whether the body is a file of the archive.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_in_file: bool,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_false(value: &bool) -> bool {
-    !*value
 }
 
 impl ReplayHeader {

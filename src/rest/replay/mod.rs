@@ -11,7 +11,7 @@ mod write;
 
 pub use self::{
     compare::Difference,
-    read::{MAX_FILE_BYTES, RecordedReplay},
+    read::RecordedReplay,
     run::{ByPort, ReplayOutcome, Replayer},
     write::{ReplaySource, write},
 };

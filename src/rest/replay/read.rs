@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Maximum size of a file in bytes.
-pub const MAX_FILE_BYTES: u64 = 1 << 30;
+const MAX_FILE_BYTES: u64 = 1 << 30;
 
 /// Maximum size of what is in a file in bytes.
 const MAX_UNPACKED_BYTES: u64 = 4 << 30;

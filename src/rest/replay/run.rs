@@ -32,7 +32,7 @@ use crate::{
     fixtures,
     market::{KeyCache, Market},
     operations::keys,
-    rest::world_recorder,
+    rest::{key_headers, world_recorder},
     string_enum::StringEnum,
     worlds::{
         JobTiming, NewWorld, World, Worlds,
@@ -230,17 +230,18 @@ impl Run {
             Method::from_bytes(request.method.as_bytes()).map_err(|_| malformed(request, "method"))?;
         let mut built = Request::builder().method(method).uri(uri).finish();
         let key = match request.key {
-            _ if is_of_sandbox => Some(self.server_key.clone()),
-            Some(id) => Some(self.learned.keys.get(&id).cloned().ok_or_else(|| malformed(request, "key"))?),
+            _ if is_of_sandbox => Some(self.server_key.as_str()),
+            Some(id) => Some(self.learned.keys.get(&id).ok_or_else(|| malformed(request, "key"))?.as_str()),
             None => None,
         };
-        let mut key = key;
+        // Only the first of the headers with a key counts.
+        let is_sent = |name: &&HeaderName| request.headers.iter().any(|header| header.name == name.as_str());
+        let carrier = key_headers::KEY_HEADERS.iter().find(is_sent);
         for replayed in &request.headers {
             let name =
                 HeaderName::from_bytes(replayed.name.as_bytes()).map_err(|_| malformed(request, "header"))?;
             let mut value = replayed.bytes().ok_or_else(|| malformed(request, "header"))?;
-            let is_key = secrets::is_secret_header(name.as_str()) && name != header::COOKIE;
-            if is_key && let Some(key) = key.take() {
+            if let Some(key) = key.filter(|_| carrier == Some(&name)) {
                 let prefix = if name == header::AUTHORIZATION { "Bearer " } else { "" };
                 value = format!("{prefix}{key}").into_bytes();
             }

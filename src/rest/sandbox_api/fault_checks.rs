@@ -53,73 +53,97 @@ pub fn check(
     is_forced: bool,
     problems: &mut Problems,
 ) -> Option<FaultAnswer> {
-    let answer = |code: Option<&str>| Some(FaultAnswer { status, code: code.map(str::to_owned) });
-    if is_forced && FORCED_STATUSES.contains(&status) {
-        return answer(code);
-    }
-    let mut refuse = |field: &str, message: String| {
-        problems.push(Problem::body(&["then", field], "value_error", message));
-        None
-    };
-    let candidates = candidates(of, operations);
-    let is_named = of.operation.is_some();
-    if candidates.is_empty() {
-        // An unknown operation was reported.
-        return if is_named { None } else { refuse("status", undocumented_path()) };
-    }
-    let outcomes_of = |operation: &DocumentedOperation| -> Vec<Outcome> {
-        operation.outcomes.iter().copied().filter(|outcome| outcome.status == status).collect()
-    };
-    let has_status = |operation: &&DocumentedOperation| !outcomes_of(operation).is_empty();
-    let lacking = candidates.iter().copied().find(|operation| !has_status(operation));
-    let with_status = candidates.iter().copied().find(has_status);
-    let named = match (with_status, lacking) {
-        (Some(operation), _) if is_named => operation,
-        (Some(operation), None) => operation,
-        (_, lacking) => {
-            let operation = lacking.unwrap_or(candidates[0]);
-            return refuse("status", undocumented_status(operation, status));
+    let code = if is_forced && FORCED_STATUSES.contains(&status) {
+        Ok(code.map(str::to_owned))
+    } else {
+        let candidates =
+            Candidates { all: candidates(of, operations), is_any_enough: of.operation.is_some() };
+        if candidates.all.is_empty() && of.operation.is_some() && of.path.is_none() {
+            // The unknown operation is a problem already.
+            return None;
         }
+        candidates.check_status(status).and_then(|()| candidates.choose_code(status, code))
     };
-    let codes: Vec<Code> = outcomes_of(named).iter().filter_map(|outcome| outcome.code).collect();
-    let code = match (code, codes.as_slice()) {
-        (None, []) => return answer(None),
-        (None, [only]) => only.as_str(),
-        (None, several) => {
-            let names = list(several);
-            return refuse(
-                "code",
-                format!("`code` must say which error with status {status} it is: {names}."),
-            );
+    match code {
+        Ok(code) => Some(FaultAnswer { status, code }),
+        Err((field, message)) => {
+            problems.push(Problem::body(&["then", field], "value_error", message));
+            None
         }
-        (Some(code), []) => {
-            return refuse(
-                "code",
-                format!("Answers with status {status} have no code, so `{code}` cannot be given."),
-            );
-        }
-        (Some(code), _) => code,
-    };
-    let outcome = Code::parse(code).map(|code| Outcome { status, code: Some(code) });
-    let has_outcome = |operation: &&DocumentedOperation| {
-        outcome.is_some_and(|outcome| operation.outcomes.contains(&outcome))
-    };
-    let is_documented =
-        if is_named { candidates.iter().any(has_outcome) } else { candidates.iter().all(has_outcome) };
-    if is_documented {
-        return answer(Some(code));
     }
-    let operation = candidates.iter().copied().find(|operation| !has_outcome(operation)).unwrap_or(named);
-    let codes: Vec<Code> = outcomes_of(operation).iter().filter_map(|outcome| outcome.code).collect();
-    refuse(
-        "code",
-        format!(
-            "The document of `{}` does not name `{code}` for status {status}, but {}. Set `force` to answer so \
-             nevertheless.",
-            operation.id,
-            list(&codes)
-        ),
-    )
+}
+
+/// The operations that a fault may be for.
+struct Candidates<'a> {
+    all: Vec<&'a DocumentedOperation>,
+    /// Whether one of them must have an answer, and not all.
+    is_any_enough: bool,
+}
+
+/// The field of `then` that is refused, and why.
+type Refused = (&'static str, String);
+
+impl Candidates<'_> {
+    /// Returns an operation because of which an answer is refused, if it is.
+    fn lacking(&self, has: impl Fn(&DocumentedOperation) -> bool) -> Option<&DocumentedOperation> {
+        if self.is_any_enough && self.all.iter().any(|operation| has(operation)) {
+            return None;
+        }
+        self.all.iter().copied().find(|operation| !has(operation))
+    }
+
+    fn check_status(&self, status: u16) -> std::result::Result<(), Refused> {
+        if self.all.is_empty() {
+            return Err(("status", undocumented_path()));
+        }
+        match self.lacking(|operation| codes(operation, status).is_some()) {
+            Some(operation) => Err(("status", undocumented_status(operation, status))),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the code of an answer. The documents name its status.
+    fn choose_code(&self, status: u16, given: Option<&str>) -> std::result::Result<Option<String>, Refused> {
+        let named = self.all.iter().find_map(|operation| codes(operation, status)).unwrap_or_default();
+        let code = match (given, named.as_slice()) {
+            (None, []) => return Ok(None),
+            (None, [only]) => only.as_str(),
+            (None, several) => {
+                let names = list(several);
+                return Err((
+                    "code",
+                    format!("`code` must be that of the error with status {status}: {names}."),
+                ));
+            }
+            (Some(code), []) => {
+                return Err(("code", format!("Answers with status {status} have no code such as `{code}`.")));
+            }
+            (Some(code), _) => code,
+        };
+        let known = Code::parse(code);
+        let has_code = |operation: &DocumentedOperation| {
+            known.is_some_and(|known| operation.has_outcome(Outcome { status, code: Some(known) }))
+        };
+        match self.lacking(has_code) {
+            None => Ok(Some(code.to_owned())),
+            Some(operation) => {
+                let names = list(&codes(operation, status).unwrap_or_default());
+                let message = format!(
+                    "The document of `{}` does not name `{code}` for status {status}, but {names}. Set `force` to \
+                     answer so nevertheless.",
+                    operation.id
+                );
+                Err(("code", message))
+            }
+        }
+    }
+}
+
+/// Returns the codes that the document of an operation names for a status; none if it does not name the status.
+fn codes(operation: &DocumentedOperation, status: u16) -> Option<Vec<Code>> {
+    let mut outcomes = operation.outcomes.iter().filter(|outcome| outcome.status == status).peekable();
+    outcomes.peek()?;
+    Some(outcomes.filter_map(|outcome| outcome.code).collect())
 }
 
 /// Returns the documented operations that a fault may be for.

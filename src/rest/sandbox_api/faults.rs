@@ -249,9 +249,12 @@ impl FaultsApi {
         query: Params<FaultsQuery>,
     ) -> JsonResult<FaultList> {
         let world = call.served.require_sandbox()?.worlds().require(&world.0)?;
-        let faults = world.faults().list();
-        let listed = faults.iter().filter(|fault| !query.0.unmatched || fault.matched == 0);
-        Ok(Json::from_small(&FaultList { items: listed.map(FaultOut::new).collect() }))
+        let list = move || {
+            let faults = world.faults().list();
+            let listed = faults.iter().filter(|fault| !query.0.unmatched || fault.matched == 0);
+            Ok(FaultList { items: listed.map(FaultOut::new).collect() })
+        };
+        Json::of_blocking(&call.served, list).await
     }
 
     /// Add a fault to a world
@@ -290,8 +293,12 @@ impl FaultsApi {
         /// Name of the world.
         world: Path<String>,
     ) -> std::result::Result<NoContent, ApiError> {
-        call.served.require_sandbox()?.worlds().require(&world.0)?.faults().delete_all();
-        Ok(NoContent)
+        let world = call.served.require_sandbox()?.worlds().require(&world.0)?;
+        let delete = move |_: &_| {
+            world.faults().delete_all();
+            Ok(NoContent)
+        };
+        call.served.market().spawn_blocking(delete).await.map_err(ApiError)
     }
 
     /// Delete a fault
@@ -307,7 +314,11 @@ impl FaultsApi {
         fault: Path<String>,
     ) -> std::result::Result<NoContent, ApiError> {
         let world = call.served.require_sandbox()?.worlds().require(&world.0)?;
-        if world.faults().delete(&fault.0) { Ok(NoContent) } else { Err(Error::not_found("fault").into()) }
+        let delete = move |_: &_| {
+            let is_deleted = world.faults().delete(&fault.0);
+            if is_deleted { Ok(NoContent) } else { Err(Error::not_found("fault")) }
+        };
+        call.served.market().spawn_blocking(delete).await.map_err(ApiError)
     }
 }
 

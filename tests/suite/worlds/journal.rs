@@ -90,7 +90,7 @@ async fn journal_has_every_request_with_its_answer() {
     assert_eq!(field(&entries, "origin")[4..6], ["world", "sandbox"]);
     // Keys and teams by their names.
     let teams: Vec<_> = entries.iter().map(|entry| &entry["team"]["name"]).collect();
-    assert_eq!(teams[..2], [&json!("Kestrel Labs"), &json!("Lumen Codeworks")]);
+    assert_eq!(teams[..2], [&json!("Aurora Frontier"), &json!("Lumen Codeworks")]);
     assert_eq!((teams[2], &entries[2]["key"], teams[6]), (&Value::Null, &Value::Null, &Value::Null));
     assert!(entries[6]["key"]["name"].is_string() && entries[5]["key"]["name"].is_string());
 }
