@@ -120,7 +120,7 @@ fn print_difference(difference: &Difference) {
     for (sign, text) in [('-', expected), ('+', actual)] {
         match text {
             Some(text) => {
-                text.lines().for_each(|line| print_line(format_args!("{sign} {}", printable(line))))
+                text.lines().for_each(|line| print_line(format_args!("{sign} {}", printable(line))));
             }
             None => print_line(format_args!("{sign} (nothing)")),
         }

@@ -10,7 +10,7 @@ use poem::{
 };
 use serde_json::{Value, json};
 
-use super::{api::Api, link_base::LinkBase, openapi_pages, router};
+use super::{api::Api, link_base::LinkBase, page_parts, router};
 use crate::{
     domain::principals::PrincipalKind,
     fixtures::{DEMO_KEYS, DEMO_OPERATOR_KEY},
@@ -83,13 +83,13 @@ fn landing_html(apis: &[&Api], base_url: &str, is_demo: bool) -> String {
     demo_keys.push_str("</table>");
     let (key, demo_keys) = if is_demo { (EXAMPLE_KEY, demo_keys.as_str()) } else { ("&lt;API_KEY&gt;", "") };
     TEMPLATE
-        .replace("{icon}", &openapi_pages::icon())
-        .replace("{page_style}", openapi_pages::PAGE_STYLE)
+        .replace("{icon}", &page_parts::icon())
+        .replace("{page_style}", page_parts::PAGE_STYLE)
         .replace("{apis}", rows.trim_end())
         .replace("{key}", key)
         .replace("{demo_keys}", demo_keys)
         .replace("{version}", env!("CARGO_PKG_VERSION"))
-        .replace("{base_url}", &openapi_pages::escape_html(base_url))
+        .replace("{base_url}", &page_parts::escape_html(base_url))
 }
 
 /// Returns the keys of the demo market that these APIs take.

@@ -52,6 +52,7 @@ mod openapi_pages;
 mod operator_api;
 mod operator_routes;
 mod page_or_file;
+mod page_parts;
 mod params;
 mod path_params;
 mod patterns;

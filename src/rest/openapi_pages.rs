@@ -5,10 +5,12 @@ use poem::{Endpoint, Response, endpoint::make_sync, http::header};
 use poem_openapi::OpenApiService;
 use serde_json::{Value, json};
 
-use super::{coding::StaticContent, response_body::SharedBody, router};
-
-/// Style of all pages, light or dark as the browser prefers.
-pub const PAGE_STYLE: &str = include_str!("pages/page.css");
+use super::{
+    coding::StaticContent,
+    page_parts::{PAGE_STYLE, escape_html, icon},
+    response_body::SharedBody,
+    router,
+};
 
 /// The policy of the reference: it loads nothing, and sends requests only to the server that it came from.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; \
@@ -56,20 +58,6 @@ fn reference_html(document: &Value, key: &str) -> String {
         rest = after;
     }
     page + rest
-}
-
-/// Returns the icon of all pages as an address that contains it.
-pub fn icon() -> String {
-    let percent_encoded = include_str!("pages/icon.svg").trim().replace('#', "%23").replace('"', "'");
-    format!(
-        "data:image/svg+xml,{}",
-        percent_encoded.replace('<', "%3C").replace('>', "%3E").replace(' ', "%20")
-    )
-}
-
-/// Escapes text for HTML, also in attributes.
-pub fn escape_html(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 fn static_page(

@@ -144,7 +144,7 @@ impl Worlds {
         let directory = self.copy_directory(self.next_number());
         let change = |market: &Market| keys::replace_digests(market, digests);
         let (template, settings) = imports::read(&self.opener, &self.layers, file, &directory, change)?;
-        self.create_from(new, None, &Source::State(template, settings.into()))
+        self.create_from(new, None, &Source::State(Box::new(template), settings.into()))
     }
 
     fn create_from(
@@ -344,7 +344,7 @@ impl Worlds {
             Source::Market => self.copy_root(number),
             Source::World(world) => self.copy_world(world, number),
             Source::Snapshot(snapshot) => Ok(snapshot.template.clone()),
-            Source::State(template, _) => Ok(template.clone()),
+            Source::State(template, _) => Ok(template.as_ref().clone()),
         }
     }
 
@@ -446,7 +446,7 @@ enum Source {
     World(Arc<World>),
     Snapshot(Arc<Snapshot>),
     /// A state that was exported, with its settings.
-    State(Template, Arc<[(String, toml::Value)]>),
+    State(Box<Template>, Arc<[(String, toml::Value)]>),
 }
 
 impl Source {

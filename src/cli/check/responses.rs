@@ -157,6 +157,11 @@ impl Checker<'_> {
         if response.content.is_empty() {
             return self.check_absent_body();
         }
+        let kind = self.exchange.header("content-type").split(';').next().unwrap_or_default().trim();
+        if kind != JSON && response.content.contains_key(kind) {
+            self.count(&rules::CONTENT_TYPE);
+            return;
+        }
         let Some(schema) = response.content.get(JSON) else { return };
         self.check_json(JSON);
         for violation in operation.schemas.violations(schema, self.exchange.json()) {

@@ -6,7 +6,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use uuid::Uuid;
 
 use super::{
-    Addresses,
+    addresses::Addresses,
     shown::{ShownBody, ShownEntry},
 };
 use crate::{

@@ -4,7 +4,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Map, Value, json};
 
 use super::{
-    Addresses,
+    addresses::Addresses,
     shown::{ShownBody, ShownEntry},
 };
 use crate::worlds::journal::{Header, JournalEntry, Origin, find_header};

@@ -41,7 +41,7 @@ use crate::{
 };
 
 /// Maximum time to wait for an answer.
-const MAX_WAIT: Duration = Duration::from_secs(120);
+const MAX_WAIT: Duration = Duration::from_mins(2);
 
 /// Maximum time to wait for what was transferred while later requests were answered.
 const MAX_WAIT_FOR_REST: Duration = Duration::from_secs(10);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::coverage_report::{CoverageOut, CoveredOperation, CoveredOutcome};
 use crate::{
-    rest::openapi_pages::{PAGE_STYLE, escape_html, icon},
+    rest::page_parts::{PAGE_STYLE, escape_html, icon},
     string_enum::StringEnum,
 };
 

@@ -1,6 +1,6 @@
 //! Expectations: how often a world was called.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Write};
 
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
@@ -137,10 +137,11 @@ fn not_met(verdict: Verdict, expected: &str) -> Error {
     let mut message = format!("Expected {expected} that match, and there were {called}.");
     if !numbers.is_empty() {
         let shown: Vec<String> = numbers.iter().take(10).map(u64::to_string).collect();
-        message += &format!(" Their numbers: {}.", shown.join(", "));
+        // Writing to a `String` does not fail.
+        let _ = write!(message, " Their numbers: {}.", shown.join(", "));
     }
     if dropped > 0 {
-        message += &format!(" The journal has dropped {dropped} earlier requests, which do not count.");
+        let _ = write!(message, " The journal has dropped {dropped} earlier requests, which do not count.");
     }
     Error::Invalid(std::iter::once(message).chain(nearest).map(problem).collect())
 }

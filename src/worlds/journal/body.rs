@@ -286,11 +286,11 @@ mod tests {
         let snapshot = body.snapshot();
         assert_eq!((files(&store), snapshot.beginning.len()), (1, INLINE_BYTES));
         assert_eq!((snapshot.length, snapshot.is_complete, snapshot.is_kept), (98_304, true, true));
-        assert_eq!(snapshot.hash, xxh3_128(&[7; 98_304]));
+        assert_eq!(snapshot.hash, xxh3_128(&vec![7; 98_304]));
         let Some(WholeBody::InFile(mut file, 98_304)) = body.whole().unwrap() else { panic!() };
         let mut read = Vec::new();
         file.read_to_end(&mut read).unwrap();
-        assert_eq!(read, [7; 98_304]);
+        assert_eq!(read, vec![7; 98_304]);
         drop(body);
         assert_eq!(files(&store), 0);
     }
@@ -299,9 +299,9 @@ mod tests {
     fn beginning_is_kept_if_there_is_no_space() {
         let (_directory, store) = store(4 * 80_000);
         let body = RecordedBody::new(Arc::clone(&store));
-        body.append(&[1; 70_000]);
+        body.append(&vec![1; 70_000]);
         assert!(body.snapshot().is_kept);
-        body.append(&[2; 20_000]);
+        body.append(&vec![2; 20_000]);
         body.end(false);
         let snapshot = body.snapshot();
         assert_eq!((snapshot.beginning, files(&store)), (vec![1; INLINE_BYTES], 0));
@@ -309,7 +309,7 @@ mod tests {
         assert!(body.whole().unwrap().is_none());
         // The space is free again.
         let other = RecordedBody::new(store);
-        other.append(&[3; 80_000]);
+        other.append(&vec![3; 80_000]);
         assert!(other.snapshot().is_kept);
     }
 }

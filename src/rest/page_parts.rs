@@ -1,0 +1,18 @@
+//! What all pages for people have in common.
+
+/// Style of all pages, light or dark as the browser prefers.
+pub const PAGE_STYLE: &str = include_str!("pages/page.css");
+
+/// Returns the icon of all pages as an address that contains it.
+pub fn icon() -> String {
+    let percent_encoded = include_str!("pages/icon.svg").trim().replace('#', "%23").replace('"', "'");
+    format!(
+        "data:image/svg+xml,{}",
+        percent_encoded.replace('<', "%3C").replace('>', "%3E").replace(' ', "%20")
+    )
+}
+
+/// Escapes text for HTML, also in attributes.
+pub fn escape_html(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
