@@ -178,9 +178,10 @@ impl RecordedRequest {
         };
         let body = self.recording.response_body();
         // A fault can delay or cut a body that was in memory.
-        let in_memory = match response.headers().contains_key(FAULT_HEADER) {
-            true => None,
-            false => response_body::take_in_memory(&mut response).await,
+        let in_memory = if response.headers().contains_key(FAULT_HEADER) {
+            None
+        } else {
+            response_body::take_in_memory(&mut response).await
         };
         match in_memory {
             Some(bytes) => {
