@@ -145,8 +145,8 @@ fn compare_bodies(expected: &ReplayAnswer, body: Option<&[u8]>, actual: &ActualA
 fn compare_values(place: String, expected: &Value, actual: &Value, depth: usize) -> Option<Found> {
     match (expected, actual) {
         (Value::Object(expected), Value::Object(actual)) if depth > 0 => {
-            let names = expected.keys().chain(actual.keys().filter(|name| !expected.contains_key(*name)));
-            names.into_iter().find_map(|name| {
+            let mut names = expected.keys().chain(actual.keys().filter(|name| !expected.contains_key(*name)));
+            names.find_map(|name| {
                 let place = format!("{place}.{name}");
                 compare_optional(place, expected.get(name), actual.get(name), depth - 1)
             })

@@ -134,11 +134,11 @@ impl RecordedReplay {
             if !is_kept && request.body.size > 0 {
                 return Err(refused(format!("The body of request {last} is missing.")));
             }
-            let places = request.path.iter().filter_map(|part| match part {
+            let mut places = request.path.iter().filter_map(|part| match part {
                 PathPart::Secret(place) => Some(place.request),
                 PathPart::Text(_) => None,
             });
-            if places.into_iter().any(|place| place >= last) {
+            if places.any(|place| place >= last) {
                 return Err(refused(format!("The path of request {last} refers to a later answer.")));
             }
         }

@@ -339,7 +339,7 @@ async fn script_sends_the_same_requests() {
     let nasty = json!({"name": "It's \"$HOME\" `id`\\ \n!{}"});
     world.call(VENDOR, "POST", "/v2/asset-groups", &nasty).await;
     world.call(VENDOR, "GET", "/v2/listings/browse?query=a'b%20[1-3]{x,y}&limit=1", &Value::Null).await;
-    let (_, _, _) = world.upload(&team, &key, 10).await;
+    world.upload(&team, &key, 10).await;
     world.sandbox("POST", "/clock", &json!({"advance": "1d"})).await.ok();
     let binary: Vec<u8> = (0..=255).cycle().take(20_000).collect();
     world
