@@ -11,9 +11,8 @@ use super::{
 };
 use crate::{
     domain::events::EventType,
-    error::{Error, Result},
+    error::Error,
     rest::{
-        documented_operations::DocumentedOperations,
         enum_value::EnumValue,
         idempotent::Idempotent,
         json::{Json, JsonResult, NoContent},
@@ -22,7 +21,6 @@ use crate::{
         problem::ApiError,
         request_body::Body,
         route::{Call, Contract, Link, Path, RouteAttributes, Target, routes},
-        sandbox_host::SandboxHost,
         shapes::UtcTime,
     },
     string_enum::StringEnum,
@@ -277,7 +275,7 @@ impl FaultsApi {
         let world = sandbox.worlds().require(&world.0)?;
         let Body { value, source } = body;
         let work = move |_: &WorldOperator| {
-            let fault = value.into_fault(operations(&sandbox)?)?;
+            let fault = value.into_fault(sandbox.operations())?;
             Ok(FaultOut::new(&world.faults().add(fault)?))
         };
         idempotent.run(&call.served, call.access, source, work).await
@@ -320,8 +318,4 @@ impl FaultsApi {
         };
         call.served.market().spawn_blocking(delete).await.map_err(ApiError)
     }
-}
-
-fn operations(sandbox: &SandboxHost) -> Result<&DocumentedOperations> {
-    Ok(sandbox.operations())
 }

@@ -81,7 +81,7 @@ fn name_index(directory: &Path) {
     let names = [(segments[0], fixed("segment"))];
     for path in paths().collect::<Vec<_>>() {
         let name = path.file_name().unwrap().to_str().unwrap();
-        if name.ends_with(".json") {
+        if path.extension().is_some_and(|extension| extension == "json") {
             let text = fs::read_to_string(&path).unwrap();
             let text = names.iter().fold(text, |text, (from, to)| {
                 text.replace(&from.to_string(), &to.to_string())

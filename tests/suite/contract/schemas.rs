@@ -10,9 +10,11 @@ use serde_json::{Value, json};
 
 use crate::harness::BASE;
 
-/// Fields that hold any JSON, because vendors define their content, or it depends on the error or the setting.
-const FREE_FORM_FIELDS: [&str; 10] = [
+/// Fields that hold any JSON, because vendors define their content, or it depends on the error, the setting, or the request
+/// that is expected.
+const FREE_FORM_FIELDS: [&str; 13] = [
     "agent_config",
+    "body",
     "brief",
     "column_values",
     "default",
@@ -20,6 +22,8 @@ const FREE_FORM_FIELDS: [&str; 10] = [
     "details",
     "environment",
     "extra_columns",
+    "headers",
+    "query",
     "settings",
     "value",
 ];

@@ -16,9 +16,9 @@ pub fn connect_to_copy(market: &Market) -> Connection {
         }
     };
     if market.is_world() {
-        market.pause(copy_files).unwrap()
+        market.pause(copy_files).unwrap();
     } else {
-        copy_files()
+        copy_files();
     }
     let rows = Connection::open(copy.path().join(DATABASE_FILE)).unwrap();
     // The files are open from now on, so they can be deleted.

@@ -55,9 +55,12 @@ pub struct TestMarket {
     clock: Arc<Clock>,
     worlds: Arc<Worlds>,
     /// The world that the market belongs to, and the responses to requests so far.
-    world: Option<(Arc<World>, Mutex<Vec<(String, TestResponse)>>)>,
+    world: Option<(Arc<World>, Mutex<Responses>)>,
     _directory: TempDir,
 }
+
+/// Requests, each as method and path, with their responses.
+type Responses = Vec<(String, TestResponse)>;
 
 /// Returns the app for markets with these settings. Almost all tests share one.
 fn app_for(settings: &Settings) -> mcp::App {

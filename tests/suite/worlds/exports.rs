@@ -131,13 +131,13 @@ fn files_that_are_no_exported_world_are_refused_and_change_nothing() {
         }),
         ("body.market.json.clock.now", |files| replace(files, "market.json", "\"now\": \"2", "\"now\": \"x")),
         ("body.tables/nothing.jsonl", |files| {
-            drop(files.insert("tables/nothing.jsonl".into(), b"{}\n".into()))
+            drop(files.insert("tables/nothing.jsonl".into(), b"{}\n".into()));
         }),
         ("body.tables/teams.jsonl.1", |files| {
-            drop(files.insert("tables/teams.jsonl".into(), b"[1]\n".into()))
+            drop(files.insert("tables/teams.jsonl".into(), b"[1]\n".into()));
         }),
         ("body.tables/teams.jsonl.1.color", |files| {
-            replace(files, "tables/teams.jsonl", "{", "{\"color\": 1, ")
+            replace(files, "tables/teams.jsonl", "{", "{\"color\": 1, ");
         }),
         ("body.tables/teams.jsonl.1.tier", |files| {
             replace(files, "tables/teams.jsonl", "\"tier\": 1", "\"tier\": \"one\"");
@@ -187,14 +187,14 @@ async fn world_is_exported_and_imported_over_http() {
         let headers = [("authorization", authorization.as_str()), ("content-type", kind)];
         market.send_body(Method::POST, &format!("{worlds}/{world}/import"), &headers, body).await
     };
-    let imported = post(OPERATOR, "two", "application/zip", exported.bytes.to_vec()).await.ok();
+    let imported = post(OPERATOR, "two", "application/zip", exported.bytes.clone()).await.ok();
     assert_eq!((&imported["clock"], &imported["from"]), (&json!("running"), &json!("empty")));
     let keys = market.get(OPERATOR, &format!("{worlds}/one")).await.ok()["keys"].clone();
     assert_eq!(imported["keys"], keys);
     market.get("mkt_demo_buyer", "/w/two/v2/wallet").await.ok();
 
     let read_only = "mkt_demo_operator_read";
-    let bytes = exported.bytes.to_vec();
+    let bytes = exported.bytes.clone();
     assert_eq!(post(read_only, "two", "application/zip", bytes).await.expect_error(403), "forbidden");
     assert_eq!(
         post(OPERATOR, "three", "application/zip", Vec::new()).await.expect_error(404),

@@ -60,7 +60,7 @@ impl WorldCaller {
 
     /// Creates a team, and returns its ID and a key of it.
     pub async fn create_team(&self, name: &str) -> (String, String) {
-        let team = json!({"name": name, "roles": ["vendor"], "tier": 1, "has_accepted_nda": true});
+        let team = json!({"name": name, "roles": ["vendor"], "tier": 1, "nda_accepted": true});
         let team = self.call(OPERATOR, "POST", "/operator/v1/teams", &team).await.expect_status(201);
         let id = team["id"].as_str().unwrap().to_owned();
         let key = json!({"team_id": id, "name": "CI"});
@@ -93,7 +93,7 @@ impl WorldCaller {
         let part = json!({"part_number": 1, "etag": sent.header("etag")});
         let complete = json!({"upload_id": plan["upload_id"], "parts": [part]});
         let created =
-            self.call(key, "POST", &format!("{grants}/complete"), &complete).await.expect_status(201);
+            self.call(key, "POST", &format!("{grants}/complete"), &complete).await.expect_status(200);
         (url, token, created["id"].clone())
     }
 

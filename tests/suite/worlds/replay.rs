@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    fmt::Write as _,
     fs,
     path::Path,
     process::{Command, Output},
@@ -13,6 +14,9 @@ use serde_json::{Value, json};
 
 use super::journal_story::{BUYER, OPERATOR, VENDOR, WorldCaller};
 use crate::harness::archives::unzip;
+
+/// The files of an archive, by path.
+type Files = BTreeMap<String, Vec<u8>>;
 
 /// Returns the file of a world's replay.
 async fn replay_of(world: &WorldCaller) -> Vec<u8> {
@@ -40,7 +44,7 @@ fn replay(file: &[u8], arguments: &[&str]) -> (i32, String, String) {
 }
 
 /// Packs files again.
-fn pack(files: &BTreeMap<String, Vec<u8>>) -> Vec<u8> {
+fn pack(files: &Files) -> Vec<u8> {
     use std::io::Write;
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("file.zip");
@@ -63,7 +67,8 @@ fn with_request(file: &[u8], number: u64, change: impl Fn(&mut Value)) -> Vec<u8
         if request["number"] == number {
             change(&mut request);
         }
-        changed += &format!("{request}\n");
+        // Writing to a `String` does not fail.
+        let _ = writeln!(changed, "{request}");
     }
     files.insert("requests.jsonl".to_owned(), changed.into_bytes());
     pack(&files)
@@ -163,7 +168,7 @@ async fn first_difference_is_shown() {
     assert_eq!((code, &outcome["outcome"]["difference"]["place"]), (1, &json!("body.name")));
     for (change, place) in [
         (json!({"status": 200}), "status:\n- 200\n+ 201\n"),
-        (json!({"headers": []}), "header content-type:\n- (nothing)\n+ application/json\n"),
+        (json!({"headers": []}), "header cache-control:\n- (nothing)\n+ private, no-cache\n"),
     ] {
         let changed = with_request(&file, 1, |request| {
             for (name, value) in change.as_object().unwrap() {
@@ -185,7 +190,7 @@ async fn world_that_was_forked_from_another_one_begins_with_its_state() {
         let path = format!("/w/{world}{path}");
         setup.market.call(key, "POST", &path, &body).await.expect_status(201)
     };
-    let team = json!({"name": "Prepared", "roles": ["vendor"], "tier": 1, "has_accepted_nda": true});
+    let team = json!({"name": "Prepared", "roles": ["vendor"], "tier": 1, "nda_accepted": true});
     let team = post("setup", &operator, "/operator/v1/teams", team).await;
     let key =
         post("setup", &operator, "/operator/v1/keys", json!({"team_id": team["id"], "name": "CI"})).await;
@@ -221,7 +226,7 @@ async fn incomplete_and_invalid_files_are_refused() {
             "{reason}: {code} {output} {errors}"
         );
     };
-    let changed = |change: &dyn Fn(&mut BTreeMap<String, Vec<u8>>)| {
+    let changed = |change: &dyn Fn(&mut Files)| {
         let mut files = unzip(&file);
         change(&mut files);
         pack(&files)
@@ -238,7 +243,7 @@ async fn incomplete_and_invalid_files_are_refused() {
     refused(&with_head("color", json!(2)), "`replay.json` is not valid");
     refused(&with_head("requests", json!(2)), "names 2 requests");
     refused(&changed(&|files| drop(files.remove("replay.json"))), "no `replay.json`");
-    refused(&changed(&|files| drop(files.insert("other".to_owned(), vec![]))), "no file `other`");
+    refused(&changed(&|files| drop(files.insert("other".to_owned(), vec![]))), "no file \"other\"");
     refused(&changed(&|files| files.get_mut("requests.jsonl").unwrap().extend(b"{}\n")), "Line 2");
     let in_file =
         |request: &mut Value| request["body"] = json!({"size": 1, "is_complete": true, "is_in_file": true});

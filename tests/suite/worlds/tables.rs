@@ -35,7 +35,10 @@ fn text(value: Value) -> String {
         Value::Integer(number) => number.to_string(),
         Value::Real(number) => number.to_string(),
         Value::Text(text) => text,
-        Value::Blob(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        Value::Blob(bytes) => {
+            let hex = |text: String, byte: &u8| text + &format!("{byte:02x}");
+            bytes.iter().fold(String::new(), hex)
+        }
     }
 }
 
