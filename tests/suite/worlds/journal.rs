@@ -347,7 +347,7 @@ async fn script_sends_the_same_requests() {
         .send_body(
             Method::POST,
             "/w/one/v2/asset-groups",
-            &[("content-type", "application/json")],
+            &[("content-type", "application/json"), ("authorization", &format!("Bearer {VENDOR}"))],
             binary.clone(),
         )
         .await;
