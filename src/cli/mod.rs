@@ -354,7 +354,8 @@ mod tests {
     fn assert_no_global_name(command: &clap::Command) {
         let own = command.get_arguments().filter(|argument| !argument.is_global_set());
         for argument in own {
-            assert!(!GLOBAL.contains(&argument.get_id().as_str()), "{}: {argument}", command.get_name());
+            let id = argument.get_id().as_str();
+            assert!(!GLOBAL.contains(&id), "{} has an argument {id}", command.get_name());
         }
         command.get_subcommands().for_each(assert_no_global_name);
     }

@@ -35,22 +35,22 @@ pub struct Replay {
     /// The file of a replay.
     file: PathBuf,
     /// Print the outcome as JSON.
-    #[arg(long)]
-    json: bool,
+    #[arg(long = "json")]
+    is_json: bool,
 }
 
 impl Replay {
     pub(super) fn run(&self) -> CommandResult {
         market::raise_descriptor_limit();
         let replay = RecordedReplay::read(&self.file).map_err(unusable)?;
-        if !self.json {
+        if !self.is_json {
             for note in replay.notes() {
                 print_line(printable(&format!("Note: {note}")));
             }
         }
         let version = replay.version().to_owned();
         let outcome = run(replay)?;
-        if self.json {
+        if self.is_json {
             print_line(
                 json!({"version": env!("CARGO_PKG_VERSION"), "recorded_with": version, "outcome": outcome}),
             );
