@@ -1,11 +1,11 @@
-//! Two processes respond alike, byte for byte: to the README's story, and to every GET of the demo.
+//! Two processes respond alike, byte for byte: to the README's story, and to GET requests of all operations.
 
 use std::{collections::BTreeMap, thread};
 
 use serde_json::json;
 
 use crate::{
-    contract::cases::{Case, OPERATOR, cases},
+    contract::cases::{Case, CaseRequest, OPERATOR, cases},
     harness::server::Server,
     tour,
 };
@@ -17,7 +17,17 @@ const WORLD: &str = "story";
 /// the process is replaced.
 type Exchange = (String, u16, BTreeMap<String, String>, String);
 
-/// Plays the story in a world of a new process, and reads everything.
+/// Maximum number of requests to an operation that succeed, so that the test does not take long.
+const MAX_REQUESTS: usize = 20;
+
+/// Returns requests to an operation, of which the last one does not succeed, if there is such a one.
+fn some_requests(row: &'static Case) -> Vec<CaseRequest> {
+    let succeeding = row.ok_requests();
+    let step = succeeding.len().div_ceil(MAX_REQUESTS).max(1);
+    succeeding.into_iter().step_by(step).chain(row.not_found_requests().pop()).collect()
+}
+
+/// Plays the story in a world of a new process, and reads what every operation returns.
 fn play() -> Vec<Exchange> {
     let server = Server::start_demo(OPERATOR);
     let created = server.call("POST", "/sandbox/v1/worlds", &json!({"name": WORLD}));
@@ -26,8 +36,7 @@ fn play() -> Vec<Exchange> {
         .into_iter()
         .map(|request| (request.key, request.method, request.path, request.body));
     let is_read = |row: &&Case| !row.is_of_sandbox() && row.documented().method == "GET";
-    let requests =
-        cases().filter(is_read).flat_map(|row| [row.ok_requests(), row.not_found_requests()].concat());
+    let requests = cases().filter(is_read).flat_map(some_requests);
     let reads = requests.map(|(key, path)| (key.to_owned(), "GET", path, json!(null)));
     let mut exchanges = Vec::new();
     for (key, method, path, body) in story.chain(reads) {
@@ -59,5 +68,5 @@ fn processes_respond_alike() {
     let story: Vec<u16> = one[..tour::readme_story().len()].iter().map(|(_, status, ..)| *status).collect();
     assert!(story.iter().all(|status| (200..300).contains(status)), "{story:?}");
     let succeeded = one.iter().filter(|(_, status, ..)| *status == 200).count();
-    assert!(succeeded > 1_000, "{succeeded} of {} requests succeeded", one.len());
+    assert!(succeeded > 500, "{succeeded} of {} requests succeeded", one.len());
 }
