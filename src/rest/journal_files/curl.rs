@@ -106,30 +106,31 @@ impl ScriptWriter<'_> {
             ),
         };
         let mut url = base.to_owned();
-        let mut masked = 0;
+        let (mut masked, mut literal) = (0, Vec::new());
         for (index, segment) in path.split('/').enumerate() {
             let slash = if index > 0 { "/" } else { "" };
             if secrets::is_token(segment) {
                 masked += 1;
                 let variable = self.secret(entry.number, masked);
-                let _ = write!(url, "{}\"${variable}\"", quoted_if_any(slash.as_bytes()));
+                literal.extend(slash.as_bytes());
+                let _ = write!(url, "{}\"${variable}\"", take_quoted(&mut literal));
             } else {
-                url.push_str(&quoted_if_any(format!("{slash}{segment}").as_bytes()));
+                literal.extend(slash.bytes().chain(segment.bytes()));
             }
         }
         if let Some(query) = &request.query {
             let mut end = 0;
-            url.push_str("'?'");
+            literal.push(b'?');
             for place in secrets::find(query.as_bytes(), false) {
                 masked += 1;
                 let variable = self.secret(entry.number, masked);
-                let before = quoted_if_any(&query.as_bytes()[end..place.start]);
-                let _ = write!(url, "{before}\"${variable}\"");
+                literal.extend(&query.as_bytes()[end..place.start]);
+                let _ = write!(url, "{}\"${variable}\"", take_quoted(&mut literal));
                 end = place.end;
             }
-            url.push_str(&quoted_if_any(&query.as_bytes()[end..]));
+            literal.extend(&query.as_bytes()[end..]);
         }
-        url
+        url + &take_quoted(&mut literal)
     }
 
     /// Declares the variable of a secret in an address.
@@ -230,8 +231,10 @@ fn variable_name(text: &str) -> String {
     text.chars().take(40).map(part).collect()
 }
 
-fn quoted_if_any(bytes: &[u8]) -> String {
-    if bytes.is_empty() { String::new() } else { quoted(bytes) }
+/// Takes bytes as a word of bash; empty if there are none.
+fn take_quoted(bytes: &mut Vec<u8>) -> String {
+    let taken = std::mem::take(bytes);
+    if taken.is_empty() { String::new() } else { quoted(&taken) }
 }
 
 /// Returns bytes other than 0 as one word of bash.
