@@ -25,7 +25,7 @@ export interface CallMatch {
   /** ID of the operation, `operationId` in the documents. */
   operation?: string;
   method?: string;
-  /** Path in the world, in which `*` stands for any text. */
+  /** Path in the world, in which `*` matches any text. */
   path?: string;
   /** ID or name of the team whose key the request had. */
   team?: string;

@@ -79,7 +79,7 @@ pub struct Link {
 pub enum Source {
     /// The path parameter of the request with this name.
     Request(String),
-    /// A place in the body. `None` stands for each element of an array.
+    /// A place in the body. `None` is any element of an array.
     Body(Vec<Option<String>>),
 }
 

@@ -78,7 +78,7 @@ rules! {
     METHOD = "path.method", "Conventions",
         "A method that a path does not have responds 405 with `Allow`.";
     READABLE = "ids.readable", "Conventions",
-        "What a response names can be read by whoever got the response.";
+        "A caller can read every record that a response to it names.";
     SAME_ID = "ids.same", "Endpoints",
         "A record has the ID that it was requested by.";
     UNKNOWN_PARAMETER = "query.unknown", "Conventions",

@@ -30,7 +30,7 @@ pub struct CallMatchIn {
     operation: Option<MatchText>,
     /// Method.
     method: Option<MatchText>,
-    /// Path below the base address of the world, in which `*` stands for any text.
+    /// Path below the base address of the world, in which `*` matches any text.
     path: Option<MatchText>,
     /// Team whose key was sent, by its ID or its name.
     team: Option<MatchText>,

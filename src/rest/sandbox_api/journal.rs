@@ -177,7 +177,7 @@ pub struct JournalQuery {
     operation: Option<String>,
     /// Returns only requests with this method.
     method: Option<String>,
-    /// Returns only requests with this path, in which `*` stands for any text.
+    /// Returns only requests with this path, in which `*` matches any text.
     path: Option<String>,
     /// Returns only requests with a key of this team, given by its ID or its name.
     team: Option<String>,

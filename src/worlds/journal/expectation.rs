@@ -42,7 +42,7 @@ pub struct CallMatch {
     pub operation: Option<String>,
     /// Method, in any case.
     pub method: Option<String>,
-    /// Path, in which `*` stands for any text.
+    /// Path, in which `*` matches any text.
     pub path: Option<String>,
     /// ID or name of the team whose key was sent.
     pub team: Option<String>,

@@ -10,7 +10,7 @@ pub struct JournalFilter {
     pub operation: Option<String>,
     /// Method, in any case.
     pub method: Option<String>,
-    /// Path, in which `*` stands for any text.
+    /// Path, in which `*` matches any text.
     pub path: Option<String>,
     /// ID or name of the team whose key was sent; names in any case.
     pub team: Option<String>,
@@ -48,7 +48,7 @@ pub fn is_of_team(entry: &JournalEntry, team: &str) -> bool {
     })
 }
 
-/// Whether a path is what a pattern describes, in which `*` stands for any text. Takes time in proportion to the product of
+/// Whether a path is what a pattern describes, in which `*` matches any text. Takes time in proportion to the product of
 /// the lengths.
 pub fn matches_path(pattern: &str, path: &str) -> bool {
     let (pattern, path) = (pattern.as_bytes(), path.as_bytes());

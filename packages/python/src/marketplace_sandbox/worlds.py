@@ -147,7 +147,7 @@ class World:
 
         Returns the number of calls that match, or raises an ``ExpectationError``, which is an
         ``AssertionError``, with the nearest calls. Without ``times``, ``at_least``, and ``at_most``,
-        one call is enough. In ``path``, ``*`` stands for any text. ``body`` is a part of the request's body.
+        one call is enough. In ``path``, ``*`` matches any text. ``body`` is a part of the request's body.
         """
         match = {
             "operation": operation,
