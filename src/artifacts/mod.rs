@@ -8,6 +8,7 @@ pub mod child;
 pub mod codebases;
 pub mod contents;
 pub mod datasets;
+pub mod extraction;
 pub mod file_sets;
 pub mod generated;
 pub mod git;

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Write},
+    io::{self, BufRead, BufReader, ErrorKind, Read},
     path::{Path, PathBuf},
 };
 
@@ -16,8 +16,9 @@ use super::{
 };
 use crate::{
     artifacts::{
-        Limits, ReadError, archive,
-        contents::{ArchiveProblem, Entry, EntryKind, FileAction, Visitor, quoted},
+        Limits,
+        contents::{Entry, EntryKind, quoted},
+        extraction::{self, ExtractionError},
     },
     clock::ClockState,
     config::Layers,
@@ -111,110 +112,20 @@ fn refused(path: &[&str], message: impl Into<String>) -> Error {
 
 /// Unpacks an archive: the files of the market to their places, and the others to [`ROWS`].
 fn unpack(file: &Path, directory: &Path) -> std::result::Result<(), WorldError> {
-    // Refuses links, encrypted files, paths that point outside, and two files with one path, before anything is written.
-    archive::read_summary(file, LIMITS, &|| true).map_err(from_read_error)?;
-    let mut unpacker =
-        Unpacker { directory, remaining_bytes: MAX_UNPACKED_BYTES, current: None, failure: None };
-    archive::visit(file, LIMITS, &mut unpacker, &|| true).map_err(from_read_error)?;
-    match unpacker.failure {
-        Some(failure) => Err(failure),
-        None => Ok(()),
-    }
-}
-
-fn from_read_error(error: ReadError) -> WorldError {
-    match error {
-        ReadError::Rejected(rejection) => refused(&[], rejection.0).into(),
-        ReadError::Io(cause) => WorldError::Files(cause),
-        ReadError::Canceled => Error::internal("the import was canceled").into(),
-        ReadError::ProcessEnded(reason) => Error::internal(reason).into(),
-    }
-}
-
-/// Writes the files of an archive. Nothing is written after the first failure.
-struct Unpacker<'a> {
-    directory: &'a Path,
-    /// Number of bytes that may still be written.
-    remaining_bytes: u64,
-    /// The path of the file in the archive, and the file that is written.
-    current: Option<(String, BufWriter<File>)>,
-    failure: Option<WorldError>,
-}
-
-impl Unpacker<'_> {
-    fn start(&mut self, entry: &Entry<'_>) -> std::result::Result<(), WorldError> {
-        let target = target(entry).ok_or_else(|| {
+    let mut target = |entry: &Entry<'_>| {
+        target(entry).ok_or_else(|| {
             let message = "An exported world has `market.json`, files of rows in `tables/`, and files in directories of \
                            `blobs/`. There must be nothing else.";
             refused(&[entry.path], message)
-        })?;
-        self.remaining_bytes = self.remaining_bytes.checked_sub(entry.size).ok_or_else(|| {
-            refused(
-                &[],
-                format!("The files have more than {MAX_UNPACKED_BYTES} bytes in all, which is the limit."),
-            )
-        })?;
-        let target = self.directory.join(target);
-        let open = || {
-            if let Some(parent) = target.parent() {
-                private_files::create_dir_all(parent)?;
-            }
-            private_files::open_options().write(true).create_new(true).open(&target)
-        };
-        let file = open().map_err(|cause| match cause.kind() {
-            ErrorKind::AlreadyExists | ErrorKind::NotADirectory | ErrorKind::IsADirectory => {
-                refused(&[entry.path], "There is another file or directory in this place.").into()
-            }
-            _ => WorldError::Files(cause),
-        })?;
-        self.current = Some((entry.path.to_owned(), BufWriter::new(file)));
-        Ok(())
-    }
-
-    fn fail(&mut self, failure: WorldError) {
-        self.current = None;
-        self.failure.get_or_insert(failure);
-    }
-}
-
-impl Visitor for Unpacker<'_> {
-    fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
-        if self.failure.is_some() {
-            return FileAction::Skip;
-        }
-        match self.start(entry) {
-            Ok(()) => FileAction::Read,
-            Err(failure) => {
-                self.fail(failure);
-                FileAction::Skip
-            }
-        }
-    }
-
-    fn chunk(&mut self, bytes: &[u8]) {
-        if let Some((_, file)) = &mut self.current
-            && let Err(cause) = file.write_all(bytes)
-        {
-            self.fail(WorldError::Files(cause));
-        }
-    }
-
-    fn end_file(&mut self, problem: Option<&str>) {
-        let Some((path, mut file)) = self.current.take() else { return };
-        match (problem, file.flush()) {
-            (Some(problem), _) => self.fail(refused(&[&path], format!("The file {problem}.")).into()),
-            (None, Err(cause)) => self.fail(WorldError::Files(cause)),
-            (None, Ok(())) => {}
-        }
-    }
-
-    fn archive_problem(&mut self, problem: ArchiveProblem) {
-        let message = match problem {
-            ArchiveProblem::Inconsistent => "The archive contradicts itself.",
-            ArchiveProblem::TooDense { .. } => "The archive unpacks to far more than its size.",
-        };
-        self.fail(refused(&[], message).into());
-    }
+        })
+    };
+    let extracted = extraction::extract(file, LIMITS, MAX_UNPACKED_BYTES, directory, &mut target);
+    extracted.map_err(|error| match error {
+        ExtractionError::NotAllowed(error) => error.into(),
+        ExtractionError::File(path, message) => refused(&[&path], message).into(),
+        ExtractionError::Archive(message) => refused(&[], message).into(),
+        ExtractionError::Io(cause) => WorldError::Files(cause),
+    })
 }
 
 /// Returns the path to which a file of an archive is unpacked; `None` if it is not one of an exported world.

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::{BufRead, BufReader, BufWriter, ErrorKind, Read, Write},
+    io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
 };
 
@@ -11,8 +11,9 @@ use super::file::{
 };
 use crate::{
     artifacts::{
-        Limits, ReadError, archive,
-        contents::{ArchiveProblem, Entry, EntryKind, FileAction, Visitor, quoted},
+        Limits,
+        contents::{Entry, EntryKind, quoted},
+        extraction::{self, ExtractionError},
     },
     error::{Error, Result},
     private_files,
@@ -189,97 +190,24 @@ fn read_requests(path: &Path) -> Result<Vec<ReplayRequest>> {
 }
 
 fn unpack(file: &Path, directory: &Path) -> Result<()> {
-    // Refuses links, encrypted files, and two files with one path, before anything is written.
-    archive::read_summary(file, LIMITS, &|| true).map_err(from_read_error)?;
     private_files::create_dir_all(&directory.join(BODIES)).map_err(Error::internal)?;
-    let mut unpacker =
-        Unpacker { directory, remaining_bytes: MAX_UNPACKED_BYTES, current: None, failure: None };
-    archive::visit(file, LIMITS, &mut unpacker, &|| true).map_err(from_read_error)?;
-    unpacker.failure.map_or(Ok(()), Err)
-}
-
-fn from_read_error(error: ReadError) -> Error {
-    match error {
-        ReadError::Rejected(rejection) => refused(rejection.0),
-        ReadError::Io(cause) => Error::internal(cause),
-        ReadError::Canceled => Error::internal("reading was canceled"),
-        ReadError::ProcessEnded(reason) => Error::internal(reason),
-    }
-}
-
-/// Writes the files of an archive. Nothing is written after the first failure.
-struct Unpacker<'a> {
-    directory: &'a Path,
-    /// Number of bytes that may still be written.
-    remaining_bytes: u64,
-    current: Option<BufWriter<File>>,
-    failure: Option<Error>,
-}
-
-impl Unpacker<'_> {
-    fn start(&mut self, entry: &Entry<'_>) -> Result<()> {
+    let mut target = |entry: &Entry<'_>| {
         let is_file = entry.kind == EntryKind::File && !entry.is_outside;
-        let max_bytes = max_bytes(entry.path)
-            .filter(|_| is_file)
-            .ok_or_else(|| refused(format!("A replay has no file {}.", quoted(entry.path))))?;
-        let remaining = self.remaining_bytes.checked_sub(entry.size);
-        let (Some(remaining), true) = (remaining, entry.size <= max_bytes) else {
-            return Err(refused(format!("The file {} is too large.", quoted(entry.path))));
-        };
-        self.remaining_bytes = remaining;
-        let target = self.directory.join(entry.path);
-        let file = private_files::open_options().write(true).create_new(true).open(target);
-        let file = file.map_err(|cause| match cause.kind() {
-            ErrorKind::AlreadyExists => refused(format!("There are two files {}.", quoted(entry.path))),
-            _ => Error::internal(cause),
-        })?;
-        self.current = Some(BufWriter::new(file));
-        Ok(())
-    }
-
-    fn fail(&mut self, failure: Error) {
-        self.current = None;
-        self.failure.get_or_insert(failure);
-    }
-}
-
-impl Visitor for Unpacker<'_> {
-    fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
-        if self.failure.is_some() {
-            return FileAction::Skip;
-        }
-        match self.start(entry) {
-            Ok(()) => FileAction::Read,
-            Err(failure) => {
-                self.fail(failure);
-                FileAction::Skip
+        match max_bytes(entry.path).filter(|_| is_file) {
+            None => Err(refused(format!("A replay has no file {}.", quoted(entry.path)))),
+            Some(max_bytes) if entry.size > max_bytes => {
+                Err(refused(format!("The file {} is too large.", quoted(entry.path))))
             }
+            Some(_) => Ok(PathBuf::from(entry.path)),
         }
-    }
-
-    fn chunk(&mut self, bytes: &[u8]) {
-        if let Some(file) = &mut self.current
-            && let Err(cause) = file.write_all(bytes)
-        {
-            self.fail(Error::internal(cause));
-        }
-    }
-
-    fn end_file(&mut self, problem: Option<&str>) {
-        let Some(mut file) = self.current.take() else { return };
-        match (problem, file.flush()) {
-            (Some(problem), _) => self.fail(refused(format!("A file of the archive {problem}."))),
-            (None, Err(cause)) => self.fail(Error::internal(cause)),
-            (None, Ok(())) => {}
-        }
-    }
-
-    fn archive_problem(&mut self, problem: ArchiveProblem) {
-        self.fail(refused(match problem {
-            ArchiveProblem::Inconsistent => "The archive contradicts itself.",
-            ArchiveProblem::TooDense { .. } => "The archive unpacks to far more than its size.",
-        }));
-    }
+    };
+    let extracted = extraction::extract(file, LIMITS, MAX_UNPACKED_BYTES, directory, &mut target);
+    extracted.map_err(|error| match error {
+        ExtractionError::NotAllowed(error) => error,
+        ExtractionError::File(path, message) => refused(format!("{}: {message}", quoted(&path))),
+        ExtractionError::Archive(message) => refused(message),
+        ExtractionError::Io(cause) => Error::internal(cause),
+    })
 }
 
 /// Returns the maximum size of a file in bytes; none if there can be no such file.
