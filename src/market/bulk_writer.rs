@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use super::{Market, Writer, entry_points::WriteCause, index_writer_size};
+use super::{Market, Writer, entry_points::WriteCause, opening::index_writer_size};
 use crate::{
     error::Result,
     search::{Progress, WriterOptions},

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Market, index_writer_size, other_processes};
+use super::{Market, opening::index_writer_size, other_processes};
 use crate::{
     error::{Error, Result},
     search::{SharedUpdater, WriterOptions},

@@ -8,8 +8,8 @@ use std::{
 use marketplace_index::CursorKey;
 
 use super::{
-    BLOB_SECRET, CURSOR_SECRET, DATABASE_FILE, Market, OpenError, Opened, Secrets, StepRunner,
-    find_or_create_secret,
+    CURSOR_SECRET, DATABASE_FILE, Market, OpenError, StepRunner,
+    opening::{BLOB_SECRET, Opened, Secrets, find_or_create_secret},
 };
 use crate::{
     clock::{Clock, Entropy},

@@ -49,7 +49,7 @@ fn find_index_inconsistencies(reader: &Reader, progress: &dyn Progress) -> Resul
     let total = row_ids.len() as u64;
     for (done, row_id) in (1..).zip(row_ids) {
         progress.advance(done, total);
-        let Some(entry) = store::listings::find_catalog_entry(reader.rows, row_id)? else {
+        let Some(entry) = store::catalog_entries::find(reader.rows, row_id)? else {
             continue;
         };
         let expected = search::build_document(&entry, &taxonomy).digest();

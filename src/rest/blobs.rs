@@ -10,10 +10,10 @@ use uuid::Uuid;
 
 use super::{
     capacity::Slot,
+    chunks::Chunks,
     limits::RequestLimits,
     principal_shares,
     problem::ApiError,
-    request_body::Chunks,
     resources::{self, MemoryUse, RequestResources},
     router,
     served_market::ServedMarket,

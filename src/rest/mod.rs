@@ -7,6 +7,7 @@
 mod api;
 mod api_documents;
 mod app;
+mod arrived_body;
 mod auth;
 mod blobs;
 mod bundle_urls;
@@ -15,6 +16,7 @@ mod buyer_api;
 mod byte_ranges;
 mod capacity;
 mod catalog;
+mod chunks;
 mod client_network;
 mod coding;
 mod compression;

@@ -14,6 +14,7 @@ use poem::{
 use tokio::{runtime::Handle, sync::watch};
 
 use super::{
+    arrived_body::EarlyReceiver,
     connections,
     documented_operations::DocumentedOperations,
     held_requests::ServerStop,
@@ -45,6 +46,7 @@ pub struct SandboxHost {
     worlds: Arc<Worlds>,
     serve: Box<ServeMarket>,
     recorder: WorldRecorder,
+    early_receiver: EarlyReceiver,
     shows_demo_keys: bool,
     base_url: String,
     /// The address of the server. Worlds get ports of the same IP address.
@@ -68,7 +70,16 @@ impl SandboxHost {
     ) -> SandboxHost {
         let recorder = WorldRecorder::new(operations);
         let base_url = base_url.to_owned();
-        SandboxHost { worlds, serve, recorder, shows_demo_keys, base_url, address, faults: OnceLock::new() }
+        SandboxHost {
+            worlds,
+            serve,
+            recorder,
+            early_receiver: EarlyReceiver::default(),
+            shows_demo_keys,
+            base_url,
+            address,
+            faults: OnceLock::new(),
+        }
     }
 
     /// Sets what the faults of worlds need to know. Without it, requests have no faults.
@@ -200,6 +211,7 @@ impl SandboxHost {
     async fn call_world(&self, world: Arc<World>, mut request: Request) -> poem::Result<Response> {
         let is_by_port = request.data::<BasePath>().is_none();
         let mut recorded = self.recorder.start(&world, is_by_port, &mut request).await;
+        self.early_receiver.receive(&mut request, &world.market().settings().server).await;
         if let Some(refusal) = self.reserve_disk(&request).await? {
             request.set_data(refusal);
         }

@@ -18,12 +18,12 @@ use tempfile::NamedTempFile;
 use super::{
     auth::Policy,
     capacity::Slot,
+    chunks::Chunks,
     fair_limit::FairPermit,
     json::Json,
     limits::{Budget, RequestLimits},
     path_params,
     problem::ApiError,
-    request_body::Chunks,
     resources::{self, RequestResources},
     router,
     sandbox_api::{WorldOperator, WorldOut},

@@ -86,7 +86,7 @@ impl Indexer {
             return Ok(Vec::new());
         }
         let prepare = |(listing, change): (ListingRowId, i64)| {
-            let entry = store::listings::find_catalog_entry(rows, listing)?;
+            let entry = store::catalog_entries::find(rows, listing)?;
             let document = match entry {
                 Some(entry) => {
                     Some(self.render_entry(rows, &entry, &Taxonomy::load_for(rows, &entry)?, now)?)
@@ -209,7 +209,7 @@ impl Indexer {
         let now = self.clock.now();
         self.store.write(|rows| {
             for listing in listings {
-                let Some(entry) = store::listings::find_catalog_entry(rows, *listing)? else {
+                let Some(entry) = store::catalog_entries::find(rows, *listing)? else {
                     writer.remove(listing.0 as u64)?;
                     continue;
                 };

@@ -10,6 +10,7 @@ pub mod audit;
 mod bulk_settings;
 pub mod bundle_tasks;
 pub mod bundles;
+pub mod catalog_entries;
 pub mod clock_offset;
 pub mod collected_events;
 mod connections;
@@ -42,6 +43,7 @@ pub mod market_facts;
 pub mod migrations;
 pub mod notifications;
 pub mod offers;
+mod open_error;
 pub mod opportunities;
 mod private_connection;
 pub mod purchases;
@@ -83,7 +85,7 @@ pub mod withdrawals;
 
 use std::{
     cell::{Cell, RefCell},
-    path::{Path, PathBuf},
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -95,6 +97,7 @@ use rusqlite::{Connection, OpenFlags, ffi};
 
 pub use self::{
     bulk_settings::BulkGuard,
+    open_error::OpenError,
     transaction::{Reader, Writer},
 };
 use self::{
@@ -103,7 +106,7 @@ use self::{
     read_connections::ReadConnections,
 };
 use crate::{
-    error::{self, BoxedError, Error, ErrorChain, Result},
+    error::{self, Error, ErrorChain, Result},
     idle_closer::IdleCloser,
     private_files,
 };
@@ -170,43 +173,6 @@ pub enum Durability {
     Full,
     /// May lose everything. For temporary directories.
     None,
-}
-
-/// Reason why a database cannot be opened.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// A newer version of the program created the database.
-    #[error(
-        "the database {0} was created by a newer version of marketplace; run that version, or point --data at another directory"
-    )]
-    NewerVersion(PathBuf),
-    /// An older version of the program created the database, and it was opened read-only, so it cannot be
-    /// migrated.
-    #[error(
-        "the database {0} was created by an older version of marketplace; run `marketplace verify` on its directory once to bring it up to date"
-    )]
-    OlderVersion(PathBuf),
-    /// The database does not exist, and was opened read-only, so it cannot be created. Contains the
-    /// directory.
-    #[error(
-        "there is no market in {0}; create one with `marketplace serve --data {0}` or `marketplace seed`"
-    )]
-    Missing(PathBuf),
-    /// The file cannot be opened, or it is not a database.
-    #[error("cannot open the database {path}: {}", ErrorChain(.source.as_ref()))]
-    Unusable {
-        /// Path of the database file.
-        path: PathBuf,
-        /// The error of SQLite.
-        source: BoxedError,
-    },
-}
-
-impl OpenError {
-    /// Returns a function that converts the cause of an [`OpenError::Unusable`].
-    fn unusable<E: Into<BoxedError>>(path: &Path) -> impl Fn(E) -> OpenError {
-        move |source| OpenError::Unusable { path: path.to_owned(), source: source.into() }
-    }
 }
 
 /// The SQLite database of one market.

@@ -13,6 +13,7 @@ use std::{
 use super::{
     error::WorldError,
     market_file::{self, MarketFile},
+    settings::GivenSettings,
     template::WorldKey,
 };
 use crate::{
@@ -34,7 +35,7 @@ pub(super) struct ExportedState {
     /// The state of the clock.
     pub clock: ClockState,
     /// Settings that differ from those of other worlds.
-    pub settings: Arc<[(String, toml::Value)]>,
+    pub settings: GivenSettings,
     /// API keys that were valid when the world began.
     pub keys: Arc<[WorldKey]>,
 }

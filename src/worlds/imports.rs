@@ -10,8 +10,8 @@ use super::{
     error::WorldError,
     exports::{BLOBS, TEMPORARY_FILES},
     market_file::{self, MarketFile},
-    new_world,
     opener::Opener,
+    settings::{GivenSettings, WorldSettings},
     template::{DEFAULT_SEED, START, Template},
 };
 use crate::{
@@ -50,9 +50,6 @@ const MAX_NAME_BYTES: usize = 255;
 /// The directory into which what is not one of the market's files is unpacked.
 const ROWS: &str = "import";
 
-/// Settings that were given to a world, in the order of their keys.
-type GivenSettings = Vec<(String, toml::Value)>;
-
 /// Creates a template of an exported world in a directory that does not exist. Also returns the settings that were given to
 /// the world. `change` can change the market before the template is complete.
 pub(super) fn read(
@@ -77,7 +74,7 @@ pub(super) fn read(
     .map_err(in_file)?;
     fs::remove_dir_all(&rows).map_err(WorldError::Files)?;
     let given: GivenSettings = market.settings.into_iter().collect();
-    let settings = new_world::resolve_settings(layers, &[])?;
+    let settings = WorldSettings::resolve(layers, GivenSettings::default())?.resolved;
     let complete = |market: &Market| {
         check(market)?;
         Ok(change(market)?)

@@ -3,6 +3,7 @@
 //! A world is forked from a template: the files of a closed market, of which those that never change are shared. It ends
 //! when it is deleted, or with the process. Nothing of it is synchronized with the disk.
 
+mod current_market;
 mod disk_budget;
 mod due_work;
 mod error;
@@ -19,6 +20,8 @@ mod names;
 mod new_world;
 mod opener;
 mod registry;
+mod settings;
+mod source;
 mod template;
 mod turn;
 mod world;
@@ -37,7 +40,8 @@ pub use self::{
     names::{MAX_NAME_LENGTH, is_name},
     new_world::{NewWorld, WebhookMode},
     opener::Opener,
-    registry::{Snapshot, Worlds, WorldsOptions},
+    registry::{Worlds, WorldsOptions},
+    source::Snapshot,
     template::{DEFAULT_SEED, LATEST, START, Template, WorldKey},
     turn::Turn,
     world::{Receiver, World, WorldDetails},

@@ -3,12 +3,7 @@
 use toml::Value;
 
 use super::{due_work::JobTiming, names::DEMO};
-use crate::{
-    config::{Layers, Settings, SettingsError},
-    domain::{problems::Problems, time::Timestamp},
-    error::{Error, Problem, Result},
-    string_enum::string_enum,
-};
+use crate::{domain::time::Timestamp, string_enum::string_enum};
 
 /// A world to create.
 #[derive(Clone, Debug)]
@@ -61,21 +56,4 @@ impl Default for NewWorld {
             webhooks: WebhookMode::Inbox,
         }
     }
-}
-
-/// Returns the settings of a world: those of all worlds with others on top. Problems are located in `settings` of the
-/// body.
-pub fn resolve_settings(layers: &Layers, given: &[(String, Value)]) -> Result<Settings> {
-    let mut layers = layers.clone();
-    let mut problems = Problems::default();
-    let problem = |SettingsError { origin, message }| {
-        Problem::body(&["settings", &origin], "value_error", format!("{message}."))
-    };
-    for (key, value) in given {
-        if let Err(error) = layers.set_for_world(key, value.clone()) {
-            problems.push(problem(error));
-        }
-    }
-    problems.into_result()?;
-    layers.resolve().map_err(|error| Error::invalid(problem(error)))
 }

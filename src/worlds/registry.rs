@@ -16,16 +16,17 @@ use super::{
     imports,
     journal::{Coverage, Journal, SharedSpace},
     names::{DEMO, EMPTY, MARKET, RESERVED},
-    new_world::{self, NewWorld},
+    new_world::NewWorld,
     opener::Opener,
+    settings::{self, GivenSettings, WorldSettings},
+    source::{Snapshot, Source},
     template::{DEFAULT_SEED, LATEST, Template},
-    world::{World, WorldDetails, WorldSettings},
+    world::{World, WorldDetails},
 };
 use crate::{
     blobs::DiskUsage,
     clock::{Clock, ClockState, NAMESPACE},
     config::{Layers, Settings, SettingsError},
-    domain::time::Timestamp,
     error::{Error, Problem, Result, StateCode},
     idle_closer::IdleCloser,
     market::Market,
@@ -82,24 +83,6 @@ struct State {
     created: u64,
 }
 
-/// A state of a world that worlds can be forked from.
-#[derive(Debug)]
-pub struct Snapshot {
-    /// Name of the snapshot.
-    pub name: String,
-    /// Name of the world that it was made from.
-    pub world: String,
-    template: Template,
-    settings: Arc<[(String, toml::Value)]>,
-}
-
-impl Snapshot {
-    /// Returns the time at which worlds that are forked from it begin.
-    pub const fn now(&self) -> Timestamp {
-        self.template.clock().now
-    }
-}
-
 impl Worlds {
     /// Creates an empty set of worlds in a directory that nothing else uses.
     pub fn new(options: WorldsOptions) -> std::result::Result<Worlds, WorldError> {
@@ -144,7 +127,7 @@ impl Worlds {
         let directory = self.copy_directory(self.next_number());
         let change = |market: &Market| keys::replace_digests(market, digests);
         let (template, settings) = imports::read(&self.opener, &self.layers, file, &directory, change)?;
-        self.create_from(new, None, &Source::State(Box::new(template), settings.into()))
+        self.create_from(new, None, &Source::State(Box::new(template), settings))
     }
 
     fn create_from(
@@ -153,8 +136,8 @@ impl Worlds {
         port: Option<u16>,
         source: &Source,
     ) -> std::result::Result<Arc<World>, WorldError> {
-        let settings = with_settings(&source.settings(), &new.settings);
-        let resolved = new_world::resolve_settings(&self.layers, &settings)?;
+        let given = settings::merge(&source.settings(), &new.settings);
+        let settings = WorldSettings::resolve(&self.layers, given)?;
         self.reserve_disk(0)?;
         let place = self.reserve(new.name.as_deref())?;
         let template = self.origin(source, place.number)?;
@@ -179,7 +162,6 @@ impl Worlds {
             port,
         };
         let directory = self.directory.join(format!("world-{}", place.number));
-        let settings = WorldSettings { given: settings.into(), resolved };
         let start = template.with_clock(clock);
         let journal =
             |directory| Journal::new(Arc::clone(&self.journals), directory, Arc::clone(&self.coverage));
@@ -234,8 +216,8 @@ impl Worlds {
         let number = self.next_number();
         let directory = self.copy_directory(number);
         let (template, given) = imports::read(&self.opener, &self.layers, file, &directory, |_| Ok(()))?;
-        let resolved = new_world::resolve_settings(&self.layers, &given).map_err(imports::in_market_file)?;
-        world.replace(&template, &WorldSettings { given: given.into(), resolved })
+        let settings = WorldSettings::resolve(&self.layers, given).map_err(imports::in_market_file)?;
+        world.replace(&template, &settings)
     }
 
     /// Creates a temporary file for an export or an import. A file with a name is deleted when the value is dropped.
@@ -362,7 +344,7 @@ impl Worlds {
         if let Some(template) = cell.get() {
             return Ok(template.clone());
         }
-        let settings = new_world::resolve_settings(&self.layers, &[])?;
+        let settings = WorldSettings::resolve(&self.layers, GivenSettings::default())?.resolved;
         let template = create(&self.opener, self.directory.join("templates").join(name), &settings)?;
         Ok(cell.get_or_init(|| template).clone())
     }
@@ -436,38 +418,6 @@ impl Worlds {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// What a world is forked from.
-enum Source {
-    Demo,
-    Empty,
-    Market,
-    World(Arc<World>),
-    Snapshot(Arc<Snapshot>),
-    /// A state that was exported, with its settings.
-    State(Box<Template>, Arc<[(String, toml::Value)]>),
-}
-
-impl Source {
-    /// Returns the settings that worlds that are forked from it begin with.
-    fn settings(&self) -> Arc<[(String, toml::Value)]> {
-        match self {
-            Source::Demo | Source::Empty | Source::Market => Arc::default(),
-            Source::World(world) => world.given_settings(),
-            Source::Snapshot(snapshot) => Arc::clone(&snapshot.settings),
-            Source::State(_, settings) => Arc::clone(settings),
-        }
-    }
-}
-
-/// Returns settings with others on top, in the order of their keys.
-fn with_settings(
-    settings: &[(String, toml::Value)],
-    others: &[(String, toml::Value)],
-) -> Vec<(String, toml::Value)> {
-    let all = settings.iter().chain(others).cloned();
-    all.collect::<BTreeMap<_, _>>().into_iter().collect()
 }
 
 impl State {

@@ -1,16 +1,16 @@
 //! A world: a market with a clock that its owner moves.
 
 use std::{
-    any::Any,
     cell::RefCell,
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
 use tokio::sync::{Notify, watch};
 use uuid::Uuid;
 
 use super::{
+    current_market::CurrentMarket,
     due_work::{self, DoneWork, DueWork, JobTiming},
     error::WorldError,
     exports::ExportedState,
@@ -19,6 +19,7 @@ use super::{
     journal::{self, Journal},
     new_world::NewWorld,
     opener::Opener,
+    settings::{GivenSettings, WorldSettings},
     template::{Template, WorldKey},
     turn::{Turn, Turns},
 };
@@ -49,6 +50,7 @@ pub struct WorldDetails {
     /// Port that only this world has; `None` if it has none.
     pub port: Option<u16>,
 }
+
 /// A function that gets what the webhooks of a world would get, and returns their answers. It runs inside a write, so it
 /// must not use the market.
 pub type Receiver = Arc<dyn Fn(&OutgoingMessage) -> AttemptResult + Send + Sync>;
@@ -63,7 +65,7 @@ pub struct World {
     settings: WorldSettings,
     /// The directory of its markets: one, or two during a reset.
     directory: PathBuf,
-    current: Mutex<Current>,
+    current: Mutex<CurrentMarket>,
     /// Dropped with the world, which its receivers notice.
     end: watch::Sender<()>,
     turns: Turns,
@@ -83,54 +85,6 @@ pub struct World {
 /// What has to change before something else can be due: the number of resets, the number of commits, and the time.
 type Settled = (u64, u64, Timestamp);
 
-/// The settings of a world.
-#[derive(Clone, Debug)]
-pub(super) struct WorldSettings {
-    /// Those that were given, in the order of their keys.
-    pub given: Arc<[(String, toml::Value)]>,
-    /// All of them.
-    pub resolved: Settings,
-}
-
-/// The market that a world has now.
-struct Current {
-    market: Market,
-    /// What the market is a copy of.
-    template: Template,
-    given_settings: Arc<[(String, toml::Value)]>,
-    /// Number of resets so far.
-    resets: u64,
-    /// What serves the market; see [`World::attached`].
-    attachment: OnceLock<Arc<dyn Any + Send + Sync>>,
-    /// Dropped with the market, which its receivers notice.
-    end: watch::Sender<()>,
-}
-
-impl Current {
-    /// Opens a copy of a template in a directory that does not exist.
-    fn open(
-        opener: &Opener,
-        template: &Template,
-        settings: &WorldSettings,
-        directory: PathBuf,
-        (resets, faults): (u64, &Arc<Faults>),
-    ) -> std::result::Result<Current, WorldError> {
-        template.copy_to(&directory)?;
-        let clock = SimulatedClock::new(template.clock());
-        let market = opener.open_world(template.index()?, directory, settings.resolved.clone(), clock)?;
-        market.set_host_check(faults.host_check(&market));
-        let (template, given_settings) = (template.clone(), Arc::clone(&settings.given));
-        Ok(Current {
-            market,
-            template,
-            given_settings,
-            resets,
-            attachment: OnceLock::new(),
-            end: watch::Sender::default(),
-        })
-    }
-}
-
 impl World {
     /// Forks a template. The directory must not exist; it is deleted with the world. `journal` returns the journal for a
     /// directory.
@@ -143,7 +97,7 @@ impl World {
         journal: impl FnOnce(PathBuf) -> Arc<Journal>,
     ) -> std::result::Result<World, WorldError> {
         let faults = Arc::default();
-        let current = Current::open(opener, &start, &settings, directory.join("0"), (0, &faults))?;
+        let current = CurrentMarket::open(opener, &start, &settings, directory.join("0"), (0, &faults))?;
         let current = Mutex::new(current);
         let end = watch::Sender::default();
         let journal = journal(directory.join(JOURNAL));
@@ -201,7 +155,7 @@ impl World {
     ) -> std::result::Result<T, WorldError> {
         let faults = Arc::default();
         let current =
-            Current::open(&self.opener, &self.start, &self.settings, directory.clone(), (0, &faults));
+            CurrentMarket::open(&self.opener, &self.start, &self.settings, directory.clone(), (0, &faults));
         let state = ExportedState {
             clock: self.start.clock().clone(),
             settings: Arc::clone(&self.settings.given),
@@ -215,7 +169,7 @@ impl World {
     }
 
     /// Returns the settings that differ from those of other worlds, in the order of their keys.
-    pub fn given_settings(&self) -> Arc<[(String, toml::Value)]> {
+    pub fn given_settings(&self) -> GivenSettings {
         Arc::clone(&self.lock().given_settings)
     }
 
@@ -270,7 +224,8 @@ impl World {
         let mut current = self.lock();
         let resets = current.resets + 1;
         let directory = self.market_directory(resets);
-        let next = Current::open(&self.opener, template, settings, directory.clone(), (resets, &self.faults));
+        let next =
+            CurrentMarket::open(&self.opener, template, settings, directory.clone(), (resets, &self.faults));
         let next = next.inspect_err(|_| {
             // Nothing uses it, and the next attempt needs its place.
             let _ = std::fs::remove_dir_all(directory);
@@ -505,7 +460,7 @@ impl World {
         self.directory.join(resets.to_string())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Current> {
+    fn lock(&self) -> MutexGuard<'_, CurrentMarket> {
         lock(&self.current)
     }
 }

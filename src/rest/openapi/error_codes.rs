@@ -71,7 +71,7 @@ fn conflict_codes(route: &DeclaredRoute) -> Vec<Code> {
     if route.repeatability == Repeatability::Safe {
         return codes;
     }
-    codes.extend([Code::InvalidTransition, Code::QuotaExceeded]);
+    codes.push(Code::QuotaExceeded);
     if route.repeatability == Repeatability::OncePerKey {
         codes.push(Code::IdempotencyInFlight);
     }

@@ -18,7 +18,7 @@ use crate::{
         listings::Actor,
         taxonomy::{AssetTypeStage, AssetTypeState},
     },
-    error::{Error, Result},
+    error::{Code, Error, Result},
     market::CheckContext,
     operations::{
         access::{ActingOperator, Operator},
@@ -148,7 +148,7 @@ routes! {
         || json!({"enabled": false}),
         Actor::Platform,
         &[EventType::AssetTypeEnabled, EventType::AssetTypeDisabled],
-    );
+    ).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/asset-types/{slug}/deprecate`
     DeprecateAssetType: ActingOperator = routes::post_body(
         "deprecate_asset_type",
@@ -159,11 +159,11 @@ routes! {
         }),
         Actor::Platform,
         &[EventType::AssetTypeDeprecated],
-    );
+    ).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/asset-types/{slug}/retire`
     RetireAssetType: ActingOperator = routes::post(
         "retire_asset_type", "asset_types", Actor::Platform, &[EventType::AssetTypeRetired],
-    );
+    ).with_conflicts(&[Code::InvalidTransition]);
 }
 
 pub struct AssetTypesApi;

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     domain::{assets::Exclusivity, events::EventType, grants::GrantState, listings::Actor},
-    error::{Error, Result},
+    error::{Code, Error, Result},
     market::{CheckContext, Writer},
     operations::{
         access::{ActingOperator, Operator, Platform},
@@ -186,7 +186,7 @@ routes! {
         None,
         Actor::Platform,
         &[EventType::UploadGrantRevoked],
-    );
+    ).with_conflicts(&[Code::InvalidTransition]);
 }
 
 pub struct GrantsApi;

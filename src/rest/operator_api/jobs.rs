@@ -17,6 +17,7 @@ use crate::{
         listings::Actor,
         row_ids::JobRowId,
     },
+    error::Code,
     market::CheckContext,
     operations::{
         access::{ActingOperator, Operator},
@@ -133,7 +134,7 @@ routes! {
         Actor::Platform,
         &[EventType::TaskQualityRefreshRequested],
     )
-    .with_parameter_examples(&[("job_id", "\"17\"")]);
+    .with_parameter_examples(&[("job_id", "\"17\"")]).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/jobs/{job_id}/cancel`
     CancelJob: ActingOperator = routes::post_to(
         "cancel_job",
@@ -149,7 +150,7 @@ routes! {
             EventType::EstimationFailed,
         ],
     )
-    .with_parameter_examples(&[("job_id", "\"17\"")]);
+    .with_parameter_examples(&[("job_id", "\"17\"")]).with_conflicts(&[Code::InvalidTransition]);
 }
 
 pub struct JobsApi;

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     domain::{events::EventType, keys::KeyStatus, listings::Actor},
-    error::Result,
+    error::{Code, Result},
     market::{CheckContext, Writer},
     operations::{
         access::{ActingOperator, Operator, Platform},
@@ -184,7 +184,7 @@ routes! {
         || json!({"expires_at": "2036-01-01T00:00:00Z"}),
         Actor::Platform,
         &[EventType::KeyExpiryChanged],
-    );
+    ).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/keys/{key_id}/rotate`
     RotateKey: ActingOperator = routes::post_body(
         "rotate_key",
@@ -192,10 +192,10 @@ routes! {
         || json!({}),
         Actor::Platform,
         &[EventType::KeyCreated, EventType::KeyRotated],
-    );
+    ).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/keys/{key_id}/revoke`
     RevokeKey: ActingOperator =
-        routes::post("revoke_key", "keys", Actor::Platform, &[EventType::KeyRevoked]);
+        routes::post("revoke_key", "keys", Actor::Platform, &[EventType::KeyRevoked]).with_conflicts(&[Code::InvalidTransition]);
 }
 
 pub struct KeysApi;

@@ -193,15 +193,15 @@ routes! {
         || json!({"amount": "3650.00"}),
         Actor::Team,
         &[EventType::OfferChanged],
-    );
+    ).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/offers/{offer_id}/withdraw`
     WithdrawOffer: ActingOperator =
-        routes::post("withdraw_offer", "offers", Actor::Team, &[EventType::OfferWithdrawn]);
+        routes::post("withdraw_offer", "offers", Actor::Team, &[EventType::OfferWithdrawn]).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/offers/{offer_id}/accept`
-    AcceptOffer: ActingOperator = routes::post("accept_offer", "offers", Actor::Team, ACCEPTANCE_EVENTS).with_conflicts(&[Code::InsufficientCredits, Code::NoLongerAvailable]);
+    AcceptOffer: ActingOperator = routes::post("accept_offer", "offers", Actor::Team, ACCEPTANCE_EVENTS).with_conflicts(&[Code::InvalidTransition, Code::InsufficientCredits, Code::NoLongerAvailable]);
     /// `POST /operator/v1/offers/{offer_id}/decline`
     DeclineOffer: ActingOperator =
-        routes::post("decline_offer", "offers", Actor::Team, &[EventType::OfferDeclined]);
+        routes::post("decline_offer", "offers", Actor::Team, &[EventType::OfferDeclined]).with_conflicts(&[Code::InvalidTransition]);
 }
 
 pub struct OffersApi;

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     domain::{events::EventType, keys::KeyStatus, listings::Actor, principals::KeyScope},
-    error::Result,
+    error::{Code, Result},
     market::{CheckContext, Writer},
     operations::{
         access::{ActingOperator, Operator, Platform},
@@ -169,7 +169,7 @@ routes! {
         || json!({"expires_at": "2036-01-01T00:00:00Z"}),
         Actor::Platform,
         &[EventType::KeyExpiryChanged],
-    );
+    ).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/operator-keys/{key_id}/rotate`
     RotateOperatorKey: ActingOperator = routes::post_body(
         "rotate_operator_key",
@@ -177,10 +177,10 @@ routes! {
         || json!({}),
         Actor::Platform,
         &[EventType::KeyCreated, EventType::KeyRotated],
-    );
+    ).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/operator-keys/{key_id}/revoke`
     RevokeOperatorKey: ActingOperator =
-        routes::post("revoke_operator_key", "operator_keys", Actor::Platform, &[EventType::KeyRevoked]);
+        routes::post("revoke_operator_key", "operator_keys", Actor::Platform, &[EventType::KeyRevoked]).with_conflicts(&[Code::InvalidTransition]);
 }
 
 pub struct OperatorKeysApi;

@@ -20,6 +20,7 @@ use crate::{
         money::CURRENCY,
         opportunities::{BudgetUnit, OpportunityKind, OpportunityStatus, VisibilityMode},
     },
+    error::Code,
     market::CheckContext,
     operations::{
         access::{ActingOperator, Operator},
@@ -149,16 +150,16 @@ routes! {
         || json!({"title": "Weather records of each hour"}),
         Actor::Team,
         &[EventType::OpportunityUpdated],
-    );
+    ).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/opportunities/{opportunity_id}/publish`
     Publish: ActingOperator =
-        routes::post("publish_opportunity", "opportunities", Actor::Team, &[EventType::OpportunityPublished]);
+        routes::post("publish_opportunity", "opportunities", Actor::Team, &[EventType::OpportunityPublished]).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/opportunities/{opportunity_id}/close`
     Close: ActingOperator =
-        routes::post("close_opportunity", "opportunities", Actor::Team, &[EventType::OpportunityClosed]);
+        routes::post("close_opportunity", "opportunities", Actor::Team, &[EventType::OpportunityClosed]).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/opportunities/{opportunity_id}/cancel`
     Cancel: ActingOperator =
-        routes::post("cancel_opportunity", "opportunities", Actor::Team, &[EventType::OpportunityCancelled]);
+        routes::post("cancel_opportunity", "opportunities", Actor::Team, &[EventType::OpportunityCancelled]).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/opportunities/{opportunity_id}/exclude`
     Exclude: ActingOperator = routes::post_body(
         "exclude_from_opportunity",
@@ -166,7 +167,7 @@ routes! {
         || json!({"team_ids": [DEMO_TEAM]}),
         Actor::Team,
         &[EventType::OpportunityTeamsExcluded],
-    );
+    ).with_conflicts(&[Code::InvalidTransition]);
 }
 
 pub struct OpportunitiesApi;

@@ -20,7 +20,7 @@ use crate::{
         opportunities::{Attachment, Bid, BidEvent, BidStatus, OpportunityKind},
         project_bids::BidFields,
     },
-    error::{Error, Result},
+    error::{Code, Error, Result},
     market::{CheckContext, Writer},
     operations::{
         access::{ActingOperator, Buyer, Operator, Platform, Vendor},
@@ -234,15 +234,15 @@ routes! {
     /// `POST /operator/v1/project-bids/{project_bid_id}/withdraw`
     WithdrawProjectBid: ActingOperator = routes::post(
         "withdraw_project_bid", "project_bids", Actor::Team, &[EventType::ProjectBidWithdrawn],
-    );
+    ).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/project-bids/{project_bid_id}/accept`
     AcceptProjectBid: ActingOperator = routes::post(
         "accept_project_bid", "project_bids", Actor::Team, &[EventType::ProjectBidAccepted],
-    );
+    ).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/project-bids/{project_bid_id}/decline`
     DeclineProjectBid: ActingOperator = routes::post(
         "decline_project_bid", "project_bids", Actor::Team, &[EventType::ProjectBidDeclined],
-    );
+    ).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/project-bids/{project_bid_id}/deliver`
     DeliverProjectBid: ActingOperator = routes::post_body(
         "deliver_project_bid",
@@ -250,11 +250,11 @@ routes! {
         || json!({"delivery_taskset_ids": ["37015791-0563-5418-ad9d-8ea4f26f8602"]}),
         Actor::Team,
         &[EventType::ProjectBidDelivered],
-    );
+    ).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/project-bids/{project_bid_id}/complete`
     CompleteProjectBid: ActingOperator = routes::post(
         "complete_project_bid", "project_bids", Actor::Team, &[EventType::ProjectBidCompleted],
-    );
+    ).with_conflicts(&[Code::InvalidTransition]);
 }
 
 pub struct ProjectBidsApi;

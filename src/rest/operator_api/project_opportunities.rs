@@ -22,6 +22,7 @@ use crate::{
         money::CURRENCY,
         opportunities::{BudgetUnit, OpportunityKind, OpportunityStatus, VisibilityMode},
     },
+    error::Code,
     market::CheckContext,
     operations::{
         access::{ActingOperator, Operator},
@@ -157,16 +158,16 @@ routes! {
         || json!({"title": "Weather records of each hour"}),
         Actor::Team,
         &[EventType::OpportunityUpdated],
-    );
+    ).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/project-opportunities/{opportunity_id}/publish`
     Publish: ActingOperator =
-        routes::post("publish_project_opportunity", "project_opportunities", Actor::Team, &[EventType::OpportunityPublished]);
+        routes::post("publish_project_opportunity", "project_opportunities", Actor::Team, &[EventType::OpportunityPublished]).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/project-opportunities/{opportunity_id}/close`
     Close: ActingOperator =
-        routes::post("close_project_opportunity", "project_opportunities", Actor::Team, &[EventType::OpportunityClosed]);
+        routes::post("close_project_opportunity", "project_opportunities", Actor::Team, &[EventType::OpportunityClosed]).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/project-opportunities/{opportunity_id}/cancel`
     Cancel: ActingOperator =
-        routes::post("cancel_project_opportunity", "project_opportunities", Actor::Team, &[EventType::OpportunityCancelled]);
+        routes::post("cancel_project_opportunity", "project_opportunities", Actor::Team, &[EventType::OpportunityCancelled]).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/project-opportunities/{opportunity_id}/exclude`
     Exclude: ActingOperator = routes::post_body(
         "exclude_from_project_opportunity",
@@ -174,7 +175,7 @@ routes! {
         || json!({"team_ids": [DEMO_TEAM]}),
         Actor::Team,
         &[EventType::OpportunityTeamsExcluded],
-    );
+    ).with_conflicts(&[Code::InvalidTransition]);
 }
 
 pub struct ProjectOpportunitiesApi;

@@ -243,17 +243,17 @@ routes! {
     GetPurchase: Operator = routes::get("get_purchase", "purchases");
     /// `POST /operator/v1/purchases/{purchase_id}/complete`
     CompletePurchase: ActingOperator =
-        routes::post("complete_purchase", "purchases", Actor::Platform, PURCHASE_EVENTS).with_conflicts(&[Code::InsufficientCredits, Code::NoLongerAvailable]);
+        routes::post("complete_purchase", "purchases", Actor::Platform, PURCHASE_EVENTS).with_conflicts(&[Code::InvalidTransition, Code::InsufficientCredits, Code::NoLongerAvailable]);
     /// `POST /operator/v1/purchases/{purchase_id}/cancel`
     CancelPurchase: ActingOperator =
-        routes::post("cancel_purchase", "purchases", Actor::Platform, &[EventType::PurchaseCancelled]);
+        routes::post("cancel_purchase", "purchases", Actor::Platform, &[EventType::PurchaseCancelled]).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/purchases/{purchase_id}/refund`
     RefundPurchase: ActingOperator = routes::post(
         "refund_purchase",
         "purchases",
         Actor::Platform,
         &[EventType::PurchaseRefunded, EventType::AssetExclusivityChanged],
-    ).with_conflicts(&[Code::RefundWindowClosed, Code::InsufficientEarnings]);
+    ).with_conflicts(&[Code::InvalidTransition, Code::RefundWindowClosed, Code::InsufficientEarnings]);
 }
 
 pub struct PurchasesApi;

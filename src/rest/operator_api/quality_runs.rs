@@ -245,7 +245,7 @@ routes! {
         "quality_runs",
         Actor::Platform,
         &[EventType::QualityRunCancelled, EventType::WalletCredited],
-    );
+    ).with_conflicts(&[Code::InvalidTransition]);
 }
 
 pub struct QualityRunsApi;

@@ -20,6 +20,7 @@ use crate::{
         listings::Actor,
         tasks::{BuildStatus, VersionStage, VersionState},
     },
+    error::Code,
     market::CheckContext,
     operations::{
         access::{ActingOperator, Operator},
@@ -228,7 +229,8 @@ routes! {
         || json!({"status": "succeeded"}),
         Contract::new(BUILD),
     )
-    .with_effect(Actor::Team, &[EventType::TaskBuildUpdated]);
+    .with_effect(Actor::Team, &[EventType::TaskBuildUpdated])
+    .with_conflicts(&[Code::InvalidTransition]);
 }
 
 pub struct TaskVersionsApi;

@@ -141,14 +141,14 @@ routes! {
         "withdrawals",
         Actor::Platform,
         &[EventType::WithdrawalPaid],
-    );
+    ).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/withdrawals/{withdrawal_id}/failed`
     MarkWithdrawalFailed: ActingOperator = routes::post(
         "mark_withdrawal_failed",
         "withdrawals",
         Actor::Platform,
         &[EventType::WithdrawalFailed],
-    );
+    ).with_conflicts(&[Code::InvalidTransition]);
 }
 
 pub struct WithdrawalsApi;

@@ -35,7 +35,7 @@ use sha2::{Digest, Sha256};
 pub use self::{
     checked::{Checked, Omittable, checked_texts, into_change},
     no_body::{TakesNoBody, reject_body},
-    receive::{Chunks, read_json_bytes},
+    receive::read_json_bytes,
 };
 use self::{parser::Parsed, rules::Rule};
 use super::{

@@ -3,10 +3,9 @@
 use http_body_util::combinators::BoxBody;
 use poem::{Request, RequestBody};
 
-use super::receive::Chunks;
 use crate::{
     error::{Error, Problem, Result},
-    rest::{capacity::Slot, resources, served_market::ServedMarket},
+    rest::{capacity::Slot, chunks::Chunks, resources, served_market::ServedMarket},
 };
 
 /// Maximum size in bytes of a body where none is taken.

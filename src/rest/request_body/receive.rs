@@ -1,19 +1,16 @@
 //! Receives request bodies, within limits on size, time, rate, number, and memory.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use http_body::Body as _;
-use http_body_util::{BodyExt, combinators::BoxBody};
+use http_body_util::combinators::BoxBody;
 use poem::{Request, http::header};
-use tokio::time::{Instant, timeout_at};
 
 use crate::{
     config::ServerSettings,
     error::{Error, Result},
     rest::{
         capacity::Slot,
-        min_rate::MinRate,
+        chunks::Chunks,
         resources::{self, MemoryUse},
     },
 };
@@ -93,75 +90,6 @@ async fn collect(
         }
     }
     Ok(if all.is_empty() { first } else { all.into() })
-}
-
-/// The chunks of a body that arrives in time and fast enough.
-pub struct Chunks {
-    body: BoxBody<Bytes, std::io::Error>,
-    rate: MinRate,
-    next_check: Option<Instant>,
-    /// The time at which the body must be complete, and the seconds that it had until then.
-    deadline: Option<(Instant, u32)>,
-}
-
-impl Chunks {
-    /// Starts receiving a body. Without `seconds`, it may take any time at the minimum rate.
-    pub fn new(
-        body: BoxBody<Bytes, std::io::Error>,
-        settings: &ServerSettings,
-        seconds: Option<u32>,
-    ) -> Chunks {
-        let now = Instant::now();
-        let mut rate = MinRate::new(settings);
-        let next_check = rate.record(0, now);
-        let deadline = seconds.map(|seconds| (now + Duration::from_secs(seconds.into()), seconds));
-        Chunks { body, rate, next_check, deadline }
-    }
-
-    /// Returns the number of bytes that have not arrived, as far as it is known.
-    pub fn remaining_bytes(&self) -> u64 {
-        self.body.size_hint().exact().unwrap_or(0)
-    }
-
-    /// Does not count the time until now against the sender, because the server was not reading.
-    pub fn resume(&mut self) {
-        let now = Instant::now();
-        self.rate.restart(now);
-        self.next_check = self.rate.record(0, now);
-    }
-
-    /// Returns the next chunk, or none at the end of the body.
-    pub async fn next(&mut self) -> Result<Option<Bytes>> {
-        loop {
-            let Some(check) = self.next_check else { return Err(self.rate.error()) };
-            let until = self.deadline.map_or(check, |(deadline, _)| deadline.min(check));
-            match timeout_at(until, self.body.frame()).await {
-                Ok(None) => return Ok(None),
-                Ok(Some(Err(_))) => {
-                    return Err(Error::Malformed("The body ended early. Send it again.".to_owned()));
-                }
-                Ok(Some(Ok(frame))) => {
-                    if let Ok(chunk) = frame.into_data()
-                        && !chunk.is_empty()
-                    {
-                        self.next_check = self.rate.record(chunk.len() as u64, Instant::now());
-                        return Ok(Some(chunk));
-                    }
-                }
-                Err(_) => {
-                    let now = Instant::now();
-                    if let Some((deadline, seconds)) = self.deadline
-                        && now >= deadline
-                    {
-                        return Err(Error::RequestTimeout(format!(
-                            "The body was not complete after {seconds} seconds. Send it faster."
-                        )));
-                    }
-                    self.next_check = self.rate.record(0, now);
-                }
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -21,11 +21,11 @@ use crate::{
     private_files,
     rest::{
         capacity::Slot,
+        chunks::Chunks,
         json::{Json, JsonResult},
         limits::Budget,
         patterns,
         problem::ApiError,
-        request_body::Chunks,
         resources::{self, RequestResources},
         route::{Call, Contract, Deadline, Path, RouteAttributes, Target, routes},
     },

@@ -27,7 +27,7 @@ use marketplace::{
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::harness::{listing_lifecycle, listings::listing_fields, random::Random};
+use crate::harness::{environment, listing_lifecycle, listings::listing_fields, random::Random};
 
 /// Environment variable with the data directory of the server to kill.
 const DIRECTORY_VARIABLE: &str = "KILL_FOLDER";
@@ -220,7 +220,7 @@ fn run_and_kill(directory: &Path, seed: u64, after: u64) -> Vec<(Uuid, String, S
 
 #[test]
 fn acknowledged_writes_survive_a_kill() {
-    let rounds = std::env::var("KILL_ROUNDS").map_or(10, |rounds| rounds.parse().unwrap());
+    let rounds = environment::number_or("KILL_ROUNDS", 10);
     let directory = tempfile::tempdir().unwrap();
     prepare(directory.path());
     let mut random = Random(11);

@@ -8,6 +8,7 @@ pub mod backups;
 pub mod codebases;
 pub mod database;
 pub mod documents;
+pub mod environment;
 pub mod git;
 pub mod listing_lifecycle;
 pub mod listings;

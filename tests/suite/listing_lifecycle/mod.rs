@@ -97,7 +97,7 @@ struct Rows {
 
 fn rows(reader: &store::Reader, id: Uuid) -> Rows {
     let row = store::listings::find(reader, id).unwrap().unwrap();
-    let entry = store::listings::find_catalog_entry(reader, row.row_id).unwrap();
+    let entry = store::catalog_entries::find(reader, row.row_id).unwrap();
     let notifications = store::notifications::list_newest(reader, row.team, 100).unwrap();
     Rows {
         entry: format!("{entry:?}"),

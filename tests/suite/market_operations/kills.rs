@@ -15,7 +15,10 @@ use super::{
     checks::check_market,
     driver::{Driver, Made, prepare},
 };
-use crate::{contract::kill::open_with, harness::random::Random};
+use crate::{
+    contract::kill::open_with,
+    harness::{environment, random::Random},
+};
 
 /// Environment variable with the data directory of the process to kill.
 const DIRECTORY_VARIABLE: &str = "MONEY_KILL_FOLDER";
@@ -115,7 +118,7 @@ fn count_stored(rows: &Connection) -> [u64; 2] {
 
 #[test]
 fn money_survives_a_kill_during_any_operation() {
-    let rounds = std::env::var("KILL_ROUNDS").map_or(ROUNDS, |rounds| rounds.parse().unwrap());
+    let rounds = environment::number_or("KILL_ROUNDS", ROUNDS);
     let directory = tempfile::tempdir().unwrap();
     prepare(&open(directory.path()));
     let mut random = Random(5);

@@ -13,7 +13,7 @@ use self::{
 };
 use crate::{
     anonymity,
-    harness::{TestMarket, random::Random},
+    harness::{TestMarket, environment, random::Random},
 };
 
 /// Number of threads that perform operations at the same time.
@@ -30,7 +30,7 @@ const HOUR: i64 = 3_600_000_000;
 
 #[test]
 fn random_operations_of_many_teams_keep_the_market_consistent() {
-    let operations = std::env::var("OPERATIONS").map_or(OPERATIONS_OF_THREAD, |count| count.parse().unwrap());
+    let operations = environment::number_or("OPERATIONS", OPERATIONS_OF_THREAD);
     let market = TestMarket::with_settings(|settings| settings.quality.credits_per_run = 1.0);
     prepare(market.market());
     anonymity::random::create_webhooks(&market);

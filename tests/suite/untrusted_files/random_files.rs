@@ -24,7 +24,7 @@ use parquet::{
 use serde::de::DeserializeOwned;
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
-use crate::harness::random::Random;
+use crate::harness::{environment, random::Random};
 
 /// Number of random files in an archive or a repository.
 const FILES: u64 = 12;
@@ -49,7 +49,7 @@ const GIT_LIMITS: git::Limits =
 
 /// Returns the number of random archives and of repositories: `RANDOM_ROUNDS`, or a few.
 fn rounds() -> u64 {
-    std::env::var("RANDOM_ROUNDS").map_or(3, |rounds| rounds.parse().expect("RANDOM_ROUNDS is a number"))
+    environment::number_or("RANDOM_ROUNDS", 3)
 }
 
 /// Runs a task in a child process and returns its result. Panics if the child ended without a reply.

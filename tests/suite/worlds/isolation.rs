@@ -12,11 +12,11 @@ use super::{
     tables::{Tables, assert_same, tables},
 };
 use crate::{
-    harness::random::Random,
+    harness::{environment, random::Random},
     market_operations::driver::{Driver, Made, prepare},
 };
 
-/// Number of worlds that are used at once.
+/// Number of worlds that are used at once, unless `RANDOM_MARKETS` states it.
 const WORLDS: u64 = 6;
 
 /// Number of operations in each world.
@@ -52,11 +52,12 @@ fn run(sandbox: &Sandbox, name: &str, seed: u64) -> (Vec<String>, Tables) {
 
 #[test]
 fn scripts_in_many_worlds_at_once_give_what_each_gives_alone() {
-    let sandbox = Sandbox::new(20);
-    let alone: Vec<_> = (0..WORLDS).map(|seed| run(&sandbox, &format!("alone-{seed}"), seed)).collect();
+    let sandbox = Sandbox::new(100);
+    let count = environment::number_or("RANDOM_MARKETS", WORLDS);
+    let alone: Vec<_> = (0..count).map(|seed| run(&sandbox, &format!("alone-{seed}"), seed)).collect();
     let together: Vec<_> = thread::scope(|scope| {
         let sandbox = &sandbox;
-        let threads: Vec<_> = (0..WORLDS)
+        let threads: Vec<_> = (0..count)
             .map(|seed| scope.spawn(move || run(sandbox, &format!("together-{seed}"), seed)))
             .collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()

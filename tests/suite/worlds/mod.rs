@@ -17,6 +17,7 @@ mod replay;
 mod repositories;
 mod resources;
 mod tables;
+mod tcp;
 mod turns;
 
 use std::{fs, sync::Arc};

@@ -23,10 +23,13 @@ use super::{
     isolation::play,
     tables::{Tables, assert_same, tables},
 };
-use crate::market_operations::driver::prepare;
+use crate::{harness::environment, market_operations::driver::prepare};
 
 /// Number of days of the advance.
 const DAYS: i64 = 90;
+
+/// Number of markets, unless `RANDOM_MARKETS` states it.
+const MARKETS: u64 = 4;
 
 /// Creates webhooks of all teams, of which some fail now and then, so that they are retried.
 fn create_webhooks(world: &World) {
@@ -80,7 +83,8 @@ fn without_reports(mut tables: Tables) -> Tables {
 fn one_advance_equals_many() {
     let sandbox = Sandbox::new(20);
     let (mut kinds, mut trimmed) = (BTreeMap::<String, u64>::new(), 0);
-    for seed in 100..104 {
+    let markets = environment::number_or("RANDOM_MARKETS", MARKETS);
+    for seed in 100..100 + markets {
         let advanced = |name: &str, steps: i64| -> (Vec<DoneWork>, Tables) {
             // So that events are removed on the way.
             let settings = [("events.keep_days", 20)];

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     contract::cases::{Case, CaseRequest, OPERATOR, cases},
-    harness::server::Server,
+    harness::{environment, server::Server},
     tour,
 };
 
@@ -17,13 +17,15 @@ const WORLD: &str = "story";
 /// the process is replaced.
 type Exchange = (String, u16, BTreeMap<String, String>, String);
 
-/// Maximum number of requests to an operation that succeed, so that the test does not take long.
+/// Maximum number of requests to an operation that succeed, unless `REQUESTS_PER_OPERATION` states it. All of them take
+/// minutes.
 const MAX_REQUESTS: usize = 20;
 
 /// Returns requests to an operation, of which the last one does not succeed, if there is such a one.
 fn some_requests(row: &'static Case) -> Vec<CaseRequest> {
     let succeeding = row.ok_requests();
-    let step = succeeding.len().div_ceil(MAX_REQUESTS).max(1);
+    let max_requests = environment::number_or("REQUESTS_PER_OPERATION", MAX_REQUESTS);
+    let step = succeeding.len().div_ceil(max_requests).max(1);
     succeeding.into_iter().step_by(step).chain(row.not_found_requests().pop()).collect()
 }
 

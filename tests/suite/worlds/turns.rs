@@ -12,8 +12,14 @@ use marketplace::{
     store,
     worlds::{JobTiming, World},
 };
+use serde_json::json;
+use tokio::io::AsyncWriteExt;
 
-use super::Sandbox;
+use super::{
+    Sandbox,
+    faults::BUYER,
+    tcp::{Server, content_length, header},
+};
 
 fn is_job_queued(world: &World) -> bool {
     let is_queued = |reader: &marketplace::market::Reader| {
@@ -98,4 +104,35 @@ async fn running_clock_carries_out_what_becomes_due_without_requests() {
     drop(commits);
     drop(world);
     follower.await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn request_whose_body_has_not_arrived_holds_no_turn() {
+    const VENDOR: &str = "mkt_demo_vendor";
+    const PATH: &str = "/w/one/v2/asset-groups";
+    let server = Server::start().await;
+    for is_chunked in [false, true] {
+        let body = json!({"name": format!("Sent slowly, {is_chunked}")}).to_string();
+        let (first, last) = body.split_at(10);
+        let length = format!("content-length: {}\r\n", body.len());
+        let headers = if is_chunked { "transfer-encoding: chunked\r\n" } else { &length };
+        let chunk = |part: &str| {
+            if is_chunked { format!("{:x}\r\n{part}\r\n", part.len()) } else { part.to_owned() }
+        };
+        let mut slow = server.connect().await;
+        slow.send_part("POST", PATH, VENDOR, headers, &chunk(first)).await;
+        // Not the first request that the server reads, perhaps, but one of these is.
+        for _ in 0..3 {
+            let mut other = server.connect().await;
+            other.send("GET", "/w/one/v2/wallet", BUYER, "", "").await;
+            let head = other.head().await;
+            assert!(head.starts_with("http/1.1 200"), "{head}");
+            other.body(content_length(&head)).await;
+        }
+        let end = if is_chunked { "0\r\n\r\n" } else { "" };
+        slow.stream.write_all(format!("{}{end}", chunk(last)).as_bytes()).await.unwrap();
+        let head = slow.head().await;
+        assert!(head.starts_with("http/1.1 201"), "{head}");
+        assert!(!header(&head, "x-request-id").is_empty(), "{head}");
+    }
 }

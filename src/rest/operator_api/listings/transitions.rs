@@ -55,17 +55,17 @@ routes! {
             EventType::WalletDebited,
             EventType::WalletCredited,
         ],
-    ).with_conflicts(&[Code::RunInProgress, Code::NoLongerAvailable]);
+    ).with_conflicts(&[Code::InvalidTransition, Code::RunInProgress, Code::NoLongerAvailable]);
     /// `POST /operator/v1/listings/{listing_id}/withdraw`
     WithdrawListing: ActingOperator = routes::post(
         "withdraw_listing",
         "listings",
         Actor::Team,
         &[EventType::ListingWithdrawn, EventType::QualityRunCancelled, EventType::WalletCredited],
-    );
+    ).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/listings/{listing_id}/approve`
     ApproveListing: ActingOperator =
-        routes::post("approve_listing", "listings", Actor::Platform, &[EventType::ListingApproved]).with_conflicts(&[Code::NoLongerAvailable]);
+        routes::post("approve_listing", "listings", Actor::Platform, &[EventType::ListingApproved]).with_conflicts(&[Code::InvalidTransition, Code::NoLongerAvailable]);
     /// `POST /operator/v1/listings/{listing_id}/request-changes`
     RequestListingChanges: ActingOperator = routes::post_body(
         "request_listing_changes",
@@ -73,7 +73,7 @@ routes! {
         || json!({"note": "Please add the license of the vendored libraries."}),
         Actor::Platform,
         &[EventType::ListingChangesRequested],
-    );
+    ).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/listings/{listing_id}/reject`
     RejectListing: ActingOperator = routes::post_body(
         "reject_listing",
@@ -81,23 +81,23 @@ routes! {
         || json!({"note": "The data contains personal details."}),
         Actor::Platform,
         &[EventType::ListingRejected],
-    );
+    ).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/listings/{listing_id}/publish`
     PublishListing: ActingOperator =
-        routes::post("publish_listing", "listings", Actor::Team, &[EventType::ListingPublished]).with_conflicts(&[Code::NoLongerAvailable]);
+        routes::post("publish_listing", "listings", Actor::Team, &[EventType::ListingPublished]).with_conflicts(&[Code::InvalidTransition, Code::NoLongerAvailable]);
     /// `POST /operator/v1/listings/{listing_id}/unpublish`
     UnpublishListing: ActingOperator =
-        routes::post("unpublish_listing", "listings", Actor::Team, &[EventType::ListingUnpublished]);
+        routes::post("unpublish_listing", "listings", Actor::Team, &[EventType::ListingUnpublished]).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/listings/{listing_id}/archive`
     ArchiveListing: ActingOperator = routes::post(
         "archive_listing",
         "listings",
         Actor::Team,
         &[EventType::ListingArchived, EventType::ListingOffersDeclined, EventType::OfferDeclined],
-    );
+    ).with_conflicts(&[Code::InvalidTransition]);
     /// `POST /operator/v1/listings/{listing_id}/restore`
     RestoreListing: ActingOperator =
-        routes::post("restore_listing", "listings", Actor::Team, &[EventType::ListingRestored]).with_conflicts(&[Code::NoLongerAvailable]);
+        routes::post("restore_listing", "listings", Actor::Team, &[EventType::ListingRestored]).with_conflicts(&[Code::InvalidTransition, Code::NoLongerAvailable]);
     /// `POST /operator/v1/listings/{listing_id}/certify`
     CertifyListing: ActingOperator =
         routes::post("certify_listing", "listings", Actor::Platform, &[EventType::ListingCertified]);

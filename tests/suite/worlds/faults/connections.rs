@@ -3,102 +3,15 @@
 use std::net::SocketAddr;
 
 use serde_json::{Value, json};
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-    sync::oneshot,
-};
 
-use super::{BUYER, OPERATOR, add, create_world, list, market_with_world, sandbox};
-use crate::harness::TestMarket;
+use super::{BUYER, OPERATOR, add, create_world, list, sandbox};
+use crate::{
+    harness::TestMarket,
+    worlds::tcp::{Client, Server, content_length, header},
+};
 
 /// Number of responses that stall at the same time in the largest test.
 const STALLS: usize = 256;
-
-/// A demo market with a world `one`, which is served on a port.
-struct Server {
-    market: TestMarket,
-    address: SocketAddr,
-    _stop: oneshot::Sender<()>,
-}
-
-/// A connection of a client.
-struct Client {
-    stream: TcpStream,
-    received: Vec<u8>,
-}
-
-impl Server {
-    async fn start() -> Server {
-        Server::serve(market_with_world().await)
-    }
-
-    fn serve(market: TestMarket) -> Server {
-        let (address, stop) = market.listen();
-        Server { market, address, _stop: stop }
-    }
-
-    async fn connect(&self) -> Client {
-        Client::connect(self.address).await
-    }
-
-    /// Sends a GET request on a new connection, and returns what is received until the connection is closed.
-    async fn get_until_closed(&self, path: &str) -> String {
-        let mut client = self.connect().await;
-        client.send("GET", path, BUYER, "", "").await;
-        client.rest().await
-    }
-}
-
-impl Client {
-    async fn connect(address: SocketAddr) -> Client {
-        Client { stream: TcpStream::connect(address).await.unwrap(), received: Vec::new() }
-    }
-
-    async fn send(&mut self, method: &str, path: &str, key: &str, headers: &str, body: &str) {
-        let length = body.len();
-        let request = format!(
-            "{method} {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\n\
-             content-type: application/json\r\ncontent-length: {length}\r\n{headers}\r\n{body}"
-        );
-        self.stream.write_all(request.as_bytes()).await.unwrap();
-    }
-
-    /// Receives the head of a response.
-    async fn head(&mut self) -> String {
-        loop {
-            if let Some(end) = self.received.windows(4).position(|window| window == b"\r\n\r\n") {
-                let head = self.received.drain(..end + 4).collect();
-                return String::from_utf8(head).unwrap().to_lowercase();
-            }
-            assert!(self.stream.read_buf(&mut self.received).await.unwrap() > 0, "{:?}", self.received);
-        }
-    }
-
-    /// Receives this many bytes of a body.
-    async fn body(&mut self, length: usize) -> String {
-        while self.received.len() < length {
-            assert!(self.stream.read_buf(&mut self.received).await.unwrap() > 0, "{:?}", self.received);
-        }
-        String::from_utf8(self.received.drain(..length).collect()).unwrap()
-    }
-
-    /// Receives what is left until the connection is closed.
-    async fn rest(mut self) -> String {
-        self.stream.read_to_end(&mut self.received).await.unwrap();
-        String::from_utf8(self.received).unwrap()
-    }
-}
-
-/// Returns the value of a header of a head in lower case.
-fn header<'a>(head: &'a str, name: &str) -> &'a str {
-    let line = head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
-    line.unwrap_or_default()
-}
-
-fn content_length(head: &str) -> usize {
-    header(head, "content-length").parse().unwrap()
-}
 
 /// Returns the names of the teams of the world `one`.
 async fn team_names(market: &TestMarket) -> Vec<String> {

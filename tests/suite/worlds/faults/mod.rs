@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use crate::harness::{TestMarket, TestResponse};
 
 const OPERATOR: &str = "mkt_demo_operator";
-const BUYER: &str = "mkt_demo_buyer";
+pub(super) const BUYER: &str = "mkt_demo_buyer";
 const VENDOR: &str = "mkt_demo_vendor";
 
 /// Creates a demo market with a world `one`.
-async fn market_with_world() -> TestMarket {
+pub(super) async fn market_with_world() -> TestMarket {
     let market = TestMarket::demo();
     create_world(&market, json!({"name": "one"})).await;
     market

@@ -1,0 +1,198 @@
+//! Opening a market: its database, its index, its secrets, and its files.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, OnceLock},
+};
+
+use marketplace_index::CursorKey;
+use tokio::sync::{Semaphore, watch};
+
+use super::{
+    BackgroundSignal, CURSOR_SECRET, DATABASE_FILE, Inner, KeyCache, Market, OpenError, OpenMode,
+    OpenOptions, RESTORE_MARKER, ServeLock, StepRunner,
+    cost_meter::Activity,
+    open_options,
+    scheduler::{Scheduler, Share},
+    space,
+};
+use crate::{
+    blobs::{Blobs, DiskSpace},
+    clock::{Clock, Entropy, Stopwatch},
+    config::Settings,
+    domain::time::Timestamp,
+    error::{Error, Result},
+    private_files,
+    search::{IndexDirectory, Indexer, SharedUpdater, WriterOptions},
+    store::{self, Store},
+};
+
+/// Name of the secret that signs blob URLs.
+pub(super) const BLOB_SECRET: &str = "blobs";
+
+/// Maximum number of reads, and of writes, that wait for a connection.
+const MAX_WAITING: usize = 4096;
+
+/// The secrets of a market.
+pub(super) struct Secrets {
+    pub cursor_key: CursorKey,
+    pub blob_secret: [u8; 32],
+    pub entropy: Entropy,
+}
+
+/// What a market opens in its directory.
+pub(super) struct Opened {
+    pub store: Arc<Store>,
+    pub indexer: Indexer,
+    pub index_dir: Arc<IndexDirectory>,
+    pub updater: Option<SharedUpdater>,
+    pub secrets: Secrets,
+    pub seen_version: Mutex<Option<i64>>,
+    pub lock: Option<ServeLock>,
+}
+
+impl Market {
+    /// Opens the market in a directory. Creates it if there is none, unless the mode is
+    /// [`OpenMode::ReadOnly`].
+    pub fn open(opening: OpenOptions) -> std::result::Result<Market, OpenError> {
+        let OpenOptions { data_dir, settings, clock, entropy, durability, mode, renderer, run_step, program } =
+            opening;
+        let path = data_dir.clone();
+        let unusable = |cause| OpenError::directory(path.clone(), cause);
+        if path.join(RESTORE_MARKER).exists() {
+            return Err(OpenError::Restoring(path));
+        }
+        if mode != OpenMode::ReadOnly {
+            private_files::create_dir_all(&path).map_err(unusable)?;
+            private_files::repair_tree(&path).map_err(unusable)?;
+            open_options::check_writable(&path)?;
+        }
+        let lock = match mode {
+            OpenMode::Serve => Some(ServeLock::acquire(&path)?),
+            OpenMode::Command | OpenMode::ReadOnly => None,
+        };
+        let (database, readers) = (path.join(DATABASE_FILE), settings.data.readers);
+        let store = Arc::new(match mode {
+            OpenMode::ReadOnly => {
+                Store::open_read_only(&database, readers).map_err(|error| OpenError::store(&path, error))?
+            }
+            OpenMode::Serve | OpenMode::Command => Store::open(&database, readers, durability)?,
+        });
+        let clock = match store.read(store::clock_offset::find)? {
+            Some(micros) => clock.with_offset(micros),
+            None => clock,
+        };
+        let cursor_key = CursorKey::new(find_or_create_secret(&store, &entropy, CURSOR_SECRET)?);
+        let blob_secret = find_or_create_secret(&store, &entropy, BLOB_SECRET)?;
+        let index_dir = Arc::new(match mode {
+            OpenMode::ReadOnly => IndexDirectory::open_existing(&path.join("index"))?,
+            OpenMode::Serve | OpenMode::Command => IndexDirectory::open(&path.join("index"))?,
+        });
+        let indexer = Indexer::new(Arc::clone(&store), Arc::clone(&clock), renderer);
+        if mode != OpenMode::ReadOnly {
+            index_dir.discard_if_ahead(|| indexer.latest_change())?;
+            prepare_due_steps(&store, clock.now())?;
+        }
+        // Read before the index is brought up to date, so that no later change is missed.
+        let seen_version = Mutex::new(Some(store.data_version()?));
+        let updater = match mode {
+            OpenMode::Serve => {
+                Some(SharedUpdater::open(indexer.clone(), &index_dir, index_writer_size(&settings))?)
+            }
+            OpenMode::Command | OpenMode::ReadOnly => None,
+        };
+        let secrets = Secrets { cursor_key, blob_secret, entropy };
+        let opened = Opened { store, indexer, index_dir, updater, secrets, seen_version, lock };
+        Market::of_parts(data_dir, settings, clock, (run_step, program), opened)
+    }
+
+    pub(super) fn of_parts(
+        data_dir: PathBuf,
+        settings: Settings,
+        clock: Arc<Clock>,
+        (run_step, program): (StepRunner, PathBuf),
+        opened: Opened,
+    ) -> std::result::Result<Market, OpenError> {
+        let Opened { store, indexer, index_dir, updater, secrets, seen_version, lock } = opened;
+        let Secrets { cursor_key, blob_secret, entropy } = secrets;
+        let blobs = Blobs::open(&data_dir, &settings.blobs).map_err(OpenError::BlobStore)?;
+        let stopwatch = Stopwatch::start(Arc::clone(&clock));
+        let background_signal = Arc::new(BackgroundSignal::new(Arc::clone(&clock)));
+        let webhook_signal = Arc::new(BackgroundSignal::new(Arc::clone(&clock)));
+        let new_scheduler = |activity, slots| {
+            Scheduler::new(activity, slots, MAX_WAITING, Share::AllButOneIfLong, stopwatch.clone())
+        };
+        let waiting_threads = Arc::new(Semaphore::new(max_waiting_threads(&settings)));
+        let reserve_bytes = settings.data.reserve_mb * 1_000_000;
+        let inner = Inner {
+            updater,
+            indexer,
+            index_dir,
+            store,
+            readers: new_scheduler(Activity::Read, settings.data.readers as usize),
+            writers: new_scheduler(Activity::Write, 1),
+            key_cache: Arc::new(KeyCache::new(settings.keys.allow_fixture_keys)),
+            clock,
+            entropy,
+            cursor_key,
+            blob_secret,
+            settings,
+            background_signal,
+            commits: watch::Sender::default(),
+            webhook_signal,
+            run_step,
+            done_steps: Mutex::default(),
+            blobs,
+            disk_space: DiskSpace::new(data_dir.clone(), reserve_bytes),
+            data_dir,
+            program,
+            listed_files: space::ListedFiles::default(),
+            host_check: OnceLock::new(),
+            waiting_threads,
+            seen_version,
+            _lock: lock,
+        };
+        Ok(Market { inner: Arc::new(inner) })
+    }
+}
+
+/// Number of blocking threads for work that never waits for a slot: above all the work that occupies the
+/// slots of readers and of the writer, without which those that wait for them would wait forever.
+const WORKING_THREADS: usize = 128;
+
+/// Returns the number of blocking threads that a runtime needs for a market: one for each request and each
+/// body that may wait, and the threads of work that never waits.
+pub fn max_blocking_threads(settings: &Settings) -> usize {
+    max_waiting_threads(settings) + WORKING_THREADS
+}
+
+/// Returns the maximum number of threads that wait for slots. If a setting has no limit, the number of
+/// connections is one.
+fn max_waiting_threads(settings: &Settings) -> usize {
+    let connections = settings.server.max_connections;
+    let or_connections = |limit: u32| if limit == 0 { connections } else { limit.min(connections) } as usize;
+    or_connections(settings.limits.in_flight) + or_connections(settings.limits.bodies)
+}
+
+pub(super) fn index_writer_size(settings: &Settings) -> WriterOptions {
+    let threads = settings.index.writer_threads;
+    WriterOptions { memory_bytes: settings.index.writer_memory_mb * 1_000_000 * threads, threads }
+}
+
+/// Returns the secret of this name, and creates it on first use.
+pub(super) fn find_or_create_secret(store: &Store, entropy: &Entropy, name: &str) -> Result<[u8; 32]> {
+    if let Some(secret) = store.read(|rows| store::secrets::find(rows, name))? {
+        return Ok(secret);
+    }
+    store.write(|rows| store::secrets::insert(rows, name, &entropy.random_secret()))?;
+    let secret = store.read(|rows| store::secrets::find(rows, name))?;
+    secret.ok_or_else(|| Error::internal(format!("the secret {name:?} was not stored")))
+}
+
+/// Lets steps that failed be repeated, and silences those that were overdue at an upgrade.
+fn prepare_due_steps(store: &Store, now: Timestamp) -> Result<()> {
+    if store.read(store::due_steps::has_unprepared)? {
+        store.write(|rows| store::due_steps::prepare(rows, now))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,169 @@
+//! The bodies of requests to worlds, which arrive before the requests are admitted. So a client that sends slowly does not
+//! delay the others.
+
+use std::{
+    io,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use http_body::{Body as _, Frame, SizeHint};
+use http_body_util::combinators::BoxBody;
+use poem::{Body, Request};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::chunks::Chunks;
+use crate::{config::ServerSettings, error::Error};
+
+/// Memory for the bodies of all requests that are not admitted yet, in units of [`UNIT_BYTES`]: 64 MB. What does not fit
+/// arrives after the admission.
+const MAX_UNITS: usize = 64 << 10;
+
+/// Unit in which memory is counted.
+const UNIT_BYTES: usize = 1 << 10;
+
+/// What the paths of uploads begin with. Their transfers hold no turn.
+const UPLOADS: &str = "/v2/blobs/";
+
+type InnerBody = BoxBody<Bytes, io::Error>;
+
+/// Receives the bodies of the requests of all worlds.
+pub struct EarlyReceiver {
+    units: Arc<Semaphore>,
+}
+
+impl Default for EarlyReceiver {
+    fn default() -> EarlyReceiver {
+        EarlyReceiver { units: Arc::new(Semaphore::new(MAX_UNITS)) }
+    }
+}
+
+impl EarlyReceiver {
+    /// Waits until the body of a request has arrived, as far as there is memory for it, but not longer than the settings
+    /// permit. If it does not arrive, whoever reads the body gets the reason. A body that is too large is not received.
+    pub async fn receive(&self, request: &mut Request, settings: &ServerSettings) {
+        if request.uri().path().starts_with(UPLOADS) {
+            return;
+        }
+        let body: InnerBody = request.take_body().into();
+        let is_received = !body.is_end_stream() && body.size_hint().lower() <= settings.max_body_bytes;
+        let body = if is_received { self.receive_body(body, settings).await } else { body };
+        request.set_body(Body::from(body));
+    }
+
+    async fn receive_body(&self, body: InnerBody, settings: &ServerSettings) -> InnerBody {
+        let mut chunks = Chunks::new(body, settings, Some(settings.body_seconds));
+        let mut first = Bytes::new();
+        let mut others = Vec::new();
+        let mut memory: Option<OwnedSemaphorePermit> = None;
+        let failure = loop {
+            match chunks.next().await {
+                Ok(Some(chunk)) if first.is_empty() => first = chunk,
+                Ok(Some(chunk)) => others.extend_from_slice(&chunk),
+                Ok(None) => break None,
+                Err(error) => break Some(error),
+            }
+            let length = first.len() + others.len();
+            if length as u64 > settings.max_body_bytes || !self.reserve(&mut memory, length) {
+                break None;
+            }
+        };
+        BoxBody::new(ArrivedBody {
+            arrived: [first, others.into()],
+            failure,
+            rest: chunks.into_body(),
+            _memory: memory,
+        })
+    }
+
+    /// Reserves memory for a body of this length. Returns whether there is enough.
+    fn reserve(&self, memory: &mut Option<OwnedSemaphorePermit>, length: usize) -> bool {
+        let reserved = memory.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        let missing = length.div_ceil(UNIT_BYTES).saturating_sub(reserved);
+        let Ok(more) = Arc::clone(&self.units).try_acquire_many_owned(missing as u32) else { return false };
+        match memory {
+            Some(memory) => memory.merge(more),
+            None => *memory = Some(more),
+        }
+        true
+    }
+}
+
+/// A body, the first part of which has arrived.
+struct ArrivedBody {
+    arrived: [Bytes; 2],
+    /// Why nothing follows.
+    failure: Option<Error>,
+    rest: InnerBody,
+    _memory: Option<OwnedSemaphorePermit>,
+}
+
+impl http_body::Body for ArrivedBody {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        if let Some(bytes) = self.arrived.iter_mut().find(|bytes| !bytes.is_empty()) {
+            return Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes)))));
+        }
+        match self.failure.take() {
+            Some(failure) => Poll::Ready(Some(Err(io::Error::other(failure)))),
+            None => Pin::new(&mut self.rest).poll_frame(context),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.failure.is_none() && self.arrived.iter().all(Bytes::is_empty) && self.rest.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let arrived: u64 = self.arrived.iter().map(|bytes| bytes.len() as u64).sum();
+        let rest = self.rest.size_hint();
+        let mut hint = SizeHint::new();
+        hint.set_lower(rest.lower() + arrived);
+        if let Some(upper) = rest.upper() {
+            hint.set_upper(upper + arrived);
+        }
+        hint
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::{BodyExt, Full};
+
+    use super::*;
+    use crate::config::Settings;
+
+    fn body_of(length: usize) -> InnerBody {
+        BoxBody::new(Full::new(Bytes::from(vec![b'x'; length])).map_err(|never| match never {}))
+    }
+
+    #[tokio::test]
+    async fn body_beyond_the_memory_of_all_is_not_kept() {
+        let receiver = EarlyReceiver { units: Arc::new(Semaphore::new(4)) };
+        let settings = Settings::default().server;
+        let kept = receiver.receive_body(body_of(3 * UNIT_BYTES), &settings).await;
+        assert_eq!(receiver.units.available_permits(), 1);
+        let other = receiver.receive_body(body_of(2 * UNIT_BYTES), &settings).await;
+        assert_eq!(other.size_hint().exact(), Some(2 * UNIT_BYTES as u64));
+        assert_eq!(other.collect().await.unwrap().to_bytes().len(), 2 * UNIT_BYTES);
+        assert_eq!(kept.collect().await.unwrap().to_bytes().len(), 3 * UNIT_BYTES);
+        assert_eq!(receiver.units.available_permits(), 4);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn reader_of_a_body_that_does_not_arrive_gets_the_reason() {
+        let body =
+            http_body_util::StreamBody::new(futures_util::stream::pending::<io::Result<Frame<Bytes>>>());
+        let settings = Settings::default().server;
+        let body = EarlyReceiver::default().receive_body(BoxBody::new(body), &settings).await;
+        let error = Chunks::new(body, &settings, None).next().await.unwrap_err();
+        assert!(matches!(error, Error::RequestTimeout(_)), "{error:?}");
+    }
+}

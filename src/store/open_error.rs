@@ -1,0 +1,42 @@
+//! Why a database cannot be opened.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{BoxedError, ErrorChain};
+
+/// Reason why a database cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// A newer version of the program created the database.
+    #[error(
+        "the database {0} was created by a newer version of marketplace; run that version, or point --data at another directory"
+    )]
+    NewerVersion(PathBuf),
+    /// An older version of the program created the database, and it was opened read-only, so it cannot be
+    /// migrated.
+    #[error(
+        "the database {0} was created by an older version of marketplace; run `marketplace verify` on its directory once to bring it up to date"
+    )]
+    OlderVersion(PathBuf),
+    /// The database does not exist, and was opened read-only, so it cannot be created. Contains the
+    /// directory.
+    #[error(
+        "there is no market in {0}; create one with `marketplace serve --data {0}` or `marketplace seed`"
+    )]
+    Missing(PathBuf),
+    /// The file cannot be opened, or it is not a database.
+    #[error("cannot open the database {path}: {}", ErrorChain(.source.as_ref()))]
+    Unusable {
+        /// Path of the database file.
+        path: PathBuf,
+        /// The error of SQLite.
+        source: BoxedError,
+    },
+}
+
+impl OpenError {
+    /// Returns a function that converts the cause of an [`OpenError::Unusable`].
+    pub(super) fn unusable<E: Into<BoxedError>>(path: &Path) -> impl Fn(E) -> OpenError {
+        move |source| OpenError::Unusable { path: path.to_owned(), source: source.into() }
+    }
+}
