@@ -1,7 +1,7 @@
 //! What is the same for every market: the routes, their documents, and the docs pages. Built once per
 //! process.
 
-use std::sync::Arc;
+use std::{panic, sync::Arc, thread};
 
 use poem::{EndpointExt, Response, endpoint::BoxEndpoint};
 use serde_json::Value;
@@ -15,7 +15,10 @@ use super::{
     route::DeclaredRoute,
     router, world_transfers,
 };
-use crate::{config::Settings, domain::principals::PrincipalKind};
+use crate::{
+    config::{ContactSettings, Settings},
+    domain::principals::PrincipalKind,
+};
 
 /// The address of the server, relative to that of a document.
 const RELATIVE_SERVER: &str = "..";
@@ -54,8 +57,7 @@ impl App {
         };
         let groups = api::groups(apis);
         declarations::check_declarations(apis);
-        let document = |api: &&'static Api| (*api, openapi_document(api, server, &settings.contact));
-        let apis: Vec<(&'static Api, Value)> = apis.iter().map(document).collect();
+        let apis = generate_documents(apis, server, &settings.contact);
         let mut routes = router::build_routes(&groups)
             .at(blobs::PART_ROUTE, blobs::part_endpoint())
             .at(bundles::ROUTE, bundles::endpoint());
@@ -124,4 +126,21 @@ impl App {
     pub fn has_demo_keys(&self) -> bool {
         self.0.has_demo_keys
     }
+}
+
+/// Returns the APIs with their documents, which are generated at the same time: a start waits for the longest.
+fn generate_documents(
+    apis: &[&'static Api],
+    server: &str,
+    contact: &ContactSettings,
+) -> Vec<(&'static Api, Value)> {
+    thread::scope(|scope| {
+        let generate = |api: &&'static Api| {
+            let api = *api;
+            scope.spawn(move || (api, openapi_document(api, server, contact)))
+        };
+        let threads: Vec<_> = apis.iter().map(generate).collect();
+        let joined = threads.into_iter().map(thread::ScopedJoinHandle::join);
+        joined.map(|document| document.unwrap_or_else(|cause| panic::resume_unwind(cause))).collect()
+    })
 }

@@ -42,7 +42,7 @@ pub use self::{
     opener::Opener,
     registry::{Worlds, WorldsOptions},
     source::Snapshot,
-    template::{DEFAULT_SEED, LATEST, START, Template, WorldKey},
+    template::{DEFAULT_SEED, MAX_ADVANCE_DAYS, START, Template, WorldKey, check_advance},
     turn::Turn,
     world::{Receiver, World, WorldDetails},
 };

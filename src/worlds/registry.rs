@@ -20,7 +20,7 @@ use super::{
     opener::Opener,
     settings::{self, GivenSettings, WorldSettings},
     source::{Snapshot, Source},
-    template::{DEFAULT_SEED, LATEST, Template},
+    template::{self, DEFAULT_SEED, Template},
     world::{World, WorldDetails},
 };
 use crate::{
@@ -148,10 +148,7 @@ impl Worlds {
             let message = format!("`now` must not be before {begin}, the time of `{}`.", new.source);
             return Err(Error::invalid(Problem::body(&["now"], "greater_than_equal", message)).into());
         }
-        if now > LATEST {
-            let message = format!("`now` must not be after {LATEST}.");
-            return Err(Error::invalid(Problem::body(&["now"], "less_than_equal", message)).into());
-        }
+        template::check_advance("now", begin, now)?;
         let seed = new.seed.unwrap_or(template.clock().seed);
         let clock = ClockState { seed, is_running: false, ..template.clock().clone() };
         let details = WorldDetails {
@@ -372,7 +369,7 @@ impl Worlds {
 
     fn copy_root(&self, number: u64) -> std::result::Result<Template, WorldError> {
         let clock = ClockState::new(self.root.clock().now(), false, DEFAULT_SEED);
-        let keys = if self.is_demo { super::template::demo_keys() } else { Vec::new() };
+        let keys = if self.is_demo { template::demo_keys() } else { Vec::new() };
         Template::of_market(&self.root, self.copy_directory(number), clock, keys.into())
     }
 

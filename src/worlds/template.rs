@@ -11,6 +11,7 @@ use crate::{
     clock::{Clock, ClockState},
     config::Settings,
     domain::{principals::KeyScope, time::Timestamp},
+    error::{Error, Problem},
     fixtures::{self, demo_image},
     market::{DATABASE_FILE, Market, OpenError},
     operations::{access::Platform, keys},
@@ -23,6 +24,24 @@ pub const START: Timestamp = demo_image::DEMO_TIME;
 
 /// The latest time of a world: 9000-01-01T00:00:00Z. What is due later than that still has a year of four digits.
 pub const LATEST: Timestamp = Timestamp(221_845_392_000_000_000);
+
+/// Maximum duration in days by which a clock is moved at once, since everything that is due until then is carried out.
+pub const MAX_ADVANCE_DAYS: i64 = 36_500;
+
+/// Checks that a clock may be moved from one time to a later one, which a field of the body states.
+pub fn check_advance(field: &str, from: Timestamp, to: Timestamp) -> Result<(), Error> {
+    let is_latest = from.plus_days(MAX_ADVANCE_DAYS) > LATEST;
+    let latest = if is_latest { LATEST } else { from.plus_days(MAX_ADVANCE_DAYS) };
+    if to <= latest {
+        return Ok(());
+    }
+    let message = if is_latest {
+        format!("The clock is at {from}, and goes up to {LATEST}.")
+    } else {
+        format!("The clock is at {from}, and moves by at most {MAX_ADVANCE_DAYS}d at once, up to {latest}.")
+    };
+    Err(Error::invalid(Problem::body(&[field], "less_than_equal", message)))
+}
 
 /// The seed of worlds, unless told otherwise.
 pub const DEFAULT_SEED: u64 = 1;

@@ -70,7 +70,7 @@ test('expectation is met, or names the nearest calls', withWorld(async (world) =
   await world.expect(create, { atLeast: 1, atMost: 1 });
   await world.expect({ ...create, body: { title: 'Another' } }, 0);
   await assert.rejects(world.expect(wallet, 2), (error) => {
-    const message = /Expected 2 calls that match, and there were 1/;
+    const message = /Expected 2 matching calls, found 1/;
     return error instanceof ExpectationError && message.test(error.message);
   });
   await assert.rejects(world.expect(wallet, { atLeast: 2, atMost: 1 }), (error) => {

@@ -73,7 +73,7 @@ def test_expectation_is_met_or_names_the_nearest_calls(world: World) -> None:
     world.expect(operation="get_wallet", times=1)
     world.expect(method="POST", path="/v2/code*", status=201, body={"title": "Harbour ledger"}, at_least=1)
     world.expect(operation="create_codebase", body={"title": "Another"}, times=0)
-    with pytest.raises(AssertionError, match="Expected 2 calls that match, and there were 1") as unmet:
+    with pytest.raises(AssertionError, match="Expected 2 matching calls, found 1") as unmet:
         world.expect(operation="get_wallet", times=2)
     assert isinstance(unmet.value, ExpectationError)
     with pytest.raises(ApiError) as invalid:

@@ -124,7 +124,7 @@ impl ExpectationIn {
 }
 
 fn calls(count: u64) -> String {
-    if count == 1 { "1 call".to_owned() } else { format!("{count} calls") }
+    if count == 1 { "1 matching call".to_owned() } else { format!("{count} matching calls") }
 }
 
 /// Returns the problems that say what was expected, and what the nearest calls are.
@@ -134,7 +134,7 @@ fn not_met(verdict: Verdict, expected: &str) -> Error {
         Problem { loc, msg, kind: NOT_MET }
     };
     let Verdict { called, numbers, dropped, nearest, .. } = verdict;
-    let mut message = format!("Expected {expected} that match, and there were {called}.");
+    let mut message = format!("Expected {expected}, found {called}.");
     if !numbers.is_empty() {
         let shown: Vec<String> = numbers.iter().take(10).map(u64::to_string).collect();
         // Writing to a `String` does not fail.

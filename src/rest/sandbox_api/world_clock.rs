@@ -22,11 +22,11 @@ use crate::{
         route::{Call, Path, Target, routes},
         shapes::{RequestTime, UtcTime, strings::DurationText},
     },
-    worlds::{DoneWork, LATEST, WorkOutcome, World},
+    worlds::{self, DoneWork, MAX_ADVANCE_DAYS, WorkOutcome, World},
 };
 
-/// Maximum duration of an advance in microseconds: 36,500 days.
-const MAX_ADVANCE: i64 = 36_500 * 86_400_000_000;
+/// Maximum duration of an advance in microseconds.
+const MAX_ADVANCE: i64 = MAX_ADVANCE_DAYS * 86_400_000_000;
 
 /// Maximum number of pieces of work that a response lists.
 const MAX_LISTED: usize = 1_000;
@@ -141,10 +141,7 @@ impl ClockChange {
             );
             return Err(Error::invalid(Problem::body(&[field], "greater_than_equal", message)));
         }
-        if target > LATEST {
-            let message = format!("The clock is at {now}, and goes up to {LATEST}.");
-            return Err(Error::invalid(Problem::body(&[field], "less_than_equal", message)));
-        }
+        worlds::check_advance(field, now, target)?;
         match self {
             ClockChange::Advance(micros) => world.advance_by(micros, requester),
             ClockChange::Set(_) | ClockChange::Mode(_) => world.advance_to_for(target, requester),

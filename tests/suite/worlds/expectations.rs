@@ -68,7 +68,7 @@ async fn nearest_calls_say_what_differs() {
         .iter()
         .map(|problem| problem["msg"].as_str().unwrap().to_owned())
         .collect();
-    assert_eq!(messages[0], "Expected 1 call that match, and there were 0.");
+    assert_eq!(messages[0], "Expected 1 matching call, found 0.");
     let differs = |number: u32, name: &str| {
         format!(
             "Request {number}, POST /v2/asset-groups: the team is Lumen Codeworks, expected Kestrel Labs; \
@@ -79,7 +79,7 @@ async fn nearest_calls_say_what_differs() {
     let too_many = json!({"match": {"operation": "get_wallet", "status": 200}, "times": 0});
     let response = world.sandbox("POST", "/expectations", &too_many).await;
     let message = response.json()["detail"][0]["msg"].as_str().unwrap().to_owned();
-    assert_eq!(message, "Expected 0 calls that match, and there were 1. Their numbers: 1.");
+    assert_eq!(message, "Expected 0 matching calls, found 1. Their numbers: 1.");
     let nearest = response.json()["detail"][1]["msg"].as_str().unwrap().to_owned();
     assert_eq!(nearest, "Request 6, GET /v2/wallet: the status is 401, expected 200.");
 }
