@@ -32,7 +32,7 @@ pub type SharedEndpoint = Arc<BoxEndpoint<'static, Response>>;
 pub struct App(Arc<Parts>);
 
 struct Parts {
-    apis: Vec<(&'static Api, Value)>,
+    apis: Vec<(&'static Api, Arc<Value>)>,
     routes: SharedEndpoint,
     docs_pages: Vec<(Arc<str>, SharedEndpoint)>,
     operations: Arc<DocumentedOperations>,
@@ -77,15 +77,16 @@ impl App {
                 );
         }
         for (api, document) in &apis {
-            routes = routes.at(api.document_path(), openapi_pages::json_page(document));
+            routes = routes.at(api.document_path(), openapi_pages::json_page(Arc::clone(document)));
         }
-        let docs_page = |(api, document): &(&'static Api, Value)| -> (Arc<str>, SharedEndpoint) {
+        let docs_page = |(api, document): &(&'static Api, Arc<Value>)| -> (Arc<str>, SharedEndpoint) {
             let key = if has_demo_keys { api.demo_key } else { "" };
-            let page = openapi_pages::html_page(document, key).boxed();
+            let page = openapi_pages::html_page(Arc::clone(document), key).boxed();
             (api.docs_path().into(), Arc::new(page))
         };
         let docs_pages = apis.iter().map(docs_page).collect();
-        let operations = DocumentedOperations::new(apis.iter().map(|(api, document)| (api.name, document)));
+        let operations =
+            DocumentedOperations::new(apis.iter().map(|(api, document)| (api.name, &**document)));
         let (routes, operations) = (Arc::new(routes.boxed()), Arc::new(operations));
         App(Arc::new(Parts { apis, routes, docs_pages, operations, has_demo_keys }))
     }
@@ -98,7 +99,7 @@ impl App {
     /// Returns the OpenAPI documents of the APIs that take this kind of keys.
     pub fn documents(&self, keys: PrincipalKind) -> Vec<&Value> {
         let with_keys = self.0.apis.iter().filter(|(api, _)| api.keys == keys);
-        with_keys.map(|(_, document)| document).collect()
+        with_keys.map(|(_, document)| &**document).collect()
     }
 
     /// Returns the routes of the APIs that take this kind of keys, in the order in which agents see their tools.
@@ -133,11 +134,11 @@ fn generate_documents(
     apis: &[&'static Api],
     server: &str,
     contact: &ContactSettings,
-) -> Vec<(&'static Api, Value)> {
+) -> Vec<(&'static Api, Arc<Value>)> {
     thread::scope(|scope| {
         let generate = |api: &&'static Api| {
             let api = *api;
-            scope.spawn(move || (api, openapi_document(api, server, contact)))
+            scope.spawn(move || (api, Arc::new(openapi_document(api, server, contact))))
         };
         let threads: Vec<_> = apis.iter().map(generate).collect();
         let joined = threads.into_iter().map(thread::ScopedJoinHandle::join);

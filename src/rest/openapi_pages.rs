@@ -1,6 +1,8 @@
 //! Serves the OpenAPI documents as JSON and as an interactive HTML reference that loads no external
 //! resources.
 
+use std::sync::{Arc, LazyLock};
+
 use poem::{Endpoint, Response, endpoint::make_sync, http::header};
 use poem_openapi::OpenApiService;
 use serde_json::{Value, json};
@@ -16,15 +18,15 @@ use super::{
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Serves a document as JSON.
-pub fn json_page(document: &Value) -> impl Endpoint<Output = Response> + 'static + use<> {
-    static_page("application/json", None, document.to_string())
+/// Serves a document as JSON, which the first request creates.
+pub fn json_page(document: Arc<Value>) -> impl Endpoint<Output = Response> + 'static {
+    static_page("application/json", None, move || document.to_string())
 }
 
-/// Serves the interactive reference of a document, with an API key in its key box. The address of the server
-/// is relative, so the page works by any host name under which it is reached.
-pub fn html_page(document: &Value, key: &str) -> impl Endpoint<Output = Response> + 'static + use<> {
-    static_page("text/html; charset=utf-8", Some(POLICY.to_owned()), reference_html(document, key))
+/// Serves the interactive reference of a document, with an API key in its key box. The first request creates it. The address
+/// of the server is relative, so the page works by any host name under which it is reached.
+pub fn html_page(document: Arc<Value>, key: &'static str) -> impl Endpoint<Output = Response> + 'static {
+    static_page("text/html; charset=utf-8", Some(POLICY), move || reference_html(&document, key))
 }
 
 fn reference_html(document: &Value, key: &str) -> String {
@@ -62,17 +64,17 @@ fn reference_html(document: &Value, key: &str) -> String {
 
 fn static_page(
     content_type: &'static str,
-    policy: Option<String>,
-    content: String,
+    policy: Option<&'static str>,
+    create: impl FnOnce() -> String + Send + 'static,
 ) -> impl Endpoint<Output = Response> + 'static {
-    let content = StaticContent::new(content);
+    let content = LazyLock::new(move || StaticContent::new(create()));
     router::get_only(make_sync(move |_| {
         let response = Response::builder().header(header::CONTENT_TYPE, content_type);
-        let mut response = match &policy {
+        let mut response = match policy {
             Some(policy) => response.header(header::CONTENT_SECURITY_POLICY, policy).body(content.bytes()),
             None => response.body(content.bytes()),
         };
-        response.set_data(content.clone());
+        response.set_data(StaticContent::clone(&content));
         response.set_data(SharedBody);
         response
     }))
@@ -80,7 +82,7 @@ fn static_page(
 
 #[cfg(test)]
 mod tests {
-    use std::{sync::Arc, time::Duration};
+    use std::time::Duration;
 
     use poem::{
         EndpointExt, IntoResponse, Request,
@@ -96,7 +98,7 @@ mod tests {
     async fn reference_embeds_document_and_loads_nothing_external() {
         let document =
             json!({"info": {"title": "Things {spec}"}, "x": "</script>", "servers": [{"url": "http://a"}]});
-        let response = TestClient::new(html_page(&document, "mkt_demo_a\"b")).get("/").send().await;
+        let response = TestClient::new(html_page(Arc::new(document), "mkt_demo_a\"b")).get("/").send().await;
         response.assert_content_type("text/html; charset=utf-8");
         let policy = response.0.headers()["content-security-policy"].to_str().unwrap().to_owned();
         assert!(policy.contains("connect-src 'self';"), "{policy}");
@@ -117,7 +119,7 @@ mod tests {
 
     #[tokio::test]
     async fn document_is_compressed_and_hashed_once() {
-        let page = json_page(&json!({"info": "some words that come again and again ".repeat(100)}));
+        let page = json_page(Arc::new(json!({"info": "some words that come again and again ".repeat(100)})));
         let client = TestClient::new(page.around(etag::layer).around(compression::layer));
         for coding in ["zstd", "br", "gzip"] {
             let get = || client.get("/").header(header::ACCEPT_ENCODING, coding);
@@ -146,7 +148,7 @@ mod tests {
         // Does not become shorter than what is counted when it is compressed.
         let random: Vec<u64> =
             (0..100_000_u64).map(|number| number.wrapping_mul(number) << 40 ^ number).collect();
-        let page = json_page(&json!(random));
+        let page = json_page(Arc::new(json!(random)));
         let app = page
             .around(compression::layer)
             .around(move |inner, request| Arc::clone(&resources).layer(inner, request));
