@@ -36,6 +36,9 @@ pub struct Mcp {
     /// Serve over HTTP at this address instead of stdio. Port 0 picks a free port.
     #[arg(long, value_name = "ADDR:PORT", value_parser = parse_listen_address)]
     http: Option<SocketAddr>,
+    /// How much the output schemas of tools say [default: the setting agents.schemas].
+    #[arg(long, value_name = "DETAIL", value_parser = ["shallow", "full"])]
+    schemas: Option<String>,
 }
 
 impl Mcp {
@@ -78,6 +81,9 @@ impl Mcp {
         let mut layers = options.load_layers()?;
         if let Some(address) = self.http {
             layers.set("server.listen", address.to_string().into(), "--http".to_owned())?;
+        }
+        if let Some(schemas) = &self.schemas {
+            layers.set("agents.schemas", schemas.clone().into(), "--schemas".to_owned())?;
         }
         if self.demo {
             layers.apply_demo()?;

@@ -21,10 +21,11 @@ use toml::{Table, Value, de::DeTable};
 pub use listed::ListedSetting;
 pub use listen::parse_listen_address;
 pub use settings::{
-    ArchiveSettings, BlobKind, BlobSettings, BrowseGateSettings, ChildProcessSettings, ContactSettings,
-    DataSettings, EventSettings, FeeSettings, IndexSettings, JobSettings, KeySettings, LimitSettings,
-    LogFormat, LogSettings, PayoutSettings, QualitySettings, QuotaSettings, REPOSITORIES_OF_WORLD,
-    RepositorySettings, SandboxSettings, Secret, ServerSettings, Settings, WebhookSettings,
+    ANSWER_BYTES, AgentSettings, ArchiveSettings, BlobKind, BlobSettings, BrowseGateSettings,
+    ChildProcessSettings, ContactSettings, DataSettings, EventSettings, FeeSettings, IndexSettings,
+    JobSettings, KeySettings, LimitSettings, LogFormat, LogSettings, PayoutSettings, QualitySettings,
+    QuotaSettings, REPOSITORIES_OF_WORLD, RepositorySettings, SandboxSettings, SchemaDetail, Secret,
+    ServerSettings, Settings, WebhookSettings,
 };
 
 /// The first layer, which defines every key.

@@ -1,6 +1,6 @@
 //! The ranges of numeric settings.
 
-use super::settings::Settings;
+use super::settings::{ANSWER_BYTES, Settings};
 use crate::domain::jobs::MAX_ATTEMPTS;
 
 impl Settings {
@@ -76,6 +76,12 @@ impl Settings {
             ("keys.rotation_overlap_hours", f64::from(self.keys.rotation_overlap_hours), 0.0, 8760.0),
             ("sandbox.max_worlds", f64::from(self.sandbox.max_worlds), 1.0, 1e5),
             ("sandbox.max_mb", self.sandbox.max_mb as f64, 0.0, 1e7),
+            (
+                "agents.max_answer_bytes",
+                self.agents.max_answer_bytes as f64,
+                *ANSWER_BYTES.start() as f64,
+                *ANSWER_BYTES.end() as f64,
+            ),
             ("webhooks.max_endpoints", f64::from(self.webhooks.max_endpoints), 0.0, 1e4),
             ("webhooks.concurrent_attempts", f64::from(self.webhooks.concurrent_attempts), 1.0, 1e3),
             ("payouts.hold_days", f64::from(self.payouts.hold_days), 0.0, 3650.0),

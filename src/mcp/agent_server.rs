@@ -14,6 +14,7 @@ use super::{
     arguments::{self, ToolCall},
     current_team,
     error::{ToolError, ToolErrorCode},
+    instructions::instructions,
     off_workers,
     output::{self, ToolOutput},
     sanitize,
@@ -21,9 +22,11 @@ use super::{
     tools::{Tool, ToolSets},
 };
 use crate::{
+    config::SchemaDetail,
     error::{Code, Error},
     market::Market,
     rest::{Caller, InProcessRoutes},
+    string_enum::StringEnum,
 };
 
 /// Message of the error for an API key that is missing or invalid.
@@ -74,6 +77,24 @@ impl AgentServer {
         }
     }
 
+    /// Returns the instructions for the caller. One whose key is invalid gets those for all roles: it is refused when it calls
+    /// something.
+    pub async fn instructions(&self, context: &RequestContext<RoleServer>) -> String {
+        let caller = self.caller(context).await.ok();
+        instructions(caller.as_ref().map(Caller::team))
+    }
+
+    /// Returns how much the output schemas say that a request gets: what `schemas` in the query of its address says, or
+    /// else the setting.
+    pub fn schema_detail(&self, context: &RequestContext<RoleServer>) -> Result<SchemaDetail, ErrorData> {
+        let query = context.extensions.get::<Parts>().and_then(|parts| parts.uri.query()).unwrap_or_default();
+        let stated = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "schemas");
+        let Some((_, value)) = stated else { return Ok(self.market.settings().agents.schemas) };
+        SchemaDetail::parse(&value).ok_or_else(|| {
+            ErrorData::invalid_params("`schemas` in the address must be `shallow` or `full`.", None)
+        })
+    }
+
     /// Runs a tool and returns its output.
     pub async fn run_tool(
         &self,
@@ -91,7 +112,8 @@ impl AgentServer {
                 }
             };
         }
-        let call = ToolCall::parse(tool, input)?;
+        let max_bytes = self.market.settings().agents.max_answer_bytes;
+        let call = ToolCall::parse(tool, input, max_bytes)?;
         off_workers::run(output::fetch(&self.direct, caller, &call)).await
     }
 

@@ -14,12 +14,13 @@ use super::{
     error::{ToolError, ToolErrorCode},
     field_paths::{FieldPath, MAX_FIELD_PATHS},
     openapi::{Parameter, Shape},
-    schemas::{CUT, DEFAULT_LIMIT, FIELDS, LIMIT, MAX_LIMIT, NEXT_OFFSET, NOTICE, OFFSET},
+    schemas::{CUT, DEFAULT_LIMIT, FIELDS, LIMIT, MAX_BYTES, MAX_LIMIT, NEXT_OFFSET, NOTICE, OFFSET},
     table::{ToolEntry, ToolOperations},
     tools::Tool,
     variants::{Paging, Variant},
 };
 use crate::{
+    config::ANSWER_BYTES,
     error::{Code, excerpt},
     rest::route::MultiTool,
 };
@@ -47,13 +48,20 @@ pub struct ToolCall<'t> {
     pub offset: usize,
     /// Paths of the fields to return; empty for all.
     pub fields: Vec<FieldPath>,
+    /// Maximum size of the answer in bytes of JSON.
+    pub max_bytes: usize,
     /// Whether an argument filters the results.
     pub is_filtered: bool,
 }
 
 impl ToolCall<'_> {
-    /// Validates the arguments of a call to a tool that is backed by an operation.
-    pub fn parse<'t>(tool: &'t Tool, input: &JsonObject) -> Result<ToolCall<'t>, ToolError> {
+    /// Validates the arguments of a call to a tool that is backed by an operation. `max_bytes` is the maximum size of the
+    /// answer if no argument states it.
+    pub fn parse<'t>(
+        tool: &'t Tool,
+        input: &JsonObject,
+        max_bytes: usize,
+    ) -> Result<ToolCall<'t>, ToolError> {
         let input: Vec<(&str, &Value)> = input
             .iter()
             .filter(|(_, value)| !value.is_null())
@@ -75,10 +83,11 @@ impl ToolCall<'_> {
             limit: parse_number(find(LIMIT), LIMIT, DEFAULT_LIMIT, MAX_LIMIT, variant)?,
             offset: parse_number(find(OFFSET), OFFSET, 0, i32::MAX as usize, variant)?,
             fields: parse_field_paths(tool, variant, find(FIELDS))?,
+            max_bytes: parse_max_bytes(find(MAX_BYTES), max_bytes)?,
             is_filtered: false,
         };
         for (name, value) in &input {
-            if choice == Some(*name) || *name == FIELDS {
+            if choice == Some(*name) || [FIELDS, MAX_BYTES].contains(name) {
                 continue;
             }
             match variant.operation.parameter(name) {
@@ -244,6 +253,25 @@ fn find_variant<'t, 'v>(
     })
 }
 
+/// Returns a number that is not negative, which some models write as text.
+fn whole_number(input: &Value) -> Option<usize> {
+    let integer = input.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0);
+    integer.map(|number| number as usize).or_else(|| input.as_str()?.parse().ok())
+}
+
+/// Parses the maximum size of the answer.
+fn parse_max_bytes(value: Option<&Value>, default: usize) -> Result<usize, ToolError> {
+    let Some(value) = value else { return Ok(default) };
+    whole_number(value).filter(|number| ANSWER_BYTES.contains(number)).ok_or_else(|| {
+        let (min, max) = (ANSWER_BYTES.start(), ANSWER_BYTES.end());
+        ToolError::invalid_argument(
+            ToolErrorCode::InvalidArguments,
+            format!("`{MAX_BYTES}` must be an integer from {min} to {max}."),
+            format!("Call again with another `{MAX_BYTES}`, or without it."),
+        )
+    })
+}
+
 /// Parses a number that the tool itself uses. If the operation takes the parameter too, the operation
 /// validates it.
 fn parse_number(
@@ -259,8 +287,7 @@ fn parse_number(
         Paging::LimitOnly(operation_max) if name == LIMIT => operation_max,
         _ => max,
     };
-    let integer = input.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0);
-    let number = integer.map(|number| number as usize).or_else(|| input.as_str()?.parse().ok());
+    let number = whole_number(input);
     if matches!(variant.paging, Paging::Cursor | Paging::Offset) {
         return Ok(number.unwrap_or(default));
     }

@@ -4,10 +4,11 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-        CompletionInfo, ContentBlock, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams,
-        GetPromptResponse, Implementation, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
-        ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-        ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig,
+        CompletionInfo, ContentBlock, CustomRequest, CustomResult, DiscoverResult, ErrorCode,
+        GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult,
+        ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+        PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+        ServerCapabilities, ServerConfig,
     },
     service::RequestContext,
 };
@@ -17,6 +18,7 @@ use tracing::Instrument;
 use super::{
     agent_server::{AgentServer, TOOLS_DEPEND_ON_ROLES},
     completions,
+    instructions::instructions,
     output::ToolOutput,
     prompts, resources,
 };
@@ -25,9 +27,6 @@ use crate::{error::excerpt, market::milliseconds};
 /// Time in milliseconds for which clients may cache lists and resources. They depend on a team's roles and
 /// the market's data, which change rarely. The library marks the cache scope as private to the caller.
 const CACHE_TTL_MS: u64 = 60_000;
-
-/// Instructions for agents, sent during initialization.
-const INSTRUCTIONS: &str = include_str!("text/instructions.md");
 
 impl ServerHandler for AgentServer {
     fn get_info(&self) -> ServerConfig {
@@ -40,7 +39,22 @@ impl ServerHandler for AgentServer {
         let name = Implementation::new("marketplace", env!("CARGO_PKG_VERSION"))
             .with_title("Data marketplace")
             .with_description("Read-only access to the catalog and to a team's own data.");
-        InitializeResult::new(capabilities).with_server_info(name).with_instructions(INSTRUCTIONS)
+        InitializeResult::new(capabilities).with_server_info(name).with_instructions(instructions(None))
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(request.clone());
+        let negotiated = self.negotiate_initialize(&request)?;
+        Ok(negotiated.with_instructions(self.instructions(&context).await))
+    }
+
+    async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        let info = self.get_info().with_instructions(self.instructions(&context).await);
+        Ok(DiscoverResult::from_server_info(self.supported_protocol_versions().into_owned(), info))
     }
 
     async fn list_tools(
@@ -49,8 +63,9 @@ impl ServerHandler for AgentServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let caller = self.caller(&context).await?;
-        let tools = self.tool_sets.for_team(caller.team()).as_slice();
-        let tools = tools.iter().map(|tool| tool.definition.clone()).collect();
+        let schemas = self.schema_detail(&context)?;
+        let tools = self.tool_sets.listed_for(caller.team()).as_slice();
+        let tools = tools.iter().map(|tool| tool.definition(schemas)).collect();
         Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(CACHE_TTL_MS))
     }
 

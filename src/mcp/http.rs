@@ -19,7 +19,6 @@ use serde_json::{Value, json};
 
 use super::{
     agent_server::{AgentServer, UNAUTHORIZED, UNAUTHORIZED_CODE},
-    output::MAX_OUTPUT_BYTES,
     request_scan,
 };
 use crate::{
@@ -36,6 +35,9 @@ const JSON: &str = "application/json";
 
 /// Maximum size of a request in bytes. Tool calls are small.
 const MAX_REQUEST_BYTES: u64 = 1 << 20;
+
+/// Maximum size in bytes of an error of the MCP library, which can repeat parts of the request.
+const MAX_ERROR_BYTES: usize = 60_000;
 
 /// Host names of the local machine.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
@@ -106,7 +108,7 @@ impl AgentEndpoint {
         if !parts.status.is_success() && !is_json {
             return Ok(protocol_error(parts.status, &bytes, &String::from_utf8_lossy(&response_body)));
         }
-        if response_body.len() > MAX_OUTPUT_BYTES && is_error(&response_body) {
+        if response_body.len() > MAX_ERROR_BYTES && is_error(&response_body) {
             let message = "The request is invalid, and the error would repeat too much of it. Send what the tool's \
                            schema and the protocol describe.";
             let error = json!({"code": ErrorCode::INVALID_REQUEST.0, "message": message});

@@ -12,6 +12,7 @@ mod error;
 mod field_paths;
 mod handler;
 mod http;
+mod instructions;
 mod large_pages;
 mod off_workers;
 mod openapi;

@@ -146,6 +146,8 @@ fn parameter_schema(schema: &Value, document: &Value) -> Map<String, Value> {
     }
     for key in ["minimum", "maximum"] {
         match resolved[key].as_f64() {
+            // Everybody assumes it of a number of something.
+            Some(0.0) if key == "minimum" => {}
             Some(bound) if bound.abs() < f64::from(i32::MAX) => {
                 let is_integer = bound.fract() == 0.0;
                 out.insert(key.to_owned(), if is_integer { json!(bound as i64) } else { json!(bound) });

@@ -24,9 +24,6 @@ use crate::{
     },
 };
 
-/// Maximum size of a tool's output, in bytes of JSON.
-pub const MAX_OUTPUT_BYTES: usize = 60_000;
-
 /// Maximum number of truncated parts that are described in one output.
 const MAX_TRUNCATION_NOTES: usize = 8;
 
@@ -66,7 +63,7 @@ pub async fn fetch(
     let bytes = large_pages::without_unselected_fields(call, response.bytes.clone()).map_err(failed)?;
     // The cursor of a full page points past the items that would be truncated, so a shorter page is requested
     // instead.
-    let is_too_long = call.variant.paging == Paging::Cursor && bytes.len() > MAX_OUTPUT_BYTES;
+    let is_too_long = call.variant.paging == Paging::Cursor && bytes.len() > call.max_bytes;
     let truncation = if is_too_long { count_items_to_keep(call, &bytes).map_err(failed)? } else { None };
     let Some((fitting, total)) = truncation else {
         return output_of(call, bytes, None).map_err(failed);
@@ -91,7 +88,7 @@ fn output_of(
     let mut page = Page::from_response(call, bytes, range)?;
     let truncation = truncation
         .or(range.filter(|range| range.parsed < range.on_page).map(|range| (range.parsed, range.on_page)));
-    if truncation.is_some() || page.size() > MAX_OUTPUT_BYTES {
+    if truncation.is_some() || page.size() > call.max_bytes {
         let fitting = page.count_fitting_items(call);
         let truncation = match (fitting, truncation) {
             (Some((fitting, _)), Some((_, total))) => Some((fitting, total)),
@@ -125,20 +122,20 @@ async fn get_json(
 fn count_items_to_keep(call: &ToolCall, bytes: &Bytes) -> serde_json::Result<Option<(usize, usize)>> {
     if !call.fields.is_empty() && bytes.len() <= MAX_PARSED_BYTES {
         let page = Page::from_response(call, bytes.clone(), None)?;
-        return Ok(if page.size() > MAX_OUTPUT_BYTES { page.count_fitting_items(call) } else { None });
+        return Ok(if page.size() > call.max_bytes { page.count_fitting_items(call) } else { None });
     }
     let page: HashMap<&str, &RawValue> = serde_json::from_slice(bytes)?;
     let Some(list) = call.variant.call.list.and_then(|list| page.get(list)) else { return Ok(None) };
     let items: Vec<&RawValue> = serde_json::from_str(list.get())?;
     let sizes: Vec<usize> = items.iter().map(|item| item.get().len() + 1).collect();
-    Ok(count_fitting(&sizes, bytes.len()))
+    Ok(count_fitting(&sizes, bytes.len(), call.max_bytes))
 }
 
-/// Returns how many items of the given sizes fit into an output of `total_bytes` (at least one), and how many
+/// Returns how many items of the given sizes (at least one) of an output of `total_bytes` fit into `max_bytes`, and how many
 /// there are; `None` if all fit.
-fn count_fitting(sizes: &[usize], total_bytes: usize) -> Option<(usize, usize)> {
+fn count_fitting(sizes: &[usize], total_bytes: usize, max_bytes: usize) -> Option<(usize, usize)> {
     let other_bytes = total_bytes.saturating_sub(sizes.iter().sum());
-    let available = (MAX_OUTPUT_BYTES - RESERVED_NOTE_BYTES).saturating_sub(other_bytes);
+    let available = max_bytes.saturating_sub(RESERVED_NOTE_BYTES + other_bytes);
     let mut used = 0;
     let fits = |size: &&usize| {
         used += **size;
@@ -237,7 +234,7 @@ impl Page {
     fn count_fitting_items(&self, call: &ToolCall) -> Option<(usize, usize)> {
         let items = self.value[call.variant.call.list?].as_array()?;
         let sizes: Vec<usize> = items.iter().map(|item| json_size(item) + 1).collect();
-        count_fitting(&sizes, self.size())
+        count_fitting(&sizes, self.size(), call.max_bytes)
     }
 
     /// Keeps the first `count` items of the list, and adds a note on how to get the rest.
@@ -258,15 +255,16 @@ impl Page {
             Some(format!("Continue with `{OFFSET}` {}. ", call.offset + count))
         };
         self.add_truncation_note(&format!(
-            "{count} of {total} items are shown, because a response has at most {MAX_OUTPUT_BYTES} bytes. {}\
-             Select fewer `fields` to fit more.",
+            "{count} of {total} items are shown, because a response has at most {} bytes. {}Select fewer `fields` to \
+             fit more.",
+            call.max_bytes,
             next.unwrap_or_default()
         ));
     }
 
     /// Truncates the longest parts until the output fits, and adds notes on how to get the rest.
     fn shorten(&mut self, call: &ToolCall) {
-        if self.size() <= MAX_OUTPUT_BYTES {
+        if self.size() <= call.max_bytes {
             return;
         }
         self.unchanged = None;
@@ -280,8 +278,7 @@ impl Page {
             .filter(|list| self.value[*list].as_array().is_some_and(|items| items.len() == 1));
         let truncations = match list.map(|list| (list, json_size(&self.value[list]))) {
             Some((list, length)) if length * 2 > json_size(&self.value) => {
-                let available =
-                    MAX_OUTPUT_BYTES.saturating_sub(other_bytes + json_size(&self.value) - length);
+                let available = call.max_bytes.saturating_sub(other_bytes + json_size(&self.value) - length);
                 let origin = self.origin.part(Some(list), 0).part(None, 0);
                 truncate::truncate_value(&mut self.value[list][0], variant.item_shape(), origin, available)
             }
@@ -289,7 +286,7 @@ impl Page {
                 &mut self.value,
                 &variant.operation.response,
                 &self.origin,
-                MAX_OUTPUT_BYTES.saturating_sub(other_bytes),
+                call.max_bytes.saturating_sub(other_bytes),
             ),
         };
         let described_count = truncations.len().min(MAX_TRUNCATION_NOTES);

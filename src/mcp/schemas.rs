@@ -1,15 +1,12 @@
 //! Input and output schemas of tools (JSON Schema), derived from the operations behind them.
 //!
-//! A model reads the whole tool list before it does anything, so schemas are kept small: an argument is
-//! described only at its first occurrence, only the lower of two bounds is described, and outputs have types
-//! but no descriptions.
-
-use std::collections::HashSet;
+//! A model reads the whole tool list before it does anything, so schemas are kept small: outputs have no descriptions, and
+//! unless a client asks for more, only the names of their fields. Every argument of every tool is described, since some
+//! clients load tools one at a time.
 
 use serde_json::{Map, Value, json};
 
 use super::{
-    field_paths::MAX_FIELD_PATHS,
     openapi::{Parameter, Shape, nullable},
     table::{ToolEntry, ToolOperations},
     variants::{Paging, Variant},
@@ -24,10 +21,16 @@ pub const MAX_LIMIT: usize = 100;
 
 /// Argument that selects the fields to return.
 pub const FIELDS: &str = "fields";
+/// Argument for the maximum size of the answer.
+pub const MAX_BYTES: &str = "max_bytes";
 /// Argument for the number of items on a page.
 pub const LIMIT: &str = "limit";
 /// Argument for the number of items to skip.
 pub const OFFSET: &str = "offset";
+
+/// Descriptions of [`LIMIT`] and [`OFFSET`], which many tools have.
+const PER_PAGE: &str = "Items per page.";
+const TO_SKIP: &str = "Items to skip.";
 
 /// Output field with the offset of the next page; null on the last page.
 pub const NEXT_OFFSET: &str = "next_offset";
@@ -36,30 +39,12 @@ pub const CUT: &str = "cut";
 /// Output field that names the fields with text written by teams, or explains an empty list.
 pub const NOTICE: &str = "notice";
 
-/// Arguments that were described already, as pairs of name and description.
-#[derive(Debug, Default)]
-pub struct DescribedArguments(HashSet<(String, String)>);
-
-impl DescribedArguments {
-    /// Returns the description of an argument, unless it is empty or was returned before.
-    fn description_once<'w>(&mut self, name: &str, description: &'w str) -> Option<&'w str> {
-        let is_new = !description.is_empty() && self.0.insert((name.to_owned(), description.to_owned()));
-        is_new.then_some(description)
-    }
-}
-
 /// Returns the input schema of a tool.
-pub fn input_schema(
-    row: &ToolEntry,
-    variants: &[Variant],
-    described: &mut DescribedArguments,
-) -> Map<String, Value> {
+pub fn input_schema(row: &ToolEntry, variants: &[Variant]) -> Map<String, Value> {
     let mut properties = Map::new();
     let mut required = Vec::new();
     let mut add_property = |name: &str, mut schema: Map<String, Value>, description: &str| {
-        if let Some(description) = described.description_once(name, description) {
-            schema.insert("description".to_owned(), json!(description));
-        }
+        schema.insert("description".to_owned(), json!(description));
         properties.insert(name.to_owned(), Value::Object(schema));
     };
     if let ToolOperations::Choice { argument: tool, .. } = &row.operations {
@@ -83,39 +68,43 @@ pub fn input_schema(
         if is_always_required {
             required.push(&parameter.name);
         }
-        let is_upper = parameter.name.strip_prefix("max_").is_some_and(|quantity| {
-            parameters.iter().any(|other| other.name.strip_prefix("min_") == Some(quantity))
-        });
         let replacement = row
             .text
             .parameters
             .iter()
             .find(|(name, _)| *name == parameter.name)
             .map(|(_, description)| *description);
-        let description = if is_upper { "" } else { replacement.unwrap_or(&parameter.description) };
         let mut schema = parameter.schema.clone();
+        let description = match (replacement, parameter.name.as_str()) {
+            (Some(replacement), _) => replacement,
+            (None, LIMIT) => PER_PAGE,
+            (None, OFFSET) => TO_SKIP,
+            (None, _) => &parameter.description,
+        };
         if parameter.name == LIMIT {
             schema.insert("default".to_owned(), json!(DEFAULT_LIMIT));
+            schema.remove("minimum");
+        }
+        if parameter.name == OFFSET {
+            schema.remove("default");
         }
         add_property(&parameter.name, schema, description);
     }
     let has = |name: &str| parameters.iter().any(|parameter| parameter.name == name);
     if variants.iter().any(|variant| variant.paging == Paging::FullList) && !has(LIMIT) {
-        let schema = json!({"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT});
-        add_property(LIMIT, into_object(schema), "");
+        let schema = json!({"type": "integer", "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT});
+        add_property(LIMIT, into_object(schema), PER_PAGE);
     }
     if variants.iter().any(|variant| matches!(variant.paging, Paging::FullList | Paging::LimitOnly(_)))
         && !has(OFFSET)
     {
-        add_property(OFFSET, into_object(json!({"type": "integer", "minimum": 0, "default": 0})), "");
+        add_property(OFFSET, into_object(json!({"type": "integer"})), TO_SKIP);
     }
     if !variants.is_empty() {
-        let description = "Item fields to return, such as `id` or `catalog_scale.loc`. Default: all.";
-        add_property(
-            FIELDS,
-            into_object(json!({"type": "array", "items": {"type": "string"}, "maxItems": MAX_FIELD_PATHS})),
-            description,
-        );
+        let description = "Fields to return.";
+        add_property(FIELDS, into_object(json!({"type": "array", "items": {"type": "string"}})), description);
+        let description = "Maximum bytes of the answer.";
+        add_property(MAX_BYTES, into_object(json!({"type": "integer"})), description);
     }
     let mut schema = into_object(json!({"type": "object", "additionalProperties": false}));
     schema.insert("properties".to_owned(), Value::Object(properties));
@@ -134,7 +123,7 @@ pub fn argument_names(input: &Map<String, Value>) -> Vec<String> {
     input["properties"].as_object().map(|properties| properties.keys().cloned().collect()).unwrap_or_default()
 }
 
-/// Returns the output schema of a tool: the types of the response's fields, and of the fields of list items.
+/// Returns the full output schema of a tool: the types of the response's fields, and of the fields of list items.
 /// No field is required, because an agent can select fields.
 pub fn output_schema(variants: &[Variant]) -> Map<String, Value> {
     let shapes = variants.iter().map(|variant| variant.operation.response.clone());
@@ -163,6 +152,16 @@ pub fn output_schema(variants: &[Variant]) -> Map<String, Value> {
         }
     }
     schema
+}
+
+/// Returns the shallow form of an output schema: the names of the response's fields.
+pub fn shallow(schema: &Map<String, Value>) -> Map<String, Value> {
+    let mut shallow = into_object(json!({"type": "object"}));
+    if let Some(Value::Object(properties)) = schema.get("properties") {
+        let names = properties.keys().map(|name| (name.clone(), json!({})));
+        shallow.insert("properties".to_owned(), Value::Object(names.collect()));
+    }
+    shallow
 }
 
 /// Returns the fields of an object.

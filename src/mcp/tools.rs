@@ -3,7 +3,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use rmcp::model::{Tool as Definition, ToolAnnotations};
+use rmcp::model::{JsonObject, Tool as Definition, ToolAnnotations};
 
 use super::{
     openapi::GetOperations,
@@ -12,6 +12,7 @@ use super::{
     variants::Variant,
 };
 use crate::{
+    config::SchemaDetail,
     domain::teams::Team,
     rest::route::{Audience, DeclaredRoute},
 };
@@ -32,8 +33,9 @@ pub struct Tool {
     pub variants: Vec<Variant>,
     /// Names of the tool's arguments.
     pub arguments: Vec<String>,
-    /// Definition that `tools/list` returns.
-    pub definition: Definition,
+    /// Definition with the shallow output schema.
+    definition: Definition,
+    full_output: Arc<JsonObject>,
 }
 
 /// The tools for every combination of roles.
@@ -50,7 +52,14 @@ impl ToolSets {
         ToolSets { by_role: [(false, false), (false, true), (true, false), (true, true)].map(tool_set) }
     }
 
-    /// Returns the tools of a team.
+    /// Returns the tools that are listed for a team: those that it can call now. Before the NDA, these are the ones that
+    /// need no role. The others of its roles say how to get access when they are called.
+    pub fn listed_for(&self, team: &Team) -> &ToolSet {
+        let [without_role, ..] = &self.by_role;
+        if team.nda_accepted_at.is_some() { self.for_team(team) } else { without_role }
+    }
+
+    /// Returns the tools of the roles of a team.
     pub fn for_team(&self, team: &Team) -> &ToolSet {
         &self.by_role[usize::from(team.is_vendor) * 2 + usize::from(team.is_buyer)]
     }
@@ -66,9 +75,7 @@ impl ToolSet {
             Audience::Operators => false,
         };
         let rows = table.iter().filter(|row| is_visible(row.audience)).cloned();
-        let mut described = schemas::DescribedArguments::default();
-        let tools: Vec<Tool> =
-            rows.map(|row| Tool::new(row, operations, &is_visible, &mut described)).collect();
+        let tools: Vec<Tool> = rows.map(|row| Tool::new(row, operations, &is_visible)).collect();
         let by_name = tools.iter().enumerate().map(|(index, tool)| (tool.entry.text.name, index)).collect();
         ToolSet { tools, by_name }
     }
@@ -85,12 +92,7 @@ impl ToolSet {
 }
 
 impl Tool {
-    fn new(
-        row: Arc<ToolEntry>,
-        operations: &GetOperations,
-        is_visible: &dyn Fn(Audience) -> bool,
-        described: &mut schemas::DescribedArguments,
-    ) -> Tool {
+    fn new(row: Arc<ToolEntry>, operations: &GetOperations, is_visible: &dyn Fn(Audience) -> bool) -> Tool {
         let variant = |choice, call: OperationCall| Variant::new(choice, call, operations);
         let variants: Vec<Variant> = match &row.operations {
             ToolOperations::None => Vec::new(),
@@ -100,13 +102,23 @@ impl Tool {
                 visible.map(|(choice, _, call)| variant(Some(*choice), *call)).collect()
             }
         };
-        let input = schemas::input_schema(&row, &variants, described);
+        let input = schemas::input_schema(&row, &variants);
         let arguments = schemas::argument_names(&input);
+        let full_output = Arc::new(schemas::output_schema(&variants));
         let annotations = ToolAnnotations::new().read_only(true).destructive(false);
         let definition = Definition::new(row.text.name, row.description(), input)
             .with_title(row.text.title)
-            .with_raw_output_schema(Arc::new(schemas::output_schema(&variants)))
+            .with_raw_output_schema(Arc::new(schemas::shallow(&full_output)))
             .with_annotations(annotations.idempotent(true).open_world(false));
-        Tool { entry: row, variants, arguments, definition }
+        Tool { entry: row, variants, arguments, definition, full_output }
+    }
+
+    /// Returns the definition that `tools/list` returns.
+    pub fn definition(&self, schemas: SchemaDetail) -> Definition {
+        let definition = self.definition.clone();
+        match schemas {
+            SchemaDetail::Shallow => definition,
+            SchemaDetail::Full => definition.with_raw_output_schema(Arc::clone(&self.full_output)),
+        }
     }
 }

@@ -157,7 +157,10 @@ impl Route for ListOpportunities {
                 "Opportunities",
                 "Open requests for listings that buyers published, nearest deadline first.",
             )
-            .with_parameters(&[("query", "Words in title, overview, tags and buyer name.")]),
+            .with_parameters(&[
+                ("query", "Words in title, overview, tags and buyer name."),
+                ("tags", "Tags, any of which may match."),
+            ]),
             "items",
         ),
         Contract::new(Target::None)

@@ -233,7 +233,7 @@ impl Route for ListRawData {
         Budget::Other,
         Tool::list(
             ToolText::new("list_raw_data", "Raw data", "The team's raw data archives, with `missing`.")
-                .with_parameters(&[("filter", "As in list_assets.")]),
+                .with_parameters(&[("filter", "Conditions `field:operator:value`, as in list_assets.")]),
             "items",
         ),
         Contract::new(Target::None)

@@ -234,7 +234,7 @@ impl Route for ListTasks {
             )
             .with_parameters(&[(
                 "filter",
-                "As in list_assets; also `task_type`, `has_traces`, `has_qa_results`, \
+                "Conditions `field:operator:value`, as in list_assets; also `task_type`, `has_traces`, `has_qa_results`, \
                  `has_environment`, `ran_on_model`, `qa_agent` (values: list_taxonomy, \
                  `task_filters`).",
             )]),

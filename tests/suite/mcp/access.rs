@@ -82,7 +82,9 @@ async fn tools_depend_on_team_roles() {
         ]
     );
     assert_eq!(names(&tools(demo(), VENDOR).await), names(&tools(demo(), LOCKED_VENDOR).await));
-    assert_eq!(names(&tools(demo(), "mkt_demo_no_role").await), ["get_current_team", "list_taxonomy"]);
+    for key in ["mkt_demo_no_role", "mkt_demo_no_nda"] {
+        assert_eq!(names(&tools(demo(), key).await), ["get_current_team", "list_taxonomy"], "{key}");
+    }
     let domains = call(demo(), "mkt_demo_no_role", "list_taxonomy", json!({"kind": "domains"})).await.ok();
     assert_eq!(domains["domains"].as_array().unwrap().len(), 20);
 }

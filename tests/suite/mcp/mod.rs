@@ -15,7 +15,7 @@ use marketplace::{config::ContactSettings, rest};
 use poem::http::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{BASE, TestMarket, TestResponse};
+use crate::harness::{BASE, TestMarket, TestResponse, demo};
 
 /// Path of the agent server.
 const PATH: &str = "/v2/mcp/";
@@ -58,6 +58,11 @@ impl ToolResult {
 
 /// Posts a body with an API key.
 pub async fn post(market: &TestMarket, key: &str, body: &Value) -> TestResponse {
+    post_to(market, PATH, key, body).await
+}
+
+/// Posts a body with an API key to a path.
+async fn post_to(market: &TestMarket, path: &str, key: &str, body: &Value) -> TestResponse {
     let key = format!("Bearer {key}");
     let headers = [
         ("host", "market.test"),
@@ -65,7 +70,7 @@ pub async fn post(market: &TestMarket, key: &str, body: &Value) -> TestResponse 
         ("accept", "application/json"),
         ("authorization", key.as_str()),
     ];
-    market.send_body(Method::POST, PATH, &headers, body.to_string().into_bytes()).await
+    market.send_body(Method::POST, path, &headers, body.to_string().into_bytes()).await
 }
 
 /// Calls a protocol method and returns the whole response message.
@@ -94,10 +99,25 @@ async fn call(market: &TestMarket, key: &str, tool: &str, arguments: Value) -> T
     }
 }
 
+/// Opens a session of the older protocol revisions. Returns what the server says of itself.
+async fn initialize(key: &str) -> Value {
+    let params = json!({
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
+    });
+    result(demo(), key, "initialize", params).await
+}
+
 /// Returns the tools that a key can see.
 async fn tools(market: &TestMarket, key: &str) -> Vec<Value> {
     let listed = result(market, key, "tools/list", json!({})).await;
     listed["tools"].as_array().unwrap().clone()
+}
+
+/// Returns the tools that a key can see, with full output schemas.
+async fn tools_with_full_schemas(market: &TestMarket, key: &str) -> Vec<Value> {
+    let body = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": {}});
+    let listed = post_to(market, "/v2/mcp/?schemas=full", key, &body).await.ok();
+    listed["result"]["tools"].as_array().unwrap().clone()
 }
 
 /// Returns the names of tools.

@@ -4,9 +4,9 @@
 use poem::http::Method;
 use serde_json::{Value, json};
 
-use super::{PATH, post, request, result};
+use super::{PATH, initialize, post, request, result};
 use crate::{
-    contract::cases::BUYER,
+    contract::cases::{BOTH, BUYER, VENDOR},
     harness::{TestMarket, TestResponse, demo},
 };
 
@@ -28,12 +28,7 @@ async fn older_revisions_start_with_initialize() {
         let initialized = result(demo(), BUYER, "initialize", params).await;
         assert_eq!(initialized["protocolVersion"], version);
         assert_eq!(initialized["serverInfo"]["name"], "marketplace");
-        let instructions = initialized["instructions"].as_str().unwrap();
-        for word in
-            ["get_current_team", "browse_listings", "get_listing_quality", "Never follow instructions"]
-        {
-            assert!(instructions.contains(word), "{word}");
-        }
+        assert!(initialized["instructions"].is_string());
         for capability in ["tools", "resources", "prompts", "completions"] {
             assert!(initialized["capabilities"][capability].is_object(), "{capability}");
         }
@@ -41,6 +36,30 @@ async fn older_revisions_start_with_initialize() {
     assert_eq!(result(demo(), BUYER, "ping", json!({})).await, json!({}));
     let note = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     assert_eq!(post(demo(), BUYER, &note).await.status, 202);
+}
+
+#[tokio::test]
+async fn instructions_are_those_for_the_roles_of_the_team() {
+    let buyer_words = ["browse_listings", "get_listing_quality", "Other buyers are never shown"];
+    let vendor_words = ["list_own_listings", "list_earnings"];
+    for (key, expected, absent) in [
+        (BUYER, &buyer_words[..], &vendor_words[..]),
+        (VENDOR, &vendor_words, &buyer_words[1..]),
+        (BOTH, &[buyer_words.as_slice(), &vendor_words].concat(), &[]),
+    ] {
+        let initialized = initialize(key).await;
+        let instructions = initialized["instructions"].as_str().unwrap();
+        assert!(instructions.len() < 2_000, "{key}: {}", instructions.len());
+        for word in ["get_current_team", "Never follow instructions"].iter().chain(expected) {
+            assert!(instructions.contains(word), "{key}: {word}");
+        }
+        for word in absent {
+            assert!(!instructions.contains(word), "{key}: {word}");
+        }
+    }
+    let discovered = request_newest_revision("server/discover", None, json!({})).await;
+    let instructions = discovered["result"]["instructions"].as_str().unwrap();
+    assert!(instructions.contains("Other buyers are never shown"), "{discovered}");
 }
 
 /// Sends a request in the newest protocol revision, which has its version in every request.

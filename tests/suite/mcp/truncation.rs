@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Maximum size of an output in bytes.
-const MAX_BYTES: usize = 60_000;
+const MAX_BYTES: usize = 40_000;
 
 /// Reads a list to its end, following the paging fields of each output, and returns the ID or slug of each
 /// item.
@@ -111,9 +111,19 @@ async fn long_page_with_offset_is_truncated_between_items() {
     };
     let market = small_market_with(&[], &json!({"assets": (0..30).map(asset).collect::<Vec<_>>()}));
     let page = call(&market, "mkt_seller", "list_raw_data", json!({"limit": 30})).await.ok();
-    assert_eq!(page["items"].as_array().unwrap().len(), 3);
-    assert_eq!(page["next_offset"], 3);
-    assert!(page["cut"].as_str().unwrap().contains("Continue with `offset` 3"));
+    assert_eq!(page["items"].as_array().unwrap().len(), 2);
+    assert_eq!(page["next_offset"], 2);
+    assert!(page["cut"].as_str().unwrap().contains("Continue with `offset` 2"));
+    for (max_bytes, shown) in [(json!(20_000), 1), (json!("60000"), 3), (json!(1_000_000), 30)] {
+        let arguments = json!({"limit": 30, "max_bytes": max_bytes});
+        let page = call(&market, "mkt_seller", "list_raw_data", arguments).await.ok();
+        assert_eq!(page["items"].as_array().unwrap().len(), shown, "{max_bytes}");
+        assert!(page.to_string().len() <= max_bytes.to_string().trim_matches('"').parse().unwrap());
+    }
+    for max_bytes in [json!(3_999), json!(1_000_001), json!("many"), json!([])] {
+        let refused = call(&market, "mkt_seller", "list_raw_data", json!({"max_bytes": max_bytes})).await;
+        assert_eq!(refused.error_code(), "invalid_arguments", "{max_bytes}");
+    }
     let all = read_list(&market, "mkt_seller", "list_raw_data", "items", json!({"limit": 30})).await;
     assert_eq!(count_unique(&all), 30);
     let short = json!({"limit": 30, "fields": ["title", "description[:9]"]});

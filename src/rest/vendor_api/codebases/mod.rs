@@ -47,7 +47,10 @@ impl Route for ListCodebases {
                 "The team's codebases, with lines, commits, contributors, `missing` and \
                  `locked_fields`.",
             )
-            .with_parameters(&[("filter", "As in list_assets; also `exclusivity`, `private_data`.")]),
+            .with_parameters(&[(
+                "filter",
+                "Conditions `field:operator:value`, as in list_assets; also `exclusivity`, `private_data`.",
+            )]),
             "items",
         ),
         Contract::new(Target::None)

@@ -49,7 +49,6 @@ impl Route for ListOwnListings {
                  Filters as in browse_listings.",
             )
             .with_parameters(&[
-                ("workspace_view", ""),
                 ("lifecycle_stages", "draft, review, ready, active, archived."),
                 ("no_assets", "Only listings without assets."),
             ]),
