@@ -154,14 +154,14 @@ pub fn output_schema(variants: &[Variant]) -> Map<String, Value> {
     schema
 }
 
-/// Returns the shallow form of an output schema: the names of the response's fields.
+/// Returns the shallow form of an output schema: the names of the response's fields. A list of names is the shortest form, and
+/// the inspector of the protocol warns of a field without a type.
 pub fn shallow(schema: &Map<String, Value>) -> Map<String, Value> {
-    let mut shallow = into_object(json!({"type": "object"}));
-    if let Some(Value::Object(properties)) = schema.get("properties") {
-        let names = properties.keys().map(|name| (name.clone(), json!({})));
-        shallow.insert("properties".to_owned(), Value::Object(names.collect()));
-    }
-    shallow
+    let names: Vec<&str> = match schema.get("properties") {
+        Some(Value::Object(properties)) => properties.keys().map(String::as_str).collect(),
+        _ => Vec::new(),
+    };
+    into_object(json!({"type": "object", "propertyNames": {"enum": names}}))
 }
 
 /// Returns the fields of an object.
