@@ -11,6 +11,7 @@ use rmcp::{
 use serde_json::{Value, json};
 
 use super::{
+    accepted_forms,
     arguments::{self, ToolCall},
     current_team,
     error::{ToolError, ToolErrorCode},
@@ -113,7 +114,8 @@ impl AgentServer {
             };
         }
         let max_bytes = self.market.settings().agents.max_answer_bytes;
-        let call = ToolCall::parse(tool, input, max_bytes)?;
+        let input = accepted_forms::normalize(tool, input)?;
+        let call = ToolCall::parse(tool, &input, max_bytes)?;
         off_workers::run(output::fetch(&self.direct, caller, &call)).await
     }
 

@@ -55,23 +55,15 @@ pub struct ToolCall<'t> {
 }
 
 impl ToolCall<'_> {
-    /// Validates the arguments of a call to a tool that is backed by an operation. `max_bytes` is the maximum size of the
-    /// answer if no argument states it.
+    /// Validates the arguments of a call to a tool that is backed by an operation. They have the names and forms of its schema;
+    /// see [`normalize`](super::accepted_forms::normalize). `max_bytes` is the maximum size of the answer if no argument
+    /// states it.
     pub fn parse<'t>(
         tool: &'t Tool,
         input: &JsonObject,
         max_bytes: usize,
     ) -> Result<ToolCall<'t>, ToolError> {
-        let input: Vec<(&str, &Value)> = input
-            .iter()
-            .filter(|(_, value)| !value.is_null())
-            .map(|(name, value)| (name.as_str(), value))
-            .collect();
-        if let Some((name, _)) =
-            input.iter().find(|(name, _)| !tool.arguments.iter().any(|known| known == name))
-        {
-            return Err(unknown_argument(tool, name));
-        }
+        let input: Vec<(&str, &Value)> = input.iter().map(|(name, value)| (name.as_str(), value)).collect();
         let find = |name: &str| input.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
         let variant = find_variant(tool, find)?;
         let choice = tool.entry.choice_argument();
@@ -254,7 +246,7 @@ fn find_variant<'t, 'v>(
 }
 
 /// Returns a number that is not negative, which some models write as text.
-fn whole_number(input: &Value) -> Option<usize> {
+pub fn whole_number(input: &Value) -> Option<usize> {
     let integer = input.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0);
     integer.map(|number| number as usize).or_else(|| input.as_str()?.parse().ok())
 }

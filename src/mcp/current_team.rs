@@ -35,6 +35,7 @@ pub fn describe_team(caller: &Caller, market: &Market) -> Value {
         "id": team.id,
         "name": team.name,
         "roles": roles,
+        "now": market.clock().now().to_string(),
         "nda_accepted": nda_accepted,
         "browse_access": gate.map(|gate| json!({
             "published_count": gate.published_count,

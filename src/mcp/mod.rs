@@ -4,6 +4,7 @@
 //! OpenAPI documents, and a call goes through their HTTP endpoint in process. No write operation can be
 //! reached.
 
+mod accepted_forms;
 mod agent_server;
 mod arguments;
 mod completions;

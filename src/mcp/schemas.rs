@@ -136,6 +136,7 @@ pub fn output_schema(variants: &[Variant]) -> Map<String, Value> {
                 "id": {"type": "string"},
                 "name": {"type": "string"},
                 "roles": {"type": "array", "items": {"type": "string"}},
+                "now": {"type": "string"},
                 "nda_accepted": {"type": "boolean"},
                 "browse_access": nullable(&json!({"type": "object"})),
                 "next_step": {"type": "string"},

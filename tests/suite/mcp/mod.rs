@@ -1,5 +1,6 @@
 //! Tests of the agent server over HTTP and over streams.
 
+mod accepted_forms;
 mod access;
 mod errors;
 mod no_web_app;

@@ -1,0 +1,87 @@
+//! The names and forms in which models write arguments besides those that the schemas state: common other names, and lists
+//! as JSON text.
+
+use rmcp::model::JsonObject;
+use serde_json::{Value, json};
+
+use super::{
+    arguments::{unknown_argument, whole_number},
+    error::{ToolError, ToolErrorCode},
+    openapi::Parameter,
+    schemas::{DEFAULT_LIMIT, FIELDS, LIMIT, OFFSET},
+    tools::Tool,
+};
+
+/// Other names of arguments, with those of the schemas.
+const OTHER_NAMES: [(&str, &str); 2] = [("q", "query"), ("certified", "verified_only")];
+
+/// Returns the arguments of a call under the names, and in the forms, of the tool's schema. Those that are null are left out.
+/// Fails if the tool has no argument with a name.
+pub fn normalize(tool: &Tool, input: &JsonObject) -> Result<JsonObject, ToolError> {
+    let mut normalized = JsonObject::new();
+    for (name, value) in input.iter().filter(|(_, value)| !value.is_null()) {
+        let (known, mut value) = match known_name(tool, name) {
+            Some(OFFSET) if name == "page" => (OFFSET, offset_of_page(value, input.get(LIMIT))?),
+            Some(known) => (known, value.clone()),
+            None => return Err(unknown_argument(tool, name)),
+        };
+        if takes_list(tool, known) {
+            value = parsed_list(value);
+        }
+        if normalized.insert(known.to_owned(), value).is_some() {
+            return Err(ToolError::invalid_argument(
+                ToolErrorCode::InvalidArguments,
+                format!("`{known}` is stated twice, once by another name."),
+                format!("Send only `{known}`."),
+            ));
+        }
+    }
+    Ok(normalized)
+}
+
+/// Returns the name of an argument in the tool's schema.
+fn known_name<'t>(tool: &'t Tool, name: &str) -> Option<&'t str> {
+    let find = |name: &str| tool.arguments.iter().find(|known| *known == name).map(String::as_str);
+    let other = || OTHER_NAMES.iter().find(|(other, _)| *other == name).and_then(|(_, known)| find(known));
+    let by_meaning = || match name {
+        "id" => id_in_path(tool),
+        "page" => find(OFFSET),
+        _ => None,
+    };
+    find(name).or_else(other).or_else(by_meaning)
+}
+
+/// Returns the name of the only ID in the paths of the tool's operations; `None` if there are several or none.
+fn id_in_path(tool: &Tool) -> Option<&str> {
+    let parameters = tool.variants.iter().flat_map(|variant| &variant.operation.parameters);
+    let mut names =
+        parameters.filter(|parameter| parameter.is_in_path).map(|parameter| parameter.name.as_str());
+    let first = names.next()?;
+    names.all(|name| name == first).then_some(first)
+}
+
+/// Returns the offset of a page, of which the first has number 1.
+fn offset_of_page(page: &Value, limit: Option<&Value>) -> Result<Value, ToolError> {
+    let limit = limit.and_then(whole_number).unwrap_or(DEFAULT_LIMIT);
+    let offset = whole_number(page).and_then(|page| page.checked_sub(1)?.checked_mul(limit));
+    let refused = || {
+        let message = "`page` must be a whole number from 1.";
+        let next_step = format!("Send `{OFFSET}` with the `next_offset` of the page before.");
+        ToolError::invalid_argument(ToolErrorCode::InvalidArguments, message.to_owned(), next_step)
+    };
+    offset.map(|offset| json!(offset)).ok_or_else(refused)
+}
+
+fn takes_list(tool: &Tool, name: &str) -> bool {
+    let is_list = |parameter: &Parameter| parameter.name == name && parameter.is_list();
+    name == FIELDS || tool.variants.iter().any(|variant| variant.operation.parameters.iter().any(is_list))
+}
+
+/// Returns the list that a text is the JSON of, or else the value as it is.
+fn parsed_list(value: Value) -> Value {
+    let parsed = match &value {
+        Value::String(text) if text.trim_start().starts_with('[') => serde_json::from_str(text).ok(),
+        _ => None,
+    };
+    parsed.filter(Value::is_array).unwrap_or(value)
+}
