@@ -4,6 +4,7 @@
 //! An error names its origin (file and line, variable, or flag), the key, and the most similar known key. The
 //! compiled-in file defines every key and the type of its value, and each layer is checked against it.
 
+mod agents;
 mod listed;
 mod listen;
 mod ranges;
@@ -18,14 +19,14 @@ use std::{
 
 use toml::{Table, Value, de::DeTable};
 
+pub use agents::{ANSWER_BYTES, AgentSettings, SchemaDetail};
 pub use listed::ListedSetting;
 pub use listen::parse_listen_address;
 pub use settings::{
-    ANSWER_BYTES, AgentSettings, ArchiveSettings, BlobKind, BlobSettings, BrowseGateSettings,
-    ChildProcessSettings, ContactSettings, DataSettings, EventSettings, FeeSettings, IndexSettings,
-    JobSettings, KeySettings, LimitSettings, LogFormat, LogSettings, PayoutSettings, QualitySettings,
-    QuotaSettings, REPOSITORIES_OF_WORLD, RepositorySettings, SandboxSettings, SchemaDetail, Secret,
-    ServerSettings, Settings, WebhookSettings,
+    ArchiveSettings, BlobKind, BlobSettings, BrowseGateSettings, ChildProcessSettings, ContactSettings,
+    DataSettings, EventSettings, FeeSettings, IndexSettings, JobSettings, KeySettings, LimitSettings,
+    LogFormat, LogSettings, PayoutSettings, QualitySettings, QuotaSettings, REPOSITORIES_OF_WORLD,
+    RepositorySettings, SandboxSettings, Secret, ServerSettings, Settings, WebhookSettings,
 };
 
 /// The first layer, which defines every key.

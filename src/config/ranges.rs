@@ -1,6 +1,6 @@
 //! The ranges of numeric settings.
 
-use super::settings::{ANSWER_BYTES, Settings};
+use super::{agents::ANSWER_BYTES, settings::Settings};
 use crate::domain::jobs::MAX_ATTEMPTS;
 
 impl Settings {

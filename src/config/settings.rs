@@ -1,11 +1,11 @@
 //! The settings, their types, and their valid ranges. `marketplace.toml` documents each setting and default.
 
-use std::{net::SocketAddr, ops::RangeInclusive};
+use std::net::SocketAddr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-use super::listen;
-use crate::{domain::estimations::Rates, string_enum::string_enum};
+use super::{agents::AgentSettings, listen};
+use crate::domain::estimations::Rates;
 
 /// Stands for the repositories of a world itself, in its settings of where Git hosts are.
 pub const REPOSITORIES_OF_WORLD: &str = "file:///world";
@@ -113,29 +113,6 @@ pub struct SandboxSettings {
     /// Megabytes of the disk for all worlds and snapshots together; 0 for no limit.
     pub max_mb: u64,
 }
-
-string_enum! {
-    /// How much the output schemas of agents' tools say. A model reads all of them before it does anything.
-    SchemaDetail {
-        /// The names of the fields of a response.
-        Shallow = "shallow",
-        /// Also their types, and the fields of the items of lists.
-        Full = "full",
-    }
-}
-
-/// What agents get.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct AgentSettings {
-    /// Output schemas, unless a request asks for others.
-    pub schemas: SchemaDetail,
-    /// Maximum size of an answer in bytes of JSON, unless a call states another.
-    pub max_answer_bytes: usize,
-}
-
-/// Sizes that an answer to an agent can be limited to, in bytes. A smaller one would have no room to say how to get the rest.
-pub const ANSWER_BYTES: RangeInclusive<usize> = 4_000..=1_000_000;
 
 /// Where data is stored.
 #[derive(Clone, Debug, Deserialize, Serialize)]

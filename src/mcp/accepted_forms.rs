@@ -5,7 +5,7 @@ use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
 use super::{
-    arguments::{unknown_argument, whole_number},
+    arguments::{MAX_ADDRESS_BYTES, unknown_argument, whole_number},
     error::{ToolError, ToolErrorCode},
     openapi::Parameter,
     schemas::{DEFAULT_LIMIT, FIELDS, LIMIT, OFFSET},
@@ -77,10 +77,13 @@ fn takes_list(tool: &Tool, name: &str) -> bool {
     name == FIELDS || tool.variants.iter().any(|variant| variant.operation.parameters.iter().any(is_list))
 }
 
-/// Returns the list that a text is the JSON of, or else the value as it is.
+/// Returns the list that a text is the JSON of, or else the value as it is. A text that is too long for an argument is not
+/// parsed.
 fn parsed_list(value: Value) -> Value {
     let parsed = match &value {
-        Value::String(text) if text.trim_start().starts_with('[') => serde_json::from_str(text).ok(),
+        Value::String(text) if text.len() <= MAX_ADDRESS_BYTES && text.trim_start().starts_with('[') => {
+            serde_json::from_str(text).ok()
+        }
         _ => None,
     };
     parsed.filter(Value::is_array).unwrap_or(value)

@@ -29,7 +29,7 @@ use crate::{
 const PAGING_ARGUMENTS: [&str; 5] = [LIMIT, OFFSET, "cursor", "sort", "sort_direction"];
 
 /// Maximum number of bytes of the path and query of an operation.
-const MAX_ADDRESS_BYTES: usize = 60_000;
+pub const MAX_ADDRESS_BYTES: usize = 60_000;
 
 /// A tool call with validated arguments.
 #[derive(Debug)]

@@ -146,7 +146,7 @@ fn parameter_schema(schema: &Value, document: &Value) -> Map<String, Value> {
     }
     for key in ["minimum", "maximum"] {
         match resolved[key].as_f64() {
-            // Everybody assumes it of a number of something.
+            // Models assume it, and the operation validates it.
             Some(0.0) if key == "minimum" => {}
             Some(bound) if bound.abs() < f64::from(i32::MAX) => {
                 let is_integer = bound.fract() == 0.0;

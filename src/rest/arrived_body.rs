@@ -42,7 +42,7 @@ impl Default for EarlyReceiver {
 
 impl EarlyReceiver {
     /// Waits until the body of a request has arrived, as far as there is memory for it, but not longer than the settings
-    /// permit. If it does not arrive, whoever reads the body gets the reason. A body that is too large is not received.
+    /// permit. If it does not arrive, reading it fails with the reason. A body over `server.max_body_bytes` is left unread.
     pub async fn receive(&self, request: &mut Request, settings: &ServerSettings) {
         if request.uri().path().starts_with(UPLOADS) {
             return;

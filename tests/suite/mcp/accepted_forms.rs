@@ -41,6 +41,11 @@ async fn lists_may_be_json_text() {
     let expected = call(demo(), BUYER, "browse_listings", list).await.ok();
     assert!(!expected["items"].as_array().unwrap().is_empty());
     assert_eq!(call(demo(), BUYER, "browse_listings", text).await.ok(), expected);
+    for hostile in ["[".repeat(500_000), format!("[{}1]", "1,".repeat(250_000))] {
+        let refused =
+            call(demo(), BUYER, "browse_listings", json!({"fields": &hostile, "tags": hostile})).await;
+        assert!(refused.is_error && refused.text.len() < 2_000, "{}", refused.text);
+    }
     let broken = call(demo(), BUYER, "browse_listings", json!({"fields": "[\"id\""})).await;
     assert!(broken.is_error, "{}", broken.text);
 }

@@ -114,7 +114,9 @@ async fn long_page_with_offset_is_truncated_between_items() {
     assert_eq!(page["items"].as_array().unwrap().len(), 2);
     assert_eq!(page["next_offset"], 2);
     assert!(page["cut"].as_str().unwrap().contains("Continue with `offset` 2"));
-    for (max_bytes, shown) in [(json!(20_000), 1), (json!("60000"), 3), (json!(1_000_000), 30)] {
+    for (max_bytes, shown) in
+        [(json!(4_000), 1), (json!(20_000), 1), (json!("60000"), 3), (json!(1_000_000), 30)]
+    {
         let arguments = json!({"limit": 30, "max_bytes": max_bytes});
         let page = call(&market, "mkt_seller", "list_raw_data", arguments).await.ok();
         assert_eq!(page["items"].as_array().unwrap().len(), shown, "{max_bytes}");
@@ -124,6 +126,9 @@ async fn long_page_with_offset_is_truncated_between_items() {
         let refused = call(&market, "mkt_seller", "list_raw_data", json!({"max_bytes": max_bytes})).await;
         assert_eq!(refused.error_code(), "invalid_arguments", "{max_bytes}");
     }
+    let smallest =
+        call(demo(), BUYER, "browse_listings", json!({"limit": 50, "max_bytes": 4_000})).await.ok();
+    assert!(smallest.to_string().len() <= 4_000 && smallest["cut"].is_string(), "{smallest}");
     let all = read_list(&market, "mkt_seller", "list_raw_data", "items", json!({"limit": 30})).await;
     assert_eq!(count_unique(&all), 30);
     let short = json!({"limit": 30, "fields": ["title", "description[:9]"]});
