@@ -118,6 +118,7 @@ impl Route for BrowseForAgents {
                  counted over all matches of `query`. `fields` can add any field of \
                  get_listings, such as quality. For counts or medians, use aggregate.",
             )
+            .with_values(&[("robotics_formats", &["lerobot_v3", "lerobot_v2", "ego_exo", "other"])])
             .with_row(&[
                 "id",
                 "title",
@@ -151,9 +152,25 @@ impl Route for BrowseForAgents {
                 ("min_zip_size_gb", "Minimum zip size in 10^9 bytes."),
                 ("max_zip_size_gb", "Maximum zip size in 10^9 bytes."),
                 ("rare_languages_only", "At most 40% JavaScript, TypeScript and Python."),
-                ("robotics_formats", "lerobot_v3, lerobot_v2, ego_exo, other."),
+                ("robotics_formats", "Formats of robotics datasets."),
                 ("min_tasksets", "Minimum tasksets, with those of bundles."),
                 ("max_tasksets", "Maximum tasksets, with those of bundles."),
+                ("min_codebases", "Minimum codebases."),
+                ("max_codebases", "Maximum codebases."),
+                ("min_environments", "Minimum environments."),
+                ("max_environments", "Maximum environments."),
+                ("min_robotics_datasets", "Minimum robotics datasets."),
+                ("max_robotics_datasets", "Maximum robotics datasets."),
+                ("min_zip_files", "Minimum files in zips."),
+                ("max_zip_files", "Maximum files in zips."),
+                ("has_active_bids", "Only with a submitted bid."),
+                ("owned", "Only the team's own."),
+                ("verified_only", "Only certified listings."),
+                ("sample_available", "With (true) or without a sample."),
+                ("capabilities", "Capabilities of environments."),
+                ("file_extensions", "File extensions in raw data."),
+                ("published_since", "First day of publication, as in 2026-03-01."),
+                ("published_until", "Last day of publication."),
                 ("min_raw_data", "Minimum number of zips."),
                 ("max_raw_data", "Maximum number of zips."),
                 ("vendor_tiers", "Vendor tiers, 1 to 3."),
@@ -241,8 +258,7 @@ impl ListingsApi {
             };
             let found = browse::search_listings(reader, &viewer, request)?;
             let items = rows::rows_json(reader, &browse::renderings(reader, &found.listings)?, &fields)?;
-            let totals =
-                found.totals.map(|totals| (totals.total, totals.owned, facets_json(&totals.facets)));
+            let totals = found.totals.map(|totals| (totals.total, totals.owned, facets_json(&totals.facets)));
             Ok(page_json(&items, found.next_cursor.as_deref(), limit, is_locked, totals.as_ref()))
         })
         .await
