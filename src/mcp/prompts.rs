@@ -87,6 +87,14 @@ pub fn prompts_for(team: &Team) -> Vec<Prompt> {
     prompts
 }
 
+/// Returns the tools that the messages of a prompt tell an agent to call.
+pub fn named_tools(prompt: &str) -> &'static [&'static str] {
+    match prompt {
+        FIND_DATA => &["browse_listings", "get_listing", "get_listing_quality", "preview_taskset_tasks"],
+        _ => &[],
+    }
+}
+
 /// Maximum size of an argument as JSON, in bytes. The messages of a prompt repeat it.
 const MAX_ARGUMENT_BYTES: usize = 20_000;
 
@@ -202,7 +210,8 @@ async fn compare_listings(
             )
             .await;
         let quality = quality.map_err(|error| error.to_protocol_error())?;
-        let text = json!({"listing": listing.value, "quality": quality.value}).to_string();
+        // The texts have their notices first.
+        let text = format!(r#"{{"listing":{},"quality":{}}}"#, listing.text, quality.text);
         let kind = Some("application/json".to_owned());
         let uri = resources::listing_uri(id);
         messages.push(PromptMessage::new_resource(Role::User, uri, kind, Some(text), None, None, None));

@@ -13,7 +13,9 @@ use crate::{
         enum_value::EnumValue,
         json::{Json, JsonResult},
         limits::Budget,
-        route::{Call, Contract, DeclaredRoute, Link, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{
+            Call, Contract, DeclaredRoute, Link, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
+        },
         shapes::{UtcTime, listings::ListingSummary},
     },
     store::offers::Offer,
@@ -88,6 +90,7 @@ impl Route for ListOffers {
         Budget::Purchases,
         Tool::list(
             ToolText::new(
+                Toolset::Purchases,
                 "list_offers",
                 "Offers",
                 "The team's bids on listings, newest first, each with its listing. \

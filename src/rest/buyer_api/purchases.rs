@@ -16,7 +16,9 @@ use crate::{
         json::{Json, JsonResult},
         json_object::ObjectWriter,
         limits::Budget,
-        route::{Call, Contract, DeclaredRoute, Link, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{
+            Call, Contract, DeclaredRoute, Link, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
+        },
         shapes::{UtcTime, listings::ListingSummary},
     },
     store::purchases::{BuyerListing, Purchase},
@@ -137,6 +139,7 @@ impl Route for ListPurchases {
         Budget::Purchases,
         Tool::list(
             ToolText::new(
+                Toolset::Purchases,
                 "list_purchases",
                 "Purchases",
                 "The team's completed purchases, newest first, each with its listing.",

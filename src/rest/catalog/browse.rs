@@ -23,7 +23,10 @@ use crate::{
         json_object::ObjectWriter,
         limits::Budget,
         params::Params,
-        route::{Call, Contract, DeclaredRoute, Link, Path, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{
+            Call, Contract, DeclaredRoute, Link, Path, Route, RouteAttributes, Target, Tool, ToolText,
+            Toolset,
+        },
         served_market::LinkBaseUrl,
         shapes::{
             listing_pages::{Counts, DetailBundle, FacetCounts, detail_json},
@@ -84,6 +87,7 @@ impl Route for BrowseListings {
         Budget::Catalog,
         Tool::list(
             ToolText::new(
+                Toolset::Catalog,
                 "browse_listings",
                 "Browse listings",
                 "Search and filter the published catalog. Values of one filter are \
@@ -155,6 +159,7 @@ impl Route for GetListingsByIds {
         Budget::Catalog,
         Tool::list(
             ToolText::new(
+                Toolset::Catalog,
                 "get_listings_by_ids",
                 "Listings by ID",
                 "Summaries of up to 200 listings, to see which are still published: an ID \
@@ -187,6 +192,7 @@ impl Route for GetListing {
         Budget::Catalog,
         Tool::record(
             ToolText::new(
+                Toolset::Catalog,
                 "get_listing",
                 "Listing",
                 "One catalog listing in full: description, price, sample, scale, languages, \

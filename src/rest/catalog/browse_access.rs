@@ -8,7 +8,7 @@ use crate::{
     rest::{
         json::{Json, JsonResult},
         limits::Budget,
-        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText, Toolset},
     },
 };
 
@@ -35,6 +35,7 @@ impl Route for GetBrowseAccess {
         "get_browse_access",
         Budget::Catalog,
         Tool::record(ToolText::new(
+            Toolset::Catalog,
             "get_browse_access",
             "Browse access",
             "Whether the team may browse the whole catalog, how many published listings \

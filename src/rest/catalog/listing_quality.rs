@@ -14,7 +14,9 @@ use crate::{
         enum_value::EnumValue,
         json::{Json, JsonResult},
         limits::Budget,
-        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{
+            Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
+        },
         shapes::UtcTime,
     },
 };
@@ -68,6 +70,7 @@ impl Route for GetListingQuality {
         Budget::QualityChecks,
         Tool::record(
             ToolText::new(
+                Toolset::Catalog,
                 "get_listing_quality",
                 "Quality evidence",
                 "Whether a catalog listing is certified, and which checks it passed or \
