@@ -1,7 +1,7 @@
 //! Makes Markdown and HTML in text that people wrote visible as characters. A client that renders an answer would
 //! otherwise load images, hide the targets of links, and hide comments, which a model reads.
 //!
-//! A backslash before a character makes it plain text in CommonMark, so a renderer shows what was written. Only what can
+//! A backslash before a character makes it plain text in `CommonMark`, so a renderer shows what was written. Only what can
 //! begin or end markup gets one: `a[0]`, `x < y`, and `Map<K, V>` stay as they are, and `Vec<T>`, which is a tag of HTML,
 //! becomes `Vec\<T>`.
 

@@ -29,11 +29,9 @@ pub async fn check(agents: &AgentServer, key: Option<&str>) -> Vec<Finding> {
         findings.push(Err(problem));
         return findings;
     }
-    let (tool, input) = match team.is_buyer {
-        true => ("browse_listings", json!({"limit": 1, "fields": ["id"]})),
-        false => ("list_own_listings", json!({"limit": 1, "fields": ["id"]})),
-    };
-    for (tool, input) in [("get_current_team", json!({})), (tool, input)] {
+    let with_role = if team.is_buyer { "browse_listings" } else { "list_own_listings" };
+    for (tool, input) in [("get_current_team", json!({})), (with_role, json!({"limit": 1, "fields": ["id"]}))]
+    {
         findings.push(match agents.run_tool_by_name(&caller, tool, input).await {
             Ok(_) => Ok(format!("{tool} responds.")),
             Err(error) => {
