@@ -25,17 +25,19 @@ async fn request_with(
     market.send_body(Method::POST, path, &all, body.to_string().into_bytes()).await.json()
 }
 
-/// Returns the names of the tools that a request with these headers lists.
+/// Returns the names of the tools that a request with these headers lists, sorted.
 async fn listed(market: &TestMarket, key: &str, headers: &[(&str, &str)], path: &str) -> Vec<String> {
     let message = request_with(market, key, headers, path, ("tools/list", json!({}))).await;
     let tools = message["result"]["tools"].as_array().unwrap_or_else(|| panic!("{message}"));
-    names(tools).into_iter().map(str::to_owned).collect()
+    let mut listed: Vec<String> = names(tools).into_iter().map(str::to_owned).collect();
+    listed.sort();
+    listed
 }
 
 #[tokio::test]
 async fn headers_and_addresses_select_tools() {
-    let purchases = ["get_current_team", "list_purchases", "list_offers"];
-    let with_wallet = ["get_current_team", "get_wallet", "list_purchases", "list_offers"];
+    let purchases = ["get_current_team", "get_spending", "list_offers", "list_purchases"];
+    let with_wallet = ["get_current_team", "get_spending", "get_wallet", "list_offers", "list_purchases"];
     let wallet = ["get_current_team", "get_wallet"];
     for (headers, path, expected) in [
         (&[("x-mcp-toolsets", "purchases")][..], PATH, &purchases[..]),
@@ -124,7 +126,7 @@ async fn settings_select_tools_unless_a_request_does() {
     });
     market.seed(&marketplace::fixtures::demo_set().unwrap());
     let selected = listed(&market, BUYER, &[], PATH).await;
-    assert_eq!(selected, ["get_current_team", "get_wallet", "list_purchases", "list_offers"]);
+    assert_eq!(selected, ["get_current_team", "get_spending", "get_wallet", "list_offers", "list_purchases"]);
     let other = listed(&market, BUYER, &[("x-mcp-toolsets", "requests")], PATH).await;
     assert!(
         other.contains(&"list_own_opportunities".to_owned()) && !other.contains(&"get_wallet".to_owned())
