@@ -17,8 +17,8 @@ base_url, binary, folder = sys.argv[1:]
 NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
-def over_http(key):
-    http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"})
+def over_http(key, **headers):
+    http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}", **headers})
     return streamable_http_client(f"{base_url}/v2/mcp/", http_client=http)
 
 
@@ -108,6 +108,22 @@ async def buyer(client):
     assert (await client.complete(prompt, {"name": "listing_ids", "value": "cobol"})).completion.values
 
 
+async def selection():
+    """Selects tools and short text by headers, after reading how to connect from the catalog and the server card."""
+    async with httpx2.AsyncClient() as http:
+        catalog = (await http.get(f"{base_url}/.well-known/mcp/catalog.json")).json()
+        card = (await http.get(catalog["entries"][0]["url"])).json()
+    assert card["remotes"][0]["url"] == f"{base_url}/v2/mcp/", card
+    headers = {"X-MCP-Toolsets": "purchases", "X-MCP-Tools": "get_wallet", "MCP-Text": "short"}
+    async with Client(over_http("mkt_demo_buyer", **headers)) as client:
+        assert client.server_info.icons and client.server_info.title == card["title"]
+        tools = {tool.name for tool in (await client.list_tools()).tools}
+        assert {"get_current_team", "get_wallet", "list_purchases"} <= tools and "browse_listings" not in tools, tools
+        result = await client.call_tool("list_purchases", {})
+        assert result.content[0].text.endswith("see structuredContent.") and result.structured_content["purchases"]
+    print("selection: ok")
+
+
 async def vendor(client):
     """Acts as a vendor who checks its own data."""
     tools = {tool.name for tool in (await client.list_tools()).tools}
@@ -147,6 +163,7 @@ def leaves(failure):
 
 async def main():
     spoken = {"auto": "2026-07-28", "legacy": "2025-11-25"}
+    await selection()
     for transport in [over_http, over_stdio]:
         for mode, version in spoken.items():
             for key, work in [("mkt_demo_buyer", buyer), ("mkt_demo_vendor", vendor)]:

@@ -1,24 +1,29 @@
 //! The `marketplace mcp` command.
 
-use std::{net::SocketAddr, path::PathBuf};
+mod check;
+mod client_config;
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use clap::Args;
 use tokio::sync::watch;
 
 use super::{
     CommandError, CommandResult, GlobalOptions, demo, init_logging, open_directory, operator_message,
-    print_line, process, temporary_directory::TemporaryDirectory,
+    print_line, process, server_url, temporary_directory::TemporaryDirectory,
 };
 use crate::{
     config::{Settings, parse_listen_address},
     fixtures,
     market::{Market, OpenMode},
-    mcp, rest,
+    mcp::{self, KEY_VARIABLE},
+    rest,
     store::Durability,
 };
-
-/// The environment variable that contains the API key when the server communicates over stdio.
-const KEY_VARIABLE: &str = "MARKETPLACE_API_KEY";
+use client_config::{Access, Client, ClientConfig};
 
 /// Start the read-only agent (MCP) server over stdio or HTTP. It can run next to `marketplace serve`.
 #[derive(Debug, Args)]
@@ -26,7 +31,10 @@ const KEY_VARIABLE: &str = "MARKETPLACE_API_KEY";
     after_help = "Over stdio, the API key of the team is read from MARKETPLACE_API_KEY.\n\nExamples:\n  \
                   MARKETPLACE_API_KEY=mkt_demo_buyer marketplace mcp --demo\n  \
                   MARKETPLACE_API_KEY=... marketplace mcp --data ./market\n  \
-                  marketplace mcp --data ./market --http 127.0.0.1:9001"
+                  marketplace mcp --data ./market --http 127.0.0.1:9001\n  \
+                  marketplace mcp --data ./market --toolsets catalog,purchases --text short\n  \
+                  marketplace mcp --data ./market --print-config vscode\n  \
+                  MARKETPLACE_API_KEY=... marketplace mcp --data ./market --check"
 )]
 pub struct Mcp {
     /// Serve the demo market, from a temporary directory, or from --data or `MARKETPLACE_DATA_FOLDER`,
@@ -39,11 +47,39 @@ pub struct Mcp {
     /// How much the output schemas of tools say [default: the setting agents.schemas].
     #[arg(long, value_name = "DETAIL", value_parser = ["shallow", "full"])]
     schemas: Option<String>,
+    /// Text of answers, next to their structured content: the same, or one line [default: the setting agents.text].
+    #[arg(long, value_name = "DETAIL", value_parser = ["full", "short"])]
+    text: Option<String>,
+    /// Toolsets that the agent has: account, catalog, purchases, requests, assets, listings, quality, sales, opportunities
+    /// [default: the setting agents.toolsets; with neither, all].
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    toolsets: Vec<String>,
+    /// Single tools that the agent has in addition to the toolsets [default: the setting agents.tools].
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    tools: Vec<String>,
+    /// Print the configuration of a client, to paste, and exit. It does not contain the key.
+    #[arg(long, value_name = "CLIENT", conflicts_with_all = ["http", "check"])]
+    print_config: Option<Client>,
+    /// With --print-config: the URL of a server that the client uses, instead of starting a process.
+    #[arg(long, value_name = "URL", requires = "print_config", conflicts_with = "demo")]
+    server: Option<String>,
+    /// Call a tool with the key of `MARKETPLACE_API_KEY`, say what is wrong, and exit.
+    #[arg(long, conflicts_with = "http")]
+    check: bool,
 }
 
 impl Mcp {
     pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
         let (settings, has_directory) = self.settings(options)?;
+        if let Some(client) = self.print_config {
+            let access = self.access(options, &settings, has_directory)?;
+            let ClientConfig { text, notes } = client_config::config(client, &access);
+            print_line(text);
+            for note in notes {
+                eprintln!("{note}");
+            }
+            return Ok(());
+        }
         init_logging(&settings, "warn");
         let temporary = match (self.demo, has_directory) {
             (true, false) => Some(create_demo(&settings)?),
@@ -63,6 +99,7 @@ impl Mcp {
         let runtime = process::build_runtime(market.settings())?;
         let done = runtime.block_on(async {
             match self.http {
+                _ if self.check => check::run(market, key_of_process()).await,
                 Some(address) => serve_http(market, address).await,
                 None => serve_stdio(market).await,
             }
@@ -85,11 +122,61 @@ impl Mcp {
         if let Some(schemas) = &self.schemas {
             layers.set("agents.schemas", schemas.clone().into(), "--schemas".to_owned())?;
         }
+        if let Some(text) = &self.text {
+            layers.set("agents.text", text.clone().into(), "--text".to_owned())?;
+        }
+        if !self.toolsets.is_empty() {
+            let toolsets: Vec<&str> = self.toolsets.iter().map(|name| name.trim()).collect();
+            layers.set("agents.toolsets", toolsets.into(), "--toolsets".to_owned())?;
+        }
+        if !self.tools.is_empty() {
+            let tools: Vec<&str> = self.tools.iter().map(|name| name.trim()).collect();
+            layers.set("agents.tools", tools.into(), "--tools".to_owned())?;
+        }
         if self.demo {
             layers.apply_demo()?;
         }
         let has_directory = layers.is_set_for_process("data.folder");
         Ok((layers.resolve()?, has_directory))
+    }
+
+    /// Returns how a client reaches this market: over HTTP, or by starting this program as it was started now, with paths
+    /// that do not depend on the working directory.
+    fn access(
+        &self,
+        options: &GlobalOptions,
+        settings: &Settings,
+        has_directory: bool,
+    ) -> Result<Access, CommandError> {
+        if let Some(url) = &self.server {
+            let url = server_url::parse(url, KEY_VARIABLE)?.to_string();
+            let url = url.trim_end_matches('/');
+            let base = url.strip_suffix("/v2/mcp").unwrap_or(url);
+            return Ok(Access::Http(format!("{base}{}", mcp::PATHS[0])));
+        }
+        let absolute = |path: &Path| {
+            let absolute = std::path::absolute(path);
+            absolute
+                .map(|path| path.display().to_string())
+                .map_err(|cause| CommandError::Other(cause.to_string()))
+        };
+        let program = std::env::current_exe().map_err(|cause| CommandError::Other(cause.to_string()))?;
+        let mut arguments = vec!["mcp".to_owned()];
+        let mut add = |flag: &str, value: Option<String>| {
+            arguments.extend(value.map(|value| [flag.to_owned(), value]).into_iter().flatten());
+        };
+        add("--config", options.settings_file().map(|path| absolute(&path)).transpose()?);
+        let folder = (has_directory || !self.demo).then(|| absolute(&settings.data.folder));
+        add("--data", folder.transpose()?);
+        add("--schemas", self.schemas.clone());
+        add("--text", self.text.clone());
+        let list = |names: &[String]| (!names.is_empty()).then(|| names.join(","));
+        add("--toolsets", list(&self.toolsets));
+        add("--tools", list(&self.tools));
+        if self.demo {
+            arguments.push("--demo".to_owned());
+        }
+        Ok(Access::Process { program, arguments })
     }
 }
 
@@ -107,8 +194,13 @@ fn create_demo(settings: &Settings) -> Result<TemporaryDirectory, CommandError> 
     Ok(directory)
 }
 
+/// Returns the key of the agent that this process serves, if there is one.
+fn key_of_process() -> Option<String> {
+    std::env::var(KEY_VARIABLE).ok().filter(|key| !key.is_empty())
+}
+
 async fn serve_stdio(market: Market) -> CommandResult {
-    let key = std::env::var(KEY_VARIABLE).ok().filter(|key| !key.is_empty());
+    let key = key_of_process();
     match &key {
         None => {
             eprintln!(
@@ -134,8 +226,9 @@ async fn serve_stdio(market: Market) -> CommandResult {
 async fn serve_http(market: Market, address: SocketAddr) -> CommandResult {
     let listener = process::bind_listener(address, "--http")?;
     let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
-    let app = mcp::App::new(rest::App::new(market.settings(), false))
-        .serve_agents(market.clone(), &rest::base_url(market.settings(), address));
+    let app = mcp::App::new(rest::App::new(market.settings(), false));
+    app.check_selected_tools(&market.settings().agents).map_err(CommandError::Usage)?;
+    let app = app.serve_agents(market.clone(), &rest::base_url(market.settings(), address));
     let stop =
         process::server_stop_signal(market.settings().server.drain_seconds, process::StandardInput::Ignored)?;
     print_line(format_args!("listening on {}{}", rest::local_url(address), mcp::PATHS[0]));

@@ -265,14 +265,18 @@ fn dispatch(cli: Cli) -> CommandResult {
 }
 
 impl GlobalOptions {
+    /// Returns the settings file; none if there is none.
+    fn settings_file(&self) -> Option<PathBuf> {
+        self.config.clone().or_else(|| {
+            let default_path = PathBuf::from(SETTINGS_FILE);
+            default_path.is_file().then_some(default_path)
+        })
+    }
+
     /// Loads the settings file and the environment variables. The caller adds the flags.
     fn load_layers(&self) -> Result<Layers, CommandError> {
         let mut layers = Layers::new();
-        let path = self.config.clone().or_else(|| {
-            let default_path = PathBuf::from(SETTINGS_FILE);
-            default_path.is_file().then_some(default_path)
-        });
-        if let Some(path) = path {
+        if let Some(path) = self.settings_file() {
             let text = std::fs::read_to_string(&path).map_err(|cause| {
                 CommandError::Usage(format!("cannot read settings file {}: {cause}", path.display()))
             })?;

@@ -71,6 +71,7 @@ impl Serve {
             (self.open_market(&directory, settings.clone(), durability), app.join())
         });
         let (market, app) = (market?, app.unwrap_or_else(|panic| resume_unwind(panic)));
+        app.check_selected_tools(&settings.agents).map_err(CommandError::Usage)?;
         let runtime = process::build_runtime(market.settings())?;
         let worlds =
             market.settings().sandbox.enabled.then(|| open_worlds(&market, layers, self.demo)).transpose()?;

@@ -19,7 +19,7 @@ use std::{
 
 use toml::{Table, Value, de::DeTable};
 
-pub use agents::{ANSWER_BYTES, AgentSettings, SchemaDetail};
+pub use agents::{ANSWER_BYTES, AgentSettings, SchemaDetail, TextDetail, Toolset};
 pub use listed::ListedSetting;
 pub use listen::parse_listen_address;
 pub use settings::{
@@ -181,8 +181,10 @@ impl Layers {
     pub fn resolve(self) -> Result<Settings, SettingsError> {
         let values = Value::Table(self.values.clone());
         let mut settings: Settings = serde_path_to_error::deserialize(values).map_err(|error| {
-            let key = error.path().to_string();
-            self.invalid_value(&key, &format!("is invalid: {}", error.inner().message()))
+            // A value of a list belongs to the key of the list.
+            let path = error.path().to_string();
+            let key = path.split('[').next().unwrap_or_default();
+            self.invalid_value(key, &format!("is invalid: {}", error.inner().message()))
         })?;
         let url = settings.server.public_url.trim_end_matches('/').to_owned();
         if !url.is_empty() && !url.starts_with("http://") && !url.starts_with("https://") {
@@ -319,6 +321,11 @@ mod tests {
                 .unwrap_err()
                 .to_string()
                 .starts_with("my.toml:2: server.listen")
+        );
+        assert!(
+            settings_from_file("[agents]\ntoolsets = [\"catalogue\"]").unwrap_err().to_string().starts_with(
+                "my.toml:2: agents.toolsets is invalid: unknown variant `catalogue`, expected one of `account`"
+            )
         );
         assert!(
             settings_from_file("[log]\nformat = \"xml\"")

@@ -19,13 +19,14 @@ use super::{
     instructions::instructions,
     known_values, off_workers,
     output::{self, ToolOutput},
+    request_options::RequestOptions,
     sanitize,
     table::ToolOperations,
+    tool_selection::ToolSelection,
     tools::{Tool, ToolSets},
 };
 use crate::{
-    config::SchemaDetail,
-    error::{Code, Error},
+    error::{Code, Error, excerpt},
     market::Market,
     rest::{Caller, InProcessRoutes},
     string_enum::StringEnum,
@@ -41,6 +42,10 @@ pub const UNAUTHORIZED_CODE: i32 = -32001;
 pub const TOOLS_DEPEND_ON_ROLES: &str = "Tools depend on the roles of the key's team, which get_current_team \
                                       returns. tools/list has the available tools.";
 
+/// Next step for an agent that calls a tool which its configuration does not select.
+const SELECTED_TOOLS: &str = "tools/list has the selected tools. To have this one, too, the user selects it where this server \
+                              was configured.";
+
 /// The agent server. It implements the protocol's methods for all transports.
 pub struct AgentServer {
     /// The market whose data is served.
@@ -51,6 +56,8 @@ pub struct AgentServer {
     pub tool_sets: Arc<ToolSets>,
     /// Source of the API key of a call.
     pub key_source: KeySource,
+    /// Address of a page for people; none if nothing serves one.
+    pub website: Option<String>,
 }
 
 /// Source of the API key of a call.
@@ -83,18 +90,39 @@ impl AgentServer {
     /// something.
     pub async fn instructions(&self, context: &RequestContext<RoleServer>) -> String {
         let caller = self.caller(context).await.ok();
-        instructions(caller.as_ref().map(Caller::team))
+        let selection = self.tool_selection(context);
+        instructions(caller.as_ref().map(Caller::team), matches!(selection, Ok(ToolSelection::All)))
     }
 
-    /// Returns how much the output schemas say that a request gets: what `schemas` in the query of its address says, or
-    /// else the setting.
-    pub fn schema_detail(&self, context: &RequestContext<RoleServer>) -> Result<SchemaDetail, ErrorData> {
-        let query = context.extensions.get::<Parts>().and_then(|parts| parts.uri.query()).unwrap_or_default();
-        let stated = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "schemas");
-        let Some((_, value)) = stated else { return Ok(self.market.settings().agents.schemas) };
-        SchemaDetail::parse(&value).ok_or_else(|| {
-            ErrorData::invalid_params("`schemas` in the address must be `shallow` or `full`.", None)
-        })
+    /// Returns what a request asks for beyond the protocol.
+    pub fn options<'a>(&'a self, context: &'a RequestContext<RoleServer>) -> RequestOptions<'a> {
+        RequestOptions::new(context.extensions.get::<Parts>(), &self.market.settings().agents)
+    }
+
+    /// Returns the tools that a request selects.
+    pub fn tool_selection(&self, context: &RequestContext<RoleServer>) -> Result<ToolSelection, ErrorData> {
+        self.options(context).tool_selection(self.tool_sets.names())
+    }
+
+    /// Returns the tool that a request calls.
+    pub fn find_tool(
+        &self,
+        caller: &Caller,
+        context: &RequestContext<RoleServer>,
+        name: &str,
+    ) -> Result<&Tool, ErrorData> {
+        let refused = |message: String, next: &str| {
+            ErrorData::invalid_params(message, Some(json!({"next_step": next})))
+        };
+        let tool = self.tool_sets.for_team(caller.team()).find(name);
+        let tool =
+            tool.ok_or_else(|| refused(format!("Unknown tool: {}", excerpt(name)), TOOLS_DEPEND_ON_ROLES))?;
+        if !self.tool_selection(context)?.has(tool.entry.text) {
+            let toolset = tool.entry.text.toolset.as_str();
+            let message = format!("Tool not selected: {name}, of the toolset {toolset}");
+            return Err(refused(message, SELECTED_TOOLS));
+        }
+        Ok(tool)
     }
 
     /// Runs a tool and returns its output.
@@ -106,23 +134,23 @@ impl AgentServer {
     ) -> Result<ToolOutput, ToolError> {
         let mut input = input.clone();
         let is_estimate = estimate::take(&mut input)?;
-        let (output, list) = if matches!(tool.entry.operations, ToolOperations::None) {
+        let output = if matches!(tool.entry.operations, ToolOperations::None) {
             if let Some(name) = input.keys().next() {
                 return Err(arguments::unknown_argument(tool, name));
             }
             let team = current_team::describe_team(caller, &self.market).await;
             let mut team = team.map_err(|error| ToolError::internal(&error, caller.request_id()))?;
             sanitize::sanitize_value(&mut team);
-            (ToolOutput::new(team), None)
+            ToolOutput::new(team)
         } else {
             let max_bytes = self.market.settings().agents.max_answer_bytes;
             let mut input = accepted_forms::normalize(tool, &input)?;
             let hint = known_values::resolve(&self.market, caller, tool, &mut input).await?;
             let mut call = ToolCall::parse(tool, &input, max_bytes)?;
             call.hint = hint;
-            (off_workers::run(output::fetch(&self.direct, caller, &call)).await?, call.variant.call.list)
+            off_workers::run(output::fetch(&self.direct, caller, &call)).await?
         };
-        Ok(if is_estimate { estimate::of_output(&output, list) } else { output })
+        Ok(if is_estimate { estimate::of_output(&output) } else { output })
     }
 
     /// Runs the tool with this name. Prompts, resources and completions get their data this way.

@@ -14,7 +14,10 @@ use super::{
     error::{ToolError, ToolErrorCode},
     field_paths::{FieldPath, MAX_FIELD_PATHS},
     openapi::{Parameter, Shape},
-    schemas::{CUT, DEFAULT_LIMIT, FIELDS, LIMIT, MAX_BYTES, MAX_LIMIT, NEXT_OFFSET, NOTICE, OFFSET},
+    schemas::{
+        CUT, DEFAULT_LIMIT, FIELDS, HINT, LIMIT, MAX_BYTES, MAX_LIMIT, NEXT_OFFSET, NOTICE, OFFSET,
+        PAGING_ARGUMENTS,
+    },
     table::{ToolEntry, ToolOperations},
     tools::Tool,
     variants::{Paging, Variant},
@@ -27,9 +30,6 @@ use crate::{
 
 /// What selects all fields.
 const ALL_FIELDS: &str = "*";
-
-/// Arguments that select a part of the results or their order, but do not filter.
-const PAGING_ARGUMENTS: [&str; 5] = [LIMIT, OFFSET, "cursor", "sort", "sort_direction"];
 
 /// Maximum number of bytes of the path and query of an operation.
 pub const MAX_ADDRESS_BYTES: usize = 60_000;
@@ -414,7 +414,7 @@ fn check_path(
         .filter_map(|other| other.choice)
         .collect();
     let next = match &tool.entry.operations {
-        _ if [NEXT_OFFSET, CUT, NOTICE].contains(&name.as_str()) => {
+        _ if [NEXT_OFFSET, CUT, NOTICE, HINT].contains(&name.as_str()) => {
             "It is always returned; leave it out.".to_owned()
         }
         ToolOperations::Choice { argument: MultiTool { argument, .. }, .. } if !other_choices.is_empty() => {

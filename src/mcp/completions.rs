@@ -1,5 +1,5 @@
 //! Completion of IDs: the typed text is matched as an ID prefix against the first IDs, and then as words in
-//! titles.
+//! titles. A suggestion is an ID with the title of what it identifies; the title is ignored where the ID is used.
 
 use rmcp::model::{CompleteRequestParams, Reference};
 use serde_json::{Value, json};
@@ -9,6 +9,9 @@ use crate::rest::Caller;
 
 /// Maximum number of suggestions.
 pub const MAX_SUGGESTIONS: usize = 20;
+
+/// Maximum number of characters of a title in a suggestion.
+const MAX_TITLE_CHARACTERS: usize = 80;
 
 /// Maximum number of bytes of a text to complete, which each suggestion can repeat.
 const MAX_PREFIX_BYTES: usize = 1_000;
@@ -46,14 +49,14 @@ async fn suggest_listings(
 ) -> Result<Vec<String>, ToolError> {
     let browse = |arguments: Value| agents.run_tool_by_name(caller, "browse_listings", arguments);
     if is_id_prefix(prefix) {
-        let found = browse(json!({"limit": 100, "fields": ["id"]})).await?;
-        let ids = ids_with_prefix(&found.value["items"], prefix);
+        let found = browse(json!({"limit": 100, "fields": ["id", "title"]})).await?;
+        let ids = suggestions(&found.value["items"], prefix);
         if !ids.is_empty() || prefix.is_empty() {
             return Ok(ids);
         }
     }
-    let found = browse(json!({"query": prefix, "limit": MAX_SUGGESTIONS, "fields": ["id"]})).await?;
-    Ok(ids_with_prefix(&found.value["items"], ""))
+    let found = browse(json!({"query": prefix, "limit": MAX_SUGGESTIONS, "fields": ["id", "title"]})).await?;
+    Ok(suggestions(&found.value["items"], ""))
 }
 
 /// Suggests assets of the team, incomplete ones first.
@@ -62,25 +65,31 @@ async fn suggest_assets(
     caller: &Caller,
     prefix: &str,
 ) -> Result<Vec<String>, ToolError> {
-    let mut arguments = json!({"sort": "stage", "limit": 200, "fields": ["id"]});
+    let mut arguments = json!({"sort": "stage", "limit": 200, "fields": ["id", "title"]});
     if is_id_prefix(prefix) {
         let found = agents.run_tool_by_name(caller, "list_assets", arguments.clone()).await?;
-        let ids = ids_with_prefix(&found.value["items"], prefix);
+        let ids = suggestions(&found.value["items"], prefix);
         if !ids.is_empty() || prefix.is_empty() {
             return Ok(ids);
         }
     }
     arguments["filter"] = json!([format!("name:contains:{prefix}")]);
     let found = agents.run_tool_by_name(caller, "list_assets", arguments).await?;
-    Ok(ids_with_prefix(&found.value["items"], ""))
+    Ok(suggestions(&found.value["items"], ""))
 }
 
 fn is_id_prefix(prefix: &str) -> bool {
     prefix.len() <= 36 && prefix.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
 
-fn ids_with_prefix(items: &Value, prefix: &str) -> Vec<String> {
+/// Returns the IDs that begin with a prefix, each with a title.
+fn suggestions(items: &Value, prefix: &str) -> Vec<String> {
     let prefix = prefix.to_ascii_lowercase();
-    let ids = items.as_array().into_iter().flatten().filter_map(|item| item["id"].as_str());
-    ids.filter(|id| id.starts_with(&prefix)).take(MAX_SUGGESTIONS).map(str::to_owned).collect()
+    let with_title = |item: &Value| {
+        let (id, title) = (item["id"].as_str()?, item["title"].as_str().unwrap_or_default());
+        // A comma separates IDs.
+        let title: String = title.replace(',', " ").chars().take(MAX_TITLE_CHARACTERS).collect();
+        id.starts_with(&prefix).then(|| format!("{id} {title}").trim_end().to_owned())
+    };
+    items.as_array().into_iter().flatten().filter_map(with_title).take(MAX_SUGGESTIONS).collect()
 }

@@ -7,11 +7,17 @@ use crate::{
     error::Result,
     market::{Market, Reader},
     operations::{
-        access::{CatalogViewer, Member},
+        access::{BrowseGate, CatalogViewer, Member},
         team_facts::{self, TeamFacts},
     },
     rest::Caller,
 };
+
+/// Returns the browse gate of the key's team; none if it lacks a role or the NDA.
+pub fn catalog_gate(caller: &Caller, market: &Market) -> Option<BrowseGate> {
+    let member = Member::authorize(caller.authenticated().clone()).ok()?;
+    Some(CatalogViewer::new(member, market).gate())
+}
 
 /// Describes the key's team: its roles, its browse access, facts, and what the agent should do first.
 pub async fn describe_team(caller: &Caller, market: &Market) -> Result<Value> {
@@ -27,9 +33,7 @@ pub async fn describe_team(caller: &Caller, market: &Market) -> Result<Value> {
         .filter_map(|(role, has)| has.then_some(role))
         .collect();
     let nda_accepted = team.nda_accepted_at.is_some();
-    let gate = Member::authorize(caller.authenticated().clone())
-        .ok()
-        .map(|member| CatalogViewer::new(member, market).gate());
+    let gate = catalog_gate(caller, market);
     let next_step = if roles.is_empty() {
         "The team has no marketplace role, so only list_taxonomy is available. Tell the user to ask the \
          platform for a role."

@@ -26,14 +26,12 @@ pub fn take(input: &mut JsonObject) -> Result<bool, ToolError> {
     }
 }
 
-/// Returns the size of an answer: its rows, and its bytes and tokens of JSON. `list` is the field with the rows; an answer
-/// without one is one row.
-pub fn of_output(output: &ToolOutput, list: Option<&str>) -> ToolOutput {
-    let rows = list.and_then(|list| output.value[list].as_array()).map_or(1, Vec::len);
+/// Returns the size of an answer: its rows, and its bytes and tokens of JSON. An answer without a list is one row.
+pub fn of_output(output: &ToolOutput) -> ToolOutput {
+    let (rows, total) = output.items.unwrap_or((1, None));
     let bytes = output.text.len();
     let mut estimate = json!({"rows": rows, "bytes": bytes, "tokens": bytes.div_ceil(BYTES_PER_TOKEN)});
-    let total = output.value["total"].as_u64().or_else(|| output.value["counts"]["all"].as_u64());
-    if let Some(total) = total.filter(|_| list.is_some()) {
+    if let Some(total) = total {
         estimate["total"] = json!(total);
     }
     if let Some(cut) = output.value.get(CUT) {

@@ -108,6 +108,11 @@ impl FieldPath {
         }
     }
 
+    /// Returns whether a step of the path is the field with this name.
+    pub fn has_name(&self, name: &str) -> bool {
+        self.0.iter().any(|step| matches!(step, Step::Name(other) if other == name))
+    }
+
     /// Returns the path relative to `field`, if it starts with that field and another name follows; otherwise
     /// the same path.
     #[must_use]

@@ -5,8 +5,8 @@ use rmcp::{
     model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
         CompletionInfo, ContentBlock, CustomRequest, CustomResult, DiscoverResult, ErrorCode,
-        GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult,
-        ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+        GetPromptRequestParams, GetPromptResponse, InitializeRequestParams, InitializeResult, JsonObject,
+        ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, MetaObject,
         PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
         ServerCapabilities, ServerConfig,
     },
@@ -16,17 +16,28 @@ use serde_json::json;
 use tracing::Instrument;
 
 use super::{
-    agent_server::{AgentServer, TOOLS_DEPEND_ON_ROLES},
-    completions,
-    instructions::instructions,
-    output::ToolOutput,
-    prompts, resources,
+    agent_server::AgentServer, completions, instructions::instructions, output::ToolOutput, prompts,
+    resources, server_card,
 };
 use crate::{error::excerpt, market::milliseconds};
 
 /// Time in milliseconds for which clients may cache lists and resources. They depend on a team's roles and
 /// the market's data, which change rarely. The library marks the cache scope as private to the caller.
 const CACHE_TTL_MS: u64 = 60_000;
+
+/// Field of the metadata of a result with the origin of each of its fields, for programs: `team` or `platform`. `*` stands
+/// for all fields that are not named.
+const ORIGINS: &str = "marketplace/origins";
+
+/// Returns the metadata of a result with text of teams in these fields.
+fn origins(team_fields: &[&str]) -> MetaObject {
+    let of_teams = team_fields.iter().map(|field| (*field, "team"));
+    let origins: JsonObject = of_teams
+        .chain([("*", "platform")])
+        .map(|(field, origin)| (field.to_owned(), json!(origin)))
+        .collect();
+    MetaObject(JsonObject::from_iter([(ORIGINS.to_owned(), origins.into())]))
+}
 
 impl ServerHandler for AgentServer {
     fn get_info(&self) -> ServerConfig {
@@ -36,10 +47,8 @@ impl ServerHandler for AgentServer {
             .enable_prompts()
             .enable_completions()
             .build();
-        let name = Implementation::new("marketplace", env!("CARGO_PKG_VERSION"))
-            .with_title("Data marketplace")
-            .with_description("Read-only access to the catalog and to a team's own data.");
-        InitializeResult::new(capabilities).with_server_info(name).with_instructions(instructions(None))
+        let name = server_card::implementation(self.website.as_deref());
+        InitializeResult::new(capabilities).with_server_info(name).with_instructions(instructions(None, true))
     }
 
     async fn initialize(
@@ -63,10 +72,11 @@ impl ServerHandler for AgentServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let caller = self.caller(&context).await?;
-        let schemas = self.schema_detail(&context)?;
+        let schemas = self.options(&context).schema_detail()?;
+        let selection = self.tool_selection(&context)?;
         let tools = self.tool_sets.listed_for(caller.team()).as_slice();
-        let listed = tools.iter().filter(|tool| tool.entry.text.is_listed);
-        let tools = listed.map(|tool| tool.definition(schemas)).collect();
+        let tools = tools.iter().filter(|tool| selection.lists(tool.entry.text));
+        let tools = tools.map(|tool| tool.definition(schemas)).collect();
         Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(CACHE_TTL_MS))
     }
 
@@ -76,13 +86,8 @@ impl ServerHandler for AgentServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = self.caller(&context).await?;
-        let Some(tool) = self.tool_sets.for_team(caller.team()).find(&request.name) else {
-            let message = format!("Unknown tool: {}", excerpt(&request.name));
-            return Err(ErrorData::invalid_params(
-                message,
-                Some(json!({"next_step": TOOLS_DEPEND_ON_ROLES})),
-            ));
-        };
+        let tool = self.find_tool(&caller, &context, &request.name)?;
+        let text_detail = self.options(&context).text_detail()?;
         let (name, before) = (tool.entry.text.name, caller.times());
         let span = tracing::debug_span!("tool_call", request_id = caller.request_id(), tool = name);
         let output =
@@ -99,10 +104,12 @@ impl ServerHandler for AgentServer {
             "tool called"
         );
         let result = match output {
-            Ok(ToolOutput { value, text }) => {
+            Ok(mut output) => {
+                let text = output.text_for(text_detail);
+                let ToolOutput { value, team_fields, .. } = output;
                 let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
                 result.structured_content = Some(value);
-                result
+                result.with_meta(Some(origins(&team_fields)))
             }
             Err(error) => error.to_tool_result(),
         };
@@ -144,7 +151,12 @@ impl ServerHandler for AgentServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         let caller = self.caller(&context).await?;
-        Ok(ListPromptsResult::with_all_items(prompts::prompts_for(caller.team())).with_ttl_ms(CACHE_TTL_MS))
+        let selection = self.tool_selection(&context)?;
+        let tools = self.tool_sets.for_team(caller.team());
+        let is_selected = |name: &str| tools.find(name).is_some_and(|tool| selection.has(tool.entry.text));
+        let mut listed = prompts::prompts_for(caller.team());
+        listed.retain(|prompt| prompts::named_tools(&prompt.name).iter().all(|name| is_selected(name)));
+        Ok(ListPromptsResult::with_all_items(listed).with_ttl_ms(CACHE_TTL_MS))
     }
 
     async fn get_prompt(

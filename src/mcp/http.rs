@@ -3,10 +3,11 @@
 
 use std::{net::IpAddr, sync::Arc};
 
+use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use poem::{
     Endpoint, Request, Response,
-    http::{self, HeaderValue, Method, StatusCode, Uri, header},
+    http::{self, HeaderValue, Method, StatusCode, Uri, header, uri::Authority},
 };
 use rmcp::{
     model::ErrorCode,
@@ -19,7 +20,7 @@ use serde_json::{Value, json};
 
 use super::{
     agent_server::{AgentServer, UNAUTHORIZED, UNAUTHORIZED_CODE},
-    request_scan,
+    notice_first, request_scan,
 };
 use crate::{
     config::ServerSettings,
@@ -27,6 +28,9 @@ use crate::{
     market::Market,
     rest::{ApiError, Caller, body_bytes, check_host},
 };
+
+/// Paths of the agent server.
+pub const PATHS: [&str; 2] = ["/v2/mcp/", "/v2/mcp"];
 
 /// The `Accept` header that the protocol requires, which not all clients send.
 const REQUIRED_ACCEPT: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
@@ -114,7 +118,8 @@ impl AgentEndpoint {
             let error = json!({"code": ErrorCode::INVALID_REQUEST.0, "message": message});
             return Ok(json_rpc_error(StatusCode::BAD_REQUEST, &bytes, &error));
         }
-        let mut response = Response::from(response_body);
+        let ordered = notice_first::with_notice_first(&response_body).map(Bytes::from);
+        let mut response = Response::from(ordered.unwrap_or(response_body));
         response.set_status(parts.status);
         *response.headers_mut() = parts.headers;
         Ok(response)
@@ -167,6 +172,29 @@ fn json_rpc_error(status: StatusCode, request: &[u8], error: &Value) -> Response
     };
     let body = json!({"jsonrpc": "2.0", "id": id, "error": error});
     Response::builder().status(status).content_type(JSON).body(body.to_string())
+}
+
+/// Accepts requests for the hosts of the agent server.
+#[derive(Clone)]
+pub struct HostCheck(Arc<[String]>);
+
+impl HostCheck {
+    /// Creates the check of a server. `base_url` is its public address.
+    pub fn new(base_url: &str, settings: &ServerSettings) -> HostCheck {
+        HostCheck(allowed_hosts(base_url, settings).into())
+    }
+
+    /// Fails if a request is for another host.
+    pub fn check(&self, request: &Request) -> crate::error::Result<()> {
+        check_host(request.version(), request.uri(), request.headers())?;
+        let header = request.header(header::HOST).and_then(|host| host.parse::<Authority>().ok());
+        let host = header.as_ref().map(Authority::host).or_else(|| request.uri().host());
+        let host = host.map(without_brackets).unwrap_or_default();
+        if self.0.iter().any(|allowed| allowed.eq_ignore_ascii_case(&host)) {
+            return Ok(());
+        }
+        Err(Error::Forbidden("The `Host` header does not name this server.".to_owned()))
+    }
 }
 
 /// Returns the accepted host names: those of the local machine, the public one, and the listen address.

@@ -24,6 +24,8 @@ const VENDOR: &str = "The team's own data: list_own_listings; list_codebases, li
     `filter` [\"stage:is:incomplete\"], where `missing` lists what each lacks; get_asset_qc and get_listing_qc for \
     quality checks; list_sales and list_earnings. The catalog: browse_listings.";
 
+const SELECTED: &str = "Only some tools are selected; tools/list has them.";
+
 const END: &str = "Lists have 20 items unless `limit` is set. For the next page, pass `next_cursor` as `cursor` or \
     `next_offset` as `offset`. `fields` keeps responses small: item fields to return, with dots for nested fields, and \
     `name[20:40]` for a range. A long response is truncated, and `cut` says how to get the rest.\n\n\
@@ -33,9 +35,11 @@ const END: &str = "Lists have 20 items unless `limit` is set. For the next page,
     quality run passed, and nothing has changed since. An offer is a buyer's bid on a listing, an opportunity a \
     buyer's request.";
 
-/// Returns the instructions for a team, or for all roles if the team is not known.
-pub fn instructions(team: Option<&Team>) -> String {
+/// Returns the instructions for a team, or for all roles if the team is not known. If it does not have all tools of its roles,
+/// they name none.
+pub fn instructions(team: Option<&Team>, has_all_tools: bool) -> String {
     let parts: &[&str] = match team {
+        _ if !has_all_tools => &[START, SELECTED, END],
         Some(Team { is_vendor: false, is_buyer: false, .. }) => &[START, NO_ROLE],
         Some(Team { nda_accepted_at: None, .. }) => &[START, NO_NDA],
         Some(Team { is_vendor: false, .. }) => &[START, BUYER, END],
@@ -51,7 +55,7 @@ mod tests {
 
     #[test]
     fn instructions_are_short() {
-        let length = instructions(None).chars().count();
+        let length = instructions(None, true).chars().count();
         assert!(length <= MAX_CHARACTERS, "{length} characters");
     }
 }

@@ -15,19 +15,29 @@ mod evidence;
 mod field_paths;
 mod handler;
 mod http;
+mod imitations;
 mod instructions;
 mod known_values;
 mod large_pages;
+mod markdown;
+mod notice_first;
 mod off_workers;
 mod openapi;
 mod output;
 mod prompts;
+mod request_options;
 mod request_scan;
 mod resources;
 mod sanitize;
 mod schemas;
+mod self_check;
+mod server_card;
 mod shaped_characters;
+mod signed_addresses;
+mod suggested_ids;
 pub mod table;
+mod team_text;
+mod tool_selection;
 mod tools;
 mod truncate;
 mod variants;
@@ -38,18 +48,20 @@ use poem::{EndpointExt, Response, endpoint::BoxEndpoint};
 use rmcp::ServiceExt;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-pub use sanitize::TEAM_TEXT_FIELDS as WRITTEN_BY_TEAMS;
+pub use http::PATHS;
+pub use self_check::{Finding, KEY_VARIABLE};
+pub use team_text::TEAM_TEXT_FIELDS as WRITTEN_BY_TEAMS;
 
 use crate::{
+    config::AgentSettings,
     domain::principals::PrincipalKind,
     market::Market,
     rest::{self, SandboxHost, ServerBuilder, WorldDispatcher},
     worlds::Worlds,
 };
 use agent_server::{AgentServer, KeySource};
-
-/// Paths of the agent server.
-pub const PATHS: [&str; 2] = ["/v2/mcp/", "/v2/mcp"];
+use server_card::PublicDocument;
+use tool_selection::ToolSelection;
 
 /// The whole application: the routes, documents, and pages of [`rest::App`], and the tools that the routes
 /// declare. It is built once per process, and serves any number of markets.
@@ -101,13 +113,29 @@ impl App {
     }
 
     fn with_agent_server(&self, builder: ServerBuilder, base_url: &str) -> ServerBuilder {
-        let agents = self.agent_server(&builder, KeySource::Request);
+        let agents = self.agent_server(&builder, KeySource::Request, base_url);
+        let hosts = http::HostCheck::new(base_url, &builder.market().settings().server);
+        let card = PublicDocument::card(base_url, agents.website.as_deref(), hosts.clone());
+        let card = Arc::new(card);
         let endpoint = Arc::new(http::AgentEndpoint::new(agents, base_url));
+        let builder = builder.mount(server_card::CATALOG_PATH, PublicDocument::catalog(base_url, hosts));
+        let builder = server_card::CARD_PATHS
+            .into_iter()
+            .fold(builder, |builder, path| builder.mount(path, Arc::clone(&card)));
         PATHS.into_iter().fold(builder, |builder, path| builder.mount(path, Arc::clone(&endpoint)))
     }
 
-    fn agent_server(&self, builder: &ServerBuilder, key_source: KeySource) -> AgentServer {
+    /// Checks the tools that the settings select. The error says which tool is unknown.
+    pub fn check_selected_tools(&self, settings: &AgentSettings) -> Result<(), String> {
+        let selected = ToolSelection::from_settings(settings, self.tool_sets.names());
+        selected.map(|_| ()).map_err(|message| format!("agents.tools: {message}"))
+    }
+
+    fn agent_server(&self, builder: &ServerBuilder, key_source: KeySource, base_url: &str) -> AgentServer {
+        let public_url = &builder.market().settings().server.public_url;
+        let has_pages = builder.in_process_routes().serves_files() || !public_url.is_empty();
         AgentServer {
+            website: has_pages.then(|| base_url.to_owned()),
             market: builder.market().clone(),
             direct: builder.in_process_routes(),
             tool_sets: Arc::clone(&self.tool_sets),
@@ -127,6 +155,13 @@ pub fn stdio_streams() -> (impl AsyncRead + Send + Unpin + 'static, impl AsyncWr
     rmcp::transport::io::stdio_pipes()
 }
 
+/// Returns what an agent with this key would meet, without starting one.
+pub async fn check_agent(market: Market, base_url: &str, key: Option<&str>) -> Vec<Finding> {
+    let app = App::new(rest::App::new(market.settings(), false));
+    let builder = ServerBuilder::without_routes(&app.rest, market, base_url);
+    self_check::check(&app.agent_server(&builder, KeySource::Process(None), base_url), key).await
+}
+
 /// Serves one agent over a pair of streams until it disconnects. `key` is the API key for all of its
 /// requests.
 pub async fn serve_agent(
@@ -137,13 +172,19 @@ pub async fn serve_agent(
     output: impl AsyncWrite + Send + Unpin + 'static,
 ) -> Result<(), String> {
     let app = App::new(rest::App::new(market.settings(), false));
+    app.check_selected_tools(&market.settings().agents)?;
     let builder = ServerBuilder::without_routes(&app.rest, market, base_url);
-    let agents = app.agent_server(&builder, KeySource::Process(key));
-    let running = match agents.serve((input, output)).await {
+    let agents = app.agent_server(&builder, KeySource::Process(key), base_url);
+    let (messages, lines) = tokio::io::duplex(notice_first::BUFFER_BYTES);
+    let copying = tokio::spawn(notice_first::copy_lines(lines, output));
+    let running = match agents.serve((input, messages)).await {
         Ok(running) => running,
         // A client that disconnects before initialization is not an error.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(cause) => return Err(cause.to_string()),
     };
-    running.waiting().await.map(|_| ()).map_err(|cause| cause.to_string())
+    running.waiting().await.map_err(|cause| cause.to_string())?;
+    // A client that stops reading is not an error either.
+    let _ = copying.await;
+    Ok(())
 }

@@ -12,12 +12,15 @@ use super::{
     evidence::{self, EVIDENCE},
     field_paths::{self, FieldPath, Origin},
     large_pages::{self, ItemRange, MAX_PARSED_BYTES, RESERVED_NOTE_BYTES},
-    sanitize,
+    markdown, sanitize,
     schemas::{CUT, HINT, LIMIT, NEXT_OFFSET, NOTICE, OFFSET},
+    signed_addresses::{self, SignedAddress},
+    team_text::TeamText,
     truncate::{self, Truncation, json_size},
     variants::Paging,
 };
 use crate::{
+    config::TextDetail,
     error::Error,
     rest::{
         Caller, InProcessResponse, InProcessRoutes,
@@ -30,8 +33,8 @@ const MAX_TRUNCATION_NOTES: usize = 8;
 
 /// Hint for an empty list if a filter may be the reason.
 const NO_MATCHES_HINT: &str = "Nothing matches all of these arguments. Slugs and statuses match exactly, and unknown \
-                       ones match nothing: take them from list_taxonomy or `facets`, and drop arguments one \
-                       at a time.";
+                               ones match nothing: take them from list_taxonomy or `facets`, and drop arguments one \
+                               at a time.";
 
 /// Page fields that are always returned, whatever `fields` selects, because an agent needs them to continue.
 const PAGING_FIELDS: [&str; 5] = ["total", LIMIT, OFFSET, "next_cursor", "locked"];
@@ -41,15 +44,33 @@ const PAGING_FIELDS: [&str; 5] = ["total", LIMIT, OFFSET, "next_cursor", "locked
 pub struct ToolOutput {
     /// The output; always an object.
     pub value: Value,
-    /// The same output as JSON text.
+    /// The same output as JSON text, with the notice first.
     pub text: String,
+    /// Names of the fields with text that teams wrote.
+    pub team_fields: Vec<&'static str>,
+    /// Number of items in its list, and the number of all of them if it is known; `None` for a record.
+    pub items: Option<(usize, Option<u64>)>,
 }
 
 impl ToolOutput {
-    /// Creates the output from a value.
+    /// Creates the output from a value without fields that a tool adds.
     pub fn new(value: Value) -> ToolOutput {
+        let team_fields = TeamText::find(&value).fields();
         // Faster than `Value::to_string`, which goes through a formatter.
-        ToolOutput { text: serde_json::to_string(&value).expect("a value serializes to JSON"), value }
+        let text = serde_json::to_string(&value).expect("a value serializes to JSON");
+        ToolOutput { value, text, team_fields, items: None }
+    }
+
+    /// Returns the text next to the structured content: the same, or one line for clients that read that.
+    pub fn text_for(&mut self, detail: TextDetail) -> String {
+        match (detail, self.items) {
+            (TextDetail::Full, _) => std::mem::take(&mut self.text),
+            (TextDetail::Short, Some((shown, Some(total)))) => {
+                format!("{shown} of {total} items; see structuredContent.")
+            }
+            (TextDetail::Short, Some((shown, None))) => format!("{shown} items; see structuredContent."),
+            (TextDetail::Short, None) => "One record; see structuredContent.".to_owned(),
+        }
     }
 }
 
@@ -63,30 +84,32 @@ pub async fn fetch(
     let response = get_json(direct, caller, call, &call.path_and_query()).await?;
     let bytes = large_pages::without_unselected_fields(call, response.bytes.clone()).map_err(failed)?;
     // The cursor of a full page points past the items that would be truncated, so a shorter page is requested
-    // instead.
-    let is_too_long = call.variant.paging == Paging::Cursor && bytes.len() > call.max_bytes;
+    // instead. What is added to the response may be what makes it too long.
+    let longest = bytes.len() + markdown::max_added_bytes(&bytes) + RESERVED_NOTE_BYTES;
+    let is_too_long = call.variant.paging == Paging::Cursor && longest > call.max_bytes;
     let truncation = if is_too_long { count_items_to_keep(call, &bytes).map_err(failed)? } else { None };
     let Some((fitting, total)) = truncation else {
-        return output_of(call, bytes, None).map_err(failed);
+        return output_of(call, bytes, None, direct.serves_files()).map_err(failed);
     };
     // Releases the memory of the first response.
     drop((bytes, response));
     let response = get_json(direct, caller, call, &call.path_and_query_with_limit(fitting)).await?;
-    output_of(call, response.bytes.clone(), Some((fitting, total))).map_err(failed)
+    output_of(call, response.bytes.clone(), Some((fitting, total)), direct.serves_files()).map_err(failed)
 }
 
 /// Turns the body of a response into the output. If its list was already truncated, `truncation` is the
-/// number of items left, and the number before.
+/// number of items left, and the number before. `is_served` says whether a server listens.
 fn output_of(
     call: &ToolCall,
     bytes: Bytes,
     truncation: Option<(usize, usize)>,
+    is_served: bool,
 ) -> serde_json::Result<ToolOutput> {
     let (bytes, range) = match large_pages::requested_items(call, &bytes)? {
         Some((bytes, range)) => (bytes, Some(range)),
         None => (bytes, None),
     };
-    let mut page = Page::from_response(call, bytes, range)?;
+    let mut page = Page::from_response(call, bytes, range, is_served)?;
     let truncation = truncation
         .or(range.filter(|range| range.parsed < range.on_page).map(|range| (range.parsed, range.on_page)));
     if truncation.is_some() || page.size() > call.max_bytes {
@@ -100,7 +123,7 @@ fn output_of(
         }
     }
     page.shorten(call);
-    Ok(page.into_output())
+    Ok(page.into_output(call.variant.call.list))
 }
 
 /// Sends the GET request and returns a successful response.
@@ -122,14 +145,15 @@ async fn get_json(
 /// a field selection the page is only scanned for item sizes, which costs a fraction of parsing it.
 fn count_items_to_keep(call: &ToolCall, bytes: &Bytes) -> serde_json::Result<Option<(usize, usize)>> {
     if !call.fields.is_empty() && bytes.len() <= MAX_PARSED_BYTES {
-        let page = Page::from_response(call, bytes.clone(), None)?;
+        let page = Page::from_response(call, bytes.clone(), None, true)?;
         return Ok(if page.size() > call.max_bytes { page.count_fitting_items(call) } else { None });
     }
     let page: HashMap<&str, &RawValue> = serde_json::from_slice(bytes)?;
     let Some(list) = call.variant.call.list.and_then(|list| page.get(list)) else { return Ok(None) };
     let items: Vec<&RawValue> = serde_json::from_str(list.get())?;
-    let sizes: Vec<usize> = items.iter().map(|item| item.get().len() + 1).collect();
-    Ok(count_fitting(&sizes, bytes.len(), call.max_bytes))
+    let added = |json: &str| markdown::max_added_bytes(json.as_bytes());
+    let sizes: Vec<usize> = items.iter().map(|item| item.get().len() + added(item.get()) + 1).collect();
+    Ok(count_fitting(&sizes, bytes.len() + markdown::max_added_bytes(bytes), call.max_bytes))
 }
 
 /// Returns how many items of the given sizes (at least one) of an output of `total_bytes` fit into `max_bytes`, and how many
@@ -151,6 +175,9 @@ struct Page {
     value: Value,
     /// Fields that the tool adds to the response.
     added_fields: Map<String, Value>,
+    team_text: TeamText,
+    /// Number of items of the whole list, if the response states it.
+    total: Option<u64>,
     /// The operation's response body, if the value is unchanged from it.
     unchanged: Option<Bytes>,
     /// Positions of the value's parts in the operation's response.
@@ -159,14 +186,21 @@ struct Page {
 
 impl Page {
     /// Creates the requested page from an operation's response body. `range` is given if that was reduced to
-    /// these items.
-    fn from_response(call: &ToolCall, bytes: Bytes, range: Option<ItemRange>) -> serde_json::Result<Page> {
+    /// these items. `is_served` says whether a server listens.
+    fn from_response(
+        call: &ToolCall,
+        bytes: Bytes,
+        range: Option<ItemRange>,
+        is_served: bool,
+    ) -> serde_json::Result<Page> {
         let mut value: Value = serde_json::from_slice(&bytes)?;
         let is_plain = sanitize::is_plain_json(&bytes);
         let mut is_unchanged = is_plain && range.is_none();
         if !is_plain {
             sanitize::sanitize_value(&mut value);
         }
+        let address = signed_addresses::remove_unnamed(&call.fields, &bytes, &mut value);
+        is_unchanged &= address == SignedAddress::Unchanged;
         let list = call.variant.call.list.unwrap_or_default();
         let total = value["total"].as_u64().or_else(|| value["counts"]["all"].as_u64());
         let paging = call.variant.paging;
@@ -191,18 +225,21 @@ impl Page {
             is_unchanged = false;
         }
         let unchanged = is_unchanged.then_some(bytes);
-        let mut page = Page { added_fields: Map::new(), unchanged, origin, value };
+        let team_text =
+            if call.row.text.has_team_text { TeamText::find(&value) } else { TeamText::default() };
+        let mut page = Page { added_fields: Map::new(), team_text, total, unchanged, origin, value };
         if !matches!(paging, Paging::None | Paging::Cursor) {
             page.add_field(NEXT_OFFSET, json!(next));
         }
         let is_empty = item_count == 0 && call.variant.call.list.is_some();
-        let no_matches = (is_empty && call.is_filtered && call.offset == 0).then_some(NO_MATCHES_HINT);
-        let hints: Vec<&str> = call.hint.as_deref().into_iter().chain(no_matches).collect();
-        if !hints.is_empty() {
-            page.add_field(HINT, json!(hints.join(" ")));
-        }
-        if let Some(notice) = sanitize::notice(&page.value).filter(|_| call.row.text.has_team_text) {
+        if let Some(notice) = page.team_text.notice() {
             page.add_field(NOTICE, json!(notice));
+        }
+        if let Some(hint) = &call.hint {
+            page.add_hint(hint);
+        }
+        if is_empty && call.is_filtered && call.offset == 0 {
+            page.add_hint(NO_MATCHES_HINT);
         }
         if let Some(evidence) = evidence::of_output(call.row.text.name, &page.value) {
             page.add_field(EVIDENCE, json!(evidence));
@@ -210,11 +247,26 @@ impl Page {
         if call.is_brief {
             page.shorten_maps(call);
         }
+        if let Some(hint) = signed_addresses::hint(&call.fields, address, &page.value, is_served) {
+            page.add_hint(&hint);
+        }
         Ok(page)
     }
 
     fn add_field(&mut self, name: &str, value: Value) {
         self.added_fields.insert(name.to_owned(), value);
+    }
+
+    /// Adds advice to that which was added before.
+    fn add_hint(&mut self, hint: &str) {
+        self.add_sentence(HINT, hint);
+    }
+
+    /// Adds a sentence to a field of the output.
+    fn add_sentence(&mut self, name: &str, sentence: &str) {
+        let before = self.added_fields.get(name).and_then(Value::as_str);
+        let text = before.map_or_else(|| sentence.to_owned(), |before| format!("{before} {sentence}"));
+        self.add_field(name, json!(text));
     }
 
     /// Returns the size of the output in bytes.
@@ -225,16 +277,18 @@ impl Page {
 
     /// Returns the output. If the value is unchanged, the text is the operation's JSON, with its order of
     /// fields.
-    fn into_output(self) -> ToolOutput {
-        let Page { mut value, added_fields, unchanged, .. } = self;
-        let text = unchanged.and_then(|bytes| with_added_fields(&bytes, &added_fields));
+    fn into_output(self, list: Option<&str>) -> ToolOutput {
+        let Page { mut value, mut added_fields, team_text, unchanged, total, .. } = self;
+        let items = list.and_then(|list| value[list].as_array()).map(|items| (items.len(), total));
+        let notice = added_fields.remove(NOTICE);
+        let bytes = unchanged.map_or_else(|| serde_json::to_vec(&value).map(Bytes::from), Ok);
+        let text = bytes.ok().and_then(|bytes| with_added_fields(&bytes, notice.as_ref(), &added_fields));
         if let Value::Object(fields) = &mut value {
             fields.extend(added_fields);
+            fields.extend(notice.map(|notice| (NOTICE.to_owned(), notice)));
         }
-        match text {
-            Some(text) => ToolOutput { value, text },
-            None => ToolOutput::new(value),
-        }
+        let text = text.unwrap_or_else(|| value.to_string());
+        ToolOutput { value, text, team_fields: team_text.fields(), items }
     }
 
     /// Returns how many of the list's items fit, and how many there are; `None` if there is no list or all
@@ -327,19 +381,17 @@ impl Page {
     }
 
     fn add_truncation_note(&mut self, note: &str) {
-        let before = self
-            .added_fields
-            .get(CUT)
-            .and_then(Value::as_str)
-            .map(|before| format!("{before} "))
-            .unwrap_or_default();
-        self.add_field(CUT, json!(format!("{before}{note}")));
+        self.add_sentence(CUT, note);
     }
 }
 
-/// Returns the JSON of an object with more fields at its end; `None` if it is not an object.
-fn with_added_fields(object: &[u8], added: &Map<String, Value>) -> Option<String> {
+/// Returns the JSON of an object with the notice before its fields, since it is about them, and more fields at its end;
+/// `None` if it is not an object.
+fn with_added_fields(object: &[u8], notice: Option<&Value>, added: &Map<String, Value>) -> Option<String> {
     let mut json = ObjectWriter::with_capacity(object.len() + RESERVED_NOTE_BYTES);
+    if let Some(notice) = notice {
+        json.field(NOTICE, notice);
+    }
     json.fields(&RawObject::parse(object).ok()?);
     for (name, value) in added {
         json.field(name, value);

@@ -6,7 +6,7 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
-use super::{agent_server::AgentServer, resources};
+use super::{agent_server::AgentServer, resources, suggested_ids};
 use crate::{domain::teams::Team, error::excerpt, rest::Caller};
 
 /// Maximum number of listings in a comparison.
@@ -85,6 +85,14 @@ pub fn prompts_for(team: &Team) -> Vec<Prompt> {
         ));
     }
     prompts
+}
+
+/// Returns the tools that the messages of a prompt tell an agent to call.
+pub fn named_tools(prompt: &str) -> &'static [&'static str] {
+    match prompt {
+        FIND_DATA => &["browse_listings", "get_listing", "get_listing_quality", "preview_taskset_tasks"],
+        _ => &[],
+    }
 }
 
 /// Maximum size of an argument as JSON, in bytes. The messages of a prompt repeat it.
@@ -176,7 +184,7 @@ async fn compare_listings(
     caller: &Caller,
     ids: &str,
 ) -> Result<Vec<PromptMessage>, ErrorData> {
-    let ids: Vec<&str> = ids.split([',', ' ']).map(str::trim).filter(|id| !id.is_empty()).collect();
+    let ids = suggested_ids::ids_in(ids);
     if !(2..=MAX_COMPARED_LISTINGS).contains(&ids.len()) {
         return Err(invalid(format!(
             "`listing_ids` must have two to {MAX_COMPARED_LISTINGS} IDs, not {}.",
@@ -202,7 +210,8 @@ async fn compare_listings(
             )
             .await;
         let quality = quality.map_err(|error| error.to_protocol_error())?;
-        let text = json!({"listing": listing.value, "quality": quality.value}).to_string();
+        // The texts have their notices first.
+        let text = format!(r#"{{"listing":{},"quality":{}}}"#, listing.text, quality.text);
         let kind = Some("application/json".to_owned());
         let uri = resources::listing_uri(id);
         messages.push(PromptMessage::new_resource(Role::User, uri, kind, Some(text), None, None, None));
@@ -215,6 +224,7 @@ async fn explain_incomplete(
     caller: &Caller,
     id: &str,
 ) -> Result<Vec<PromptMessage>, ErrorData> {
+    let id = suggested_ids::ids_in(id).first().copied().unwrap_or_default();
     let asset = agents.run_tool_by_name(caller, "get_asset", json!({"asset_id": id})).await;
     let mut asset = asset.map_err(|error| error.to_protocol_error())?;
     if let Some(kind @ ("codebase" | "raw_data" | "task")) = asset.value["sku"].as_str() {

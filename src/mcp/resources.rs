@@ -84,7 +84,10 @@ pub async fn read_resource(
             };
             let id = uri.strip_prefix(LISTING_PREFIX);
             let id = id.ok_or_else(|| not_found(format!("Unknown resource: {}", excerpt(uri))))?;
-            let output = agents.run_tool_by_name(caller, "get_listing", json!({"listing_id": id})).await;
+            // A client can have inserted a suggestion, which has the title after the ID.
+            let id = id.split(['%', '+', ' ']).next().unwrap_or_default();
+            let arguments = json!({"listing_id": id, "fields": ["*"]});
+            let output = agents.run_tool_by_name(caller, "get_listing", arguments).await;
             let output = output.map_err(|error| match error.code {
                 // A URI whose ID is malformed does not exist either.
                 ToolErrorCode::Api(Code::NotFound) | ToolErrorCode::InvalidArguments => {

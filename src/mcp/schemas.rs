@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{
     evidence::EVIDENCE,
     openapi::{Parameter, Shape, nullable},
+    signed_addresses,
     table::{ToolEntry, ToolOperations},
     variants::{Paging, Variant},
 };
@@ -33,6 +34,9 @@ pub const LIMIT: &str = "limit";
 /// Argument for the number of items to skip.
 pub const OFFSET: &str = "offset";
 
+/// Arguments that select a part of the results or their order, but do not filter.
+pub const PAGING_ARGUMENTS: [&str; 5] = [LIMIT, OFFSET, "cursor", "sort", "sort_direction"];
+
 /// Descriptions of [`LIMIT`] and [`OFFSET`], which many tools have.
 const PER_PAGE: &str = "Items per page.";
 const TO_SKIP: &str = "Items to skip.";
@@ -41,10 +45,10 @@ const TO_SKIP: &str = "Items to skip.";
 pub const NEXT_OFFSET: &str = "next_offset";
 /// Output field that says what was truncated, and how to get it.
 pub const CUT: &str = "cut";
-/// Output field with advice: nearest values, or why a list is empty.
-pub const HINT: &str = "hint";
-/// Output field that names the fields with text written by teams, or explains an empty list.
+/// Output field that names the fields with text written by teams.
 pub const NOTICE: &str = "notice";
+/// Output field with advice of the platform, for example on an empty list.
+pub const HINT: &str = "hint";
 
 /// Returns the input schema of a tool.
 pub fn input_schema(row: &ToolEntry, variants: &[Variant]) -> Map<String, Value> {
@@ -181,12 +185,22 @@ pub fn output_schema(variants: &[Variant]) -> Map<String, Value> {
         if variants.iter().any(pages) {
             properties.insert(NEXT_OFFSET.to_owned(), nullable(&json!({"type": "integer"})));
         }
-        for name in [CUT, EVIDENCE, HINT, NOTICE] {
+        let has_hint = variants.iter().any(|variant| {
+            variant.call.list.is_some() && has_filters(variant)
+                || signed_addresses::can_be_in(&variant.operation.response)
+        });
+        for name in [CUT, EVIDENCE, NOTICE].into_iter().chain(has_hint.then_some(HINT)) {
             properties.insert(name.to_owned(), json!({"type": "string"}));
         }
         properties.insert(ESTIMATE.to_owned(), json!({"type": "object"}));
     }
     schema
+}
+
+/// Returns whether an argument filters the results of an operation.
+fn has_filters(variant: &Variant) -> bool {
+    let mut parameters = variant.operation.parameters.iter();
+    parameters.any(|parameter| !parameter.is_in_path && !PAGING_ARGUMENTS.contains(&parameter.name.as_str()))
 }
 
 /// Returns the shallow form of an output schema: the names of the response's fields. A list of names is the shortest form, and

@@ -1,7 +1,7 @@
 //! The tool table: which GET operations an agent can call, and under which name. Each route declares its
 //! tool; see [`crate::rest::route::Tool`].
 
-use crate::rest::route::{Audience, DeclaredRoute, MultiTool, Tool, ToolText};
+use crate::rest::route::{Audience, DeclaredRoute, MultiTool, Tool, ToolText, Toolset};
 
 /// An entry of the tool table.
 #[derive(Debug)]
@@ -77,6 +77,7 @@ impl ToolEntry {
 
 /// The texts of the only tool without an operation.
 static CURRENT_TEAM: ToolText = ToolText::new(
+    Toolset::Account,
     "get_current_team",
     "Current team",
     "Call this first. Returns the key's team, its roles, the market's time (`now`), balances and counts, whether it \

@@ -44,6 +44,8 @@ pub struct Tool {
 #[derive(Debug)]
 pub struct ToolSets {
     by_role: [ToolSet; 4],
+    /// Names of the tools of all roles.
+    names: Vec<&'static str>,
 }
 
 impl ToolSets {
@@ -51,7 +53,15 @@ impl ToolSets {
     pub fn new(routes: &[DeclaredRoute], operations: &GetOperations) -> ToolSets {
         let table: Vec<Arc<ToolEntry>> = table::tools(routes).into_iter().map(Arc::new).collect();
         let tool_set = |(is_vendor, is_buyer)| ToolSet::new(&table, operations, is_vendor, is_buyer);
-        ToolSets { by_role: [(false, false), (false, true), (true, false), (true, true)].map(tool_set) }
+        ToolSets {
+            by_role: [(false, false), (false, true), (true, false), (true, true)].map(tool_set),
+            names: table.iter().map(|entry| entry.text.name).collect(),
+        }
+    }
+
+    /// Returns the names of the tools of all roles, in display order.
+    pub fn names(&self) -> &[&'static str] {
+        &self.names
     }
 
     /// Returns the tools that are listed for a team: those that it can call now. Before the NDA, these are the ones that

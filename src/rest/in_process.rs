@@ -155,6 +155,11 @@ impl InProcessRoutes {
         InProcessRoutes { routes, agent_routes, served }
     }
 
+    /// Whether a server listens that serves the files of the market, so that responses can have links to them.
+    pub fn serves_files(&self) -> bool {
+        self.served.serves_bundles()
+    }
+
     /// Performs a GET of `path`, which may include a query string. Drop the response before the next call:
     /// until then, it holds memory, and a large one may be waited for by others.
     pub async fn get(&self, caller: &Caller, path: &str) -> Result<InProcessResponse> {

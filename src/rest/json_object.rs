@@ -34,6 +34,15 @@ impl<'a> RawObject<'a> {
         self.0.is_empty()
     }
 
+    /// Returns the JSON of the object with another value, given as JSON, in place of that of a field.
+    pub fn with(&self, name: &str, json: &[u8]) -> Vec<u8> {
+        let mut object = ObjectWriter::with_capacity(json.len() + 256);
+        for (field, value) in &self.0 {
+            object.raw_field(field, if field == name { json } else { value.get().as_bytes() });
+        }
+        object.finish()
+    }
+
     /// Removes the field with this name, if there is one.
     #[must_use]
     pub fn without(mut self, name: &str) -> RawObject<'a> {

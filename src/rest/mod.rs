@@ -102,6 +102,7 @@ pub use limits::Budget;
 pub use link_base::{base_url, local_url};
 pub use openapi::examples::example_key;
 pub use operator_routes::OperatorRoutes;
+pub use page_parts::ICON_SVG;
 pub use problem::ApiError;
 pub use replay::{Difference, RecordedReplay, ReplayOutcome, Replayer};
 pub use request_body::{Body, Checked, read_json_bytes as body_bytes};

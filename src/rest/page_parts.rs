@@ -3,9 +3,12 @@
 /// Style of all pages, light or dark as the browser prefers.
 pub const PAGE_STYLE: &str = include_str!("pages/page.css");
 
+/// The icon of all pages.
+pub const ICON_SVG: &str = include_str!("pages/icon.svg");
+
 /// Returns the icon of all pages as an address that contains it.
 pub fn icon() -> String {
-    let percent_encoded = include_str!("pages/icon.svg").trim().replace('#', "%23").replace('"', "'");
+    let percent_encoded = ICON_SVG.trim().replace('#', "%23").replace('"', "'");
     format!(
         "data:image/svg+xml,{}",
         percent_encoded.replace('<', "%3C").replace('>', "%3E").replace(' ', "%20")

@@ -325,6 +325,129 @@ fn mcp_without_a_key_names_the_missing_variable() {
 }
 
 #[test]
+fn mcp_flags_select_tools_and_short_text() {
+    let temp_dir = temp_dir();
+    let calls = [("tools/list", json!({})), ("tools/call", json!({"name": "get_wallet"}))];
+    let arguments = ["--demo", "--toolsets", "purchases", "--tools", "get_wallet", "--text", "short"];
+    let (messages, stderr) =
+        run_mcp_session(&arguments, Some("mkt_demo_buyer"), temp_dir.path(), &mcp_messages(&calls));
+    assert_eq!(stderr, "");
+    let result = |id: usize| messages.iter().find(|message| message["id"] == id).unwrap()["result"].clone();
+    let listed = result(1)["tools"].clone();
+    let mut tools: Vec<&str> =
+        listed.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    tools.sort_unstable();
+    assert_eq!(tools, ["get_current_team", "get_spending", "get_wallet", "list_offers", "list_purchases"]);
+    assert_eq!(result(2)["content"][0]["text"], "One record; see structuredContent.");
+    for (arguments, code, expected) in [
+        (
+            ["--toolsets", "catalogue"],
+            2,
+            "--toolsets: agents.toolsets is invalid: unknown variant `catalogue`",
+        ),
+        (
+            ["--tools", "get_walet"],
+            1,
+            "agents.tools: There is no tool \"get_walet\". Tools: get_current_team",
+        ),
+    ] {
+        let (actual, stderr) = run_failing(&[&["mcp", "--demo"], &arguments[..]].concat(), temp_dir.path());
+        assert_eq!(actual, code, "{stderr}");
+        assert!(stderr.contains(expected), "{stderr}");
+    }
+}
+
+#[test]
+fn mcp_configurations_start_this_program_and_contain_no_key() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    let program = env!("CARGO_BIN_EXE_marketplace");
+    for client in ["claude", "cursor", "vscode", "codex"] {
+        let mut command = marketplace(&["mcp", "--print-config", client, "--toolsets", "catalog"], directory);
+        let output = command.env("MARKETPLACE_API_KEY", "mkt_secret").output().unwrap();
+        let (text, notes) =
+            (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        assert!(output.status.success() && notes.starts_with("Paste this into "), "{notes}");
+        assert!(!text.contains("mkt_secret") && !notes.contains("mkt_secret"), "{text}{notes}");
+        let config: Value = match client {
+            "codex" => serde_json::to_value(text.parse::<toml::Table>().unwrap()).unwrap(),
+            _ => serde_json::from_str(&text).unwrap(),
+        };
+        let servers = ["mcpServers", "servers", "mcp_servers"].into_iter().find_map(|key| config.get(key));
+        let server = &servers.unwrap()["marketplace"];
+        assert_eq!(server["command"], program);
+        // The working directory of the client is another one.
+        let data = std::path::absolute(directory.join("data")).unwrap();
+        let data = data.to_str().unwrap();
+        assert_eq!(server["args"], json!(["mcp", "--data", data, "--toolsets", "catalog"]));
+    }
+    let demo = stdout_of(&run(&["mcp", "--demo", "--print-config", "codex"], directory));
+    assert!(demo.contains(r#"args = ["mcp", "--demo"]"#), "{demo}");
+    for url in ["https://market.example", "https://market.example/v2/mcp/"] {
+        let http = stdout_of(&run(&["mcp", "--print-config", "cursor", "--server", url], directory));
+        let http: Value = serde_json::from_str(&http).unwrap();
+        assert_eq!(http["mcpServers"]["marketplace"]["url"], "https://market.example/v2/mcp/");
+    }
+    let (code, stderr) = run_failing(&["mcp", "--print-config", "vscode", "--server", "market"], directory);
+    assert!(code == 2 && stderr.contains("must be complete"), "{stderr}");
+}
+
+#[test]
+fn mcp_check_says_in_plain_words_what_is_wrong() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    let check = |arguments: &[&str], key: &str| {
+        let mut command = marketplace(&[&["mcp", "--check"], arguments].concat(), directory);
+        let output = command.env("MARKETPLACE_API_KEY", key).output().unwrap();
+        let text = format!(
+            "{}{}",
+            String::from_utf8(output.stdout).unwrap(),
+            String::from_utf8(output.stderr).unwrap()
+        );
+        (output.status.code().unwrap(), text)
+    };
+    let data = directory.join("market");
+    let data = data.to_str().unwrap();
+    let (code, text) = check(&["--data", data], "x");
+    assert!(code == 1 && text.contains("there is no market in"), "{text}");
+    let created = stdout_of(&run(&["team", "create", "Nobody", "--data", data, "--json"], directory));
+    assert!(created.contains("Nobody"), "{created}");
+    stdout_of(&run(&["team", "create", "Seller", "--role", "vendor", "--data", data], directory));
+    stdout_of(&run(&["team", "create", "Buyer", "--role", "buyer", "--nda", "--data", data], directory));
+    stdout_of(&run(&["team", "create", "Locked", "--role", "vendor", "--nda", "--data", data], directory));
+    let key = |team: &str| {
+        let created = stdout_of(&run(&["key", "create", team, "--data", data, "--json"], directory));
+        let created: Value = serde_json::from_str(&created).unwrap();
+        created["secret"].as_str().or(created["key"].as_str()).unwrap().to_owned()
+    };
+    let operator =
+        stdout_of(&run(&["operator", "key", "create", "check", "--data", data, "--json"], directory));
+    let operator: Value = serde_json::from_str(&operator).unwrap();
+    let operator = operator["secret"].as_str().or(operator["key"].as_str()).unwrap().to_owned();
+    for (key, expected) in [
+        (String::new(), "MARKETPLACE_API_KEY is not set"),
+        ("mkt_wrong".to_owned(), "does not work on this market"),
+        (operator, "is an operator key"),
+        (key("Nobody"), "has no marketplace role"),
+        (key("Seller"), "has not accepted the mutual NDA"),
+        (key("Locked"), "has 0 of the 3 published listings"),
+    ] {
+        let (code, text) = check(&["--data", data], &key);
+        assert_eq!(code, 1, "{text}");
+        let problems: Vec<&str> = text.lines().filter(|line| line.starts_with("problem: ")).collect();
+        assert!(problems.len() == 1 && problems[0].contains(expected), "{text}");
+        assert!(key.is_empty() || !text.contains(&key), "{text}");
+    }
+    let (code, text) = check(&["--data", data], &key("Buyer"));
+    assert_eq!(code, 0, "{text}");
+    for line in ["get_current_team responds.", "browse_listings responds.", "ok: It has "] {
+        assert!(text.contains(line), "{text}");
+    }
+    let (code, text) = check(&["--demo"], "mkt_demo_vendor");
+    assert!(code == 0 && text.contains("list_own_listings responds."), "{text}");
+}
+
+#[test]
 fn mcp_over_http_serves_no_other_routes() {
     let temp_dir = temp_dir();
     let mut command = marketplace(&["mcp", "--demo", "--http", "0.0.0.0:0"], temp_dir.path());

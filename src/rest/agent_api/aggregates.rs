@@ -37,7 +37,9 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
-        route::{Call, Contract, DeclaredRoute, MultiTool, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{
+            Call, Contract, DeclaredRoute, MultiTool, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
+        },
         served_market::ServedMarket,
         vendor_api::{
             asset_queries::{FilterAndSort, PageFilter},
@@ -137,6 +139,7 @@ impl AggregateGroup {
 /// The tool for the operations that `list` selects.
 pub static AGGREGATE_TOOL: MultiTool = MultiTool {
     text: ToolText::new(
+        Toolset::Catalog,
         "aggregate",
         "Counts, sums and medians",
         "Count, sum, minimum, maximum and median over all records of a list, by up to two groups, in one call. \

@@ -23,7 +23,7 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
-        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText, Toolset},
         shapes::{
             UtcTime,
             assets::{AssetSummary, missing_pieces, price_usd},
@@ -153,6 +153,7 @@ impl Route for ListAssetsForAgents {
         Budget::Other,
         Tool::list(
             ToolText::new(
+                Toolset::Assets,
                 "list_assets",
                 "Assets",
                 "The team's inventory of all kinds, each with what it lacks (`missing`), whether it can be put on a \

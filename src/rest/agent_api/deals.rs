@@ -16,7 +16,7 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
-        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText, Toolset},
     },
     string_enum::StringEnum,
 };
@@ -53,6 +53,7 @@ impl Route for ListPurchasesForAgents {
         Budget::Purchases,
         Tool::list(
             ToolText::new(
+                Toolset::Purchases,
                 "list_purchases",
                 "Purchases",
                 "The team's completed purchases, newest first, each with its listing. `purchase.created_at` is \
@@ -94,6 +95,7 @@ impl Route for ListOffersForAgents {
         Budget::Purchases,
         Tool::list(
             ToolText::new(
+                Toolset::Purchases,
                 "list_offers",
                 "Offers",
                 "The team's bids on listings, newest first, each with its listing. Bids of other buyers are never \

@@ -23,7 +23,7 @@ use crate::{
         json_object::ObjectWriter,
         limits::Budget,
         params::Params,
-        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText, Toolset},
         shapes::listing_pages::{Counts, FacetCounts},
     },
     store::renderings::Rendering,
@@ -110,6 +110,7 @@ impl Route for BrowseForAgents {
         Budget::Catalog,
         Tool::list(
             ToolText::new(
+                Toolset::Catalog,
                 "browse_listings",
                 "Browse listings",
                 "Search and filter the published catalog. Values of one filter are \
@@ -194,6 +195,7 @@ impl Route for GetListings {
         Budget::Catalog,
         Tool::list(
             ToolText::new(
+                Toolset::Catalog,
                 "get_listings",
                 "Listings by ID",
                 "Up to 20 catalog listings in one call, to compare them: price, price per task, sample, scale, \

@@ -15,7 +15,7 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
-        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText, Toolset},
         shapes::UtcTime,
     },
     store::money_summaries::{Earned, Release, Spent, SummarizedListing},
@@ -179,6 +179,7 @@ impl Route for GetSpending {
         Budget::Purchases,
         Tool::record(
             ToolText::new(
+                Toolset::Purchases,
                 "get_spending",
                 "Spending",
                 "What the team paid for completed purchases: in total, by month of the checkout, by kind, and by \
@@ -219,6 +220,7 @@ impl Route for GetEarningsSummary {
         Budget::Other,
         Tool::record(
             ToolText::new(
+                Toolset::Sales,
                 "get_earnings_summary",
                 "Earnings summary",
                 "What the team earned: in total, by month, by kind, and by listing. `net` is gross with fees and \

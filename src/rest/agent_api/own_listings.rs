@@ -18,7 +18,7 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
-        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText, Toolset},
         shapes::listing_pages::{Counts, FacetCounts},
         vendor_api::listings::{
             page_json,
@@ -81,6 +81,7 @@ impl Route for ListOwnListingsForAgents {
         Budget::Other,
         Tool::list(
             ToolText::new(
+                Toolset::Listings,
                 "list_own_listings",
                 "Own listings",
                 "The team's own listings at every stage, with totals over all of them. \

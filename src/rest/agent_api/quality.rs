@@ -11,7 +11,9 @@ use crate::{
         catalog::listing_quality::QualityEvidence,
         json::{Json, JsonResult},
         limits::Budget,
-        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{
+            Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
+        },
         shapes::UtcTime,
     },
 };
@@ -44,6 +46,7 @@ impl Route for GetQualityForAgents {
         Budget::QualityChecks,
         Tool::record(
             ToolText::new(
+                Toolset::Catalog,
                 "get_listing_quality",
                 "Quality evidence",
                 "Whether a catalog listing is certified, and which checks it passed or failed.",

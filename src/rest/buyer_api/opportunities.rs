@@ -14,6 +14,7 @@ use crate::{
         params::Params,
         route::{
             Call, Contract, DeclaredRoute, MultiTool, Path, Route, RouteAttributes, Target, Tool, ToolText,
+            Toolset,
         },
         served_market::ServedMarket,
         shapes::{
@@ -197,6 +198,7 @@ const REQUEST_KIND_DESCRIPTION: &str = "Listings, or custom task work.";
 /// The tool for the operations that `kind` selects.
 pub static LIST_OWN_OPPORTUNITIES_TOOL: MultiTool = MultiTool {
     text: ToolText::new(
+        Toolset::Requests,
         "list_own_opportunities",
         "Own opportunities",
         "Requests that the team posted, newest first, in any status. Those of other buyers are never shown.",
@@ -228,8 +230,13 @@ impl Route for ListOwnOpportunities {
 
 /// The tool for the operations that `kind` selects.
 pub static GET_OWN_OPPORTUNITY_TOOL: MultiTool = MultiTool {
-    text: ToolText::new("get_own_opportunity", "Own opportunity", "One request that the team posted.")
-        .with_ids("list_own_opportunities"),
+    text: ToolText::new(
+        Toolset::Requests,
+        "get_own_opportunity",
+        "Own opportunity",
+        "One request that the team posted.",
+    )
+    .with_ids("list_own_opportunities"),
     argument: "kind",
     description: REQUEST_KIND_DESCRIPTION,
     default: Some("listing"),
@@ -292,6 +299,7 @@ impl Route for ListProjectBids {
         Budget::Other,
         Tool::list(
             ToolText::new(
+                Toolset::Requests,
                 "list_project_bids",
                 "Bids on a project",
                 "Vendors' bids on one of the team's requests for custom task work.",

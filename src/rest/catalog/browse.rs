@@ -23,7 +23,10 @@ use crate::{
         json_object::ObjectWriter,
         limits::Budget,
         params::Params,
-        route::{Call, Contract, DeclaredRoute, Link, Path, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{
+            Call, Contract, DeclaredRoute, Link, Path, Route, RouteAttributes, Target, Tool, ToolText,
+            Toolset,
+        },
         served_market::LinkBaseUrl,
         shapes::{
             listing_pages::{Counts, DetailBundle, FacetCounts, detail_json},
@@ -141,6 +144,7 @@ impl Route for GetListing {
         Budget::Catalog,
         Tool::record(
             ToolText::new(
+                Toolset::Catalog,
                 "get_listing",
                 "Listing",
                 "One catalog listing in full: description, price, sample, scale, languages, \

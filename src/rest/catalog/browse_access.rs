@@ -8,7 +8,7 @@ use crate::{
     rest::{
         json::{Json, JsonResult},
         limits::Budget,
-        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText, Toolset},
     },
 };
 
@@ -36,6 +36,7 @@ impl Route for GetBrowseAccess {
         Budget::Catalog,
         Tool::record(
             ToolText::new(
+                Toolset::Catalog,
                 "get_browse_access",
                 "Browse access",
                 "Whether the team may browse the whole catalog, how many published listings \

@@ -12,7 +12,7 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
-        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText, Toolset},
         shapes::{UtcTime, limit_offset},
     },
 };
@@ -81,6 +81,7 @@ impl Route for ListNotifications {
         Budget::Other,
         Tool::list(
             ToolText::new(
+                Toolset::Account,
                 "list_notifications",
                 "Notifications",
                 "The team's notifications, newest first; only the newest 100 are available.",

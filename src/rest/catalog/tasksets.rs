@@ -16,7 +16,9 @@ use crate::{
         enum_value::EnumValue,
         json::{Json, JsonResult},
         limits::Budget,
-        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{
+            Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
+        },
         shapes::UtcTime,
     },
     store::{
@@ -186,7 +188,7 @@ impl Route for GetTaskset {
         "get_taskset",
         Budget::Catalog,
         Tool::record(
-            ToolText::new("get_taskset", "Taskset", "The columns of a listing's taskset.")
+            ToolText::new(Toolset::Catalog, "get_taskset", "Taskset", "The columns of a listing's taskset.")
                 .with_ids("`tasksets` of get_listing, not its `assets`"),
         ),
         Contract::new(Target::CatalogTaskset),
@@ -204,6 +206,7 @@ impl Route for PreviewTasksetTasks {
         Budget::Catalog,
         Tool::record(
             ToolText::new(
+                Toolset::Catalog,
                 "preview_taskset_tasks",
                 "Preview of tasks",
                 "The 20 newest tasks of a taskset with their versions. `task_stats` has \

@@ -10,7 +10,9 @@ use crate::{
         enum_value::EnumValue,
         json::{Json, JsonResult},
         limits::Budget,
-        route::{Call, Contract, DeclaredRoute, MultiTool, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{
+            Call, Contract, DeclaredRoute, MultiTool, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
+        },
         shapes::taxonomy::DeprecationOut,
     },
 };
@@ -103,8 +105,13 @@ pub struct TaxonomyApi;
 
 /// The tool for the operations that `kind` selects.
 pub static LIST_TAXONOMY_TOOL: MultiTool = MultiTool {
-    text: ToolText::new("list_taxonomy", "Taxonomy", "The slugs and values that filters take.")
-        .without_team_text(),
+    text: ToolText::new(
+        Toolset::Catalog,
+        "list_taxonomy",
+        "Taxonomy",
+        "The slugs and values that filters take.",
+    )
+    .without_team_text(),
     argument: "kind",
     description: "`domains` are for `tags`, `inventory_tags` for `tag_slugs`, `asset_types` \
                  for `asset_types` and `sku`.",

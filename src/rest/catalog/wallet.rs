@@ -9,7 +9,7 @@ use crate::{
     rest::{
         json::{Json, JsonResult},
         limits::Budget,
-        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText, Toolset},
     },
 };
 
@@ -52,6 +52,7 @@ impl Route for GetWallet {
         "get_wallet",
         Budget::Other,
         Tool::record(ToolText::new(
+            Toolset::Account,
             "get_wallet",
             "Wallet",
             "The team's credits and earnings, in US dollars: `total` ever earned net of \

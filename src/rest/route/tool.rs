@@ -1,6 +1,8 @@
 //! How agents call an operation: the texts of its tool, which say what the OpenAPI documents do not: when to
 //! choose the tool, and what to call next. Parameters, response shapes, and rules come from the operation.
 
+pub use crate::config::Toolset;
+
 /// How agents call an operation.
 #[derive(Debug)]
 pub enum Tool {
@@ -44,6 +46,8 @@ pub struct MultiTool {
 /// The texts of a tool.
 #[derive(Debug)]
 pub struct ToolText {
+    /// Toolset that the tool belongs to.
+    pub toolset: Toolset,
     /// Name by which agents call the tool.
     pub name: &'static str,
     /// Display name for people.
@@ -80,8 +84,14 @@ impl Tool {
 
 impl ToolText {
     /// Creates texts without parameter descriptions and IDs.
-    pub const fn new(name: &'static str, title: &'static str, summary: &'static str) -> ToolText {
+    pub const fn new(
+        toolset: Toolset,
+        name: &'static str,
+        title: &'static str,
+        summary: &'static str,
+    ) -> ToolText {
         ToolText {
+            toolset,
             name,
             title,
             summary,

@@ -21,7 +21,7 @@ use crate::{
         params::Params,
         route::{
             Call, Contract, DeclaredRoute, Link, MultiTool, Path, Route, RouteAttributes, Target, Tool,
-            ToolText,
+            ToolText, Toolset,
         },
         shapes::{assets::AssetSummary, limit_offset::LimitOffset},
         vendor_api::asset_queries::ASSET_LIST_QUERIES,
@@ -244,7 +244,7 @@ impl Route for GetAssetWindow {
 
 /// The tool for the operations that `kind` selects.
 pub static GET_ASSET_TOOL: MultiTool = MultiTool {
-    text: ToolText::new("get_asset", "Asset", "One of the team's assets.")
+    text: ToolText::new(Toolset::Assets, "get_asset", "Asset", "One of the team's assets.")
         .with_ids("list_assets, or the list of one kind"),
     argument: "kind",
     description: "Use codebase, raw_data or task for fields of that kind: `missing` (what the \

@@ -13,7 +13,9 @@ use crate::{
         json::{Json, JsonResult},
         json_object::ObjectWriter,
         limits::Budget,
-        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{
+            Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
+        },
         served_market::ServedMarket,
     },
     store::data_structures::StoredStructure,
@@ -81,6 +83,7 @@ impl Route for GetCodebaseStructure {
         Budget::Other,
         Tool::record(
             ToolText::new(
+                Toolset::Assets,
                 "get_codebase_structure",
                 "Structure of a codebase",
                 "Directories and files of a codebase's repository or zip; none before \
@@ -104,6 +107,7 @@ impl Route for GetRawDataStructure {
         Budget::Other,
         Tool::record(
             ToolText::new(
+                Toolset::Assets,
                 "get_raw_data_structure",
                 "Structure of raw data",
                 "Directories and files of a raw data archive; none before `analysis_status` \

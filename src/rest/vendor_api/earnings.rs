@@ -12,7 +12,7 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
-        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText, Toolset},
         shapes::{UtcTime, limit_offset::LimitOffset},
     },
     store::earnings::EarningsChange,
@@ -82,6 +82,7 @@ impl Route for ListEarnings {
         Budget::Other,
         Tool::list(
             ToolText::new(
+                Toolset::Sales,
                 "list_earnings",
                 "Earnings",
                 "The team's earnings entries, newest first: sales, fees, refunds, withdrawals. `amount` is a signed \

@@ -18,7 +18,9 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
-        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{
+            Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
+        },
         shapes::{UtcTime, limit_offset::LimitOffset},
     },
 };
@@ -225,6 +227,7 @@ impl Route for ListEstimations {
         Budget::Other,
         Tool::list(
             ToolText::new(
+                Toolset::Assets,
                 "list_estimations",
                 "Estimations",
                 "Advisory quotes for the team's repositories in full, in US cents. \
@@ -273,6 +276,7 @@ impl Route for GetEstimationSummary {
         Budget::Other,
         Tool::record(
             ToolText::new(
+                Toolset::Assets,
                 "get_estimation_summary",
                 "Estimation summary",
                 "The number of estimations by status, and the totals of their quotes.",
@@ -296,6 +300,7 @@ impl Route for ListLatestEstimations {
         Budget::Other,
         Tool::list(
             ToolText::new(
+                Toolset::Assets,
                 "list_latest_estimations",
                 "Latest estimations",
                 "The latest quote of each given asset that has one.",

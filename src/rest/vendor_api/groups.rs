@@ -14,7 +14,9 @@ use crate::{
         limits::Budget,
         problem::ApiError,
         request_body::{Body, Checked, Omittable},
-        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{
+            Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
+        },
         shapes::{UtcTime, strings::GroupName},
     },
     store::groups::Group,
@@ -83,6 +85,7 @@ impl Route for ListAssetGroups {
         Budget::Other,
         Tool::list(
             ToolText::new(
+                Toolset::Assets,
                 "list_asset_groups",
                 "Groups of assets",
                 "The groups of the team's inventory. Pass a group's ID to list_assets as \

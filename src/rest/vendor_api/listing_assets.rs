@@ -23,7 +23,9 @@ use crate::{
         limits::Budget,
         problem::ApiError,
         request_body::{Body, Checked},
-        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{
+            Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
+        },
         shapes::assets::AssetSummary,
     },
 };
@@ -91,6 +93,7 @@ impl Route for ListListingAssets {
         Budget::Other,
         Tool::list(
             ToolText::new(
+                Toolset::Listings,
                 "list_listing_assets",
                 "Listing assets",
                 "The assets of one of the team's own listings, at most the first 1,000. \

@@ -16,7 +16,9 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
-        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{
+            Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
+        },
     },
     store::listing_bundles::HubIngestStatus,
 };
@@ -97,6 +99,7 @@ impl Route for GetListingQc {
         Budget::QualityChecks,
         Tool::record(
             ToolText::new(
+                Toolset::Quality,
                 "get_listing_qc",
                 "Listing quality checks",
                 "The latest quality run of one of the team's own listings: each check's \

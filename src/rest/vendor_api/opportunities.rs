@@ -14,7 +14,10 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
-        route::{Call, Contract, DeclaredRoute, Link, Path, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{
+            Call, Contract, DeclaredRoute, Link, Path, Route, RouteAttributes, Target, Tool, ToolText,
+            Toolset,
+        },
         served_market::ServedMarket,
         shapes::{
             UtcTime,
@@ -153,6 +156,7 @@ impl Route for ListOpportunities {
         Budget::Other,
         Tool::list(
             ToolText::new(
+                Toolset::Opportunities,
                 "list_opportunities",
                 "Opportunities",
                 "Open requests for listings that buyers published, nearest deadline first.",
@@ -195,6 +199,7 @@ impl Route for GetOpportunity {
         Budget::Other,
         Tool::record(
             ToolText::new(
+                Toolset::Opportunities,
                 "get_opportunity",
                 "Opportunity",
                 "One request for listings, published or cancelled. `metadata` has its budget \
@@ -217,6 +222,7 @@ impl Route for GetProjectOpportunity {
         Budget::Other,
         Tool::record(
             ToolText::new(
+                Toolset::Opportunities,
                 "get_project_opportunity",
                 "Project opportunity",
                 "One request for custom task work, published or cancelled.",
@@ -238,6 +244,7 @@ impl Route for ListOwnProjectBids {
         Budget::Other,
         Tool::list(
             ToolText::new(
+                Toolset::Opportunities,
                 "list_own_project_bids",
                 "Own project bids",
                 "The team's own bids on custom task work, newest first.",

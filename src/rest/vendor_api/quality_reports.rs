@@ -12,7 +12,9 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
-        route::{Call, Contract, DeclaredRoute, Link, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{
+            Call, Contract, DeclaredRoute, Link, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
+        },
         shapes::{UtcTime, limit_offset::LimitOffset},
     },
     store::quality_reports::QualityReport,
@@ -85,6 +87,7 @@ impl Route for ListQcReports {
         Budget::QualityChecks,
         Tool::list(
             ToolText::new(
+                Toolset::Quality,
                 "list_qc_reports",
                 "Quality reports",
                 "All quality runs of the team, newest first, with credits charged; \

@@ -29,7 +29,9 @@ use crate::{
         params::Params,
         problem::ApiError,
         request_body::{Body, Checked, Omittable, checked_texts, into_change},
-        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{
+            Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
+        },
         shapes::{
             UtcTime,
             assets::{DataObject, missing_pieces, price_usd},
@@ -232,19 +234,24 @@ impl Route for ListRawData {
         "list_raw_data",
         Budget::Other,
         Tool::list(
-            ToolText::new("list_raw_data", "Raw data", "The team's raw data archives, with `missing`.")
-                .with_parameters(&[("filter", "Conditions `field:operator:value`, as in list_assets.")])
-                .with_values(&[("sort", &["name", "domain", "stage", "channel", "created_at", "price"])])
-                .with_row(&[
-                    "id",
-                    "title",
-                    "stage",
-                    "domain_tags",
-                    "price_usd",
-                    "missing",
-                    "data.channel",
-                    "data.archive_bytes",
-                ]),
+            ToolText::new(
+                Toolset::Assets,
+                "list_raw_data",
+                "Raw data",
+                "The team's raw data archives, with `missing`.",
+            )
+            .with_parameters(&[("filter", "Conditions `field:operator:value`, as in list_assets.")])
+            .with_values(&[("sort", &["name", "domain", "stage", "channel", "created_at", "price"])])
+            .with_row(&[
+                "id",
+                "title",
+                "stage",
+                "domain_tags",
+                "price_usd",
+                "missing",
+                "data.channel",
+                "data.archive_bytes",
+            ]),
             "items",
         ),
         Contract::new(Target::None)

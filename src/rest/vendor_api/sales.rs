@@ -15,7 +15,9 @@ use crate::{
         enum_value::EnumValue,
         json::{Json, JsonResult},
         limits::Budget,
-        route::{Call, Contract, DeclaredRoute, Link, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{
+            Call, Contract, DeclaredRoute, Link, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
+        },
         shapes::UtcTime,
     },
 };
@@ -81,6 +83,7 @@ impl Route for ListSales {
         Budget::Sales,
         Tool::list(
             ToolText::new(
+                Toolset::Sales,
                 "list_sales",
                 "Sales",
                 "The team's settled sales, newest first. `amount` is net of the platform \

@@ -31,7 +31,10 @@ use crate::{
         limits::Budget,
         params::Params,
         request_body::{Body, Checked, Omittable, checked_texts, into_change},
-        route::{Call, Contract, DeclaredRoute, Link, Path, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{
+            Call, Contract, DeclaredRoute, Link, Path, Route, RouteAttributes, Target, Tool, ToolText,
+            Toolset,
+        },
         shapes::{
             assets::{AssetSummary, missing_pieces, price_usd},
             limit_offset::Page,
@@ -227,7 +230,7 @@ impl Route for ListTasks {
         Budget::Other,
         Tool::list(
             ToolText::new(
-                "list_tasks",
+                Toolset::Assets, "list_tasks",
                 "Tasks",
                 "The team's imported tasks, with model pass rates and agent findings in \
                  `task.qc`.",

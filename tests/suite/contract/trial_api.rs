@@ -7,7 +7,9 @@ use marketplace::{
     operations::access::Buyer,
     rest::{
         self, Api, Budget, CorsPolicy, JsonResult, RouteGroup,
-        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{
+            Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
+        },
     },
 };
 use poem::{Endpoint, Request, endpoint::BoxEndpoint, http::Method};
@@ -40,7 +42,12 @@ impl Route for GetSample {
     const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
         "get_sample",
         Budget::Purchases,
-        Tool::record(ToolText::new("get_sample", "Sample", "Returns a sample of data by its number.")),
+        Tool::record(ToolText::new(
+            Toolset::Catalog,
+            "get_sample",
+            "Sample",
+            "Returns a sample of data by its number.",
+        )),
         Contract::new(Target::None),
     );
 }

@@ -3,10 +3,13 @@
 mod accepted_forms;
 mod access;
 mod errors;
+mod hidden_text;
 mod no_web_app;
 mod parity;
 mod protocol;
+mod request_options;
 mod resources_and_prompts;
+mod server_card;
 mod stdio;
 mod team_text;
 mod tool_list;
@@ -22,7 +25,7 @@ use crate::harness::{BASE, TestMarket, TestResponse, demo};
 const PATH: &str = "/v2/mcp/";
 
 /// Fields that a tool adds to the response of its operation.
-const ADDED_FIELDS: [&str; 3] = ["next_offset", "notice", "cut"];
+const ADDED_FIELDS: [&str; 4] = ["next_offset", "notice", "hint", "cut"];
 
 /// The result of a tool call.
 #[derive(Debug)]

@@ -90,7 +90,9 @@ async fn tools_return_what_their_operations_return() {
                 if audience == Audience::Vendors && key == BUYER {
                     continue;
                 }
-                let expected = demo().get(key, &path).await.ok();
+                let mut expected = demo().get(key, &path).await.ok();
+                // Signed addresses are returned only if they are named.
+                expected.as_object_mut().unwrap().remove("bundle_download_url");
                 let mut arguments = tool_arguments(&documented[operation_call.operation], &path);
                 if let Some((name, value)) = choice {
                     arguments.insert(name.to_owned(), json!(value));

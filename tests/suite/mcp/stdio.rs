@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Opens the market of a test a second time, read-only.
-fn open_read_only(market: &TestMarket) -> Market {
+pub fn open_read_only(market: &TestMarket) -> Market {
     Market::open(OpenOptions {
         data_dir: market.market().data_dir().to_owned(),
         settings: market.market().settings().clone(),
@@ -37,14 +37,14 @@ fn open_read_only(market: &TestMarket) -> Market {
 }
 
 /// A client at the other end of the streams.
-struct Agent {
+pub struct Agent {
     input: WriteHalf<DuplexStream>,
     output: Lines<BufReader<ReadHalf<DuplexStream>>>,
     server: tokio::task::JoinHandle<Result<(), String>>,
 }
 
 impl Agent {
-    fn start(market: Market, key: Option<&str>) -> Agent {
+    pub fn start(market: Market, key: Option<&str>) -> Agent {
         let (client_end, server_end) = tokio::io::duplex(1 << 20);
         let (server_input, server_output) = tokio::io::split(server_end);
         let key = key.map(str::to_owned);
@@ -58,11 +58,16 @@ impl Agent {
     }
 
     async fn request(&mut self, method: &str, params: Value) -> Value {
-        self.send(&json!({"jsonrpc": "2.0", "id": 3, "method": method, "params": params})).await;
-        serde_json::from_str(&self.output.next_line().await.unwrap().unwrap()).unwrap()
+        serde_json::from_str(&self.request_line(method, params).await).unwrap()
     }
 
-    async fn initialize(&mut self) {
+    /// Sends a request and returns the line of the response.
+    pub async fn request_line(&mut self, method: &str, params: Value) -> String {
+        self.send(&json!({"jsonrpc": "2.0", "id": 3, "method": method, "params": params})).await;
+        self.output.next_line().await.unwrap().unwrap()
+    }
+
+    pub async fn initialize(&mut self) {
         let params = json!({
             "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
         });
@@ -71,13 +76,13 @@ impl Agent {
         self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
     }
 
-    async fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    pub async fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let response = self.request("tools/call", json!({"name": tool, "arguments": arguments})).await;
         assert_eq!(response["result"]["isError"], false, "{response}");
         response["result"]["structuredContent"].clone()
     }
 
-    async fn finish(self) {
+    pub async fn finish(self) {
         drop((self.input, self.output));
         self.server.await.unwrap().unwrap();
     }

@@ -22,7 +22,10 @@ use crate::{
         params::Params,
         problem::ApiError,
         request_body::Body,
-        route::{Call, Contract, DeclaredRoute, Link, Path, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{
+            Call, Contract, DeclaredRoute, Link, Path, Route, RouteAttributes, Target, Tool, ToolText,
+            Toolset,
+        },
         shapes::{assets::DataObject, limit_offset::Page},
         vendor_api::asset_queries::ASSET_LIST_QUERIES,
         vendor_api::assets::GET_ASSET_TOOL,
@@ -42,6 +45,7 @@ impl Route for ListCodebases {
         Budget::Other,
         Tool::list(
             ToolText::new(
+                Toolset::Assets,
                 "list_codebases",
                 "Codebases",
                 "The team's codebases, with lines, commits, contributors, `missing` and \

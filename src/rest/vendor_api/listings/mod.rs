@@ -18,7 +18,9 @@ use crate::{
         json_object::ObjectWriter,
         limits::Budget,
         params::Params,
-        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{
+            Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
+        },
         served_market::LinkBaseUrl,
         shapes::{
             listing_pages::{Counts, DetailBundle, detail_json, remove_team_name},
@@ -69,6 +71,7 @@ impl Route for GetOwnListing {
         Budget::Other,
         Tool::record(
             ToolText::new(
+                Toolset::Listings,
                 "get_own_listing",
                 "Own listing",
                 "One of the team's own listings in full, as buyers see it or will see it.",
@@ -90,6 +93,7 @@ impl Route for GetListingHistory {
         Budget::History,
         Tool::list(
             ToolText::new(
+                Toolset::Listings,
                 "get_listing_history",
                 "Listing history",
                 "Status changes of one of the team's own listings, newest first: what \

@@ -25,6 +25,7 @@ use crate::{
         limits::Budget,
         route::{
             Call, Contract, DeclaredRoute, MultiTool, Path, Route, RouteAttributes, Target, Tool, ToolText,
+            Toolset,
         },
         served_market::ServedMarket,
     },
@@ -114,6 +115,7 @@ impl Route for StartCodebaseQc {
 /// The tool for the operations that `kind` selects.
 pub static GET_ASSET_QC_TOOL: MultiTool = MultiTool {
     text: ToolText::new(
+        Toolset::Quality,
         "get_asset_qc",
         "Quality checks of an asset",
         "The latest quality run of a codebase or raw data asset: what each check \
