@@ -48,7 +48,7 @@ pub struct PlantedListing {
     price: f64,
 }
 
-/// Number of characters of the longest description, which is the maximum. Most of them have two bytes, so no answer has
+/// Number of characters of the longest description, which is the maximum. Most of them have three bytes, so no answer has
 /// all of it.
 const LONG_CHARACTERS: usize = 20_000;
 
@@ -70,7 +70,7 @@ impl Planted {
         }
         let end = format!(" The reference number of this collection is {}.", planted.reference_number);
         let start = "Minutes of the harbor council, transcribed. ";
-        let filler: String = "Πρακτικά του συμβουλίου του λιμανιού. "
+        let filler: String = "港湾会議の議事録、書き起こし。"
             .chars()
             .cycle()
             .take(LONG_CHARACTERS - start.chars().count() - end.chars().count())
@@ -235,6 +235,6 @@ mod tests {
         }
         assert_eq!(set["listings"].as_array().map(Vec::len), Some(TEXTS.len() + 1));
         let long = set["listings"][TEXTS.len()]["description"].as_str().unwrap();
-        assert!(long.chars().count() == LONG_CHARACTERS && long.len() > 35_000);
+        assert!(long.chars().count() == LONG_CHARACTERS && long.len() > 50_000);
     }
 }
