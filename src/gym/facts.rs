@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{
-    error::GymError, planted::Planted, private_market::PrivateMarket, questions::Side, random::Random,
+    error::GymError, planted::Planted, private_market::PrivateMarket, question::Side, random::Random,
 };
 
 /// Maximum number of listings whose details are read for one subject.

@@ -13,6 +13,7 @@ mod facts;
 mod limits;
 mod planted;
 mod private_market;
+mod question;
 mod questions;
 mod random;
 mod reference;
@@ -34,7 +35,7 @@ pub use self::{
     error::GymError,
     limits::{REFERENCE_CALLS, REFERENCE_TOKENS},
     planted::{Canary, Planted},
-    questions::{Kind, Question, Side},
+    question::{Kind, Question, Side},
     report::{Outcome, QuestionResult, Report, Row},
 };
 use endpoint::GymEndpoint;
@@ -65,7 +66,7 @@ pub struct Gym {
     market: PrivateMarket,
     endpoint: Arc<GymEndpoint>,
     questions: Vec<Question>,
-    omitted: Vec<&'static str>,
+    omitted: Vec<String>,
     seed: u64,
     base_url: String,
 }
@@ -93,8 +94,8 @@ impl Gym {
         &self.questions
     }
 
-    /// Returns the names of the templates for which the market lacks data.
-    pub fn omitted(&self) -> &[&'static str] {
+    /// Returns the names of the templates for which the market lacks data, with the side that would ask.
+    pub fn omitted(&self) -> &[String] {
         &self.omitted
     }
 
@@ -154,7 +155,7 @@ impl Gym {
 
     /// Checks answers, and reports them with what was counted so far.
     pub fn report(&self, answers: &Answers) -> Result<Report, GymError> {
-        let sessions = report::session_costs(self)?;
+        let sessions = report::session_costs(self.sides().map(|side| (side, self.uncounted_session(side))))?;
         Ok(Report::new(self.seed, sessions, &self.questions, answers, &self.endpoint))
     }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use serde_json::Value;
 use tokio::runtime::{Handle, Runtime};
 
-use super::{error::GymError, planted::Planted, questions::Side};
+use super::{error::GymError, planted::Planted, question::Side};
 use crate::{
     clock::{Clock, Entropy},
     config::Settings,

@@ -6,12 +6,12 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    Gym,
     answers::Answers,
     counts::{self, Counts},
     endpoint::GymEndpoint,
     error::GymError,
-    questions::{Kind, Question, Side},
+    question::{Kind, Question, Side},
+    session::Session,
 };
 
 /// Maximum number of characters of an answer in the report.
@@ -249,11 +249,12 @@ fn result_of(question: &Question, answer: Option<&Value>, endpoint: &GymEndpoint
     }
 }
 
-/// Returns what opens a session of each side.
-pub(super) fn session_costs(gym: &Gym) -> Result<Vec<SessionCost>, GymError> {
+/// Returns what opens the sessions of these sides.
+pub(super) fn session_costs<'a>(
+    sessions: impl Iterator<Item = (Side, Session<'a>)>,
+) -> Result<Vec<SessionCost>, GymError> {
     let mut costs = Vec::new();
-    for side in gym.sides() {
-        let session = gym.uncounted_session(side);
+    for (side, session) in sessions {
         let get = |method: &str, params: &Value| {
             session.request(method, params).map_err(|reason| GymError::Session(method.to_owned(), reason))
         };

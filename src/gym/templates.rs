@@ -6,10 +6,12 @@ use super::{
     error::GymError,
     facts::Facts,
     private_market::PrivateMarket,
-    questions::{self as ask, Asking, Kind, Question, Side},
+    question::{Kind, Question, Side},
+    questions::{self as ask, Asking},
     reference::{self as solve_by, Answer},
     session::Session,
 };
+use crate::string_enum::StringEnum;
 
 /// A template of questions.
 struct Template {
@@ -61,12 +63,13 @@ fn planted_templates(names: &[&'static str]) -> Vec<(Kind, &'static str)> {
     names.iter().map(|name| (kind(name), *name)).collect()
 }
 
-/// Generates the questions of all templates. Returns them with the names of the templates for which the market lacks data.
-pub fn generate(market: &PrivateMarket, seed: u64) -> Result<(Vec<Question>, Vec<&'static str>), GymError> {
+/// Generates the questions of all templates. Returns them with the names and sides of the templates for which the market lacks
+/// data.
+pub fn generate(market: &PrivateMarket, seed: u64) -> Result<(Vec<Question>, Vec<String>), GymError> {
     let (mut questions, mut omitted) = (Vec::new(), Vec::new());
     let mut add = |name, kind, side, core, asked: Asking| -> Result<(), GymError> {
         match asked? {
-            None => omitted.push(name),
+            None => omitted.push(format!("{name} ({})", side.as_str())),
             Some(asked) => questions.push(Question {
                 id: format!("q{:02}", questions.len() + 1),
                 name,

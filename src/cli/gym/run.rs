@@ -12,10 +12,9 @@ use clap::Args;
 use tokio::sync::{oneshot, watch};
 
 use super::{
-    OpenedGym, Subject,
     agent::Agent,
-    check_score,
     lines::{self, Event},
+    subject::{OpenedGym, Subject, check_score},
 };
 use crate::{
     cli::{CommandError, CommandResult, GlobalOptions, lists::print_json, print_line, process},
