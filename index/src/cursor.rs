@@ -3,16 +3,20 @@
 //! A cursor contains a position, as of which change it orders listings, and a MAC over it and over everything
 //! that gives it meaning: scope, text, filters and sort order. Any other string, and a cursor of another
 //! search, is rejected.
+//!
+//! A short cursor names the listing at its position instead of the listing's sort key, so that a language model
+//! can copy it.
 
 use std::collections::BTreeSet;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, Mac};
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 
+use crate::document::ListingRowId;
 use crate::measure::Measure;
-use crate::order::Position;
+use crate::order::{Position, SortKey};
 use crate::search::{Bounds, Filters, Scope, Search};
 
 const VERSION: u8 = 2;
@@ -25,6 +29,21 @@ const MAC_BYTES: usize = 32;
 
 /// Maximum length of a cursor: version, number of a change, key, and MAC.
 const MAX_CURSOR_CHARS: usize = ((1 + 8 + 32 + MAC_BYTES) * 4).div_ceil(3);
+
+/// Bytes of the row ID of a listing, and of the number of a change, in a short cursor.
+const SHORT_NUMBER_BYTES: usize = 5;
+
+/// Bytes of the check of a sort key in a short cursor.
+const KEY_CHECK_BYTES: usize = 2;
+
+/// Bytes of the position in a short cursor: a listing, a change, and the check of the listing's sort key.
+const SHORT_POSITION_BYTES: usize = 2 * SHORT_NUMBER_BYTES + KEY_CHECK_BYTES;
+
+/// Bytes of the MAC in a short cursor. A position gives access to nothing, so the MAC only has to find mistakes.
+const SHORT_MAC_BYTES: usize = 6;
+
+/// Length of a short cursor in characters.
+pub const SHORT_CURSOR_CHARS: usize = (SHORT_POSITION_BYTES + SHORT_MAC_BYTES) / 3 * 4;
 
 /// Secret key for signing cursors.
 #[derive(Clone)]
@@ -92,6 +111,79 @@ pub fn decode(key: &CursorKey, cursor: &str, search: &Search) -> Result<Position
         _ => return Err(InvalidCursor),
     };
     Ok(Position { key: values.try_into().map_err(|_| InvalidCursor)?, as_of })
+}
+
+/// What a short cursor contains: the last listing of a page, and as of which change the pages order listings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShortPosition {
+    /// Row ID of the listing.
+    pub listing: ListingRowId,
+    /// See [`Position::as_of`].
+    pub as_of: u64,
+    key_check: [u8; KEY_CHECK_BYTES],
+}
+
+impl ShortPosition {
+    /// Whether the listing has the sort key that it had when the cursor was created.
+    pub(crate) fn has_key(&self, key: &SortKey) -> bool {
+        self.key_check == key_check(key)
+    }
+}
+
+/// Encodes a position of a search as a short cursor of [`SHORT_CURSOR_CHARS`] characters, in base64url. It looks
+/// random, because models miscopy long runs of one letter. Row IDs and changes are less than 2^40.
+pub fn encode_short(key: &CursorKey, position: &Position, search: &Search) -> String {
+    let number = |value: u64| value.to_be_bytes()[8 - SHORT_NUMBER_BYTES..].to_vec();
+    let mut bytes = number(position.key[3]);
+    bytes.extend(number(position.as_of));
+    bytes.extend(key_check(&position.key));
+    let mac = short_mac(key, &bytes, search);
+    mask(key, &mac, &mut bytes);
+    bytes.extend(mac);
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// Decodes a short cursor that was created for this search; limit, viewer and totals may differ.
+pub fn decode_short(key: &CursorKey, cursor: &str, search: &Search) -> Result<ShortPosition, InvalidCursor> {
+    if cursor.len() != SHORT_CURSOR_CHARS {
+        return Err(InvalidCursor);
+    }
+    let mut bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| InvalidCursor)?;
+    let mac = bytes.split_off(SHORT_POSITION_BYTES);
+    mask(key, &mac, &mut bytes);
+    if short_mac(key, &bytes, search) != *mac {
+        return Err(InvalidCursor);
+    }
+    let number = |bytes: &[u8]| bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+    let (numbers, key_check) = bytes.split_last_chunk::<KEY_CHECK_BYTES>().ok_or(InvalidCursor)?;
+    let (listing, as_of) = numbers.split_at(SHORT_NUMBER_BYTES);
+    Ok(ShortPosition { listing: number(listing), as_of: number(as_of), key_check: *key_check })
+}
+
+/// Returns the check of a sort key, by which a listing that moved since is noticed.
+fn key_check(key: &SortKey) -> [u8; KEY_CHECK_BYTES] {
+    let mut digest = Sha256::new();
+    key.iter().for_each(|value| digest.update(value.to_be_bytes()));
+    let digest = digest.finalize();
+    [digest[0], digest[1]]
+}
+
+fn short_mac(key: &CursorKey, bytes: &[u8], search: &Search) -> [u8; SHORT_MAC_BYTES] {
+    let mut mac = key.mac();
+    mac.update(b"short ");
+    mac.update(bytes);
+    mac.update(&encode_search(search));
+    let mac = mac.finalize().into_bytes();
+    std::array::from_fn(|index| mac[index])
+}
+
+/// Makes the position of a short cursor look random, and readable again.
+fn mask(key: &CursorKey, mac: &[u8], bytes: &mut [u8]) {
+    let mut stream = key.mac();
+    stream.update(b"mask ");
+    stream.update(mac);
+    let stream = stream.finalize().into_bytes();
+    bytes.iter_mut().zip(stream).for_each(|(byte, mask)| *byte ^= mask);
 }
 
 /// Returns the MAC over the signed bytes and the search, before it is finalized.
@@ -163,6 +255,9 @@ impl SearchEncoder {
             sample_available,
             vendor_tiers,
             bounds,
+            teams,
+            listings,
+            published: (published_min, published_max),
         } = filters;
         for values in
             [tags, tag_slugs, asset_types, languages, file_extensions, robotics_formats, capabilities]
@@ -188,6 +283,15 @@ impl SearchEncoder {
                 self.add_option(bounds.min);
                 self.add_option(bounds.max);
             }
+        }
+        // What no earlier cursor contained is left out unless it is set, for the same reason.
+        if (teams, listings, published_min, published_max) != (&None, &None, &None, &None) {
+            self.add_option(teams.as_ref().map(|_| 0));
+            self.add_set(&teams.iter().flatten().copied().collect());
+            self.add_option(listings.as_ref().map(|_| 0));
+            self.add_set(listings.as_deref().unwrap_or(&BTreeSet::new()));
+            self.add_option(published_min.map(i64::cast_unsigned));
+            self.add_option(published_max.map(i64::cast_unsigned));
         }
     }
 }

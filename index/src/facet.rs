@@ -5,14 +5,22 @@
 
 /// A kind of label whose values are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Facet {
+pub enum Facet {
+    /// Domain tag slugs.
     Tags,
+    /// Asset kinds.
     AssetTypes,
+    /// Environment capabilities.
     Capabilities,
+    /// File extensions in raw data.
     FileExtensions,
+    /// Language slugs of codebases.
     Languages,
+    /// Stage names; see [`Stage::name`](crate::document::Stage::name).
     LifecycleStages,
+    /// Robotics dataset formats.
     RoboticsFormats,
+    /// Inventory tag slugs.
     TagSlugs,
 }
 

@@ -2,15 +2,18 @@
 //!
 //! Conditions can be evaluated for one document during a scan, or for a whole set of documents.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use tantivy::DocId;
 
 use crate::columns::Columns;
 use crate::doc_bitmap::DocBitmap;
-use crate::document::TeamRowId;
+use crate::document::{ListingRowId, TeamRowId};
 use crate::error::Error;
 use crate::facet::Facet;
 use crate::measure::Measure;
-use crate::numeric::{NumericColumn, StateBits, encode_measure};
+use crate::numeric::{NumericColumn, StateBits, encode_date, encode_measure};
 use crate::postings::Postings;
 use crate::search::{Bounds, Filters};
 use crate::segment::SegmentView;
@@ -30,6 +33,10 @@ pub(crate) struct Conditions {
     /// Stages that match, as a bit set.
     stages: u64,
     tiers: Option<Vec<u64>>,
+    teams: Option<Vec<TeamRowId>>,
+    listings: Option<Arc<BTreeSet<ListingRowId>>>,
+    /// Inclusive bounds of the encoded time of publication; `None` if it is not bounded.
+    published: Option<(u64, u64)>,
     /// For each segment, the lists of labels; a document needs one label of each list.
     labels: Vec<Vec<AnyLabel>>,
 }
@@ -69,6 +76,9 @@ impl Conditions {
             unset,
             stages: if filters.stages.is_empty() { u64::MAX } else { stages },
             tiers: filters.vendor_tiers.clone(),
+            teams: filters.teams.clone(),
+            listings: filters.listings.clone(),
+            published: published_range(filters.published),
             labels: labels.collect(),
         }
     }
@@ -81,6 +91,7 @@ impl Conditions {
                 (min..=max).contains(&&columns.get(NumericColumn::Measure(*measure), doc))
             })
             && self.accepts_tier(columns, doc)
+            && self.accepts_sets(columns, doc)
             && self.labels[segment].iter().all(|any| any.accepts(columns, doc))
     }
 
@@ -113,6 +124,9 @@ impl Conditions {
         for (measure, min, max) in &self.ranges {
             remaining = columns.retain_between(NumericColumn::Measure(*measure), docs, *min, *max);
         }
+        if let Some((min, max)) = self.published {
+            remaining = columns.retain_between(NumericColumn::Published, docs, min, max);
+        }
         for any in checked_per_doc {
             remaining = docs.retain(|doc| any.accepts(columns, doc));
         }
@@ -121,6 +135,9 @@ impl Conditions {
         }
         if self.tiers.is_some() {
             remaining = docs.retain(|doc| self.accepts_tier(columns, doc));
+        }
+        if self.teams.is_some() || self.listings.is_some() {
+            remaining = docs.retain(|doc| self.accepts_sets(columns, doc));
         }
         Ok(remaining)
     }
@@ -142,6 +159,17 @@ impl Conditions {
         state & self.set == self.set
             && state & self.unset == 0
             && self.stages >> (state & StateBits::STAGE) & 1 == 1
+    }
+
+    /// Whether a document is of one of the teams, one of the listings, and published in the bounds.
+    fn accepts_sets(&self, columns: &Columns, doc: DocId) -> bool {
+        let is_published_within = |(min, max): (u64, u64)| {
+            (min..=max).contains(&columns.get(NumericColumn::Published, doc))
+        };
+        let has = |column| columns.get(column, doc);
+        self.teams.as_ref().is_none_or(|teams| teams.contains(&has(NumericColumn::Team)))
+            && self.listings.as_ref().is_none_or(|listings| listings.contains(&has(NumericColumn::Listing)))
+            && self.published.is_none_or(is_published_within)
     }
 
     fn accepts_tier(&self, columns: &Columns, doc: DocId) -> bool {
@@ -181,6 +209,13 @@ fn label_lists(filters: &Filters) -> Vec<Vec<String>> {
     ];
     let filtered = lists.into_iter().filter(|(_, values)| !values.is_empty());
     filtered.map(|(facet, values)| values.iter().map(|value| facet.label(value)).collect()).collect()
+}
+
+/// Returns the range of encoded times of publication; `None` if neither end is bounded.
+fn published_range((min, max): (Option<i64>, Option<i64>)) -> Option<(u64, u64)> {
+    let max_code = max.map_or(u64::MAX, |max| encode_date(Some(max)));
+    // The smallest date excludes listings without one, whose code is less.
+    (min.is_some() || max.is_some()).then(|| (encode_date(Some(min.unwrap_or(i64::MIN))), max_code))
 }
 
 /// Returns the measures that a search bounds, each with the inclusive range of encoded values that match.

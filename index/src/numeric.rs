@@ -72,6 +72,24 @@ pub(crate) const fn encode_option(value: Option<u64>) -> u64 {
     }
 }
 
+/// Returns the number that [`encode_option`] encoded.
+pub(crate) const fn decode_option(code: u64) -> Option<u64> {
+    code.checked_sub(1)
+}
+
+/// Returns the value of a measure that [`encode_measure`] encoded.
+pub(crate) const fn decode_measure(measure: Measure, code: u64) -> Option<u64> {
+    if measure.is_optional() { decode_option(code) } else { Some(code) }
+}
+
+/// Returns the date that [`encode_date`] encoded, in microseconds.
+pub(crate) const fn decode_date(code: u64) -> Option<i64> {
+    match decode_option(code) {
+        Some(date) => Some((date ^ (1 << 63)).cast_signed()),
+        None => None,
+    }
+}
+
 /// Encodes the value of a measure. The missing value of an optional measure is less than all others; the
 /// missing value of another measure equals 0.
 pub(crate) const fn encode_measure(measure: Measure, value: Option<u64>) -> u64 {

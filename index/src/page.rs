@@ -41,7 +41,7 @@ impl PageRequest {
     }
 
     /// Returns the sort key of a document that may have been moved.
-    fn final_sort_key(&self, segment: usize, view: &SegmentView, doc: DocId) -> SortKey {
+    pub(crate) fn final_sort_key(&self, segment: usize, view: &SegmentView, doc: DocId) -> SortKey {
         // Moved documents are few, and mostly there are none.
         let moved = if self.moved.is_empty() { None } else { self.moved.get(&(segment, doc)) };
         moved.copied().unwrap_or_else(|| self.sort_key(view, doc))

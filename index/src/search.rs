@@ -1,6 +1,6 @@
 //! Search requests and results.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::document::{ListingRowId, Stage, TeamRowId};
@@ -67,6 +67,13 @@ pub struct Filters {
     pub vendor_tiers: Option<Vec<u64>>,
     /// Bounds of measures.
     pub bounds: PerMeasure<Bounds>,
+    /// Only listings of any of these teams. An empty list matches nothing.
+    pub teams: Option<Vec<TeamRowId>>,
+    /// Only these listings. An empty set matches nothing.
+    pub listings: Option<Arc<BTreeSet<ListingRowId>>>,
+    /// Inclusive bounds of the time of the latest publication, in microseconds. A listing that is not active is never
+    /// within set bounds.
+    pub published: (Option<i64>, Option<i64>),
 }
 
 impl Filters {

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tantivy::IndexMeta;
 use tantivy::index::SegmentId;
 
+use crate::cursor::ShortPosition;
 use crate::doc_bitmap::DocBitmap;
 use crate::document::{ListingRowId, TeamRowId};
 use crate::error::Error;
@@ -250,6 +251,40 @@ impl Snapshot {
         Ok(self.results(search, &self.page_of_matches(&request, is_order_stored, &found), totals))
     }
 
+    /// Returns the documents of each segment that match the scope and the text of a search.
+    pub(crate) fn matching_docs(&self, search: &Search) -> Result<Vec<DocBitmap>, Error> {
+        let scope = match self.team_docs(search.scope) {
+            Some(team) => team,
+            None => self.views.iter().map(|view| view.visible.clone()).collect(),
+        };
+        if text_analysis::is_blank(&search.text) {
+            return Ok(scope);
+        }
+        let text = ParsedText::parse(&search.text, self.splitting);
+        query::matching_docs(&text, self.fields, &self.views, &scope.iter().collect::<Vec<_>>())
+    }
+
+    /// Returns the position after the listing of a short cursor; `None` if the index has no such listing, or it has
+    /// moved in the order of the search since the cursor was created. [`Search::ordered_as`] has to be set.
+    pub fn position_of(&self, short: &ShortPosition, search: &Search) -> Result<Option<Position>, Error> {
+        let is_unfiltered = search.scope == Scope::Market
+            && text_analysis::is_blank(&search.text)
+            && search.filters.is_empty();
+        let request = self.page_request(search, is_unfiltered)?;
+        for (segment, view) in self.views.iter().enumerate() {
+            if let Some(doc) = view.find_listing(self.fields, short.listing)? {
+                let key = request.final_sort_key(segment, view, doc);
+                return Ok(short.has_key(&key).then_some(Position { key, as_of: short.as_of }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the segments.
+    pub(crate) fn views(&self) -> &[Arc<SegmentView>] {
+        &self.views
+    }
+
     /// Returns the documents in scope for each segment, or `None` if these are the visible ones.
     fn team_docs(&self, scope: Scope) -> Option<Vec<DocBitmap>> {
         let Scope::Team(team) = scope else { return None };
@@ -261,7 +296,8 @@ impl Snapshot {
         )
     }
 
-    fn apply_filters(
+    /// Returns the documents among the matches that meet the conditions of the filters.
+    pub(crate) fn apply_filters(
         &self,
         filters: &Filters,
         conditions: &Conditions,

@@ -3,6 +3,7 @@
 use super::{
     assets::{Channel, Exclusivity, Kind, TaskType},
     filters::{self, AllowedValues, FilterError, FilterableField, variant_strings},
+    quality_runs::RunOutcome,
     stages::Stage,
     tasks::QaAgent,
 };
@@ -37,6 +38,8 @@ string_enum! {
         RanOnModel = "ran_on_model",
         /// QA agent with a result in effect for a task.
         QaAgent = "qa_agent",
+        /// Outcome of the latest quality run. Only lists for agents can be filtered by it.
+        Qc = "qc",
     }
 }
 
@@ -104,6 +107,7 @@ impl FilterField {
             F::TaskType | F::HasTraces | F::HasQaResults | F::HasEnvironment | F::RanOnModel | F::QaAgent => {
                 matches!(kind, None | Some(Kind::Task))
             }
+            F::Qc => false,
         };
         FilterField::ALL.iter().copied().filter(is_supported).collect()
     }
@@ -119,6 +123,7 @@ impl FilterableField for FilterField {
             F::Exclusivity => AllowedValues::OneOf(variant_strings::<Exclusivity>()),
             F::TaskType => AllowedValues::OneOf(variant_strings::<TaskType>()),
             F::QaAgent => AllowedValues::OneOf(variant_strings::<QaAgent>()),
+            F::Qc => AllowedValues::OneOf(variant_strings::<RunOutcome>()),
             F::PrivateData | F::HasTraces | F::HasQaResults | F::HasEnvironment => AllowedValues::Boolean,
             F::Name => AllowedValues::AnyText,
             F::Domain | F::RanOnModel => AllowedValues::AnyName,

@@ -1,5 +1,6 @@
 //! Business rules and plain data types of the marketplace. They use no database, no transport, and no clock.
 
+pub mod aggregation;
 pub mod asset_filters;
 pub mod assets;
 pub mod browse;
@@ -36,6 +37,7 @@ pub mod purchases;
 pub mod quality_checks;
 pub mod quality_runs;
 pub mod quotas;
+pub mod record_filters;
 pub mod replaced_values;
 pub mod row_ids;
 pub mod sales;

@@ -23,6 +23,24 @@ string_enum! {
 }
 
 string_enum! {
+    /// The outcome of the latest quality run of an asset.
+    RunOutcome {
+        /// It is completed, and every mandatory check passed.
+        Passed = "passed",
+        /// It is completed, and a mandatory check did not pass.
+        Failed = "failed",
+        /// It has not ended.
+        InProgress = "in_progress",
+        /// It failed itself, so there is no verdict.
+        Error = "error",
+        /// It was canceled before it finished.
+        Cancelled = "cancelled",
+        /// There never was a run.
+        None = "none",
+    }
+}
+
+string_enum! {
     /// Who or what started a run.
     RunTrigger {
         /// The submission of a listing.

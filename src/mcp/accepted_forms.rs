@@ -1,6 +1,8 @@
 //! The names and forms in which models write arguments besides those that the schemas state: common other names, and lists
 //! as JSON text.
 
+use std::borrow::Cow;
+
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
@@ -8,9 +10,10 @@ use super::{
     arguments::{MAX_ADDRESS_BYTES, unknown_argument, whole_number},
     error::{ToolError, ToolErrorCode},
     openapi::Parameter,
-    schemas::{DEFAULT_LIMIT, FIELDS, LIMIT, OFFSET},
+    schemas::{DEFAULT_LIMIT, FIELDS, FILTERS, LIMIT, OFFSET},
     tools::Tool,
 };
+use crate::error::excerpt;
 
 /// Other names of arguments, with those of the schemas.
 const OTHER_NAMES: [(&str, &str); 2] = [("q", "query"), ("certified", "verified_only")];
@@ -19,29 +22,61 @@ const OTHER_NAMES: [(&str, &str); 2] = [("q", "query"), ("certified", "verified_
 /// Fails if the tool has no argument with a name.
 pub fn normalize(tool: &Tool, input: &JsonObject) -> Result<JsonObject, ToolError> {
     let mut normalized = JsonObject::new();
-    for (name, value) in input.iter().filter(|(_, value)| !value.is_null()) {
+    let unpacked = unpack_filters(tool, input)?;
+    for (name, value) in unpacked.iter().filter(|(_, value)| !value.is_null()) {
         let (known, mut value) = match known_name(tool, name) {
             Some(OFFSET) if name == "page" => (OFFSET, offset_of_page(value, input.get(LIMIT))?),
             Some(known) => (known, value.clone()),
             None => return Err(unknown_argument(tool, name)),
         };
         if takes_list(tool, known) {
-            value = parsed_list(value);
+            value = parsed_json(value, '[');
         }
         if normalized.insert(known.to_owned(), value).is_some() {
-            return Err(ToolError::invalid_argument(
-                ToolErrorCode::InvalidArguments,
-                format!("`{known}` is stated twice, once by another name."),
-                format!("Send only `{known}`."),
-            ));
+            return Err(stated_twice(known));
         }
     }
     Ok(normalized)
 }
 
+/// Returns the arguments with those in `filters` next to the others, as operations take them.
+fn unpack_filters<'i>(tool: &Tool, input: &'i JsonObject) -> Result<Cow<'i, JsonObject>, ToolError> {
+    let Some(filters) = input.get(FILTERS).filter(|_| tool.entry.filters_description().is_some()) else {
+        return Ok(Cow::Borrowed(input));
+    };
+    let filters = match parsed_json(filters.clone(), '{') {
+        Value::Object(filters) => filters,
+        Value::Null => JsonObject::new(),
+        _ => {
+            return Err(ToolError::invalid_argument(
+                ToolErrorCode::InvalidArguments,
+                format!("`{FILTERS}` must be an object."),
+                "Send the filters by name, as in {\"kind\": [\"full\"]}.",
+            ));
+        }
+    };
+    let mut unpacked = input.clone();
+    unpacked.remove(FILTERS);
+    for (name, value) in filters {
+        if unpacked.insert(name.clone(), value).is_some() {
+            return Err(stated_twice(&name));
+        }
+    }
+    Ok(Cow::Owned(unpacked))
+}
+
+fn stated_twice(name: &str) -> ToolError {
+    ToolError::invalid_argument(
+        ToolErrorCode::InvalidArguments,
+        format!("`{}` is stated twice.", excerpt(name)),
+        "Send it once, by the name in the schema.",
+    )
+}
+
 /// Returns the name of an argument in the tool's schema.
 fn known_name<'t>(tool: &'t Tool, name: &str) -> Option<&'t str> {
-    let find = |name: &str| tool.arguments.iter().find(|known| *known == name).map(String::as_str);
+    let names = tool.arguments.iter().chain(&tool.filters);
+    let find = |name: &str| names.clone().find(|known| *known == name).map(String::as_str);
     let other = || OTHER_NAMES.iter().find(|(other, _)| *other == name).and_then(|(_, known)| find(known));
     let by_meaning = || match name {
         "id" => id_in_path(tool),
@@ -77,14 +112,14 @@ fn takes_list(tool: &Tool, name: &str) -> bool {
     name == FIELDS || tool.variants.iter().any(|variant| variant.operation.parameters.iter().any(is_list))
 }
 
-/// Returns the list that a text is the JSON of, or else the value as it is. A text that is too long for an argument is not
-/// parsed.
-fn parsed_list(value: Value) -> Value {
+/// Returns the value that a text is the JSON of, if it begins with `start`, or else the text as it is. A text that is too
+/// long for an argument is not parsed.
+fn parsed_json(value: Value, start: char) -> Value {
     let parsed = match &value {
-        Value::String(text) if text.len() <= MAX_ADDRESS_BYTES && text.trim_start().starts_with('[') => {
+        Value::String(text) if text.len() <= MAX_ADDRESS_BYTES && text.trim_start().starts_with(start) => {
             serde_json::from_str(text).ok()
         }
         _ => None,
     };
-    parsed.filter(Value::is_array).unwrap_or(value)
+    parsed.unwrap_or(value)
 }

@@ -4,7 +4,7 @@
 //! Operations validate their own parameters. Only what they never see is validated here: argument names,
 //! choices, and what the tool does with the response.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
@@ -24,6 +24,9 @@ use crate::{
     error::{Code, excerpt},
     rest::route::MultiTool,
 };
+
+/// What selects all fields.
+const ALL_FIELDS: &str = "*";
 
 /// Arguments that select a part of the results or their order, but do not filter.
 const PAGING_ARGUMENTS: [&str; 5] = [LIMIT, OFFSET, "cursor", "sort", "sort_direction"];
@@ -74,7 +77,7 @@ impl ToolCall<'_> {
             query: Vec::new(),
             limit: parse_number(find(LIMIT), LIMIT, DEFAULT_LIMIT, MAX_LIMIT, variant)?,
             offset: parse_number(find(OFFSET), OFFSET, 0, i32::MAX as usize, variant)?,
-            fields: parse_field_paths(tool, variant, find(FIELDS))?,
+            fields: selected_fields(tool, variant, find(FIELDS))?,
             max_bytes: parse_max_bytes(find(MAX_BYTES), max_bytes)?,
             is_filtered: false,
         };
@@ -93,6 +96,7 @@ impl ToolCall<'_> {
                 None => return Err(inapplicable_argument(name, choice.unwrap_or_default(), variant)),
             }
         }
+        call.forward_fields();
         let missing = variant
             .operation
             .parameters
@@ -123,6 +127,16 @@ impl ToolCall<'_> {
             ));
         }
         Ok(call)
+    }
+
+    /// Passes the names of the selected fields to an operation that takes them, so that it computes no others.
+    fn forward_fields(&mut self) {
+        if self.variant.operation.parameter(FIELDS).is_some() {
+            let subject = self.variant.item_shape();
+            let names = self.fields.iter().filter_map(FieldPath::first_name);
+            let names: BTreeSet<&str> = names.filter(|name| subject.at_path(name).is_some()).collect();
+            self.query.extend(names.into_iter().map(|name| (FIELDS.to_owned(), name.to_owned())));
+        }
     }
 
     /// Returns the path of the operation with its query string.
@@ -291,6 +305,23 @@ fn parse_number(
             "Fix the argument and call again.",
         )
     })
+}
+
+/// Returns the paths of the fields to return: those that a call states, or else those of the tool's row. Empty for all.
+fn selected_fields(
+    tool: &Tool,
+    variant: &Variant,
+    input: Option<&Value>,
+) -> Result<Vec<FieldPath>, ToolError> {
+    let is_all = |value: &Value| match value {
+        Value::Array(texts) => texts.iter().any(|text| text == ALL_FIELDS),
+        text => text == ALL_FIELDS,
+    };
+    match input {
+        Some(value) if is_all(value) => Ok(Vec::new()),
+        Some(value) => parse_field_paths(tool, variant, Some(value)),
+        None => parse_field_paths(tool, variant, Some(&json!(tool.entry.text.row))),
+    }
 }
 
 /// Parses and validates the paths of the fields to return.

@@ -1,7 +1,7 @@
 //! The agent (MCP) server: read-only access to the marketplace for agents, over HTTP and stdio.
 //!
-//! It contains no marketplace logic. A tool is backed by GET operations: its schemas are derived from their
-//! OpenAPI documents, and a call goes through their HTTP endpoint in process. No write operation can be
+//! It contains no marketplace logic. A tool is backed by GET operations, of the APIs or of agents only: its schemas are
+//! derived from their OpenAPI documents, and a call goes through their endpoint in process. No write operation can be
 //! reached.
 
 mod accepted_forms;
@@ -59,8 +59,11 @@ pub struct App {
 impl App {
     /// Adds tools to the routes of an app.
     pub fn new(rest: rest::App) -> App {
-        let operations = openapi::GetOperations::from_documents(&rest.documents(PrincipalKind::Team));
-        let tool_sets = Arc::new(tools::ToolSets::new(&rest.routes(PrincipalKind::Team), &operations));
+        let mut documents = rest.documents(PrincipalKind::Team);
+        documents.push(rest.agent_document());
+        let operations = openapi::GetOperations::from_documents(&documents);
+        let routes = [rest.agent_routes(), rest.routes(PrincipalKind::Team)].concat();
+        let tool_sets = Arc::new(tools::ToolSets::new(&routes, &operations));
         App { rest, tool_sets }
     }
 

@@ -21,6 +21,8 @@ pub const MAX_LIMIT: usize = 100;
 
 /// Argument that selects the fields to return.
 pub const FIELDS: &str = "fields";
+/// Argument for the parameters that only some operations of a tool have.
+pub const FILTERS: &str = "filters";
 /// Argument for the maximum size of the answer.
 pub const MAX_BYTES: &str = "max_bytes";
 /// Argument for the number of items on a page.
@@ -59,9 +61,13 @@ pub fn input_schema(row: &ToolEntry, variants: &[Variant]) -> Map<String, Value>
     }
     let mut parameters: Vec<&Parameter> = Vec::new();
     for parameter in variants.iter().flat_map(|variant| &variant.operation.parameters) {
-        if !parameters.iter().any(|other| other.name == parameter.name) {
+        let is_known = parameters.iter().any(|other| other.name == parameter.name);
+        if !is_known && parameter.name != FIELDS && !is_nested(row, variants, &parameter.name) {
             parameters.push(parameter);
         }
+    }
+    if let Some(description) = row.filters_description() {
+        add_property(FILTERS, into_object(json!({"type": "object"})), description);
     }
     for parameter in &parameters {
         let is_always_required = variants.iter().all(|variant| is_required(variant, &parameter.name));
@@ -101,7 +107,7 @@ pub fn input_schema(row: &ToolEntry, variants: &[Variant]) -> Map<String, Value>
         add_property(OFFSET, into_object(json!({"type": "integer"})), TO_SKIP);
     }
     if !variants.is_empty() {
-        let description = "Fields to return.";
+        let description = if row.text.row.is_empty() { "Fields to return." } else { "Fields to return; `*`: all." };
         add_property(FIELDS, into_object(json!({"type": "array", "items": {"type": "string"}})), description);
         let description = "Maximum bytes of the answer.";
         add_property(MAX_BYTES, into_object(json!({"type": "integer"})), description);
@@ -112,6 +118,12 @@ pub fn input_schema(row: &ToolEntry, variants: &[Variant]) -> Map<String, Value>
         schema.insert("required".to_owned(), json!(required));
     }
     schema
+}
+
+/// Whether a parameter is given in the argument [`FILTERS`]: the tool has it, and another operation lacks the parameter.
+pub fn is_nested(row: &ToolEntry, variants: &[Variant], name: &str) -> bool {
+    row.filters_description().is_some()
+        && !variants.iter().all(|variant| variant.operation.parameter(name).is_some())
 }
 
 fn is_required(variant: &Variant, name: &str) -> bool {

@@ -55,6 +55,14 @@ impl ToolEntry {
         }
     }
 
+    /// Returns the description of the argument `filters`; `None` if the tool has none.
+    pub const fn filters_description(&self) -> Option<&'static str> {
+        match &self.operations {
+            ToolOperations::Choice { argument, .. } => argument.filters,
+            _ => None,
+        }
+    }
+
     /// Returns every operation behind the tool, with the teams that may use it.
     pub fn operation_calls(&self) -> Vec<(Audience, OperationCall)> {
         match &self.operations {

@@ -33,6 +33,8 @@ pub struct Tool {
     pub variants: Vec<Variant>,
     /// Names of the tool's arguments.
     pub arguments: Vec<String>,
+    /// Names of the parameters that the argument `filters` contains; empty if the tool has none.
+    pub filters: Vec<String>,
     /// Definition with the shallow output schema.
     definition: Definition,
     full_output: Arc<JsonObject>,
@@ -104,13 +106,15 @@ impl Tool {
         };
         let input = schemas::input_schema(&row, &variants);
         let arguments = schemas::argument_names(&input);
+        let names = variants.iter().flat_map(|variant| &variant.operation.parameters).map(|parameter| &parameter.name);
+        let filters = names.filter(|name| schemas::is_nested(&row, &variants, name)).cloned().collect();
         let full_output = Arc::new(schemas::output_schema(&variants));
         let annotations = ToolAnnotations::new().read_only(true).destructive(false);
         let definition = Definition::new(row.text.name, row.description(), input)
             .with_title(row.text.title)
             .with_raw_output_schema(Arc::new(schemas::shallow(&full_output)))
             .with_annotations(annotations.idempotent(true).open_world(false));
-        Tool { entry: row, variants, arguments, definition, full_output }
+        Tool { entry: row, variants, arguments, filters, definition, full_output }
     }
 
     /// Returns the definition that `tools/list` returns.

@@ -359,6 +359,11 @@ impl FullCatalogViewer {
         Ok(FullCatalogViewer(viewer))
     }
 
+    /// Returns the viewer, whose gate is open.
+    pub const fn viewer(&self) -> &CatalogViewer {
+        &self.0
+    }
+
     /// Returns the requester of the team's reads and writes.
     pub fn requester(&self) -> Requester {
         self.0.requester()

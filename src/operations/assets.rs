@@ -25,6 +25,7 @@ use crate::{
         groups::Group,
         inventory::{AttachableTo, GroupCount, Query},
         listings::ListingRow,
+        quality_runs::RunSummary,
     },
     string_enum::StringEnum,
 };
@@ -80,7 +81,7 @@ impl GroupCounts {
 
 impl AssetFilter {
     /// Resolves the `deprecated` filter to a filter of asset kinds.
-    fn resolve_kinds(&mut self, deprecations: &Deprecations) {
+    pub(super) fn resolve_kinds(&mut self, deprecations: &Deprecations) {
         self.query.kinds = filter_kinds(self.query.kinds.take(), self.deprecated, deprecations);
     }
 
@@ -142,6 +143,15 @@ pub fn page(
         Vec::new()
     };
     Ok(AssetPage { items, counts, deprecations })
+}
+
+/// Returns the latest quality run of each of these assets of the team that has one.
+pub fn latest_runs(
+    reader: &Reader,
+    _: &Vendor,
+    assets: &[AssetRowId],
+) -> Result<BTreeMap<AssetRowId, RunSummary>> {
+    store::quality_runs::summaries_of_assets(reader.rows, assets)
 }
 
 /// The bounds of a window.

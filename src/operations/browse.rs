@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use marketplace_index::{Facets, Filters, Scope, Search, Sort, Start, cursor};
+use marketplace_index::{Facets, Filters, Position, Scope, Search, Sort, Start, cursor};
 use uuid::Uuid;
 
 use super::{
@@ -11,7 +11,7 @@ use super::{
     walks,
 };
 use crate::{
-    domain::browse::SortOrder,
+    domain::{browse::SortOrder, listings::ListingRowId},
     error::{Error, Result},
     market::Reader,
     search,
@@ -33,6 +33,18 @@ pub struct PageRequest {
     pub limit: usize,
     /// Cursor from the previous page; `None` for the first page.
     pub cursor: Option<String>,
+    /// Form of the cursors of the request and of its page.
+    pub cursor_form: CursorForm,
+}
+
+/// Form of cursors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CursorForm {
+    /// Valid whatever happens to the listings of a page.
+    Full,
+    /// Short enough for language models to copy. Invalid once the last listing of its page has been unpublished, or
+    /// has moved in the sort order otherwise.
+    Short,
 }
 
 impl PageRequest {
@@ -58,6 +70,17 @@ pub struct CatalogPage {
     pub totals: Option<Totals>,
 }
 
+/// The listings of a page of the catalog.
+#[derive(Clone, Debug)]
+pub struct FoundListings {
+    /// Row IDs of the listings, in the requested order.
+    pub listings: Vec<ListingRowId>,
+    /// Cursor of the next page; `None` on the last page.
+    pub next_cursor: Option<String>,
+    /// Totals over all pages. Only on the first page.
+    pub totals: Option<Totals>,
+}
+
 /// Totals over all pages.
 #[derive(Clone, Debug)]
 pub struct Totals {
@@ -74,6 +97,55 @@ pub struct Totals {
 /// Costs one search of the index, and one row read per summary. A later page may also read which listings
 /// have changed since the first one.
 pub fn search_page(reader: &Reader, viewer: &CatalogViewer, request: PageRequest) -> Result<CatalogPage> {
+    let FoundListings { listings, next_cursor, totals } = search_listings(reader, viewer, request)?;
+    let mut items = Vec::with_capacity(1024 * listings.len());
+    store::renderings::append_summaries(reader.rows, listings, &mut items)?;
+    Ok(CatalogPage { items, next_cursor, totals })
+}
+
+/// Returns the listings of a page of the catalog. Costs what [`search_page`] does, except for the summaries.
+pub fn search_listings(reader: &Reader, viewer: &CatalogViewer, request: PageRequest) -> Result<FoundListings> {
+    let (cursor, form) = (request.cursor.clone(), request.cursor_form);
+    let sort = request.sort;
+    let mut search = index_search(viewer, request)?;
+    if let Some(cursor) = &cursor {
+        set_start(reader, &mut search, sort, cursor, form)?;
+    }
+    let results = reader.index.search(&search)?;
+    let encode = |next: Position| match form {
+        CursorForm::Full => cursor::encode(reader.cursor_key, &next, &search),
+        CursorForm::Short => cursor::encode_short(reader.cursor_key, &next, &search),
+    };
+    Ok(FoundListings {
+        listings: results.listings.iter().copied().map(search::listing_row_id).collect(),
+        next_cursor: results.next.map(encode),
+        totals: results.totals.map(|totals| Totals {
+            total: totals.all,
+            owned: totals.owned,
+            facets: totals.facets,
+        }),
+    })
+}
+
+/// Returns the stored renderings of listings that the caller may see.
+pub fn renderings(reader: &Reader, listings: &[ListingRowId]) -> Result<Vec<Rendering>> {
+    store::renderings::list(reader.rows, listings)
+}
+
+/// Returns the stored rendering of a listing; `None` if the team may not see it.
+pub fn find_rendering(reader: &Reader, viewer: &CatalogViewer, id: Uuid) -> Result<Option<Rendering>> {
+    let Some(rendering) = store::renderings::find(reader.rows, id)? else { return Ok(None) };
+    let visibility = ListingVisibility {
+        row_id: rendering.listing,
+        vendor: rendering.team,
+        catalog_status: rendering.catalog_status,
+    };
+    Ok(viewer.can_view(reader, &visibility)?.then_some(rendering))
+}
+
+/// Returns the search of the index for the first page of a request. Fails if the catalog is locked for the team, unless
+/// it requests the first page of the unfiltered catalog.
+pub(super) fn index_search(viewer: &CatalogViewer, request: PageRequest) -> Result<Search> {
     if !request.is_plain_first_page() {
         viewer.require_open()?;
     }
@@ -85,7 +157,7 @@ pub fn search_page(reader: &Reader, viewer: &CatalogViewer, request: PageRequest
     // A query without words filters nothing. So its pages are those without a query, and so are their
     // cursors.
     let text = if marketplace_index::is_blank(&request.text) { String::new() } else { request.text };
-    let mut search = Search {
+    Ok(Search {
         scope: Scope::Market,
         text,
         filters,
@@ -95,26 +167,32 @@ pub fn search_page(reader: &Reader, viewer: &CatalogViewer, request: PageRequest
         limit: request.limit,
         viewer: Some(team),
         totals: request.cursor.is_none(),
-    };
-    if let Some(cursor) = &request.cursor {
-        let position =
-            cursor::decode(reader.cursor_key, cursor, &search).map_err(|_| Error::InvalidCursor)?;
-        search.start = Start::After(position);
-        search.ordered_as = walks::sort_values_of_first_page(reader, request.sort, position)?;
-    }
-    let results = reader.index.search(&search)?;
-    let mut items = Vec::with_capacity(1024 * results.listings.len());
-    let row_ids = results.listings.iter().copied().map(search::listing_row_id);
-    store::renderings::append_summaries(reader.rows, row_ids, &mut items)?;
-    Ok(CatalogPage {
-        items,
-        next_cursor: results.next.map(|next| cursor::encode(reader.cursor_key, &next, &search)),
-        totals: results.totals.map(|totals| Totals {
-            total: totals.all,
-            owned: totals.owned,
-            facets: totals.facets,
-        }),
     })
+}
+
+/// Lets a search start after the position of a cursor.
+fn set_start(
+    reader: &Reader,
+    search: &mut Search,
+    sort: SortOrder,
+    cursor: &str,
+    form: CursorForm,
+) -> Result<()> {
+    let position = match form {
+        CursorForm::Full => {
+            let position = cursor::decode(reader.cursor_key, cursor, search).map_err(|_| Error::InvalidCursor)?;
+            search.ordered_as = walks::sort_values_of_first_page(reader, sort, position.as_of())?;
+            position
+        }
+        CursorForm::Short => {
+            let short =
+                cursor::decode_short(reader.cursor_key, cursor, search).map_err(|_| Error::InvalidCursor)?;
+            search.ordered_as = walks::sort_values_of_first_page(reader, sort, short.as_of)?;
+            reader.index.position_of(&short, search)?.ok_or(Error::InvalidCursor)?
+        }
+    };
+    search.start = Start::After(position);
+    Ok(())
 }
 
 /// Converts a sort order to the type of the index crate, which does not depend on this crate.
@@ -147,15 +225,7 @@ pub fn get_detail(
     id: Uuid,
 ) -> Result<(Rendering, Option<TeamBundle>)> {
     let viewer = viewer.for_listing(id)?;
-    let rendering = store::renderings::find(reader.rows, id)?.ok_or_else(|| Error::not_found("listing"))?;
-    let visibility = ListingVisibility {
-        row_id: rendering.listing,
-        vendor: rendering.team,
-        catalog_status: rendering.catalog_status,
-    };
-    if !viewer.can_view(reader, &visibility)? {
-        return Err(Error::not_found("listing"));
-    }
+    let rendering = find_rendering(reader, viewer, id)?.ok_or_else(|| Error::not_found("listing"))?;
     let team = viewer.member().team();
     let bundle = bundles::find_for_team(reader, team, rendering.listing, rendering.team)?;
     Ok((rendering, bundle))

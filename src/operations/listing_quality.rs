@@ -1,5 +1,7 @@
 //! The quality of listings: the evidence for buyers, and the latest run for the vendor.
 
+use std::collections::BTreeMap;
+
 use uuid::Uuid;
 
 use super::{
@@ -9,12 +11,16 @@ use super::{
 };
 use crate::{
     domain::{
+        listings::ListingRowId,
         quality_checks::{CheckKind, CheckStatus},
         time::Timestamp,
     },
     error::Result,
     market::Reader,
-    store::{self, listing_bundles::HubIngestStatus, listing_quality::EvidenceCheck, listings::ListingRow},
+    store::{
+        self, listing_bundles::HubIngestStatus, listing_quality::EvidenceCheck, listings::ListingRow,
+        quality_runs::RunSummary,
+    },
 };
 
 /// Quality evidence that buyers can see.
@@ -73,4 +79,10 @@ pub fn get(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<QualityView> {
         ingests: store::listing_bundles::list_hub_ingests(reader.rows, listing.row_id)?,
         listing,
     })
+}
+
+/// Returns the latest completed run of each of these listings that has one. The caller has checked that the team may see
+/// the listings.
+pub fn latest_runs(reader: &Reader, listings: &[ListingRowId]) -> Result<BTreeMap<ListingRowId, RunSummary>> {
+    store::quality_runs::summaries_of_listings(reader.rows, listings)
 }

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     domain::{
         browse::SortOrder,
-        listings::{CatalogStatus, LifecycleStage, ListingRowId, WorkspaceView},
+        listings::{CatalogStatus, LifecycleStage, ListingRowId, ReviewStatus, WorkspaceView},
         money::Cents,
     },
     error::{Error, Result},
@@ -90,8 +90,41 @@ pub struct OwnListingPage {
     pub listed_value: Cents,
 }
 
+/// The listings of a page of a vendor's own listings.
+#[derive(Clone, Debug)]
+pub struct FoundListings {
+    /// Row IDs of the listings, in the requested order.
+    pub listings: Vec<ListingRowId>,
+    /// See [`OwnListingPage::total`].
+    pub total: u64,
+    /// See [`OwnListingPage::facets`].
+    pub facets: Arc<Facets>,
+    /// See [`OwnListingPage::listed_value`].
+    pub listed_value: Cents,
+}
+
 /// Returns a page of the team's own listings.
 pub fn page(reader: &Reader, vendor: &Vendor, request: PageRequest) -> Result<OwnListingPage> {
+    let FoundListings { listings, total, facets, listed_value } = find_page(reader, vendor, request)?;
+    let items = store::renderings::list_summaries(reader.rows, &listings)?;
+    Ok(OwnListingPage { items, total, facets, listed_value })
+}
+
+/// Returns the listings of a page of the team's own listings.
+pub fn find_page(reader: &Reader, vendor: &Vendor, request: PageRequest) -> Result<FoundListings> {
+    let search = index_search(vendor, request);
+    let results = reader.index.search(&search)?;
+    let totals = results.totals.ok_or_else(|| Error::internal("the search returned no totals"))?;
+    Ok(FoundListings {
+        listings: row_ids(&results.listings),
+        total: totals.all,
+        facets: totals.facets,
+        listed_value: listed_value(reader, vendor, search)?,
+    })
+}
+
+/// Returns the search of the index for a page of the team's own listings.
+pub(super) fn index_search(vendor: &Vendor, request: PageRequest) -> Search {
     let team = vendor.team_row_id().0 as u64;
     let mut filters = request.filters;
     let in_view = |stage: &LifecycleStage| request.stages.is_empty() || request.stages.contains(stage);
@@ -102,7 +135,7 @@ pub fn page(reader: &Reader, vendor: &Vendor, request: PageRequest) -> Result<Ow
     } else if stages.len() < LifecycleStage::ALL.len() {
         filters.stages = stages.into_iter().map(search::index_stage).collect();
     }
-    let search = Search {
+    Search {
         scope: Scope::Team(team),
         text: request.text,
         filters,
@@ -112,15 +145,21 @@ pub fn page(reader: &Reader, vendor: &Vendor, request: PageRequest) -> Result<Ow
         limit: request.limit,
         viewer: Some(team),
         totals: true,
-    };
-    let results = reader.index.search(&search)?;
-    let totals = results.totals.ok_or_else(|| Error::internal("the search returned no totals"))?;
-    Ok(OwnListingPage {
-        items: store::renderings::list_summaries(reader.rows, &row_ids(&results.listings))?,
-        total: totals.all,
-        facets: totals.facets,
-        listed_value: listed_value(reader, vendor, search)?,
-    })
+    }
+}
+
+/// Restricts filters to the team's own listings with one of these states of review, unless there are none.
+pub fn restrict_to_reviews(
+    reader: &Reader,
+    vendor: &Vendor,
+    statuses: &[ReviewStatus],
+    filters: &mut Filters,
+) -> Result<()> {
+    if !statuses.is_empty() {
+        let listings = store::listings::list_with_reviews(reader.rows, vendor.team_row_id(), statuses)?;
+        filters.listings = Some(Arc::new(listings.into_iter().map(|listing| listing.0 as u64).collect()));
+    }
+    Ok(())
 }
 
 /// Returns the sum of the prices of the team's published listings, or of those that match the search text.

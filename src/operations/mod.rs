@@ -6,6 +6,7 @@
 
 pub mod access;
 pub mod added_repositories;
+pub mod aggregates;
 pub mod archive_analysis;
 pub mod asset_changes;
 mod asset_events;
@@ -51,6 +52,7 @@ pub mod listing_lifecycle;
 pub mod listing_quality;
 pub mod listings;
 pub mod market_facts;
+pub mod money_summaries;
 pub mod notifications;
 pub mod offer_changes;
 pub mod offers;
@@ -85,6 +87,7 @@ pub mod turns;
 pub mod upload_reading;
 pub mod upload_requests;
 pub mod uploads;
+pub mod vendors;
 pub mod verify;
 mod walks;
 pub mod wallet;

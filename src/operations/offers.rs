@@ -18,6 +18,7 @@ use crate::{
         notifications::NotificationType,
         offers::{MAX_AMOUNT, OfferOperation, OfferStatus},
         purchases::{AssetScope, PayWith, PurchaseKind, ScopeMode},
+        record_filters::RecordFilter,
         row_ids::OfferRowId,
     },
     error::{Error, Result},
@@ -29,9 +30,9 @@ use crate::{
     },
 };
 
-/// Returns the team's offers, newest first.
-pub fn list(reader: &Reader, buyer: &Buyer) -> Result<Vec<Offer>> {
-    store::offers::list(reader.rows, buyer.team_row_id())
+/// Returns the offers of the team that a filter allows, newest first.
+pub fn list(reader: &Reader, buyer: &Buyer, filter: &RecordFilter) -> Result<Vec<Offer>> {
+    store::offers::list(reader.rows, buyer.team_row_id(), filter)
 }
 
 /// A bid on a listing.

@@ -23,6 +23,7 @@ use crate::{
         purchases::{
             AssetScope, Charges, PayWith, PurchaseKind, PurchaseOperation, PurchaseStatus, ScopeMode,
         },
+        record_filters::RecordFilter,
         row_ids::{OfferRowId, PurchaseRowId},
         teams::TeamRowId,
     },
@@ -35,9 +36,9 @@ use crate::{
     },
 };
 
-/// Returns the team's completed purchases, newest first.
-pub fn list(reader: &Reader, buyer: &Buyer) -> Result<Vec<Purchase>> {
-    store::purchases::list(reader.rows, buyer.team_row_id())
+/// Returns the completed purchases of the team that a filter allows, newest first.
+pub fn list(reader: &Reader, buyer: &Buyer, filter: &RecordFilter) -> Result<Vec<Purchase>> {
+    store::purchases::list(reader.rows, buyer.team_row_id(), filter)
 }
 
 /// What a buyer wants to buy.

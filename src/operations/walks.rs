@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use marketplace_index::{Position, SortValues};
+use marketplace_index::SortValues;
 
 use crate::{
     domain::{browse::SortOrder, time::Timestamp},
@@ -23,14 +23,14 @@ const RETENTION_DAYS: i64 = 1;
 /// Maximum number of changes that one transaction of a cleanup looks at.
 const MAX_PRUNED_PER_BATCH: u32 = 1_000;
 
-/// Returns the values by which the first page of a walk ordered the listings whose values have changed since,
+/// Returns the values by which the first page of a walk, which was made as of a change, ordered the listings whose values have changed since,
 /// if the sort order compares them.
 ///
 /// Returns [`Error::InvalidCursor`] if there are too many such listings, or the walk began too long ago.
 pub(super) fn sort_values_of_first_page(
     reader: &Reader,
     sort: SortOrder,
-    position: Position,
+    as_of: u64,
 ) -> Result<BTreeMap<u64, SortValues>> {
     let sort = match sort {
         SortOrder::Recommended => ChangingSort::Recommended,
@@ -38,7 +38,7 @@ pub(super) fn sort_values_of_first_page(
         SortOrder::Recent => return Ok(BTreeMap::new()),
     };
     let changed =
-        store::sort_changes::find_as_of(reader.rows, sort, position.as_of(), MAX_REORDERED_LISTINGS)?
+        store::sort_changes::find_as_of(reader.rows, sort, as_of, MAX_REORDERED_LISTINGS)?
             .ok_or(Error::InvalidCursor)?;
     let convert = |values: store::sort_changes::SortValues| SortValues {
         certified: values.is_certified,

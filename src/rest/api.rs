@@ -6,7 +6,7 @@ use poem::{endpoint::BoxEndpoint, http::Method};
 use poem_openapi::{OpenApi, OpenApiService, registry::MetaApi};
 
 use super::{
-    buyer_api, catalog, cors::CorsPolicy, operator_api, route::DeclaredRoute, sandbox_api, vendor_api,
+    agent_api, buyer_api, catalog, cors::CorsPolicy, operator_api, route::DeclaredRoute, sandbox_api, vendor_api,
 };
 use crate::{config::Settings, domain::principals::PrincipalKind};
 
@@ -77,6 +77,12 @@ static SANDBOX_ROUTES: RouteGroup = RouteGroup {
     add_endpoints: |endpoints| sandbox_api::apis().add_routes(endpoints),
 };
 
+static AGENT_ROUTES: RouteGroup = RouteGroup {
+    routes: agent_api::routes,
+    declarations: || declarations(&agent_api::apis()),
+    add_endpoints: |endpoints| agent_api::apis().add_routes(endpoints),
+};
+
 /// The prefix of the APIs for teams.
 const TEAM_PREFIX: &str = "/v2";
 
@@ -134,6 +140,20 @@ pub static SANDBOX: Api = Api {
     demo_key: "mkt_demo_operator",
     groups: &[&SANDBOX_ROUTES],
     spec: || spec(sandbox_api::apis()),
+};
+
+/// The operations behind tools of agents that no API has. They can only be called in process: nothing serves them over
+/// HTTP, and their document is not published.
+pub static AGENTS: Api = Api {
+    name: "agents",
+    prefix: "/agents/v1",
+    keys: PrincipalKind::Team,
+    cors: CorsPolicy::SameOrigin,
+    title: "Data marketplace: operations of agents",
+    purpose: "For the agent server: related data in one call, and sums that the server computes.",
+    demo_key: "",
+    groups: &[&AGENT_ROUTES],
+    spec: || spec(agent_api::apis()),
 };
 
 /// Every API that a server can have.

@@ -7,7 +7,7 @@ use poem::{EndpointExt, Response, endpoint::BoxEndpoint};
 use serde_json::Value;
 
 use super::{
-    api::{self, Api},
+    api::{self, AGENTS, Api},
     api_documents::openapi_document,
     blobs, bundles, declarations,
     documented_operations::DocumentedOperations,
@@ -34,6 +34,8 @@ pub struct App(Arc<Parts>);
 struct Parts {
     apis: Vec<(&'static Api, Arc<Value>)>,
     routes: SharedEndpoint,
+    /// The document and the routes of the operations that only agents call.
+    agents: (Arc<Value>, SharedEndpoint),
     docs_pages: Vec<(Arc<str>, SharedEndpoint)>,
     operations: Arc<DocumentedOperations>,
     has_demo_keys: bool,
@@ -56,8 +58,11 @@ impl App {
             &settings.server.public_url
         };
         let groups = api::groups(apis);
-        declarations::check_declarations(apis);
-        let apis = generate_documents(apis, server, &settings.contact);
+        let with_agents = [apis, &[&AGENTS]].concat();
+        declarations::check_declarations(&with_agents);
+        let mut apis = generate_documents(&with_agents, server, &settings.contact);
+        let agent_document = apis.pop().map(|(_, document)| document).unwrap_or_default();
+        let agent_routes = router::build_routes(AGENTS.groups).boxed();
         let mut routes = router::build_routes(&groups)
             .at(blobs::PART_ROUTE, blobs::part_endpoint())
             .at(bundles::ROUTE, bundles::endpoint());
@@ -88,7 +93,8 @@ impl App {
         let operations =
             DocumentedOperations::new(apis.iter().map(|(api, document)| (api.name, &**document)));
         let (routes, operations) = (Arc::new(routes.boxed()), Arc::new(operations));
-        App(Arc::new(Parts { apis, routes, docs_pages, operations, has_demo_keys }))
+        let agents = (agent_document, Arc::new(agent_routes));
+        App(Arc::new(Parts { apis, routes, agents, docs_pages, operations, has_demo_keys }))
     }
 
     /// Returns the APIs.
@@ -106,6 +112,21 @@ impl App {
     pub fn routes(&self, keys: PrincipalKind) -> Vec<DeclaredRoute> {
         let apis: Vec<_> = self.apis().into_iter().filter(|api| api.keys == keys).collect();
         api::groups(&apis).into_iter().flat_map(|group| (group.routes)()).collect()
+    }
+
+    /// Returns the document of the operations that only agents call.
+    pub fn agent_document(&self) -> &Value {
+        &self.0.agents.0
+    }
+
+    /// Returns the routes of the operations that only agents call.
+    pub fn agent_routes(&self) -> Vec<DeclaredRoute> {
+        AGENTS.routes()
+    }
+
+    /// Returns the endpoint of these routes, for calls in process only.
+    pub(super) fn agent_endpoint(&self) -> SharedEndpoint {
+        Arc::clone(&self.0.agents.1)
     }
 
     /// Returns the operations that the documents describe.

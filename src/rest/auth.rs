@@ -167,16 +167,43 @@ impl Policy for FirstPageViewer {
         authenticated: Authenticated,
         request: &Request,
     ) -> Result<FirstPageViewer> {
-        let viewer = CatalogViewer::admit(served, authenticated, request).await?;
-        let query = request.uri().query().unwrap_or_default();
-        let is_allowed = |(name, value): (std::borrow::Cow<str>, std::borrow::Cow<str>)| {
-            name == "limit" || (name == "sort" && value == "recommended")
-        };
-        if !form_urlencoded::parse(query.as_bytes()).all(is_allowed) {
-            viewer.require_open()?;
-        }
-        Ok(FirstPageViewer(viewer))
+        let is_allowed = |name: &str, value: &str| name == "limit" || (name == "sort" && value == "recommended");
+        admit_first_page(served, authenticated, request, is_allowed).await.map(FirstPageViewer)
     }
+}
+
+/// Like [`FirstPageViewer`], for agents, which can also select the fields of the first page.
+pub struct AgentFirstPageViewer(pub CatalogViewer);
+
+impl Policy for AgentFirstPageViewer {
+    const REQUIRED: RequiredAccess = RequiredAccess::MemberFirstPage;
+
+    async fn admit(
+        served: &ServedMarket,
+        authenticated: Authenticated,
+        request: &Request,
+    ) -> Result<AgentFirstPageViewer> {
+        let is_allowed = |name: &str, value: &str| {
+            name == "limit" || name == "fields" || (name == "sort" && value == "recommended")
+        };
+        admit_first_page(served, authenticated, request, is_allowed).await.map(AgentFirstPageViewer)
+    }
+}
+
+/// Returns the viewer of a request. Behind the browse gate, all of its query parameters must be allowed, given by name and
+/// value.
+async fn admit_first_page(
+    served: &ServedMarket,
+    authenticated: Authenticated,
+    request: &Request,
+    is_allowed: fn(&str, &str) -> bool,
+) -> Result<CatalogViewer> {
+    let viewer = CatalogViewer::admit(served, authenticated, request).await?;
+    let query = request.uri().query().unwrap_or_default();
+    if !form_urlencoded::parse(query.as_bytes()).all(|(name, value)| is_allowed(&name, &value)) {
+        viewer.require_open()?;
+    }
+    Ok(viewer)
 }
 
 /// How the descriptions of the security schemes name the key.

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use poem::{Request, Response, endpoint::BoxEndpoint, http::header};
 
 use super::{
+    api::AGENTS,
     error_layer, key_headers,
     limits::RequestLimits,
     principal_shares,
@@ -28,10 +29,11 @@ const MIN_COUNTED_BYTES: usize = 64 * 1024;
 /// Size in bytes from which a response may be processed only while few others of its size are.
 const MIN_LARGE_BYTES: usize = 1 << 20;
 
-/// The routes of all APIs for one market, callable in process.
+/// The routes of all APIs for one market, and those that only agents call, callable in process.
 #[derive(Clone)]
 pub struct InProcessRoutes {
     routes: Arc<BoxEndpoint<'static, Response>>,
+    agent_routes: Arc<BoxEndpoint<'static, Response>>,
     served: Arc<ServedMarket>,
 }
 
@@ -147,9 +149,10 @@ impl Caller {
 impl InProcessRoutes {
     pub(super) const fn new(
         routes: Arc<BoxEndpoint<'static, Response>>,
+        agent_routes: Arc<BoxEndpoint<'static, Response>>,
         served: Arc<ServedMarket>,
     ) -> InProcessRoutes {
-        InProcessRoutes { routes, served }
+        InProcessRoutes { routes, agent_routes, served }
     }
 
     /// Performs a GET of `path`, which may include a query string. Drop the response before the next call:
@@ -165,8 +168,8 @@ impl InProcessRoutes {
         if let Some(request_limits) = &caller.request_limits {
             request.set_data(request_limits.clone());
         }
-        let mut response =
-            error_layer::layer(Arc::clone(&self.routes), request).await.map_err(Error::internal)?;
+        let routes = if AGENTS.has_path(path) { &self.agent_routes } else { &self.routes };
+        let mut response = error_layer::layer(Arc::clone(routes), request).await.map_err(Error::internal)?;
         let retry_after = response.header(header::RETRY_AFTER).and_then(|seconds| seconds.parse().ok());
         let status = response.status().as_u16();
         let bytes = response_body::take_in_memory(&mut response).await.unwrap_or_default();

@@ -83,7 +83,8 @@ impl ServerBuilder {
 
     /// Returns the routes, for in-process calls.
     pub fn in_process_routes(&self) -> InProcessRoutes {
-        InProcessRoutes::new(self.app.endpoint(), Arc::clone(&self.served))
+        let (routes, agent_routes) = (self.app.endpoint(), self.app.agent_endpoint());
+        InProcessRoutes::new(routes, agent_routes, Arc::clone(&self.served))
     }
 
     /// Mounts an endpoint of a layer above at exactly `path`, for all methods.

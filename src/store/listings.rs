@@ -7,7 +7,7 @@ use super::{Reader, Writer, index_queue, row, sort_changes};
 use crate::{
     domain::{
         listing_lifecycle::ListingState,
-        listings::{DeliveryMethod, ListingRowId, ListingStatus},
+        listings::{DeliveryMethod, ListingRowId, ListingStatus, ReviewStatus},
         money::Cents,
         row_ids::{AssetRowId, TasksetRowId},
         samples::SampledAsset,
@@ -395,4 +395,15 @@ pub fn has_taskset(reader: &Reader, row_id: ListingRowId, taskset: TasksetRowId)
                AND (a.taskset = ?2 OR EXISTS (
                    SELECT 1 FROM bundle_tasksets b WHERE b.asset = a.id AND b.taskset = ?2)))";
     reader.query_one(SQL, (row_id, taskset), |row| row.get(0))
+}
+
+/// Returns the row IDs of a team's listings with one of these states of review.
+pub fn list_with_reviews(
+    reader: &Reader,
+    team: TeamRowId,
+    statuses: &[ReviewStatus],
+) -> Result<Vec<ListingRowId>> {
+    const SQL: &str = "SELECT id FROM listings
+         WHERE team = ?1 AND review_status IN (SELECT value FROM json_each(?2))";
+    reader.query_all(SQL, (team, row::to_json(statuses)?), |row| row.get(0))
 }

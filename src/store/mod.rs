@@ -4,6 +4,7 @@
 //! [`Reader`] or a [`Writer`], so a write in a read transaction does not compile.
 
 pub mod adjustments;
+pub mod aggregates;
 mod asset_rows;
 pub mod assets;
 pub mod audit;
@@ -41,6 +42,7 @@ pub mod listing_quality;
 pub mod listings;
 pub mod market_facts;
 pub mod migrations;
+pub mod money_summaries;
 pub mod notifications;
 pub mod offers;
 mod open_error;
@@ -51,6 +53,7 @@ pub mod quality_checks;
 pub mod quality_reports;
 pub mod quality_runs;
 mod read_connections;
+pub mod record_filters;
 pub mod records;
 pub mod renderings;
 mod row;

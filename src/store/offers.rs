@@ -1,10 +1,12 @@
 //! Offers: bids of buyers on listings.
 
+use rusqlite::types::Value;
 use uuid::Uuid;
 
 use super::{
     Reader, Writer, index_queue,
     purchases::{BuyerListing, LISTING_COLUMNS, LISTING_JOINS, read_buyer_listing},
+    record_filters::FilterColumns,
     row,
 };
 use crate::{
@@ -13,6 +15,7 @@ use crate::{
         money::Cents,
         offers::OfferStatus,
         purchases::PayWith,
+        record_filters::RecordFilter,
         row_ids::OfferRowId,
         teams::TeamRowId,
         time::Timestamp,
@@ -85,13 +88,24 @@ pub struct Offer {
     pub decided_at: Option<Timestamp>,
 }
 
-/// Returns a buyer's offers on all listings, newest first.
-pub fn list(reader: &Reader, buyer: TeamRowId) -> Result<Vec<Offer>> {
+/// What the list of a buyer's offers can be filtered by.
+const FILTERS: FilterColumns = FilterColumns {
+    status: Some("d.status"),
+    kind: None,
+    vendor: Some("(SELECT v.name FROM teams v WHERE v.id = l.team)"),
+    listing: Some("d.listing"),
+    at: "d.created_at",
+};
+
+/// Returns the offers of a buyer that a filter allows, newest first.
+pub fn list(reader: &Reader, buyer: TeamRowId, filter: &RecordFilter) -> Result<Vec<Offer>> {
+    let (conditions, mut values) = FILTERS.conditions(filter);
+    values.insert(0, Value::Integer(buyer.0));
     let sql = format!(
         "SELECT {LISTING_COLUMNS}, d.uuid, d.status, d.amount_cents, d.created_at, d.updated_at, d.decided_at
-         FROM offers d {LISTING_JOINS} WHERE d.buyer = ?1 ORDER BY d.created_at DESC, d.id DESC"
+         FROM offers d {LISTING_JOINS} WHERE d.buyer = ?{conditions} ORDER BY d.created_at DESC, d.id DESC"
     );
-    reader.query_all(&sql, [buyer.0], |row| {
+    reader.query_all(&sql, rusqlite::params_from_iter(values), |row| {
         Ok(Offer {
             listing: read_buyer_listing(row)?,
             id: row.get(3)?,

@@ -1,13 +1,15 @@
 //! Purchases, with the assets that they cover. Exclusive sales are in `exclusive_sales`.
 
+use rusqlite::types::Value;
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{Reader, Writer, record_filters::FilterColumns, row};
 use crate::{
     domain::{
         listings::ListingRowId,
         money::Cents,
         purchases::{AssetScope, Charges, PayWith, PurchaseKind, PurchaseStatus, ScopeMode},
+        record_filters::RecordFilter,
         row_ids::{AssetRowId, OfferRowId, PurchaseRowId},
         teams::TeamRowId,
         time::Timestamp,
@@ -322,15 +324,26 @@ pub struct Purchase {
     pub agreement_signed_at: Option<Timestamp>,
 }
 
-/// Returns a buyer's completed purchases, newest first.
-pub fn list(reader: &Reader, buyer: TeamRowId) -> Result<Vec<Purchase>> {
+/// What the list of a buyer's purchases can be filtered by.
+const FILTERS: FilterColumns = FilterColumns {
+    status: None,
+    kind: Some("d.kind"),
+    vendor: Some("(SELECT v.name FROM teams v WHERE v.id = l.team)"),
+    listing: Some("d.listing"),
+    at: "d.created_at",
+};
+
+/// Returns the completed purchases of a buyer that a filter allows, newest first.
+pub fn list(reader: &Reader, buyer: TeamRowId, filter: &RecordFilter) -> Result<Vec<Purchase>> {
+    let (conditions, mut values) = FILTERS.conditions(filter);
+    values.insert(0, Value::Integer(buyer.0));
     let sql = format!(
         "SELECT {LISTING_COLUMNS}, d.uuid, d.status, d.kind, d.scope, d.price_cents, d.buyer_fee_cents, d.created_at,
              d.agreement_document, d.agreement_signed_at
-         FROM purchases d {LISTING_JOINS} WHERE d.buyer = ?1 AND d.status = 'completed'
+         FROM purchases d {LISTING_JOINS} WHERE d.buyer = ? AND d.status = 'completed'{conditions}
          ORDER BY d.created_at DESC, d.id DESC"
     );
-    reader.query_all(&sql, [buyer.0], |row| {
+    reader.query_all(&sql, rusqlite::params_from_iter(values), |row| {
         Ok(Purchase {
             listing: read_buyer_listing(row)?,
             id: row.get(3)?,

@@ -1,5 +1,7 @@
 //! Quality runs: their subjects, how they start, and how they finish. Their checks are in `quality_checks`.
 
+use std::collections::BTreeMap;
+
 use uuid::Uuid;
 
 use super::{Reader, Writer, row};
@@ -7,7 +9,7 @@ use crate::{
     domain::{
         listings::ListingRowId,
         money::Cents,
-        quality_runs::{RunStatus, RunTrigger},
+        quality_runs::{RunOutcome, RunStatus, RunTrigger},
         row_ids::{AssetRowId, QualityRunRowId},
         tasks::BuildStatus,
         teams::TeamRowId,
@@ -210,6 +212,98 @@ pub fn find_latest_of_asset(reader: &Reader, asset: AssetRowId) -> Result<Option
     let sql =
         format!("SELECT {COLUMNS} FROM quality_runs r WHERE r.asset = ?1 ORDER BY r.run_number DESC LIMIT 1");
     reader.query_first(&sql, [asset], read_run)
+}
+
+/// Returns an SQL expression for the outcome of the latest run of an asset.
+pub fn outcome_of_asset(asset: &str) -> String {
+    format!(
+        "coalesce((SELECT CASE r.status
+             WHEN 'completed' THEN iif(EXISTS (
+                 SELECT 1 FROM quality_checks c WHERE c.run = r.id AND c.is_mandatory AND c.status <> 'passed'),
+                 'failed', 'passed')
+             WHEN 'queued' THEN 'in_progress' WHEN 'running' THEN 'in_progress' ELSE r.status END
+         FROM quality_runs r WHERE r.asset = {asset} ORDER BY r.run_number DESC LIMIT 1), 'none')"
+    )
+}
+
+/// The latest quality run of an asset or a listing, in brief.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunSummary {
+    /// ID of the run.
+    pub id: Uuid,
+    /// Outcome of the run.
+    pub outcome: RunOutcome,
+    /// Time at which the run ended; `None` while it is in progress.
+    pub completed_at: Option<Timestamp>,
+    /// Number of checks that passed.
+    pub passed: u64,
+    /// Number of checks.
+    pub checks: u64,
+    /// Slugs of the first checks that failed, at most [`MAX_FAILED_CHECKS`].
+    pub failed: Vec<String>,
+}
+
+/// Maximum number of failed checks that a [`RunSummary`] names.
+pub const MAX_FAILED_CHECKS: usize = 5;
+
+/// Returns the latest run of each of these assets that has one.
+pub fn summaries_of_assets(
+    reader: &Reader,
+    assets: &[AssetRowId],
+) -> Result<BTreeMap<AssetRowId, RunSummary>> {
+    let ids: Vec<i64> = assets.iter().map(|asset| asset.0).collect();
+    let runs = read_summaries(reader, "asset", "", &ids)?;
+    Ok(runs.into_iter().map(|(id, run)| (AssetRowId(id), run)).collect())
+}
+
+/// Returns the latest completed run of each of these listings that has one.
+pub fn summaries_of_listings(
+    reader: &Reader,
+    listings: &[ListingRowId],
+) -> Result<BTreeMap<ListingRowId, RunSummary>> {
+    let ids: Vec<i64> = listings.iter().map(|listing| listing.0).collect();
+    let runs = read_summaries(reader, "listing", "AND status = 'completed'", &ids)?;
+    Ok(runs.into_iter().map(|(id, run)| (ListingRowId(id), run)).collect())
+}
+
+/// Returns the latest run of each subject, by its row ID. `subject` is the column of the subjects.
+fn read_summaries(
+    reader: &Reader,
+    subject: &str,
+    condition: &str,
+    ids: &[i64],
+) -> Result<BTreeMap<i64, RunSummary>> {
+    let sql = format!(
+        "SELECT j.value, r.uuid, r.status, r.completed_at, count(c.id), count(c.id) FILTER (WHERE c.status = 'passed'),
+             count(c.id) FILTER (WHERE c.is_mandatory AND c.status <> 'passed'),
+             (SELECT json_group_array(f.key) FROM (
+                 SELECT DISTINCT key FROM quality_checks
+                 WHERE run = r.id AND status = 'failed' ORDER BY key LIMIT {MAX_FAILED_CHECKS}) f) AS failed
+         FROM json_each(?1) j JOIN quality_runs r ON r.id = (
+             SELECT id FROM quality_runs WHERE {subject} = j.value {condition} ORDER BY run_number DESC LIMIT 1)
+         LEFT JOIN quality_checks c ON c.run = r.id
+         GROUP BY r.id"
+    );
+    let runs = reader.query_all(&sql, [row::to_json(ids)?], |row| {
+        let not_passed: u64 = row.get(6)?;
+        let outcome = match row::string_enum(row, 2)? {
+            RunStatus::Queued | RunStatus::Running => RunOutcome::InProgress,
+            RunStatus::Completed if not_passed == 0 => RunOutcome::Passed,
+            RunStatus::Completed => RunOutcome::Failed,
+            RunStatus::Error => RunOutcome::Error,
+            RunStatus::Cancelled => RunOutcome::Cancelled,
+        };
+        let summary = RunSummary {
+            id: row.get(1)?,
+            outcome,
+            completed_at: row::optional_time(row, 3)?,
+            passed: row.get(5)?,
+            checks: row.get(4)?,
+            failed: row::json(row, "failed")?,
+        };
+        Ok((row.get(0)?, summary))
+    })?;
+    Ok(runs.into_iter().collect())
 }
 
 /// Records the assets that a run of a listing checks.

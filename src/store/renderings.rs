@@ -43,6 +43,15 @@ pub fn list_summaries(reader: &Reader, listings: &[ListingRowId]) -> Result<Vec<
     reader.query_all(SQL, [row::to_json(listings)?], |row| row.get(0))
 }
 
+/// Returns the complete renderings of these listings (by row ID), in the given order. Listings without a rendering are
+/// left out.
+pub fn list(reader: &Reader, listings: &[ListingRowId]) -> Result<Vec<Rendering>> {
+    const SQL: &str = "SELECT l.id, l.team, l.catalog_status, r.item, r.rest
+         FROM json_each(?1) j CROSS JOIN listings l ON l.id = j.value JOIN listing_renderings r ON r.listing = l.id
+         ORDER BY j.key";
+    reader.query_all(SQL, [row::to_json(listings)?], read_rendering)
+}
+
 /// Appends the summaries of the published listings among `ids` to `out`, separated by commas, in the given
 /// sort order.
 pub fn append_published_summaries(
@@ -97,13 +106,15 @@ pub struct Rendering {
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<Rendering>> {
     const SQL: &str = "SELECT l.id, l.team, l.catalog_status, r.item, r.rest
          FROM listings l JOIN listing_renderings r ON r.listing = l.id WHERE l.uuid = ?1";
-    reader.query_first(SQL, [id], |row| {
-        Ok(Rendering {
-            listing: row.get("id")?,
-            team: row.get("team")?,
-            catalog_status: row::string_enum(row, "catalog_status")?,
-            summary: row.get("item")?,
-            detail_fields: row.get("rest")?,
-        })
+    reader.query_first(SQL, [id], read_rendering)
+}
+
+fn read_rendering(row: &rusqlite::Row) -> rusqlite::Result<Rendering> {
+    Ok(Rendering {
+        listing: row.get("id")?,
+        team: row.get("team")?,
+        catalog_status: row::string_enum(row, "catalog_status")?,
+        summary: row.get("item")?,
+        detail_fields: row.get("rest")?,
     })
 }

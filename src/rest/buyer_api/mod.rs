@@ -1,8 +1,8 @@
 //! Routes of the buyer API only.
 
-mod offers;
+pub mod offers;
 mod opportunities;
-mod purchases;
+pub mod purchases;
 
 use poem_openapi::OpenApi;
 

@@ -7,13 +7,13 @@ use uuid::Uuid;
 
 use super::purchases::list_json;
 use crate::{
-    domain::{money::CURRENCY, offers::OfferStatus},
+    domain::{money::CURRENCY, offers::OfferStatus, record_filters::RecordFilter},
     operations::{access::Buyer, offers},
     rest::{
         enum_value::EnumValue,
         json::{Json, JsonResult},
         limits::Budget,
-        route::{Call, Contract, DeclaredRoute, Link, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{Call, Contract, DeclaredRoute, Link, Route, RouteAttributes, Target, Tool},
         shapes::{UtcTime, listings::ListingSummary},
     },
     store::offers::Offer,
@@ -86,15 +86,7 @@ impl Route for ListOffers {
     const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
         "list_offers",
         Budget::Purchases,
-        Tool::list(
-            ToolText::new(
-                "list_offers",
-                "Offers",
-                "The team's bids on listings, newest first, each with its listing. \
-                 `offer.status`: submitted (open), accepted, declined, withdrawn or expired.",
-            ),
-            "offers",
-        ),
+        Tool::Excluded("the operation list_offers_for_agents has filters"),
         Contract::new(Target::None).with_one_statement(),
     )
     .with_links(&[Link::new("/offers/0/listing/id", "get_listing", "listing_id")]);
@@ -111,7 +103,7 @@ impl OffersApi {
     #[oai(path = "/listings/browse/offers", method = "get", operation_id = "list_offers")]
     async fn list_offers(&self, call: Call<ListOffers>) -> JsonResult<Offers> {
         Json::read_bytes(&call.served, call.access.requester(), move |reader| {
-            let offers = offers::list(reader, &call.access)?;
+            let offers = offers::list(reader, &call.access, &RecordFilter::default())?;
             let entries = offers.iter().map(|offer| (json!(OfferOut::from(offer)), &offer.listing));
             Ok(list_json("offers", "offer", entries))
         })

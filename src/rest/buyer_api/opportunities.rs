@@ -204,6 +204,7 @@ pub static LIST_OWN_OPPORTUNITIES_TOOL: MultiTool = MultiTool {
     argument: "kind",
     description: REQUEST_KIND_DESCRIPTION,
     default: Some("listing"),
+    filters: None,
 };
 
 /// `GET /v2/buyer/opportunities`
@@ -230,6 +231,7 @@ pub static GET_OWN_OPPORTUNITY_TOOL: MultiTool = MultiTool {
     argument: "kind",
     description: REQUEST_KIND_DESCRIPTION,
     default: Some("listing"),
+    filters: None,
 };
 
 /// `GET /v2/buyer/opportunities/{opportunity_id}`

@@ -9,6 +9,7 @@ use crate::{
     domain::{
         money::{CURRENCY, Cents},
         purchases::{PurchaseKind, PurchaseStatus, ScopeMode},
+        record_filters::RecordFilter,
     },
     operations::{access::Buyer, purchases},
     rest::{
@@ -16,7 +17,7 @@ use crate::{
         json::{Json, JsonResult},
         json_object::ObjectWriter,
         limits::Budget,
-        route::{Call, Contract, DeclaredRoute, Link, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{Call, Contract, DeclaredRoute, Link, Route, RouteAttributes, Target, Tool},
         shapes::{UtcTime, listings::ListingSummary},
     },
     store::purchases::{BuyerListing, Purchase},
@@ -135,14 +136,7 @@ impl Route for ListPurchases {
     const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
         "list_purchases",
         Budget::Purchases,
-        Tool::list(
-            ToolText::new(
-                "list_purchases",
-                "Purchases",
-                "The team's completed purchases, newest first, each with its listing.",
-            ),
-            "purchases",
-        ),
+        Tool::Excluded("the operation list_purchases_for_agents has filters"),
         Contract::new(Target::None).with_one_statement(),
     )
     .with_links(&[Link::new("/purchases/0/listing/id", "get_listing", "listing_id")]);
@@ -159,7 +153,7 @@ impl PurchasesApi {
     #[oai(path = "/listings/browse/purchases", method = "get", operation_id = "list_purchases")]
     async fn list_purchases(&self, call: Call<ListPurchases>) -> JsonResult<Purchases> {
         Json::read_bytes(&call.served, call.access.requester(), move |reader| {
-            let purchases = purchases::list(reader, &call.access)?;
+            let purchases = purchases::list(reader, &call.access, &RecordFilter::default())?;
             let entries =
                 purchases.iter().map(|purchase| (json!(PurchaseOut::from(purchase)), &purchase.listing));
             Ok(list_json("purchases", "purchase", entries))

@@ -82,44 +82,7 @@ impl Route for BrowseListings {
     const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
         "browse_listings",
         Budget::Catalog,
-        Tool::list(
-            ToolText::new(
-                "browse_listings",
-                "Browse listings",
-                "Search and filter the published catalog. Values of one filter are \
-                 alternatives; different filters combine with AND; bounds are inclusive. The \
-                 first page has `counts`, and in `facets` the values that filters take, \
-                 counted over all matches of `query`. Prices and certification are in \
-                 get_listing.",
-            )
-            .with_parameters(&[
-                (
-                    "query",
-                    "Words in titles, descriptions, tags and team names; all must match, no \
-                 operators. Use \"quotes\" for phrases.",
-                ),
-                ("tags", "Domain slugs (see list_taxonomy)."),
-                ("tag_slugs", "Inventory tag slugs (see list_taxonomy)."),
-                ("asset_types", "Asset kind slugs."),
-                ("min_sample_price", "Minimum sample price, US dollars."),
-                ("min_price", "Minimum price, US dollars."),
-                ("min_price_per_task", "Minimum price per task, US dollars."),
-                ("min_tasks", "Minimum tasks in tasksets and bundles."),
-                ("min_zip_size_gb", "Minimum zip size in 10^9 bytes."),
-                ("rare_languages_only", "At most 40% JavaScript, TypeScript and Python."),
-                ("robotics_formats", "lerobot_v3, lerobot_v2, ego_exo, other."),
-                ("min_loc", "Minimum lines of code."),
-                ("min_tasksets", "Minimum tasksets, with those of bundles."),
-                ("min_raw_data", "Minimum number of zips."),
-                ("vendor_tiers", "Vendor tiers."),
-                (
-                    "cursor",
-                    "`next_cursor` of the previous page; query, filters and sort must be \
-                 unchanged.",
-                ),
-            ]),
-            "items",
-        ),
+        Tool::Excluded("the operation browse_for_agents has the same filters, and rows with prices"),
         Contract::new(Target::None)
             .with_queries(&[
                 "limit=100",
@@ -153,16 +116,7 @@ impl Route for GetListingsByIds {
     const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
         "get_listings_by_ids",
         Budget::Catalog,
-        Tool::list(
-            ToolText::new(
-                "get_listings_by_ids",
-                "Listings by ID",
-                "Summaries of up to 200 listings, to see which are still published: an ID \
-                 that no page returns is stale.",
-            )
-            .with_parameters(&[("ids", "IDs to look up; if omitted, the result is empty.")]),
-            "listings",
-        ),
+        Tool::Excluded("get_listings returns more of up to 20 listings"),
         Contract::new(Target::None)
             .with_queries(&[
                 "sort=recommended&ids={listings}",
@@ -309,7 +263,7 @@ impl BrowseApi {
 }
 
 /// Builds the JSON of a page from JSON that is rendered already.
-fn page_json<T>(
+pub fn page_json<T>(
     items: &[u8],
     next_cursor: Option<&str>,
     limit: u32,
@@ -331,7 +285,7 @@ where
     json.finish()
 }
 
-fn facets_json(facets: &Facets) -> Vec<u8> {
+pub fn facets_json(facets: &Facets) -> Vec<u8> {
     let facets: BTreeMap<&str, &BTreeMap<String, u64>> = facets.iter().collect();
     serde_json::to_vec(&facets).expect("facets are JSON")
 }

@@ -5,7 +5,7 @@ use poem_openapi::Object;
 
 use crate::{
     domain::browse::SortOrder,
-    operations::browse::PageRequest,
+    operations::browse::{CursorForm, PageRequest},
     rest::{
         enum_value::EnumValue,
         listing_filters::{ListingFilters, count_bounds, price_bounds},
@@ -13,9 +13,9 @@ use crate::{
     },
 };
 
-/// Query parameters of a catalog page.
+/// Query parameters that filter the catalog.
 #[derive(Debug, Object)]
-pub struct BrowseQuery {
+pub struct CatalogFilters {
     /// Filters that the list of a vendor's own listings takes, too.
     #[oai(flatten)]
     common: ListingFilters,
@@ -84,6 +84,14 @@ pub struct BrowseQuery {
     /// Capabilities that environments offer to an agent. A listing matches if it has any of them.
     #[oai(default)]
     capabilities: Vec<String>,
+}
+
+/// Query parameters of a catalog page.
+#[derive(Debug, Object)]
+pub struct BrowseQuery {
+    /// Conditions that listings meet.
+    #[oai(flatten)]
+    filters: CatalogFilters,
     /// Order of the listings. `recommended` puts certified listings first, then newer ones; without a query
     /// and filters it starts with the featured listings.
     #[oai(default = "default_sort")]
@@ -101,9 +109,9 @@ fn default_sort() -> EnumValue<SortOrder> {
     EnumValue(SortOrder::Recommended)
 }
 
-impl BrowseQuery {
-    /// Converts the parameters into a request to the catalog.
-    pub fn into_request(self) -> PageRequest {
+impl CatalogFilters {
+    /// Converts the parameters into a search text, filters, and whether only the team's own listings match.
+    pub fn into_parts(self) -> (String, Filters, bool) {
         let text = self.common.query.clone().unwrap_or_default();
         let mut filters = Filters {
             tag_slugs: self.tag_slugs,
@@ -124,13 +132,22 @@ impl BrowseQuery {
             (Measure::RoboticsDatasets, count_bounds(self.min_robotics_datasets, self.max_robotics_datasets)),
             (Measure::RawData, count_bounds(self.min_raw_data, self.max_raw_data)),
         ]);
+        (text, filters, self.owned)
+    }
+}
+
+impl BrowseQuery {
+    /// Converts the parameters into a request to the catalog.
+    pub fn into_request(self) -> PageRequest {
+        let (text, filters, owned) = self.filters.into_parts();
         PageRequest {
             text,
             filters,
-            owned: self.owned,
+            owned,
             sort: self.sort.0,
             limit: self.limit as usize,
             cursor: self.cursor,
+            cursor_form: CursorForm::Full,
         }
     }
 }

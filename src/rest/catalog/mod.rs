@@ -1,8 +1,8 @@
 //! Routes of both APIs: the catalog, the taxonomy, the wallet and the notifications.
 
-mod browse;
+pub mod browse;
 mod browse_access;
-mod browse_query;
+pub mod browse_query;
 mod listing_quality;
 mod notifications;
 mod tasksets;

@@ -109,6 +109,7 @@ pub static LIST_TAXONOMY_TOOL: MultiTool = MultiTool {
     description: "`domains` are for `tags`, `inventory_tags` for `tag_slugs`, `asset_types` \
                  for `asset_types` and `sku`.",
     default: None,
+    filters: None,
 };
 
 /// `GET /v2/domains`

@@ -36,6 +36,9 @@ pub struct MultiTool {
     pub description: &'static str,
     /// Default value of the argument; if none, it is required.
     pub default: Option<&'static str>,
+    /// Description of the argument `filters`, which contains the parameters that only some of the operations have; if
+    /// none, these are arguments of their own.
+    pub filters: Option<&'static str>,
 }
 
 /// The texts of a tool.
@@ -54,6 +57,8 @@ pub struct ToolText {
     pub id_sources: &'static str,
     /// Whether the result contains text that teams wrote, as opposed to the platform.
     pub has_team_text: bool,
+    /// Paths of the fields that a call returns unless it selects others, of an item or of its page; empty for all.
+    pub row: &'static [&'static str],
 }
 
 impl Tool {
@@ -71,13 +76,19 @@ impl Tool {
 impl ToolText {
     /// Creates texts without parameter descriptions and IDs.
     pub const fn new(name: &'static str, title: &'static str, summary: &'static str) -> ToolText {
-        ToolText { name, title, summary, parameters: &[], id_sources: "", has_team_text: true }
+        ToolText { name, title, summary, parameters: &[], id_sources: "", has_team_text: true, row: &[] }
     }
 
     /// Replaces parameter descriptions, given as `(parameter, description)`.
     #[must_use]
     pub const fn with_parameters(self, parameters: &'static [(&'static str, &'static str)]) -> ToolText {
         ToolText { parameters, ..self }
+    }
+
+    /// Sets the paths of the fields that a call returns unless it selects others: what an agent needs to decide.
+    #[must_use]
+    pub const fn with_row(self, row: &'static [&'static str]) -> ToolText {
+        ToolText { row, ..self }
     }
 
     /// Sets the tools that return the IDs that this tool takes.

@@ -15,7 +15,7 @@ use crate::{
     },
     rest::{
         enum_value::EnumValue,
-        filter_entries::{AssetFilters, FilterEntry},
+        filter_entries::{AssetFilterGrammar, AssetFilters, FilterEntry},
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
@@ -30,7 +30,7 @@ use crate::{
 
 /// Query parameters that select assets of all kinds.
 #[derive(Debug, Object)]
-pub struct AssetScope {
+pub struct AssetConditions {
     /// Only assets of this kind. Unknown kinds match nothing.
     sku: Option<String>,
     /// `true` returns only assets of deprecated or retired kinds, `false` only assets of other kinds.
@@ -42,12 +42,12 @@ pub struct AssetScope {
     attach_to: Option<Uuid>,
 }
 
-impl AssetScope {
+impl AssetConditions {
     /// Creates the filter of a list of the team's assets.
-    fn into_filter(
+    pub fn into_filter<G: AssetFilterGrammar>(
         self,
         vendor: &Vendor,
-        selection: FilterAndSort<FilterEntry<AssetFilters>>,
+        selection: FilterAndSort<FilterEntry<G>>,
     ) -> Result<AssetFilter> {
         let mut query = selection.into_query(vendor.team_row_id(), self.stage.map(|stage| stage.0))?;
         query.kinds = parse_kinds(self.sku.as_deref());
@@ -60,7 +60,7 @@ impl AssetScope {
 pub struct AssetsQuery {
     /// Properties of the assets.
     #[oai(flatten)]
-    scope: AssetScope,
+    scope: AssetConditions,
     /// IDs, group, limit and offset.
     #[oai(flatten)]
     paging: PageFilter,
@@ -74,7 +74,7 @@ pub struct AssetsQuery {
 pub struct WindowQuery {
     /// Properties of the assets.
     #[oai(flatten)]
-    scope: AssetScope,
+    scope: AssetConditions,
     /// Maximum number of assets in the window. Groups are filled in order until it is used up.
     #[oai(default = "default_leaf_budget", validator(minimum(value = "1"), maximum(value = "200")))]
     leaf_budget: u32,
@@ -182,7 +182,8 @@ fn asset_summaries(page: &AssetPage, now: Timestamp) -> Vec<AssetSummary> {
     page.items.iter().map(|asset| AssetSummary::new(asset, &page.deprecations, now)).collect()
 }
 
-fn group_counts(counts: &GroupCounts) -> Vec<GroupCountOut> {
+/// Returns the numbers of matching assets of the groups that have any.
+pub fn group_counts(counts: &GroupCounts) -> Vec<GroupCountOut> {
     let non_empty = counts.groups.iter().filter(|(_, count)| count.total > 0);
     non_empty
         .map(|(group, count)| GroupCountOut {
@@ -193,17 +194,12 @@ fn group_counts(counts: &GroupCounts) -> Vec<GroupCountOut> {
         .collect()
 }
 
-fn sku_counts(counts: &GroupCounts) -> Vec<SkuCount> {
+/// Returns the numbers of matching assets of the kinds that have any.
+pub fn sku_counts(counts: &GroupCounts) -> Vec<SkuCount> {
     counts.by_kind().into_iter().map(|(kind, total)| SkuCount { sku: EnumValue(kind), total }).collect()
 }
 
 pub struct AssetsApi;
-
-/// Description of the `filter` parameter of inventory lists.
-const FILTER_DESCRIPTION: &str = "Conditions that must all hold, as `field:operator:value`. Operators: `is`, \
-                          `is_not`; `contains` for `name`. Fields: `stage`, `name`, `type`, `domain`, \
-                          `channel` (`not_linked`: no data), and those in the `filter` of each kind's \
-                          list.";
 
 /// `GET /v2/assets`
 pub struct ListAssets;
@@ -214,23 +210,7 @@ impl Route for ListAssets {
     const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
         "list_assets",
         Budget::Other,
-        Tool::list(
-            ToolText::new(
-                "list_assets",
-                "Assets",
-                "The team's inventory of all kinds, with counts by group and kind. For \
-                 fields of one kind (lines, channel, `missing`), use list_codebases, \
-                 list_raw_data or list_tasks.",
-            )
-            .with_parameters(&[
-                ("sku", "Asset kind slug."),
-                ("deprecated", "True: only kinds being retired; false: only the others."),
-                ("attach_to", "Listing ID. Assets that it already has are not `attachable`."),
-                ("filter", FILTER_DESCRIPTION),
-                ("sort", "Default: newest first."),
-            ]),
-            "items",
-        ),
+        Tool::Excluded("the operation list_assets_for_agents has more filters and fields"),
         Contract::new(Target::None)
             .with_queries(ASSET_LIST_QUERIES)
             .with_misspelled("atach_to=x", "attach_to")
@@ -270,6 +250,7 @@ pub static GET_ASSET_TOOL: MultiTool = MultiTool {
     description: "Use codebase, raw_data or task for fields of that kind: `missing` (what the \
                  asset lacks), `locked_fields`, the price.",
     default: Some("any"),
+    filters: None,
 };
 
 /// `GET /v2/assets/{asset_id}`

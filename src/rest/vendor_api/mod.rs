@@ -11,7 +11,7 @@ mod estimations;
 mod groups;
 mod listing_assets;
 mod listing_quality;
-mod listings;
+pub mod listings;
 mod opportunities;
 mod quality_reports;
 mod quality_runs;

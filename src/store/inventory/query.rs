@@ -11,6 +11,7 @@ use crate::{
         stages::Stage,
         teams::TeamRowId,
     },
+    store::quality_runs,
     string_enum::StringEnum,
 };
 
@@ -178,7 +179,7 @@ fn add_conditions(conditions: &[AssetCondition], fragment: &mut SqlFragment) {
             F::Name if is_not => excluded_names.push(text_value(name_key(&condition.value))),
             F::RanOnModel | F::QaAgent if is_not => excluded_words.push(word_value(condition)),
             F::RanOnModel | F::QaAgent => required_words.push(word_value(condition)),
-            F::Name | F::Domain => texts.push(condition),
+            F::Name | F::Domain | F::Qc => texts.push(condition),
             _ => add_comparison(condition, fragment),
         }
     }
@@ -208,18 +209,23 @@ fn add_comparison(AssetCondition { field, operator, value }: &AssetCondition, fr
         F::HasQaResults => ("has_qa_results", bool_value(value)),
         F::HasEnvironment => ("has_environment", bool_value(value)),
         F::Name => ("name_key", text_value(name_key(value))),
-        F::Domain | F::RanOnModel | F::QaAgent => return,
+        F::Domain | F::RanOnModel | F::QaAgent | F::Qc => return,
     };
     let comparison = if *operator == FilterOperator::IsNot { "IS NOT" } else { "IS" };
     fragment.and(&format!("i.{column} {comparison} ?"), [value]);
 }
 
-/// Adds a condition on the title or the domain tags.
+/// Adds a condition on the title, the domain tags, or the latest quality run.
 fn add_text_condition(condition: &AssetCondition, fragment: &mut SqlFragment) {
     let AssetCondition { field, operator, value } = condition;
     match (field, operator) {
         (FilterField::Name, FilterOperator::Contains) => {
             fragment.and("instr(i.name_key, ?) > 0", [text_value(name_key(value))]);
+        }
+        (FilterField::Qc, operator) => {
+            let comparison = if *operator == FilterOperator::IsNot { "<>" } else { "=" };
+            let sql = format!("{} {comparison} ?", quality_runs::outcome_of_asset("i.asset"));
+            fragment.and(&sql, [text_value(value)]);
         }
         (FilterField::Domain, FilterOperator::IsNot) => {
             let sql = "(i.domains IS NULL OR instr(i.domains, ?) = 0)";

@@ -1,19 +1,20 @@
 //! Routes of a vendor's own listings.
 
-mod types;
+pub mod types;
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use marketplace_index::Facets;
 use poem_openapi::OpenApi;
 use serde_json::json;
 use uuid::Uuid;
 
 use self::types::{HistoryEventOut, ListingHistory, ListingsSummary, OwnListings, OwnListingsQuery};
 use crate::{
-    domain::listings::LifecycleStage,
+    domain::{listings::LifecycleStage, money::Cents},
     operations::{
         access::Vendor,
-        listings::{self, PageRequest},
+        listings,
     },
     rest::{
         json::{Json, JsonResult},
@@ -41,19 +42,7 @@ impl Route for ListOwnListings {
     const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
         "list_own_listings",
         Budget::Other,
-        Tool::list(
-            ToolText::new(
-                "list_own_listings",
-                "Own listings",
-                "The team's own listings at every stage, with totals over all of them. \
-                 Filters as in browse_listings.",
-            )
-            .with_parameters(&[
-                ("lifecycle_stages", "draft, review, ready, active, archived."),
-                ("no_assets", "Only listings without assets."),
-            ]),
-            "items",
-        ),
+        Tool::Excluded("the operation list_own_listings_for_agents has more filters, and rows with prices"),
         Contract::new(Target::None)
             .with_queries(&[
                 "workspace_view=live&limit=1&offset=1",
@@ -136,45 +125,14 @@ impl ListingsApi {
         query: Params<OwnListingsQuery>,
     ) -> JsonResult<OwnListings> {
         let params = query.0;
-        let (limit, offset) = (params.limit, params.offset);
-        let text = params.common.query.clone().unwrap_or_default();
-        let request = PageRequest {
-            text,
-            filters: marketplace_index::Filters {
-                no_assets: params.no_assets,
-                ..params.common.into_filters()
-            },
-            view: params.workspace_view.0,
-            stages: params.lifecycle_stages.iter().map(|stage| stage.0).collect(),
-            sort: params.sort.0,
-            limit: limit as usize,
-            offset: offset.cast_unsigned(),
-        };
+        let (limit, offset) = (params.limit, params.offset.cast_unsigned());
+        let request = params.into_request();
         Json::read_bytes(&call.served, call.access.requester(), move |reader| {
             let page = listings::page(reader, &call.access, request)?;
-            let facets: BTreeMap<&str, &BTreeMap<String, u64>> = page.facets.iter().collect();
-            let stages = facets.get("lifecycle_stages").copied();
-            let count_in =
-                |stage: LifecycleStage| stages.and_then(|stages| stages.get(stage.as_str())).copied();
             let items: Vec<Vec<u8>> =
                 page.items.iter().map(|item| remove_team_name(item)).collect::<Result<_, _>>()?;
             let items = items.join(&b',');
-            let mut json = ObjectWriter::with_capacity(items.len() + 4_096);
-            json.array_field("items", &items);
-            json.field("counts", &Counts { all: page.total, owned: page.total });
-            json.field("facets", &facets);
-            json.field("limit", &limit);
-            json.field("offset", &offset);
-            json.field(
-                "summary",
-                &json!(ListingsSummary {
-                    active: count_in(LifecycleStage::Active).unwrap_or_default(),
-                    in_review: count_in(LifecycleStage::Review).unwrap_or_default(),
-                    drafts: count_in(LifecycleStage::Draft).unwrap_or_default(),
-                    listed_value: page.listed_value.dollars(),
-                }),
-            );
-            Ok(json.finish())
+            Ok(page_json(&items, limit, offset, page.total, &page.facets, page.listed_value))
         })
         .await
     }
@@ -215,4 +173,34 @@ impl ListingsApi {
         })
         .await
     }
+}
+
+/// Returns the JSON of a page from the JSON of its items, separated by commas, and totals over all pages.
+pub fn page_json(
+    items: &[u8],
+    limit: u32,
+    offset: u64,
+    total: u64,
+    facets: &Facets,
+    listed_value: Cents,
+) -> Vec<u8> {
+    let facets: BTreeMap<&str, &BTreeMap<String, u64>> = facets.iter().collect();
+    let stages = facets.get("lifecycle_stages").copied();
+    let count_in = |stage: LifecycleStage| stages.and_then(|stages| stages.get(stage.as_str())).copied();
+    let mut json = ObjectWriter::with_capacity(items.len() + 4_096);
+    json.array_field("items", items);
+    json.field("counts", &Counts { all: total, owned: total });
+    json.field("facets", &facets);
+    json.field("limit", &limit);
+    json.field("offset", &offset);
+    json.field(
+        "summary",
+        &json!(ListingsSummary {
+            active: count_in(LifecycleStage::Active).unwrap_or_default(),
+            in_review: count_in(LifecycleStage::Review).unwrap_or_default(),
+            drafts: count_in(LifecycleStage::Draft).unwrap_or_default(),
+            listed_value: listed_value.dollars(),
+        }),
+    );
+    json.finish()
 }

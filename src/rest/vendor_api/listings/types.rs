@@ -8,6 +8,7 @@ use crate::{
         browse::SortOrder,
         listings::{Actor, Event, LifecycleStage, WorkspaceView},
     },
+    operations::listings::PageRequest,
     rest::{
         enum_value::EnumValue,
         listing_filters::ListingFilters,
@@ -25,25 +26,40 @@ pub struct OwnListingsQuery {
     /// Only listings in these lifecycle stages: `drafts` (draft), `submitted` (review, ready), `live`
     /// (active), `archived` or `all`.
     #[oai(default = "default_view")]
-    pub(super) workspace_view: EnumValue<WorkspaceView>,
+    pub workspace_view: EnumValue<WorkspaceView>,
     /// Lifecycle stages. A listing matches if it is in any of them.
     #[oai(default)]
-    pub(super) lifecycle_stages: Vec<EnumValue<LifecycleStage>>,
+    pub lifecycle_stages: Vec<EnumValue<LifecycleStage>>,
     /// Filters that the catalog takes, too.
     #[oai(flatten)]
-    pub(super) common: ListingFilters,
+    pub common: ListingFilters,
     /// Only listings without attached assets.
     #[oai(default)]
-    pub(super) no_assets: bool,
+    pub no_assets: bool,
     /// Order of the listings.
     #[oai(default = "default_sort")]
-    pub(super) sort: EnumValue<SortOrder>,
+    pub sort: EnumValue<SortOrder>,
     /// Maximum number of listings to return.
     #[oai(default = "listing_pages::default_limit", validator(minimum(value = "1"), maximum(value = "100")))]
-    pub(super) limit: u32,
+    pub limit: u32,
     /// Number of listings to skip.
     #[oai(default, validator(minimum(value = "0"), maximum(value = "2147483647")))]
-    pub(super) offset: i64,
+    pub offset: i64,
+}
+
+impl OwnListingsQuery {
+    /// Converts the parameters into a request for a page.
+    pub fn into_request(self) -> PageRequest {
+        PageRequest {
+            text: self.common.query.clone().unwrap_or_default(),
+            filters: marketplace_index::Filters { no_assets: self.no_assets, ..self.common.into_filters() },
+            view: self.workspace_view.0,
+            stages: self.lifecycle_stages.iter().map(|stage| stage.0).collect(),
+            sort: self.sort.0,
+            limit: self.limit as usize,
+            offset: self.offset.cast_unsigned(),
+        }
+    }
 }
 
 fn default_view() -> EnumValue<WorkspaceView> {

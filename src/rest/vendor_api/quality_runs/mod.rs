@@ -123,6 +123,7 @@ pub static GET_ASSET_QC_TOOL: MultiTool = MultiTool {
     argument: "kind",
     description: "The asset's kind.",
     default: None,
+    filters: None,
 };
 
 /// `GET /v2/codebases/{asset_id}/qc`

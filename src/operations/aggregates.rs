@@ -1,0 +1,266 @@
+//! Counts, sums, and medians over lists, by up to two properties.
+
+use std::{collections::HashMap, ops::ControlFlow};
+
+use marketplace_index::{Facet, Match, Measure, Search};
+
+use super::{
+    access::{Buyer, CatalogViewer, Vendor},
+    assets::AssetFilter,
+    browse, listings,
+};
+use crate::{
+    domain::{
+        aggregation::{self, Aggregation, GroupKey, GroupStatistics, MAX_DIMENSIONS, TooLarge, Unit},
+        record_filters::RecordFilter,
+        teams::TeamRowId,
+        time::Timestamp,
+    },
+    error::{Error, Problem, Result},
+    market::Reader,
+    store::{
+        self,
+        aggregates::{ASSET_NUMBERS, ASSET_PROPERTIES, Number, Property, RecordList, Selection},
+    },
+};
+
+/// What to aggregate of a list, by name.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Names of the properties to group by, at most [`MAX_DIMENSIONS`].
+    pub group_by: Vec<String>,
+    /// Name of the number; `None` to count records only.
+    pub measure: Option<String>,
+}
+
+/// The aggregated records of a list.
+#[derive(Clone, Debug)]
+pub struct Aggregates {
+    /// Number of records.
+    pub records: u64,
+    /// Unit of the numbers; `None` if records were only counted.
+    pub unit: Option<Unit>,
+    /// The groups, those with the most records first. One group without keys if there is nothing to group by.
+    pub groups: Vec<GroupStatistics>,
+}
+
+/// The properties by which listings are grouped.
+const LISTING_PROPERTIES: [(&str, ListingProperty); 11] = [
+    ("vendor", ListingProperty::Vendor),
+    ("vendor_tier", ListingProperty::VendorTier),
+    ("asset_type", ListingProperty::Facet(Facet::AssetTypes)),
+    ("language", ListingProperty::Facet(Facet::Languages)),
+    ("tag", ListingProperty::Facet(Facet::Tags)),
+    ("tag_slug", ListingProperty::Facet(Facet::TagSlugs)),
+    ("lifecycle_stage", ListingProperty::Facet(Facet::LifecycleStages)),
+    ("certified", ListingProperty::Flag(|found| found.is_certified())),
+    ("sample_available", ListingProperty::Flag(|found| found.has_sample())),
+    ("has_active_bids", ListingProperty::Flag(|found| found.has_active_bids())),
+    ("month", ListingProperty::Month),
+];
+
+/// The numbers of listings.
+const LISTING_NUMBERS: [(&str, Measure, Unit); 13] = [
+    ("price", Measure::Price, Unit::UsDollars),
+    ("sample_price", Measure::SamplePrice, Unit::UsDollars),
+    ("price_per_task", Measure::PricePerTask, Unit::UsDollars),
+    ("tasks", Measure::Tasks, Unit::Count),
+    ("loc", Measure::Loc, Unit::Count),
+    ("zip_files", Measure::ZipFiles, Unit::Count),
+    ("zip_size_bytes", Measure::ZipBytes, Unit::Bytes),
+    ("assets", Measure::Assets, Unit::Count),
+    ("codebases", Measure::Codebases, Unit::Count),
+    ("tasksets", Measure::Tasksets, Unit::Count),
+    ("environments", Measure::Environments, Unit::Count),
+    ("robotics_datasets", Measure::RoboticsDatasets, Unit::Count),
+    ("raw_data", Measure::RawData, Unit::Count),
+];
+
+#[derive(Clone, Copy)]
+enum ListingProperty {
+    Vendor,
+    VendorTier,
+    Facet(Facet),
+    Flag(fn(&Match<'_>) -> bool),
+    /// The month of publication, or of creation if the listing is not published.
+    Month,
+}
+
+/// Aggregates the published listings that a request to the catalog matches. Its page and sort order do not matter.
+pub fn of_catalog(
+    reader: &Reader,
+    viewer: &CatalogViewer,
+    page: browse::PageRequest,
+    request: &Request,
+) -> Result<Aggregates> {
+    viewer.require_open()?;
+    of_search(reader, &browse::index_search(viewer, page)?, request)
+}
+
+/// Aggregates the team's own listings that a request matches.
+pub fn of_own_listings(
+    reader: &Reader,
+    vendor: &Vendor,
+    page: listings::PageRequest,
+    request: &Request,
+) -> Result<Aggregates> {
+    of_search(reader, &listings::index_search(vendor, page), request)
+}
+
+fn of_search(reader: &Reader, search: &Search, request: &Request) -> Result<Aggregates> {
+    let properties = request
+        .group_by
+        .iter()
+        .map(|name| find(&LISTING_PROPERTIES, |(known, _)| known, "group_by", name).map(|(_, property)| *property))
+        .collect::<Result<Vec<_>>>()?;
+    let number = request
+        .measure
+        .as_ref()
+        .map(|name| find(&LISTING_NUMBERS, |(known, ..)| known, "measure", name))
+        .transpose()?;
+    let mut aggregation = Aggregation::default();
+    let mut vendors = HashMap::new();
+    let mut outcome: Result<()> = Ok(());
+    reader.index.for_each_match(search, |found| {
+        let mut add = || -> Result<std::result::Result<(), TooLarge>> {
+            let mut keys: [Vec<GroupKey>; MAX_DIMENSIONS] = Default::default();
+            for (index, property) in properties.iter().enumerate() {
+                match property.keys(reader, &found, &mut aggregation, &mut vendors)? {
+                    Ok(found) => keys[index] = found,
+                    Err(too_large) => return Ok(Err(too_large)),
+                }
+            }
+            let value = number.and_then(|(_, measure, _)| found.measure(*measure));
+            Ok(aggregation.add(&keys, value.map(|value| i64::try_from(value).unwrap_or(i64::MAX))))
+        };
+        outcome = add().and_then(|added| added.map_err(too_large));
+        if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    outcome?;
+    Ok(finish(aggregation, properties.len(), number.map(|(.., unit)| *unit)))
+}
+
+impl ListingProperty {
+    /// Returns the values of a listing.
+    fn keys(
+        self,
+        reader: &Reader,
+        found: &Match,
+        aggregation: &mut Aggregation,
+        vendors: &mut HashMap<u64, GroupKey>,
+    ) -> Result<std::result::Result<Vec<GroupKey>, TooLarge>> {
+        let one = |key: std::result::Result<GroupKey, TooLarge>| Ok(key.map(|key| vec![key]));
+        match self {
+            ListingProperty::Vendor => {
+                if let Some(key) = vendors.get(&found.team()) {
+                    return Ok(Ok(vec![*key]));
+                }
+                let team = store::teams::find_by_row_id(reader.rows, TeamRowId(found.team() as i64))?;
+                let key = aggregation.key(&team.name);
+                if let Ok(key) = key {
+                    vendors.insert(found.team(), key);
+                }
+                one(key)
+            }
+            ListingProperty::VendorTier => {
+                let tier = found.measure(Measure::VendorTier).unwrap_or_default();
+                one(aggregation.key(&tier.to_string()))
+            }
+            ListingProperty::Facet(facet) => Ok(found.labels(facet).map(|label| aggregation.key(label)).collect()),
+            ListingProperty::Flag(flag) => one(aggregation.key(if flag(found) { "true" } else { "false" })),
+            ListingProperty::Month => {
+                let at = found.published_at().or_else(|| found.created_at()).unwrap_or_default();
+                one(aggregation.key(&aggregation::month(Timestamp(at))))
+            }
+        }
+    }
+}
+
+/// Aggregates the team's assets that a filter allows.
+pub fn of_assets(
+    reader: &Reader,
+    _: &Vendor,
+    mut filter: AssetFilter,
+    request: &Request,
+) -> Result<Aggregates> {
+    let selection = select(ASSET_PROPERTIES, ASSET_NUMBERS, request)?;
+    filter.resolve_kinds(&store::taxonomy::deprecations(reader.rows)?);
+    let aggregation = store::aggregates::aggregate_assets(reader.rows, &filter.query, &selection)?;
+    finish_selection(aggregation, &selection)
+}
+
+/// Aggregates records of a buyer that a filter allows.
+pub fn of_buyer(
+    reader: &Reader,
+    buyer: &Buyer,
+    list: &RecordList,
+    filter: &RecordFilter,
+    request: &Request,
+) -> Result<Aggregates> {
+    of_records(reader, buyer.team_row_id(), list, filter, request)
+}
+
+/// Aggregates records of a vendor that a filter allows.
+pub fn of_vendor(
+    reader: &Reader,
+    vendor: &Vendor,
+    list: &RecordList,
+    filter: &RecordFilter,
+    request: &Request,
+) -> Result<Aggregates> {
+    of_records(reader, vendor.team_row_id(), list, filter, request)
+}
+
+fn of_records(
+    reader: &Reader,
+    team: TeamRowId,
+    list: &RecordList,
+    filter: &RecordFilter,
+    request: &Request,
+) -> Result<Aggregates> {
+    let selection = select(list.properties, list.numbers, request)?;
+    finish_selection(store::aggregates::aggregate(reader.rows, list, team, filter, &selection)?, &selection)
+}
+
+/// Finds what a request names.
+fn select(
+    properties: &'static [Property],
+    numbers: &'static [Number],
+    request: &Request,
+) -> Result<Selection> {
+    let property = |name: &String| find(properties, |property| &property.name, "group_by", name);
+    let number = |name: &String| find(numbers, |number| &number.name, "measure", name);
+    Ok(Selection {
+        properties: request.group_by.iter().map(property).collect::<Result<_>>()?,
+        number: request.measure.as_ref().map(number).transpose()?,
+    })
+}
+
+/// Returns what has a name. Fails with the known names.
+fn find<'t, T>(known: &'t [T], name_of: fn(&T) -> &&'static str, parameter: &str, name: &str) -> Result<&'t T> {
+    known.iter().find(|one| *name_of(one) == name).ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|one| *name_of(one)).collect();
+        let expected =
+            if names.is_empty() { "nothing".to_owned() } else { format!("one of {}", names.join(", ")) };
+        let message = format!("`{parameter}` of this list can be {expected}, not {:?}.", crate::error::excerpt(name));
+        Error::invalid(Problem::query(parameter, "value_error", message))
+    })
+}
+
+fn finish_selection(
+    aggregation: std::result::Result<Aggregation, TooLarge>,
+    selection: &Selection,
+) -> Result<Aggregates> {
+    let unit = selection.number.map(|number| number.unit);
+    Ok(finish(aggregation.map_err(too_large)?, selection.properties.len(), unit))
+}
+
+fn finish(aggregation: Aggregation, dimensions: usize, unit: Option<Unit>) -> Aggregates {
+    let (records, groups) = aggregation.finish(dimensions);
+    Aggregates { records, unit, groups }
+}
+
+fn too_large(_: TooLarge) -> Error {
+    let message = "There are too many groups or records. Filter the list, or group by something else.";
+    Error::invalid(Problem::query("group_by", "value_error", message))
+}

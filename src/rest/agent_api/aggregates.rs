@@ -1,0 +1,523 @@
+//! Counts, sums, and medians over lists, by up to two properties.
+
+use poem_openapi::{
+    Object, OpenApi,
+    types::{ParseFromJSON, ToJSON, Type},
+};
+use serde::Serialize;
+
+use super::{
+    deals::OfferFilters,
+    filters::{AgentCatalogFilters, PurchaseFilters, QualityGrammar, SubjectFilters},
+    own_listings::AgentOwnListingsQuery,
+};
+use crate::{
+    domain::{
+        aggregation::{GroupStatistics, Statistics, Unit},
+        assets::Kind,
+        browse::SortOrder,
+        estimations::EstimationStatus,
+        ledger::EntryType,
+        opportunities::{OpportunityKind, OpportunityStatus},
+        purchases::PurchaseKind,
+        quality_checks::CheckScope,
+        quality_runs::RunStatus,
+        record_filters::RecordFilter,
+        time::Timestamp,
+    },
+    error::Result,
+    operations::{
+        access::{Buyer, FullCatalogViewer, Vendor},
+        aggregates::{self, Aggregates, Request},
+        browse::{CursorForm, PageRequest},
+    },
+    rest::{
+        enum_value::EnumValue,
+        filter_entries::FilterEntry,
+        json::{Json, JsonResult},
+        limits::Budget,
+        params::Params,
+        route::{Call, Contract, DeclaredRoute, MultiTool, Route, RouteAttributes, Target, Tool, ToolText},
+        served_market::ServedMarket,
+        vendor_api::{
+            asset_queries::{FilterAndSort, PageFilter},
+            assets::AssetConditions,
+        },
+    },
+    store::aggregates::{self as lists, RecordList},
+    string_enum::StringEnum,
+};
+
+/// What to aggregate.
+#[derive(Debug, Object)]
+pub struct AggregateQuery {
+    /// Properties to group by, at most 2. A record with several values of a property is in several groups.
+    #[oai(default, validator(max_items = 2))]
+    group_by: Vec<String>,
+    /// The number to aggregate; omit it to count records.
+    #[oai(validator(max_length = 100))]
+    measure: Option<String>,
+}
+
+impl AggregateQuery {
+    fn into_request(self) -> Request {
+        Request { group_by: self.group_by, measure: self.measure }
+    }
+}
+
+/// The records of a group.
+#[derive(Debug, Object, Serialize)]
+pub struct AggregateGroup {
+    /// Values of the properties in `group_by`; null for records without a value.
+    pub group: Vec<Option<String>>,
+    /// Number of records.
+    pub records: u64,
+    /// How many of them have the number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub with_value: Option<u64>,
+    /// Sum of the numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sum: Option<f64>,
+    /// Least of the numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<f64>,
+    /// Greatest of the numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<f64>,
+    /// The number in the middle, or the mean of the two in the middle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub median: Option<f64>,
+}
+
+/// The aggregated records of a list.
+#[derive(Debug, Object, Serialize)]
+pub struct AggregatesOut {
+    /// The groups, those with the most records first.
+    pub groups: Vec<AggregateGroup>,
+    /// Number of groups.
+    pub total: u64,
+    /// Number of records that match.
+    pub records: u64,
+    /// Unit of the numbers; null if records are only counted.
+    pub unit: Option<String>,
+    /// The basis of the numbers, as a sentence to cite.
+    pub evidence: String,
+}
+
+impl AggregatesOut {
+    fn new(aggregates: Aggregates, now: Timestamp) -> AggregatesOut {
+        let Aggregates { records, unit, groups } = aggregates;
+        AggregatesOut {
+            total: groups.len() as u64,
+            groups: groups.into_iter().map(|group| AggregateGroup::new(group, unit)).collect(),
+            records,
+            unit: unit.map(|unit| unit.as_str().to_owned()),
+            evidence: format!("Computed over all {records} matching records at {now}."),
+        }
+    }
+}
+
+impl AggregateGroup {
+    fn new(group: GroupStatistics, unit: Option<Unit>) -> AggregateGroup {
+        let numbers = group.numbers.zip(unit);
+        let number = |read: fn(&Statistics) -> f64| {
+            numbers.map(|(numbers, unit)| unit.from_stored(read(&numbers)))
+        };
+        AggregateGroup {
+            group: group.keys,
+            records: group.records,
+            with_value: unit.map(|_| group.numbers.map_or(0, |numbers| numbers.count)),
+            sum: number(|numbers| numbers.sum as f64),
+            min: number(|numbers| numbers.min as f64),
+            max: number(|numbers| numbers.max as f64),
+            median: number(|numbers| numbers.median),
+        }
+    }
+}
+
+/// The tool for the operations that `list` selects.
+pub static AGGREGATE_TOOL: MultiTool = MultiTool {
+    text: ToolText::new(
+        "aggregate",
+        "Counts, sums and medians",
+        "Count, sum, minimum, maximum and median over all records of a list, by up to two groups, in one call. \
+         Listings have the measures price, sample_price, price_per_task, loc, tasks, zip_size_bytes and the groups \
+         vendor, vendor_tier, asset_type, language, tag, certified, sample_available, month; purchases price, total \
+         by kind, vendor, listing, month; other lists amount, price, or charge by status, kind, listing, month. \
+         Wrong names return the right ones.",
+    )
+    .with_parameters(&[
+        ("group_by", "At most 2 groups."),
+        ("measure", "The number to aggregate; without it, records are counted."),
+    ]),
+    argument: "list",
+    description: "Tool that lists the records.",
+    default: None,
+    filters: Some("Filter arguments of that tool."),
+};
+
+/// Declares the operations of lists: their routes, and how each is read.
+macro_rules! aggregate_route {
+    ($route:ident, $access:ty, $operation:literal, $list:literal, $budget:expr, $doc:literal) => {
+        #[doc = $doc]
+        pub struct $route;
+
+        impl Route for $route {
+            type Access = $access;
+
+            const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+                $operation,
+                $budget,
+                Tool::Choice { tool: &AGGREGATE_TOOL, value: $list, list: Some("groups") },
+                Contract::new(Target::None),
+            );
+        }
+    };
+}
+
+aggregate_route!(
+    AggregateListings, FullCatalogViewer, "aggregate_listings", "browse_listings", Budget::Catalog,
+    "`GET /agents/v1/aggregates/listings`"
+);
+aggregate_route!(
+    AggregatePurchases, Buyer, "aggregate_purchases", "list_purchases", Budget::Purchases,
+    "`GET /agents/v1/aggregates/purchases`"
+);
+aggregate_route!(
+    AggregateOffers, Buyer, "aggregate_offers", "list_offers", Budget::Purchases,
+    "`GET /agents/v1/aggregates/offers`"
+);
+aggregate_route!(
+    AggregateOwnOpportunities, Buyer, "aggregate_own_opportunities", "list_own_opportunities", Budget::Other,
+    "`GET /agents/v1/aggregates/own-opportunities`"
+);
+aggregate_route!(
+    AggregateOwnListings, Vendor, "aggregate_own_listings", "list_own_listings", Budget::Other,
+    "`GET /agents/v1/aggregates/own-listings`"
+);
+aggregate_route!(
+    AggregateAssets, Vendor, "aggregate_assets", "list_assets", Budget::Other,
+    "`GET /agents/v1/aggregates/assets`"
+);
+aggregate_route!(
+    AggregateSales, Vendor, "aggregate_sales", "list_sales", Budget::Sales,
+    "`GET /agents/v1/aggregates/sales`"
+);
+aggregate_route!(
+    AggregateEarnings, Vendor, "aggregate_earnings", "list_earnings", Budget::Other,
+    "`GET /agents/v1/aggregates/earnings`"
+);
+aggregate_route!(
+    AggregateQcReports, Vendor, "aggregate_qc_reports", "list_qc_reports", Budget::QualityChecks,
+    "`GET /agents/v1/aggregates/qc-reports`"
+);
+aggregate_route!(
+    AggregateEstimations, Vendor, "aggregate_estimations", "list_estimations", Budget::Other,
+    "`GET /agents/v1/aggregates/estimations`"
+);
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 10] = [
+    DeclaredRoute::of::<AggregateListings>(),
+    DeclaredRoute::of::<AggregatePurchases>(),
+    DeclaredRoute::of::<AggregateOffers>(),
+    DeclaredRoute::of::<AggregateOwnOpportunities>(),
+    DeclaredRoute::of::<AggregateOwnListings>(),
+    DeclaredRoute::of::<AggregateAssets>(),
+    DeclaredRoute::of::<AggregateSales>(),
+    DeclaredRoute::of::<AggregateEarnings>(),
+    DeclaredRoute::of::<AggregateQcReports>(),
+    DeclaredRoute::of::<AggregateEstimations>(),
+];
+
+/// Query parameters for listings of the catalog.
+#[derive(Debug, Object)]
+pub struct ListingsAggregateQuery {
+    /// What to aggregate.
+    #[oai(flatten)]
+    what: AggregateQuery,
+    /// Conditions that listings meet.
+    #[oai(flatten)]
+    filters: AgentCatalogFilters,
+}
+
+/// Query parameters for own listings.
+#[derive(Debug, Object)]
+pub struct OwnListingsAggregateQuery {
+    /// What to aggregate.
+    #[oai(flatten)]
+    what: AggregateQuery,
+    /// Conditions that listings meet. Order, page, and fields have no effect.
+    #[oai(flatten)]
+    filters: AgentOwnListingsQuery,
+}
+
+/// Query parameters for assets.
+#[derive(Debug, Object)]
+pub struct AssetsAggregateQuery {
+    /// What to aggregate.
+    #[oai(flatten)]
+    what: AggregateQuery,
+    /// Properties of the assets.
+    #[oai(flatten)]
+    scope: AssetConditions,
+    /// IDs and group. The page has no effect.
+    #[oai(flatten)]
+    paging: PageFilter,
+    /// Filters. The order has no effect.
+    #[oai(flatten)]
+    selection: FilterAndSort<FilterEntry<QualityGrammar>>,
+}
+
+/// Query parameters for purchases.
+#[derive(Debug, Object)]
+pub struct PurchasesAggregateQuery {
+    /// What to aggregate.
+    #[oai(flatten)]
+    what: AggregateQuery,
+    /// Conditions that purchases meet.
+    #[oai(flatten)]
+    filters: PurchaseFilters,
+}
+
+/// Query parameters for offers.
+#[derive(Debug, Object)]
+pub struct OffersAggregateQuery {
+    /// What to aggregate.
+    #[oai(flatten)]
+    what: AggregateQuery,
+    /// Conditions that offers meet.
+    #[oai(flatten)]
+    filters: OfferFilters,
+}
+
+/// Query parameters of a list of records with a state of type `S` and a kind of type `K`.
+#[derive(Debug, Object)]
+pub struct StatusAggregateQuery<S: Type + ParseFromJSON + ToJSON, K: Type + ParseFromJSON + ToJSON> {
+    /// States; any may match.
+    #[oai(default)]
+    status: Vec<S>,
+    /// The other parameters.
+    #[oai(flatten)]
+    of_kind: KindAggregateQuery<K>,
+}
+
+/// Query parameters of a list of records with a kind of type `K`.
+#[derive(Debug, Object)]
+pub struct KindAggregateQuery<K: Type + ParseFromJSON + ToJSON> {
+    /// What to aggregate.
+    #[oai(flatten)]
+    what: AggregateQuery,
+    /// Kinds; any may match.
+    #[oai(default)]
+    kind: Vec<K>,
+    /// Listing and period.
+    #[oai(flatten)]
+    subject: SubjectFilters,
+}
+
+impl<S: Type + ParseFromJSON + ToJSON, K: Type + ParseFromJSON + ToJSON> StatusAggregateQuery<S, K> {
+    fn into_parts(self) -> Result<(Request, RecordFilter)> {
+        let (request, filter) = self.of_kind.into_parts()?;
+        Ok((request, RecordFilter { statuses: texts(&self.status), ..filter }))
+    }
+}
+
+impl<K: Type + ParseFromJSON + ToJSON> KindAggregateQuery<K> {
+    fn into_parts(self) -> Result<(Request, RecordFilter)> {
+        let filter = RecordFilter { kinds: texts(&self.kind), ..self.subject.into_filter()? };
+        Ok((self.what.into_request(), filter))
+    }
+}
+
+/// Returns the string forms of values of a string enum.
+fn texts<T: ToJSON>(values: &[T]) -> Vec<String> {
+    let text = |value: &T| value.to_json()?.as_str().map(str::to_owned);
+    values.iter().filter_map(text).collect()
+}
+
+/// Aggregates records of a buyer.
+async fn of_buyer(
+    served: &ServedMarket,
+    buyer: Buyer,
+    list: &'static RecordList,
+    (request, filter): (Request, RecordFilter),
+) -> JsonResult<AggregatesOut> {
+    Json::read(served, buyer.requester(), move |reader| {
+        let aggregates = aggregates::of_buyer(reader, &buyer, list, &filter, &request)?;
+        Ok(AggregatesOut::new(aggregates, reader.now))
+    })
+    .await
+}
+
+/// Aggregates records of a vendor.
+async fn of_vendor(
+    served: &ServedMarket,
+    vendor: Vendor,
+    list: &'static RecordList,
+    (request, filter): (Request, RecordFilter),
+) -> JsonResult<AggregatesOut> {
+    Json::read(served, vendor.requester(), move |reader| {
+        let aggregates = aggregates::of_vendor(reader, &vendor, list, &filter, &request)?;
+        Ok(AggregatesOut::new(aggregates, reader.now))
+    })
+    .await
+}
+
+pub struct AggregatesApi;
+
+#[OpenApi(prefix_path = "/agents/v1/aggregates", tag = "crate::rest::tags::Tag::Catalog")]
+impl AggregatesApi {
+    /// Aggregate listings of the catalog
+    ///
+    /// Returns statistics of the published listings that the filters allow.
+    #[oai(path = "/listings", method = "get", operation_id = "aggregate_listings")]
+    async fn listings(
+        &self,
+        call: Call<AggregateListings>,
+        query: Params<ListingsAggregateQuery>,
+    ) -> JsonResult<AggregatesOut> {
+        let ListingsAggregateQuery { what, filters } = query.0;
+        let (request, mut condition) = (what.into_request(), filters.into_condition()?);
+        Json::read(&call.served, call.access.requester(), move |reader| {
+            condition.resolve(reader)?;
+            let page = PageRequest {
+                text: condition.text,
+                filters: condition.filters,
+                owned: condition.owned,
+                sort: SortOrder::Recent,
+                limit: 1,
+                cursor: None,
+                cursor_form: CursorForm::Short,
+            };
+            let aggregates = aggregates::of_catalog(reader, call.access.viewer(), page, &request)?;
+            Ok(AggregatesOut::new(aggregates, reader.now))
+        })
+        .await
+    }
+
+    /// Aggregate purchases
+    ///
+    /// Returns statistics of the completed purchases that the filters allow.
+    #[oai(path = "/purchases", method = "get", operation_id = "aggregate_purchases")]
+    async fn purchases(
+        &self,
+        call: Call<AggregatePurchases>,
+        query: Params<PurchasesAggregateQuery>,
+    ) -> JsonResult<AggregatesOut> {
+        let parts = (query.0.what.into_request(), query.0.filters.into_filter()?);
+        of_buyer(&call.served, call.access, &lists::PURCHASES, parts).await
+    }
+
+    /// Aggregate offers
+    ///
+    /// Returns statistics of the offers of the team that the filters allow.
+    #[oai(path = "/offers", method = "get", operation_id = "aggregate_offers")]
+    async fn offers(
+        &self,
+        call: Call<AggregateOffers>,
+        query: Params<OffersAggregateQuery>,
+    ) -> JsonResult<AggregatesOut> {
+        let parts = (query.0.what.into_request(), query.0.filters.into_filter()?);
+        of_buyer(&call.served, call.access, &lists::OFFERS, parts).await
+    }
+
+    /// Aggregate own opportunities
+    ///
+    /// Returns statistics of the requests for data of the team that the filters allow.
+    #[oai(path = "/own-opportunities", method = "get", operation_id = "aggregate_own_opportunities")]
+    async fn own_opportunities(
+        &self,
+        call: Call<AggregateOwnOpportunities>,
+        query: Params<StatusAggregateQuery<EnumValue<OpportunityStatus>, EnumValue<OpportunityKind>>>,
+    ) -> JsonResult<AggregatesOut> {
+        of_buyer(&call.served, call.access, &lists::OPPORTUNITIES, query.0.into_parts()?).await
+    }
+
+    /// Aggregate own listings
+    ///
+    /// Returns statistics of the team's own listings that the filters allow.
+    #[oai(path = "/own-listings", method = "get", operation_id = "aggregate_own_listings")]
+    async fn own_listings(
+        &self,
+        call: Call<AggregateOwnListings>,
+        query: Params<OwnListingsAggregateQuery>,
+    ) -> JsonResult<AggregatesOut> {
+        let OwnListingsAggregateQuery { what, filters } = query.0;
+        let request = what.into_request();
+        Json::read(&call.served, call.access.requester(), move |reader| {
+            let page = filters.into_request(reader, &call.access)?;
+            let aggregates = aggregates::of_own_listings(reader, &call.access, page, &request)?;
+            Ok(AggregatesOut::new(aggregates, reader.now))
+        })
+        .await
+    }
+
+    /// Aggregate assets
+    ///
+    /// Returns statistics of the team's assets that the filters allow.
+    #[oai(path = "/assets", method = "get", operation_id = "aggregate_assets")]
+    async fn assets(
+        &self,
+        call: Call<AggregateAssets>,
+        query: Params<AssetsAggregateQuery>,
+    ) -> JsonResult<AggregatesOut> {
+        let AssetsAggregateQuery { what, scope, paging, selection } = query.0;
+        let request = what.into_request();
+        let mut filter = scope.into_filter(&call.access, selection)?;
+        paging.apply_to(&mut filter.query);
+        Json::read(&call.served, call.access.requester(), move |reader| {
+            let aggregates = aggregates::of_assets(reader, &call.access, filter, &request)?;
+            Ok(AggregatesOut::new(aggregates, reader.now))
+        })
+        .await
+    }
+
+    /// Aggregate sales
+    ///
+    /// Returns statistics of the settled sales that the filters allow.
+    #[oai(path = "/sales", method = "get", operation_id = "aggregate_sales")]
+    async fn sales(
+        &self,
+        call: Call<AggregateSales>,
+        query: Params<KindAggregateQuery<EnumValue<PurchaseKind>>>,
+    ) -> JsonResult<AggregatesOut> {
+        of_vendor(&call.served, call.access, &lists::SALES, query.0.into_parts()?).await
+    }
+
+    /// Aggregate earnings
+    ///
+    /// Returns statistics of the entries of the team's earnings that the filters allow.
+    #[oai(path = "/earnings", method = "get", operation_id = "aggregate_earnings")]
+    async fn earnings(
+        &self,
+        call: Call<AggregateEarnings>,
+        query: Params<KindAggregateQuery<EnumValue<EntryType>>>,
+    ) -> JsonResult<AggregatesOut> {
+        of_vendor(&call.served, call.access, &lists::EARNINGS, query.0.into_parts()?).await
+    }
+
+    /// Aggregate quality runs
+    ///
+    /// Returns statistics of the quality runs of the team that the filters allow.
+    #[oai(path = "/qc-reports", method = "get", operation_id = "aggregate_qc_reports")]
+    async fn qc_reports(
+        &self,
+        call: Call<AggregateQcReports>,
+        query: Params<StatusAggregateQuery<EnumValue<RunStatus>, EnumValue<CheckScope>>>,
+    ) -> JsonResult<AggregatesOut> {
+        of_vendor(&call.served, call.access, &lists::QUALITY_RUNS, query.0.into_parts()?).await
+    }
+
+    /// Aggregate estimations
+    ///
+    /// Returns statistics of the estimations of the team that the filters allow.
+    #[oai(path = "/estimations", method = "get", operation_id = "aggregate_estimations")]
+    async fn estimations(
+        &self,
+        call: Call<AggregateEstimations>,
+        query: Params<StatusAggregateQuery<EnumValue<EstimationStatus>, EnumValue<Kind>>>,
+    ) -> JsonResult<AggregatesOut> {
+        of_vendor(&call.served, call.access, &lists::ESTIMATIONS, query.0.into_parts()?).await
+    }
+}

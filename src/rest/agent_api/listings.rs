@@ -1,0 +1,280 @@
+//! Listings of the catalog: pages with all that agents select, and several listings by ID.
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::{
+    filters::AgentCatalogFilters,
+    rows::{self, AgentListing, SelectedFields},
+};
+use crate::{
+    domain::browse::SortOrder,
+    market::Reader,
+    operations::{
+        access::FullCatalogViewer,
+        browse::{self, CursorForm, PageRequest},
+    },
+    rest::{
+        auth::AgentFirstPageViewer,
+        catalog::browse::{facets_json, page_json},
+        enum_value::EnumValue,
+        json::{Json, JsonResult},
+        json_object::ObjectWriter,
+        limits::Budget,
+        params::Params,
+        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText},
+        shapes::listing_pages::{Counts, FacetCounts},
+    },
+    store::renderings::Rendering,
+};
+
+/// Maximum number of listings in one request by ID.
+const MAX_IDS: usize = 20;
+
+/// Query parameters of a page.
+#[derive(Debug, Object)]
+pub struct AgentBrowseQuery {
+    /// Conditions that listings meet.
+    #[oai(flatten)]
+    filters: AgentCatalogFilters,
+    /// Order of the listings. `recommended` puts certified listings first, then newer ones.
+    #[oai(default = "default_sort")]
+    sort: EnumValue<SortOrder>,
+    /// Maximum number of listings on the page.
+    #[oai(default = "default_limit", validator(minimum(value = "1"), maximum(value = "100")))]
+    limit: u32,
+    /// `next_cursor` of the previous page. All other parameters must stay the same.
+    #[oai(validator(max_length = 512))]
+    cursor: Option<String>,
+    /// Names of the selected fields; empty for all.
+    #[oai(default, validator(max_items = 64))]
+    fields: Vec<String>,
+}
+
+fn default_sort() -> EnumValue<SortOrder> {
+    EnumValue(SortOrder::Recommended)
+}
+
+const fn default_limit() -> u32 {
+    20
+}
+
+/// Query parameters of a request by ID.
+#[derive(Debug, Object)]
+pub struct ListingsQuery {
+    /// IDs of the listings, at most 20.
+    #[oai(validator(min_items = 1, max_items = 20))]
+    ids: Vec<Uuid>,
+    /// Names of the selected fields; empty for all.
+    #[oai(default, validator(max_items = 64))]
+    fields: Vec<String>,
+}
+
+/// A page of the catalog.
+#[derive(Debug, Object, Serialize)]
+pub struct AgentBrowsePage {
+    /// The listings, in the requested order.
+    pub items: Vec<AgentListing>,
+    /// Maximum number of listings on a page, as requested.
+    pub limit: u32,
+    /// Number of listings that match, on all pages; null except on the first page.
+    pub counts: Option<Counts>,
+    /// Values to filter by, with counts; null except on the first page.
+    pub facets: Option<FacetCounts>,
+    /// Whether the catalog is locked for the team, so that it can read only this unfiltered first page.
+    pub locked: bool,
+    /// Value of `cursor` for the next page; null on the last page, and while the catalog is locked.
+    pub next_cursor: Option<String>,
+}
+
+/// Listings by ID.
+#[derive(Debug, Object, Serialize)]
+pub struct AgentListings {
+    /// The listings that the team may see, in the requested order.
+    pub listings: Vec<AgentListing>,
+    /// The other IDs.
+    pub missing: Vec<Uuid>,
+}
+
+pub struct ListingsApi;
+
+/// `GET /agents/v1/listings`
+pub struct BrowseForAgents;
+
+impl Route for BrowseForAgents {
+    type Access = AgentFirstPageViewer;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "browse_for_agents",
+        Budget::Catalog,
+        Tool::list(
+            ToolText::new(
+                "browse_listings",
+                "Browse listings",
+                "Search and filter the published catalog. Values of one filter are \
+                 alternatives; different filters combine with AND; bounds are inclusive. The \
+                 first page has `counts`, and in `facets` the values that filters take, \
+                 counted over all matches of `query`. `fields` can add any field of \
+                 get_listings, such as quality. For counts or medians, use aggregate.",
+            )
+            .with_row(&[
+                "id",
+                "title",
+                "team_name",
+                "vendor_tier",
+                "asset_types",
+                "price",
+                "sample_price",
+                "platform_quality_certified",
+                "counts",
+                "facets",
+            ])
+            .with_parameters(&[
+                (
+                    "query",
+                    "Words in titles, descriptions, tags and team names; all must match, no \
+                 operators. Use \"quotes\" for phrases.",
+                ),
+                ("tags", "Domain slugs (see list_taxonomy)."),
+                ("tag_slugs", "Inventory tag slugs (see list_taxonomy)."),
+                ("asset_types", "Asset kind slugs."),
+                ("languages", "Language slugs."),
+                ("min_sample_price", "Minimum sample price, US dollars."),
+                ("max_sample_price", "Maximum sample price, US dollars."),
+                ("min_price", "Minimum price, US dollars."),
+                ("max_price", "Maximum price, US dollars."),
+                ("min_price_per_task", "Minimum price per task, US dollars."),
+                ("max_price_per_task", "Maximum price per task, US dollars."),
+                ("min_tasks", "Minimum tasks in tasksets and bundles."),
+                ("max_tasks", "Maximum tasks in tasksets and bundles."),
+                ("min_zip_size_gb", "Minimum zip size in 10^9 bytes."),
+                ("max_zip_size_gb", "Maximum zip size in 10^9 bytes."),
+                ("rare_languages_only", "At most 40% JavaScript, TypeScript and Python."),
+                ("robotics_formats", "lerobot_v3, lerobot_v2, ego_exo, other."),
+                ("min_tasksets", "Minimum tasksets, with those of bundles."),
+                ("max_tasksets", "Maximum tasksets, with those of bundles."),
+                ("min_raw_data", "Minimum number of zips."),
+                ("max_raw_data", "Maximum number of zips."),
+                ("vendor_tiers", "Vendor tiers, 1 to 3."),
+                ("vendor", "Name of the vendor team."),
+                ("cursor", "`next_cursor`, with all other arguments unchanged."),
+            ]),
+            "items",
+        ),
+        Contract::new(Target::None),
+    );
+}
+
+/// `GET /agents/v1/listings/by-ids`
+pub struct GetListings;
+
+impl Route for GetListings {
+    type Access = FullCatalogViewer;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_listings",
+        Budget::Catalog,
+        Tool::list(
+            ToolText::new(
+                "get_listings",
+                "Listings by ID",
+                "Up to 20 catalog listings in one call, to compare them: price, price per task, sample, scale, \
+                 certification, quality evidence, and bids. `missing` has the IDs that are not, or no longer, \
+                 published.",
+            )
+            .with_row(&[
+                "id",
+                "title",
+                "team_name",
+                "vendor_tier",
+                "asset_types",
+                "price",
+                "price_per_task",
+                "sample_price",
+                "catalog_scale.loc",
+                "catalog_scale.task_count",
+                "catalog_scale.zip_size_bytes",
+                "accepts_bids",
+                "active_bid_count",
+                "platform_quality_certified",
+                "evidence",
+                "missing",
+            ])
+            .with_parameters(&[("ids", "Listing IDs, at most 20.")])
+            .with_ids("browse_listings, list_purchases, list_offers"),
+            "listings",
+        ),
+        Contract::new(Target::None),
+    );
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 2] =
+    [DeclaredRoute::of::<BrowseForAgents>(), DeclaredRoute::of::<GetListings>()];
+
+#[OpenApi(prefix_path = "/agents/v1", tag = "crate::rest::tags::Tag::Catalog")]
+impl ListingsApi {
+    /// Browse the catalog
+    ///
+    /// Returns a page of published listings with the selected fields of their details.
+    #[oai(path = "/listings", method = "get", operation_id = "browse_for_agents")]
+    async fn browse(
+        &self,
+        call: Call<BrowseForAgents>,
+        query: Params<AgentBrowseQuery>,
+    ) -> JsonResult<AgentBrowsePage> {
+        let AgentBrowseQuery { filters, sort, limit, cursor, fields } = query.0;
+        let viewer = call.access.0;
+        let (mut condition, fields) = (filters.into_condition()?, SelectedFields::new(fields));
+        let is_locked = !viewer.gate().is_open;
+        Json::read_bytes(&call.served, viewer.requester(), move |reader| {
+            condition.resolve(reader)?;
+            let request = PageRequest {
+                text: condition.text,
+                filters: condition.filters,
+                owned: condition.owned,
+                sort: sort.0,
+                limit: limit as usize,
+                cursor,
+                cursor_form: CursorForm::Short,
+            };
+            let found = browse::search_listings(reader, &viewer, request)?;
+            let items = rows::rows_json(reader, &browse::renderings(reader, &found.listings)?, &fields)?;
+            let totals =
+                found.totals.map(|totals| (totals.total, totals.owned, facets_json(&totals.facets)));
+            Ok(page_json(&items, found.next_cursor.as_deref(), limit, is_locked, totals.as_ref()))
+        })
+        .await
+    }
+
+    /// Get several listings
+    ///
+    /// Returns the listings with these IDs that the team may see, with the selected fields of their details.
+    #[oai(path = "/listings/by-ids", method = "get", operation_id = "get_listings")]
+    async fn list_by_ids(
+        &self,
+        call: Call<GetListings>,
+        query: Params<ListingsQuery>,
+    ) -> JsonResult<AgentListings> {
+        let ListingsQuery { mut ids, fields } = query.0;
+        let mut seen = std::collections::HashSet::with_capacity(MAX_IDS);
+        ids.retain(|id| seen.insert(*id));
+        let fields = SelectedFields::new(fields);
+        Json::read_bytes(&call.served, call.access.requester(), move |reader: &Reader| {
+            let (mut found, mut missing): (Vec<Rendering>, Vec<Uuid>) = (Vec::new(), Vec::new());
+            for id in ids {
+                match browse::find_rendering(reader, call.access.viewer(), id)? {
+                    Some(rendering) => found.push(rendering),
+                    None => missing.push(id),
+                }
+            }
+            let listings = rows::rows_json(reader, &found, &fields)?;
+            let mut json = ObjectWriter::with_capacity(listings.len() + 1_024);
+            json.array_field("listings", &listings);
+            json.field("missing", &missing);
+            Ok(json.finish())
+        })
+        .await
+    }
+}

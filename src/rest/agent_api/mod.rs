@@ -1,0 +1,40 @@
+//! Operations that only agents call: related data in one call, and sums that the server computes. They are in no
+//! document, and nothing serves them over HTTP.
+
+mod aggregates;
+mod assets;
+mod deals;
+mod filters;
+mod listings;
+mod money;
+mod own_listings;
+mod rows;
+
+use poem_openapi::OpenApi;
+
+use super::route::DeclaredRoute;
+
+/// All operations.
+pub fn apis() -> impl OpenApi {
+    (
+        listings::ListingsApi,
+        aggregates::AggregatesApi,
+        deals::DealsApi,
+        money::MoneyApi,
+        own_listings::OwnListingsApi,
+        assets::AssetsApi,
+    )
+}
+
+/// The routes, in the order in which agents see their tools.
+pub fn routes() -> Vec<DeclaredRoute> {
+    [
+        &listings::ROUTES[..],
+        &aggregates::ROUTES[..],
+        &deals::ROUTES[..],
+        &money::ROUTES[..],
+        &own_listings::ROUTES[..],
+        &assets::ROUTES[..],
+    ]
+    .concat()
+}

@@ -1,0 +1,138 @@
+//! A vendor's own listings, with prices and the state of their review.
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+
+use super::rows::{self, AgentListing, SelectedFields};
+use crate::{
+    domain::listings::ReviewStatus,
+    error::Result,
+    market::Reader,
+    operations::{
+        access::Vendor,
+        browse,
+        listings::{self, PageRequest},
+    },
+    rest::{
+        enum_value::EnumValue,
+        json::{Json, JsonResult},
+        limits::Budget,
+        params::Params,
+        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText},
+        shapes::listing_pages::{Counts, FacetCounts},
+        vendor_api::listings::{
+            page_json,
+            types::{ListingsSummary, OwnListingsQuery},
+        },
+    },
+};
+
+/// Query parameters of a page.
+#[derive(Debug, Object)]
+pub struct AgentOwnListingsQuery {
+    /// The parameters of the API.
+    #[oai(flatten)]
+    common: OwnListingsQuery,
+    /// States of the platform's review; any may match.
+    #[oai(default)]
+    review_status: Vec<EnumValue<ReviewStatus>>,
+    /// Names of the selected fields; empty for all.
+    #[oai(default, validator(max_items = 64))]
+    fields: Vec<String>,
+}
+
+impl AgentOwnListingsQuery {
+    /// Converts the parameters into a request for a page.
+    pub fn into_request(self, reader: &Reader, vendor: &Vendor) -> Result<PageRequest> {
+        let reviews: Vec<ReviewStatus> = self.review_status.iter().map(|status| status.0).collect();
+        let mut request = self.common.into_request();
+        listings::restrict_to_reviews(reader, vendor, &reviews, &mut request.filters)?;
+        Ok(request)
+    }
+}
+
+/// A page of a vendor's own listings.
+#[derive(Debug, Object, Serialize)]
+pub struct AgentOwnListings {
+    /// The listings, in the requested order.
+    pub items: Vec<AgentListing>,
+    /// Maximum number of items on the page, as requested.
+    pub limit: u32,
+    /// Number of items skipped, as requested.
+    pub offset: i64,
+    /// Number of listings that match, on all pages.
+    pub counts: Counts,
+    /// Values to filter by, with counts over all listings of the team, or over the matches of `query`.
+    pub facets: FacetCounts,
+    /// Totals over the same listings as the facets.
+    pub summary: ListingsSummary,
+}
+
+pub struct OwnListingsApi;
+
+/// `GET /agents/v1/own-listings`
+pub struct ListOwnListingsForAgents;
+
+impl Route for ListOwnListingsForAgents {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "list_own_listings_for_agents",
+        Budget::Other,
+        Tool::list(
+            ToolText::new(
+                "list_own_listings",
+                "Own listings",
+                "The team's own listings at every stage, with totals over all of them. \
+                 Filters as in browse_listings.",
+            )
+            .with_row(&[
+                "id",
+                "title",
+                "review_status",
+                "catalog_status",
+                "asset_types",
+                "price",
+                "active_bid_count",
+                "platform_quality_certified",
+                "counts",
+                "summary",
+            ])
+            .with_parameters(&[
+                ("no_assets", "Only listings without assets."),
+                ("lifecycle_stages", "Lifecycle stages."),
+                ("workspace_view", "Group of lifecycle stages."),
+            ]),
+            "items",
+        ),
+        Contract::new(Target::None),
+    );
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<ListOwnListingsForAgents>()];
+
+#[OpenApi(prefix_path = "/agents/v1", tag = "crate::rest::tags::Tag::Listings")]
+impl OwnListingsApi {
+    /// List own listings
+    ///
+    /// Returns a page of the team's own listings with the selected fields of their details.
+    #[oai(path = "/own-listings", method = "get", operation_id = "list_own_listings_for_agents")]
+    async fn list(
+        &self,
+        call: Call<ListOwnListingsForAgents>,
+        query: Params<AgentOwnListingsQuery>,
+    ) -> JsonResult<AgentOwnListings> {
+        let mut query = query.0;
+        let fields = SelectedFields::new(std::mem::take(&mut query.fields));
+        Json::read_bytes(&call.served, call.access.requester(), move |reader| {
+            let request = query.into_request(reader, &call.access)?;
+            let (limit, offset) = (request.limit as u32, request.offset);
+            let found = listings::find_page(reader, &call.access, request)?;
+            let renderings = browse::renderings(reader, &found.listings)?;
+            let items = rows::rows_json(reader, &renderings, &fields)?;
+            Ok(page_json(&items, limit, offset, found.total, &found.facets, found.listed_value))
+        })
+        .await
+    }
+}

@@ -1,0 +1,114 @@
+//! Rows of listings: the fields of the catalog's summary and detail, and the quality evidence.
+
+use std::collections::BTreeMap;
+
+use poem_openapi::Object;
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::{
+    domain::listings::ListingRowId,
+    error::Result,
+    market::Reader,
+    operations::listing_quality,
+    rest::{
+        json_object::{ObjectWriter, RawObject},
+        shapes::{
+            UtcTime,
+            listings::{ListingDetailFields, ListingSummary},
+        },
+    },
+    store::{quality_runs::RunSummary, renderings::Rendering},
+};
+
+/// The latest completed quality run of a listing, in brief.
+#[derive(Debug, Object, Serialize)]
+pub struct QualityBrief {
+    /// ID of the run.
+    pub run_id: Uuid,
+    /// Time at which the run ended.
+    pub completed_at: Option<UtcTime>,
+    /// Number of checks that passed.
+    pub checks_passed: u64,
+    /// Number of checks.
+    pub checks: u64,
+    /// Slugs of the first checks that failed, at most 5.
+    pub failed_checks: Vec<String>,
+}
+
+impl From<&RunSummary> for QualityBrief {
+    fn from(run: &RunSummary) -> QualityBrief {
+        QualityBrief {
+            run_id: run.id,
+            completed_at: run.completed_at.map(UtcTime),
+            checks_passed: run.passed,
+            checks: run.checks,
+            failed_checks: run.failed.clone(),
+        }
+    }
+}
+
+/// A listing with all that agents can select.
+#[derive(Debug, Object, Serialize)]
+pub struct AgentListing {
+    /// The fields of the summary.
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub summary: ListingSummary,
+    /// The fields of the detail.
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub detail: ListingDetailFields,
+    /// The latest completed quality run; null if there is none.
+    pub quality: Option<QualityBrief>,
+    /// The basis of what is said about quality, as a sentence to cite.
+    pub evidence: String,
+}
+
+/// The names of the fields that a call selects; empty for all.
+#[derive(Debug)]
+pub struct SelectedFields(Vec<String>);
+
+impl SelectedFields {
+    /// Creates the selection from a parameter.
+    pub const fn new(names: Vec<String>) -> SelectedFields {
+        SelectedFields(names)
+    }
+
+    /// Whether a field is selected.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.is_empty() || self.0.iter().any(|selected| selected == name)
+    }
+}
+
+/// Returns the JSON of rows, separated by commas. Reads quality evidence only if it is selected: with one statement, for
+/// all rows.
+pub fn rows_json(reader: &Reader, renderings: &[Rendering], fields: &SelectedFields) -> Result<Vec<u8>> {
+    let has_quality = fields.has("quality") || fields.has("evidence");
+    let listings: Vec<ListingRowId> = renderings.iter().map(|rendering| rendering.listing).collect();
+    let runs =
+        if has_quality { listing_quality::latest_runs(reader, &listings)? } else { BTreeMap::new() };
+    let mut rows = Vec::with_capacity(2_048 * renderings.len());
+    for rendering in renderings {
+        if !rows.is_empty() {
+            rows.push(b',');
+        }
+        let mut row = ObjectWriter::with_capacity(2_048);
+        row.fields(&RawObject::parse(&rendering.summary)?);
+        row.fields(&RawObject::parse(&rendering.detail_fields)?);
+        if has_quality {
+            let run = runs.get(&rendering.listing);
+            row.field("quality", &run.map(QualityBrief::from));
+            row.field("evidence", &evidence_sentence(run));
+        }
+        rows.extend(row.finish());
+    }
+    Ok(rows)
+}
+
+/// Returns a sentence that names the basis of what is said about the quality of a listing or an asset.
+pub fn evidence_sentence(run: Option<&RunSummary>) -> String {
+    let Some(run) = run else { return "No quality run has completed.".to_owned() };
+    let ended = run.completed_at.map(|at| format!(", ended {at}")).unwrap_or_default();
+    format!("Quality run {}{ended}: {} of {} checks passed.", run.id, run.passed, run.checks)
+}

@@ -1,0 +1,311 @@
+//! The lists of a team's records that can be aggregated, as SQL: which properties and numbers their records have.
+
+use rusqlite::types::Value;
+
+use super::{Reader, inventory::Query, record_filters::FilterColumns};
+use crate::{
+    domain::{
+        aggregation::{self, Aggregation, GroupKey, MAX_DIMENSIONS, TooLarge, Unit},
+        record_filters::RecordFilter,
+        teams::TeamRowId,
+        time::Timestamp,
+    },
+    error::Result,
+};
+
+/// A list of records of a team.
+#[derive(Debug)]
+pub struct RecordList {
+    /// The tables, and the condition that selects the records of team `?`.
+    source: &'static str,
+    /// What the list can be filtered by.
+    filters: FilterColumns,
+    /// What records can be grouped by.
+    pub properties: &'static [Property],
+    /// What numbers records have.
+    pub numbers: &'static [Number],
+}
+
+/// A property by which records are grouped.
+#[derive(Debug)]
+pub struct Property {
+    /// Name of the property.
+    pub name: &'static str,
+    sql: &'static str,
+    form: Form,
+}
+
+/// How a property is stored.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    /// As text, or as a whole number.
+    Plain,
+    /// As a time, of which the month is the property.
+    Month,
+    /// As several words, each between two commas.
+    Words,
+}
+
+/// A number that records have.
+#[derive(Debug)]
+pub struct Number {
+    /// Name of the number.
+    pub name: &'static str,
+    /// Its unit.
+    pub unit: Unit,
+    sql: &'static str,
+}
+
+const fn plain(name: &'static str, sql: &'static str) -> Property {
+    Property { name, sql, form: Form::Plain }
+}
+
+const fn by_month(sql: &'static str) -> Property {
+    Property { name: "month", sql, form: Form::Month }
+}
+
+const fn cents(name: &'static str, sql: &'static str) -> Number {
+    Number { name, unit: Unit::UsDollars, sql }
+}
+
+const fn count(name: &'static str, sql: &'static str) -> Number {
+    Number { name, unit: Unit::Count, sql }
+}
+
+/// A listing as people recognize it, and as no two listings have it.
+const LISTING: &str = "l.title || ' (' || lower(hex(l.uuid)) || ')'";
+
+/// Completed purchases of a buyer.
+pub static PURCHASES: RecordList = RecordList {
+    source: "purchases p JOIN listings l ON l.id = p.listing JOIN teams v ON v.id = l.team
+             WHERE p.buyer = ? AND p.status = 'completed'",
+    filters: FilterColumns {
+        status: None,
+        kind: Some("p.kind"),
+        vendor: Some("v.name"),
+        listing: Some("p.listing"),
+        at: "p.created_at",
+    },
+    properties: &[
+        plain("kind", "p.kind"),
+        plain("vendor", "v.name"),
+        plain("listing", LISTING),
+        by_month("p.created_at"),
+    ],
+    numbers: &[
+        cents("price", "p.price_cents"),
+        cents("buyer_fee", "p.buyer_fee_cents"),
+        cents("total", "p.price_cents + p.buyer_fee_cents"),
+    ],
+};
+
+/// Offers of a buyer.
+pub static OFFERS: RecordList = RecordList {
+    source: "offers p JOIN listings l ON l.id = p.listing JOIN teams v ON v.id = l.team WHERE p.buyer = ?",
+    filters: FilterColumns {
+        status: Some("p.status"),
+        kind: None,
+        vendor: Some("v.name"),
+        listing: Some("p.listing"),
+        at: "p.created_at",
+    },
+    properties: &[
+        plain("status", "p.status"),
+        plain("vendor", "v.name"),
+        plain("listing", LISTING),
+        by_month("p.created_at"),
+    ],
+    numbers: &[cents("amount", "p.amount_cents")],
+};
+
+/// Settled sales of a vendor.
+pub static SALES: RecordList = RecordList {
+    source: "listings l JOIN purchases p ON p.listing = l.id AND p.status = 'completed' WHERE l.team = ?",
+    filters: FilterColumns {
+        status: None,
+        kind: Some("p.kind"),
+        vendor: None,
+        listing: Some("p.listing"),
+        at: "p.paid_at",
+    },
+    properties: &[plain("kind", "p.kind"), plain("listing", LISTING), by_month("p.paid_at")],
+    numbers: &[
+        cents("price", "p.price_cents"),
+        cents("platform_fee", "p.platform_fee_cents"),
+        cents("amount", "p.price_cents - p.platform_fee_cents"),
+    ],
+};
+
+/// Entries of a vendor's earnings.
+pub static EARNINGS: RecordList = RecordList {
+    source: "ledger_postings b JOIN ledger_entries e ON e.id = b.entry LEFT JOIN purchases p ON p.id = e.purchase
+             LEFT JOIN listings l ON l.id = p.listing WHERE b.team = ? AND b.account = 'earnings'",
+    filters: FilterColumns {
+        status: None,
+        kind: Some("e.entry_type"),
+        vendor: None,
+        listing: Some("p.listing"),
+        at: "e.created_at",
+    },
+    properties: &[plain("kind", "e.entry_type"), plain("listing", LISTING), by_month("e.created_at")],
+    numbers: &[cents("amount", "b.cents")],
+};
+
+/// What a quality run checks.
+const SUBJECT: &str = "iif(r.listing IS NULL, 'asset', 'listing')";
+
+/// Quality runs of a vendor's listings and assets.
+pub static QUALITY_RUNS: RecordList = RecordList {
+    source: "quality_runs r LEFT JOIN listings l ON l.id = r.listing WHERE r.team = ?",
+    filters: FilterColumns {
+        status: Some("r.status"),
+        kind: Some(SUBJECT),
+        vendor: None,
+        listing: Some("r.listing"),
+        at: "r.started_at",
+    },
+    properties: &[
+        plain("status", "r.status"),
+        plain("kind", SUBJECT),
+        plain("listing", LISTING),
+        by_month("r.started_at"),
+    ],
+    numbers: &[cents("charge", "r.charge_cents")],
+};
+
+/// Price estimations of a vendor.
+pub static ESTIMATIONS: RecordList = RecordList {
+    source: "estimations e WHERE e.team = ?",
+    filters: FilterColumns {
+        status: Some("e.status"),
+        kind: Some("e.kind"),
+        vendor: None,
+        listing: None,
+        at: "e.created_at",
+    },
+    properties: &[
+        plain("status", "e.status"),
+        plain("kind", "e.kind"),
+        plain("channel", "e.channel"),
+        by_month("e.created_at"),
+    ],
+    numbers: &[cents("low", "e.quote_low_cents"), cents("high", "e.quote_high_cents")],
+};
+
+/// Requests for data of a buyer.
+pub static OPPORTUNITIES: RecordList = RecordList {
+    source: "opportunities o WHERE o.owner = ?",
+    filters: FilterColumns {
+        status: Some("o.status"),
+        kind: Some("o.kind"),
+        vendor: None,
+        listing: None,
+        at: "o.created_at",
+    },
+    properties: &[plain("status", "o.status"), plain("kind", "o.kind"), by_month("o.created_at")],
+    numbers: &[],
+};
+
+/// The properties of assets, as lists of the inventory `i` have them.
+pub static ASSET_PROPERTIES: &[Property] = &[
+    plain("sku", "i.kind"),
+    plain("stage", "CASE i.stage WHEN 0 THEN 'incomplete' WHEN 1 THEN 'proposed' ELSE 'complete' END"),
+    plain("channel", "coalesce(i.channel, 'not_linked')"),
+    plain("exclusivity", "i.exclusivity"),
+    plain("task_type", "i.task_type"),
+    plain("group", "(SELECT g.name FROM groups g WHERE g.id = i.group_id)"),
+    Property { name: "domain", sql: "i.domains", form: Form::Words },
+    by_month("i.created_at"),
+];
+
+/// The numbers of assets.
+pub static ASSET_NUMBERS: &[Number] = &[
+    cents("price", "i.price_cents"),
+    cents("estimate", "i.estimate_cents"),
+    count("lines_of_code", "i.lines_of_code"),
+    count("commits", "i.commits"),
+    count("contributors", "i.contributors"),
+    count("merged_prs", "i.merged_prs"),
+];
+
+/// What to aggregate of a list.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// The properties to group by.
+    pub properties: Vec<&'static Property>,
+    /// The number to aggregate; `None` to count records only.
+    pub number: Option<&'static Number>,
+}
+
+/// Aggregates the records of a team that a filter allows. Reads each of them once.
+pub fn aggregate(
+    reader: &Reader,
+    list: &RecordList,
+    team: TeamRowId,
+    filter: &RecordFilter,
+    selection: &Selection,
+) -> Result<std::result::Result<Aggregation, TooLarge>> {
+    let (conditions, mut values) = list.filters.conditions(filter);
+    values.insert(0, Value::Integer(team.0));
+    read(reader, &format!("{}{conditions}", list.source), values, selection)
+}
+
+/// Aggregates the assets of a team that a query allows. Reads each of them once.
+pub fn aggregate_assets(
+    reader: &Reader,
+    query: &Query,
+    selection: &Selection,
+) -> Result<std::result::Result<Aggregation, TooLarge>> {
+    let (condition, values) = query.condition_parts();
+    read(reader, &format!("inventory i WHERE {condition}"), values, selection)
+}
+
+fn read(
+    reader: &Reader,
+    source: &str,
+    values: Vec<Value>,
+    selection: &Selection,
+) -> Result<std::result::Result<Aggregation, TooLarge>> {
+    let mut columns: Vec<&str> = selection.properties.iter().map(|property| property.sql).collect();
+    columns.push(selection.number.map_or("NULL", |number| number.sql));
+    let sql = format!("SELECT {} FROM {source}", columns.join(", "));
+    let mut aggregation = Aggregation::default();
+    let mut outcome = Ok(());
+    reader.for_each_row(&sql, rusqlite::params_from_iter(values), |row| {
+        if outcome.is_ok() {
+            let mut keys: [Vec<GroupKey>; MAX_DIMENSIONS] = Default::default();
+            for (index, property) in selection.properties.iter().enumerate().take(MAX_DIMENSIONS) {
+                match property.read_keys(row, index, &mut aggregation)? {
+                    Ok(read) => keys[index] = read,
+                    Err(too_large) => outcome = Err(too_large),
+                }
+            }
+            let number = row.get(selection.properties.len())?;
+            outcome = outcome.and_then(|()| aggregation.add(&keys, number));
+        }
+        Ok(())
+    })?;
+    Ok(outcome.map(|()| aggregation))
+}
+
+impl Property {
+    /// Reads the values of a record.
+    fn read_keys(
+        &self,
+        row: &rusqlite::Row,
+        column: usize,
+        aggregation: &mut Aggregation,
+    ) -> Result<std::result::Result<Vec<GroupKey>, TooLarge>> {
+        let text: Option<String> = match self.form {
+            Form::Month => row.get::<_, Option<i64>>(column)?.map(|at| aggregation::month(Timestamp(at))),
+            Form::Plain | Form::Words => row.get(column)?,
+        };
+        let text = text.unwrap_or_default();
+        let words = match self.form {
+            Form::Words => text.split(',').filter(|word| !word.is_empty()).collect(),
+            _ if text.is_empty() => Vec::new(),
+            _ => vec![text.as_str()],
+        };
+        Ok(words.into_iter().map(|word| aggregation.key(word)).collect())
+    }
+}

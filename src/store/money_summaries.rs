@@ -1,0 +1,211 @@
+//! What a team has spent and earned, by month, kind, and listing.
+
+use rusqlite::types::Value;
+use uuid::Uuid;
+
+use super::{Reader, record_filters::FilterColumns};
+use crate::{
+    domain::{money::Cents, record_filters::RecordFilter, teams::TeamRowId, time::Timestamp},
+    error::Result,
+};
+
+/// Maximum number of listings in a summary.
+pub const MAX_LISTINGS: usize = 20;
+
+/// Maximum number of releases of earnings in a summary.
+pub const MAX_RELEASES: usize = 12;
+
+/// Amounts of several records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Number of purchases.
+    pub purchases: u64,
+    /// Sum of the prices.
+    pub price: Cents,
+    /// Sum of the fees that the buyer paid in addition.
+    pub fees: Cents,
+}
+
+/// Amounts that several entries added to earnings. Deductions are negative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Earned {
+    /// Number of sales.
+    pub sales: u64,
+    /// Prices of the sales.
+    pub gross: Cents,
+    /// Fees of the platform.
+    pub fees: Cents,
+    /// Refunds, net of the fees that the platform gives back.
+    pub refunds: Cents,
+    /// Conversions to credits, and withdrawals.
+    pub used: Cents,
+}
+
+/// A listing in a summary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SummarizedListing {
+    /// ID of the listing.
+    pub id: Uuid,
+    /// Title of the listing.
+    pub title: String,
+}
+
+/// Earnings that become available at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Release {
+    /// When they become available.
+    pub at: Timestamp,
+    /// Their amount.
+    pub amount: Cents,
+}
+
+const PURCHASES: &str = "purchases p JOIN listings l ON l.id = p.listing JOIN teams v ON v.id = l.team
+    WHERE p.buyer = ? AND p.status = 'completed'";
+
+const PURCHASE_FILTERS: FilterColumns = FilterColumns {
+    status: None,
+    kind: Some("p.kind"),
+    vendor: Some("v.name"),
+    listing: Some("p.listing"),
+    at: "p.created_at",
+};
+
+const EARNINGS: &str = "ledger_postings b JOIN ledger_entries e ON e.id = b.entry
+    LEFT JOIN purchases p ON p.id = e.purchase LEFT JOIN listings l ON l.id = p.listing
+    WHERE b.team = ? AND b.account = 'earnings'";
+
+const EARNINGS_FILTERS: FilterColumns = FilterColumns {
+    status: None,
+    kind: Some("e.entry_type"),
+    vendor: None,
+    listing: Some("p.listing"),
+    at: "e.created_at",
+};
+
+/// A property by which amounts are summed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupBy {
+    /// All in one group, whose name is empty.
+    Nothing,
+    /// The month in UTC, as in `2026-03`, earliest first.
+    Month,
+    /// The kind of purchase, or the type of entry.
+    Kind,
+}
+
+impl GroupBy {
+    fn sql(self, at: &str, kind: &str) -> String {
+        match self {
+            GroupBy::Nothing => "''".to_owned(),
+            GroupBy::Month => format!("strftime('%Y-%m', {at} / 1000000, 'unixepoch')"),
+            GroupBy::Kind => kind.to_owned(),
+        }
+    }
+}
+
+/// Returns what a buyer has spent, by group in order of their names.
+pub fn spent(
+    reader: &Reader,
+    buyer: TeamRowId,
+    filter: &RecordFilter,
+    by: GroupBy,
+) -> Result<Vec<(String, Spent)>> {
+    let (conditions, values) = with_team(&PURCHASE_FILTERS, buyer, filter);
+    let group = by.sql("p.created_at", "p.kind");
+    let sql = format!("SELECT {group}, {SPENT} FROM {PURCHASES}{conditions} GROUP BY 1 ORDER BY 1");
+    reader.query_all(&sql, rusqlite::params_from_iter(values), |row| Ok((row.get(0)?, read_spent(row, 1)?)))
+}
+
+/// Returns what a buyer has spent on each of the listings on which it has spent the most, at most [`MAX_LISTINGS`].
+pub fn spent_by_listing(
+    reader: &Reader,
+    buyer: TeamRowId,
+    filter: &RecordFilter,
+) -> Result<Vec<(SummarizedListing, Spent)>> {
+    let (conditions, values) = with_team(&PURCHASE_FILTERS, buyer, filter);
+    let sql = format!(
+        "SELECT l.uuid, l.title, {SPENT} FROM {PURCHASES}{conditions}
+         GROUP BY l.id ORDER BY sum(p.price_cents + p.buyer_fee_cents) DESC, l.id LIMIT {MAX_LISTINGS}"
+    );
+    reader.query_all(&sql, rusqlite::params_from_iter(values), |row| {
+        Ok((read_listing(row)?, read_spent(row, 2)?))
+    })
+}
+
+const SPENT: &str = "count(*), coalesce(sum(p.price_cents), 0), coalesce(sum(p.buyer_fee_cents), 0)";
+
+fn read_spent(row: &rusqlite::Row, first: usize) -> rusqlite::Result<Spent> {
+    Ok(Spent {
+        purchases: row.get(first)?,
+        price: Cents(row.get(first + 1)?),
+        fees: Cents(row.get(first + 2)?),
+    })
+}
+
+/// Returns what a vendor has earned, by group in order of their names.
+pub fn earned(
+    reader: &Reader,
+    vendor: TeamRowId,
+    filter: &RecordFilter,
+    by: GroupBy,
+) -> Result<Vec<(String, Earned)>> {
+    let (conditions, values) = with_team(&EARNINGS_FILTERS, vendor, filter);
+    let group = by.sql("e.created_at", "coalesce(p.kind, e.entry_type)");
+    let sql = format!("SELECT {group}, {EARNED} FROM {EARNINGS}{conditions} GROUP BY 1 ORDER BY 1");
+    reader.query_all(&sql, rusqlite::params_from_iter(values), |row| Ok((row.get(0)?, read_earned(row, 1)?)))
+}
+
+/// Returns what a vendor has earned with each of the listings with which it has earned the most, at most
+/// [`MAX_LISTINGS`].
+pub fn earned_by_listing(
+    reader: &Reader,
+    vendor: TeamRowId,
+    filter: &RecordFilter,
+) -> Result<Vec<(SummarizedListing, Earned)>> {
+    let (conditions, values) = with_team(&EARNINGS_FILTERS, vendor, filter);
+    let sql = format!(
+        "SELECT l.uuid, l.title, {EARNED} FROM {EARNINGS} AND l.id IS NOT NULL{conditions}
+         GROUP BY l.id ORDER BY sum(b.cents) DESC, l.id LIMIT {MAX_LISTINGS}"
+    );
+    reader.query_all(&sql, rusqlite::params_from_iter(values), |row| {
+        Ok((read_listing(row)?, read_earned(row, 2)?))
+    })
+}
+
+const EARNED: &str =
+    "count(*) FILTER (WHERE e.entry_type IN ('sale', 'sample_sale', 'accepted_bid_sale')),
+    coalesce(sum(b.cents) FILTER (WHERE e.entry_type IN ('sale', 'sample_sale', 'accepted_bid_sale')), 0),
+    coalesce(sum(b.cents) FILTER (WHERE e.entry_type = 'platform_fee'), 0),
+    coalesce(sum(b.cents) FILTER (WHERE e.entry_type = 'refund'), 0),
+    coalesce(sum(b.cents) FILTER (WHERE e.entry_type IN ('credit_conversion', 'withdrawal')), 0)";
+
+fn read_earned(row: &rusqlite::Row, first: usize) -> rusqlite::Result<Earned> {
+    Ok(Earned {
+        sales: row.get(first)?,
+        gross: Cents(row.get(first + 1)?),
+        fees: Cents(row.get(first + 2)?),
+        refunds: Cents(row.get(first + 3)?),
+        used: Cents(row.get(first + 4)?),
+    })
+}
+
+fn read_listing(row: &rusqlite::Row) -> rusqlite::Result<SummarizedListing> {
+    Ok(SummarizedListing { id: row.get(0)?, title: row.get(1)? })
+}
+
+/// Returns when the earnings of a team that are on hold become available, earliest first, at most [`MAX_RELEASES`] times.
+pub fn releases(reader: &Reader, vendor: TeamRowId) -> Result<Vec<Release>> {
+    let sql = format!(
+        "SELECT available_at, sum(remaining_cents) FROM earnings_holds WHERE team = ?1
+         GROUP BY available_at ORDER BY available_at LIMIT {MAX_RELEASES}"
+    );
+    reader.query_all(&sql, [vendor.0], |row| {
+        Ok(Release { at: Timestamp(row.get(0)?), amount: Cents(row.get(1)?) })
+    })
+}
+
+fn with_team(columns: &FilterColumns, team: TeamRowId, filter: &RecordFilter) -> (String, Vec<Value>) {
+    let (conditions, mut values) = columns.conditions(filter);
+    values.insert(0, Value::Integer(team.0));
+    (conditions, values)
+}

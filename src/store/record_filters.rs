@@ -1,0 +1,53 @@
+//! Filters of lists of a team's records, as SQL.
+
+use rusqlite::types::Value;
+
+use crate::domain::record_filters::RecordFilter;
+
+/// The expressions that a filter of a list compares.
+#[derive(Debug)]
+pub struct FilterColumns {
+    /// Status of a record.
+    pub status: Option<&'static str>,
+    /// Kind of a record.
+    pub kind: Option<&'static str>,
+    /// Name of the vendor.
+    pub vendor: Option<&'static str>,
+    /// Row ID of the listing.
+    pub listing: Option<&'static str>,
+    /// When a record happened.
+    pub at: &'static str,
+}
+
+impl FilterColumns {
+    /// Returns the conditions of a filter, each with a leading ` AND `, and their parameters in order. A list without one
+    /// of the columns ignores that part of the filter.
+    pub fn conditions(&self, filter: &RecordFilter) -> (String, Vec<Value>) {
+        let (mut sql, mut values) = (String::new(), Vec::new());
+        let mut add = |condition: String, value: Value| {
+            sql.push_str(" AND ");
+            sql.push_str(&condition);
+            values.push(value);
+        };
+        let json = |texts: &[String]| Value::Text(serde_json::to_string(texts).unwrap_or_default());
+        for (column, texts) in [(self.status, &filter.statuses), (self.kind, &filter.kinds)] {
+            if let Some(column) = column.filter(|_| !texts.is_empty()) {
+                add(format!("{column} IN (SELECT value FROM json_each(?))"), json(texts));
+            }
+        }
+        if let Some((column, vendor)) = self.vendor.zip(filter.vendor.as_ref()) {
+            add(format!("lower({column}) = ?"), Value::Text(vendor.trim().to_lowercase()));
+        }
+        if let Some((column, listing)) = self.listing.zip(filter.listing) {
+            let condition = format!("{column} = (SELECT id FROM listings WHERE uuid = ?)");
+            add(condition, Value::Blob(listing.as_bytes().to_vec()));
+        }
+        if let Some(since) = filter.period.since {
+            add(format!("{} >= ?", self.at), Value::Integer(since.0));
+        }
+        if let Some(end) = filter.period.end {
+            add(format!("{} < ?", self.at), Value::Integer(end.0));
+        }
+        (sql, values)
+    }
+}
