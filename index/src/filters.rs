@@ -163,9 +163,8 @@ impl Conditions {
 
     /// Whether a document is of one of the teams, one of the listings, and published in the bounds.
     fn accepts_sets(&self, columns: &Columns, doc: DocId) -> bool {
-        let is_published_within = |(min, max): (u64, u64)| {
-            (min..=max).contains(&columns.get(NumericColumn::Published, doc))
-        };
+        let is_published_within =
+            |(min, max): (u64, u64)| (min..=max).contains(&columns.get(NumericColumn::Published, doc));
         let has = |column| columns.get(column, doc);
         self.teams.as_ref().is_none_or(|teams| teams.contains(&has(NumericColumn::Team)))
             && self.listings.as_ref().is_none_or(|listings| listings.contains(&has(NumericColumn::Listing)))

@@ -108,7 +108,8 @@ impl Aggregation {
         properties: &[Vec<GroupKey>; MAX_DIMENSIONS],
         number: Option<i64>,
     ) -> Result<(), TooLarge> {
-        let or_none = |values: &'_ [GroupKey]| if values.is_empty() { vec![GroupKey::NONE] } else { values.to_vec() };
+        let or_none =
+            |values: &'_ [GroupKey]| if values.is_empty() { vec![GroupKey::NONE] } else { values.to_vec() };
         let [first, second] = [or_none(&properties[0]), or_none(&properties[1])];
         self.memberships = self.memberships.saturating_add(first.len().saturating_mul(second.len()));
         if self.memberships > MAX_MEMBERSHIPS {

@@ -52,11 +52,16 @@ mod tests {
     fn period_includes_its_last_day() {
         let at = |text: &str| Timestamp::parse(text);
         for (since, until, expected) in [
-            (Some("2026-05-01"), Some("2026-05-31"), (at("2026-05-01T00:00:00Z"), at("2026-06-01T00:00:00Z"))),
+            (
+                Some("2026-05-01"),
+                Some("2026-05-31"),
+                (at("2026-05-01T00:00:00Z"), at("2026-06-01T00:00:00Z")),
+            ),
             (Some("2026-05-01T12:00:00+02:00"), None, (at("2026-05-01T10:00:00Z"), None)),
             (None, Some("2026-12-31"), (None, at("2027-01-01T00:00:00Z"))),
         ] {
-            let (since, end) = (Period::parse(since, until)).map(|period| (period.since, period.end)).unwrap();
+            let (since, end) =
+                (Period::parse(since, until)).map(|period| (period.since, period.end)).unwrap();
             assert_eq!((since, end), expected);
         }
         assert_eq!(Period::parse(Some("May"), None), Err("since"));

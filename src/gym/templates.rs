@@ -67,7 +67,7 @@ fn planted_templates(names: &[&'static str]) -> Vec<(Kind, &'static str)> {
 /// data.
 pub fn generate(market: &PrivateMarket, seed: u64) -> Result<(Vec<Question>, Vec<String>), GymError> {
     let (mut questions, mut omitted) = (Vec::new(), Vec::new());
-    let mut add = |name, kind, side, core, asked: Asking| -> Result<(), GymError> {
+    let mut add = |name: &'static str, kind, side: Side, core, asked: Asking| -> Result<(), GymError> {
         match asked? {
             None => omitted.push(format!("{name} ({})", side.as_str())),
             Some(asked) => questions.push(Question {

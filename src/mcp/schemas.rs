@@ -107,7 +107,8 @@ pub fn input_schema(row: &ToolEntry, variants: &[Variant]) -> Map<String, Value>
         add_property(OFFSET, into_object(json!({"type": "integer"})), TO_SKIP);
     }
     if !variants.is_empty() {
-        let description = if row.text.row.is_empty() { "Fields to return." } else { "Fields to return; `*`: all." };
+        let description =
+            if row.text.row.is_empty() { "Fields to return." } else { "Fields to return; `*`: all." };
         add_property(FIELDS, into_object(json!({"type": "array", "items": {"type": "string"}})), description);
         let description = "Maximum bytes of the answer.";
         add_property(MAX_BYTES, into_object(json!({"type": "integer"})), description);

@@ -106,7 +106,10 @@ impl Tool {
         };
         let input = schemas::input_schema(&row, &variants);
         let arguments = schemas::argument_names(&input);
-        let names = variants.iter().flat_map(|variant| &variant.operation.parameters).map(|parameter| &parameter.name);
+        let names = variants
+            .iter()
+            .flat_map(|variant| &variant.operation.parameters)
+            .map(|parameter| &parameter.name);
         let filters = names.filter(|name| schemas::is_nested(&row, &variants, name)).cloned().collect();
         let full_output = Arc::new(schemas::output_schema(&variants));
         let annotations = ToolAnnotations::new().read_only(true).destructive(false);

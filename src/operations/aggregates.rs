@@ -111,7 +111,9 @@ fn of_search(reader: &Reader, search: &Search, request: &Request) -> Result<Aggr
     let properties = request
         .group_by
         .iter()
-        .map(|name| find(&LISTING_PROPERTIES, |(known, _)| known, "group_by", name).map(|(_, property)| *property))
+        .map(|name| {
+            find(&LISTING_PROPERTIES, |(known, _)| known, "group_by", name).map(|(_, property)| *property)
+        })
         .collect::<Result<Vec<_>>>()?;
     let number = request
         .measure
@@ -166,7 +168,9 @@ impl ListingProperty {
                 let tier = found.measure(Measure::VendorTier).unwrap_or_default();
                 one(aggregation.key(&tier.to_string()))
             }
-            ListingProperty::Facet(facet) => Ok(found.labels(facet).map(|label| aggregation.key(label)).collect()),
+            ListingProperty::Facet(facet) => {
+                Ok(found.labels(facet).map(|label| aggregation.key(label)).collect())
+            }
             ListingProperty::Flag(flag) => one(aggregation.key(if flag(found) { "true" } else { "false" })),
             ListingProperty::Month => {
                 let at = found.published_at().or_else(|| found.created_at()).unwrap_or_default();
@@ -237,12 +241,18 @@ fn select(
 }
 
 /// Returns what has a name. Fails with the known names.
-fn find<'t, T>(known: &'t [T], name_of: fn(&T) -> &&'static str, parameter: &str, name: &str) -> Result<&'t T> {
+fn find<'t, T>(
+    known: &'t [T],
+    name_of: fn(&T) -> &&'static str,
+    parameter: &str,
+    name: &str,
+) -> Result<&'t T> {
     known.iter().find(|one| *name_of(one) == name).ok_or_else(|| {
         let names: Vec<&str> = known.iter().map(|one| *name_of(one)).collect();
         let expected =
             if names.is_empty() { "nothing".to_owned() } else { format!("one of {}", names.join(", ")) };
-        let message = format!("`{parameter}` of this list can be {expected}, not {:?}.", crate::error::excerpt(name));
+        let message =
+            format!("`{parameter}` of this list can be {expected}, not {:?}.", crate::error::excerpt(name));
         Error::invalid(Problem::query(parameter, "value_error", message))
     })
 }

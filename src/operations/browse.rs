@@ -104,7 +104,11 @@ pub fn search_page(reader: &Reader, viewer: &CatalogViewer, request: PageRequest
 }
 
 /// Returns the listings of a page of the catalog. Costs what [`search_page`] does, except for the summaries.
-pub fn search_listings(reader: &Reader, viewer: &CatalogViewer, request: PageRequest) -> Result<FoundListings> {
+pub fn search_listings(
+    reader: &Reader,
+    viewer: &CatalogViewer,
+    request: PageRequest,
+) -> Result<FoundListings> {
     let (cursor, form) = (request.cursor.clone(), request.cursor_form);
     let sort = request.sort;
     let mut search = index_search(viewer, request)?;
@@ -180,7 +184,8 @@ fn set_start(
 ) -> Result<()> {
     let position = match form {
         CursorForm::Full => {
-            let position = cursor::decode(reader.cursor_key, cursor, search).map_err(|_| Error::InvalidCursor)?;
+            let position =
+                cursor::decode(reader.cursor_key, cursor, search).map_err(|_| Error::InvalidCursor)?;
             search.ordered_as = walks::sort_values_of_first_page(reader, sort, position.as_of())?;
             position
         }

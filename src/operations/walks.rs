@@ -37,9 +37,8 @@ pub(super) fn sort_values_of_first_page(
         SortOrder::PriceLow | SortOrder::PriceHigh => ChangingSort::Price,
         SortOrder::Recent => return Ok(BTreeMap::new()),
     };
-    let changed =
-        store::sort_changes::find_as_of(reader.rows, sort, as_of, MAX_REORDERED_LISTINGS)?
-            .ok_or(Error::InvalidCursor)?;
+    let changed = store::sort_changes::find_as_of(reader.rows, sort, as_of, MAX_REORDERED_LISTINGS)?
+        .ok_or(Error::InvalidCursor)?;
     let convert = |values: store::sort_changes::SortValues| SortValues {
         certified: values.is_certified,
         featured: values.featured,

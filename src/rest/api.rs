@@ -6,7 +6,8 @@ use poem::{endpoint::BoxEndpoint, http::Method};
 use poem_openapi::{OpenApi, OpenApiService, registry::MetaApi};
 
 use super::{
-    agent_api, buyer_api, catalog, cors::CorsPolicy, operator_api, route::DeclaredRoute, sandbox_api, vendor_api,
+    agent_api, buyer_api, catalog, cors::CorsPolicy, operator_api, route::DeclaredRoute, sandbox_api,
+    vendor_api,
 };
 use crate::{config::Settings, domain::principals::PrincipalKind};
 

@@ -167,7 +167,8 @@ impl Policy for FirstPageViewer {
         authenticated: Authenticated,
         request: &Request,
     ) -> Result<FirstPageViewer> {
-        let is_allowed = |name: &str, value: &str| name == "limit" || (name == "sort" && value == "recommended");
+        let is_allowed =
+            |name: &str, value: &str| name == "limit" || (name == "sort" && value == "recommended");
         admit_first_page(served, authenticated, request, is_allowed).await.map(FirstPageViewer)
     }
 }

@@ -138,7 +138,8 @@ pub static SALES: RecordList = RecordList {
 
 /// Entries of a vendor's earnings.
 pub static EARNINGS: RecordList = RecordList {
-    source: "ledger_postings b JOIN ledger_entries e ON e.id = b.entry LEFT JOIN purchases p ON p.id = e.purchase
+    source:
+        "ledger_postings b JOIN ledger_entries e ON e.id = b.entry LEFT JOIN purchases p ON p.id = e.purchase
              LEFT JOIN listings l ON l.id = p.listing WHERE b.team = ? AND b.account = 'earnings'",
     filters: FilterColumns {
         status: None,

@@ -172,8 +172,7 @@ pub fn earned_by_listing(
     })
 }
 
-const EARNED: &str =
-    "count(*) FILTER (WHERE e.entry_type IN ('sale', 'sample_sale', 'accepted_bid_sale')),
+const EARNED: &str = "count(*) FILTER (WHERE e.entry_type IN ('sale', 'sample_sale', 'accepted_bid_sale')),
     coalesce(sum(b.cents) FILTER (WHERE e.entry_type IN ('sale', 'sample_sale', 'accepted_bid_sale')), 0),
     coalesce(sum(b.cents) FILTER (WHERE e.entry_type = 'platform_fee'), 0),
     coalesce(sum(b.cents) FILTER (WHERE e.entry_type = 'refund'), 0),

@@ -2,33 +2,33 @@
 
 use serde_json::{Value, json};
 
-use super::{
-    Answer,
-    buyer::{pending, purchases},
-    vendor::bids_by_listing,
-};
+use super::{Answer, buyer::pending, catalog::count, vendor::bids_by_listing};
 use crate::gym::{
-    facts::{cents, month, number, text},
+    facts::{cents, number},
     session::Session,
 };
 
 pub fn balance_of_month(session: &Session, subject: &Value) -> Answer {
-    let sales = session.rows("list_sales", "sales", &json!({}), &["amount", "paid_at"])?;
-    let purchases = purchases(session, &["purchase.created_at", "purchase.total"])?;
-    let sold = sales.iter().filter(|sale| subject["month"] == month(text(sale, "/paid_at")));
-    let bought = purchases.iter().filter(|row| subject["month"] == month(text(row, "/purchase/created_at")));
-    let sold: f64 = sold.map(|sale| number(sale, "/amount")).sum();
-    Ok(json!(cents(sold - bought.map(|row| number(row, "/purchase/total")).sum::<f64>())))
+    let sum = |list: &str, measure: &str| -> Result<f64, String> {
+        let arguments = json!({
+            "list": list, "measure": measure, "group_by": ["month"], "fields": ["group", "sum"], "limit": 100,
+        });
+        let output = session.call("aggregate", &arguments)?;
+        let mut groups = output["groups"].as_array().into_iter().flatten();
+        let month = groups.find(|group| group["group"][0] == subject["month"]);
+        Ok(month.map_or(0.0, |group| number(group, "/sum")))
+    };
+    Ok(json!(cents(sum("list_sales", "amount")? - sum("list_purchases", "total")?)))
 }
 
 pub fn bids_on_both_sides(session: &Session, _: &Value) -> Answer {
     let received: u64 = bids_by_listing(session)?.values().filter_map(Value::as_u64).sum();
-    Ok(json!({"made": pending(session)?.len(), "received": received}))
+    Ok(json!({"made": pending(session)?.0, "received": received}))
 }
 
 pub fn bought_from(session: &Session, subject: &Value) -> Answer {
-    let purchases = purchases(session, &["listing.team_name"])?;
-    Ok(json!(purchases.iter().any(|row| row["listing"]["team_name"] == subject["name"])))
+    let bought = count(session, "list_purchases", &json!({"vendor": subject["name"]}))?;
+    Ok(json!(bought.as_u64().is_some_and(|bought| bought > 0)))
 }
 
 pub fn project_bids_on_both_sides(session: &Session, _: &Value) -> Answer {

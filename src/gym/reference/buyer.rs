@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::Answer;
 use crate::gym::{
-    facts::{cents, day, month, number, sums, text},
+    facts::{cents, day, number, sums, text},
     session::Session,
 };
 
@@ -14,11 +14,12 @@ pub fn purchases(session: &Session, fields: &[&str]) -> Result<Vec<Value>, Strin
 }
 
 pub fn spending_by_month(session: &Session, subject: &Value) -> Answer {
-    let purchases = purchases(session, &["purchase.created_at", "purchase.total"])?;
-    let amounts = purchases
-        .iter()
-        .map(|row| (month(text(row, "/purchase/created_at")), number(row, "/purchase/total")));
-    Ok(of_months(&sums(amounts), subject))
+    let first = subject["months"].as_array().into_iter().flatten().filter_map(Value::as_str).min();
+    let since = format!("{}-01", first.ok_or("no months")?);
+    let arguments = json!({"since": since, "fields": ["by_month.name", "by_month.total"]});
+    let spending = session.call("get_spending", &arguments)?;
+    let months = spending["by_month"].as_array().into_iter().flatten();
+    Ok(of_months(&sums(months.map(|month| (text(month, "/name"), number(month, "/total")))), subject))
 }
 
 /// Returns the sums of the months of a subject.
@@ -28,24 +29,26 @@ pub fn of_months(sums: &std::collections::BTreeMap<String, f64>, subject: &Value
     Value::Object(sums.collect::<Map<_, _>>())
 }
 
-/// Returns the amounts of the team's undecided bids.
-pub fn pending(session: &Session) -> Result<Vec<f64>, String> {
-    let offers = session.rows("list_offers", "offers", &json!({}), &["offer.status", "offer.amount"])?;
-    let pending = offers.iter().filter(|row| row["offer"]["status"] == "submitted");
-    Ok(pending.map(|row| number(row, "/offer/amount")).collect())
+/// Returns the number of the team's undecided bids, and their sum.
+pub fn pending(session: &Session) -> Result<(u64, f64), String> {
+    let arguments = json!({
+        "list": "list_offers", "measure": "amount", "filters": {"status": ["submitted"]},
+        "fields": ["groups.records", "groups.sum"],
+    });
+    let output = session.call("aggregate", &arguments)?;
+    Ok((number(&output, "/groups/0/records") as u64, number(&output, "/groups/0/sum")))
 }
 
 pub fn pending_bids(session: &Session, _: &Value) -> Answer {
-    let pending = pending(session)?;
-    Ok(json!({"count": pending.len(), "sum": cents(pending.iter().sum())}))
+    let (count, sum) = pending(session)?;
+    Ok(json!({"count": count, "sum": cents(sum)}))
 }
 
 pub fn latest_checkout(session: &Session, _: &Value) -> Answer {
-    let fields = ["purchase.created_at", "purchase.total", "purchase.purchase_kind", "purchase.listing_id"];
-    let purchases = purchases(session, &fields)?;
-    let full = purchases.iter().filter(|row| row["purchase"]["purchase_kind"] == "full");
-    let latest = full.max_by_key(|row| text(row, "/purchase/created_at")).ok_or("no purchase")?;
-    let purchase = &latest["purchase"];
+    let fields = ["purchase.created_at", "purchase.total", "purchase.listing_id"];
+    let arguments = json!({"kind": ["full"], "limit": 1, "fields": fields});
+    let output = session.call("list_purchases", &arguments)?;
+    let purchase = &output["purchases"][0]["purchase"];
     Ok(json!({
         "day": day(text(purchase, "/created_at")), "listing_id": purchase["listing_id"], "paid": purchase["total"],
     }))

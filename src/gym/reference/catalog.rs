@@ -1,12 +1,10 @@
 //! Calls for a buyer's questions about the catalog.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value, json};
 
 use super::Answer;
 use crate::gym::{
-    facts::{day, median, number, only_lowest, text},
+    facts::{day, number, only_lowest, text},
     session::Session,
 };
 
@@ -19,25 +17,21 @@ pub fn cheapest_certified(session: &Session, subject: &Value) -> Answer {
 }
 
 pub fn median_by_tier(session: &Session, subject: &Value) -> Answer {
-    let filter = json!({"tags": [subject["domain"]], "verified_only": true});
-    let mut prices: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    for row in session.rows("browse_listings", "items", &filter, &["id"])? {
-        let arguments = json!({"listing_id": row["id"], "fields": ["price", "vendor_tier"]});
-        let listing = session.call("get_listing", &arguments)?;
-        prices.entry(listing["vendor_tier"].to_string()).or_default().push(number(&listing, "/price"));
-    }
-    let medians = prices.into_iter().map(|(tier, prices)| (tier, json!(median(prices))));
+    let arguments = json!({
+        "list": "browse_listings", "group_by": ["vendor_tier"], "measure": "price",
+        "filters": {"tags": [subject["domain"]], "verified_only": true}, "fields": ["group", "median"],
+    });
+    let output = session.call("aggregate", &arguments)?;
+    let groups = output["groups"].as_array().into_iter().flatten();
+    let medians = groups.map(|group| (text(group, "/group/0").to_owned(), group["median"].clone()));
     Ok(Value::Object(medians.collect::<Map<_, _>>()))
 }
 
 pub fn price_per_task(session: &Session, subject: &Value) -> Answer {
-    let mut listings = Vec::new();
-    for id in subject["ids"].as_array().into_iter().flatten() {
-        listings.push(
-            session.call("get_listing", &json!({"listing_id": id, "fields": ["id", "price_per_task"]}))?,
-        );
-    }
-    let cheapest = only_lowest(&listings, |listing| number(listing, "/price_per_task"));
+    let arguments = json!({"ids": subject["ids"], "fields": ["id", "price_per_task"]});
+    let listings = session.call("get_listings", &arguments)?["listings"].take();
+    let listings = listings.as_array().ok_or("no listings")?;
+    let cheapest = only_lowest(listings, |listing| number(listing, "/price_per_task"));
     Ok(cheapest.map_or(Value::Null, |listing| listing["id"].clone()))
 }
 
@@ -70,6 +64,12 @@ pub fn taskset_columns(session: &Session, subject: &Value) -> Answer {
 }
 
 pub fn certified_environments(session: &Session, _: &Value) -> Answer {
-    let filter = json!({"min_environments": 1, "verified_only": true});
-    Ok(session.rows("browse_listings", "items", &filter, &["id"])?.len().into())
+    let filters = json!({"min_environments": 1, "verified_only": true});
+    count(session, "browse_listings", &filters)
+}
+
+/// Returns how many rows of a list match.
+pub fn count(session: &Session, list: &str, filters: &Value) -> Answer {
+    let arguments = json!({"list": list, "filters": filters, "fields": ["records"]});
+    Ok(session.call("aggregate", &arguments)?["records"].take())
 }

@@ -2,14 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, buyer::purchases};
+use super::{Answer, buyer::purchases, catalog::count};
 use crate::gym::{facts::text, questions::long::count_files, session::Session};
 
 pub fn listings_of_vendor(session: &Session, subject: &Value) -> Answer {
-    // All words of the name are in a document with it.
-    let rows =
-        session.rows("browse_listings", "items", &json!({"query": subject["name"]}), &["team_name"])?;
-    Ok(rows.iter().filter(|row| row["team_name"] == subject["name"]).count().into())
+    count(session, "browse_listings", &json!({"vendor": subject["name"]}))
 }
 
 pub fn first_purchase(session: &Session, _: &Value) -> Answer {

@@ -2,24 +2,28 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, buyer::purchases, vendor::earnings};
+use super::{Answer, vendor::earnings};
 use crate::gym::{
-    facts::{cents, median, month, number, text},
+    facts::{cents, number},
     session::Session,
 };
 
+/// Returns the statistics of a number of all matching rows of a list.
+fn statistics(session: &Session, list: &str, measure: &str, filters: &Value) -> Result<Value, String> {
+    let arguments = json!({"list": list, "measure": measure, "filters": filters});
+    Ok(session.call("aggregate", &arguments)?["groups"][0].take())
+}
+
 pub fn median_sale(session: &Session, _: &Value) -> Answer {
-    let sales = session.rows("list_sales", "sales", &json!({}), &["purchase_kind", "amount"])?;
-    let full = sales.iter().filter(|sale| sale["purchase_kind"] == "full");
-    Ok(json!(median(full.map(|sale| number(sale, "/amount")).collect())))
+    Ok(statistics(session, "list_sales", "amount", &json!({"kind": ["full"]}))?["median"].take())
 }
 
 pub fn fees_of_month(session: &Session, subject: &Value) -> Answer {
-    let entries = earnings(session, &["entry_type", "amount", "created_at"])?;
-    let fees = entries.iter().filter(|entry| {
-        entry["entry_type"] == "platform_fee" && subject["month"] == month(text(entry, "/created_at"))
-    });
-    Ok(json!(cents(-fees.map(|entry| number(entry, "/amount")).sum::<f64>())))
+    let summary =
+        session.call("get_earnings_summary", &json!({"fields": ["by_month.name", "by_month.fees"]}))?;
+    let mut months = summary["by_month"].as_array().into_iter().flatten();
+    let month = months.find(|month| month["name"] == subject["month"]).ok_or("no such month")?;
+    Ok(json!(-number(month, "/fees")))
 }
 
 pub fn gross_and_net(session: &Session, subject: &Value) -> Answer {
@@ -35,31 +39,23 @@ pub fn gross_and_net(session: &Session, subject: &Value) -> Answer {
 }
 
 pub fn highest_quote(session: &Session, _: &Value) -> Answer {
-    let rows = session.rows("list_estimations", "estimations", &json!({}), &["quote_high_cents"])?;
-    let highest = rows.iter().map(|row| number(row, "/quote_high_cents")).max_by(f64::total_cmp);
-    Ok(json!(highest.map(|cents| cents / 100.0)))
+    Ok(statistics(session, "list_estimations", "high", &json!({}))?["max"].take())
 }
 
 pub fn refunds(session: &Session, _: &Value) -> Answer {
-    let entries = earnings(session, &["entry_type", "amount"])?;
-    let refunds: Vec<f64> = entries
-        .iter()
-        .filter(|entry| entry["entry_type"] == "refund")
-        .map(|entry| number(entry, "/amount"))
-        .collect();
-    Ok(json!({"count": refunds.len(), "sum": cents(-refunds.iter().sum::<f64>())}))
+    let refunds = statistics(session, "list_earnings", "amount", &json!({"kind": ["refund"]}))?;
+    Ok(json!({"count": refunds["records"], "sum": -number(&refunds, "/sum")}))
 }
 
 pub fn buyer_fees(session: &Session, subject: &Value) -> Answer {
     let year = subject["year"].as_str().unwrap_or_default();
-    let purchases = purchases(session, &["purchase.created_at", "purchase.buyer_fee"])?;
-    let of_year = purchases.iter().filter(|row| text(row, "/purchase/created_at").starts_with(year));
-    Ok(json!(cents(of_year.map(|row| number(row, "/purchase/buyer_fee")).sum())))
+    let arguments = json!({
+        "since": format!("{year}-01-01"), "until": format!("{year}-12-31"), "fields": ["total.fees"],
+    });
+    Ok(session.call("get_spending", &arguments)?["total"]["fees"].take())
 }
 
 pub fn average_price(session: &Session, _: &Value) -> Answer {
-    let purchases = purchases(session, &["purchase.purchase_kind", "purchase.price"])?;
-    let full = purchases.iter().filter(|row| row["purchase"]["purchase_kind"] == "full");
-    let prices: Vec<f64> = full.map(|row| number(row, "/purchase/price")).collect();
-    Ok(json!(cents(prices.iter().sum::<f64>() / prices.len() as f64)))
+    let full = statistics(session, "list_purchases", "price", &json!({"kind": ["full"]}))?;
+    Ok(json!(cents(number(&full, "/sum") / number(&full, "/records"))))
 }

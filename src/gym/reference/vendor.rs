@@ -1,13 +1,10 @@
 //! Calls for a vendor's questions.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value, json};
 
 use super::{Answer, buyer::of_months};
 use crate::gym::{
-    facts::{cents, day, month, number, only_lowest, sums, text},
-    questions::vendor_money::is_earning,
+    facts::{day, number, only_lowest, sums, text},
     session::Session,
 };
 
@@ -24,26 +21,15 @@ pub fn missing_fields(session: &Session, _: &Value) -> Answer {
 }
 
 pub fn failed_quality(session: &Session, _: &Value) -> Answer {
-    let mut failed = Vec::new();
-    for (tool, kind) in [("list_codebases", "codebase"), ("list_raw_data", "raw_data")] {
-        for row in session.rows(tool, "items", &json!({}), &["id"])? {
-            let arguments = json!({
-                "asset_id": row["id"], "kind": kind, "fields": ["latest_run.status", "latest_run.passed"],
-            });
-            let run = session.call("get_asset_qc", &arguments)?["latest_run"].take();
-            if run["status"] == "error" || run["status"] == "completed" && run["passed"] == false {
-                failed.push(row["id"].clone());
-            }
-        }
-    }
-    Ok(failed.into())
+    let filter = ["passed", "none", "in_progress", "cancelled"].map(|outcome| format!("qc:is_not:{outcome}"));
+    let rows = session.rows("list_assets", "items", &json!({"filter": filter}), &["id"])?;
+    Ok(rows.into_iter().map(|mut row| row["id"].take()).collect())
 }
 
 pub fn review_feedback(session: &Session, subject: &Value) -> Answer {
-    let arguments = json!({"lifecycle_stages": ["draft", "review"]});
-    let rows = session.rows("list_own_listings", "items", &arguments, &["id", "review_status"])?;
-    let in_review: Vec<&Value> =
-        rows.iter().filter(|row| row["review_status"] == "in_review").map(|row| &row["id"]).collect();
+    let arguments = json!({"review_status": ["in_review"]});
+    let rows = session.rows("list_own_listings", "items", &arguments, &["id"])?;
+    let in_review: Vec<&Value> = rows.iter().map(|row| &row["id"]).collect();
     let arguments = json!({"listing_id": subject["id"], "fields": ["latest_run.review_feedback"]});
     let quality = session.call("get_listing_qc", &arguments)?;
     Ok(json!({"in_review": in_review, "feedback": quality["latest_run"]["review_feedback"]}))
@@ -61,13 +47,12 @@ pub fn estimations(session: &Session, _: &Value) -> Answer {
 
 /// Returns the listings of the team with undecided bids, and the number of these.
 pub fn bids_by_listing(session: &Session) -> Result<Map<String, Value>, String> {
-    let mut bids = Map::new();
-    for row in session.rows("list_own_listings", "items", &json!({"has_active_bids": true}), &["id"])? {
-        let arguments = json!({"listing_id": row["id"], "fields": ["active_bid_count"]});
-        let count = session.call("get_own_listing", &arguments)?["active_bid_count"].take();
-        bids.insert(text(&row, "/id").to_owned(), count);
-    }
-    Ok(bids)
+    let filter = json!({"has_active_bids": true});
+    let rows = session.rows("list_own_listings", "items", &filter, &["id", "active_bid_count"])?;
+    Ok(rows
+        .into_iter()
+        .map(|mut row| (text(&row, "/id").to_owned(), row["active_bid_count"].take()))
+        .collect())
 }
 
 pub fn bids_on_listings(session: &Session, _: &Value) -> Answer {
@@ -83,34 +68,29 @@ pub fn fitting_opportunities(session: &Session, subject: &Value) -> Answer {
 }
 
 pub fn earnings_by_month(session: &Session, subject: &Value) -> Answer {
-    let entries = earnings(session, &["entry_type", "amount", "created_at"])?;
-    let amounts = entries.iter().filter(|entry| is_earning(entry));
-    let by_month = sums(amounts.map(|entry| (month(text(entry, "/created_at")), number(entry, "/amount"))));
-    Ok(of_months(&by_month, subject))
+    let first = subject["months"].as_array().into_iter().flatten().filter_map(Value::as_str).min();
+    let since = format!("{}-01", first.ok_or("no months")?);
+    let arguments = json!({"since": since, "fields": ["by_month.name", "by_month.net"]});
+    let earnings = session.call("get_earnings_summary", &arguments)?;
+    let months = earnings["by_month"].as_array().into_iter().flatten();
+    Ok(of_months(&sums(months.map(|month| (text(month, "/name"), number(month, "/net")))), subject))
 }
 
 pub fn next_release(session: &Session, _: &Value) -> Answer {
-    let now = session.call("get_current_team", &json!({}))?["now"].take();
-    let entries = earnings(session, &["entry_type", "amount", "available_at"])?;
-    let now = now.as_str().unwrap_or_default();
-    let held = entries.iter().filter(|entry| is_earning(entry) && text(entry, "/available_at") > now);
-    let by_time = sums(held.map(|entry| (text(entry, "/available_at"), number(entry, "/amount"))));
-    let (time, sum) = by_time.into_iter().next().ok_or("nothing is pending")?;
-    Ok(json!({"day": day(&time), "amount": cents(sum)}))
+    let earnings = session.call("get_earnings_summary", &json!({"fields": ["next_release"]}))?;
+    let next = &earnings["next_release"];
+    Ok(json!({"day": day(text(next, "/at")), "amount": next["amount"]}))
 }
 
 pub fn best_seller(session: &Session, _: &Value) -> Answer {
-    let sales = session.rows("list_sales", "sales", &json!({}), &["listing_id", "amount"])?;
-    let mut by_listing: BTreeMap<&str, (u64, f64)> = BTreeMap::new();
-    for sale in &sales {
-        let entry = by_listing.entry(text(sale, "/listing_id")).or_default();
-        *entry = (entry.0 + 1, entry.1 + number(sale, "/amount"));
-    }
-    let rows: Vec<Value> = by_listing
-        .iter()
-        .map(|(id, (count, sum))| json!({"listing_id": id, "sales": count, "net": cents(*sum)}))
-        .collect();
-    Ok(only_lowest(&rows, |row| -number(row, "/net")).cloned().unwrap_or_default())
+    let arguments = json!({
+        "list": "list_sales", "group_by": ["listing"], "measure": "amount", "fields": ["group", "records", "sum"],
+        "limit": 100,
+    });
+    let output = session.call("aggregate", &arguments)?;
+    let groups = output["groups"].as_array().ok_or("no groups")?;
+    let best = only_lowest(groups, |group| -number(group, "/sum")).ok_or("no best")?;
+    Ok(json!({"listing_id": best["group"][0], "sales": best["records"], "net": best["sum"]}))
 }
 
 pub fn wallet(session: &Session, _: &Value) -> Answer {

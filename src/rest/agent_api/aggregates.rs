@@ -120,9 +120,8 @@ impl AggregatesOut {
 impl AggregateGroup {
     fn new(group: GroupStatistics, unit: Option<Unit>) -> AggregateGroup {
         let numbers = group.numbers.zip(unit);
-        let number = |read: fn(&Statistics) -> f64| {
-            numbers.map(|(numbers, unit)| unit.from_stored(read(&numbers)))
-        };
+        let number =
+            |read: fn(&Statistics) -> f64| numbers.map(|(numbers, unit)| unit.from_stored(read(&numbers)));
         AggregateGroup {
             group: group.keys,
             records: group.records,
@@ -176,43 +175,83 @@ macro_rules! aggregate_route {
 }
 
 aggregate_route!(
-    AggregateListings, FullCatalogViewer, "aggregate_listings", "browse_listings", Budget::Catalog,
+    AggregateListings,
+    FullCatalogViewer,
+    "aggregate_listings",
+    "browse_listings",
+    Budget::Catalog,
     "`GET /agents/v1/aggregates/listings`"
 );
 aggregate_route!(
-    AggregatePurchases, Buyer, "aggregate_purchases", "list_purchases", Budget::Purchases,
+    AggregatePurchases,
+    Buyer,
+    "aggregate_purchases",
+    "list_purchases",
+    Budget::Purchases,
     "`GET /agents/v1/aggregates/purchases`"
 );
 aggregate_route!(
-    AggregateOffers, Buyer, "aggregate_offers", "list_offers", Budget::Purchases,
+    AggregateOffers,
+    Buyer,
+    "aggregate_offers",
+    "list_offers",
+    Budget::Purchases,
     "`GET /agents/v1/aggregates/offers`"
 );
 aggregate_route!(
-    AggregateOwnOpportunities, Buyer, "aggregate_own_opportunities", "list_own_opportunities", Budget::Other,
+    AggregateOwnOpportunities,
+    Buyer,
+    "aggregate_own_opportunities",
+    "list_own_opportunities",
+    Budget::Other,
     "`GET /agents/v1/aggregates/own-opportunities`"
 );
 aggregate_route!(
-    AggregateOwnListings, Vendor, "aggregate_own_listings", "list_own_listings", Budget::Other,
+    AggregateOwnListings,
+    Vendor,
+    "aggregate_own_listings",
+    "list_own_listings",
+    Budget::Other,
     "`GET /agents/v1/aggregates/own-listings`"
 );
 aggregate_route!(
-    AggregateAssets, Vendor, "aggregate_assets", "list_assets", Budget::Other,
+    AggregateAssets,
+    Vendor,
+    "aggregate_assets",
+    "list_assets",
+    Budget::Other,
     "`GET /agents/v1/aggregates/assets`"
 );
 aggregate_route!(
-    AggregateSales, Vendor, "aggregate_sales", "list_sales", Budget::Sales,
+    AggregateSales,
+    Vendor,
+    "aggregate_sales",
+    "list_sales",
+    Budget::Sales,
     "`GET /agents/v1/aggregates/sales`"
 );
 aggregate_route!(
-    AggregateEarnings, Vendor, "aggregate_earnings", "list_earnings", Budget::Other,
+    AggregateEarnings,
+    Vendor,
+    "aggregate_earnings",
+    "list_earnings",
+    Budget::Other,
     "`GET /agents/v1/aggregates/earnings`"
 );
 aggregate_route!(
-    AggregateQcReports, Vendor, "aggregate_qc_reports", "list_qc_reports", Budget::QualityChecks,
+    AggregateQcReports,
+    Vendor,
+    "aggregate_qc_reports",
+    "list_qc_reports",
+    Budget::QualityChecks,
     "`GET /agents/v1/aggregates/qc-reports`"
 );
 aggregate_route!(
-    AggregateEstimations, Vendor, "aggregate_estimations", "list_estimations", Budget::Other,
+    AggregateEstimations,
+    Vendor,
+    "aggregate_estimations",
+    "list_estimations",
+    Budget::Other,
     "`GET /agents/v1/aggregates/estimations`"
 );
 

@@ -98,7 +98,12 @@ pub struct AgentAssets {
 }
 
 impl AgentAsset {
-    fn new(asset: &Asset, deprecations: &Deprecations, now: Timestamp, run: Option<&RunSummary>) -> AgentAsset {
+    fn new(
+        asset: &Asset,
+        deprecations: &Deprecations,
+        now: Timestamp,
+        run: Option<&RunSummary>,
+    ) -> AgentAsset {
         AgentAsset {
             summary: AssetSummary::new(asset, deprecations, now),
             price_usd: price_usd(asset),
@@ -116,9 +121,13 @@ impl AgentAsset {
 /// Returns why an asset cannot be put on a listing; `None` if it can.
 fn not_listable_because(asset: &Asset, deprecations: &Deprecations) -> Option<String> {
     if !accepts_new_listings(deprecations, asset.kind) {
-        let retirement = deprecations.get(&asset.kind).map(|Retirement { announced, .. }| announced.retires_at);
+        let retirement =
+            deprecations.get(&asset.kind).map(|Retirement { announced, .. }| announced.retires_at);
         let at = retirement.map(|at| format!(" at {at}")).unwrap_or_default();
-        return Some(format!("Its kind, {}, is being retired{at} and takes no new listings.", asset.kind.as_str()));
+        return Some(format!(
+            "Its kind, {}, is being retired{at} and takes no new listings.",
+            asset.kind.as_str()
+        ));
     }
     let stage = asset.stage();
     if stage.is_listable(asset.kind, true) {
@@ -202,8 +211,9 @@ impl AssetsApi {
         let fields = SelectedFields::new(fields);
         Json::read(&call.served, call.access.requester(), move |reader| {
             let page = assets::page(reader, &call.access, filter, limit as usize, offset.cast_unsigned())?;
-            let has_quality =
-                ["qc", "qc_run_id", "qc_completed_at", "qc_failed_checks", "evidence"].iter().any(|name| fields.has(name));
+            let has_quality = ["qc", "qc_run_id", "qc_completed_at", "qc_failed_checks", "evidence"]
+                .iter()
+                .any(|name| fields.has(name));
             let rows: Vec<AssetRowId> = page.items.iter().map(|asset| asset.row_id).collect();
             let runs = if has_quality {
                 assets::latest_runs(reader, &call.access, &rows)?

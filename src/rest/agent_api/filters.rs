@@ -125,7 +125,11 @@ pub struct SubjectFilters {
 impl SubjectFilters {
     /// Converts the parameters.
     pub fn into_filter(self) -> Result<RecordFilter> {
-        Ok(RecordFilter { listing: self.listing_id, period: self.period.into_period()?, ..RecordFilter::default() })
+        Ok(RecordFilter {
+            listing: self.listing_id,
+            period: self.period.into_period()?,
+            ..RecordFilter::default()
+        })
     }
 }
 

@@ -241,8 +241,7 @@ impl ListingsApi {
             };
             let found = browse::search_listings(reader, &viewer, request)?;
             let items = rows::rows_json(reader, &browse::renderings(reader, &found.listings)?, &fields)?;
-            let totals =
-                found.totals.map(|totals| (totals.total, totals.owned, facets_json(&totals.facets)));
+            let totals = found.totals.map(|totals| (totals.total, totals.owned, facets_json(&totals.facets)));
             Ok(page_json(&items, found.next_cursor.as_deref(), limit, is_locked, totals.as_ref()))
         })
         .await

@@ -86,8 +86,7 @@ impl SelectedFields {
 pub fn rows_json(reader: &Reader, renderings: &[Rendering], fields: &SelectedFields) -> Result<Vec<u8>> {
     let has_quality = fields.has("quality") || fields.has("evidence");
     let listings: Vec<ListingRowId> = renderings.iter().map(|rendering| rendering.listing).collect();
-    let runs =
-        if has_quality { listing_quality::latest_runs(reader, &listings)? } else { BTreeMap::new() };
+    let runs = if has_quality { listing_quality::latest_runs(reader, &listings)? } else { BTreeMap::new() };
     let mut rows = Vec::with_capacity(2_048 * renderings.len());
     for rendering in renderings {
         if !rows.is_empty() {

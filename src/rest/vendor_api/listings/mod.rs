@@ -12,10 +12,7 @@ use uuid::Uuid;
 use self::types::{HistoryEventOut, ListingHistory, ListingsSummary, OwnListings, OwnListingsQuery};
 use crate::{
     domain::{listings::LifecycleStage, money::Cents},
-    operations::{
-        access::Vendor,
-        listings,
-    },
+    operations::{access::Vendor, listings},
     rest::{
         json::{Json, JsonResult},
         json_object::ObjectWriter,
