@@ -70,6 +70,7 @@ pub fn certified_environments(session: &Session, _: &Value) -> Answer {
 
 /// Returns how many rows of a list match.
 pub fn count(session: &Session, list: &str, filters: &Value) -> Answer {
-    let arguments = json!({"list": list, "filters": filters, "fields": ["records"]});
-    Ok(session.call("aggregate", &arguments)?["records"].take())
+    let arguments = json!({"list": list, "filters": filters, "fields": ["groups.records"]});
+    let output = session.call("aggregate", &arguments)?;
+    Ok(json!(number(&output, "/groups/0/records") as u64))
 }
