@@ -46,6 +46,20 @@ impl Facets {
         .into_iter()
     }
 
+    /// Returns the counts of one facet.
+    pub const fn values(&self, facet: Facet) -> &BTreeMap<String, u64> {
+        match facet {
+            Facet::Tags => &self.tags,
+            Facet::AssetTypes => &self.asset_types,
+            Facet::Capabilities => &self.capabilities,
+            Facet::FileExtensions => &self.file_extensions,
+            Facet::Languages => &self.languages,
+            Facet::LifecycleStages => &self.lifecycle_stages,
+            Facet::RoboticsFormats => &self.robotics_formats,
+            Facet::TagSlugs => &self.tag_slugs,
+        }
+    }
+
     fn get_mut(&mut self, facet: Facet) -> &mut BTreeMap<String, u64> {
         match facet {
             Facet::Tags => &mut self.tags,

@@ -369,7 +369,7 @@ impl Snapshot {
 
     /// Returns the facets of the whole market: added up once per snapshot, from counts that are stored with
     /// the segments.
-    fn market_facets(&self) -> Arc<Facets> {
+    pub fn market_facets(&self) -> Arc<Facets> {
         let facets = self.market_facets_cache.get_or_init(|| {
             let mut counter = self.dictionary.counter();
             self.views

@@ -15,8 +15,9 @@ use super::{
     arguments::{self, ToolCall},
     current_team,
     error::{ToolError, ToolErrorCode},
+    estimate,
     instructions::instructions,
-    off_workers,
+    known_values, off_workers,
     output::{self, ToolOutput},
     sanitize,
     table::ToolOperations,
@@ -103,20 +104,25 @@ impl AgentServer {
         tool: &Tool,
         input: &JsonObject,
     ) -> Result<ToolOutput, ToolError> {
-        if matches!(tool.entry.operations, ToolOperations::None) {
-            return match input.keys().next() {
-                Some(name) => Err(arguments::unknown_argument(tool, name)),
-                None => {
-                    let mut team = current_team::describe_team(caller, &self.market);
-                    sanitize::sanitize_value(&mut team);
-                    Ok(ToolOutput::new(team))
-                }
-            };
-        }
-        let max_bytes = self.market.settings().agents.max_answer_bytes;
-        let input = accepted_forms::normalize(tool, input)?;
-        let call = ToolCall::parse(tool, &input, max_bytes)?;
-        off_workers::run(output::fetch(&self.direct, caller, &call)).await
+        let mut input = input.clone();
+        let is_estimate = estimate::take(&mut input)?;
+        let (output, list) = if matches!(tool.entry.operations, ToolOperations::None) {
+            if let Some(name) = input.keys().next() {
+                return Err(arguments::unknown_argument(tool, name));
+            }
+            let team = current_team::describe_team(caller, &self.market).await;
+            let mut team = team.map_err(|error| ToolError::internal(&error, caller.request_id()))?;
+            sanitize::sanitize_value(&mut team);
+            (ToolOutput::new(team), None)
+        } else {
+            let max_bytes = self.market.settings().agents.max_answer_bytes;
+            let mut input = accepted_forms::normalize(tool, &input)?;
+            let hint = known_values::resolve(&self.market, caller, tool, &mut input).await?;
+            let mut call = ToolCall::parse(tool, &input, max_bytes)?;
+            call.hint = hint;
+            (off_workers::run(output::fetch(&self.direct, caller, &call)).await?, call.variant.call.list)
+        };
+        Ok(if is_estimate { estimate::of_output(&output, list) } else { output })
     }
 
     /// Runs the tool with this name. Prompts, resources and completions get their data this way.

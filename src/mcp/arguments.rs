@@ -55,6 +55,10 @@ pub struct ToolCall<'t> {
     pub max_bytes: usize,
     /// Whether an argument filters the results.
     pub is_filtered: bool,
+    /// Whether the call states no fields, so that long maps are shortened.
+    pub is_brief: bool,
+    /// What the agent should know about its arguments; `None` if nothing.
+    pub hint: Option<String>,
 }
 
 impl ToolCall<'_> {
@@ -80,6 +84,8 @@ impl ToolCall<'_> {
             fields: selected_fields(tool, variant, find(FIELDS))?,
             max_bytes: parse_max_bytes(find(MAX_BYTES), max_bytes)?,
             is_filtered: false,
+            is_brief: find(FIELDS).is_none(),
+            hint: None,
         };
         for (name, value) in &input {
             if choice == Some(*name) || [FIELDS, MAX_BYTES].contains(name) {

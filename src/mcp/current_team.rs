@@ -3,14 +3,25 @@
 use serde_json::{Value, json};
 
 use crate::{
-    market::Market,
-    operations::access::{CatalogViewer, Member},
+    domain::teams::Team,
+    error::Result,
+    market::{Market, Reader},
+    operations::{
+        access::{CatalogViewer, Member},
+        team_facts::{self, TeamFacts},
+    },
     rest::Caller,
 };
 
-/// Describes the key's team: its roles, its browse access, and what the agent should do first.
-pub fn describe_team(caller: &Caller, market: &Market) -> Value {
+/// Describes the key's team: its roles, its browse access, facts, and what the agent should do first.
+pub async fn describe_team(caller: &Caller, market: &Market) -> Result<Value> {
     let team = caller.team();
+    let proof = caller.authenticated().clone();
+    let facts = market
+        .read_inline(caller.authenticated().requester(), move |reader: &Reader| {
+            team_facts::find(reader, &proof)
+        })
+        .await?;
     let roles: Vec<&str> = [("vendor", team.is_vendor), ("buyer", team.is_buyer)]
         .into_iter()
         .filter_map(|(role, has)| has.then_some(role))
@@ -31,7 +42,7 @@ pub fn describe_team(caller: &Caller, market: &Market) -> Value {
     } else {
         "Call browse_listings to find data, or read the resource marketplace://guide."
     };
-    json!({
+    Ok(json!({
         "id": team.id,
         "name": team.name,
         "roles": roles,
@@ -42,6 +53,29 @@ pub fn describe_team(caller: &Caller, market: &Market) -> Value {
             "required_count": gate.required_count,
             "unlocked": gate.is_open,
         })),
+        "facts": facts.map(|facts| describe_facts(team, &facts)),
         "next_step": next_step,
-    })
+    }))
+}
+
+/// Describes what is known of a member of the market. Amounts are in US dollars.
+fn describe_facts(team: &Team, facts: &TeamFacts) -> Value {
+    let mut described = json!({
+        "member_since": team.created_at.to_string(),
+        "credits": facts.balances.credits.dollars(),
+    });
+    let mut add = |name: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            described[name] = value;
+        }
+    };
+    add("vendor_tier", team.is_vendor.then(|| json!(team.tier)));
+    add("available_earnings", team.is_vendor.then(|| json!(facts.balances.available.dollars())));
+    add("pending_earnings", team.is_vendor.then(|| json!(facts.balances.pending.dollars())));
+    add("published_listings", facts.listings.map(|(published, _)| json!(published)));
+    add("listings", facts.listings.map(|(_, all)| json!(all)));
+    add("assets", facts.assets.map(|count| json!(count)));
+    add("purchases", facts.purchases.map(|count| json!(count)));
+    add("open_offers", facts.open_offers.map(|count| json!(count)));
+    described
 }

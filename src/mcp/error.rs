@@ -143,7 +143,8 @@ fn next_step(code: Code, retry_after: Option<u64>) -> String {
              withdrawn or belong to another team are also reported as not found."
         }
         Code::InvalidCursor => {
-            "Call again without `cursor`, then pass each `next_cursor` with all other arguments unchanged."
+            "The cursor may be miscopied: copy `next_cursor` exactly, and keep all other arguments unchanged. If it \
+             still fails, call again without `cursor`."
         }
         Code::Unauthorized => {
             "Tell the user that the API key is invalid; it is set where this server was configured."

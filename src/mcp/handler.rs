@@ -65,7 +65,8 @@ impl ServerHandler for AgentServer {
         let caller = self.caller(&context).await?;
         let schemas = self.schema_detail(&context)?;
         let tools = self.tool_sets.listed_for(caller.team()).as_slice();
-        let tools = tools.iter().map(|tool| tool.definition(schemas)).collect();
+        let listed = tools.iter().filter(|tool| tool.entry.text.is_listed);
+        let tools = listed.map(|tool| tool.definition(schemas)).collect();
         Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(CACHE_TTL_MS))
     }
 

@@ -9,10 +9,11 @@ use serde_json::{Map, Value, json, value::RawValue};
 use super::{
     arguments::ToolCall,
     error::ToolError,
+    evidence::{self, EVIDENCE},
     field_paths::{self, FieldPath, Origin},
     large_pages::{self, ItemRange, MAX_PARSED_BYTES, RESERVED_NOTE_BYTES},
     sanitize,
-    schemas::{CUT, LIMIT, NEXT_OFFSET, NOTICE, OFFSET},
+    schemas::{CUT, HINT, LIMIT, NEXT_OFFSET, NOTICE, OFFSET},
     truncate::{self, Truncation, json_size},
     variants::Paging,
 };
@@ -27,8 +28,8 @@ use crate::{
 /// Maximum number of truncated parts that are described in one output.
 const MAX_TRUNCATION_NOTES: usize = 8;
 
-/// Notice for an empty list if a filter may be the reason.
-const NO_MATCHES_NOTICE: &str = "Nothing matches all of these arguments. Slugs and statuses match exactly, and unknown \
+/// Hint for an empty list if a filter may be the reason.
+const NO_MATCHES_HINT: &str = "Nothing matches all of these arguments. Slugs and statuses match exactly, and unknown \
                        ones match nothing: take them from list_taxonomy or `facets`, and drop arguments one \
                        at a time.";
 
@@ -195,12 +196,19 @@ impl Page {
             page.add_field(NEXT_OFFSET, json!(next));
         }
         let is_empty = item_count == 0 && call.variant.call.list.is_some();
-        let notice = match sanitize::notice(&page.value) {
-            _ if is_empty && call.is_filtered && call.offset == 0 => Some(NO_MATCHES_NOTICE.to_owned()),
-            notice => notice.filter(|_| call.row.text.has_team_text),
-        };
-        if let Some(notice) = notice {
+        let no_matches = (is_empty && call.is_filtered && call.offset == 0).then_some(NO_MATCHES_HINT);
+        let hints: Vec<&str> = call.hint.as_deref().into_iter().chain(no_matches).collect();
+        if !hints.is_empty() {
+            page.add_field(HINT, json!(hints.join(" ")));
+        }
+        if let Some(notice) = sanitize::notice(&page.value).filter(|_| call.row.text.has_team_text) {
             page.add_field(NOTICE, json!(notice));
+        }
+        if let Some(evidence) = evidence::of_output(call.row.text.name, &page.value) {
+            page.add_field(EVIDENCE, json!(evidence));
+        }
+        if call.is_brief {
+            page.shorten_maps(call);
         }
         Ok(page)
     }
@@ -259,6 +267,24 @@ impl Page {
              fit more.",
             call.max_bytes,
             next.unwrap_or_default()
+        ));
+    }
+
+    /// Shortens the long maps of a brief output to their first entries, and says how many they have.
+    fn shorten_maps(&mut self, call: &ToolCall) {
+        let shortened = truncate::shorten_maps(&mut self.value, &call.variant.operation.response);
+        if shortened.is_empty() {
+            return;
+        }
+        self.unchanged = None;
+        let parts: Vec<String> = shortened
+            .iter()
+            .take(MAX_TRUNCATION_NOTES)
+            .map(|(path, total)| format!("`{path}` {} of {total}", truncate::BRIEF_MAP_ENTRIES))
+            .collect();
+        self.add_truncation_note(&format!(
+            "Long maps show only some entries: {}. Name a map in `fields` for all.",
+            parts.join(", ")
         ));
     }
 

@@ -7,6 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{
+    evidence::EVIDENCE,
     openapi::{Parameter, Shape, nullable},
     table::{ToolEntry, ToolOperations},
     variants::{Paging, Variant},
@@ -23,6 +24,8 @@ pub const MAX_LIMIT: usize = 100;
 pub const FIELDS: &str = "fields";
 /// Argument for the parameters that only some operations of a tool have.
 pub const FILTERS: &str = "filters";
+/// Argument that asks for the size of the answer instead.
+pub const ESTIMATE: &str = "estimate";
 /// Argument for the maximum size of the answer.
 pub const MAX_BYTES: &str = "max_bytes";
 /// Argument for the number of items on a page.
@@ -38,6 +41,8 @@ const TO_SKIP: &str = "Items to skip.";
 pub const NEXT_OFFSET: &str = "next_offset";
 /// Output field that says what was truncated, and how to get it.
 pub const CUT: &str = "cut";
+/// Output field with advice: nearest values, or why a list is empty.
+pub const HINT: &str = "hint";
 /// Output field that names the fields with text written by teams, or explains an empty list.
 pub const NOTICE: &str = "notice";
 
@@ -90,15 +95,27 @@ pub fn input_schema(row: &ToolEntry, variants: &[Variant]) -> Map<String, Value>
         if parameter.name == LIMIT {
             schema.insert("default".to_owned(), json!(DEFAULT_LIMIT));
             schema.remove("minimum");
+            schema.remove("maximum");
+        }
+        // Models assume it.
+        if schema.get("default") == Some(&json!(false)) {
+            schema.remove("default");
         }
         if parameter.name == OFFSET {
             schema.remove("default");
+        }
+        if let Some((_, values)) = row.text.values.iter().find(|(name, _)| *name == parameter.name) {
+            let schema = match schema.get_mut("items") {
+                Some(Value::Object(items)) => items,
+                _ => &mut schema,
+            };
+            schema.insert("enum".to_owned(), json!(values));
         }
         add_property(&parameter.name, schema, description);
     }
     let has = |name: &str| parameters.iter().any(|parameter| parameter.name == name);
     if variants.iter().any(|variant| variant.paging == Paging::FullList) && !has(LIMIT) {
-        let schema = json!({"type": "integer", "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT});
+        let schema = json!({"type": "integer", "default": DEFAULT_LIMIT});
         add_property(LIMIT, into_object(schema), PER_PAGE);
     }
     if variants.iter().any(|variant| matches!(variant.paging, Paging::FullList | Paging::LimitOnly(_)))
@@ -110,9 +127,10 @@ pub fn input_schema(row: &ToolEntry, variants: &[Variant]) -> Map<String, Value>
         let description =
             if row.text.row.is_empty() { "Fields to return." } else { "Fields to return; `*`: all." };
         add_property(FIELDS, into_object(json!({"type": "array", "items": {"type": "string"}})), description);
-        let description = "Maximum bytes of the answer.";
+        let description = "Maximum answer bytes.";
         add_property(MAX_BYTES, into_object(json!({"type": "integer"})), description);
     }
+    add_property(ESTIMATE, into_object(json!({"type": "boolean"})), "Only the size.");
     let mut schema = into_object(json!({"type": "object", "additionalProperties": false}));
     schema.insert("properties".to_owned(), Value::Object(properties));
     if !required.is_empty() {
@@ -153,6 +171,8 @@ pub fn output_schema(variants: &[Variant]) -> Map<String, Value> {
                 "nda_accepted": {"type": "boolean"},
                 "browse_access": nullable(&json!({"type": "object"})),
                 "next_step": {"type": "string"},
+                "facts": {"type": "object"},
+                "estimate": {"type": "object"},
             },
         }));
     }
@@ -161,9 +181,10 @@ pub fn output_schema(variants: &[Variant]) -> Map<String, Value> {
         if variants.iter().any(pages) {
             properties.insert(NEXT_OFFSET.to_owned(), nullable(&json!({"type": "integer"})));
         }
-        for name in [CUT, NOTICE] {
+        for name in [CUT, EVIDENCE, HINT, NOTICE] {
             properties.insert(name.to_owned(), json!({"type": "string"}));
         }
+        properties.insert(ESTIMATE.to_owned(), json!({"type": "object"}));
     }
     schema
 }

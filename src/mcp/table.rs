@@ -79,8 +79,8 @@ impl ToolEntry {
 static CURRENT_TEAM: ToolText = ToolText::new(
     "get_current_team",
     "Current team",
-    "Call this first. Returns the key's team, its roles, whether it accepted the mutual NDA, and its browse gate \
-     status.",
+    "Call this first. Returns the key's team, its roles, the market's time (`now`), balances and counts, whether it \
+     accepted the mutual NDA, and its browse gate status.",
 );
 
 /// Returns the tools that routes declare, in the order in which agents see them. A tool with several

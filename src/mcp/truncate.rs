@@ -2,7 +2,7 @@
 //! value fits, and each truncation has the path to the rest. By following these paths, all of the value can
 //! be read, part by part.
 
-use std::io;
+use std::{collections::BTreeMap, io};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -60,6 +60,43 @@ pub fn truncate_value(
         }
     }
     truncations
+}
+
+/// Number of entries that are left of a long map in a brief output, and from how many entries a map is long.
+pub const BRIEF_MAP_ENTRIES: usize = 5;
+const LONG_MAP_ENTRIES: usize = 8;
+
+/// Shortens the long maps in a value to [`BRIEF_MAP_ENTRIES`]: those with the largest numbers, or else the first. Returns the
+/// path of each, and how many entries it had; of the same field in several items of a list, only the longest.
+pub fn shorten_maps(value: &mut Value, shape: &Shape) -> Vec<(String, usize)> {
+    let mut shortened = BTreeMap::new();
+    shorten_maps_at(value, shape, "", &mut shortened);
+    shortened.into_iter().collect()
+}
+
+fn shorten_maps_at(value: &mut Value, shape: &Shape, path: &str, shortened: &mut BTreeMap<String, usize>) {
+    match (value, shape) {
+        (Value::Object(fields), Shape::Object(shapes)) => {
+            for (name, value) in fields.iter_mut() {
+                if let Some(field) = shapes.get(name) {
+                    let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                    shorten_maps_at(value, &field.shape, &path, shortened);
+                }
+            }
+        }
+        (Value::Array(items), Shape::List(shape)) => {
+            items.iter_mut().for_each(|item| shorten_maps_at(item, shape, path, shortened));
+        }
+        (Value::Object(entries), Shape::Map) if entries.len() > LONG_MAP_ENTRIES => {
+            let total = shortened.entry(path.to_owned()).or_default();
+            *total = (*total).max(entries.len());
+            let mut all: Vec<(String, Value)> = std::mem::take(entries).into_iter().collect();
+            // The sort is stable, so entries without numbers keep their order.
+            all.sort_by(|(_, a), (_, b)| b.as_u64().cmp(&a.as_u64()));
+            entries.extend(all.into_iter().take(BRIEF_MAP_ENTRIES));
+        }
+        _ => {}
+    }
 }
 
 /// A step on the path to a part of a value: its index, and its name if it is in an object.

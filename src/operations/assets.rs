@@ -145,6 +145,12 @@ pub fn page(
     Ok(AssetPage { items, counts, deprecations })
 }
 
+/// Returns the number of the team's assets that match a query.
+pub fn count(reader: &Reader, _: &Vendor, query: &Query) -> Result<u64> {
+    let counts = store::inventory::count_by_group(reader.rows, query, AttachableTo::None, false)?;
+    Ok(counts.values().map(|count| count.total).sum())
+}
+
 /// Returns the latest quality run of each of these assets of the team that has one.
 pub fn latest_runs(
     reader: &Reader,

@@ -26,6 +26,8 @@ use crate::{
 /// Quality evidence that buyers can see.
 #[derive(Debug)]
 pub struct Evidence {
+    /// Row ID of the listing.
+    pub listing: ListingRowId,
     /// Time of certification; `None` if the listing is not certified.
     pub certified_at: Option<Timestamp>,
     /// Checks of the latest completed run.
@@ -42,6 +44,7 @@ pub fn get_evidence(reader: &Reader, viewer: &ListingViewer, listing: Uuid) -> R
     let checks = store::listing_quality::list_evidence(reader.rows, listing.row_id)?;
     let environment_checks = || checks.iter().filter(|check| check.kind == CheckKind::Environment);
     Ok(Evidence {
+        listing: listing.row_id,
         certified_at: listing.certified_at,
         environments_passed: environment_checks().filter(|check| check.status == CheckStatus::Passed).count(),
         environments: environment_checks().count(),

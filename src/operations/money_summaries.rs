@@ -2,7 +2,7 @@
 
 use super::access::{Buyer, Vendor};
 use crate::{
-    domain::{money::Cents, record_filters::RecordFilter},
+    domain::record_filters::RecordFilter,
     error::Result,
     market::Reader,
     store::{
@@ -40,20 +40,6 @@ pub struct EarningsSummary {
     pub balances: Balances,
     /// When earnings on hold become available, earliest first.
     pub releases: Vec<Release>,
-}
-
-impl Spent {
-    /// Returns what was paid.
-    pub const fn paid(&self) -> Cents {
-        Cents(self.price.0 + self.fees.0)
-    }
-}
-
-impl Earned {
-    /// Returns what is left of the sales after fees and refunds.
-    pub const fn net(&self) -> Cents {
-        Cents(self.gross.0 + self.fees.0 + self.refunds.0)
-    }
 }
 
 /// Returns what the team has spent on the purchases that a filter allows.

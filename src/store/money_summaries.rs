@@ -41,6 +41,20 @@ pub struct Earned {
     pub used: Cents,
 }
 
+impl Spent {
+    /// Returns what was paid.
+    pub const fn paid(&self) -> Cents {
+        Cents(self.price.0 + self.fees.0)
+    }
+}
+
+impl Earned {
+    /// Returns what is left of the sales after fees and refunds.
+    pub const fn net(&self) -> Cents {
+        Cents(self.gross.0 + self.fees.0 + self.refunds.0)
+    }
+}
+
 /// A listing in a summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SummarizedListing {

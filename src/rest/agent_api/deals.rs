@@ -56,7 +56,7 @@ impl Route for ListPurchasesForAgents {
                 "list_purchases",
                 "Purchases",
                 "The team's completed purchases, newest first, each with its listing. `purchase.created_at` is \
-                 the time of the checkout; `since` and `until` refer to it.",
+                 the time of the checkout; `since` and `until` refer to it. Those of other buyers are never shown.",
             )
             .with_row(&[
                 "purchase.id",

@@ -8,6 +8,7 @@ mod filters;
 mod listings;
 mod money;
 mod own_listings;
+mod quality;
 mod rows;
 
 use poem_openapi::OpenApi;
@@ -18,6 +19,7 @@ use super::route::DeclaredRoute;
 pub fn apis() -> impl OpenApi {
     (
         listings::ListingsApi,
+        quality::QualityApi,
         aggregates::AggregatesApi,
         deals::DealsApi,
         money::MoneyApi,
@@ -30,6 +32,7 @@ pub fn apis() -> impl OpenApi {
 pub fn routes() -> Vec<DeclaredRoute> {
     [
         &listings::ROUTES[..],
+        &quality::ROUTES[..],
         &aggregates::ROUTES[..],
         &deals::ROUTES[..],
         &money::ROUTES[..],

@@ -189,6 +189,19 @@ impl Route for GetSpending {
                 ("since", "First day of checkout, as in 2026-03-01."),
                 ("until", "Last day of checkout."),
                 ("kind", "Kinds of purchase."),
+            ])
+            .with_row(&[
+                "total",
+                "by_month.name",
+                "by_month.purchases",
+                "by_month.total",
+                "by_kind.name",
+                "by_kind.purchases",
+                "by_kind.total",
+                "by_listing[0:5].name",
+                "by_listing[0:5].listing_id",
+                "by_listing[0:5].purchases",
+                "by_listing[0:5].total",
             ]),
         ),
         Contract::new(Target::None),
@@ -212,7 +225,23 @@ impl Route for GetEarningsSummary {
                  refunds deducted. Earnings of a sale stay `pending` for some days; `next_release` is when the \
                  first of them become `available`, and how much.",
             )
-            .with_parameters(&[("since", "First day, as in 2026-03-01."), ("until", "Last day.")]),
+            .with_parameters(&[("since", "First day, as in 2026-03-01."), ("until", "Last day.")])
+            .with_row(&[
+                "total",
+                "by_month.name",
+                "by_month.sales",
+                "by_month.net",
+                "by_kind.name",
+                "by_kind.sales",
+                "by_kind.net",
+                "by_listing[0:5].name",
+                "by_listing[0:5].listing_id",
+                "by_listing[0:5].sales",
+                "by_listing[0:5].net",
+                "available",
+                "pending",
+                "next_release",
+            ]),
         ),
         Contract::new(Target::None),
     );

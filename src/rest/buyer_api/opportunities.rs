@@ -199,8 +199,10 @@ pub static LIST_OWN_OPPORTUNITIES_TOOL: MultiTool = MultiTool {
     text: ToolText::new(
         "list_own_opportunities",
         "Own opportunities",
-        "Requests that the team posted, newest first, in any status.",
-    ),
+        "Requests that the team posted, newest first, in any status. Those of other buyers are never shown.",
+    )
+    .with_parameters(&[("status", "Status.")])
+    .with_values(&[("status", &["draft", "published", "closed", "cancelled"])]),
     argument: "kind",
     description: REQUEST_KIND_DESCRIPTION,
     default: Some("listing"),

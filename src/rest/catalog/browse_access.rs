@@ -34,12 +34,15 @@ impl Route for GetBrowseAccess {
     const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
         "get_browse_access",
         Budget::Catalog,
-        Tool::record(ToolText::new(
-            "get_browse_access",
-            "Browse access",
-            "Whether the team may browse the whole catalog, how many published listings \
+        Tool::record(
+            ToolText::new(
+                "get_browse_access",
+                "Browse access",
+                "Whether the team may browse the whole catalog, how many published listings \
                  it has, and how many it needs.",
-        )),
+            )
+            .unlisted(),
+        ),
         Contract::new(Target::None).with_misspelled("unlocked=true", ""),
     );
 }

@@ -14,7 +14,7 @@ use crate::{
         enum_value::EnumValue,
         json::{Json, JsonResult},
         limits::Budget,
-        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
+        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool},
         shapes::UtcTime,
     },
 };
@@ -66,15 +66,7 @@ impl Route for GetListingQuality {
     const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
         "get_listing_quality",
         Budget::QualityChecks,
-        Tool::record(
-            ToolText::new(
-                "get_listing_quality",
-                "Quality evidence",
-                "Whether a catalog listing is certified, and which checks it passed or \
-                 failed.",
-            )
-            .with_ids("browse_listings"),
-        ),
+        Tool::Excluded("the operation get_quality_for_agents also names the run"),
         Contract::new(Target::CatalogListing),
     );
 }
@@ -108,7 +100,8 @@ impl ListingQualityApi {
 }
 
 impl QualityEvidence {
-    fn from_evidence(evidence: listing_quality::Evidence) -> QualityEvidence {
+    /// Creates the JSON of evidence.
+    pub fn from_evidence(evidence: listing_quality::Evidence) -> QualityEvidence {
         let checks = evidence.checks.into_iter().map(|check| EvidenceCheck {
             key: check.key,
             label: check.label,

@@ -3,7 +3,7 @@
 pub mod browse;
 mod browse_access;
 pub mod browse_query;
-mod listing_quality;
+pub mod listing_quality;
 mod notifications;
 mod tasksets;
 pub mod taxonomy;

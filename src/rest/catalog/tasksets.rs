@@ -208,7 +208,7 @@ impl Route for PreviewTasksetTasks {
                 "Preview of tasks",
                 "The 20 newest tasks of a taskset with their versions. `task_stats` has \
                  model results by `task_version_id` (`version.id`): each trace with model \
-                 and reward (null: not graded). Average the rewards by model.",
+                 and reward (null: not graded). Models have no averages here.",
             )
             .with_ids("`tasksets` of get_listing, not its `assets`"),
         ),

@@ -59,6 +59,11 @@ pub struct ToolText {
     pub has_team_text: bool,
     /// Paths of the fields that a call returns unless it selects others, of an item or of its page; empty for all.
     pub row: &'static [&'static str],
+    /// Values that parameters take, as `(parameter, values)`, where the OpenAPI document lists none, or more than the tool
+    /// needs.
+    pub values: &'static [(&'static str, &'static [&'static str])],
+    /// Whether agents see the tool without selecting it or its toolset. Others can be called all the same.
+    pub is_listed: bool,
 }
 
 impl Tool {
@@ -76,7 +81,17 @@ impl Tool {
 impl ToolText {
     /// Creates texts without parameter descriptions and IDs.
     pub const fn new(name: &'static str, title: &'static str, summary: &'static str) -> ToolText {
-        ToolText { name, title, summary, parameters: &[], id_sources: "", has_team_text: true, row: &[] }
+        ToolText {
+            name,
+            title,
+            summary,
+            parameters: &[],
+            id_sources: "",
+            has_team_text: true,
+            row: &[],
+            values: &[],
+            is_listed: true,
+        }
     }
 
     /// Replaces parameter descriptions, given as `(parameter, description)`.
@@ -89,6 +104,18 @@ impl ToolText {
     #[must_use]
     pub const fn with_row(self, row: &'static [&'static str]) -> ToolText {
         ToolText { row, ..self }
+    }
+
+    /// Sets the values that parameters take, as `(parameter, values)`.
+    #[must_use]
+    pub const fn with_values(self, values: &'static [(&'static str, &'static [&'static str])]) -> ToolText {
+        ToolText { values, ..self }
+    }
+
+    /// States that agents see the tool only if they select it, since few questions need it.
+    #[must_use]
+    pub const fn unlisted(self) -> ToolText {
+        ToolText { is_listed: false, ..self }
     }
 
     /// Sets the tools that return the IDs that this tool takes.

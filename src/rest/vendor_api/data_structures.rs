@@ -86,6 +86,7 @@ impl Route for GetCodebaseStructure {
                 "Directories and files of a codebase's repository or zip; none before \
                  `analysis_status` is completed.",
             )
+            .unlisted()
             .with_ids("list_codebases"),
         ),
         Contract::new(Target::OwnLinkedCodebase),
@@ -108,6 +109,7 @@ impl Route for GetRawDataStructure {
                 "Directories and files of a raw data archive; none before `analysis_status` \
                  is completed.",
             )
+            .unlisted()
             .with_ids("list_raw_data"),
         ),
         Contract::new(Target::OwnLinkedRawData),

@@ -84,9 +84,11 @@ impl Route for ListEarnings {
             ToolText::new(
                 "list_earnings",
                 "Earnings",
-                "The team's earnings entries, newest first: sales, fees, refunds, \
-                 withdrawals. `amount` is a signed decimal string.",
-            ),
+                "The team's earnings entries, newest first: sales, fees, refunds, withdrawals. `amount` is a signed \
+                 decimal string. A sale has two entries with one `purchase_id`: the gross price, and the platform fee \
+                 below zero. From `available_at`, an amount can be converted or withdrawn.",
+            )
+            .with_row(&["entry_type", "amount", "created_at", "available_at", "purchase_id"]),
             "items",
         ),
         Contract::new(Target::None)

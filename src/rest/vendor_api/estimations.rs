@@ -209,6 +209,11 @@ pub struct LatestEstimations {
 
 pub struct EstimationsApi;
 
+/// Description of the `filter` parameter for agents.
+const ESTIMATION_FILTERS: &str = "`field:operator:value`. Fields: `status` (pending, estimated, unpriced, failed), \
+                          `inventory` (added, not_added), `channel` (github, gitlab, bitbucket, zip), `type` (asset \
+                          kind), `name`.";
+
 /// `GET /v2/estimations`
 pub struct ListEstimations;
 
@@ -225,11 +230,18 @@ impl Route for ListEstimations {
                 "Advisory quotes for the team's repositories in full, in US cents. \
                  list_latest_estimations finds them by asset.",
             )
-            .with_parameters(&[(
-                "filter",
-                "`field:operator:value`; fields `status`, `type`, `name`, `channel`, \
-                 `inventory`.",
-            )]),
+            .with_parameters(&[("filter", ESTIMATION_FILTERS)])
+            .with_row(&[
+                "id",
+                "name",
+                "sku_slug",
+                "status",
+                "quote_low_cents",
+                "quote_high_cents",
+                "failure_message",
+                "completed_at",
+                "total",
+            ]),
             "estimations",
         ),
         Contract::new(Target::None)
@@ -259,11 +271,15 @@ impl Route for GetEstimationSummary {
     const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
         "get_estimation_summary",
         Budget::Other,
-        Tool::record(ToolText::new(
-            "get_estimation_summary",
-            "Estimation summary",
-            "The number of estimations by status, and the totals of their quotes.",
-        )),
+        Tool::record(
+            ToolText::new(
+                "get_estimation_summary",
+                "Estimation summary",
+                "The number of estimations by status, and the totals of their quotes.",
+            )
+            .with_parameters(&[("filter", ESTIMATION_FILTERS)])
+            .unlisted(),
+        ),
         Contract::new(Target::None).with_misspelled("filtr=x", "filter"),
     )
     .with_parameter_examples(&[("filter", r#"["status:is:estimated", "name:contains:core"]"#)]);
@@ -284,6 +300,7 @@ impl Route for ListLatestEstimations {
                 "Latest estimations",
                 "The latest quote of each given asset that has one.",
             )
+            .unlisted()
             .with_ids("list_codebases"),
             "estimations",
         ),

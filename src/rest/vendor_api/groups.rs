@@ -87,7 +87,8 @@ impl Route for ListAssetGroups {
                 "Groups of assets",
                 "The groups of the team's inventory. Pass a group's ID to list_assets as \
                  `group_id`.",
-            ),
+            )
+            .unlisted(),
             "groups",
         ),
         Contract::new(Target::None).with_one_statement(),

@@ -233,7 +233,18 @@ impl Route for ListRawData {
         Budget::Other,
         Tool::list(
             ToolText::new("list_raw_data", "Raw data", "The team's raw data archives, with `missing`.")
-                .with_parameters(&[("filter", "Conditions `field:operator:value`, as in list_assets.")]),
+                .with_parameters(&[("filter", "Conditions `field:operator:value`, as in list_assets.")])
+                .with_values(&[("sort", &["name", "domain", "stage", "channel", "created_at", "price"])])
+                .with_row(&[
+                    "id",
+                    "title",
+                    "stage",
+                    "domain_tags",
+                    "price_usd",
+                    "missing",
+                    "data.channel",
+                    "data.archive_bytes",
+                ]),
             "items",
         ),
         Contract::new(Target::None)

@@ -86,7 +86,16 @@ impl Route for ListSales {
                 "The team's settled sales, newest first. `amount` is net of the platform \
                  fee; `total_earnings` covers all sales, not only the page. Buyers are never \
                  disclosed.",
-            ),
+            )
+            .with_row(&[
+                "id",
+                "listing_id",
+                "listing_title",
+                "purchase_kind",
+                "amount",
+                "paid_at",
+                "total_earnings",
+            ]),
             "sales",
         ),
         Contract::new(Target::None).with_one_statement(),

@@ -237,7 +237,32 @@ impl Route for ListTasks {
                 "Conditions `field:operator:value`, as in list_assets; also `task_type`, `has_traces`, `has_qa_results`, \
                  `has_environment`, `ran_on_model`, `qa_agent` (values: list_taxonomy, \
                  `task_filters`).",
-            )]),
+            )])
+            .with_values(&[(
+                "sort",
+                &[
+                    "name",
+                    "domain",
+                    "stage",
+                    "created_at",
+                    "price",
+                    "task_type",
+                    "has_traces",
+                    "has_qa_results",
+                    "has_environment",
+                ],
+            )])
+            .with_row(&[
+                "id",
+                "title",
+                "stage",
+                "price_usd",
+                "missing",
+                "task.task_type",
+                "task.qc.pass_at_k",
+                "task.qc.qa_agents",
+                "task.qc_refreshed_at",
+            ]),
             "items",
         ),
         Contract::new(Target::None)

@@ -10,6 +10,7 @@ use std::{
     sync::Arc,
 };
 
+use marketplace::domain::record_filters::RecordFilter;
 use marketplace::{
     clock::{Clock, Entropy},
     config::Settings,
@@ -86,7 +87,9 @@ fn team(market: &Market, name: &str) -> TeamRowId {
 /// Returns the number of the buyer's offers on a listing.
 fn count_offers(market: &Market, listing: Uuid) -> u64 {
     let buyer = team(market, "buyer");
-    let offers = market.read_blocking(|reader| store::offers::list(reader.rows, buyer)).unwrap();
+    let offers = market
+        .read_blocking(|reader| store::offers::list(reader.rows, buyer, &RecordFilter::default()))
+        .unwrap();
     offers.iter().filter(|offer| offer.listing.id == listing).count() as u64
 }
 

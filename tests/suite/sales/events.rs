@@ -1,5 +1,6 @@
 //! The events of sales, and what a vendor can learn of its buyers: nothing.
 
+use marketplace::domain::record_filters::RecordFilter;
 use marketplace::{
     domain::{
         events::EventRowId,
@@ -119,7 +120,12 @@ fn refused_purchase_writes_nothing() {
             let notifications =
                 store::notifications::list_newest(reader.rows, team_of(reader.rows, "seller").row_id, 100)?
                     .len();
-            let offers = store::offers::list(reader.rows, team_of(reader.rows, "buyer").row_id)?.len();
+            let offers = store::offers::list(
+                reader.rows,
+                team_of(reader.rows, "buyer").row_id,
+                &RecordFilter::default(),
+            )?
+            .len();
             let next = store::due_steps::next_due_at(reader.rows)?;
             Ok((notifications, offers, next, store::index_queue::last_change(reader.rows)?))
         })

@@ -50,7 +50,40 @@ impl Route for ListCodebases {
             .with_parameters(&[(
                 "filter",
                 "Conditions `field:operator:value`, as in list_assets; also `exclusivity`, `private_data`.",
-            )]),
+            )])
+            .with_values(&[(
+                "sort",
+                &[
+                    "name",
+                    "domain",
+                    "stage",
+                    "channel",
+                    "created_at",
+                    "price",
+                    "estimate",
+                    "exclusivity",
+                    "private_data",
+                    "lines_of_code",
+                    "commits",
+                    "contributors",
+                    "merged_prs",
+                    "history_start",
+                    "history_end",
+                    "ci_on_prs",
+                ],
+            )])
+            .with_row(&[
+                "id",
+                "title",
+                "stage",
+                "domain_tags",
+                "lines_of_code",
+                "commits",
+                "contributors",
+                "price_usd",
+                "exclusivity",
+                "missing",
+            ]),
             "items",
         ),
         Contract::new(Target::None)

@@ -119,7 +119,8 @@ pub static GET_ASSET_QC_TOOL: MultiTool = MultiTool {
         "The latest quality run of a codebase or raw data asset: what each check \
                  found, and where.",
     )
-    .with_ids("list_codebases and list_raw_data"),
+    .with_parameters(&[("asset_id", "ID of the codebase or raw data.")])
+    .with_ids("list_assets"),
     argument: "kind",
     description: "The asset's kind.",
     default: None,

@@ -1,0 +1,43 @@
+//! The size of an answer, returned instead of the answer, so that an agent can decide whether to read it.
+
+use rmcp::model::JsonObject;
+use serde_json::{Value, json};
+
+use super::{
+    error::{ToolError, ToolErrorCode},
+    output::ToolOutput,
+    schemas::{CUT, ESTIMATE},
+};
+
+/// Bytes that count as a token.
+const BYTES_PER_TOKEN: usize = 4;
+
+/// Takes the argument `estimate` out of the arguments of a call, and returns whether it is true.
+pub fn take(input: &mut JsonObject) -> Result<bool, ToolError> {
+    match input.remove(ESTIMATE) {
+        None | Some(Value::Null) => Ok(false),
+        Some(Value::Bool(is_set)) => Ok(is_set),
+        Some(Value::String(text)) if text == "true" || text == "false" => Ok(text == "true"),
+        Some(_) => Err(ToolError::invalid_argument(
+            ToolErrorCode::InvalidArguments,
+            format!("`{ESTIMATE}` must be true or false."),
+            "Leave it out to get the answer.",
+        )),
+    }
+}
+
+/// Returns the size of an answer: its rows, and its bytes and tokens of JSON. `list` is the field with the rows; an answer
+/// without one is one row.
+pub fn of_output(output: &ToolOutput, list: Option<&str>) -> ToolOutput {
+    let rows = list.and_then(|list| output.value[list].as_array()).map_or(1, Vec::len);
+    let bytes = output.text.len();
+    let mut estimate = json!({"rows": rows, "bytes": bytes, "tokens": bytes.div_ceil(BYTES_PER_TOKEN)});
+    let total = output.value["total"].as_u64().or_else(|| output.value["counts"]["all"].as_u64());
+    if let Some(total) = total.filter(|_| list.is_some()) {
+        estimate["total"] = json!(total);
+    }
+    if let Some(cut) = output.value.get(CUT) {
+        estimate[CUT] = cut.clone();
+    }
+    ToolOutput::new(json!({"estimate": estimate}))
+}

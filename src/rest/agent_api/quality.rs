@@ -1,0 +1,85 @@
+//! The quality evidence of a listing, with the run that it is from.
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::rows::evidence_sentence;
+use crate::{
+    operations::{access::ListingViewer, listing_quality},
+    rest::{
+        catalog::listing_quality::QualityEvidence,
+        json::{Json, JsonResult},
+        limits::Budget,
+        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText},
+        shapes::UtcTime,
+    },
+};
+
+/// Evidence of a listing's quality.
+#[derive(Debug, Object, Serialize)]
+pub struct AgentQualityEvidence {
+    /// The evidence of the API.
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub evidence_of_run: QualityEvidence,
+    /// ID of the latest completed quality run; null if there is none.
+    pub run_id: Option<Uuid>,
+    /// Time at which the run ended.
+    pub completed_at: Option<UtcTime>,
+    /// The basis of what is said, as a sentence to cite.
+    pub evidence: String,
+}
+
+pub struct QualityApi;
+
+/// `GET /agents/v1/listings/{listing_id}/quality`
+pub struct GetQualityForAgents;
+
+impl Route for GetQualityForAgents {
+    type Access = ListingViewer;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_quality_for_agents",
+        Budget::QualityChecks,
+        Tool::record(
+            ToolText::new(
+                "get_listing_quality",
+                "Quality evidence",
+                "Whether a catalog listing is certified, and which checks it passed or failed.",
+            )
+            .with_ids("browse_listings"),
+        ),
+        Contract::new(Target::CatalogListing),
+    );
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<GetQualityForAgents>()];
+
+#[OpenApi(prefix_path = "/agents/v1", tag = "crate::rest::tags::Tag::Catalog")]
+impl QualityApi {
+    /// Get quality evidence
+    ///
+    /// Returns whether a listing is certified, and the checks of its latest completed quality run.
+    #[oai(path = "/listings/:listing_id/quality", method = "get", operation_id = "get_quality_for_agents")]
+    async fn get(
+        &self,
+        call: Call<GetQualityForAgents>,
+        /// ID of the listing.
+        listing_id: Path<Uuid>,
+    ) -> JsonResult<AgentQualityEvidence> {
+        let id = listing_id.0;
+        Json::read(&call.served, call.access.requester(), move |reader| {
+            let evidence = listing_quality::get_evidence(reader, &call.access, id)?;
+            let run = listing_quality::latest_runs(reader, &[evidence.listing])?.remove(&evidence.listing);
+            Ok(AgentQualityEvidence {
+                run_id: run.as_ref().map(|run| run.id),
+                completed_at: run.as_ref().and_then(|run| run.completed_at).map(UtcTime),
+                evidence: evidence_sentence(run.as_ref()),
+                evidence_of_run: QualityEvidence::from_evidence(evidence),
+            })
+        })
+        .await
+    }
+}
