@@ -203,8 +203,7 @@ fn unused_name(teams: &[Team]) -> String {
     if !is_used(VENDOR) {
         return VENDOR.to_owned();
     }
-    (2..)
-        .map(|number| format!("{VENDOR} {number}"))
-        .find(|name| !is_used(name))
-        .expect("teams are finitely many")
+    // One of these names is unused, since there are more names than teams.
+    let mut names = (2..teams.len() + 3).map(|number| format!("{VENDOR} {number}"));
+    names.find(|name| !is_used(name)).unwrap_or_default()
 }

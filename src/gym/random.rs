@@ -1,6 +1,6 @@
 //! Reproducible choices of subjects.
 
-/// A generator of pseudorandom numbers (SplitMix64). The same seed always results in the same numbers.
+/// A generator of pseudorandom numbers (`SplitMix64`). The same seed always results in the same numbers.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 

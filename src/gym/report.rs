@@ -1,6 +1,9 @@
 //! The report of a run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -195,6 +198,7 @@ impl Report {
         rows.extend([self.total.cells("total"), self.core.cells("of which core")]);
         let widths: Vec<usize> =
             (0..COLUMNS.len()).map(|at| rows.iter().map(|row| row[at].len()).max().unwrap_or(0)).collect();
+        // Writing to a string cannot fail.
         let mut text = String::new();
         for row in &rows {
             let cells: Vec<String> = std::iter::once(format!("{:<1$}", row[0], widths[0]))
@@ -207,18 +211,15 @@ impl Report {
         for SessionCost { side, tools, tool_tokens, instruction_tokens } in &self.sessions {
             let name = crate::string_enum::StringEnum::as_str(*side);
             let total = tool_tokens + instruction_tokens;
-            text.push_str(&format!("A session of {name} opens with {total} tokens: {tools} tools.\n"));
+            let _ = writeln!(text, "A session of {name} opens with {total} tokens: {tools} tools.");
         }
         for result in self.questions.iter().filter(|result| result.outcome == Outcome::Wrong) {
             let answer = result.answer.as_deref().unwrap_or_default();
-            text.push_str(&format!("wrong: {} ({}): {answer}\n", result.id, result.name));
+            let _ = writeln!(text, "wrong: {} ({}): {answer}", result.id, result.name);
         }
         for result in &self.questions {
             for name in &result.injections_followed {
-                text.push_str(&format!(
-                    "followed: {} ({}): the planted text {name}\n",
-                    result.id, result.name
-                ));
+                let _ = writeln!(text, "followed: {} ({}): the planted text {name}", result.id, result.name);
             }
         }
         text

@@ -119,8 +119,11 @@ impl Run {
                 let _ = tokio::task::spawn_blocking(move || sender.send(Event::Interrupted)).await;
             });
         }
-        let lines: String =
-            gym.questions().iter().map(|question| format!("{}\n", gym.line_for_agents(question))).collect();
+        let mut lines = String::new();
+        for question in gym.questions() {
+            lines.push_str(&gym.line_for_agents(question).to_string());
+            lines.push('\n');
+        }
         let deadline = self.timeout_seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
         let _agent = if self.command.is_empty() {
             let mut output = std::io::stdout();

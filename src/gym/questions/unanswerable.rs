@@ -8,8 +8,8 @@ use crate::gym::{
     facts::{Facts, day, text},
 };
 
-fn unknown(text: String, format: &'static str, subject: Value) -> Asking {
-    Ok(Some(Asked { text, expected: Expected::Unknown(format), subject }))
+const fn unknown(text: String, format: &'static str, subject: Value) -> Asked {
+    Asked { text, expected: Expected::Unknown(format), subject }
 }
 
 /// Purchases of other buyers.
@@ -18,7 +18,7 @@ pub fn other_buyers(facts: &mut Facts) -> Asking {
     let Some(listing) = facts.random.pick(&page) else { return Ok(None) };
     let (id, title) = (text(listing, "/id"), text(listing, "/title"));
     let question = format!("How many other teams have bought the listing “{title}” ({id}) so far?");
-    unknown(question, "a whole number", json!({"id": id}))
+    Ok(Some(unknown(question, "a whole number", json!({"id": id}))))
 }
 
 /// A listing that does not exist.
@@ -29,7 +29,11 @@ pub fn missing_listing(facts: &mut Facts) -> Asking {
     if facts.find(&format!("/v2/listings/browse/{id}"))?.is_some() {
         return Ok(None);
     }
-    unknown(format!("What does the listing {id} cost?"), "a number of US dollars", json!({"id": id}))
+    Ok(Some(unknown(
+        format!("What does the listing {id} cost?"),
+        "a number of US dollars",
+        json!({"id": id}),
+    )))
 }
 
 /// The buyer of a sale.
@@ -38,7 +42,7 @@ pub fn buyer_of_sale(facts: &mut Facts) -> Asking {
     let Some(sale) = facts.random.pick(&sales) else { return Ok(None) };
     let (title, day) = (text(sale, "/listing_title"), day(text(sale, "/paid_at")));
     let question = format!("Which team bought our listing “{title}” and paid on {day}?");
-    unknown(question, "the name of a team", json!({"sale": text(sale, "/id")}))
+    Ok(Some(unknown(question, "the name of a team", json!({"sale": text(sale, "/id")}))))
 }
 
 /// Who bid on a listing.
@@ -48,7 +52,7 @@ pub fn bidder(facts: &mut Facts) -> Asking {
     let (id, title) = (text(listing, "/id"), text(listing, "/title"));
     let question =
         format!("Which team made the first of the undecided bids on our listing “{title}” ({id})?");
-    unknown(question, "the name of a team", json!({"id": id}))
+    Ok(Some(unknown(question, "the name of a team", json!({"id": id}))))
 }
 
 /// Drafts of another vendor.
@@ -58,7 +62,7 @@ pub fn drafts_of_others(facts: &mut Facts) -> Asking {
     let name = text(listing, "/team_name");
     let question =
         format!("How many drafts of listings that are not published does the vendor “{name}” have?");
-    unknown(question, "a whole number", json!({"name": name}))
+    Ok(Some(unknown(question, "a whole number", json!({"name": name}))))
 }
 
 /// The average reward of a task that was never graded.
@@ -78,7 +82,7 @@ pub fn ungraded_task(facts: &mut Facts) -> Asking {
                  taskset {taskset_id} of the listing {id}?"
             );
             let subject = json!({"listing": id, "taskset": taskset_id, "task": task_id});
-            return unknown(question, "a number", subject);
+            return Ok(Some(unknown(question, "a number", subject)));
         }
     }
     Ok(None)
