@@ -8,6 +8,7 @@ pub mod config;
 pub mod domain;
 pub mod error;
 pub mod fixtures;
+pub mod gym;
 pub mod http_client;
 pub mod idle_closer;
 mod json_scalars;

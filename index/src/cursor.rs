@@ -162,9 +162,8 @@ pub fn decode_short(key: &CursorKey, cursor: &str, search: &Search) -> Result<Sh
 
 /// Returns the check of a sort key, by which a listing that moved since is noticed.
 fn key_check(key: &SortKey) -> [u8; KEY_CHECK_BYTES] {
-    let mut digest = Sha256::new();
-    key.iter().for_each(|value| digest.update(value.to_be_bytes()));
-    let digest = digest.finalize();
+    let bytes: Vec<u8> = key.iter().flat_map(|value| value.to_be_bytes()).collect();
+    let digest = Sha256::digest(bytes);
     [digest[0], digest[1]]
 }
 

@@ -11,6 +11,7 @@ mod deals;
 mod demo;
 mod events;
 mod grants;
+mod gym;
 mod keys;
 mod ledger;
 mod listings;
@@ -136,6 +137,11 @@ enum Command {
     Openapi(openapi::Openapi),
     /// Start the read-only agent (MCP) server over stdio or HTTP.
     Mcp(mcp::Mcp),
+    /// Measure how well an agent answers questions with the tools of the agent server.
+    Gym {
+        #[command(subcommand)]
+        command: gym::GymCommand,
+    },
     /// Delete files that are no longer needed. Safe while a server is running, and on a full disk.
     Sweep(sweep::Sweep),
     /// Check the database, the ledger, the uploads, and the search index for problems.
@@ -254,6 +260,7 @@ fn dispatch(cli: Cli) -> CommandResult {
         Command::Man(man) => man.run(),
         Command::Openapi(openapi) => openapi.run(&options),
         Command::Mcp(mcp) => mcp.run(&options),
+        Command::Gym { command } => command.run(&options),
         Command::Sweep(_) => sweep::Sweep::run(&options),
         Command::Verify(_) => verify::Verify::run(&options),
         Command::Check(check) => check.run(),

@@ -36,7 +36,7 @@ const MAX_UNKNOWN: usize = 3;
 const MAX_NEAREST: usize = 3;
 
 /// Minimum similarity (Jaro-Winkler, 0 to 1) of a known value that a hint names.
-const MIN_SIMILARITY: f64 = 0.6;
+const MIN_SIMILARITY: f64 = 0.75;
 
 /// Replaces labels and other cases with slugs in the arguments of a call. Returns a hint about unknown values; `None` if all
 /// are known.

@@ -6,8 +6,8 @@ use poem::{endpoint::BoxEndpoint, http::Method};
 use poem_openapi::{OpenApi, OpenApiService, registry::MetaApi};
 
 use super::{
-    agent_api, buyer_api, catalog, cors::CorsPolicy, operator_api, route::DeclaredRoute, sandbox_api,
-    vendor_api,
+    agent_api, buyer_api, catalog, cors::CorsPolicy, in_process::AGENT_PREFIX, operator_api,
+    route::DeclaredRoute, sandbox_api, vendor_api,
 };
 use crate::{config::Settings, domain::principals::PrincipalKind};
 
@@ -147,7 +147,7 @@ pub static SANDBOX: Api = Api {
 /// HTTP, and their document is not published.
 pub static AGENTS: Api = Api {
     name: "agents",
-    prefix: "/agents/v1",
+    prefix: AGENT_PREFIX,
     keys: PrincipalKind::Team,
     cors: CorsPolicy::SameOrigin,
     title: "Data marketplace: operations of agents",

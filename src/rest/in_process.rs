@@ -7,7 +7,6 @@ use bytes::Bytes;
 use poem::{Request, Response, endpoint::BoxEndpoint, http::header};
 
 use super::{
-    api::AGENTS,
     error_layer, key_headers,
     limits::RequestLimits,
     principal_shares,
@@ -22,6 +21,9 @@ use crate::{
     market::{CostMeter, CostTimes, Market, Requester, WorkOwner},
     operations::access::{Authenticated, AuthenticatedTeam},
 };
+
+/// Prefix of the routes that only agents call, which exist in process only.
+pub const AGENT_PREFIX: &str = "/agents/v1";
 
 /// Size in bytes from which the memory of a response is counted.
 const MIN_COUNTED_BYTES: usize = 64 * 1024;
@@ -173,7 +175,8 @@ impl InProcessRoutes {
         if let Some(request_limits) = &caller.request_limits {
             request.set_data(request_limits.clone());
         }
-        let routes = if AGENTS.has_path(path) { &self.agent_routes } else { &self.routes };
+        let is_for_agents = path.strip_prefix(AGENT_PREFIX).is_some_and(|rest| rest.starts_with('/'));
+        let routes = if is_for_agents { &self.agent_routes } else { &self.routes };
         let mut response = error_layer::layer(Arc::clone(routes), request).await.map_err(Error::internal)?;
         let retry_after = response.header(header::RETRY_AFTER).and_then(|seconds| seconds.parse().ok());
         let status = response.status().as_u16();

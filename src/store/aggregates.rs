@@ -73,7 +73,8 @@ const fn count(name: &'static str, sql: &'static str) -> Number {
 }
 
 /// A listing as people recognize it, and as no two listings have it.
-const LISTING: &str = "l.title || ' (' || lower(hex(l.uuid)) || ')'";
+const LISTING: &str = "l.title || ' (' || lower(substr(hex(l.uuid), 1, 8) || '-' || substr(hex(l.uuid), 9, 4) || '-'
+    || substr(hex(l.uuid), 13, 4) || '-' || substr(hex(l.uuid), 17, 4) || '-' || substr(hex(l.uuid), 21)) || ')'";
 
 /// Completed purchases of a buyer.
 pub static PURCHASES: RecordList = RecordList {

@@ -23,15 +23,20 @@ const MAX_ATTEMPTS: usize = 10;
 pub fn copy(market: &Market, to: &Path) -> std::result::Result<(), WorldError> {
     // Files that the database refers to are not deleted meanwhile.
     let _hold = market.blobs().hold_repositories().map_err(WorldError::Files)?;
-    private_files::create_dir_all(to).map_err(WorldError::Files)?;
-    // The index may be older than the database, which has the changes that it lacks, but not newer.
-    copy_index(&market.data_dir().join("index"), &to.join("index"))?;
-    copy_database(market, &to.join(DATABASE_FILE))?;
+    copy_records(market, to)?;
     let blobs = market.data_dir().join("blobs");
     if blobs.exists() {
         files::copy_blobs(&blobs, &to.join("blobs")).map_err(WorldError::Files)?;
     }
     Ok(())
+}
+
+/// Like [`copy`], but without uploads, repositories, and bundles: a copy for those who only read records.
+pub fn copy_records(market: &Market, to: &Path) -> std::result::Result<(), WorldError> {
+    private_files::create_dir_all(to).map_err(WorldError::Files)?;
+    // The index may be older than the database, which has the changes that it lacks, but not newer.
+    copy_index(&market.data_dir().join("index"), &to.join("index"))?;
+    copy_database(market, &to.join(DATABASE_FILE)).map_err(WorldError::from)
 }
 
 /// Copies the files of an index. The list of files is replaced as a whole, but between it and the files that it names,

@@ -37,6 +37,7 @@ pub use self::{
     imports::MAX_FILE_BYTES,
     inbox::{Inbox, InboxMessage},
     job_places::{JobPlace, JobPlaces},
+    live_copy::copy_records,
     names::{MAX_NAME_LENGTH, is_name},
     new_world::{NewWorld, WebhookMode},
     opener::Opener,

@@ -10,6 +10,7 @@ mod contract;
 mod delivery;
 mod events;
 mod fixtures;
+mod gym;
 mod harness;
 mod listing_lifecycle;
 mod market_operations;

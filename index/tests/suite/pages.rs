@@ -117,8 +117,14 @@ fn filters() -> impl Strategy<Value = Filters> {
     let flag = || proptest::bool::weighted(0.1);
     let flags = (flag(), flag(), flag(), flag(), option::weighted(0.1, any::<bool>()));
     let tiers = option::weighted(0.1, vec(1_u64..5, 0..3));
-    (lists, stages, option::weighted(0.1, 1_u64..4), flags, tiers, vec(bounds(), Measure::COUNT)).prop_map(
-        |(lists, stages, team, flags, vendor_tiers, bounds)| Filters {
+    let date = || option::weighted(0.1, -3_i64..6);
+    let sets = (
+        option::weighted(0.1, vec(1_u64..5, 0..3)),
+        option::weighted(0.1, proptest::collection::btree_set(0_u64..30, 0..20)),
+        (date(), date()),
+    );
+    (lists, stages, option::weighted(0.1, 1_u64..4), flags, tiers, vec(bounds(), Measure::COUNT), sets).prop_map(
+        |(lists, stages, team, flags, vendor_tiers, bounds, sets)| Filters {
             tags: lists.0,
             tag_slugs: lists.1,
             asset_types: lists.2,
@@ -135,6 +141,9 @@ fn filters() -> impl Strategy<Value = Filters> {
             sample_available: flags.4,
             vendor_tiers,
             bounds: PerMeasure::from_fn(|measure| bounds[measure as usize]),
+            teams: sets.0,
+            listings: sets.1.map(Arc::new),
+            published: sets.2,
         },
     )
 }

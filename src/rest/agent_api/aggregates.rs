@@ -98,8 +98,8 @@ pub struct AggregatesOut {
     pub groups: Vec<AggregateGroup>,
     /// Number of groups.
     pub total: u64,
-    /// Number of records that match.
-    pub records: u64,
+    /// Number of records that match, in all groups.
+    pub matches: u64,
     /// Unit of the numbers; null if records are only counted.
     pub unit: Option<String>,
     /// The basis of the numbers, as a sentence to cite.
@@ -112,7 +112,7 @@ impl AggregatesOut {
         AggregatesOut {
             total: groups.len() as u64,
             groups: groups.into_iter().map(|group| AggregateGroup::new(group, unit)).collect(),
-            records,
+            matches: records,
             unit: unit.map(|unit| unit.as_str().to_owned()),
             evidence: format!("Computed over all {records} matching records at {now}."),
         }

@@ -9,8 +9,9 @@ use std::{collections::BTreeSet, fs, path::Path};
 use self::{module_graph::Modules, rust_paths::SourceFile};
 
 /// The layers, highest first. A module may use the layers after its own, and the foundations.
-const LAYERS: [&str; 14] = [
+const LAYERS: [&str; 15] = [
     "cli",
+    "gym",
     "mcp",
     "rest",
     "worlds",
@@ -46,7 +47,7 @@ const PURE: [(&str, &[&str]); 3] =
 /// Frameworks, each with the only layers that may name it.
 const OWNERS: [(&str, &[&str]); 29] = [
     ("icu_collator", &["domain"]),
-    ("poem", &["rest", "mcp"]),
+    ("poem", &["rest", "mcp", "gym"]),
     ("rmcp", &["mcp"]),
     ("poem_openapi", &["rest"]),
     ("hyper", &["rest"]),
