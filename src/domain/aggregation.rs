@@ -221,7 +221,7 @@ mod tests {
     fn memory_of_an_aggregation_is_bounded() {
         let mut aggregation = Aggregation::default();
         let many: Vec<GroupKey> =
-            (0..MAX_GROUPS + 1).map(|value| aggregation.key(&value.to_string()).unwrap()).collect();
+            (0..=MAX_GROUPS).map(|value| aggregation.key(&value.to_string()).unwrap()).collect();
         assert_eq!(aggregation.add(&[many.clone(), many.clone()], None), Err(TooLarge), "100 million groups");
         let mut aggregation = Aggregation::default();
         assert_eq!(aggregation.add(&[many, Vec::new()], None), Err(TooLarge));

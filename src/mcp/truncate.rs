@@ -2,7 +2,7 @@
 //! value fits, and each truncation has the path to the rest. By following these paths, all of the value can
 //! be read, part by part.
 
-use std::{collections::BTreeMap, io};
+use std::{cmp::Reverse, collections::BTreeMap, io};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -85,14 +85,16 @@ fn shorten_maps_at(value: &mut Value, shape: &Shape, path: &str, shortened: &mut
             }
         }
         (Value::Array(items), Shape::List(shape)) => {
-            items.iter_mut().for_each(|item| shorten_maps_at(item, shape, path, shortened));
+            for item in items {
+                shorten_maps_at(item, shape, path, shortened);
+            }
         }
         (Value::Object(entries), Shape::Map) if entries.len() > LONG_MAP_ENTRIES => {
             let total = shortened.entry(path.to_owned()).or_default();
             *total = (*total).max(entries.len());
             let mut all: Vec<(String, Value)> = std::mem::take(entries).into_iter().collect();
             // The sort is stable, so entries without numbers keep their order.
-            all.sort_by(|(_, a), (_, b)| b.as_u64().cmp(&a.as_u64()));
+            all.sort_by_key(|(_, number)| Reverse(number.as_u64()));
             entries.extend(all.into_iter().take(BRIEF_MAP_ENTRIES));
         }
         _ => {}

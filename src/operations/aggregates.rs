@@ -53,9 +53,9 @@ const LISTING_PROPERTIES: [(&str, ListingProperty); 11] = [
     ("tag", ListingProperty::Facet(Facet::Tags)),
     ("tag_slug", ListingProperty::Facet(Facet::TagSlugs)),
     ("lifecycle_stage", ListingProperty::Facet(Facet::LifecycleStages)),
-    ("certified", ListingProperty::Flag(|found| found.is_certified())),
-    ("sample_available", ListingProperty::Flag(|found| found.has_sample())),
-    ("has_active_bids", ListingProperty::Flag(|found| found.has_active_bids())),
+    ("certified", ListingProperty::Certified),
+    ("sample_available", ListingProperty::SampleAvailable),
+    ("has_active_bids", ListingProperty::HasActiveBids),
     ("month", ListingProperty::Month),
 ];
 
@@ -81,7 +81,9 @@ enum ListingProperty {
     Vendor,
     VendorTier,
     Facet(Facet),
-    Flag(fn(&Match<'_>) -> bool),
+    Certified,
+    SampleAvailable,
+    HasActiveBids,
     /// The month of publication, or of creation if the listing is not published.
     Month,
 }
@@ -171,13 +173,19 @@ impl ListingProperty {
             ListingProperty::Facet(facet) => {
                 Ok(found.labels(facet).map(|label| aggregation.key(label)).collect())
             }
-            ListingProperty::Flag(flag) => one(aggregation.key(if flag(found) { "true" } else { "false" })),
+            ListingProperty::Certified => one(aggregation.key(truth(found.is_certified()))),
+            ListingProperty::SampleAvailable => one(aggregation.key(truth(found.has_sample()))),
+            ListingProperty::HasActiveBids => one(aggregation.key(truth(found.has_active_bids()))),
             ListingProperty::Month => {
                 let at = found.published_at().or_else(|| found.created_at()).unwrap_or_default();
                 one(aggregation.key(&aggregation::month(Timestamp(at))))
             }
         }
     }
+}
+
+const fn truth(is_true: bool) -> &'static str {
+    if is_true { "true" } else { "false" }
 }
 
 /// Aggregates the team's assets that a filter allows.

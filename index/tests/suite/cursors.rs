@@ -1,6 +1,8 @@
 //! Cursors: encoding and decoding are inverse, and anything else is rejected.
 
-use marketplace_index::cursor::{decode, encode};
+use std::sync::Arc;
+
+use marketplace_index::cursor::{SHORT_CURSOR_CHARS, decode, decode_short, encode, encode_short};
 use marketplace_index::document::Stage;
 use marketplace_index::{
     Bounds, CursorKey, Filters, InvalidCursor, Measure, PerMeasure, Position, Scope, Search, Sort, Start,
@@ -34,6 +36,43 @@ fn cursor_round_trips() {
     assert_eq!(decode(&key(), &cursor, &other_page), Ok(position));
 }
 
+/// Covers paging for agents: a model can copy a short cursor, and a miscopied one is noticed.
+#[test]
+fn short_cursor_is_short_and_notices_miscopied_characters() {
+    let search = search_all();
+    let position = position(&search);
+    let cursor = encode_short(&key(), &position, &search);
+    assert!(cursor.len() == SHORT_CURSOR_CHARS && SHORT_CURSOR_CHARS <= 24, "{cursor}");
+    assert!(cursor.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'));
+    let bytes = cursor.as_bytes();
+    assert!(bytes.windows(4).all(|four| four.iter().any(|byte| *byte != four[0])), "a run: {cursor}");
+    assert_eq!(decode_short(&key(), &cursor, &search).unwrap().as_of, position.as_of());
+    for at in 0..bytes.len() {
+        let mut miscopied = bytes.to_vec();
+        miscopied[at] = if miscopied[at] == b'A' { b'B' } else { b'A' };
+        let text = String::from_utf8(miscopied).unwrap();
+        assert_eq!(decode_short(&key(), &text, &search), Err(InvalidCursor));
+        assert_eq!(decode_short(&key(), &cursor[..at], &search), Err(InvalidCursor));
+    }
+}
+
+/// A short cursor names a listing, so it is invalid once that listing is elsewhere in the order, or not there at all.
+#[test]
+fn short_cursor_notices_that_its_listing_has_moved() {
+    let search = Search { limit: 1, ..search_all() };
+    let mut market = TestIndex::new();
+    market.commit(&[listing_with_title(1, "robot"), listing_with_title(2, "robot")], &[]);
+    let position = market.search(&search).next.unwrap();
+    let short = decode_short(&key(), &encode_short(&key(), &position, &search), &search).unwrap();
+    assert_eq!(market.index.snapshot().position_of(&short, &search).unwrap(), Some(position));
+    let mut archived = listing_with_title(2, "robot");
+    (archived.stage, archived.published_at) = (Stage::Archived, None);
+    market.commit(&[archived], &[]);
+    assert_eq!(market.index.snapshot().position_of(&short, &search).unwrap(), None);
+    market.commit(&[], &[2]);
+    assert_eq!(market.index.snapshot().position_of(&short, &search).unwrap(), None);
+}
+
 #[test]
 fn order_of_filter_values_does_not_matter() {
     let with = |tags: &[&str]| {
@@ -47,7 +86,7 @@ fn order_of_filter_values_does_not_matter() {
 }
 
 /// Changes each filter except bounds in turn.
-const FILTERS: [fn(&mut Filters); 19] = [
+const FILTERS: [fn(&mut Filters); 23] = [
     |filters| filters.tags = one_value(),
     |filters| filters.tag_slugs = one_value(),
     |filters| filters.asset_types = one_value(),
@@ -67,6 +106,10 @@ const FILTERS: [fn(&mut Filters); 19] = [
     |filters| filters.sample_available = Some(true),
     |filters| filters.vendor_tiers = Some(vec![]),
     |filters| filters.vendor_tiers = Some(vec![1]),
+    |filters| filters.teams = Some(vec![1]),
+    |filters| filters.listings = Some(Arc::new([1].into())),
+    |filters| filters.published = (Some(1), None),
+    |filters| filters.published = (None, Some(1)),
 ];
 
 fn one_value() -> Vec<String> {
@@ -98,7 +141,9 @@ fn cursors_of_other_searches_are_rejected() {
     let position = position(&search_all());
     for (encoded_for, search) in others.iter().enumerate() {
         let cursor = encode(&key(), &position, search);
+        let short = encode_short(&key(), &position, search);
         for (decoded_for, other) in others.iter().enumerate() {
+            assert_eq!(decode_short(&key(), &short, other).is_ok(), encoded_for == decoded_for);
             assert_eq!(
                 decode(&key(), &cursor, other).is_ok(),
                 encoded_for == decoded_for,

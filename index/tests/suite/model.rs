@@ -145,6 +145,11 @@ fn is_within(value: Option<u64>, bounds: Bounds) -> bool {
         })
 }
 
+fn is_in_period(at: Option<i64>, (min, max): (Option<i64>, Option<i64>)) -> bool {
+    (min.is_none() && max.is_none())
+        || at.is_some_and(|at| min.is_none_or(|min| min <= at) && max.is_none_or(|max| at <= max))
+}
+
 pub fn passes(doc: &ListingDocument, filters: &Filters) -> bool {
     let any = |required: &[String], has: &[String]| {
         required.is_empty() || required.iter().any(|value| has.contains(value))
@@ -172,6 +177,9 @@ pub fn passes(doc: &ListingDocument, filters: &Filters) -> bool {
             .vendor_tiers
             .as_ref()
             .is_none_or(|tiers| value(Measure::VendorTier).is_some_and(|tier| tiers.contains(&tier)))
+        && filters.teams.as_ref().is_none_or(|teams| teams.contains(&doc.team))
+        && filters.listings.as_ref().is_none_or(|listings| listings.contains(&doc.listing))
+        && is_in_period(doc.published_at, filters.published)
         && filters.bounds.iter().all(|(measure, bounds)| is_within(value(measure), *bounds))
 }
 

@@ -3,9 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::replace;
+use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use marketplace_index::document::{Flags, Labels, ListingDocument, Stage, Text};
-use marketplace_index::{Bounds, Filters, Measure, PerMeasure, Scope, Search, Sort, SortValues, Start};
+use marketplace_index::{
+    Bounds, CursorKey, Facet, Filters, Match, Measure, PerMeasure, Scope, Search, Sort, SortValues, Start,
+    cursor,
+};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -123,8 +128,8 @@ fn filters() -> impl Strategy<Value = Filters> {
         option::weighted(0.1, proptest::collection::btree_set(0_u64..30, 0..20)),
         (date(), date()),
     );
-    (lists, stages, option::weighted(0.1, 1_u64..4), flags, tiers, vec(bounds(), Measure::COUNT), sets).prop_map(
-        |(lists, stages, team, flags, vendor_tiers, bounds, sets)| Filters {
+    (lists, stages, option::weighted(0.1, 1_u64..4), flags, tiers, vec(bounds(), Measure::COUNT), sets)
+        .prop_map(|(lists, stages, team, flags, vendor_tiers, bounds, sets)| Filters {
             tags: lists.0,
             tag_slugs: lists.1,
             asset_types: lists.2,
@@ -144,8 +149,7 @@ fn filters() -> impl Strategy<Value = Filters> {
             teams: sets.0,
             listings: sets.1.map(Arc::new),
             published: sets.2,
-        },
-    )
+        })
 }
 
 fn text_parts() -> impl Strategy<Value = Vec<TextPart>> {
@@ -239,10 +243,30 @@ pub fn check_results(market: &TestIndex, model: &Model, search: &TestSearch) -> 
     let viewer = search.search.viewer;
     let owned = listings.iter().filter(|listing| Some(model[listing].team) == viewer).count();
     prop_assert_eq!(totals.owned, owned as u64);
+    let mut matches = BTreeMap::new();
+    let visit = |found: Match| {
+        let labels: BTreeSet<String> = found.labels(Facet::Languages).map(str::to_owned).collect();
+        matches.insert(
+            found.listing(),
+            (found.team(), found.measure(Measure::Price), found.published_at(), labels),
+        );
+        ControlFlow::Continue(())
+    };
+    snapshot.for_each_match(&search.search, visit).unwrap();
+    let expected_match = |listing: &u64| {
+        let doc = &model[listing];
+        let labels = doc.labels.languages.iter().cloned().collect();
+        (*listing, (doc.team, doc.measures[Measure::Price], doc.published_at, labels))
+    };
+    prop_assert_eq!(matches, listings.iter().map(expected_match).collect::<BTreeMap<_, _>>());
+    let key = CursorKey::new([7; 32]);
     // Totals are requested for the first page only.
     let mut found = first.listings;
     let mut next = first.next;
     while let Some(position) = next {
+        let short = cursor::encode_short(&key, &position, &search.search);
+        let decoded = cursor::decode_short(&key, &short, &search.search).unwrap();
+        prop_assert_eq!(snapshot.position_of(&decoded, &search.search).unwrap(), Some(position));
         let page = Search { start: Start::After(position), totals: false, ..search.search.clone() };
         let results = snapshot.search(&page).unwrap();
         prop_assert!(!results.listings.is_empty() && results.totals.is_none());
