@@ -6,9 +6,31 @@ use serde_json::Value;
 /// Name of the field with the sentence.
 pub const EVIDENCE: &str = "evidence";
 
+/// The tools whose outputs this module gives such a sentence.
+const TOOLS: [&str; 13] = [
+    "browse_listings",
+    "get_asset",
+    "get_asset_qc",
+    "get_codebase_structure",
+    "get_listing",
+    "get_listing_qc",
+    "get_own_listing",
+    "get_raw_data_structure",
+    "list_estimations",
+    "list_latest_estimations",
+    "list_own_listings",
+    "list_qc_reports",
+    "list_tasks",
+];
+
+/// Whether outputs of a tool can have such a sentence besides those of its operations.
+pub fn can_be_in(tool: &str) -> bool {
+    TOOLS.contains(&tool)
+}
+
 /// Returns the sentence for the output of a tool; `None` if the output states nothing that needs it, or has it already.
 pub fn of_output(tool: &str, output: &Value) -> Option<String> {
-    if !output[EVIDENCE].is_null() {
+    if !can_be_in(tool) || !output[EVIDENCE].is_null() {
         return None;
     }
     match tool {
