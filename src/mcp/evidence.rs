@@ -79,6 +79,12 @@ fn of_run(run: &Value) -> String {
     let Some(id) = run["run_id"].as_str().or_else(|| run["id"].as_str()) else {
         return "There was no quality run.".to_owned();
     };
+    match run["status"].as_str() {
+        Some("queued" | "running") => return format!("Quality run {id} is in progress."),
+        Some("error") => return format!("Quality run {id} failed itself, so there is no verdict."),
+        Some("cancelled") => return format!("Quality run {id} was canceled."),
+        _ => {}
+    }
     let checks = run["checks"].as_array().map(Vec::as_slice).unwrap_or_default();
     let passed = checks.iter().filter(|check| check["status"] == "passed").count();
     let ended = match run["completed_at"].as_str() {

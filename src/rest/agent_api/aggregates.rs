@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::{
     deals::OfferFilters,
     filters::{AgentCatalogFilters, PeriodFilters, PurchaseFilters, QualityGrammar, SubjectFilters},
-    own_listings::AgentOwnListingsQuery,
+    own_listings::AgentOwnListingFilters,
 };
 use crate::{
     domain::{
@@ -42,8 +42,9 @@ use crate::{
         },
         served_market::ServedMarket,
         vendor_api::{
-            asset_queries::{FilterAndSort, PageFilter},
+            asset_queries::{FilterAndSort, IdFilter},
             assets::AssetConditions,
+            listings::types::OwnListingsPage,
             opportunities::OpportunityFilters,
         },
     },
@@ -307,9 +308,9 @@ pub struct OwnListingsAggregateQuery {
     /// What to aggregate.
     #[oai(flatten)]
     what: AggregateQuery,
-    /// Conditions that listings meet. Order, page, and fields have no effect.
+    /// Conditions that listings meet.
     #[oai(flatten)]
-    filters: AgentOwnListingsQuery,
+    filters: AgentOwnListingFilters,
 }
 
 /// Query parameters for assets.
@@ -321,9 +322,9 @@ pub struct AssetsAggregateQuery {
     /// Properties of the assets.
     #[oai(flatten)]
     scope: AssetConditions,
-    /// IDs and group. The page has no effect.
+    /// IDs and group.
     #[oai(flatten)]
-    paging: PageFilter,
+    ids: IdFilter,
     /// Filters. The order has no effect.
     #[oai(flatten)]
     selection: FilterAndSort<FilterEntry<QualityGrammar>>,
@@ -374,6 +375,32 @@ pub struct BidsAggregateQuery {
     /// The period.
     #[oai(flatten)]
     period: PeriodFilters,
+}
+
+/// Query parameters of a list of records with a state of type `S` and a kind of type `K`, which belong to no listing.
+#[derive(Debug, Object)]
+pub struct DatedAggregateQuery<S: Type + ParseFromJSON + ToJSON, K: Type + ParseFromJSON + ToJSON> {
+    /// What to aggregate.
+    #[oai(flatten)]
+    what: AggregateQuery,
+    /// States; any may match.
+    #[oai(default)]
+    status: Vec<S>,
+    /// Kinds; any may match.
+    #[oai(default)]
+    kind: Vec<K>,
+    /// The period.
+    #[oai(flatten)]
+    period: PeriodFilters,
+}
+
+impl<S: Type + ParseFromJSON + ToJSON, K: Type + ParseFromJSON + ToJSON> DatedAggregateQuery<S, K> {
+    fn into_parts(self) -> Result<(Request, RecordFilter)> {
+        let (statuses, kinds) = (texts(&self.status), texts(&self.kind));
+        let filter =
+            RecordFilter { statuses, kinds, period: self.period.into_period()?, ..RecordFilter::default() };
+        Ok((self.what.into_request(), filter))
+    }
 }
 
 /// Query parameters of a list of records with a state of type `S` and a kind of type `K`.
@@ -514,7 +541,7 @@ impl AggregatesApi {
     async fn own_opportunities(
         &self,
         call: Call<AggregateOwnOpportunities>,
-        query: Params<StatusAggregateQuery<EnumValue<OpportunityStatus>, EnumValue<OpportunityKind>>>,
+        query: Params<DatedAggregateQuery<EnumValue<OpportunityStatus>, EnumValue<OpportunityKind>>>,
     ) -> JsonResult<AggregatesOut> {
         of_buyer(&call.served, call.access, &lists::OPPORTUNITIES, query.0.into_parts()?).await
     }
@@ -531,7 +558,7 @@ impl AggregatesApi {
         let OwnListingsAggregateQuery { what, filters } = query.0;
         let request = what.into_request();
         Json::read(&call.served, call.access.requester(), move |reader| {
-            let page = filters.into_request(reader, &call.access)?;
+            let page = filters.into_request(reader, &call.access, OwnListingsPage::default())?;
             let aggregates = aggregates::of_own_listings(reader, &call.access, page, &request)?;
             Ok(AggregatesOut::new(aggregates, reader.now))
         })
@@ -547,10 +574,10 @@ impl AggregatesApi {
         call: Call<AggregateAssets>,
         query: Params<AssetsAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
-        let AssetsAggregateQuery { what, scope, paging, selection } = query.0;
+        let AssetsAggregateQuery { what, scope, ids, selection } = query.0;
         let request = what.into_request();
         let mut filter = scope.into_filter(&call.access, selection)?;
-        paging.apply_to(&mut filter.query);
+        ids.apply_to(&mut filter.query);
         Json::read(&call.served, call.access.requester(), move |reader| {
             let aggregates = aggregates::of_assets(reader, &call.access, filter, &request)?;
             Ok(AggregatesOut::new(aggregates, reader.now))
@@ -636,7 +663,7 @@ impl AggregatesApi {
     async fn estimations(
         &self,
         call: Call<AggregateEstimations>,
-        query: Params<StatusAggregateQuery<EnumValue<EstimationStatus>, EnumValue<Kind>>>,
+        query: Params<DatedAggregateQuery<EnumValue<EstimationStatus>, EnumValue<Kind>>>,
     ) -> JsonResult<AggregatesOut> {
         of_vendor(&call.served, call.access, &lists::ESTIMATIONS, query.0.into_parts()?).await
     }
