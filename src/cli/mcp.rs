@@ -50,7 +50,7 @@ pub struct Mcp {
     /// Text of answers, next to their structured content: the same, or one line [default: the setting agents.text].
     #[arg(long, value_name = "DETAIL", value_parser = ["full", "short"])]
     text: Option<String>,
-    /// Toolsets that the agent has: account, catalog, purchases, requests, assets, listings, quality, sales, opportunities
+    /// Toolsets that the agent has: all, account, catalog, purchases, requests, assets, listings, quality, sales, opportunities
     /// [default: the setting agents.toolsets; with neither,
     /// all, of which those that few questions need are not listed].
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
