@@ -83,7 +83,7 @@ pub static PURCHASES: RecordList = RecordList {
     filters: FilterColumns {
         status: None,
         kind: Some("p.kind"),
-        vendor: Some("v.name"),
+        vendor: Some("v.name_key"),
         listing: Some("p.listing"),
         at: "p.created_at",
     },
@@ -106,7 +106,7 @@ pub static OFFERS: RecordList = RecordList {
     filters: FilterColumns {
         status: Some("p.status"),
         kind: None,
-        vendor: Some("v.name"),
+        vendor: Some("v.name_key"),
         listing: Some("p.listing"),
         at: "p.created_at",
     },

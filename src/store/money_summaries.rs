@@ -79,7 +79,7 @@ const PURCHASES: &str = "purchases p JOIN listings l ON l.id = p.listing JOIN te
 const PURCHASE_FILTERS: FilterColumns = FilterColumns {
     status: None,
     kind: Some("p.kind"),
-    vendor: Some("v.name"),
+    vendor: Some("v.name_key"),
     listing: Some("p.listing"),
     at: "p.created_at",
 };
