@@ -1,0 +1,480 @@
+//! Related data in one call: the tools return what several requests to the REST API return.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    call,
+    rest_records::{rest_catalog, rest_details, rest_list, rest_pages, texts, tool_list, values},
+};
+use crate::{
+    contract::cases::{BOTH, BUYER, LOCKED_VENDOR, VENDOR},
+    harness::demo,
+};
+
+const UNKNOWN_ID: &str = "00000000-0000-0000-0000-000000000000";
+
+/// Fields of a listing's detail that are addresses of files.
+const ADDRESSES: [&str; 2] = ["bundle_url", "bundle_download_url"];
+
+/// Returns an object without some of its fields.
+fn without(value: &Value, names: &[&str]) -> Value {
+    let fields = value.as_object().unwrap().iter().filter(|(name, _)| !names.contains(&name.as_str()));
+    Value::Object(fields.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>())
+}
+
+/// Asserts that the quality of a row is that of the evidence over REST, and that the row's sentence names its basis.
+async fn assert_quality(key: &str, row: &Value) {
+    let id = row["id"].as_str().unwrap();
+    let expected = demo().get(key, &format!("/v2/listings/browse/{id}/quality")).await.ok();
+    let checks = expected["checks"].as_array().unwrap();
+    let (quality, evidence) = (&row["quality"], row["evidence"].as_str().unwrap());
+    if quality.is_null() {
+        assert!(checks.is_empty() && expected["certified"] == false, "{expected}");
+        assert_eq!(evidence, "No quality run has completed.");
+        return;
+    }
+    let passed = checks.iter().filter(|check| check["status"] == "passed").count();
+    assert_eq!(
+        (&quality["checks"], &quality["checks_passed"]),
+        (&json!(checks.len()), &json!(passed)),
+        "{id}"
+    );
+    let failed = checks.iter().filter(|check| check["status"] == "failed");
+    let failed = values(failed, "/key");
+    let named = quality["failed_checks"].as_array().unwrap();
+    assert_eq!(named.len(), failed.len().min(5), "{id}");
+    assert!(named.iter().all(|key| failed.contains(key.as_str().unwrap())), "{named:?} of {failed:?}");
+    if expected["certified"] == true {
+        assert_eq!(quality["completed_at"], expected["certified_at"], "{id}");
+    }
+    let run = quality["run_id"].as_str().unwrap();
+    let ended = quality["completed_at"].as_str().unwrap();
+    let counts = format!("{passed} of {} checks passed", checks.len());
+    assert!(
+        evidence.contains(run) && evidence.contains(ended) && evidence.contains(&counts),
+        "{evidence} lacks {run}, {ended}, or {counts}"
+    );
+}
+
+#[tokio::test]
+async fn listings_by_id_are_their_details_with_quality() {
+    let mut ids = texts(&rest_catalog(BUYER, "").await[40..60], "/id");
+    ids.reverse();
+    for key in [BUYER, VENDOR] {
+        let arguments = json!({"ids": ids, "fields": ["*"], "max_bytes": 1_000_000});
+        let output = call(demo(), key, "get_listings", arguments).await.ok();
+        let rows = output["listings"].as_array().unwrap();
+        assert_eq!((texts(rows, "/id"), &output["missing"]), (ids.clone(), &json!([])));
+        for row in rows {
+            let id = row["id"].as_str().unwrap();
+            let expected = demo().get(key, &format!("/v2/listings/browse/{id}")).await.ok();
+            let row_of_api = without(row, &["quality", "evidence"]);
+            assert_eq!(without(&row_of_api, &ADDRESSES), without(&expected, &ADDRESSES), "{id}");
+            assert_quality(key, row).await;
+        }
+    }
+    // By default, a row has what is needed to compare listings.
+    let output = call(demo(), BUYER, "get_listings", json!({"ids": ids})).await.ok();
+    for row in output["listings"].as_array().unwrap() {
+        let expected =
+            demo().get(BUYER, &format!("/v2/listings/browse/{}", row["id"].as_str().unwrap())).await.ok();
+        for name in
+            ["price", "price_per_task", "sample_price", "platform_quality_certified", "active_bid_count"]
+        {
+            assert!(row.get(name).is_some_and(|value| *value == expected[name]), "{name} of {row}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn listings_that_cannot_be_read_are_missing() {
+    let published = texts(&rest_catalog(BUYER, "").await[..2], "/id");
+    let own = rest_list(VENDOR, "/v2/listings?limit=100", "items").await;
+    let hidden = texts(own.iter().filter(|listing| listing["catalog_status"] != "published"), "/id");
+    assert!(hidden.len() >= 2);
+    for key in [BUYER, VENDOR] {
+        let mut readable = Vec::new();
+        let ids =
+            [&published[1], &hidden[0], UNKNOWN_ID, &published[0], &published[1], &hidden[0], &hidden[1]];
+        let (mut seen, mut missing) = (BTreeSet::new(), Vec::new());
+        for id in ids.into_iter().filter(|id| seen.insert(id.to_string())) {
+            let response = demo().get(key, &format!("/v2/listings/browse/{id}")).await;
+            if response.status == 200 { readable.push(id) } else { missing.push(id) }
+        }
+        for ids in [json!(ids), json!(json!(ids).to_string())] {
+            let arguments = json!({"ids": ids, "fields": ["id"]});
+            let output = call(demo(), key, "get_listings", arguments).await.ok();
+            assert_eq!(texts(output["listings"].as_array().unwrap(), "/id"), readable, "{key}");
+        }
+        let output = call(demo(), key, "get_listings", json!({"ids": ids})).await.ok();
+        assert_eq!(output["missing"], json!(missing), "{key}");
+    }
+    for refused in
+        [json!([]), json!(vec![UNKNOWN_ID; 21]), json!(["x"]), json!([[UNKNOWN_ID]]), json!({"id": 1})]
+    {
+        let error = call(demo(), BUYER, "get_listings", json!({"ids": refused})).await.error();
+        assert!(error.to_string().contains("ids"), "{refused}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn rows_of_the_catalog_carry_selected_details() {
+    let names = [
+        "price",
+        "price_per_task",
+        "sample_price",
+        "platform_quality_certified",
+        "active_bid_count",
+        "terms",
+    ];
+    let mut fields = names.to_vec();
+    fields.extend(["id", "quality", "evidence"]);
+    let arguments = json!({"limit": 50, "fields": fields, "max_bytes": 1_000_000});
+    let rows = tool_list(BUYER, ("browse_listings", "items", arguments)).await;
+    let details = rest_details(BUYER).await;
+    assert_eq!(texts(&rows, "/id"), texts(&details, "/id"));
+    for (row, detail) in rows.iter().zip(&details) {
+        assert_eq!(row.as_object().unwrap().len(), fields.len());
+        for name in names {
+            assert_eq!(row[name], detail[name], "{name} of {}", detail["id"]);
+        }
+        assert_quality(BUYER, row).await;
+    }
+}
+
+#[tokio::test]
+async fn catalog_is_filtered_by_vendor_and_publication() {
+    let details = rest_details(BUYER).await;
+    let matches = |arguments: Value| async move {
+        let mut all = json!({"limit": 100, "fields": ["id"]});
+        all.as_object_mut().unwrap().extend(arguments.as_object().unwrap().clone());
+        tool_list(BUYER, ("browse_listings", "items", all)).await
+    };
+    let expected =
+        |is_match: &dyn Fn(&Value) -> bool| texts(details.iter().filter(|detail| is_match(detail)), "/id");
+    for vendor in values(&details, "/team_name") {
+        let of_vendor = expected(&|detail| detail["team_name"] == vendor);
+        for written in [vendor.clone(), vendor.to_uppercase(), format!(" {} ", vendor.to_lowercase())] {
+            assert_eq!(texts(&matches(json!({"vendor": written})).await, "/id"), of_vendor, "{written}");
+        }
+    }
+    let mut times = texts(&details, "/published_at");
+    times.sort();
+    let (early, late) = (&times[times.len() / 3], &times[2 * times.len() / 3]);
+    let (first_day, last_day) = (&early[..10], &late[..10]);
+    for (arguments, is_match) in [
+        (
+            json!({"published_since": first_day}),
+            &(|at: &str| &at[..10] >= first_day) as &dyn Fn(&str) -> bool,
+        ),
+        (json!({"published_until": last_day}), &|at: &str| &at[..10] <= last_day),
+        (json!({"published_since": early, "published_until": late}), &|at: &str| at >= early && at <= late),
+        (json!({"published_since": last_day, "published_until": first_day}), &|_: &str| false),
+    ] {
+        let found = texts(&matches(arguments.clone()).await, "/id");
+        assert_eq!(
+            found,
+            expected(&|detail| is_match(detail["published_at"].as_str().unwrap())),
+            "{arguments}"
+        );
+    }
+    let vendor = details[0]["team_name"].as_str().unwrap();
+    let both =
+        json!({"vendor": vendor, "published_since": first_day, "asset_types": details[0]["asset_types"][0]});
+    let of_both = expected(&|detail| {
+        detail["team_name"] == vendor
+            && detail["published_at"].as_str().unwrap()[..10] >= *first_day
+            && detail["asset_types"].as_array().unwrap().contains(&details[0]["asset_types"][0])
+    });
+    assert_eq!(texts(&matches(both).await, "/id"), of_both);
+    let none = call(demo(), BUYER, "browse_listings", json!({"vendor": "No Such Vendor"})).await.ok();
+    assert!(none["items"] == json!([]) && none["hint"].is_string(), "{none}");
+    for name in ["published_since", "published_until"] {
+        let error = call(demo(), BUYER, "browse_listings", json!({(name): "last week"})).await.error();
+        assert!(error["message"].as_str().unwrap().contains(name), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn locked_vendor_reads_only_the_plain_first_page() {
+    let plain = demo().get(LOCKED_VENDOR, "/v2/listings/browse?limit=5").await.ok();
+    assert_eq!(plain["locked"], true);
+    let arguments = json!({"limit": 5, "fields": ["*"]});
+    let page = call(demo(), LOCKED_VENDOR, "browse_listings", arguments).await.ok();
+    // Details, prices, and quality are behind the gate over REST too.
+    assert_eq!((&page["items"], &page["locked"]), (&plain["items"], &json!(true)));
+    assert!(page["next_cursor"].is_null());
+    let fields = json!(["id", "price", "description", "terms", "quality", "evidence", "bundle_manifest"]);
+    let arguments = json!({"limit": 100, "fields": fields});
+    let page = call(demo(), LOCKED_VENDOR, "browse_listings", arguments).await.ok();
+    for row in page["items"].as_array().unwrap() {
+        assert_eq!(row.as_object().unwrap().keys().collect::<Vec<_>>(), ["id"]);
+    }
+    let default = call(demo(), LOCKED_VENDOR, "browse_listings", json!({})).await.ok();
+    assert!(!default.to_string().contains("price") && default["items"][0]["title"].is_string(), "{default}");
+    let own = texts(&rest_list(LOCKED_VENDOR, "/v2/listings?limit=1", "items").await, "/id");
+    for (tool, arguments) in [
+        ("browse_listings", json!({"vendor": "Lumen Codeworks"})),
+        ("browse_listings", json!({"published_since": "2020-01-01", "fields": ["id"]})),
+        ("browse_listings", json!({"limit": 5, "sort": "price_low"})),
+        ("browse_listings", json!({"cursor": "k9PYXEsZ0ZAykNsq79gYiJRV"})),
+        ("get_listings", json!({"ids": texts(plain["items"].as_array().unwrap(), "/id")})),
+        ("get_listings", json!({"ids": own})),
+        ("aggregate", json!({"list": "browse_listings", "group_by": ["vendor"]})),
+    ] {
+        let code = call(demo(), LOCKED_VENDOR, tool, arguments.clone()).await.error_code();
+        assert_eq!(code, "listing_browse_locked", "{tool} {arguments}");
+    }
+}
+
+/// Returns the length of the longest run of one character.
+fn longest_run(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    bytes.chunk_by(|a, b| a == b).map(<[u8]>::len).max().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn short_cursors_read_every_listing_once() {
+    for (query, filters) in [
+        ("", json!({})),
+        ("&sort=recent", json!({"sort": "recent"})),
+        ("&sort=price_low", json!({"sort": "price_low"})),
+        ("&sort=price_high&asset_types=codebase", json!({"sort": "price_high", "asset_types": ["codebase"]})),
+        ("&query=history&verified_only=true", json!({"query": "history", "verified_only": true})),
+        ("&tags=finance&tags=legal&min_price=500", json!({"tags": ["finance", "legal"], "min_price": 500})),
+    ] {
+        let expected = texts(&rest_catalog(BUYER, query).await, "/id");
+        assert!(expected.len() > 8, "{query}: {}", expected.len());
+        let (mut found, mut cursors) = (Vec::new(), BTreeSet::new());
+        let mut arguments = json!({"limit": 4, "fields": ["id"]});
+        arguments.as_object_mut().unwrap().extend(filters.as_object().unwrap().clone());
+        loop {
+            let page = call(demo(), BUYER, "browse_listings", arguments.clone()).await.ok();
+            found.extend(texts(page["items"].as_array().unwrap(), "/id"));
+            let Some(cursor) = page["next_cursor"].as_str() else { break };
+            assert!(cursor.len() <= 24 && longest_run(cursor) <= 4, "{cursor}");
+            assert!(cursor.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c)), "{cursor}");
+            assert!(cursors.insert(cursor.to_owned()), "{cursor} was returned twice");
+            arguments["cursor"] = json!(cursor);
+        }
+        assert_eq!(found, expected, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn miscopied_cursor_is_recognized() {
+    let first = call(demo(), BUYER, "browse_listings", json!({"limit": 5})).await.ok();
+    let cursor = first["next_cursor"].as_str().unwrap();
+    let mut wrong: Vec<(String, Value)> = (0..cursor.len())
+        .map(|at| {
+            let other = if &cursor[at..=at] == "k" { "m" } else { "k" };
+            (format!("{}{other}{}", &cursor[..at], &cursor[at + 1..]), json!({}))
+        })
+        .collect();
+    for text in [&cursor[1..], &cursor[..23], &format!("{cursor}A"), &cursor.to_lowercase(), ""] {
+        wrong.push((text.to_owned(), json!({})));
+    }
+    for other in
+        [json!({"sort": "recent"}), json!({"tags": ["finance"]}), json!({"vendor": "Lumen Codeworks"})]
+    {
+        wrong.push((cursor.to_owned(), other));
+    }
+    for (cursor, other) in wrong {
+        let mut arguments = json!({"limit": 5, "cursor": cursor});
+        arguments.as_object_mut().unwrap().extend(other.as_object().unwrap().clone());
+        let error = call(demo(), BUYER, "browse_listings", arguments.clone()).await.error();
+        assert_eq!(error["code"], "invalid_cursor", "{arguments}: {error}");
+        assert!(error["next_step"].as_str().unwrap().contains("miscopied"), "{error}");
+    }
+}
+
+/// Returns the outcome of an asset's latest quality run over REST, and the run.
+async fn rest_outcome(key: &str, asset: &Value) -> (&'static str, Value) {
+    let id = asset["id"].as_str().unwrap();
+    let path = match asset["sku"].as_str().unwrap() {
+        "codebase" => format!("/v2/codebases/{id}/qc"),
+        "raw_data" => format!("/v2/raw-data/{id}/qc"),
+        _ => return ("none", Value::Null),
+    };
+    let run = demo().get(key, &path).await.ok()["latest_run"].clone();
+    let outcome = match run["status"].as_str() {
+        None => "none",
+        Some("completed") if run["mandatory_passed"] == true => "passed",
+        Some("completed") => "failed",
+        Some("cancelled") => "cancelled",
+        Some("queued" | "running") => "in_progress",
+        Some(_) => "error",
+    };
+    (outcome, run)
+}
+
+#[tokio::test]
+async fn assets_are_filtered_by_their_latest_quality_run() {
+    let mut outcomes = BTreeSet::new();
+    for key in [VENDOR, BOTH, "mkt_demo_vendor_two", "mkt_demo_both_two"] {
+        let assets = rest_pages(key, "/v2/assets", "items").await;
+        let arguments = json!({"limit": 100, "fields": ["*"], "max_bytes": 1_000_000});
+        let rows = tool_list(key, ("list_assets", "items", arguments)).await;
+        assert_eq!(texts(&rows, "/id"), texts(&assets, "/id"));
+        for (asset, row) in assets.iter().zip(&rows) {
+            let (outcome, run) = rest_outcome(key, asset).await;
+            outcomes.insert(outcome);
+            assert_eq!((&row["qc"], &row["qc_run_id"]), (&json!(outcome), &run["id"]), "{}", asset["id"]);
+            assert_eq!(row["qc_completed_at"], run["completed_at"]);
+            let empty = Vec::new();
+            let checks = run["checks"].as_array().unwrap_or(&empty);
+            let failed = values(checks.iter().filter(|check| check["status"] == "failed"), "/key");
+            let named = row["qc_failed_checks"].as_array().unwrap();
+            assert_eq!(named.len(), failed.len().min(5), "{}: {failed:?}", asset["id"]);
+            assert!(named.iter().all(|key| failed.contains(key.as_str().unwrap())));
+            let basis = run["id"].as_str().unwrap_or("No quality run");
+            assert!(row["evidence"].as_str().unwrap().contains(basis), "{row}");
+        }
+        for outcome in ["passed", "failed", "in_progress", "error", "cancelled", "none"] {
+            for (operator, is_wanted) in [("is", true), ("is_not", false)] {
+                let filter = format!("qc:{operator}:{outcome}");
+                let arguments = json!({"filter": [filter], "fields": ["id"], "limit": 100});
+                let found = tool_list(key, ("list_assets", "items", arguments)).await;
+                let expected = rows.iter().filter(|row| (row["qc"] == outcome) == is_wanted);
+                assert_eq!(texts(&found, "/id"), texts(expected, "/id"), "{key} {filter}");
+            }
+        }
+    }
+    assert!(outcomes.len() >= 4, "{outcomes:?}");
+    // The grammar of the API stays as it is.
+    let refused = demo().get(VENDOR, "/v2/assets?filter=qc:is:failed").await;
+    assert_eq!(refused.status, 422);
+    let error = call(demo(), VENDOR, "list_assets", json!({"filter": ["qc:is:broken"]})).await.error();
+    assert!(error.to_string().contains("in_progress"), "{error}");
+}
+
+#[tokio::test]
+async fn assets_say_what_they_lack_and_why_they_cannot_be_listed() {
+    let (mut reasons, mut lacking) = (BTreeSet::new(), 0);
+    for key in [VENDOR, BOTH, "mkt_demo_vendor_two"] {
+        let arguments = json!({"limit": 100, "fields": ["*"], "max_bytes": 1_000_000});
+        let rows = tool_list(key, ("list_assets", "items", arguments)).await;
+        let summaries = rest_pages(key, "/v2/assets", "items").await;
+        for (row, summary) in rows.iter().zip(&summaries) {
+            for (name, value) in summary.as_object().unwrap() {
+                assert_eq!(row[name], *value, "{name} of {}", summary["id"]);
+            }
+            let reason = row["not_listable_because"].as_str();
+            assert_eq!(row["listable"], reason.is_none(), "{row}");
+            for missing in row["missing"].as_array().unwrap() {
+                assert_eq!(row["stage"], "incomplete", "{row}");
+                if let Some(reason) = reason {
+                    let is_named = reason.contains(missing.as_str().unwrap());
+                    assert!(is_named || reason.contains("retired"), "{reason} lacks {missing}");
+                }
+            }
+            reasons.extend(reason.map(|reason| reason[..6].to_owned()));
+        }
+        for path in ["/v2/codebases", "/v2/raw-data", "/v2/tasks"] {
+            for asset in rest_pages(key, path, "items").await {
+                let row = rows.iter().find(|row| row["id"] == asset["id"]).unwrap();
+                let of_kind = [&asset["missing"], &asset["price_usd"], &asset["stage"]];
+                assert_eq!([&row["missing"], &row["price_usd"], &row["stage"]], of_kind, "{}", asset["id"]);
+                lacking += usize::from(asset["missing"] != json!([]));
+            }
+        }
+    }
+    assert!(lacking > 3 && reasons.len() > 1, "{lacking}, {reasons:?}");
+}
+
+#[tokio::test]
+async fn own_listings_are_filtered_by_review_status() {
+    let mut found_any = BTreeSet::new();
+    for key in [VENDOR, BOTH, LOCKED_VENDOR] {
+        let all = rest_list(key, "/v2/listings?limit=100", "items").await;
+        let mut statuses: Vec<String> = values(&all, "/review_status").into_iter().collect();
+        found_any.extend(statuses.clone());
+        for status in &statuses {
+            let arguments =
+                json!({"review_status": [status], "limit": 100, "fields": ["id", "review_status", "price"]});
+            let rows = tool_list(key, ("list_own_listings", "items", arguments)).await;
+            let expected: Vec<&Value> = all.iter().filter(|own| own["review_status"] == **status).collect();
+            assert_eq!(texts(&rows, "/id"), texts(expected, "/id"), "{key} {status}");
+            for row in rows.iter().take(3) {
+                let path = format!("/v2/listings/{}", row["id"].as_str().unwrap());
+                assert_eq!(demo().get(key, &path).await.ok()["price"], row["price"]);
+            }
+        }
+        statuses.truncate(2);
+        let arguments = json!({"review_status": statuses, "limit": 100, "fields": ["id"]});
+        let rows = tool_list(key, ("list_own_listings", "items", arguments)).await;
+        let is_any = |own: &&Value| statuses.iter().any(|status| own["review_status"] == **status);
+        assert_eq!(texts(&rows, "/id"), texts(all.iter().filter(is_any), "/id"), "{key} {statuses:?}");
+    }
+    assert!(found_any.len() > 2, "{found_any:?}");
+    let refused = call(demo(), VENDOR, "list_own_listings", json!({"review_status": ["perfect"]})).await;
+    assert!(refused.error().to_string().contains("review_status"));
+}
+
+#[tokio::test]
+async fn purchases_and_offers_are_filtered() {
+    for key in [BUYER, BOTH, "mkt_demo_buyer_two"] {
+        for (tool, path, list, record, kind) in [
+            ("list_purchases", "/v2/listings/browse/purchases", "purchases", "purchase", "kind"),
+            ("list_offers", "/v2/listings/browse/offers", "offers", "offer", "status"),
+        ] {
+            let all = rest_list(key, path, list).await;
+            let [id, at, kind_pointer] = [
+                format!("/{record}/id"),
+                format!("/{record}/created_at"),
+                if kind == "kind" {
+                    "/purchase/purchase_kind".to_owned()
+                } else {
+                    "/offer/status".to_owned()
+                },
+            ];
+            let text =
+                |record: &Value, pointer: &str| record.pointer(pointer).unwrap().as_str().unwrap().to_owned();
+            let listing = text(&all[all.len() / 2], "/listing/id");
+            let vendor = text(&all[0], "/listing/team_name");
+            let mut times = texts(&all, &at);
+            times.sort();
+            let (since, until) =
+                (times[times.len() / 3][..10].to_owned(), times[2 * times.len() / 3][..10].to_owned());
+            let kinds: Vec<String> = values(&all, &kind_pointer).into_iter().collect();
+            let is_in_period = |at: &str| at[..10] >= *since && at[..10] <= *until;
+            let mut cases: Vec<(Value, Box<dyn Fn(&Value) -> bool>)> = vec![
+                (json!({}), Box::new(|_| true)),
+                (json!({"listing_id": listing}), Box::new(|one| text(one, "/listing/id") == listing)),
+                (
+                    json!({"vendor": vendor.to_uppercase()}),
+                    Box::new(|one| text(one, "/listing/team_name") == vendor),
+                ),
+                (json!({"since": since, "until": until}), Box::new(|one| is_in_period(&text(one, &at)))),
+                (json!({"since": times[1]}), Box::new(|one| text(one, &at) >= times[1])),
+                (json!({"until": times[1]}), Box::new(|one| text(one, &at) <= times[1])),
+                (
+                    json!({"vendor": vendor, "since": since, (kind): [kinds[0]]}),
+                    Box::new(|one| {
+                        let is_since = text(one, &at)[..10] >= *since;
+                        is_since
+                            && text(one, "/listing/team_name") == vendor
+                            && text(one, &kind_pointer) == kinds[0]
+                    }),
+                ),
+                (json!({"vendor": "No Such Vendor"}), Box::new(|_| false)),
+                (json!({"listing_id": UNKNOWN_ID}), Box::new(|_| false)),
+            ];
+            for one_kind in &kinds {
+                let pointer = &kind_pointer;
+                cases.push((json!({(kind): one_kind}), Box::new(move |one| text(one, pointer) == *one_kind)));
+            }
+            for (arguments, is_match) in cases {
+                let mut with_limit = arguments.clone();
+                with_limit["limit"] = json!(7);
+                let found = tool_list(key, (tool, list, with_limit)).await;
+                let expected = all.iter().filter(|one| is_match(one));
+                assert_eq!(texts(&found, &id), texts(expected, &id), "{key} {tool} {arguments}");
+            }
+            let refused = call(demo(), key, tool, json!({(kind): ["perfect"]})).await;
+            assert!(refused.error().to_string().contains(kinds[0].as_str()), "known values are named");
+        }
+    }
+}
