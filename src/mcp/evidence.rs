@@ -21,6 +21,14 @@ pub fn of_output(tool: &str, output: &Value) -> Option<String> {
                     .to_owned()
             })
         }
+        "list_assets" => {
+            let row = output["items"].get(0)?;
+            let says_outcome = row.get("qc").is_some() && row.get(EVIDENCE).is_none();
+            says_outcome.then(|| {
+                "`qc` is the outcome of each asset's latest quality run; `evidence` in `fields` names it."
+                    .to_owned()
+            })
+        }
         "get_listing" | "get_own_listing" => {
             let changed = output["updated_at"].as_str()?;
             Some(format!(
