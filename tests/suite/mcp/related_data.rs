@@ -9,6 +9,7 @@ use super::{
     rest_records::{rest_catalog, rest_details, rest_list, rest_pages, texts, tool_list, values},
 };
 use crate::{
+    catalog::small_market::{published, small_market_with},
     contract::cases::{BOTH, BUYER, LOCKED_VENDOR, VENDOR},
     harness::demo,
 };
@@ -150,14 +151,20 @@ async fn catalog_is_filtered_by_vendor_and_publication() {
     let matches = |arguments: Value| async move {
         let mut all = json!({"limit": 100, "fields": ["id"]});
         all.as_object_mut().unwrap().extend(arguments.as_object().unwrap().clone());
-        tool_list(BUYER, ("browse_listings", "items", all)).await
+        let mut ids = texts(&tool_list(BUYER, ("browse_listings", "items", all)).await, "/id");
+        ids.sort();
+        ids
     };
-    let expected =
-        |is_match: &dyn Fn(&Value) -> bool| texts(details.iter().filter(|detail| is_match(detail)), "/id");
+    // Only a page without filters starts with the featured listings, so the order is not compared.
+    let expected = |is_match: &dyn Fn(&Value) -> bool| {
+        let mut ids = texts(details.iter().filter(|detail| is_match(detail)), "/id");
+        ids.sort();
+        ids
+    };
     for vendor in values(&details, "/team_name") {
         let of_vendor = expected(&|detail| detail["team_name"] == vendor);
         for written in [vendor.clone(), vendor.to_uppercase(), format!(" {} ", vendor.to_lowercase())] {
-            assert_eq!(texts(&matches(json!({"vendor": written})).await, "/id"), of_vendor, "{written}");
+            assert_eq!(matches(json!({"vendor": written})).await, of_vendor, "{written}");
         }
     }
     let mut times = texts(&details, "/published_at");
@@ -170,10 +177,12 @@ async fn catalog_is_filtered_by_vendor_and_publication() {
             &(|at: &str| &at[..10] >= first_day) as &dyn Fn(&str) -> bool,
         ),
         (json!({"published_until": last_day}), &|at: &str| &at[..10] <= last_day),
-        (json!({"published_since": early, "published_until": late}), &|at: &str| at >= early && at <= late),
+        (json!({"published_since": early, "published_until": late}), &|at: &str| {
+            *at >= **early && *at <= **late
+        }),
         (json!({"published_since": last_day, "published_until": first_day}), &|_: &str| false),
     ] {
-        let found = texts(&matches(arguments.clone()).await, "/id");
+        let found = matches(arguments.clone()).await;
         assert_eq!(
             found,
             expected(&|detail| is_match(detail["published_at"].as_str().unwrap())),
@@ -188,7 +197,7 @@ async fn catalog_is_filtered_by_vendor_and_publication() {
             && detail["published_at"].as_str().unwrap()[..10] >= *first_day
             && detail["asset_types"].as_array().unwrap().contains(&details[0]["asset_types"][0])
     });
-    assert_eq!(texts(&matches(both).await, "/id"), of_both);
+    assert_eq!(matches(both).await, of_both);
     let none = call(demo(), BUYER, "browse_listings", json!({"vendor": "No Such Vendor"})).await.ok();
     assert!(none["items"] == json!([]) && none["hint"].is_string(), "{none}");
     for name in ["published_since", "published_until"] {
@@ -290,13 +299,14 @@ async fn miscopied_cursor_is_recognized() {
     }
 }
 
-/// Returns the outcome of an asset's latest quality run over REST, and the run.
-async fn rest_outcome(key: &str, asset: &Value) -> (&'static str, Value) {
+/// Returns the outcome of an asset's latest quality run over REST, and the run; `None` if the asset is of a kind whose runs
+/// no operation returns.
+async fn rest_outcome(key: &str, asset: &Value) -> Option<(&'static str, Value)> {
     let id = asset["id"].as_str().unwrap();
     let path = match asset["sku"].as_str().unwrap() {
         "codebase" => format!("/v2/codebases/{id}/qc"),
         "raw_data" => format!("/v2/raw-data/{id}/qc"),
-        _ => return ("none", Value::Null),
+        _ => return None,
     };
     let run = demo().get(key, &path).await.ok()["latest_run"].clone();
     let outcome = match run["status"].as_str() {
@@ -307,7 +317,7 @@ async fn rest_outcome(key: &str, asset: &Value) -> (&'static str, Value) {
         Some("queued" | "running") => "in_progress",
         Some(_) => "error",
     };
-    (outcome, run)
+    Some((outcome, run))
 }
 
 #[tokio::test]
@@ -319,7 +329,7 @@ async fn assets_are_filtered_by_their_latest_quality_run() {
         let rows = tool_list(key, ("list_assets", "items", arguments)).await;
         assert_eq!(texts(&rows, "/id"), texts(&assets, "/id"));
         for (asset, row) in assets.iter().zip(&rows) {
-            let (outcome, run) = rest_outcome(key, asset).await;
+            let Some((outcome, run)) = rest_outcome(key, asset).await else { continue };
             outcomes.insert(outcome);
             assert_eq!((&row["qc"], &row["qc_run_id"]), (&json!(outcome), &run["id"]), "{}", asset["id"]);
             assert_eq!(row["qc_completed_at"], run["completed_at"]);
@@ -381,7 +391,7 @@ async fn assets_say_what_they_lack_and_why_they_cannot_be_listed() {
             }
         }
     }
-    assert!(lacking > 3 && reasons.len() > 1, "{lacking}, {reasons:?}");
+    assert!(lacking > 3 && !reasons.is_empty(), "{lacking}, {reasons:?}");
 }
 
 #[tokio::test]
@@ -476,5 +486,39 @@ async fn purchases_and_offers_are_filtered() {
             let refused = call(demo(), key, tool, json!({(kind): ["perfect"]})).await;
             assert!(refused.error().to_string().contains(kinds[0].as_str()), "known values are named");
         }
+    }
+}
+
+#[tokio::test]
+async fn vendors_are_found_in_any_case_of_any_alphabet() {
+    let purchase = json!({"key": "p", "listing": "kept", "buyer": "buyer", "kind": "full", "status": "completed",
+        "scope": "all", "price_usd": 50, "created_at": "-P3D", "paid_at": "-P3D"});
+    let offer = json!({"key": "o", "listing": "kept", "buyer": "other", "amount_usd": 40, "status": "submitted", "created_at": "-P2D"});
+    let team = json!({"key": "accented", "name": "Ångström Éditions", "roles": ["vendor"], "tier": 1,
+        "nda_accepted_at": "-P99D", "created_at": "-P99D"});
+    let market = small_market_with(
+        &[
+            published("kept", 5, &json!({"team": "accented", "accepts_bids": true})),
+            published("other", 5, &json!({})),
+        ],
+        &json!({"teams": [team], "purchases": [purchase], "offers": [offer]}),
+    );
+    for vendor in ["Ångström Éditions", "ångström éditions", "ÅNGSTRÖM ÉDITIONS"] {
+        for (key, tool, list) in [
+            ("mkt_buyer", "browse_listings", "items"),
+            ("mkt_buyer", "list_purchases", "purchases"),
+            ("mkt_other", "list_offers", "offers"),
+        ] {
+            let found = call(&market, key, tool, json!({"vendor": vendor})).await.ok();
+            assert_eq!(found[list].as_array().unwrap().len(), 1, "{tool} {vendor}");
+            let arguments = json!({"list": tool, "filters": {"vendor": vendor}});
+            assert_eq!(
+                call(&market, key, "aggregate", arguments).await.ok()["matches"],
+                1,
+                "{tool} {vendor}"
+            );
+        }
+        let spending = call(&market, "mkt_buyer", "get_spending", json!({"vendor": vendor})).await.ok();
+        assert_eq!(spending["total"]["purchases"], 1, "{vendor}");
     }
 }

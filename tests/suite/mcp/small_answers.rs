@@ -5,11 +5,12 @@ use poem::http::Method;
 use serde_json::{Value, json};
 
 use super::{
-    call,
+    call, post,
     rest_records::{rest_details, rest_list, rest_pages, texts, values},
     tools,
 };
 use crate::{
+    catalog::small_market::{published, small_market},
     contract::cases::{BOTH, BUYER, OPERATOR, VENDOR},
     harness::{BASE, demo},
 };
@@ -19,6 +20,9 @@ const MAX_PAGE_BYTES: usize = 8_000;
 
 /// Maximum mean size in bytes of a list's rows with default fields.
 const MAX_MEAN_ROW_BYTES: usize = 500;
+
+/// The same of tasks, whose rows have the pass rates of several models and the verdicts of several agents.
+const MAX_MEAN_TASK_BYTES: usize = 800;
 
 /// Returns the sets of arguments with which a tool can be called without an ID: one for each value of the argument that
 /// chooses an operation.
@@ -69,7 +73,8 @@ async fn default_rows_are_small() {
                 let output = call(demo(), key, name, arguments.clone()).await.ok();
                 let Some(rows) = rows(&output).filter(|rows| !rows.is_empty()) else { continue };
                 let bytes: usize = rows.iter().map(|row| row.to_string().len()).sum();
-                if bytes / rows.len() > MAX_MEAN_ROW_BYTES {
+                let max_bytes = if name == "list_tasks" { MAX_MEAN_TASK_BYTES } else { MAX_MEAN_ROW_BYTES };
+                if bytes / rows.len() > max_bytes {
                     large.push(format!("{name} {arguments} of {key}: {} bytes", bytes / rows.len()));
                 }
             }
@@ -142,19 +147,21 @@ async fn long_maps_are_counted_and_whole_when_named() {
         assert!(whole["cut"].is_null(), "{whole}");
     }
     assert!(shortened > 2, "{cut}");
-    let manifests = rest_details(BUYER).await;
-    let files = |detail: &Value| detail["bundle_manifest"].as_object().map_or(0, |files| files.len());
-    let longest = manifests.iter().max_by_key(|detail| files(detail)).unwrap();
-    assert!(files(longest) > 8, "{}", files(longest));
-    let listing = call(demo(), BUYER, "get_listing", json!({"listing_id": longest["id"]})).await.ok();
+    let files: Vec<Value> = (0..30)
+        .map(|n| json!({"path": format!("part/{n:02}.bin"), "size_bytes": n, "sha256": "ab".repeat(32)}))
+        .collect();
+    let market = small_market(&[published("many", 5, &json!({"bundle_files": files}))]);
+    let id = marketplace::clock::fixture_record_id("listings", "many").to_string();
+    let expected = market.get("mkt_buyer", &format!("/v2/listings/browse/{id}")).await.ok();
+    let listing = call(&market, "mkt_buyer", "get_listing", json!({"listing_id": id})).await.ok();
     let shown = listing["bundle_manifest"].as_object().unwrap().len();
-    assert!(shown < files(longest));
-    let count = format!("`bundle_manifest` {shown} of {}", files(longest));
+    assert!((1..10).contains(&shown), "{shown}");
+    let count = format!("`bundle_manifest` {shown} of 30");
     assert!(listing["cut"].as_str().unwrap().contains(&count), "{}", listing["cut"]);
     for fields in [json!(["bundle_manifest"]), json!(["*"])] {
-        let arguments = json!({"listing_id": longest["id"], "fields": fields, "max_bytes": 1_000_000});
-        let whole = call(demo(), BUYER, "get_listing", arguments).await.ok();
-        assert_eq!(whole["bundle_manifest"], longest["bundle_manifest"]);
+        let arguments = json!({"listing_id": id, "fields": fields});
+        let whole = call(&market, "mkt_buyer", "get_listing", arguments).await.ok();
+        assert_eq!(whole["bundle_manifest"], expected["bundle_manifest"]);
         assert!(whole["cut"].is_null(), "{}", whole["cut"]);
     }
 }
@@ -164,7 +171,7 @@ async fn a_star_selects_all_fields() {
     for (key, tool, list, path) in [
         (BUYER, "list_purchases", "purchases", "/v2/listings/browse/purchases"),
         (BUYER, "list_offers", "offers", "/v2/listings/browse/offers"),
-        (VENDOR, "list_sales", "sales", "/v2/listings/sales?limit=5"),
+        (VENDOR, "list_sales", "sales", "/v2/listings/sales"),
         (VENDOR, "list_earnings", "items", "/v2/wallet/earnings?limit=5"),
         (VENDOR, "list_codebases", "items", "/v2/codebases?limit=5"),
         (VENDOR, "list_assets", "items", "/v2/assets?limit=5"),
@@ -357,21 +364,21 @@ async fn options_of_answers_have_one_type() {
 #[tokio::test]
 async fn huge_arguments_are_refused_or_bounded() {
     let long = "x".repeat(60_000);
-    let many: Vec<String> = (0..10_000).map(|n| format!("t{n}")).collect();
+    let many: Vec<String> = (0..9_900).map(|n| format!("t{n}")).collect();
     let deep =
         |open: &str, close: &str, depth: usize| format!("{}1{}", open.repeat(depth), close.repeat(depth));
-    let nested = (0..100).fold(json!(1), |inner, _| json!({"a": inner}));
-    let ids = vec!["00000000-0000-0000-0000-000000000000"; 10_000];
+    let nested = (0..20).fold(json!(1), |inner, _| json!({"a": inner}));
+    let ids = vec!["00000000-0000-0000-0000-000000000000"; 9_900];
     for (key, tool, arguments) in [
         (BUYER, "aggregate", json!({"list": "browse_listings", "filters": {"query": long}})),
         (BUYER, "aggregate", json!({"list": "browse_listings", "filters": {"vendor": long}})),
         (BUYER, "aggregate", json!({"list": "browse_listings", "filters": {"tags": many}})),
         (BUYER, "aggregate", json!({"list": "browse_listings", "filters": {"tags": [long]}})),
-        (BUYER, "aggregate", json!({"list": "browse_listings", "filters": {(long.as_str()): 1}})),
+        (BUYER, "aggregate", json!({"list": "browse_listings", "filters": {(&long[..900]): 1}})),
         (BUYER, "aggregate", json!({"list": "browse_listings", "filters": nested})),
         (BUYER, "aggregate", json!({"list": "browse_listings", "filters": {"tags": nested}})),
         (BUYER, "aggregate", json!({"list": "browse_listings", "filters": deep("{\"a\":", "}", 9_000)})),
-        (BUYER, "aggregate", json!({"list": "browse_listings", "filters": deep("{\"a\":", "}", 200_000)})),
+        (BUYER, "aggregate", json!({"list": "browse_listings", "filters": deep("{\"a\":", "}", 100_000)})),
         (BUYER, "aggregate", json!({"list": "browse_listings", "group_by": many})),
         (BUYER, "aggregate", json!({"list": "browse_listings", "group_by": [long]})),
         (BUYER, "aggregate", json!({"list": "browse_listings", "measure": long})),
@@ -382,22 +389,30 @@ async fn huge_arguments_are_refused_or_bounded() {
         (BUYER, "browse_listings", json!({"cursor": long})),
         (BUYER, "browse_listings", json!({"published_since": long})),
         (BUYER, "browse_listings", json!({"fields": many})),
-        (BUYER, "browse_listings", json!({"fields": vec!["id"; 10_000]})),
+        (BUYER, "browse_listings", json!({"fields": vec!["id"; 9_900]})),
         (BUYER, "get_listings", json!({"ids": ids})),
         (BUYER, "get_listings", json!({"ids": [long]})),
         (BUYER, "list_purchases", json!({"vendor": long})),
         (BUYER, "list_purchases", json!({"kind": many})),
-        (BUYER, "list_offers", json!({"status": vec!["submitted"; 10_000]})),
+        (BUYER, "list_offers", json!({"status": vec!["submitted"; 9_900]})),
         (BUYER, "get_spending", json!({"since": long})),
         (VENDOR, "list_assets", json!({"filter": many})),
-        (VENDOR, "list_assets", json!({"filter": vec!["qc:is:failed"; 10_000]})),
+        (VENDOR, "list_assets", json!({"filter": vec!["qc:is:failed"; 9_900]})),
         (VENDOR, "list_assets", json!({"filter": [format!("name:contains:{long}")]})),
-        (VENDOR, "list_own_listings", json!({"review_status": vec!["approved"; 10_000]})),
+        (VENDOR, "list_own_listings", json!({"review_status": vec!["approved"; 9_900]})),
     ] {
         let called = call(demo(), key, tool, arguments.clone()).await;
         let shown: String = arguments.to_string().chars().take(80).collect();
         let max_bytes = if called.is_error { 4_000 } else { 40_000 };
         assert!(called.text.len() <= max_bytes, "{tool} {shown}: {} bytes", called.text.len());
+    }
+    // More values, longer names, and deeper nesting are refused before they are read.
+    let deeper = (0..40).fold(json!(1), |inner, _| json!({"a": inner}));
+    for filters in [json!({"tags": vec!["t"; 10_001]}), json!({("x".repeat(1_001)): 1}), deeper] {
+        let arguments = json!({"list": "browse_listings", "filters": filters});
+        let params = json!({"name": "aggregate", "arguments": arguments});
+        let body = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
+        assert_eq!(post(demo(), BUYER, &body).await.status, 400);
     }
     let vendors = values(&rest_details(BUYER).await, "/team_name").len();
     let groups =
