@@ -30,6 +30,8 @@ string_enum! {
 string_enum! {
     /// Tools of agents for one purpose, which can be selected together.
     Toolset {
+        /// All tools of all toolsets. No tool is only in this one.
+        All = "all",
         /// The team of the API key, its wallet, and its notifications.
         Account = "account",
         /// The catalog, with quality evidence and task previews.

@@ -91,7 +91,10 @@ impl AgentServer {
     pub async fn instructions(&self, context: &RequestContext<RoleServer>) -> String {
         let caller = self.caller(context).await.ok();
         let selection = self.tool_selection(context);
-        instructions(caller.as_ref().map(Caller::team), matches!(selection, Ok(ToolSelection::All)))
+        instructions(
+            caller.as_ref().map(Caller::team),
+            matches!(selection, Ok(ToolSelection::All | ToolSelection::Default)),
+        )
     }
 
     /// Returns what a request asks for beyond the protocol.

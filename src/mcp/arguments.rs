@@ -15,7 +15,7 @@ use super::{
     field_paths::{FieldPath, MAX_FIELD_PATHS},
     openapi::{Parameter, Shape},
     schemas::{
-        CUT, DEFAULT_LIMIT, FIELDS, HINT, LIMIT, MAX_BYTES, MAX_LIMIT, NEXT_OFFSET, NOTICE, OFFSET,
+        CUT, DEFAULT_LIMIT, FIELDS, FILTERS, HINT, LIMIT, MAX_BYTES, MAX_LIMIT, NEXT_OFFSET, NOTICE, OFFSET,
         PAGING_ARGUMENTS,
     },
     table::{ToolEntry, ToolOperations},
@@ -446,7 +446,12 @@ pub fn unknown_argument(tool: &Tool, name: &str) -> ToolError {
     let message = format!("{} has no argument {name:?}.{hint}", tool.entry.text.name);
     let next = match tool.arguments.as_slice() {
         [] => "Call it without arguments.".to_owned(),
-        known => format!("Known arguments: {}.", known.join(", ")),
+        known if tool.filters.is_empty() => format!("Known arguments: {}.", known.join(", ")),
+        known => format!(
+            "Known arguments: {}. Known in `{FILTERS}`, depending on the list: {}.",
+            known.join(", "),
+            tool.filters.iter().collect::<BTreeSet<_>>().into_iter().cloned().collect::<Vec<_>>().join(", ")
+        ),
     };
     ToolError::invalid_argument(ToolErrorCode::UnknownArgument, message, next)
 }

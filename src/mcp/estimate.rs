@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{
     error::{ToolError, ToolErrorCode},
     output::ToolOutput,
-    schemas::{CUT, ESTIMATE},
+    schemas::{CUT, ESTIMATE, HINT},
 };
 
 /// Bytes that count as a token.
@@ -34,8 +34,10 @@ pub fn of_output(output: &ToolOutput) -> ToolOutput {
     if let Some(total) = total {
         estimate["total"] = json!(total);
     }
-    if let Some(cut) = output.value.get(CUT) {
-        estimate[CUT] = cut.clone();
+    for name in [CUT, HINT] {
+        if let Some(text) = output.value.get(name) {
+            estimate[name] = text.clone();
+        }
     }
     ToolOutput::new(json!({"estimate": estimate}))
 }

@@ -6,9 +6,31 @@ use serde_json::Value;
 /// Name of the field with the sentence.
 pub const EVIDENCE: &str = "evidence";
 
+/// The tools whose outputs this module gives such a sentence.
+const TOOLS: [&str; 13] = [
+    "browse_listings",
+    "get_asset",
+    "get_asset_qc",
+    "get_codebase_structure",
+    "get_listing",
+    "get_listing_qc",
+    "get_own_listing",
+    "get_raw_data_structure",
+    "list_estimations",
+    "list_latest_estimations",
+    "list_own_listings",
+    "list_qc_reports",
+    "list_tasks",
+];
+
+/// Whether outputs of a tool can have such a sentence besides those of its operations.
+pub fn can_be_in(tool: &str) -> bool {
+    TOOLS.contains(&tool)
+}
+
 /// Returns the sentence for the output of a tool; `None` if the output states nothing that needs it, or has it already.
 pub fn of_output(tool: &str, output: &Value) -> Option<String> {
-    if !output[EVIDENCE].is_null() {
+    if !can_be_in(tool) || !output[EVIDENCE].is_null() {
         return None;
     }
     match tool {
@@ -65,6 +87,12 @@ fn of_run(run: &Value) -> String {
     let Some(id) = run["run_id"].as_str().or_else(|| run["id"].as_str()) else {
         return "There was no quality run.".to_owned();
     };
+    match run["status"].as_str() {
+        Some("queued" | "running") => return format!("Quality run {id} is in progress."),
+        Some("error") => return format!("Quality run {id} failed itself, so there is no verdict."),
+        Some("cancelled") => return format!("Quality run {id} was canceled."),
+        _ => {}
+    }
     let checks = run["checks"].as_array().map(Vec::as_slice).unwrap_or_default();
     let passed = checks.iter().filter(|check| check["status"] == "passed").count();
     let ended = match run["completed_at"].as_str() {

@@ -17,18 +17,19 @@ const NO_NDA: &str = "The team has not accepted the mutual NDA, so only get_curr
     available. The market's operator records the NDA.";
 
 const BUYER: &str = "To find data: browse_listings (words in `query`, filters from list_taxonomy or `facets`), then \
-    get_listing, get_listing_quality, get_taskset, and preview_taskset_tasks. The team's purchases, bids, and \
-    requests: list_purchases, list_offers, list_own_opportunities. Other buyers are never shown.";
+    get_listings to compare up to 20, get_listing_quality, get_taskset, and preview_taskset_tasks. The team's own: \
+    get_spending, list_purchases, list_offers, list_own_opportunities. Other buyers are never shown.";
 
 const VENDOR: &str = "The team's own data: list_own_listings; list_codebases, list_raw_data, or list_tasks with \
-    `filter` [\"stage:is:incomplete\"], where `missing` lists what each lacks; get_asset_qc and get_listing_qc for \
-    quality checks; list_sales and list_earnings. The catalog: browse_listings.";
+    `filter` [\"stage:is:incomplete\"]; list_assets for what each asset lacks, and its latest quality run; \
+    get_earnings_summary, list_sales, and list_earnings. The catalog: browse_listings.";
 
 const SELECTED: &str = "Only some tools are selected; tools/list has them.";
 
 const END: &str = "Lists have 20 items unless `limit` is set. For the next page, pass `next_cursor` as `cursor` or \
     `next_offset` as `offset`. `fields` keeps responses small: item fields to return, with dots for nested fields, and \
-    `name[20:40]` for a range. A long response is truncated, and `cut` says how to get the rest.\n\n\
+    `name[20:40]` for a range. A long response is truncated, and `cut` says how to get the rest. aggregate counts and \
+    sums any list in one call.\n\n\
     IDs are UUIDs from other responses; do not invent them. Errors have a `next_step`. Amounts are US dollars, fields \
     that end in `_cents` are cents, and times are UTC.\n\n\
     A listing offers assets (codebases, raw data, task sets, and more; `sku` is the kind) at a price. Certified: a \

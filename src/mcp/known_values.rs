@@ -35,6 +35,9 @@ const MAX_VALUES: usize = 50;
 const MAX_UNKNOWN: usize = 3;
 const MAX_NEAREST: usize = 3;
 
+/// Maximum number of bytes of a value that a hint names.
+const MAX_SLUG_BYTES: usize = 40;
+
 /// Minimum similarity (Jaro-Winkler, 0 to 1) of a known value that a hint names.
 const MIN_SIMILARITY: f64 = 0.75;
 
@@ -102,6 +105,11 @@ fn simplified(text: &str) -> String {
     text.chars().filter(|character| !matches!(character, ' ' | '-' | '_')).collect()
 }
 
+fn is_plain_slug(slug: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'+');
+    slug.len() <= MAX_SLUG_BYTES && slug.bytes().all(is_plain)
+}
+
 /// Returns a sentence about an unknown value, with the nearest known ones.
 fn hint(name: &str, value: &str, terms: &[Term]) -> String {
     let shown = excerpt(value);
@@ -111,7 +119,8 @@ fn hint(name: &str, value: &str, terms: &[Term]) -> String {
         of(&term.slug).max(of(&term.label))
     };
     let mut nearest: Vec<(f64, &Term)> = terms.iter().map(|term| (similarity(term), term)).collect();
-    nearest.retain(|(similarity, _)| *similarity >= MIN_SIMILARITY);
+    // Teams write some of the values, and a hint is advice of the platform, so it repeats nothing but plain slugs.
+    nearest.retain(|(similarity, term)| *similarity >= MIN_SIMILARITY && is_plain_slug(&term.slug));
     nearest.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     let nearest: Vec<&str> = nearest.iter().take(MAX_NEAREST).map(|(_, term)| term.slug.as_str()).collect();
     if nearest.is_empty() {

@@ -113,7 +113,9 @@ fn output_of(
     let truncation = truncation
         .or(range.filter(|range| range.parsed < range.on_page).map(|range| (range.parsed, range.on_page)));
     if truncation.is_some() || page.size() > call.max_bytes {
-        let fitting = page.count_fitting_items(call);
+        // A page of a cursor was requested as short as it has to be; its cursor would skip items that are cut off now.
+        let has_cursor = call.variant.paging == Paging::Cursor && truncation.is_some();
+        let fitting = if has_cursor { None } else { page.count_fitting_items(call) };
         let truncation = match (fitting, truncation) {
             (Some((fitting, _)), Some((_, total))) => Some((fitting, total)),
             (fitting, truncation) => fitting.or(truncation),

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    evidence::EVIDENCE,
+    evidence::{self, EVIDENCE},
     openapi::{Parameter, Shape, nullable},
     signed_addresses,
     table::{ToolEntry, ToolOperations},
@@ -92,6 +92,9 @@ pub fn input_schema(row: &ToolEntry, variants: &[Variant]) -> Map<String, Value>
         let mut schema = parameter.schema.clone();
         let description = match (replacement, parameter.name.as_str()) {
             (Some(replacement), _) => replacement,
+            (None, "listing_id") if !parameter.is_in_path => "Only of this listing.",
+            (None, "sort") => "Order of the items.",
+            (None, "sort_direction") => "Direction of `sort`.",
             (None, LIMIT) => PER_PAGE,
             (None, OFFSET) => TO_SKIP,
             (None, _) => &parameter.description,
@@ -160,7 +163,7 @@ pub fn argument_names(input: &Map<String, Value>) -> Vec<String> {
 
 /// Returns the full output schema of a tool: the types of the response's fields, and of the fields of list items.
 /// No field is required, because an agent can select fields.
-pub fn output_schema(variants: &[Variant]) -> Map<String, Value> {
+pub fn output_schema(tool: &str, variants: &[Variant]) -> Map<String, Value> {
     let shapes = variants.iter().map(|variant| variant.operation.response.clone());
     let depth = if variants.iter().any(|variant| variant.call.list.is_some()) { 2 } else { 1 };
     let mut schema = shapes.reduce(Shape::merge).unwrap_or(Shape::Map).schema(depth);
@@ -189,7 +192,10 @@ pub fn output_schema(variants: &[Variant]) -> Map<String, Value> {
             variant.call.list.is_some() && has_filters(variant)
                 || signed_addresses::can_be_in(&variant.operation.response)
         });
-        for name in [CUT, EVIDENCE, NOTICE].into_iter().chain(has_hint.then_some(HINT)) {
+        let has_evidence = evidence::can_be_in(tool);
+        for name in
+            [CUT, NOTICE].into_iter().chain(has_hint.then_some(HINT)).chain(has_evidence.then_some(EVIDENCE))
+        {
             properties.insert(name.to_owned(), json!({"type": "string"}));
         }
         properties.insert(ESTIMATE.to_owned(), json!({"type": "object"}));

@@ -11,9 +11,6 @@ use crate::{
 /// The tool that every agent has, since it says what the others need.
 pub const ALWAYS_SELECTED: &str = "get_current_team";
 
-/// The selection of all tools.
-const ALL: &str = "all";
-
 /// The tools that are selected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolSelection {
@@ -36,12 +33,9 @@ impl ToolSelection {
     pub fn parse(toolsets: &str, tools: &str, known_tools: &[&'static str]) -> Result<Self, String> {
         let mut selected = Vec::new();
         for name in names(toolsets) {
-            if name == ALL {
-                return Ok(ToolSelection::All);
-            }
             let toolset = Toolset::parse(name).ok_or_else(|| {
                 let known: Vec<&str> = Toolset::ALL.iter().map(|toolset| toolset.as_str()).collect();
-                format!("There is no toolset {:?}. Toolsets: {ALL}, {}.", excerpt(name), known.join(", "))
+                format!("There is no toolset {:?}. Toolsets: {}.", excerpt(name), known.join(", "))
             })?;
             if !selected.contains(&toolset) {
                 selected.push(toolset);
@@ -51,7 +45,9 @@ impl ToolSelection {
     }
 
     fn new(toolsets: Vec<Toolset>, tools: Vec<&'static str>) -> ToolSelection {
-        if toolsets.is_empty() && tools.is_empty() {
+        if toolsets.contains(&Toolset::All) {
+            ToolSelection::All
+        } else if toolsets.is_empty() && tools.is_empty() {
             ToolSelection::Default
         } else {
             ToolSelection::Some(toolsets, tools)

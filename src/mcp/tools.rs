@@ -121,7 +121,7 @@ impl Tool {
             .flat_map(|variant| &variant.operation.parameters)
             .map(|parameter| &parameter.name);
         let filters = names.filter(|name| schemas::is_nested(&row, &variants, name)).cloned().collect();
-        let full_output = Arc::new(schemas::output_schema(&variants));
+        let full_output = Arc::new(schemas::output_schema(row.text.name, &variants));
         let annotations = ToolAnnotations::new().read_only(true).destructive(false);
         let definition = Definition::new(row.text.name, row.description(), input)
             .with_title(row.text.title)

@@ -7,11 +7,12 @@ use marketplace_index::{Facet, Match, Measure, Search};
 use super::{
     access::{Buyer, CatalogViewer, Vendor},
     assets::AssetFilter,
-    browse, listings,
+    browse, listings, opportunities,
 };
 use crate::{
     domain::{
         aggregation::{self, Aggregation, GroupKey, GroupStatistics, MAX_DIMENSIONS, TooLarge, Unit},
+        opportunities::{Opportunity, OpportunityFilter, OpportunityOrder},
         record_filters::RecordFilter,
         teams::TeamRowId,
         time::Timestamp,
@@ -22,6 +23,7 @@ use crate::{
         self,
         aggregates::{ASSET_NUMBERS, ASSET_PROPERTIES, Number, Property, RecordList, Selection},
     },
+    string_enum::StringEnum,
 };
 
 /// What to aggregate of a list, by name.
@@ -186,6 +188,47 @@ impl ListingProperty {
 
 const fn truth(is_true: bool) -> &'static str {
     if is_true { "true" } else { "false" }
+}
+
+/// The properties by which requests for listings are grouped, and their numbers.
+const OPPORTUNITY_PROPERTIES: [(&str, fn(&Opportunity) -> Vec<&str>); 4] = [
+    ("asset_type", |opportunity| opportunity.accepted_asset_types.iter().map(|kind| kind.as_str()).collect()),
+    ("tag", |opportunity| opportunity.tags().collect()),
+    ("budget_unit", |opportunity| {
+        opportunity.metadata.budget_unit.iter().map(|unit| unit.as_str()).collect()
+    }),
+    ("buyer", |opportunity| vec![opportunity.owner_name.as_str()]),
+];
+const OPPORTUNITY_NUMBERS: [(&str, fn(&Opportunity) -> Option<f64>); 2] = [
+    ("budget_min", |opportunity| opportunity.metadata.budget_min),
+    ("budget_max", |opportunity| opportunity.metadata.budget_max),
+];
+
+/// Aggregates the open requests for listings that the vendor may see and a filter allows.
+pub fn of_opportunities(
+    reader: &Reader,
+    vendor: &Vendor,
+    filter: &OpportunityFilter,
+    request: &Request,
+) -> Result<Aggregates> {
+    let property = |name: &String| find(&OPPORTUNITY_PROPERTIES, |(known, _)| known, "group_by", name);
+    let properties = request.group_by.iter().map(property).collect::<Result<Vec<_>>>()?;
+    let number = |name: &String| find(&OPPORTUNITY_NUMBERS, |(known, _)| known, "measure", name);
+    let number = request.measure.as_ref().map(number).transpose()?;
+    let found = opportunities::page(reader, vendor, filter, OpportunityOrder::Recent, usize::MAX, 0)?;
+    let mut aggregation = Aggregation::default();
+    for opportunity in &found.items {
+        let mut keys: [Vec<GroupKey>; MAX_DIMENSIONS] = Default::default();
+        for (keys, (_, values)) in keys.iter_mut().zip(&properties) {
+            let found = values(opportunity).into_iter().map(|value| aggregation.key(value));
+            *keys = found.collect::<std::result::Result<_, _>>().map_err(too_large)?;
+        }
+        let cents = number
+            .and_then(|(_, amount)| amount(opportunity))
+            .map(|dollars| (dollars * 100.0).round() as i64);
+        aggregation.add(&keys, cents).map_err(too_large)?;
+    }
+    Ok(finish(aggregation, properties.len(), number.map(|_| Unit::UsDollars)))
 }
 
 /// Aggregates the team's assets that a filter allows.

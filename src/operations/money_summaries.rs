@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// What a team has spent on purchases that are completed and were not refunded.
+/// What a team has spent on purchases: those that are completed, unless a filter states other statuses.
 #[derive(Debug)]
 pub struct Spending {
     /// In total.

@@ -36,7 +36,8 @@ use crate::{
     },
 };
 
-/// Returns the completed purchases of the team that a filter allows, newest first.
+/// Returns the purchases of the team that a filter allows, newest first: the completed ones unless it states other
+/// statuses.
 pub fn list(reader: &Reader, buyer: &Buyer, filter: &RecordFilter) -> Result<Vec<Purchase>> {
     store::purchases::list(reader.rows, buyer.team_row_id(), filter)
 }

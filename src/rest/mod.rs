@@ -89,7 +89,7 @@ use crate::{config::Settings, search::Renderer};
 use poem::{Response, endpoint::BoxEndpoint};
 use tokio::sync::watch;
 
-pub use api::{APIS, Api, BUYER, OPERATOR, RouteGroup, SANDBOX, VENDOR, routes};
+pub use api::{AGENTS, APIS, Api, BUYER, OPERATOR, RouteGroup, SANDBOX, VENDOR, routes};
 pub use api_documents::openapi_json;
 pub use app::App;
 pub use cors::CorsPolicy;

@@ -76,18 +76,19 @@ const fn count(name: &'static str, sql: &'static str) -> Number {
 const LISTING: &str = "l.title || ' (' || lower(substr(hex(l.uuid), 1, 8) || '-' || substr(hex(l.uuid), 9, 4) || '-'
     || substr(hex(l.uuid), 13, 4) || '-' || substr(hex(l.uuid), 17, 4) || '-' || substr(hex(l.uuid), 21)) || ')'";
 
-/// Completed purchases of a buyer.
+/// Purchases of a buyer: the completed ones unless a filter states other statuses.
 pub static PURCHASES: RecordList = RecordList {
     source: "purchases p JOIN listings l ON l.id = p.listing JOIN teams v ON v.id = l.team
-             WHERE p.buyer = ? AND p.status = 'completed'",
+             WHERE p.buyer = ?",
     filters: FilterColumns {
-        status: None,
+        status: Some(("p.status", Some("completed"))),
         kind: Some("p.kind"),
         vendor: Some("v.name_key"),
         listing: Some("p.listing"),
         at: "p.created_at",
     },
     properties: &[
+        plain("status", "p.status"),
         plain("kind", "p.kind"),
         plain("vendor", "v.name"),
         plain("listing", LISTING),
@@ -104,7 +105,7 @@ pub static PURCHASES: RecordList = RecordList {
 pub static OFFERS: RecordList = RecordList {
     source: "offers p JOIN listings l ON l.id = p.listing JOIN teams v ON v.id = l.team WHERE p.buyer = ?",
     filters: FilterColumns {
-        status: Some("p.status"),
+        status: Some(("p.status", None)),
         kind: None,
         vendor: Some("v.name_key"),
         listing: Some("p.listing"),
@@ -160,7 +161,7 @@ const SUBJECT: &str = "iif(r.listing IS NULL, 'asset', 'listing')";
 pub static QUALITY_RUNS: RecordList = RecordList {
     source: "quality_runs r LEFT JOIN listings l ON l.id = r.listing WHERE r.team = ?",
     filters: FilterColumns {
-        status: Some("r.status"),
+        status: Some(("r.status", None)),
         kind: Some(SUBJECT),
         vendor: None,
         listing: Some("r.listing"),
@@ -179,7 +180,7 @@ pub static QUALITY_RUNS: RecordList = RecordList {
 pub static ESTIMATIONS: RecordList = RecordList {
     source: "estimations e WHERE e.team = ?",
     filters: FilterColumns {
-        status: Some("e.status"),
+        status: Some(("e.status", None)),
         kind: Some("e.kind"),
         vendor: None,
         listing: None,
@@ -198,7 +199,7 @@ pub static ESTIMATIONS: RecordList = RecordList {
 pub static OPPORTUNITIES: RecordList = RecordList {
     source: "opportunities o WHERE o.owner = ?",
     filters: FilterColumns {
-        status: Some("o.status"),
+        status: Some(("o.status", None)),
         kind: Some("o.kind"),
         vendor: None,
         listing: None,
@@ -206,6 +207,20 @@ pub static OPPORTUNITIES: RecordList = RecordList {
     },
     properties: &[plain("status", "o.status"), plain("kind", "o.kind"), by_month("o.created_at")],
     numbers: &[],
+};
+
+/// Bids of a vendor on requests for custom task work.
+pub static PROJECT_BIDS: RecordList = RecordList {
+    source: "project_bids b JOIN opportunities o ON o.id = b.opportunity WHERE b.team = ?",
+    filters: FilterColumns {
+        status: Some(("b.status", None)),
+        kind: None,
+        vendor: None,
+        listing: None,
+        at: "b.created_at",
+    },
+    properties: &[plain("status", "b.status"), plain("opportunity", "o.title"), by_month("b.created_at")],
+    numbers: &[count("num_tasks", "b.num_tasks")],
 };
 
 /// The properties of assets, as lists of the inventory `i` have them.

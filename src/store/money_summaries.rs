@@ -74,10 +74,10 @@ pub struct Release {
 }
 
 const PURCHASES: &str = "purchases p JOIN listings l ON l.id = p.listing JOIN teams v ON v.id = l.team
-    WHERE p.buyer = ? AND p.status = 'completed'";
+    WHERE p.buyer = ?";
 
 const PURCHASE_FILTERS: FilterColumns = FilterColumns {
-    status: None,
+    status: Some(("p.status", Some("completed"))),
     kind: Some("p.kind"),
     vendor: Some("v.name_key"),
     listing: Some("p.listing"),

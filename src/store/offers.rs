@@ -90,7 +90,7 @@ pub struct Offer {
 
 /// What the list of a buyer's offers can be filtered by.
 const FILTERS: FilterColumns = FilterColumns {
-    status: Some("d.status"),
+    status: Some(("d.status", None)),
     kind: None,
     vendor: Some("(SELECT v.name_key FROM teams v WHERE v.id = l.team)"),
     listing: Some("d.listing"),

@@ -326,21 +326,22 @@ pub struct Purchase {
 
 /// What the list of a buyer's purchases can be filtered by.
 const FILTERS: FilterColumns = FilterColumns {
-    status: None,
+    status: Some(("d.status", Some("completed"))),
     kind: Some("d.kind"),
     vendor: Some("(SELECT v.name_key FROM teams v WHERE v.id = l.team)"),
     listing: Some("d.listing"),
     at: "d.created_at",
 };
 
-/// Returns the completed purchases of a buyer that a filter allows, newest first.
+/// Returns the purchases of a buyer that a filter allows, newest first: the completed ones unless it states other
+/// statuses.
 pub fn list(reader: &Reader, buyer: TeamRowId, filter: &RecordFilter) -> Result<Vec<Purchase>> {
     let (conditions, mut values) = FILTERS.conditions(filter);
     values.insert(0, Value::Integer(buyer.0));
     let sql = format!(
         "SELECT {LISTING_COLUMNS}, d.uuid, d.status, d.kind, d.scope, d.price_cents, d.buyer_fee_cents, d.created_at,
              d.agreement_document, d.agreement_signed_at
-         FROM purchases d {LISTING_JOINS} WHERE d.buyer = ? AND d.status = 'completed'{conditions}
+         FROM purchases d {LISTING_JOINS} WHERE d.buyer = ?{conditions}
          ORDER BY d.created_at DESC, d.id DESC"
     );
     reader.query_all(&sql, rusqlite::params_from_iter(values), |row| {

@@ -7,8 +7,8 @@ use crate::domain::{record_filters::RecordFilter, teams::name_key};
 /// The expressions that a filter of a list compares.
 #[derive(Debug)]
 pub struct FilterColumns {
-    /// Status of a record.
-    pub status: Option<&'static str>,
+    /// Status of a record, and the one that a list is limited to unless a filter states others.
+    pub status: Option<(&'static str, Option<&'static str>)>,
     /// Kind of a record.
     pub kind: Option<&'static str>,
     /// Key of the vendor's name.
@@ -30,7 +30,11 @@ impl FilterColumns {
             values.push(value);
         };
         let json = |texts: &[String]| Value::Text(serde_json::to_string(texts).unwrap_or_default());
-        for (column, texts) in [(self.status, &filter.statuses), (self.kind, &filter.kinds)] {
+        let status = self.status.map(|(column, _)| column);
+        if let Some((column, Some(default))) = self.status.filter(|_| filter.statuses.is_empty()) {
+            add(format!("{column} = ?"), Value::Text(default.to_owned()));
+        }
+        for (column, texts) in [(status, &filter.statuses), (self.kind, &filter.kinds)] {
             if let Some(column) = column.filter(|_| !texts.is_empty()) {
                 add(format!("{column} IN (SELECT value FROM json_each(?))"), json(texts));
             }

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::{
     deals::OfferFilters,
-    filters::{AgentCatalogFilters, PurchaseFilters, QualityGrammar, SubjectFilters},
-    own_listings::AgentOwnListingsQuery,
+    filters::{AgentCatalogFilters, PeriodFilters, PurchaseFilters, QualityGrammar, SubjectFilters},
+    own_listings::AgentOwnListingFilters,
 };
 use crate::{
     domain::{
@@ -18,7 +18,7 @@ use crate::{
         browse::SortOrder,
         estimations::EstimationStatus,
         ledger::EntryType,
-        opportunities::{OpportunityKind, OpportunityStatus},
+        opportunities::{BidStatus, OpportunityKind, OpportunityStatus},
         purchases::PurchaseKind,
         quality_checks::CheckScope,
         quality_runs::RunStatus,
@@ -42,8 +42,10 @@ use crate::{
         },
         served_market::ServedMarket,
         vendor_api::{
-            asset_queries::{FilterAndSort, PageFilter},
+            asset_queries::{FilterAndSort, IdFilter},
             assets::AssetConditions,
+            listings::types::OwnListingsPage,
+            opportunities::OpportunityFilters,
         },
     },
     store::aggregates::{self as lists, RecordList},
@@ -142,11 +144,10 @@ pub static AGGREGATE_TOOL: MultiTool = MultiTool {
         Toolset::Catalog,
         "aggregate",
         "Counts, sums and medians",
-        "Count, sum, minimum, maximum and median over all records of a list, by up to two groups, in one call. \
-         Listings have the measures price, sample_price, price_per_task, loc, tasks, zip_size_bytes and the groups \
-         vendor, vendor_tier, asset_type, language, tag, certified, sample_available, month; purchases price, total \
-         by kind, vendor, listing, month; other lists amount, price, or charge by status, kind, listing, month. \
-         Wrong names return the right ones.",
+        "Count, sum, minimum, maximum and median over all records of a list, in one call. Listings: price, \
+         sample_price, price_per_task, loc, tasks by vendor, vendor_tier, asset_type, language, tag, certified, \
+         month; purchases: price, total by kind, vendor, listing, month; others: amount, price or charge by status, \
+         kind, month. Errors list all names.",
     )
     .with_parameters(&[
         ("group_by", "At most 2 groups."),
@@ -257,9 +258,25 @@ aggregate_route!(
     Budget::Other,
     "`GET /agents/v1/aggregates/estimations`"
 );
+aggregate_route!(
+    AggregateOpportunities,
+    Vendor,
+    "aggregate_opportunities",
+    "list_opportunities",
+    Budget::Other,
+    "`GET /agents/v1/aggregates/opportunities`"
+);
+aggregate_route!(
+    AggregateProjectBids,
+    Vendor,
+    "aggregate_project_bids",
+    "list_own_project_bids",
+    Budget::Other,
+    "`GET /agents/v1/aggregates/own-project-bids`"
+);
 
 /// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 10] = [
+pub const ROUTES: [DeclaredRoute; 12] = [
     DeclaredRoute::of::<AggregateListings>(),
     DeclaredRoute::of::<AggregatePurchases>(),
     DeclaredRoute::of::<AggregateOffers>(),
@@ -270,6 +287,8 @@ pub const ROUTES: [DeclaredRoute; 10] = [
     DeclaredRoute::of::<AggregateEarnings>(),
     DeclaredRoute::of::<AggregateQcReports>(),
     DeclaredRoute::of::<AggregateEstimations>(),
+    DeclaredRoute::of::<AggregateOpportunities>(),
+    DeclaredRoute::of::<AggregateProjectBids>(),
 ];
 
 /// Query parameters for listings of the catalog.
@@ -289,9 +308,9 @@ pub struct OwnListingsAggregateQuery {
     /// What to aggregate.
     #[oai(flatten)]
     what: AggregateQuery,
-    /// Conditions that listings meet. Order, page, and fields have no effect.
+    /// Conditions that listings meet.
     #[oai(flatten)]
-    filters: AgentOwnListingsQuery,
+    filters: AgentOwnListingFilters,
 }
 
 /// Query parameters for assets.
@@ -303,9 +322,9 @@ pub struct AssetsAggregateQuery {
     /// Properties of the assets.
     #[oai(flatten)]
     scope: AssetConditions,
-    /// IDs and group. The page has no effect.
+    /// IDs and group.
     #[oai(flatten)]
-    paging: PageFilter,
+    ids: IdFilter,
     /// Filters. The order has no effect.
     #[oai(flatten)]
     selection: FilterAndSort<FilterEntry<QualityGrammar>>,
@@ -331,6 +350,57 @@ pub struct OffersAggregateQuery {
     /// Conditions that offers meet.
     #[oai(flatten)]
     filters: OfferFilters,
+}
+
+/// Query parameters for opportunities.
+#[derive(Debug, Object)]
+pub struct OpportunitiesAggregateQuery {
+    /// What to aggregate.
+    #[oai(flatten)]
+    what: AggregateQuery,
+    /// Conditions that opportunities meet.
+    #[oai(flatten)]
+    filters: OpportunityFilters,
+}
+
+/// Query parameters for bids on custom task work.
+#[derive(Debug, Object)]
+pub struct BidsAggregateQuery {
+    /// What to aggregate.
+    #[oai(flatten)]
+    what: AggregateQuery,
+    /// States; any may match.
+    #[oai(default)]
+    status: Vec<EnumValue<BidStatus>>,
+    /// The period.
+    #[oai(flatten)]
+    period: PeriodFilters,
+}
+
+/// Query parameters of a list of records with a state of type `S` and a kind of type `K`, which belong to no listing.
+#[derive(Debug, Object)]
+pub struct DatedAggregateQuery<S: Type + ParseFromJSON + ToJSON, K: Type + ParseFromJSON + ToJSON> {
+    /// What to aggregate.
+    #[oai(flatten)]
+    what: AggregateQuery,
+    /// States; any may match.
+    #[oai(default)]
+    status: Vec<S>,
+    /// Kinds; any may match.
+    #[oai(default)]
+    kind: Vec<K>,
+    /// The period.
+    #[oai(flatten)]
+    period: PeriodFilters,
+}
+
+impl<S: Type + ParseFromJSON + ToJSON, K: Type + ParseFromJSON + ToJSON> DatedAggregateQuery<S, K> {
+    fn into_parts(self) -> Result<(Request, RecordFilter)> {
+        let (statuses, kinds) = (texts(&self.status), texts(&self.kind));
+        let filter =
+            RecordFilter { statuses, kinds, period: self.period.into_period()?, ..RecordFilter::default() };
+        Ok((self.what.into_request(), filter))
+    }
 }
 
 /// Query parameters of a list of records with a state of type `S` and a kind of type `K`.
@@ -471,7 +541,7 @@ impl AggregatesApi {
     async fn own_opportunities(
         &self,
         call: Call<AggregateOwnOpportunities>,
-        query: Params<StatusAggregateQuery<EnumValue<OpportunityStatus>, EnumValue<OpportunityKind>>>,
+        query: Params<DatedAggregateQuery<EnumValue<OpportunityStatus>, EnumValue<OpportunityKind>>>,
     ) -> JsonResult<AggregatesOut> {
         of_buyer(&call.served, call.access, &lists::OPPORTUNITIES, query.0.into_parts()?).await
     }
@@ -488,7 +558,7 @@ impl AggregatesApi {
         let OwnListingsAggregateQuery { what, filters } = query.0;
         let request = what.into_request();
         Json::read(&call.served, call.access.requester(), move |reader| {
-            let page = filters.into_request(reader, &call.access)?;
+            let page = filters.into_request(reader, &call.access, OwnListingsPage::default())?;
             let aggregates = aggregates::of_own_listings(reader, &call.access, page, &request)?;
             Ok(AggregatesOut::new(aggregates, reader.now))
         })
@@ -504,10 +574,10 @@ impl AggregatesApi {
         call: Call<AggregateAssets>,
         query: Params<AssetsAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
-        let AssetsAggregateQuery { what, scope, paging, selection } = query.0;
+        let AssetsAggregateQuery { what, scope, ids, selection } = query.0;
         let request = what.into_request();
         let mut filter = scope.into_filter(&call.access, selection)?;
-        paging.apply_to(&mut filter.query);
+        ids.apply_to(&mut filter.query);
         Json::read(&call.served, call.access.requester(), move |reader| {
             let aggregates = aggregates::of_assets(reader, &call.access, filter, &request)?;
             Ok(AggregatesOut::new(aggregates, reader.now))
@@ -551,6 +621,41 @@ impl AggregatesApi {
         of_vendor(&call.served, call.access, &lists::QUALITY_RUNS, query.0.into_parts()?).await
     }
 
+    /// Aggregate opportunities
+    ///
+    /// Returns statistics of the open requests for listings that the team may see and the filters allow.
+    #[oai(path = "/opportunities", method = "get", operation_id = "aggregate_opportunities")]
+    async fn opportunities(
+        &self,
+        call: Call<AggregateOpportunities>,
+        query: Params<OpportunitiesAggregateQuery>,
+    ) -> JsonResult<AggregatesOut> {
+        let (request, filter) = (query.0.what.into_request(), query.0.filters.into());
+        Json::read(&call.served, call.access.requester(), move |reader| {
+            let aggregates = aggregates::of_opportunities(reader, &call.access, &filter, &request)?;
+            Ok(AggregatesOut::new(aggregates, reader.now))
+        })
+        .await
+    }
+
+    /// Aggregate bids on custom task work
+    ///
+    /// Returns statistics of the team's bids on requests for custom task work that the filters allow.
+    #[oai(path = "/own-project-bids", method = "get", operation_id = "aggregate_project_bids")]
+    async fn project_bids(
+        &self,
+        call: Call<AggregateProjectBids>,
+        query: Params<BidsAggregateQuery>,
+    ) -> JsonResult<AggregatesOut> {
+        let BidsAggregateQuery { what, status, period } = query.0;
+        let filter = RecordFilter {
+            statuses: texts(&status),
+            period: period.into_period()?,
+            ..RecordFilter::default()
+        };
+        of_vendor(&call.served, call.access, &lists::PROJECT_BIDS, (what.into_request(), filter)).await
+    }
+
     /// Aggregate estimations
     ///
     /// Returns statistics of the estimations of the team that the filters allow.
@@ -558,7 +663,7 @@ impl AggregatesApi {
     async fn estimations(
         &self,
         call: Call<AggregateEstimations>,
-        query: Params<StatusAggregateQuery<EnumValue<EstimationStatus>, EnumValue<Kind>>>,
+        query: Params<DatedAggregateQuery<EnumValue<EstimationStatus>, EnumValue<Kind>>>,
     ) -> JsonResult<AggregatesOut> {
         of_vendor(&call.served, call.access, &lists::ESTIMATIONS, query.0.into_parts()?).await
     }

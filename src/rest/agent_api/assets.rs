@@ -208,7 +208,7 @@ impl AssetsApi {
         let AgentAssetsQuery { scope, paging, selection, fields } = query.0;
         let LimitOffset { limit, offset } = paging.page;
         let mut filter: AssetFilter = scope.into_filter(&call.access, selection)?;
-        paging.apply_to(&mut filter.query);
+        paging.ids.apply_to(&mut filter.query);
         let fields = SelectedFields::new(fields);
         Json::read(&call.served, call.access.requester(), move |reader| {
             let page = assets::page(reader, &call.access, filter, limit as usize, offset.cast_unsigned())?;

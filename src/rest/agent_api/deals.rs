@@ -56,11 +56,12 @@ impl Route for ListPurchasesForAgents {
                 Toolset::Purchases,
                 "list_purchases",
                 "Purchases",
-                "The team's completed purchases, newest first, each with its listing. `purchase.created_at` is \
-                 the time of the checkout; `since` and `until` refer to it. Those of other buyers are never shown.",
+                "The team's purchases, newest first, each with its listing: the completed ones unless `status` \
+                 says otherwise. `purchase.created_at` is the time of the checkout; `since` and `until` refer to it. Those of other buyers are never shown.",
             )
             .with_row(&[
                 "purchase.id",
+                "purchase.status",
                 "purchase.purchase_kind",
                 "purchase.total",
                 "purchase.created_at",
@@ -81,7 +82,7 @@ const PARAMETERS: &[(&str, &str)] = &[
     ("since", "First day, as in 2026-03-01."),
     ("until", "Last day."),
     ("kind", "Kinds of purchase."),
-    ("status", "States of offers."),
+    ("status", "States; any may match."),
 ];
 
 /// `GET /agents/v1/offers`

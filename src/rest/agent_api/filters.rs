@@ -8,7 +8,7 @@ use crate::{
     domain::{
         asset_filters::FilterField,
         assets::Kind,
-        purchases::PurchaseKind,
+        purchases::{PurchaseKind, PurchaseStatus},
         record_filters::{Period, RecordFilter},
     },
     error::{Error, Problem, Result},
@@ -78,6 +78,9 @@ impl CatalogCondition {
 /// Filters of purchases.
 #[derive(Debug, Object)]
 pub struct PurchaseFilters {
+    /// States; completed unless stated.
+    #[oai(default)]
+    status: Vec<EnumValue<PurchaseStatus>>,
     /// Kinds of purchase.
     #[oai(default)]
     kind: Vec<EnumValue<PurchaseKind>>,
@@ -89,8 +92,9 @@ pub struct PurchaseFilters {
 impl PurchaseFilters {
     /// Converts the parameters.
     pub fn into_filter(self) -> Result<RecordFilter> {
+        let statuses = self.status.iter().map(|status| status.0.as_str().to_owned()).collect();
         let kinds = self.kind.iter().map(|kind| kind.0.as_str().to_owned()).collect();
-        Ok(RecordFilter { kinds, ..self.deal.into_filter()? })
+        Ok(RecordFilter { statuses, kinds, ..self.deal.into_filter()? })
     }
 }
 

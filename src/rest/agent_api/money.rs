@@ -65,6 +65,7 @@ pub struct SpendingOut {
     /// By listing, the largest amounts first, at most 20.
     pub by_listing: Vec<SpentOut>,
     /// Currency of the amounts. Always `USD`.
+    #[oai(validator(pattern = "^USD$"))]
     pub currency: String,
 }
 
@@ -141,6 +142,7 @@ pub struct EarningsSummaryOut {
     /// The releases of earnings on hold, earliest first, at most 12.
     pub releases: Vec<ReleaseOut>,
     /// Currency of the amounts. Always `USD`.
+    #[oai(validator(pattern = "^USD$"))]
     pub currency: String,
 }
 
@@ -183,13 +185,14 @@ impl Route for GetSpending {
                 "get_spending",
                 "Spending",
                 "What the team paid for completed purchases: in total, by month of the checkout, by kind, and by \
-                 listing. Refunded purchases are left out.",
+                 listing. Refunded ones are left out unless `status` names them.",
             )
             .with_parameters(&[
                 ("vendor", "Name of the vendor team."),
                 ("since", "First day of checkout, as in 2026-03-01."),
                 ("until", "Last day of checkout."),
                 ("kind", "Kinds of purchase."),
+                ("status", "States; default: completed."),
             ])
             .with_row(&[
                 "total",

@@ -22,30 +22,46 @@ use crate::{
         shapes::listing_pages::{Counts, FacetCounts},
         vendor_api::listings::{
             page_json,
-            types::{ListingsSummary, OwnListingsQuery},
+            types::{ListingsSummary, OwnListingFilters, OwnListingsPage},
         },
     },
 };
 
-/// Query parameters of a page.
+/// Query parameters that filter own listings.
 #[derive(Debug, Object)]
-pub struct AgentOwnListingsQuery {
-    /// The parameters of the API.
+pub struct AgentOwnListingFilters {
+    /// The filters of the API.
     #[oai(flatten)]
-    common: OwnListingsQuery,
+    common: OwnListingFilters,
     /// States of the platform's review; any may match.
     #[oai(default)]
     review_status: Vec<EnumValue<ReviewStatus>>,
+}
+
+/// Query parameters of a page.
+#[derive(Debug, Object)]
+pub struct AgentOwnListingsQuery {
+    /// Conditions that listings meet.
+    #[oai(flatten)]
+    filters: AgentOwnListingFilters,
+    /// Order and page.
+    #[oai(flatten)]
+    page: OwnListingsPage,
     /// Names of the selected fields; empty for all.
     #[oai(default, validator(max_items = 64))]
     fields: Vec<String>,
 }
 
-impl AgentOwnListingsQuery {
+impl AgentOwnListingFilters {
     /// Converts the parameters into a request for a page.
-    pub fn into_request(self, reader: &Reader, vendor: &Vendor) -> Result<PageRequest> {
+    pub fn into_request(
+        self,
+        reader: &Reader,
+        vendor: &Vendor,
+        page: OwnListingsPage,
+    ) -> Result<PageRequest> {
         let reviews: Vec<ReviewStatus> = self.review_status.iter().map(|status| status.0).collect();
-        let mut request = self.common.into_request();
+        let mut request = self.common.into_request(page);
         listings::restrict_to_reviews(reader, vendor, &reviews, &mut request.filters)?;
         Ok(request)
     }
@@ -101,6 +117,24 @@ impl Route for ListOwnListingsForAgents {
             ])
             .with_parameters(&[
                 ("no_assets", "Only listings without assets."),
+                ("asset_types", "Asset kind slugs."),
+                ("has_active_bids", "Only with a submitted bid."),
+                ("max_loc", "Maximum lines of code."),
+                ("max_price", "Maximum price."),
+                ("max_sample_price", "Maximum sample price."),
+                ("max_tasks", "Maximum tasks."),
+                ("max_zip_files", "Maximum files in zips."),
+                ("max_zip_size_gb", "Maximum zip size in 10^9 bytes."),
+                ("min_loc", "Minimum lines of code."),
+                ("min_price", "Minimum price."),
+                ("min_sample_price", "Minimum sample price."),
+                ("min_tasks", "Minimum tasks."),
+                ("min_zip_files", "Minimum files in zips."),
+                ("min_zip_size_gb", "Minimum zip size in 10^9 bytes."),
+                ("query", "Words, as in browse_listings."),
+                ("review_status", "States of the review."),
+                ("sample_available", "With (true) or without a sample."),
+                ("tags", "Domain slugs."),
                 ("lifecycle_stages", "Lifecycle stages."),
                 ("workspace_view", "Group of lifecycle stages."),
             ]),
@@ -124,10 +158,10 @@ impl OwnListingsApi {
         call: Call<ListOwnListingsForAgents>,
         query: Params<AgentOwnListingsQuery>,
     ) -> JsonResult<AgentOwnListings> {
-        let mut query = query.0;
-        let fields = SelectedFields::new(std::mem::take(&mut query.fields));
+        let AgentOwnListingsQuery { filters, page, fields } = query.0;
+        let fields = SelectedFields::new(fields);
         Json::read_bytes(&call.served, call.access.requester(), move |reader| {
-            let request = query.into_request(reader, &call.access)?;
+            let request = filters.into_request(reader, &call.access, page)?;
             let (limit, offset) = (request.limit as u32, request.offset);
             let found = listings::find_page(reader, &call.access, request)?;
             let renderings = browse::renderings(reader, &found.listings)?;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::{
-    domain::listings::ListingRowId,
+    domain::{listings::ListingRowId, quality_runs::RunOutcome},
     error::Result,
     market::Reader,
     operations::listing_quality,
@@ -116,5 +116,12 @@ pub fn summaries_json(renderings: &[Rendering]) -> Vec<u8> {
 pub fn evidence_sentence(run: Option<&RunSummary>) -> String {
     let Some(run) = run else { return "No quality run has completed.".to_owned() };
     let ended = run.completed_at.map(|at| format!(", ended {at}")).unwrap_or_default();
-    format!("Quality run {}{ended}: {} of {} checks passed.", run.id, run.passed, run.checks)
+    match run.outcome {
+        RunOutcome::InProgress => format!("Quality run {} is in progress.", run.id),
+        RunOutcome::Error => format!("Quality run {}{ended}, failed itself, so there is no verdict.", run.id),
+        RunOutcome::Cancelled => format!("Quality run {}{ended}, was canceled.", run.id),
+        RunOutcome::Passed | RunOutcome::Failed | RunOutcome::None => {
+            format!("Quality run {}{ended}: {} of {} checks passed.", run.id, run.passed, run.checks)
+        }
+    }
 }

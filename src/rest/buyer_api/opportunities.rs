@@ -203,7 +203,7 @@ pub static LIST_OWN_OPPORTUNITIES_TOOL: MultiTool = MultiTool {
         "Own opportunities",
         "Requests that the team posted, newest first, in any status. Those of other buyers are never shown.",
     )
-    .with_parameters(&[("status", "Status.")])
+    .with_parameters(&[("status", "Status of the requests.")])
     .with_values(&[("status", &["draft", "published", "closed", "cancelled"])])
     .with_row(&[
         "id",

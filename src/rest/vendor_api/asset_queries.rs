@@ -67,14 +67,22 @@ pub struct FilterAndSort<E: Type + ParseFromJSON + ToJSON> {
     pub sort_direction: EnumValue<SortDirection>,
 }
 
-/// IDs, group, limit and offset of a list.
+/// IDs and group of a list.
 #[derive(Debug, Object)]
-pub struct PageFilter {
+pub struct IdFilter {
     /// Only assets with these IDs.
     #[oai(default, validator(max_items = 500))]
     pub id: Vec<Uuid>,
     /// Only assets in this group.
     pub group_id: Option<Uuid>,
+}
+
+/// IDs, group, limit and offset of a list.
+#[derive(Debug, Object)]
+pub struct PageFilter {
+    /// IDs and group.
+    #[oai(flatten)]
+    pub ids: IdFilter,
     /// Limit and offset.
     #[oai(flatten)]
     pub page: LimitOffset,
@@ -125,7 +133,7 @@ impl<G: AssetFilterGrammar> AssetListQuery<FilterEntry<G>> {
         let AssetListQuery { stage, paging, selection } = self;
         let LimitOffset { limit, offset } = paging.page;
         let mut query = selection.into_query(vendor.team_row_id(), stage.map(|stage| stage.0))?;
-        paging.apply_to(&mut query);
+        paging.ids.apply_to(&mut query);
         let filter = AssetFilter { query, deprecated: None, attachable_to: None };
         Json::read(served, vendor.requester(), move |reader| {
             let page = assets::page(reader, &vendor, filter, limit as usize, offset.cast_unsigned())?;
@@ -136,7 +144,7 @@ impl<G: AssetFilterGrammar> AssetListQuery<FilterEntry<G>> {
     }
 }
 
-impl PageFilter {
+impl IdFilter {
     /// Restricts a query to the IDs and the group of these parameters.
     pub fn apply_to(&self, query: &mut Query) {
         query.ids.clone_from(&self.id);

@@ -297,7 +297,7 @@ impl AssetsApi {
         let AssetsQuery { scope, paging, selection } = query.0;
         let LimitOffset { limit, offset } = paging.page;
         let mut filter = scope.into_filter(&call.access, selection)?;
-        paging.apply_to(&mut filter.query);
+        paging.ids.apply_to(&mut filter.query);
         let requester = call.access.requester();
         Json::read(&call.served, requester, move |reader| {
             let page = assets::page(reader, &call.access, filter, limit as usize, offset.cast_unsigned())?;

@@ -99,6 +99,7 @@ impl Route for ListListingAssets {
                 "The assets of one of the team's own listings, at most the first 1,000. \
                  `total` counts all.",
             )
+            .unlisted()
             .with_ids("list_own_listings"),
             "assets",
         ),

@@ -12,7 +12,7 @@ mod groups;
 mod listing_assets;
 mod listing_quality;
 pub mod listings;
-mod opportunities;
+pub mod opportunities;
 mod quality_reports;
 mod quality_runs;
 mod raw_data;

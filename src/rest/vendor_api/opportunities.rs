@@ -27,9 +27,9 @@ use crate::{
     },
 };
 
-/// Query parameters of the list of opportunities.
+/// Query parameters that filter opportunities.
 #[derive(Debug, Object)]
-pub struct OpportunitiesQuery {
+pub struct OpportunityFilters {
     /// Search text. Every word must occur in the title, the overview, the tags or the buyer's name; case is
     /// ignored.
     #[oai(validator(max_length = 10000))]
@@ -45,6 +45,26 @@ pub struct OpportunitiesQuery {
     max_budget: Option<f64>,
     /// Only opportunities whose budget is per task, or in total.
     budget_unit: Option<EnumValue<BudgetUnit>>,
+}
+
+impl From<OpportunityFilters> for OpportunityFilter {
+    fn from(filters: OpportunityFilters) -> OpportunityFilter {
+        OpportunityFilter {
+            text: filters.query.unwrap_or_default(),
+            tags: filters.tags,
+            asset_types: filters.asset_types,
+            max_budget: filters.max_budget,
+            budget_unit: filters.budget_unit.map(|unit| unit.0),
+        }
+    }
+}
+
+/// Query parameters of the list of opportunities.
+#[derive(Debug, Object)]
+pub struct OpportunitiesQuery {
+    /// Conditions that opportunities meet.
+    #[oai(flatten)]
+    filters: OpportunityFilters,
     /// Order of the opportunities.
     #[oai(default = "default_sort")]
     sort: EnumValue<OpportunityOrder>,
@@ -293,13 +313,7 @@ impl OpportunitiesApi {
     ) -> JsonResult<Opportunities> {
         let params = query.0;
         let (limit, offset, sort) = (params.page.limit, params.page.offset, params.sort.0);
-        let filters = OpportunityFilter {
-            text: params.query.unwrap_or_default(),
-            tags: params.tags,
-            asset_types: params.asset_types,
-            max_budget: params.max_budget,
-            budget_unit: params.budget_unit.map(|unit| unit.0),
-        };
+        let filters = params.filters.into();
         Json::read(&call.served, call.access.requester(), move |reader| {
             let skipped = offset.cast_unsigned();
             let page = opportunities::page(reader, &call.access, &filters, sort, limit as usize, skipped)?;

@@ -53,7 +53,7 @@ async fn key_is_accepted_in_each_of_three_headers() {
         let all_headers = [("host", "market.test"), ("content-type", "application/json"), header];
         let response =
             demo().send_body(Method::POST, PATH, &all_headers, LIST.as_bytes().to_vec()).await.ok();
-        assert_eq!(response["result"]["tools"].as_array().unwrap().len(), 16);
+        assert_eq!(response["result"]["tools"].as_array().unwrap().len(), 17);
     }
 }
 
@@ -65,17 +65,18 @@ async fn tools_depend_on_team_roles() {
         [
             "get_current_team",
             "browse_listings",
-            "get_listing",
-            "get_listings_by_ids",
-            "get_browse_access",
+            "get_listings",
             "get_listing_quality",
+            "aggregate",
+            "list_purchases",
+            "list_offers",
+            "get_spending",
+            "get_listing",
             "get_taskset",
             "preview_taskset_tasks",
             "list_taxonomy",
             "get_wallet",
             "list_notifications",
-            "list_purchases",
-            "list_offers",
             "list_own_opportunities",
             "get_own_opportunity",
             "list_project_bids",
@@ -116,7 +117,7 @@ async fn browse_gate_allows_only_the_unfiltered_first_page() {
         ("browse_listings", json!({"sort": "recent"})),
         ("get_listing", json!({"listing_id": listing})),
         ("get_listing_quality", json!({"listing_id": listing})),
-        ("get_listings_by_ids", json!({"ids": [listing]})),
+        ("get_listings", json!({"ids": [listing]})),
     ] {
         let error = call(demo(), LOCKED_VENDOR, tool, arguments).await.error();
         assert_eq!(error["code"], "listing_browse_locked", "{tool}");

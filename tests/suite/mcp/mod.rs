@@ -21,7 +21,10 @@ mod team_text;
 mod tool_list;
 mod truncation;
 
-use marketplace::{config::ContactSettings, rest};
+use marketplace::{
+    config::ContactSettings,
+    rest::{self, route::DeclaredRoute},
+};
 use poem::http::Method;
 use serde_json::{Value, json};
 
@@ -31,7 +34,7 @@ use crate::harness::{BASE, TestMarket, TestResponse, demo};
 const PATH: &str = "/v2/mcp/";
 
 /// Fields that a tool adds to the response of its operation.
-const ADDED_FIELDS: [&str; 4] = ["next_offset", "notice", "hint", "cut"];
+const ADDED_FIELDS: [&str; 5] = ["next_offset", "notice", "hint", "cut", "evidence"];
 
 /// The result of a tool call.
 #[derive(Debug)]
@@ -123,10 +126,19 @@ async fn tools(market: &TestMarket, key: &str) -> Vec<Value> {
     listed["tools"].as_array().unwrap().clone()
 }
 
-/// Returns the tools that a key can see, with full output schemas.
+/// Returns all tools that a key can call, with full output schemas.
 async fn tools_with_full_schemas(market: &TestMarket, key: &str) -> Vec<Value> {
+    tools_at(market, key, "/v2/mcp/?schemas=full&toolsets=all").await
+}
+
+/// Returns all tools that a key can call, also those that are only listed if they are selected.
+async fn all_tools(market: &TestMarket, key: &str) -> Vec<Value> {
+    tools_at(market, key, "/v2/mcp/?toolsets=all").await
+}
+
+async fn tools_at(market: &TestMarket, key: &str, path: &str) -> Vec<Value> {
     let body = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": {}});
-    let listed = post_to(market, "/v2/mcp/?schemas=full", key, &body).await.ok();
+    let listed = post_to(market, path, key, &body).await.ok();
     listed["result"]["tools"].as_array().unwrap().clone()
 }
 
@@ -135,8 +147,13 @@ fn names(tools: &[Value]) -> Vec<&str> {
     tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect()
 }
 
-/// Returns the OpenAPI documents of both APIs.
-fn documents() -> [Value; 2] {
-    [&rest::VENDOR, &rest::BUYER]
+/// Returns every route that can have a tool: those of the APIs, and those that only agents call.
+fn routes() -> Vec<DeclaredRoute> {
+    [rest::AGENTS.routes(), rest::routes()].concat()
+}
+
+/// Returns the OpenAPI documents of both APIs, and that of the operations that only agents call.
+fn documents() -> [Value; 3] {
+    [&rest::VENDOR, &rest::BUYER, &rest::AGENTS]
         .map(|api| serde_json::from_str(&rest::openapi_json(api, BASE, &ContactSettings::default())).unwrap())
 }

@@ -111,7 +111,7 @@ async fn both_paths_work_without_sessions_or_special_headers() {
             let response = send(demo(), path, &headers, LIST).await;
             assert_eq!(response.header("content-type"), "application/json");
             assert!(response.header("mcp-session-id").is_empty());
-            assert_eq!(response.ok()["result"]["tools"].as_array().unwrap().len(), 16);
+            assert_eq!(response.ok()["result"]["tools"].as_array().unwrap().len(), 17);
         }
         for method in [Method::GET, Method::DELETE, Method::PUT] {
             let response = demo().send(method, path, &[HOST, KEY]).await;

@@ -53,15 +53,21 @@ async fn headers_and_addresses_select_tools() {
     ] {
         assert_eq!(listed(demo(), BUYER, headers, path).await, expected, "{headers:?} {path}");
     }
-    let all = listed(demo(), BUYER, &[], PATH).await;
-    for everything in ["all", "", "catalog,all"] {
-        assert_eq!(listed(demo(), BUYER, &[("x-mcp-toolsets", everything)], PATH).await, all);
-    }
+    let by_default = listed(demo(), BUYER, &[], PATH).await;
+    assert_eq!(listed(demo(), BUYER, &[("x-mcp-toolsets", "")], PATH).await, by_default);
+    let all = listed(demo(), BUYER, &[("x-mcp-toolsets", "all")], PATH).await;
+    assert_eq!(listed(demo(), BUYER, &[("x-mcp-toolsets", "catalog,all")], PATH).await, all);
+    // Few questions need this one, so it is only listed if a client selects it.
+    assert!(all.contains(&"get_browse_access".to_owned()));
+    assert!(!by_default.contains(&"get_browse_access".to_owned()));
+    let called =
+        request_with(demo(), BUYER, &[], PATH, ("tools/call", json!({"name": "get_browse_access"}))).await;
+    assert_eq!(called["result"]["isError"], false, "{called}");
 }
 
 #[tokio::test]
 async fn every_tool_is_in_a_toolset_and_every_toolset_has_tools() {
-    let all = listed(demo(), BOTH, &[], PATH).await;
+    let all = listed(demo(), BOTH, &[("x-mcp-toolsets", "all")], PATH).await;
     let mut found = std::collections::BTreeSet::new();
     for toolset in [
         "account",

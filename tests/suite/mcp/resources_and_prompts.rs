@@ -158,19 +158,28 @@ async fn ids_are_completed_by_prefix_or_title() {
     let template = || json!({"type": "ref/resource", "uri": "marketplace://listings/{listing_id}"});
     let prompt = |name: &str| json!({"type": "ref/prompt", "name": name});
     let id = any_listing_id().await;
-    assert_eq!(complete(BUYER, template(), "listing_id", &id[..8]).await.join(","), id);
+    let suggested = complete(BUYER, template(), "listing_id", &id[..8]).await;
+    assert_eq!(suggested.len(), 1);
+    let (suggested_id, title) = suggested[0].split_once(' ').unwrap();
+    assert_eq!(suggested_id, id);
+    let uri = format!("marketplace://listings/{}", suggested[0].replace(' ', "%20"));
+    let read = result(demo(), BUYER, "resources/read", json!({"uri": uri})).await;
+    let listing: Value = serde_json::from_str(read["contents"][0]["text"].as_str().unwrap()).unwrap();
+    assert!(listing["title"].as_str().unwrap().replace(',', " ").starts_with(title), "{listing}");
     assert_eq!(complete(BUYER, template(), "listing_id", "").await.len(), 20);
     let found = complete(BUYER, template(), "listing_id", "cobol").await;
     let expected =
         call(demo(), BUYER, "browse_listings", json!({"query": "cobol", "fields": ["id"]})).await.ok();
     let expected: Vec<&Value> =
         expected["items"].as_array().unwrap().iter().map(|item| &item["id"]).collect();
-    assert!(!found.is_empty() && found.iter().eq(expected.iter().map(|id| id.as_str().unwrap())));
+    let id_of = |suggestion: &str| suggestion.split(' ').next().unwrap().to_owned();
+    let found_ids: Vec<String> = found.iter().map(|suggestion| id_of(suggestion)).collect();
+    assert!(!found.is_empty() && found_ids.iter().eq(expected.iter().map(|id| id.as_str().unwrap())));
     let second = format!("{id},{}", &found[0][..6]);
     let both = complete(BUYER, prompt("compare_listings"), "listing_ids", &second).await;
     assert_eq!(both, [format!("{id},{}", found[0])]);
     let assets = complete(BOTH, prompt("why_is_my_asset_incomplete"), "asset_id", "").await;
-    let first = call(demo(), BOTH, "get_asset", json!({"asset_id": assets[0]})).await.ok();
+    let first = call(demo(), BOTH, "get_asset", json!({"asset_id": id_of(&assets[0])})).await.ok();
     assert_eq!(first["stage"], "incomplete");
     let named =
         complete(BOTH, prompt("why_is_my_asset_incomplete"), "asset_id", first["title"].as_str().unwrap())

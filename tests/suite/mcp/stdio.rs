@@ -165,7 +165,7 @@ async fn newest_revision_needs_no_initialization() {
     let found = agent.request("server/discover", json!({"_meta": meta})).await;
     assert!(found["result"]["supportedVersions"].is_array(), "{found}");
     let listed = agent.request("tools/list", json!({"_meta": meta})).await;
-    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 16);
+    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 17);
     agent.finish().await;
 }
 

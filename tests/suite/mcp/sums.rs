@@ -148,6 +148,8 @@ async fn lists_of_vendor(key: &str) -> Vec<Aggregated> {
         let of_kind = codebases.iter().chain(priced.iter().flatten()).find(|one| one["id"] == asset["id"]);
         asset["price"] = of_kind.map(|one| one["price_usd"].clone()).unwrap_or_default();
     }
+    let opportunities = rest_pages(key, "/v2/opportunities", "items").await;
+    let bids = rest_pages(key, "/v2/project-opportunities/bids/mine", "items").await;
     let listing = Some(["/listing_title", "/listing_id"]);
     let sales = rest_list(key, "/v2/listings/sales", "sales").await;
     let earnings = rest_pages(key, "/v2/wallet/earnings", "items").await;
@@ -164,6 +166,22 @@ async fn lists_of_vendor(key: &str) -> Vec<Aggregated> {
         }
     }
     vec![
+        Aggregated {
+            list: "list_opportunities",
+            records: opportunities,
+            groups: &[
+                ("asset_type", "/accepted_asset_types"),
+                ("tag", "/metadata/tags"),
+                ("budget_unit", "/metadata/budget_unit"),
+            ],
+            numbers: &[("budget_min", "/metadata/budget_min"), ("budget_max", "/metadata/budget_max")],
+        },
+        Aggregated {
+            list: "list_own_project_bids",
+            records: all_dated(bids, "/created_at", None),
+            groups: &[("status", "/status"), ("month", "/month")],
+            numbers: &[("num_tasks", "/num_tasks")],
+        },
         Aggregated {
             list: "list_own_listings",
             records: own,
@@ -445,7 +463,7 @@ async fn sums_refuse_what_a_list_does_not_have() {
         ),
         (
             BUYER,
-            json!({"list": "list_purchases", "group_by": ["status"]}),
+            json!({"list": "list_purchases", "group_by": ["team"]}),
             &["kind", "vendor", "listing", "month"],
         ),
         (BUYER, json!({"list": "list_purchases", "measure": "amount"}), &["price", "buyer_fee", "total"]),

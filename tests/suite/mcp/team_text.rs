@@ -3,16 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use marketplace::{
-    mcp::WRITTEN_BY_TEAMS,
-    rest::{self, route::Tool},
-};
+use marketplace::{mcp::WRITTEN_BY_TEAMS, rest::route::Tool};
 use serde_json::Value;
 
 use super::documents;
 
 /// Text fields and maps that the platform writes, with the reason.
-const PLATFORM_FIELDS: [(&str, &[&str]); 5] = [
+const PLATFORM_FIELDS: [(&str, &[&str]); 6] = [
     (
         "slugs, labels and statuses that the platform defines",
         &[
@@ -36,6 +33,10 @@ const PLATFORM_FIELDS: [(&str, &[&str]); 5] = [
     ),
     ("IDs in the platform's hub", &["dataset_id"]),
     (
+        "sentences and slugs of the platform for agents",
+        &["evidence", "failed_checks", "not_listable_because", "qc_failed_checks", "unit"],
+    ),
+    (
         "maps with counts or states, whose keys the platform defines",
         &["asset_counts", "asset_types", "lifecycle_stages", "locked_fields"],
     ),
@@ -45,7 +46,7 @@ const PLATFORM_FIELDS: [(&str, &[&str]); 5] = [
 /// objects, with these operations.
 fn free_text_fields() -> BTreeMap<String, BTreeSet<String>> {
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let routes = rest::routes();
+    let routes = super::routes();
     let with_tool = routes.iter().filter(|route| !matches!(route.tool(), Tool::Excluded(_)));
     let operations: BTreeSet<&str> = with_tool.map(|route| route.operation).collect();
     for document in documents() {

@@ -13,7 +13,7 @@ use marketplace::{
 };
 use serde_json::{Value, json};
 
-use super::{documents, initialize, names, post_to, tools, tools_with_full_schemas};
+use super::{all_tools, documents, initialize, names, post_to, routes, tools, tools_with_full_schemas};
 use crate::{
     contract::cases::{BOTH, BUYER, VENDOR},
     harness::demo,
@@ -37,7 +37,7 @@ fn operations() -> BTreeMap<String, String> {
 #[test]
 fn every_get_operation_has_a_tool_or_a_reason_for_exclusion() {
     let operations = operations();
-    let tools = table::tools(&rest::routes());
+    let tools = table::tools(&routes());
     let of_teams = |route: &&DeclaredRoute| route.required_access.key_kind() == PrincipalKind::Team;
     let called: BTreeSet<&str> =
         tools.iter().flat_map(ToolEntry::operation_calls).map(|(_, call)| call.operation).collect();
@@ -73,7 +73,7 @@ async fn session_opens_within_its_byte_budget() {
 #[tokio::test]
 async fn every_argument_of_every_tool_is_described() {
     for key in [BOTH, BUYER, VENDOR] {
-        for tool in tools(demo(), key).await {
+        for tool in all_tools(demo(), key).await {
             let description = tool["description"].as_str().unwrap();
             assert!((20..500).contains(&description.len()), "{tool}");
             for (name, schema) in tool["inputSchema"]["properties"].as_object().unwrap() {
@@ -90,7 +90,7 @@ async fn every_argument_of_every_tool_is_described() {
 
 #[tokio::test]
 async fn output_schemas_are_full_if_the_address_says_so() {
-    let (shallow, full) = (tools(demo(), BOTH).await, tools_with_full_schemas(demo(), BOTH).await);
+    let (shallow, full) = (all_tools(demo(), BOTH).await, tools_with_full_schemas(demo(), BOTH).await);
     assert_eq!(names(&shallow), names(&full));
     for (shallow, full) in shallow.iter().zip(&full) {
         let fields: Vec<&String> = full["outputSchema"]["properties"].as_object().unwrap().keys().collect();
@@ -131,7 +131,7 @@ async fn lists_are_paged_and_fields_can_be_selected() {
         let name = tool["name"].as_str().unwrap();
         let arguments = tool["inputSchema"]["properties"].as_object().unwrap();
         let output_fields = tool["outputSchema"]["properties"].as_object().unwrap();
-        if name.starts_with("list_") || name == "browse_listings" || name == "get_listings_by_ids" {
+        if name.starts_with("list_") || name == "browse_listings" || name == "get_listings" {
             assert_eq!(arguments["limit"]["default"], 20, "{name}");
             assert!(
                 output_fields.contains_key("next_offset") || output_fields.contains_key("next_cursor"),
@@ -144,7 +144,7 @@ async fn lists_are_paged_and_fields_can_be_selected() {
 
 #[tokio::test]
 async fn each_tool_matches_its_snapshot() {
-    let tools = tools(demo(), BOTH).await;
+    let tools = all_tools(demo(), BOTH).await;
     assert_eq!(names(&tools)[0], "get_current_team");
     let mut settings = insta::Settings::clone_current();
     settings.set_prepend_module_to_snapshot(false);

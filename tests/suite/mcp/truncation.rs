@@ -53,12 +53,12 @@ fn count_unique(ids: &[String]) -> usize {
 #[tokio::test]
 async fn every_list_can_be_read_to_its_end() {
     for (key, tool, list, arguments) in [
-        (BUYER, "browse_listings", "items", json!({})),
+        (BUYER, "browse_listings", "items", json!({"fields": ["*"]})),
         (BUYER, "browse_listings", "items", json!({"limit": 7, "fields": ["id"]})),
         (VENDOR, "list_own_listings", "items", json!({"limit": 3})),
         (VENDOR, "list_assets", "items", json!({"limit": 9})),
-        (VENDOR, "list_sales", "sales", json!({"limit": 2})),
-        (VENDOR, "list_earnings", "items", json!({"limit": 5})),
+        (VENDOR, "list_sales", "sales", json!({"limit": 2, "fields": ["*"]})),
+        (VENDOR, "list_earnings", "items", json!({"limit": 5, "fields": ["id"]})),
         (BUYER, "list_notifications", "notifications", json!({"limit": 2})),
         (BUYER, "list_taxonomy", "inventory_tags", json!({"kind": "inventory_tags", "limit": 6})),
         (VENDOR, "list_taxonomy", "languages", json!({"kind": "languages"})),
@@ -67,7 +67,7 @@ async fn every_list_can_be_read_to_its_end() {
         let few = count_unique(&read_list(demo(), key, tool, list, arguments.clone()).await);
         let mut many = arguments;
         many["limit"] = json!(50);
-        many.as_object_mut().unwrap().remove("fields");
+        many["fields"] = json!(["*"]);
         assert_eq!(count_unique(&read_list(demo(), key, tool, list, many).await), few, "{tool}");
         assert!(few > 1, "{tool} returned {few} items");
     }
@@ -75,21 +75,22 @@ async fn every_list_can_be_read_to_its_end() {
 
 #[tokio::test]
 async fn long_page_is_truncated_between_items() {
-    let called = call(demo(), BUYER, "browse_listings", json!({"limit": 100})).await;
+    let whole = json!({"limit": 100, "fields": ["*"]});
+    let called = call(demo(), BUYER, "browse_listings", whole.clone()).await;
     assert!(called.text.len() <= MAX_BYTES, "{} bytes", called.text.len());
     let page = called.ok();
     let item_count = page["items"].as_array().unwrap().len();
-    assert!((20..100).contains(&item_count), "{item_count} items");
+    assert!((10..100).contains(&item_count), "{item_count} items");
     let cut = page["cut"].as_str().unwrap();
     assert!(
         cut.starts_with(&format!("{item_count} of 100 items are shown")) && cut.contains("next_cursor"),
         "{cut}"
     );
-    let all = read_list(demo(), BUYER, "browse_listings", "items", json!({"limit": 100})).await;
+    let all = read_list(demo(), BUYER, "browse_listings", "items", whole.clone()).await;
     let counted = page["counts"]["all"].as_u64().unwrap();
     assert_eq!(count_unique(&all) as u64, counted);
     // A page behind the browse gate has no next page.
-    let locked = call(demo(), LOCKED_VENDOR, "browse_listings", json!({"limit": 100})).await.ok();
+    let locked = call(demo(), LOCKED_VENDOR, "browse_listings", whole).await.ok();
     assert!(
         locked["next_cursor"].is_null() && !locked["cut"].as_str().unwrap().contains("Continue"),
         "{}",
@@ -110,14 +111,15 @@ async fn long_page_with_offset_is_truncated_between_items() {
             "description": "word ".repeat(3000), "created_at": "-P95D", "raw_data": {}})
     };
     let market = small_market_with(&[], &json!({"assets": (0..30).map(asset).collect::<Vec<_>>()}));
-    let page = call(&market, "mkt_seller", "list_raw_data", json!({"limit": 30})).await.ok();
+    let whole = json!({"limit": 30, "fields": ["*"]});
+    let page = call(&market, "mkt_seller", "list_raw_data", whole.clone()).await.ok();
     assert_eq!(page["items"].as_array().unwrap().len(), 2);
     assert_eq!(page["next_offset"], 2);
     assert!(page["cut"].as_str().unwrap().contains("Continue with `offset` 2"));
     for (max_bytes, shown) in
         [(json!(4_000), 1), (json!(20_000), 1), (json!("60000"), 3), (json!(1_000_000), 30)]
     {
-        let arguments = json!({"limit": 30, "max_bytes": max_bytes});
+        let arguments = json!({"limit": 30, "fields": ["*"], "max_bytes": max_bytes});
         let page = call(&market, "mkt_seller", "list_raw_data", arguments).await.ok();
         assert_eq!(page["items"].as_array().unwrap().len(), shown, "{max_bytes}");
         assert!(page.to_string().len() <= max_bytes.to_string().trim_matches('"').parse().unwrap());
@@ -129,7 +131,7 @@ async fn long_page_with_offset_is_truncated_between_items() {
     let smallest =
         call(demo(), BUYER, "browse_listings", json!({"limit": 50, "max_bytes": 4_000})).await.ok();
     assert!(smallest.to_string().len() <= 4_000 && smallest["cut"].is_string(), "{smallest}");
-    let all = read_list(&market, "mkt_seller", "list_raw_data", "items", json!({"limit": 30})).await;
+    let all = read_list(&market, "mkt_seller", "list_raw_data", "items", whole).await;
     assert_eq!(count_unique(&all), 30);
     let short = json!({"limit": 30, "fields": ["title", "description[:9]"]});
     let page = call(&market, "mkt_seller", "list_raw_data", short).await.ok();
@@ -145,7 +147,10 @@ async fn long_record_is_truncated_in_its_longest_part() {
     let market = small_market(&[published("many", 5, &json!({"bundle_files": files}))]);
     let id = marketplace::clock::fixture_record_id("listings", "many").to_string();
     let mut seen = BTreeSet::new();
-    let mut arguments = json!({"listing_id": id});
+    let brief = call(&market, "mkt_buyer", "get_listing", json!({"listing_id": id})).await.ok();
+    assert_eq!(brief["bundle_manifest"].as_object().unwrap().len(), 5);
+    assert!(brief["cut"].as_str().unwrap().contains("`bundle_manifest` 5 of 1500"), "{}", brief["cut"]);
+    let mut arguments = json!({"listing_id": id, "fields": ["*"]});
     for round in 0.. {
         let called = call(&market, "mkt_buyer", "get_listing", arguments.clone()).await;
         assert!(called.text.len() <= MAX_BYTES, "{} bytes", called.text.len());

@@ -125,9 +125,9 @@ impl ListingsApi {
         call: Call<ListOwnListings>,
         query: Params<OwnListingsQuery>,
     ) -> JsonResult<OwnListings> {
-        let params = query.0;
-        let (limit, offset) = (params.limit, params.offset.cast_unsigned());
-        let request = params.into_request();
+        let OwnListingsQuery { filters, page } = query.0;
+        let (limit, offset) = (page.limit, page.offset.cast_unsigned());
+        let request = filters.into_request(page);
         Json::read_bytes(&call.served, call.access.requester(), move |reader| {
             let page = listings::page(reader, &call.access, request)?;
             let items: Vec<Vec<u8>> =

@@ -20,9 +20,9 @@ use crate::{
     store::listing_history::HistoryEvent,
 };
 
-/// Query parameters of the list of a vendor's own listings.
+/// Query parameters that filter a vendor's own listings.
 #[derive(Debug, Object)]
-pub struct OwnListingsQuery {
+pub struct OwnListingFilters {
     /// Only listings in these lifecycle stages: `drafts` (draft), `submitted` (review, ready), `live`
     /// (active), `archived` or `all`.
     #[oai(default = "default_view")]
@@ -36,6 +36,11 @@ pub struct OwnListingsQuery {
     /// Only listings without attached assets.
     #[oai(default)]
     pub no_assets: bool,
+}
+
+/// Query parameters of the order and the page of a vendor's own listings.
+#[derive(Debug, Object)]
+pub struct OwnListingsPage {
     /// Order of the listings.
     #[oai(default = "default_sort")]
     pub sort: EnumValue<SortOrder>,
@@ -47,17 +52,34 @@ pub struct OwnListingsQuery {
     pub offset: i64,
 }
 
-impl OwnListingsQuery {
+/// Query parameters of the list of a vendor's own listings.
+#[derive(Debug, Object)]
+pub struct OwnListingsQuery {
+    /// Conditions that listings meet.
+    #[oai(flatten)]
+    pub filters: OwnListingFilters,
+    /// Order and page.
+    #[oai(flatten)]
+    pub page: OwnListingsPage,
+}
+
+impl Default for OwnListingsPage {
+    fn default() -> OwnListingsPage {
+        OwnListingsPage { sort: default_sort(), limit: listing_pages::default_limit(), offset: 0 }
+    }
+}
+
+impl OwnListingFilters {
     /// Converts the parameters into a request for a page.
-    pub fn into_request(self) -> PageRequest {
+    pub fn into_request(self, page: OwnListingsPage) -> PageRequest {
         PageRequest {
             text: self.common.query.clone().unwrap_or_default(),
             filters: marketplace_index::Filters { no_assets: self.no_assets, ..self.common.into_filters() },
             view: self.workspace_view.0,
             stages: self.lifecycle_stages.iter().map(|stage| stage.0).collect(),
-            sort: self.sort.0,
-            limit: self.limit as usize,
-            offset: self.offset.cast_unsigned(),
+            sort: page.sort.0,
+            limit: page.limit as usize,
+            offset: page.offset.cast_unsigned(),
         }
     }
 }
