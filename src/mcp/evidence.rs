@@ -7,7 +7,7 @@ use serde_json::Value;
 pub const EVIDENCE: &str = "evidence";
 
 /// The tools whose outputs this module gives such a sentence.
-const TOOLS: [&str; 13] = [
+const TOOLS: [&str; 14] = [
     "browse_listings",
     "get_asset",
     "get_asset_qc",
@@ -16,6 +16,7 @@ const TOOLS: [&str; 13] = [
     "get_listing_qc",
     "get_own_listing",
     "get_raw_data_structure",
+    "list_assets",
     "list_estimations",
     "list_latest_estimations",
     "list_own_listings",
