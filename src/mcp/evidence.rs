@@ -7,7 +7,7 @@ use serde_json::Value;
 pub const EVIDENCE: &str = "evidence";
 
 /// The tools whose outputs this module gives such a sentence.
-const TOOLS: [&str; 13] = [
+const TOOLS: [&str; 14] = [
     "browse_listings",
     "get_asset",
     "get_asset_qc",
@@ -16,6 +16,7 @@ const TOOLS: [&str; 13] = [
     "get_listing_qc",
     "get_own_listing",
     "get_raw_data_structure",
+    "list_assets",
     "list_estimations",
     "list_latest_estimations",
     "list_own_listings",
@@ -40,6 +41,14 @@ pub fn of_output(tool: &str, output: &Value) -> Option<String> {
                 row.get("platform_quality_certified").is_some() && row.get(EVIDENCE).is_none();
             says_certified.then(|| {
                 "Certified by the latest completed quality run of each listing; `evidence` in `fields` names it."
+                    .to_owned()
+            })
+        }
+        "list_assets" => {
+            let row = output["items"].get(0)?;
+            let says_outcome = row.get("qc").is_some() && row.get(EVIDENCE).is_none();
+            says_outcome.then(|| {
+                "`qc` is the outcome of each asset's latest quality run; `evidence` in `fields` names it."
                     .to_owned()
             })
         }

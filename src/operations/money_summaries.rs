@@ -66,6 +66,6 @@ pub fn earnings(reader: &Reader, vendor: &Vendor, filter: &RecordFilter) -> Resu
         by_kind: by(GroupBy::Kind)?,
         by_listing: store::money_summaries::earned_by_listing(reader.rows, team, filter)?,
         balances: store::wallet::balances(reader.rows, team)?,
-        releases: store::money_summaries::releases(reader.rows, team)?,
+        releases: store::money_summaries::releases(reader.rows, team, reader.now)?,
     })
 }

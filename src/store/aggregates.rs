@@ -83,7 +83,7 @@ pub static PURCHASES: RecordList = RecordList {
     filters: FilterColumns {
         status: Some(("p.status", Some("completed"))),
         kind: Some("p.kind"),
-        vendor: Some("v.name"),
+        vendor: Some("v.name_key"),
         listing: Some("p.listing"),
         at: "p.created_at",
     },
@@ -107,7 +107,7 @@ pub static OFFERS: RecordList = RecordList {
     filters: FilterColumns {
         status: Some(("p.status", None)),
         kind: None,
-        vendor: Some("v.name"),
+        vendor: Some("v.name_key"),
         listing: Some("p.listing"),
         at: "p.created_at",
     },

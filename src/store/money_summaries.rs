@@ -79,7 +79,7 @@ const PURCHASES: &str = "purchases p JOIN listings l ON l.id = p.listing JOIN te
 const PURCHASE_FILTERS: FilterColumns = FilterColumns {
     status: Some(("p.status", Some("completed"))),
     kind: Some("p.kind"),
-    vendor: Some("v.name"),
+    vendor: Some("v.name_key"),
     listing: Some("p.listing"),
     at: "p.created_at",
 };
@@ -206,13 +206,14 @@ fn read_listing(row: &rusqlite::Row) -> rusqlite::Result<SummarizedListing> {
     Ok(SummarizedListing { id: row.get(0)?, title: row.get(1)? })
 }
 
-/// Returns when the earnings of a team that are on hold become available, earliest first, at most [`MAX_RELEASES`] times.
-pub fn releases(reader: &Reader, vendor: TeamRowId) -> Result<Vec<Release>> {
+/// Returns when the earnings of a team that are on hold become available after `now`, earliest first, at most
+/// [`MAX_RELEASES`] times. Holds that ended before are released soon.
+pub fn releases(reader: &Reader, vendor: TeamRowId, now: Timestamp) -> Result<Vec<Release>> {
     let sql = format!(
-        "SELECT available_at, sum(remaining_cents) FROM earnings_holds WHERE team = ?1
+        "SELECT available_at, sum(remaining_cents) FROM earnings_holds WHERE team = ?1 AND available_at > ?2
          GROUP BY available_at ORDER BY available_at LIMIT {MAX_RELEASES}"
     );
-    reader.query_all(&sql, [vendor.0], |row| {
+    reader.query_all(&sql, [vendor.0, now.0], |row| {
         Ok(Release { at: Timestamp(row.get(0)?), amount: Cents(row.get(1)?) })
     })
 }

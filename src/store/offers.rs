@@ -92,7 +92,7 @@ pub struct Offer {
 const FILTERS: FilterColumns = FilterColumns {
     status: Some(("d.status", None)),
     kind: None,
-    vendor: Some("(SELECT v.name FROM teams v WHERE v.id = l.team)"),
+    vendor: Some("(SELECT v.name_key FROM teams v WHERE v.id = l.team)"),
     listing: Some("d.listing"),
     at: "d.created_at",
 };

@@ -328,7 +328,7 @@ pub struct Purchase {
 const FILTERS: FilterColumns = FilterColumns {
     status: Some(("d.status", Some("completed"))),
     kind: Some("d.kind"),
-    vendor: Some("(SELECT v.name FROM teams v WHERE v.id = l.team)"),
+    vendor: Some("(SELECT v.name_key FROM teams v WHERE v.id = l.team)"),
     listing: Some("d.listing"),
     at: "d.created_at",
 };

@@ -2,7 +2,7 @@
 
 use rusqlite::types::Value;
 
-use crate::domain::record_filters::RecordFilter;
+use crate::domain::{record_filters::RecordFilter, teams::name_key};
 
 /// The expressions that a filter of a list compares.
 #[derive(Debug)]
@@ -11,7 +11,7 @@ pub struct FilterColumns {
     pub status: Option<(&'static str, Option<&'static str>)>,
     /// Kind of a record.
     pub kind: Option<&'static str>,
-    /// Name of the vendor.
+    /// Key of the vendor's name.
     pub vendor: Option<&'static str>,
     /// Row ID of the listing.
     pub listing: Option<&'static str>,
@@ -40,7 +40,7 @@ impl FilterColumns {
             }
         }
         if let Some((column, vendor)) = self.vendor.zip(filter.vendor.as_ref()) {
-            add(format!("lower({column}) = ?"), Value::Text(vendor.trim().to_lowercase()));
+            add(format!("{column} = ?"), Value::Text(name_key(vendor.trim())));
         }
         if let Some((column, listing)) = self.listing.zip(filter.listing) {
             let condition = format!("{column} = (SELECT id FROM listings WHERE uuid = ?)");

@@ -236,7 +236,8 @@ pub const ROUTES: [DeclaredRoute; 2] =
 impl ListingsApi {
     /// Browse the catalog
     ///
-    /// Returns a page of published listings with the selected fields of their details.
+    /// Returns a page of published listings with the selected fields of their details. While the catalog is locked for the
+    /// team, they have only the fields of the summary.
     #[oai(path = "/listings", method = "get", operation_id = "browse_for_agents")]
     async fn browse(
         &self,
@@ -259,7 +260,13 @@ impl ListingsApi {
                 cursor_form: CursorForm::Short,
             };
             let found = browse::search_listings(reader, &viewer, request)?;
-            let items = rows::rows_json(reader, &browse::renderings(reader, &found.listings)?, &fields)?;
+            let renderings = browse::renderings(reader, &found.listings)?;
+            // Behind the gate, the page has what it has over HTTP: details are not to be read.
+            let items = if is_locked {
+                rows::summaries_json(&renderings)
+            } else {
+                rows::rows_json(reader, &renderings, &fields)?
+            };
             let totals = found.totals.map(|totals| (totals.total, totals.owned, facets_json(&totals.facets)));
             Ok(page_json(&items, found.next_cursor.as_deref(), limit, is_locked, totals.as_ref()))
         })

@@ -105,6 +105,13 @@ pub fn rows_json(reader: &Reader, renderings: &[Rendering], fields: &SelectedFie
     Ok(rows)
 }
 
+/// Returns the JSON of rows for a viewer who may not read details, separated by commas: only the fields of the catalog's
+/// summary.
+pub fn summaries_json(renderings: &[Rendering]) -> Vec<u8> {
+    let summaries: Vec<&[u8]> = renderings.iter().map(|rendering| rendering.summary.as_ref()).collect();
+    summaries.join(&b',')
+}
+
 /// Returns a sentence that names the basis of what is said about the quality of a listing or an asset.
 pub fn evidence_sentence(run: Option<&RunSummary>) -> String {
     let Some(run) = run else { return "No quality run has completed.".to_owned() };

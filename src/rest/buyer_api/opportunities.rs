@@ -204,7 +204,18 @@ pub static LIST_OWN_OPPORTUNITIES_TOOL: MultiTool = MultiTool {
         "Requests that the team posted, newest first, in any status. Those of other buyers are never shown.",
     )
     .with_parameters(&[("status", "Status of the requests.")])
-    .with_values(&[("status", &["draft", "published", "closed", "cancelled"])]),
+    .with_values(&[("status", &["draft", "published", "closed", "cancelled"])])
+    .with_row(&[
+        "id",
+        "title",
+        "status",
+        "accepted_asset_types",
+        "deadline",
+        "metadata.budget_min",
+        "metadata.budget_max",
+        "metadata.budget_unit",
+        "created_at",
+    ]),
     argument: "kind",
     description: REQUEST_KIND_DESCRIPTION,
     default: Some("listing"),

@@ -184,6 +184,18 @@ impl Route for ListOpportunities {
             .with_parameters(&[
                 ("query", "Words in title, overview, tags and buyer name."),
                 ("tags", "Tags, any of which may match."),
+            ])
+            .with_row(&[
+                "id",
+                "title",
+                "accepted_asset_types",
+                "deadline",
+                "metadata.overview",
+                "metadata.budget_min",
+                "metadata.budget_max",
+                "metadata.budget_unit",
+                "metadata.tags",
+                "counts",
             ]),
             "items",
         ),

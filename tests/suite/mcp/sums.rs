@@ -1,0 +1,496 @@
+//! Sums that the server computes: they are those of the records over REST.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use super::{
+    call,
+    rest_records::{rest_details, rest_list, rest_pages, texts, tool_list},
+    tools,
+};
+use crate::{
+    contract::cases::{BOTH, BUYER, LOCKED_VENDOR, VENDOR},
+    harness::demo,
+};
+
+/// Name of a property or number, and where records have it.
+type Named = (&'static str, &'static str);
+
+/// A list that is aggregated: the records over REST, and what they can be grouped by and measured in.
+struct Aggregated {
+    list: &'static str,
+    records: Vec<Value>,
+    groups: &'static [Named],
+    numbers: &'static [Named],
+}
+
+const LISTING_GROUPS: &[Named] = &[
+    ("vendor", "/team_name"),
+    ("vendor_tier", "/vendor_tier"),
+    ("asset_type", "/asset_types"),
+    ("tag", "/domain_tags"),
+    ("tag_slug", "/tag_slugs"),
+    ("certified", "/platform_quality_certified"),
+    ("sample_available", "/sample_available"),
+    ("has_active_bids", "/has_active_bids"),
+];
+
+const LISTING_NUMBERS: &[Named] = &[
+    ("price", "/price"),
+    ("sample_price", "/sample_price"),
+    ("price_per_task", "/price_per_task"),
+    ("loc", "/catalog_scale/loc"),
+    ("tasks", "/catalog_scale/task_count"),
+    ("zip_files", "/catalog_scale/zip_file_count"),
+    ("zip_size_bytes", "/catalog_scale/zip_size_bytes"),
+    ("assets", "/asset_count"),
+];
+
+/// Adds what listings are grouped by that their details do not have.
+fn listing_record(mut detail: Value) -> Value {
+    detail["has_active_bids"] = json!(detail["active_bid_count"].as_u64() > Some(0));
+    let counts = detail["catalog_scale"]["asset_counts"].as_object().unwrap();
+    detail["asset_count"] = json!(counts.values().map(|count| count.as_u64().unwrap()).sum::<u64>());
+    let month = detail["published_at"].as_str().or(detail["created_at"].as_str());
+    detail["month"] = json!(month.unwrap()[..7]);
+    detail
+}
+
+/// Adds the month, and the name by which its listing is known, to a record. Amounts may be decimal text.
+fn dated(mut record: Value, at: &str, listing: Option<[&str; 2]>) -> Value {
+    let text =
+        |record: &Value, pointer: &str| record.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    record["month"] = json!(text(&record, at).map(|at| at[..7].to_owned()));
+    if let Some([title, id]) = listing {
+        let names = text(&record, title).zip(text(&record, id));
+        record["listing_name"] = json!(names.map(|(title, id)| format!("{title} ({id})")));
+    }
+    record
+}
+
+fn all_dated(records: Vec<Value>, at: &str, listing: Option<[&str; 2]>) -> Vec<Value> {
+    records.into_iter().map(|record| dated(record, at, listing)).collect()
+}
+
+async fn catalog(key: &str) -> Aggregated {
+    let records = rest_details(key).await.into_iter().map(listing_record).collect();
+    Aggregated { list: "browse_listings", records, groups: LISTING_GROUPS, numbers: LISTING_NUMBERS }
+}
+
+/// Returns the records of each list of a team that can be aggregated, but the catalog.
+async fn lists_of_team(key: &str) -> Vec<Aggregated> {
+    let team = call(demo(), key, "get_current_team", json!({})).await.ok();
+    let has_role = |role: &str| team["roles"].as_array().unwrap().contains(&json!(role));
+    let mut lists = Vec::new();
+    let deal = Some(["/listing/title", "/listing/id"]);
+    if has_role("buyer") {
+        let purchases = rest_list(key, "/v2/listings/browse/purchases", "purchases").await;
+        lists.push(Aggregated {
+            list: "list_purchases",
+            records: all_dated(purchases, "/purchase/created_at", deal),
+            groups: &[
+                ("kind", "/purchase/purchase_kind"),
+                ("vendor", "/listing/team_name"),
+                ("listing", "/listing_name"),
+                ("month", "/month"),
+            ],
+            numbers: &[
+                ("price", "/purchase/price"),
+                ("buyer_fee", "/purchase/buyer_fee"),
+                ("total", "/purchase/total"),
+            ],
+        });
+        let offers = rest_list(key, "/v2/listings/browse/offers", "offers").await;
+        lists.push(Aggregated {
+            list: "list_offers",
+            records: all_dated(offers, "/offer/created_at", deal),
+            groups: &[
+                ("status", "/offer/status"),
+                ("vendor", "/listing/team_name"),
+                ("listing", "/listing_name"),
+                ("month", "/month"),
+            ],
+            numbers: &[("amount", "/offer/amount")],
+        });
+        let mut opportunities = Vec::new();
+        for path in ["/v2/buyer/opportunities", "/v2/buyer/project-opportunities"] {
+            opportunities.extend(rest_pages(key, path, "items").await);
+        }
+        lists.push(Aggregated {
+            list: "list_own_opportunities",
+            records: all_dated(opportunities, "/created_at", None),
+            groups: &[("status", "/status"), ("month", "/month")],
+            numbers: &[],
+        });
+    }
+    if has_role("vendor") {
+        lists.extend(lists_of_vendor(key).await);
+    }
+    lists
+}
+
+async fn lists_of_vendor(key: &str) -> Vec<Aggregated> {
+    let mut own = Vec::new();
+    for id in texts(&rest_list(key, "/v2/listings?limit=100", "items").await, "/id") {
+        own.push(listing_record(demo().get(key, &format!("/v2/listings/{id}")).await.ok()));
+    }
+    let mut assets = all_dated(rest_pages(key, "/v2/assets", "items").await, "/created_at", None);
+    let codebases = rest_pages(key, "/v2/codebases", "items").await;
+    let priced =
+        [rest_pages(key, "/v2/raw-data", "items").await, rest_pages(key, "/v2/tasks", "items").await];
+    for asset in &mut assets {
+        let channel = asset["data"]["channel"].as_str().unwrap_or("not_linked").to_owned();
+        asset["channel"] = json!(channel);
+        if let Some(codebase) = codebases.iter().find(|codebase| codebase["id"] == asset["id"]) {
+            asset["codebase"] = codebase.clone();
+        }
+        let of_kind = codebases.iter().chain(priced.iter().flatten()).find(|one| one["id"] == asset["id"]);
+        asset["price"] = of_kind.map(|one| one["price_usd"].clone()).unwrap_or_default();
+    }
+    let opportunities = rest_pages(key, "/v2/opportunities", "items").await;
+    let bids = rest_pages(key, "/v2/project-opportunities/bids/mine", "items").await;
+    let listing = Some(["/listing_title", "/listing_id"]);
+    let sales = rest_list(key, "/v2/listings/sales", "sales").await;
+    let earnings = rest_pages(key, "/v2/wallet/earnings", "items").await;
+    let runs = rest_pages(key, "/v2/listings/qc-reports", "reports").await;
+    let mut runs = all_dated(runs, "/started_at", listing);
+    for run in &mut runs {
+        run["kind"] = json!(if run["listing_id"].is_null() { "asset" } else { "listing" });
+    }
+    let mut estimations = rest_list(key, "/v2/estimations?limit=100", "estimations").await;
+    for estimation in &mut estimations {
+        for name in ["low", "high"] {
+            let cents = estimation[format!("quote_{name}_cents")].as_f64();
+            estimation[name] = json!(cents.map(|cents| cents / 100.0));
+        }
+    }
+    vec![
+        Aggregated {
+            list: "list_opportunities",
+            records: opportunities,
+            groups: &[
+                ("asset_type", "/accepted_asset_types"),
+                ("tag", "/metadata/tags"),
+                ("budget_unit", "/metadata/budget_unit"),
+            ],
+            numbers: &[("budget_min", "/metadata/budget_min"), ("budget_max", "/metadata/budget_max")],
+        },
+        Aggregated {
+            list: "list_own_project_bids",
+            records: all_dated(bids, "/created_at", None),
+            groups: &[("status", "/status"), ("month", "/month")],
+            numbers: &[("num_tasks", "/num_tasks")],
+        },
+        Aggregated {
+            list: "list_own_listings",
+            records: own,
+            groups: LISTING_GROUPS,
+            numbers: LISTING_NUMBERS,
+        },
+        Aggregated {
+            list: "list_assets",
+            records: assets,
+            groups: &[
+                ("sku", "/sku"),
+                ("stage", "/stage"),
+                ("channel", "/channel"),
+                ("domain", "/domain_tags"),
+                ("month", "/month"),
+            ],
+            numbers: &[
+                ("lines_of_code", "/codebase/lines_of_code"),
+                ("commits", "/codebase/commits"),
+                ("contributors", "/codebase/contributors"),
+                ("merged_prs", "/codebase/merged_prs"),
+            ],
+        },
+        Aggregated {
+            list: "list_sales",
+            records: all_dated(sales, "/paid_at", listing),
+            groups: &[("kind", "/purchase_kind"), ("listing", "/listing_name"), ("month", "/month")],
+            numbers: &[("amount", "/amount")],
+        },
+        Aggregated {
+            list: "list_earnings",
+            records: all_dated(earnings, "/created_at", None),
+            groups: &[("kind", "/entry_type"), ("month", "/month")],
+            numbers: &[("amount", "/amount")],
+        },
+        Aggregated {
+            list: "list_qc_reports",
+            records: runs,
+            groups: &[
+                ("status", "/status"),
+                ("kind", "/kind"),
+                ("listing", "/listing_name"),
+                ("month", "/month"),
+            ],
+            numbers: &[("charge", "/charge_total")],
+        },
+        Aggregated {
+            list: "list_estimations",
+            records: all_dated(estimations, "/created_at", None),
+            groups: &[
+                ("status", "/status"),
+                ("kind", "/sku_slug"),
+                ("channel", "/source/channel"),
+                ("month", "/month"),
+            ],
+            numbers: &[("low", "/low"), ("high", "/high")],
+        },
+    ]
+}
+
+/// Returns the values of a property of a record, none if it has no value.
+fn keys(record: &Value, pointer: &str) -> Vec<Option<String>> {
+    let text = |value: &Value| match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        value => Some(value.to_string()),
+    };
+    match record.pointer(pointer) {
+        Some(Value::Array(values)) if !values.is_empty() => {
+            values.iter().map(text).collect::<BTreeSet<_>>().into_iter().collect()
+        }
+        None | Some(Value::Array(_)) => vec![None],
+        Some(value) => vec![text(value)],
+    }
+}
+
+/// Returns a number in hundredths, in which amounts are exact.
+fn hundredths(record: &Value, pointer: &str) -> Option<i64> {
+    let value = record.pointer(pointer)?;
+    let number = value.as_f64().or_else(|| value.as_str()?.parse().ok())?;
+    Some((number * 100.0).round() as i64)
+}
+
+/// Statistics of a group: records, those with a number, and in hundredths sum, minimum, maximum, and twice the median.
+type GroupSums = (u64, Option<(usize, i64, i64, i64, i64)>);
+
+/// Computes the groups of records.
+fn expected_groups(
+    records: &[Value],
+    groups: &[Named],
+    number: Option<Named>,
+) -> BTreeMap<Vec<Option<String>>, GroupSums> {
+    let mut members: BTreeMap<Vec<Option<String>>, Vec<&Value>> = BTreeMap::new();
+    for record in records {
+        let mut all = vec![Vec::new()];
+        for (_, pointer) in groups {
+            let one = keys(record, pointer);
+            let extend = |start: &Vec<_>| {
+                one.iter().map(|key| [start.as_slice(), std::slice::from_ref(key)].concat()).collect()
+            };
+            all =
+                all.iter().flat_map(|start: &Vec<Option<String>>| -> Vec<Vec<_>> { extend(start) }).collect();
+        }
+        for keys in all {
+            members.entry(keys).or_default().push(record);
+        }
+    }
+    let sums = |records: &[&Value]| {
+        let (_, pointer) = number?;
+        let mut numbers: Vec<i64> = records.iter().filter_map(|record| hundredths(record, pointer)).collect();
+        numbers.sort_unstable();
+        let count = numbers.len();
+        if count == 0 {
+            return None;
+        }
+        let twice_median = numbers[(count - 1) / 2] + numbers[count / 2];
+        Some((count, numbers.iter().sum(), numbers[0], numbers[count - 1], twice_median))
+    };
+    members.into_iter().map(|(keys, records)| (keys, (records.len() as u64, sums(&records)))).collect()
+}
+
+/// Calls the tool, on all pages of groups.
+async fn aggregated(key: &str, arguments: Value) -> BTreeMap<Vec<Option<String>>, GroupSums> {
+    let mut arguments = arguments;
+    arguments["limit"] = json!(100);
+    let has_measure = !arguments["measure"].is_null();
+    let groups = tool_list(key, ("aggregate", "groups", arguments.clone())).await;
+    let read = |group: &Value| {
+        let names: Vec<Option<String>> = serde_json::from_value(group["group"].clone()).unwrap();
+        let in_hundredths = |name: &str, factor: f64| Some((group[name].as_f64()? * factor).round() as i64);
+        let count = group["with_value"].as_u64().unwrap_or_default() as usize;
+        let sums = in_hundredths("sum", 100.0).zip(in_hundredths("median", 200.0)).map(|(sum, median)| {
+            let [min, max] = ["min", "max"].map(|name| in_hundredths(name, 100.0).unwrap());
+            (count, sum, min, max, median)
+        });
+        assert_eq!(group["with_value"].is_null(), !has_measure, "{arguments}: {group}");
+        (names, (group["records"].as_u64().unwrap(), sums))
+    };
+    let found: Vec<_> = groups.iter().map(read).collect();
+    assert!(found.is_sorted_by_key(|(_, (records, _))| std::cmp::Reverse(*records)), "{arguments}");
+    let count = found.len();
+    let found: BTreeMap<_, _> = found.into_iter().collect();
+    assert_eq!(found.len(), count, "a group was returned twice: {arguments}");
+    found
+}
+
+/// Asserts that the tool's groups are those of the records: by each property, in each number, and by pairs.
+async fn assert_aggregates(key: &str, Aggregated { list, records, groups, numbers }: &Aggregated) {
+    let numbers: Vec<Option<Named>> = numbers.iter().copied().map(Some).chain([None]).collect();
+    let mut cases: Vec<(Vec<Named>, Option<Named>)> =
+        numbers.iter().map(|number| (Vec::new(), *number)).collect();
+    for (index, group) in groups.iter().enumerate() {
+        cases.push((vec![*group], numbers[index % numbers.len()]));
+        let other = groups[(index + 1) % groups.len()];
+        cases.push((vec![*group, other], numbers[(index + 1) % numbers.len()]));
+    }
+    for (by, number) in cases {
+        let names: Vec<&str> = by.iter().map(|(name, _)| *name).collect();
+        let mut arguments = json!({"list": list, "group_by": names});
+        if let Some((name, _)) = number {
+            arguments["measure"] = json!(name);
+        }
+        let found = aggregated(key, arguments.clone()).await;
+        let expected = expected_groups(records, &by, number);
+        if records.is_empty() {
+            assert!(found.values().all(|(count, _)| *count == 0), "{key} {arguments}: {found:?}");
+            continue;
+        }
+        assert_eq!(found, expected, "{key} {arguments}");
+    }
+}
+
+#[tokio::test]
+async fn sums_of_the_catalog_are_those_of_its_details() {
+    let catalog = catalog(BUYER).await;
+    assert_aggregates(BUYER, &catalog).await;
+    let month = Aggregated { groups: &[("month", "/month"), ("vendor", "/team_name")], ..catalog };
+    assert_aggregates(BUYER, &month).await;
+    let total = call(demo(), BUYER, "aggregate", json!({"list": "browse_listings"})).await.ok();
+    assert_eq!(total["matches"], json!(month.records.len()));
+    assert!(total["evidence"].as_str().unwrap().contains(&month.records.len().to_string()), "{total}");
+}
+
+#[tokio::test]
+async fn sums_of_a_team_are_those_of_its_lists() {
+    for key in [BUYER, VENDOR, BOTH, LOCKED_VENDOR, "mkt_demo_both_two"] {
+        let mut names: BTreeSet<&str> = BTreeSet::new();
+        for aggregated in lists_of_team(key).await {
+            assert_aggregates(key, &aggregated).await;
+            names.insert(aggregated.list);
+        }
+        names.insert("browse_listings");
+        let tool = tools(demo(), key).await.into_iter().find(|tool| tool["name"] == "aggregate").unwrap();
+        let listed = tool["inputSchema"]["properties"]["list"]["enum"].as_array().unwrap();
+        assert_eq!(listed.iter().map(|name| name.as_str().unwrap()).collect::<BTreeSet<_>>(), names, "{key}");
+    }
+}
+
+#[tokio::test]
+async fn filters_of_sums_are_those_of_the_list() {
+    let catalog = catalog(BUYER).await;
+    let by_tier: &[Named] = &[("vendor_tier", "/vendor_tier")];
+    let of_java: Vec<Value> = catalog
+        .records
+        .into_iter()
+        .filter(|detail| {
+            let languages = detail["catalog_scale"]["languages"].as_array().unwrap();
+            languages.contains(&json!("java"))
+                && detail["platform_quality_certified"] == true
+                && detail["asset_types"].as_array().unwrap().contains(&json!("codebase"))
+        })
+        .collect();
+    assert!(!of_java.is_empty());
+    let expected = expected_groups(&of_java, by_tier, Some(("price", "/price")));
+    let filters = json!({"languages": ["java"], "verified_only": true, "asset_types": ["codebase"]});
+    let with = |filters: Value| json!({"list": "browse_listings", "group_by": ["vendor_tier"], "measure": "price", "filters": filters});
+    let mut beside = with(Value::Null);
+    beside.as_object_mut().unwrap().extend(filters.as_object().unwrap().clone());
+    let labels = json!({"languages": "Java", "certified": "true", "asset_types": ["Codebase"]});
+    for arguments in [with(filters.clone()), with(json!(filters.to_string())), beside, with(labels)] {
+        assert_eq!(aggregated(BUYER, arguments.clone()).await, expected, "{arguments}");
+    }
+    let team = lists_of_team(BOTH).await;
+    for (list, filters, is_match) in [
+        (
+            "list_purchases",
+            json!({"kind": ["full", "accepted_bid"]}),
+            &(|one: &Value| one["purchase"]["purchase_kind"] != "sample") as &dyn Fn(&Value) -> bool,
+        ),
+        ("list_purchases", json!({"since": "2026-01-01"}), &|one| {
+            one["purchase"]["created_at"].as_str() >= Some("2026-01-01")
+        }),
+        ("list_offers", json!({"status": ["submitted"]}), &|one| one["offer"]["status"] == "submitted"),
+        ("list_own_opportunities", json!({"status": ["published"]}), &|one| one["status"] == "published"),
+        ("list_own_listings", json!({"review_status": ["approved"]}), &|one| {
+            one["review_status"] == "approved"
+        }),
+        ("list_assets", json!({"filter": ["stage:is:complete"]}), &|one| one["stage"] == "complete"),
+        ("list_assets", json!({"sku": "codebase"}), &|one| one["sku"] == "codebase"),
+        ("list_sales", json!({"until": "2025-12-31", "kind": "full"}), &|one| {
+            one["purchase_kind"] == "full" && one["paid_at"].as_str() < Some("2026-01-01")
+        }),
+        ("list_earnings", json!({"kind": ["platform_fee"]}), &|one| one["entry_type"] == "platform_fee"),
+        ("list_qc_reports", json!({"kind": ["asset"]}), &|one| one["listing_id"].is_null()),
+        ("list_estimations", json!({"status": ["estimated"]}), &|one| one["status"] == "estimated"),
+    ] {
+        let of_list = team.iter().find(|one| one.list == list).unwrap();
+        let records: Vec<Value> = of_list.records.iter().filter(|one| is_match(one)).cloned().collect();
+        assert!(
+            records.len() < of_list.records.len() || of_list.records.len() < 3 || list == "list_estimations",
+            "{list} {filters}"
+        );
+        let group = of_list.groups[0];
+        let number = of_list.numbers.first().copied();
+        let mut arguments = json!({"list": list, "group_by": [group.0], "filters": filters});
+        if let Some((name, _)) = number {
+            arguments["measure"] = json!(name);
+        }
+        assert_eq!(
+            aggregated(BOTH, arguments).await,
+            expected_groups(&records, &[group], number),
+            "{list} {filters}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn sums_refuse_what_a_list_does_not_have() {
+    for (key, arguments, named) in [
+        (
+            BUYER,
+            json!({"list": "browse_listings", "group_by": ["team"]}),
+            &["vendor_tier", "asset_type", "month"][..],
+        ),
+        (
+            BUYER,
+            json!({"list": "browse_listings", "measure": "cost"}),
+            &["price_per_task", "sample_price", "loc"],
+        ),
+        (
+            BUYER,
+            json!({"list": "list_purchases", "group_by": ["team"]}),
+            &["kind", "vendor", "listing", "month"],
+        ),
+        (BUYER, json!({"list": "list_purchases", "measure": "amount"}), &["price", "buyer_fee", "total"]),
+        (
+            VENDOR,
+            json!({"list": "list_assets", "group_by": ["kind"]}),
+            &["sku", "stage", "channel", "domain"],
+        ),
+        (VENDOR, json!({"list": "list_sales", "measure": "total"}), &["platform_fee", "amount"]),
+        (BUYER, json!({"list": "list_own_opportunities", "measure": "price"}), &["nothing"]),
+        (BUYER, json!({"list": "browse_listings", "group_by": ["vendor", "tag", "month"]}), &["group_by"]),
+        (BUYER, json!({"list": "browse_listings", "filters": {"colour": "red"}}), &["colour"]),
+        (BUYER, json!({"list": "list_purchases", "filters": {"languages": ["java"]}}), &["languages"]),
+        (BUYER, json!({"list": "browse_listings", "filters": [1]}), &["filters", "object"]),
+        (
+            BUYER,
+            json!({"list": "browse_listings", "filters": {"query": "a"}, "query": "b"}),
+            &["query", "twice"],
+        ),
+        (BUYER, json!({"group_by": ["vendor"]}), &["list", "browse_listings", "list_offers"]),
+        (VENDOR, json!({"list": "list_purchases"}), &["list_sales", "list_assets"]),
+        (VENDOR, json!({"list": "list_offers"}), &["list_sales", "list_assets"]),
+        (BUYER, json!({"list": "list_sales"}), &["list_purchases"]),
+    ] {
+        let error = call(demo(), key, "aggregate", arguments.clone()).await.error();
+        for name in named {
+            assert!(error.to_string().contains(name), "{key} {arguments} lacks {name}: {error}");
+        }
+    }
+}
