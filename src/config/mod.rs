@@ -324,7 +324,7 @@ mod tests {
         );
         assert!(
             settings_from_file("[agents]\ntoolsets = [\"catalogue\"]").unwrap_err().to_string().starts_with(
-                "my.toml:2: agents.toolsets is invalid: unknown variant `catalogue`, expected one of `account`"
+                "my.toml:2: agents.toolsets is invalid: unknown variant `catalogue`, expected one of `all`"
             )
         );
         assert!(

@@ -190,8 +190,14 @@ const fn truth(is_true: bool) -> &'static str {
     if is_true { "true" } else { "false" }
 }
 
+/// Returns the values of a property of a request for listings.
+type ValuesOf = fn(&Opportunity) -> Vec<&str>;
+
+/// Returns an amount of a request for listings, in US dollars.
+type AmountOf = fn(&Opportunity) -> Option<f64>;
+
 /// The properties by which requests for listings are grouped, and their numbers.
-const OPPORTUNITY_PROPERTIES: [(&str, fn(&Opportunity) -> Vec<&str>); 4] = [
+const OPPORTUNITY_PROPERTIES: [(&str, ValuesOf); 4] = [
     ("asset_type", |opportunity| opportunity.accepted_asset_types.iter().map(|kind| kind.as_str()).collect()),
     ("tag", |opportunity| opportunity.tags().collect()),
     ("budget_unit", |opportunity| {
@@ -199,7 +205,7 @@ const OPPORTUNITY_PROPERTIES: [(&str, fn(&Opportunity) -> Vec<&str>); 4] = [
     }),
     ("buyer", |opportunity| vec![opportunity.owner_name.as_str()]),
 ];
-const OPPORTUNITY_NUMBERS: [(&str, fn(&Opportunity) -> Option<f64>); 2] = [
+const OPPORTUNITY_NUMBERS: [(&str, AmountOf); 2] = [
     ("budget_min", |opportunity| opportunity.metadata.budget_min),
     ("budget_max", |opportunity| opportunity.metadata.budget_max),
 ];

@@ -558,7 +558,7 @@ impl AggregatesApi {
         let OwnListingsAggregateQuery { what, filters } = query.0;
         let request = what.into_request();
         Json::read(&call.served, call.access.requester(), move |reader| {
-            let page = filters.into_request(reader, &call.access, OwnListingsPage::default())?;
+            let page = filters.into_request(reader, &call.access, &OwnListingsPage::default())?;
             let aggregates = aggregates::of_own_listings(reader, &call.access, page, &request)?;
             Ok(AggregatesOut::new(aggregates, reader.now))
         })

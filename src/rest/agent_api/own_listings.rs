@@ -58,7 +58,7 @@ impl AgentOwnListingFilters {
         self,
         reader: &Reader,
         vendor: &Vendor,
-        page: OwnListingsPage,
+        page: &OwnListingsPage,
     ) -> Result<PageRequest> {
         let reviews: Vec<ReviewStatus> = self.review_status.iter().map(|status| status.0).collect();
         let mut request = self.common.into_request(page);
@@ -161,7 +161,7 @@ impl OwnListingsApi {
         let AgentOwnListingsQuery { filters, page, fields } = query.0;
         let fields = SelectedFields::new(fields);
         Json::read_bytes(&call.served, call.access.requester(), move |reader| {
-            let request = filters.into_request(reader, &call.access, page)?;
+            let request = filters.into_request(reader, &call.access, &page)?;
             let (limit, offset) = (request.limit as u32, request.offset);
             let found = listings::find_page(reader, &call.access, request)?;
             let renderings = browse::renderings(reader, &found.listings)?;

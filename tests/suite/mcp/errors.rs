@@ -36,8 +36,7 @@ async fn every_list_rejects_a_limit_of_500() {
             arguments[required] = match required {
                 "kind" => json!("domains"),
                 "list" => json!("browse_listings"),
-                "ids" => json!([UNKNOWN_ID]),
-                "asset_id" => json!([UNKNOWN_ID]),
+                "ids" | "asset_id" => json!([UNKNOWN_ID]),
                 _ => json!(UNKNOWN_ID),
             };
         }

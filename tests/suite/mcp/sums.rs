@@ -130,11 +130,8 @@ async fn lists_of_team(key: &str) -> Vec<Aggregated> {
     lists
 }
 
-async fn lists_of_vendor(key: &str) -> Vec<Aggregated> {
-    let mut own = Vec::new();
-    for id in texts(&rest_list(key, "/v2/listings?limit=100", "items").await, "/id") {
-        own.push(listing_record(demo().get(key, &format!("/v2/listings/{id}")).await.ok()));
-    }
+/// Returns the assets of a vendor, with what only the lists of one kind have.
+async fn assets_with_prices(key: &str) -> Vec<Value> {
     let mut assets = all_dated(rest_pages(key, "/v2/assets", "items").await, "/created_at", None);
     let codebases = rest_pages(key, "/v2/codebases", "items").await;
     let priced =
@@ -148,6 +145,15 @@ async fn lists_of_vendor(key: &str) -> Vec<Aggregated> {
         let of_kind = codebases.iter().chain(priced.iter().flatten()).find(|one| one["id"] == asset["id"]);
         asset["price"] = of_kind.map(|one| one["price_usd"].clone()).unwrap_or_default();
     }
+    assets
+}
+
+async fn lists_of_vendor(key: &str) -> Vec<Aggregated> {
+    let mut own = Vec::new();
+    for id in texts(&rest_list(key, "/v2/listings?limit=100", "items").await, "/id") {
+        own.push(listing_record(demo().get(key, &format!("/v2/listings/{id}")).await.ok()));
+    }
+    let assets = assets_with_prices(key).await;
     let opportunities = rest_pages(key, "/v2/opportunities", "items").await;
     let bids = rest_pages(key, "/v2/project-opportunities/bids/mine", "items").await;
     let listing = Some(["/listing_title", "/listing_id"]);

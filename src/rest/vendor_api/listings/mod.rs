@@ -127,7 +127,7 @@ impl ListingsApi {
     ) -> JsonResult<OwnListings> {
         let OwnListingsQuery { filters, page } = query.0;
         let (limit, offset) = (page.limit, page.offset.cast_unsigned());
-        let request = filters.into_request(page);
+        let request = filters.into_request(&page);
         Json::read_bytes(&call.served, call.access.requester(), move |reader| {
             let page = listings::page(reader, &call.access, request)?;
             let items: Vec<Vec<u8>> =

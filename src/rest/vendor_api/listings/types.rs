@@ -71,7 +71,7 @@ impl Default for OwnListingsPage {
 
 impl OwnListingFilters {
     /// Converts the parameters into a request for a page.
-    pub fn into_request(self, page: OwnListingsPage) -> PageRequest {
+    pub fn into_request(self, page: &OwnListingsPage) -> PageRequest {
         PageRequest {
             text: self.common.query.clone().unwrap_or_default(),
             filters: marketplace_index::Filters { no_assets: self.no_assets, ..self.common.into_filters() },
