@@ -44,7 +44,7 @@ async def fault(client, tool, **arguments):
 async def buyer(client):
     """Acts as a buyer who searches for data and inspects it, and provokes some errors."""
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-    assert len(tools) == 16 and "list_assets" not in tools, sorted(tools)
+    assert len(tools) == 17 and "list_assets" not in tools, sorted(tools)
     assert all(tool.annotations.read_only_hint and tool.output_schema for tool in tools.values())
     assert "get_current_team" in client.instructions
 

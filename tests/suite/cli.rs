@@ -272,7 +272,7 @@ fn mcp_over_stdio_works_with_and_without_a_server() {
     let find = |messages: &[Value], id: usize| {
         messages.iter().find(|message| message["id"] == id).unwrap()["result"].clone()
     };
-    assert_eq!(find(&alone, 1)["tools"].as_array().unwrap().len(), 16);
+    assert_eq!(find(&alone, 1)["tools"].as_array().unwrap().len(), 17);
     assert_eq!(find(&alone, 3)["structuredContent"]["roles"], json!(["buyer"]));
 
     let market = directory.join("market");
@@ -463,7 +463,7 @@ fn mcp_over_http_serves_no_other_routes() {
         client.post(&url).bearer_auth(key).json(&list).send().unwrap()
     };
     let listed: Value = send("mkt_demo_vendor").json().unwrap();
-    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 35);
+    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 30);
     assert_eq!(send("wrong").status(), 401);
     let other_url = url.replace("/v2/mcp/", "/v2/domains");
     assert_eq!(client.get(other_url).bearer_auth("mkt_demo_vendor").send().unwrap().status(), 404);
