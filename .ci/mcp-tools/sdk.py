@@ -98,7 +98,7 @@ async def buyer(client):
     assert taxonomy["domains"] == domains
     template = ResourceTemplateReference(type="ref/resource", uri="marketplace://listings/{listing_id}")
     completed = await client.complete(template, {"name": "listing_id", "value": found[0]["id"][:8]})
-    assert found[0]["id"] in completed.completion.values
+    assert completed.completion.values[0].startswith(found[0]["id"] + " "), completed
     resource = await client.read_resource(f"marketplace://listings/{found[0]['id']}")
     assert json.loads(resource.contents[0].text)["id"] == found[0]["id"]
     ids = ",".join(listing["id"] for listing in found[:2])

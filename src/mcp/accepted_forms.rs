@@ -1,5 +1,5 @@
-//! The names and forms in which models write arguments besides those that the schemas state: common other names, and lists
-//! as JSON text.
+//! The names and forms in which models write arguments besides those that the schemas state: common other names, lists as JSON
+//! text, and single values as lists.
 
 use std::borrow::Cow;
 
@@ -31,6 +31,11 @@ pub fn normalize(tool: &Tool, input: &JsonObject) -> Result<JsonObject, ToolErro
         };
         if takes_list(tool, known) {
             value = parsed_json(value, '[');
+        } else if let Value::Array(values) = &mut value
+            && values.len() == 1
+            && !values[0].is_array()
+        {
+            value = values.remove(0);
         }
         if normalized.insert(known.to_owned(), value).is_some() {
             return Err(stated_twice(known));

@@ -36,6 +36,10 @@ const NO_MATCHES_HINT: &str = "Nothing matches all of these arguments. Slugs and
                                ones match nothing: take them from list_taxonomy or `facets`, and drop arguments one \
                                at a time.";
 
+/// Hint for a page of the catalog that is locked.
+const LOCKED_HINT: &str = "The catalog is locked for the team, so rows have only the fields of summaries, and there is no \
+                           other page. get_browse_access says what unlocks it.";
+
 /// Page fields that are always returned, whatever `fields` selects, because an agent needs them to continue.
 const PAGING_FIELDS: [&str; 5] = ["total", LIMIT, OFFSET, "next_cursor", "locked"];
 
@@ -239,6 +243,9 @@ impl Page {
         }
         if let Some(hint) = &call.hint {
             page.add_hint(hint);
+        }
+        if page.value["locked"] == true {
+            page.add_hint(LOCKED_HINT);
         }
         if is_empty && call.is_filtered && call.offset == 0 {
             page.add_hint(NO_MATCHES_HINT);

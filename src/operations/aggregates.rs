@@ -137,6 +137,9 @@ fn of_search(reader: &Reader, search: &Search, request: &Request) -> Result<Aggr
                 }
             }
             let value = number.and_then(|(_, measure, _)| found.measure(*measure));
+            // A listing without code has no lines of code, rather than 0 of them; so have other amounts of data.
+            let value = value
+                .filter(|value| *value > 0 || !number.is_some_and(|(_, measure, _)| is_amount(*measure)));
             Ok(aggregation.add(&keys, value.map(|value| i64::try_from(value).unwrap_or(i64::MAX))))
         };
         outcome = add().and_then(|added| added.map_err(too_large));
@@ -144,6 +147,11 @@ fn of_search(reader: &Reader, search: &Search, request: &Request) -> Result<Aggr
     })?;
     outcome?;
     Ok(finish(aggregation, properties.len(), number.map(|(.., unit)| *unit)))
+}
+
+/// Whether a measure is an amount of data, which is 0 in listings that have no data of this kind.
+const fn is_amount(measure: Measure) -> bool {
+    matches!(measure, Measure::Tasks | Measure::Loc | Measure::ZipFiles | Measure::ZipBytes)
 }
 
 impl ListingProperty {
@@ -306,8 +314,7 @@ fn find<'t, T>(
 ) -> Result<&'t T> {
     known.iter().find(|one| *name_of(one) == name).ok_or_else(|| {
         let names: Vec<&str> = known.iter().map(|one| *name_of(one)).collect();
-        let expected =
-            if names.is_empty() { "nothing".to_owned() } else { format!("one of {}", names.join(", ")) };
+        let expected = format!("one of {}", names.join(", "));
         let message =
             format!("`{parameter}` of this list can be {expected}, not {:?}.", crate::error::excerpt(name));
         Error::invalid(Problem::query(parameter, "value_error", message))

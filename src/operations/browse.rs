@@ -35,6 +35,8 @@ pub struct PageRequest {
     pub cursor: Option<String>,
     /// Form of the cursors of the request and of its page.
     pub cursor_form: CursorForm,
+    /// Number of listings to skip; 0 with a cursor.
+    pub skip: u64,
 }
 
 /// Form of cursors.
@@ -50,7 +52,7 @@ pub enum CursorForm {
 impl PageRequest {
     /// Whether this is the first page without search text and filters, which every team may see.
     pub fn is_plain_first_page(&self) -> bool {
-        self.cursor.is_none() && self.is_unfiltered()
+        self.cursor.is_none() && self.skip == 0 && self.is_unfiltered()
     }
 
     /// Whether all published listings match.
@@ -166,11 +168,11 @@ pub(super) fn index_search(viewer: &CatalogViewer, request: PageRequest) -> Resu
         text,
         filters,
         sort: to_index_sort(request.sort),
-        start: Start::First,
+        start: if request.skip == 0 { Start::First } else { Start::Offset(request.skip) },
         ordered_as: BTreeMap::new(),
         limit: request.limit,
         viewer: Some(team),
-        totals: request.cursor.is_none(),
+        totals: request.cursor.is_none() && request.skip == 0,
     })
 }
 

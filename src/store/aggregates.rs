@@ -206,7 +206,10 @@ pub static OPPORTUNITIES: RecordList = RecordList {
         at: "o.created_at",
     },
     properties: &[plain("status", "o.status"), plain("kind", "o.kind"), by_month("o.created_at")],
-    numbers: &[],
+    numbers: &[
+        cents("budget_min", "CAST(round((o.metadata ->> 'budget_min') * 100) AS INTEGER)"),
+        cents("budget_max", "CAST(round((o.metadata ->> 'budget_max') * 100) AS INTEGER)"),
+    ],
 };
 
 /// Bids of a vendor on requests for custom task work.

@@ -501,6 +501,7 @@ impl AggregatesApi {
                 limit: 1,
                 cursor: None,
                 cursor_form: CursorForm::Short,
+                skip: 0,
             };
             let aggregates = aggregates::of_catalog(reader, call.access.viewer(), page, &request)?;
             Ok(AggregatesOut::new(aggregates, reader.now))

@@ -47,6 +47,9 @@ pub struct AgentBrowseQuery {
     /// `next_cursor` of the previous page. All other parameters must stay the same.
     #[oai(validator(max_length = 512))]
     cursor: Option<String>,
+    /// Number of listings to skip, instead of a cursor.
+    #[oai(default, validator(minimum(value = "0"), maximum(value = "2147483647")))]
+    offset: i64,
     /// Names of the selected fields; empty for all.
     #[oai(default, validator(max_items = 64))]
     fields: Vec<String>,
@@ -244,7 +247,7 @@ impl ListingsApi {
         call: Call<BrowseForAgents>,
         query: Params<AgentBrowseQuery>,
     ) -> JsonResult<AgentBrowsePage> {
-        let AgentBrowseQuery { filters, sort, limit, cursor, fields } = query.0;
+        let AgentBrowseQuery { filters, sort, limit, cursor, offset, fields } = query.0;
         let viewer = call.access.0;
         let (mut condition, fields) = (filters.into_condition()?, SelectedFields::new(fields));
         let is_locked = !viewer.gate().is_open;
@@ -256,6 +259,8 @@ impl ListingsApi {
                 owned: condition.owned,
                 sort: sort.0,
                 limit: limit as usize,
+                // A cursor is exact, so it counts if both are given.
+                skip: if cursor.is_some() { 0 } else { offset.cast_unsigned() },
                 cursor,
                 cursor_form: CursorForm::Short,
             };

@@ -148,6 +148,7 @@ impl BrowseQuery {
             limit: self.limit as usize,
             cursor: self.cursor,
             cursor_form: CursorForm::Full,
+            skip: 0,
         }
     }
 }

@@ -81,7 +81,7 @@ async fn invalid_arguments_are_rejected_by_name() {
             "invalid_arguments",
             "64",
         ),
-        ("browse_listings", json!({"offset": 20}), "unknown_argument", "`cursor`"),
+        ("browse_listings", json!({"offset": -20}), "invalid_arguments", "`offset`"),
         ("list_assets", json!({"cursor": "x"}), "unknown_argument", "`offset`"),
         (
             "get_asset",

@@ -52,6 +52,13 @@ fn listing_record(mut detail: Value) -> Value {
     detail["has_active_bids"] = json!(detail["active_bid_count"].as_u64() > Some(0));
     let counts = detail["catalog_scale"]["asset_counts"].as_object().unwrap();
     detail["asset_count"] = json!(counts.values().map(|count| count.as_u64().unwrap()).sum::<u64>());
+    // A listing has no lines of code, rather than 0 of them, if it has no code.
+    for amount in ["loc", "task_count", "zip_file_count", "zip_size_bytes"] {
+        let amount = &mut detail["catalog_scale"][amount];
+        if *amount == 0 {
+            *amount = Value::Null;
+        }
+    }
     let month = detail["published_at"].as_str().or(detail["created_at"].as_str());
     detail["month"] = json!(month.unwrap()[..7]);
     detail
@@ -121,7 +128,7 @@ async fn lists_of_team(key: &str) -> Vec<Aggregated> {
             list: "list_own_opportunities",
             records: all_dated(opportunities, "/created_at", None),
             groups: &[("status", "/status"), ("month", "/month")],
-            numbers: &[],
+            numbers: &[("budget_min", "/metadata/budget_min"), ("budget_max", "/metadata/budget_max")],
         });
     }
     if has_role("vendor") {
@@ -479,7 +486,7 @@ async fn sums_refuse_what_a_list_does_not_have() {
             &["sku", "stage", "channel", "domain"],
         ),
         (VENDOR, json!({"list": "list_sales", "measure": "total"}), &["platform_fee", "amount"]),
-        (BUYER, json!({"list": "list_own_opportunities", "measure": "price"}), &["nothing"]),
+        (BUYER, json!({"list": "list_own_opportunities", "measure": "price"}), &["budget_min", "budget_max"]),
         (BUYER, json!({"list": "browse_listings", "group_by": ["vendor", "tag", "month"]}), &["group_by"]),
         (BUYER, json!({"list": "browse_listings", "filters": {"colour": "red"}}), &["colour"]),
         (BUYER, json!({"list": "list_purchases", "filters": {"languages": ["java"]}}), &["languages"]),
