@@ -29,35 +29,13 @@ pub fn can_be_in(tool: &str) -> bool {
     TOOLS.contains(&tool)
 }
 
-/// Returns the sentence for the output of a tool; `None` if the output states nothing that needs it, or has it already.
+/// Returns the sentence for the output of a tool, before fields are selected, so that what is not selected does not count as
+/// missing. `None` if the output states nothing that needs it, or has it already.
 pub fn of_output(tool: &str, output: &Value) -> Option<String> {
     if !can_be_in(tool) || !output[EVIDENCE].is_null() {
         return None;
     }
     match tool {
-        "browse_listings" | "list_own_listings" => {
-            let row = output["items"].get(0)?;
-            let says_certified =
-                row.get("platform_quality_certified").is_some() && row.get(EVIDENCE).is_none();
-            says_certified.then(|| {
-                "Certified by the latest completed quality run of each listing; `evidence` in `fields` names it."
-                    .to_owned()
-            })
-        }
-        "list_assets" => {
-            let row = output["items"].get(0)?;
-            let says_outcome = row.get("qc").is_some() && row.get(EVIDENCE).is_none();
-            says_outcome.then(|| {
-                "`qc` is the outcome of each asset's latest quality run; `evidence` in `fields` names it."
-                    .to_owned()
-            })
-        }
-        "get_listing" | "get_own_listing" => {
-            let changed = output["updated_at"].as_str()?;
-            Some(format!(
-                "The listing as changed at {changed}; get_listings has the quality run that certified it."
-            ))
-        }
         "get_listing_qc" | "get_asset_qc" => Some(of_run(output.get("latest_run")?)),
         "list_qc_reports" => {
             output["reports"].get(0)?;
@@ -81,6 +59,29 @@ pub fn of_output(tool: &str, output: &Value) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Returns the sentence for the rows of a tool, after fields were selected; `None` if they state nothing that needs it.
+pub fn of_rows(tool: &str, output: &Value) -> Option<String> {
+    let states = |row: &Value, field: &str| row.get(field).is_some() && row.get(EVIDENCE).is_none();
+    let row = output["items"].get(0);
+    let sentence = match tool {
+        "browse_listings" | "list_own_listings" if states(row?, "platform_quality_certified") => {
+            "With `evidence` in `fields`, each row names the latest completed quality run of its listing."
+                .to_owned()
+        }
+        "list_assets" if states(row?, "qc") => {
+            "`qc` is the outcome of each asset's latest quality run; `evidence` in `fields` names it."
+                .to_owned()
+        }
+        "get_listing" | "get_own_listing" if states(output, "platform_quality_certified") => {
+            let changed =
+                output["updated_at"].as_str().map(|at| format!(", changed at {at}")).unwrap_or_default();
+            format!("The listing as it is now{changed}; get_listing_quality names its quality run.")
+        }
+        _ => return None,
+    };
+    Some(sentence)
 }
 
 /// Returns the sentence for a quality run, as its vendor sees it.
@@ -124,20 +125,18 @@ mod tests {
 
     #[test]
     fn sentence_names_the_basis() {
+        let of = of_output;
         let run = json!({"run_id": "r", "completed_at": "2026-01-02", "checks": [
             {"status": "passed"}, {"status": "failed"},
         ]});
-        let sentence = of_output("get_asset_qc", &json!({"latest_run": run})).unwrap();
+        let sentence = of("get_asset_qc", &json!({"latest_run": run})).unwrap();
         assert_eq!(sentence, "Quality run r, ended 2026-01-02: 1 of 2 checks passed.");
-        let sentence = of_output("get_asset_qc", &json!({"latest_run": null})).unwrap();
+        let sentence = of("get_asset_qc", &json!({"latest_run": null})).unwrap();
         assert_eq!(sentence, "There was no quality run.");
         let asset = json!({"data": {"commit_sha": "c0ffee", "analyzed_at": "2026-01-02"}});
-        assert_eq!(
-            of_output("get_asset", &asset).unwrap(),
-            "Measured from commit c0ffee, analyzed 2026-01-02."
-        );
-        assert!(of_output("get_asset", &json!({"data": null})).unwrap().starts_with("Stated by the vendor"));
-        assert_eq!(of_output("list_offers", &json!({"offers": [{}]})), None);
-        assert_eq!(of_output("get_asset", &json!({"data": null, "evidence": "x"})), None);
+        assert_eq!(of("get_asset", &asset).unwrap(), "Measured from commit c0ffee, analyzed 2026-01-02.");
+        assert!(of("get_asset", &json!({"data": null})).unwrap().starts_with("Stated by the vendor"));
+        assert_eq!(of("list_offers", &json!({"offers": [{}]})), None);
+        assert_eq!(of("get_asset", &json!({"data": null, "evidence": "x"})), None);
     }
 }

@@ -41,7 +41,7 @@ const LOCKED_HINT: &str = "The catalog is locked for the team, so rows have only
                            other page. get_browse_access says what unlocks it.";
 
 /// Page fields that are always returned, whatever `fields` selects, because an agent needs them to continue.
-const PAGING_FIELDS: [&str; 5] = ["total", LIMIT, OFFSET, "next_cursor", "locked"];
+const PAGING_FIELDS: [&str; 6] = ["total", LIMIT, OFFSET, "next_cursor", "locked", "missing"];
 
 /// The output of a tool, as a value and as text.
 #[derive(Debug)]
@@ -225,6 +225,7 @@ impl Page {
             }
             item_count = items.len();
         }
+        let evidence = evidence::of_output(call.row.text.name, &value);
         let mut origin = Origin::Unchanged;
         if !call.fields.is_empty() {
             (value, origin) = select_fields(value, call);
@@ -250,7 +251,7 @@ impl Page {
         if is_empty && call.is_filtered && call.offset == 0 {
             page.add_hint(NO_MATCHES_HINT);
         }
-        if let Some(evidence) = evidence::of_output(call.row.text.name, &page.value) {
+        if let Some(evidence) = evidence.or_else(|| evidence::of_rows(call.row.text.name, &page.value)) {
             page.add_field(EVIDENCE, json!(evidence));
         }
         if call.is_brief {

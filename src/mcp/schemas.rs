@@ -178,7 +178,7 @@ pub fn output_schema(tool: &str, variants: &[Variant]) -> Map<String, Value> {
                 "nda_accepted": {"type": "boolean"},
                 "browse_access": nullable(&json!({"type": "object"})),
                 "next_step": {"type": "string"},
-                "facts": {"type": "object"},
+                "facts": nullable(&json!({"type": "object"})),
                 "estimate": {"type": "object"},
             },
         }));

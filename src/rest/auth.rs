@@ -185,7 +185,10 @@ impl Policy for AgentFirstPageViewer {
         request: &Request,
     ) -> Result<AgentFirstPageViewer> {
         let is_allowed = |name: &str, value: &str| {
-            name == "limit" || name == "fields" || (name == "sort" && value == "recommended")
+            name == "limit"
+                || name == "fields"
+                || (name == "offset" && value == "0")
+                || (name == "sort" && value == "recommended")
         };
         admit_first_page(served, authenticated, request, is_allowed).await.map(AgentFirstPageViewer)
     }
