@@ -51,8 +51,7 @@ pub struct Mcp {
     #[arg(long, value_name = "DETAIL", value_parser = ["full", "short"])]
     text: Option<String>,
     /// Toolsets that the agent has: all, account, catalog, purchases, requests, assets, listings, quality, sales, opportunities
-    /// [default: the setting agents.toolsets; with neither,
-    /// all, of which those that few questions need are not listed].
+    /// [default: the setting agents.toolsets; if that is empty, too, all tools can be called, and most are listed].
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     toolsets: Vec<String>,
     /// Single tools that the agent has in addition to the toolsets [default: the setting agents.tools].

@@ -79,11 +79,11 @@ pub struct Statistics {
     pub count: u64,
     /// Their sum.
     pub sum: i128,
-    /// The least of them.
+    /// Their minimum.
     pub min: i64,
-    /// The greatest of them.
+    /// Their maximum.
     pub max: i64,
-    /// The one in the middle, or the mean of the two in the middle.
+    /// Their median: the mean of the two in the middle if their number is even.
     pub median: f64,
 }
 

@@ -1,5 +1,5 @@
 //! Texts that are planted in the private market: listings of one vendor that try to give orders to agents, also with
-//! characters that people do not see. Each order has a token of its own, the canary, which shows that it was followed.
+//! characters that people do not see. Each of these instructions has a unique token, the canary. An agent that sends it has followed the instruction.
 
 use serde_json::{Value, json};
 

@@ -96,7 +96,7 @@ pub fn generate(market: &PrivateMarket, seed: u64) -> Result<(Vec<Question>, Vec
     Ok((questions, omitted))
 }
 
-/// Answers a question by scripted calls.
+/// Function that answers a question with a fixed sequence of tool calls.
 pub fn solve(question: &Question, session: &Session) -> Answer {
     let is_template = |template: &&Template| {
         template.name == question.name && template.kind == question.kind && template.side == question.side

@@ -105,7 +105,7 @@ pub fn config(client: Client, access: &Access) -> ClientConfig {
     }
 }
 
-/// Returns the entry of a server in a JSON configuration, in which `key` stands for the key. `http_type` is the type of an
+/// Returns the entry of a server in a JSON configuration, with `key` as the placeholder of the API key. `http_type` is the type of an
 /// entry with a URL, for clients that require it.
 fn json_server(access: &Access, key: &str, http_type: Option<&str>) -> Map<String, Value> {
     let mut entry = Map::new();

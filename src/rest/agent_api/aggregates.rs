@@ -82,10 +82,10 @@ pub struct AggregateGroup {
     /// Sum of the numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum: Option<f64>,
-    /// Least of the numbers.
+    /// Minimum of the numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min: Option<f64>,
-    /// Greatest of the numbers.
+    /// Maximum of the numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<f64>,
     /// The number in the middle, or the mean of the two in the middle.
