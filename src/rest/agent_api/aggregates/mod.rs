@@ -1,39 +1,37 @@
 //! Counts, sums, and medians over lists, by up to two properties.
 
-use poem_openapi::{
-    Object, OpenApi,
-    types::{ParseFromJSON, ToJSON, Type},
-};
-use serde::Serialize;
+mod output;
+mod queries;
 
-use super::{
-    deals::OfferFilters,
-    filters::{AgentCatalogFilters, PeriodFilters, PurchaseFilters, QualityGrammar, SubjectFilters},
-    own_listings::AgentOwnListingFilters,
+use poem_openapi::OpenApi;
+
+use self::{
+    output::AggregatesOut,
+    queries::{
+        AssetsAggregateQuery, BidsAggregateQuery, DatedAggregateQuery, KindAggregateQuery,
+        ListingsAggregateQuery, OffersAggregateQuery, OpportunitiesAggregateQuery, OwnListingsAggregateQuery,
+        PurchasesAggregateQuery, StatusAggregateQuery, texts,
+    },
 };
 use crate::{
     domain::{
-        aggregation::{GroupStatistics, Statistics, Unit},
         assets::Kind,
         browse::SortOrder,
         estimations::EstimationStatus,
         ledger::EntryType,
-        opportunities::{BidStatus, OpportunityKind, OpportunityStatus},
+        opportunities::{OpportunityKind, OpportunityStatus},
         purchases::PurchaseKind,
         quality_checks::CheckScope,
         quality_runs::RunStatus,
         record_filters::RecordFilter,
-        time::Timestamp,
     },
-    error::Result,
     operations::{
         access::{Buyer, FullCatalogViewer, Vendor},
-        aggregates::{self, Aggregates, Request},
+        aggregates::{self, Request},
         browse::{CursorForm, PageRequest},
     },
     rest::{
         enum_value::EnumValue,
-        filter_entries::FilterEntry,
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
@@ -41,102 +39,10 @@ use crate::{
             Call, Contract, DeclaredRoute, MultiTool, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
         },
         served_market::ServedMarket,
-        vendor_api::{
-            asset_queries::{FilterAndSort, IdFilter},
-            assets::AssetConditions,
-            listings::types::OwnListingsPage,
-            opportunities::OpportunityFilters,
-        },
+        vendor_api::listings::types::OwnListingsPage,
     },
     store::aggregates::{self as lists, RecordList},
-    string_enum::StringEnum,
 };
-
-/// What to aggregate.
-#[derive(Debug, Object)]
-pub struct AggregateQuery {
-    /// Properties to group by, at most 2. A record with several values of a property is in several groups.
-    #[oai(default, validator(max_items = 2))]
-    group_by: Vec<String>,
-    /// The number to aggregate; omit it to count records.
-    #[oai(validator(max_length = 100))]
-    measure: Option<String>,
-}
-
-impl AggregateQuery {
-    fn into_request(self) -> Request {
-        Request { group_by: self.group_by, measure: self.measure }
-    }
-}
-
-/// The records of a group.
-#[derive(Debug, Object, Serialize)]
-pub struct AggregateGroup {
-    /// Values of the properties in `group_by`; null for records without a value.
-    pub group: Vec<Option<String>>,
-    /// Number of records.
-    pub records: u64,
-    /// How many of them have the number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub with_value: Option<u64>,
-    /// Sum of the numbers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sum: Option<f64>,
-    /// Minimum of the numbers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min: Option<f64>,
-    /// Maximum of the numbers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max: Option<f64>,
-    /// The number in the middle, or the mean of the two in the middle.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub median: Option<f64>,
-}
-
-/// The aggregated records of a list.
-#[derive(Debug, Object, Serialize)]
-pub struct AggregatesOut {
-    /// The groups, those with the most records first.
-    pub groups: Vec<AggregateGroup>,
-    /// Number of groups.
-    pub total: u64,
-    /// Number of records that match, in all groups.
-    pub matches: u64,
-    /// Unit of the numbers; null if records are only counted.
-    pub unit: Option<String>,
-    /// The basis of the numbers, as a sentence to cite.
-    pub evidence: String,
-}
-
-impl AggregatesOut {
-    fn new(aggregates: Aggregates, now: Timestamp) -> AggregatesOut {
-        let Aggregates { records, unit, groups } = aggregates;
-        AggregatesOut {
-            total: groups.len() as u64,
-            groups: groups.into_iter().map(|group| AggregateGroup::new(group, unit)).collect(),
-            matches: records,
-            unit: unit.map(|unit| unit.as_str().to_owned()),
-            evidence: format!("Computed over all {records} matching records at {now}."),
-        }
-    }
-}
-
-impl AggregateGroup {
-    fn new(group: GroupStatistics, unit: Option<Unit>) -> AggregateGroup {
-        let numbers = group.numbers.zip(unit);
-        let number =
-            |read: fn(&Statistics) -> f64| numbers.map(|(numbers, unit)| unit.from_stored(read(&numbers)));
-        AggregateGroup {
-            group: group.keys,
-            records: group.records,
-            with_value: unit.map(|_| group.numbers.map_or(0, |numbers| numbers.count)),
-            sum: number(|numbers| numbers.sum as f64),
-            min: number(|numbers| numbers.min as f64),
-            max: number(|numbers| numbers.max as f64),
-            median: number(|numbers| numbers.median),
-        }
-    }
-}
 
 /// The tool for the operations that `list` selects.
 pub static AGGREGATE_TOOL: MultiTool = MultiTool {
@@ -290,163 +196,6 @@ pub const ROUTES: [DeclaredRoute; 12] = [
     DeclaredRoute::of::<AggregateOpportunities>(),
     DeclaredRoute::of::<AggregateProjectBids>(),
 ];
-
-/// Query parameters for listings of the catalog.
-#[derive(Debug, Object)]
-pub struct ListingsAggregateQuery {
-    /// What to aggregate.
-    #[oai(flatten)]
-    what: AggregateQuery,
-    /// Conditions that listings meet.
-    #[oai(flatten)]
-    filters: AgentCatalogFilters,
-}
-
-/// Query parameters for own listings.
-#[derive(Debug, Object)]
-pub struct OwnListingsAggregateQuery {
-    /// What to aggregate.
-    #[oai(flatten)]
-    what: AggregateQuery,
-    /// Conditions that listings meet.
-    #[oai(flatten)]
-    filters: AgentOwnListingFilters,
-}
-
-/// Query parameters for assets.
-#[derive(Debug, Object)]
-pub struct AssetsAggregateQuery {
-    /// What to aggregate.
-    #[oai(flatten)]
-    what: AggregateQuery,
-    /// Properties of the assets.
-    #[oai(flatten)]
-    scope: AssetConditions,
-    /// IDs and group.
-    #[oai(flatten)]
-    ids: IdFilter,
-    /// Filters. The order has no effect.
-    #[oai(flatten)]
-    selection: FilterAndSort<FilterEntry<QualityGrammar>>,
-}
-
-/// Query parameters for purchases.
-#[derive(Debug, Object)]
-pub struct PurchasesAggregateQuery {
-    /// What to aggregate.
-    #[oai(flatten)]
-    what: AggregateQuery,
-    /// Conditions that purchases meet.
-    #[oai(flatten)]
-    filters: PurchaseFilters,
-}
-
-/// Query parameters for offers.
-#[derive(Debug, Object)]
-pub struct OffersAggregateQuery {
-    /// What to aggregate.
-    #[oai(flatten)]
-    what: AggregateQuery,
-    /// Conditions that offers meet.
-    #[oai(flatten)]
-    filters: OfferFilters,
-}
-
-/// Query parameters for opportunities.
-#[derive(Debug, Object)]
-pub struct OpportunitiesAggregateQuery {
-    /// What to aggregate.
-    #[oai(flatten)]
-    what: AggregateQuery,
-    /// Conditions that opportunities meet.
-    #[oai(flatten)]
-    filters: OpportunityFilters,
-}
-
-/// Query parameters for bids on custom task work.
-#[derive(Debug, Object)]
-pub struct BidsAggregateQuery {
-    /// What to aggregate.
-    #[oai(flatten)]
-    what: AggregateQuery,
-    /// States; any may match.
-    #[oai(default)]
-    status: Vec<EnumValue<BidStatus>>,
-    /// The period.
-    #[oai(flatten)]
-    period: PeriodFilters,
-}
-
-/// Query parameters of a list of records with a state of type `S` and a kind of type `K`, which belong to no listing.
-#[derive(Debug, Object)]
-pub struct DatedAggregateQuery<S: Type + ParseFromJSON + ToJSON, K: Type + ParseFromJSON + ToJSON> {
-    /// What to aggregate.
-    #[oai(flatten)]
-    what: AggregateQuery,
-    /// States; any may match.
-    #[oai(default)]
-    status: Vec<S>,
-    /// Kinds; any may match.
-    #[oai(default)]
-    kind: Vec<K>,
-    /// The period.
-    #[oai(flatten)]
-    period: PeriodFilters,
-}
-
-impl<S: Type + ParseFromJSON + ToJSON, K: Type + ParseFromJSON + ToJSON> DatedAggregateQuery<S, K> {
-    fn into_parts(self) -> Result<(Request, RecordFilter)> {
-        let (statuses, kinds) = (texts(&self.status), texts(&self.kind));
-        let filter =
-            RecordFilter { statuses, kinds, period: self.period.into_period()?, ..RecordFilter::default() };
-        Ok((self.what.into_request(), filter))
-    }
-}
-
-/// Query parameters of a list of records with a state of type `S` and a kind of type `K`.
-#[derive(Debug, Object)]
-pub struct StatusAggregateQuery<S: Type + ParseFromJSON + ToJSON, K: Type + ParseFromJSON + ToJSON> {
-    /// States; any may match.
-    #[oai(default)]
-    status: Vec<S>,
-    /// The other parameters.
-    #[oai(flatten)]
-    of_kind: KindAggregateQuery<K>,
-}
-
-/// Query parameters of a list of records with a kind of type `K`.
-#[derive(Debug, Object)]
-pub struct KindAggregateQuery<K: Type + ParseFromJSON + ToJSON> {
-    /// What to aggregate.
-    #[oai(flatten)]
-    what: AggregateQuery,
-    /// Kinds; any may match.
-    #[oai(default)]
-    kind: Vec<K>,
-    /// Listing and period.
-    #[oai(flatten)]
-    subject: SubjectFilters,
-}
-
-impl<S: Type + ParseFromJSON + ToJSON, K: Type + ParseFromJSON + ToJSON> StatusAggregateQuery<S, K> {
-    fn into_parts(self) -> Result<(Request, RecordFilter)> {
-        let (request, filter) = self.of_kind.into_parts()?;
-        Ok((request, RecordFilter { statuses: texts(&self.status), ..filter }))
-    }
-}
-
-impl<K: Type + ParseFromJSON + ToJSON> KindAggregateQuery<K> {
-    fn into_parts(self) -> Result<(Request, RecordFilter)> {
-        let filter = RecordFilter { kinds: texts(&self.kind), ..self.subject.into_filter()? };
-        Ok((self.what.into_request(), filter))
-    }
-}
-
-/// Returns the string forms of values of a string enum.
-fn texts<T: ToJSON>(values: &[T]) -> Vec<String> {
-    let text = |value: &T| value.to_json()?.as_str().map(str::to_owned);
-    values.iter().filter_map(text).collect()
-}
 
 /// Aggregates records of a buyer.
 async fn of_buyer(

@@ -1,0 +1,200 @@
+//! Query parameters of aggregations.
+
+use poem_openapi::{
+    Object,
+    types::{ParseFromJSON, ToJSON, Type},
+};
+
+use crate::{
+    domain::{opportunities::BidStatus, record_filters::RecordFilter},
+    error::Result,
+    operations::aggregates::Request,
+    rest::{
+        agent_api::{
+            deals::OfferFilters,
+            filters::{AgentCatalogFilters, PeriodFilters, PurchaseFilters, QualityGrammar, SubjectFilters},
+            own_listings::AgentOwnListingFilters,
+        },
+        enum_value::EnumValue,
+        filter_entries::FilterEntry,
+        vendor_api::{
+            asset_queries::{FilterAndSort, IdFilter},
+            assets::AssetConditions,
+            opportunities::OpportunityFilters,
+        },
+    },
+};
+
+/// What to aggregate.
+#[derive(Debug, Object)]
+pub struct AggregateQuery {
+    /// Properties to group by, at most 2. A record with several values of a property is in several groups.
+    #[oai(default, validator(max_items = 2))]
+    pub group_by: Vec<String>,
+    /// The number to aggregate; omit it to count records.
+    #[oai(validator(max_length = 100))]
+    pub measure: Option<String>,
+}
+
+impl AggregateQuery {
+    pub fn into_request(self) -> Request {
+        Request { group_by: self.group_by, measure: self.measure }
+    }
+}
+
+/// Query parameters for listings of the catalog.
+#[derive(Debug, Object)]
+pub struct ListingsAggregateQuery {
+    /// What to aggregate.
+    #[oai(flatten)]
+    pub what: AggregateQuery,
+    /// Conditions that listings meet.
+    #[oai(flatten)]
+    pub filters: AgentCatalogFilters,
+}
+
+/// Query parameters for own listings.
+#[derive(Debug, Object)]
+pub struct OwnListingsAggregateQuery {
+    /// What to aggregate.
+    #[oai(flatten)]
+    pub what: AggregateQuery,
+    /// Conditions that listings meet.
+    #[oai(flatten)]
+    pub filters: AgentOwnListingFilters,
+}
+
+/// Query parameters for assets.
+#[derive(Debug, Object)]
+pub struct AssetsAggregateQuery {
+    /// What to aggregate.
+    #[oai(flatten)]
+    pub what: AggregateQuery,
+    /// Properties of the assets.
+    #[oai(flatten)]
+    pub scope: AssetConditions,
+    /// IDs and group.
+    #[oai(flatten)]
+    pub ids: IdFilter,
+    /// Filters. The order has no effect.
+    #[oai(flatten)]
+    pub selection: FilterAndSort<FilterEntry<QualityGrammar>>,
+}
+
+/// Query parameters for purchases.
+#[derive(Debug, Object)]
+pub struct PurchasesAggregateQuery {
+    /// What to aggregate.
+    #[oai(flatten)]
+    pub what: AggregateQuery,
+    /// Conditions that purchases meet.
+    #[oai(flatten)]
+    pub filters: PurchaseFilters,
+}
+
+/// Query parameters for offers.
+#[derive(Debug, Object)]
+pub struct OffersAggregateQuery {
+    /// What to aggregate.
+    #[oai(flatten)]
+    pub what: AggregateQuery,
+    /// Conditions that offers meet.
+    #[oai(flatten)]
+    pub filters: OfferFilters,
+}
+
+/// Query parameters for opportunities.
+#[derive(Debug, Object)]
+pub struct OpportunitiesAggregateQuery {
+    /// What to aggregate.
+    #[oai(flatten)]
+    pub what: AggregateQuery,
+    /// Conditions that opportunities meet.
+    #[oai(flatten)]
+    pub filters: OpportunityFilters,
+}
+
+/// Query parameters for bids on custom task work.
+#[derive(Debug, Object)]
+pub struct BidsAggregateQuery {
+    /// What to aggregate.
+    #[oai(flatten)]
+    pub what: AggregateQuery,
+    /// States; any may match.
+    #[oai(default)]
+    pub status: Vec<EnumValue<BidStatus>>,
+    /// The period.
+    #[oai(flatten)]
+    pub period: PeriodFilters,
+}
+
+/// Query parameters of a list of records with a state of type `S` and a kind of type `K`, which belong to no listing.
+#[derive(Debug, Object)]
+pub struct DatedAggregateQuery<S: Type + ParseFromJSON + ToJSON, K: Type + ParseFromJSON + ToJSON> {
+    /// What to aggregate.
+    #[oai(flatten)]
+    pub what: AggregateQuery,
+    /// States; any may match.
+    #[oai(default)]
+    pub status: Vec<S>,
+    /// Kinds; any may match.
+    #[oai(default)]
+    pub kind: Vec<K>,
+    /// The period.
+    #[oai(flatten)]
+    pub period: PeriodFilters,
+}
+
+impl<S: Type + ParseFromJSON + ToJSON, K: Type + ParseFromJSON + ToJSON> DatedAggregateQuery<S, K> {
+    pub fn into_parts(self) -> Result<(Request, RecordFilter)> {
+        let (statuses, kinds) = (texts(&self.status), texts(&self.kind));
+        let filter =
+            RecordFilter { statuses, kinds, period: self.period.into_period()?, ..RecordFilter::default() };
+        Ok((self.what.into_request(), filter))
+    }
+}
+
+/// Query parameters of a list of records with a state of type `S` and a kind of type `K`.
+#[derive(Debug, Object)]
+pub struct StatusAggregateQuery<S: Type + ParseFromJSON + ToJSON, K: Type + ParseFromJSON + ToJSON> {
+    /// States; any may match.
+    #[oai(default)]
+    pub status: Vec<S>,
+    /// The other parameters.
+    #[oai(flatten)]
+    pub of_kind: KindAggregateQuery<K>,
+}
+
+/// Query parameters of a list of records with a kind of type `K`.
+#[derive(Debug, Object)]
+pub struct KindAggregateQuery<K: Type + ParseFromJSON + ToJSON> {
+    /// What to aggregate.
+    #[oai(flatten)]
+    pub what: AggregateQuery,
+    /// Kinds; any may match.
+    #[oai(default)]
+    pub kind: Vec<K>,
+    /// Listing and period.
+    #[oai(flatten)]
+    pub subject: SubjectFilters,
+}
+
+impl<S: Type + ParseFromJSON + ToJSON, K: Type + ParseFromJSON + ToJSON> StatusAggregateQuery<S, K> {
+    pub fn into_parts(self) -> Result<(Request, RecordFilter)> {
+        let (request, filter) = self.of_kind.into_parts()?;
+        Ok((request, RecordFilter { statuses: texts(&self.status), ..filter }))
+    }
+}
+
+impl<K: Type + ParseFromJSON + ToJSON> KindAggregateQuery<K> {
+    pub fn into_parts(self) -> Result<(Request, RecordFilter)> {
+        let filter = RecordFilter { kinds: texts(&self.kind), ..self.subject.into_filter()? };
+        Ok((self.what.into_request(), filter))
+    }
+}
+
+/// Returns the string forms of values of a string enum.
+pub fn texts<T: ToJSON>(values: &[T]) -> Vec<String> {
+    let text = |value: &T| value.to_json()?.as_str().map(str::to_owned);
+    values.iter().filter_map(text).collect()
+}
