@@ -24,6 +24,16 @@ string_enum! {
 }
 
 string_enum! {
+    /// The statuses of purchases that were paid, as in [`PurchaseStatus`].
+    PaidStatus {
+        /// Paid.
+        Completed = "completed",
+        /// Refunded after payment.
+        Refunded = "refunded",
+    }
+}
+
+string_enum! {
     /// An operation on a purchase that exists.
     PurchaseOperation {
         /// Completes a purchase that is paid.

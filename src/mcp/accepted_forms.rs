@@ -1,5 +1,5 @@
 //! The names and forms in which models write arguments besides those that the schemas state: common other names, lists as JSON
-//! text, and single values as lists.
+//! text, single values as lists, and values of closed sets in other cases.
 
 use std::borrow::Cow;
 
@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::{
     arguments::{MAX_ADDRESS_BYTES, unknown_argument, whole_number},
     error::{ToolError, ToolErrorCode},
+    known_values::simplified,
     openapi::Parameter,
     schemas::{DEFAULT_LIMIT, FIELDS, FILTERS, LIMIT, OFFSET},
     tools::Tool,
@@ -17,6 +18,14 @@ use crate::error::excerpt;
 
 /// Other names of arguments, with those of the schemas.
 const OTHER_NAMES: [(&str, &str); 2] = [("q", "query"), ("certified", "verified_only")];
+
+/// Argument for several IDs.
+const IDS: &str = "ids";
+
+/// Maximum number of values of an argument, and of bytes of each, that are compared with those of a closed set. No closed set
+/// is larger.
+const MAX_CLOSED_VALUES: usize = 50;
+const MAX_CLOSED_BYTES: usize = 64;
 
 /// Returns the arguments of a call under the names, and in the forms, of the tool's schema. Those that are null are left out.
 /// Fails if the tool has no argument with a name.
@@ -37,6 +46,7 @@ pub fn normalize(tool: &Tool, input: &JsonObject) -> Result<JsonObject, ToolErro
         {
             value = values.remove(0);
         }
+        replace_closed_values(&mut value, &closed_values(tool, known));
         if normalized.insert(known.to_owned(), value).is_some() {
             return Err(stated_twice(known));
         }
@@ -84,20 +94,60 @@ fn known_name<'t>(tool: &'t Tool, name: &str) -> Option<&'t str> {
     let find = |name: &str| names.clone().find(|known| *known == name).map(String::as_str);
     let other = || OTHER_NAMES.iter().find(|(other, _)| *other == name).and_then(|(_, known)| find(known));
     let by_meaning = || match name {
-        "id" => id_in_path(tool),
+        "id" | IDS => id_argument(tool),
         "page" => find(OFFSET),
         _ => None,
     };
     find(name).or_else(other).or_else(by_meaning)
 }
 
-/// Returns the name of the only ID in the paths of the tool's operations; `None` if there are several or none.
-fn id_in_path(tool: &Tool) -> Option<&str> {
-    let parameters = tool.variants.iter().flat_map(|variant| &variant.operation.parameters);
+/// Returns the name of the argument for the IDs of what the tool returns: the only one in the paths of its operations, or
+/// else `ids`; `None` if there are several or none.
+fn id_argument(tool: &Tool) -> Option<&str> {
     let mut names =
-        parameters.filter(|parameter| parameter.is_in_path).map(|parameter| parameter.name.as_str());
-    let first = names.next()?;
+        parameters(tool).filter(|parameter| parameter.is_in_path).map(|parameter| parameter.name.as_str());
+    let Some(first) = names.next() else {
+        return tool.arguments.iter().find(|name| *name == IDS).map(String::as_str);
+    };
     names.all(|name| name == first).then_some(first)
+}
+
+/// Returns the parameters of all operations of a tool.
+fn parameters(tool: &Tool) -> impl Iterator<Item = &Parameter> {
+    tool.variants.iter().flat_map(|variant| &variant.operation.parameters)
+}
+
+/// Returns the values of an argument that takes one of a closed set; empty for others.
+fn closed_values<'t>(tool: &'t Tool, name: &str) -> Vec<&'t str> {
+    if tool.entry.choice_argument() == Some(name) {
+        return tool.variants.iter().filter_map(|variant| variant.choice).collect();
+    }
+    let of_operations = parameters(tool).filter(|parameter| parameter.name == name).flat_map(|parameter| {
+        let schema = &parameter.schema;
+        let values = schema.get("enum").or_else(|| schema.get("items")?.get("enum"));
+        values.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+    });
+    let of_tool = tool.entry.text.values.iter().filter(|(parameter, _)| *parameter == name);
+    of_operations.chain(of_tool.flat_map(|(_, values)| values.iter().copied())).collect()
+}
+
+/// Replaces the values that are those of a closed set in another case, or with other separators.
+fn replace_closed_values(value: &mut Value, closed: &[&str]) {
+    let values = match value {
+        Value::Array(values) => values.as_mut_slice(),
+        value => std::slice::from_mut(value),
+    };
+    if closed.is_empty() {
+        return;
+    }
+    for value in values.iter_mut().take(MAX_CLOSED_VALUES) {
+        let Some(text) = value.as_str().filter(|text| text.len() <= MAX_CLOSED_BYTES) else { continue };
+        let simple = simplified(text);
+        let is_closed = closed.contains(&text);
+        if let Some(known) = closed.iter().find(|known| !is_closed && simplified(known) == simple) {
+            *value = json!(known);
+        }
+    }
 }
 
 /// Returns the offset of a page, of which the first has number 1.
@@ -113,8 +163,7 @@ fn offset_of_page(page: &Value, limit: Option<&Value>) -> Result<Value, ToolErro
 }
 
 fn takes_list(tool: &Tool, name: &str) -> bool {
-    let is_list = |parameter: &Parameter| parameter.name == name && parameter.is_list();
-    name == FIELDS || tool.variants.iter().any(|variant| variant.operation.parameters.iter().any(is_list))
+    name == FIELDS || parameters(tool).any(|parameter| parameter.name == name && parameter.is_list())
 }
 
 /// Returns the value that a text is the JSON of, if it begins with `start`, or else the text as it is. A text that is too

@@ -15,8 +15,8 @@ use super::{
     field_paths::{FieldPath, MAX_FIELD_PATHS},
     openapi::{Parameter, Shape},
     schemas::{
-        CUT, DEFAULT_LIMIT, FIELDS, FILTERS, HINT, LIMIT, MAX_BYTES, MAX_LIMIT, NEXT_OFFSET, NOTICE, OFFSET,
-        PAGING_ARGUMENTS,
+        CURSOR, CUT, DEFAULT_LIMIT, FIELDS, FILTERS, HINT, LIMIT, MAX_BYTES, MAX_LIMIT, NEXT_OFFSET, NOTICE,
+        OFFSET, PAGING_ARGUMENTS,
     },
     table::{ToolEntry, ToolOperations},
     tools::Tool,
@@ -99,8 +99,15 @@ impl ToolCall<'_> {
                     call.add_query(name, value, parameter.is_list())?;
                 }
                 None if [LIMIT, OFFSET].contains(name) && variant.paging != Paging::None => {}
-                None => return Err(inapplicable_argument(name, choice.unwrap_or_default(), variant)),
+                None => return Err(inapplicable_argument(tool, name, choice.unwrap_or_default(), variant)),
             }
+        }
+        if call.offset > 0 && find(CURSOR).is_some() {
+            return Err(ToolError::invalid_argument(
+                ToolErrorCode::InvalidArguments,
+                format!("`{CURSOR}` and `{OFFSET}` are two ways to say where a page begins."),
+                format!("Send only `{CURSOR}`."),
+            ));
         }
         call.forward_fields();
         let missing = variant
@@ -178,6 +185,12 @@ impl ToolCall<'_> {
             next_step = format!("{next_step} If the ID is right, try another `{choice}`.");
         }
         ToolError { next_step, ..error }
+    }
+
+    /// Whether the next page can be requested by its offset: the operation takes one, and no cursor says where this page
+    /// begins.
+    pub fn is_paged_by_offset(&self) -> bool {
+        self.variant.takes_offset() && !self.query.iter().any(|(name, _)| name == CURSOR)
     }
 
     /// Inserts an ID or a number into the path.
@@ -342,11 +355,14 @@ fn parse_field_paths(
         Some(text) => vec![text],
     };
     let mut paths: Vec<FieldPath> = Vec::new();
+    let mut count = 0;
     for text in texts {
         // Some models write a list as one comma-separated string.
         let Some(text) = text.as_str() else { return Err(invalid_path(text)) };
         for text in text.split(',').map(str::trim) {
-            if paths.len() == MAX_FIELD_PATHS {
+            // Repeated paths count as well, since each is parsed.
+            count += 1;
+            if count > MAX_FIELD_PATHS {
                 let message = format!("`{FIELDS}` takes at most {MAX_FIELD_PATHS} paths.");
                 return Err(ToolError::invalid_argument(
                     ToolErrorCode::InvalidArguments,
@@ -438,8 +454,8 @@ pub fn unknown_argument(tool: &Tool, name: &str) -> ToolError {
         .max_by(|(a, _), (b, _)| a.total_cmp(b));
     let has = |name: &str| tool.arguments.iter().any(|known| known == name);
     let hint = match (name, nearest) {
-        (OFFSET, _) if has("cursor") => " Its list is paged with `cursor`.".to_owned(),
-        ("cursor", _) if has(OFFSET) => " Its list is paged with `offset`.".to_owned(),
+        (OFFSET, _) if has(CURSOR) => " Its list is paged with `cursor`.".to_owned(),
+        (CURSOR, _) if has(OFFSET) => " Its list is paged with `offset`.".to_owned(),
         (_, Some((_, known))) => format!(" Did you mean `{known}`?"),
         _ => String::new(),
     };
@@ -457,12 +473,16 @@ pub fn unknown_argument(tool: &Tool, name: &str) -> ToolError {
 }
 
 /// Returns the error for an argument that only another choice takes.
-fn inapplicable_argument(name: &str, choice: &str, variant: &Variant) -> ToolError {
+fn inapplicable_argument(tool: &Tool, name: &str, choice: &str, variant: &Variant) -> ToolError {
     let other_choice = variant.choice.unwrap_or_default();
     let message = format!("`{name}` cannot be used with `{choice}` {other_choice:?}.");
-    ToolError::invalid_argument(
-        ToolErrorCode::InvalidArguments,
-        message,
-        format!("Leave `{name}` out, or use another `{choice}`."),
-    )
+    let next = if tool.filters.iter().any(|filter| filter == name) {
+        let parameters = variant.operation.parameters.iter().map(|parameter| parameter.name.as_str());
+        let filters: Vec<&str> =
+            parameters.filter(|name| tool.filters.iter().any(|filter| filter == name)).collect();
+        format!("Filters of this list: {}.", filters.join(", "))
+    } else {
+        format!("Leave `{name}` out, or use another `{choice}`.")
+    };
+    ToolError::invalid_argument(ToolErrorCode::InvalidArguments, message, next)
 }

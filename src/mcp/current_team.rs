@@ -24,9 +24,7 @@ pub async fn describe_team(caller: &Caller, market: &Market) -> Result<Value> {
     let team = caller.team();
     let proof = caller.authenticated().clone();
     let facts = market
-        .read_inline(caller.authenticated().requester(), move |reader: &Reader| {
-            team_facts::find(reader, &proof)
-        })
+        .read(caller.authenticated().requester(), move |reader: &Reader| team_facts::find(reader, &proof))
         .await?;
     let roles: Vec<&str> = [("vendor", team.is_vendor), ("buyer", team.is_buyer)]
         .into_iter()
@@ -42,7 +40,7 @@ pub async fn describe_team(caller: &Caller, market: &Market) -> Result<Value> {
          that the market's operator must record it."
     } else if gate.is_some_and(|gate| !gate.is_open) {
         "The team only sells and has not passed the browse gate: it can read its own data, and the first \
-         page of the catalog. Publish more listings to open it."
+         page of the catalog. More published listings open it; tell the user, since no tool publishes."
     } else {
         "Call browse_listings to find data, or read the resource marketplace://guide."
     };

@@ -144,7 +144,8 @@ fn next_step(code: Code, retry_after: Option<u64>) -> String {
         }
         Code::InvalidCursor => {
             "The cursor may be miscopied: copy `next_cursor` exactly, and keep all other arguments unchanged. If it \
-             still fails, call again without `cursor`."
+             still fails, the listing before it may be gone: leave `cursor` out, and set `offset` to the number of \
+             items read so far if the tool has it."
         }
         Code::Unauthorized => {
             "Tell the user that the API key is invalid; it is set where this server was configured."
@@ -158,8 +159,8 @@ fn next_step(code: Code, retry_after: Option<u64>) -> String {
              roles."
         }
         Code::ListingBrowseLocked => {
-            "Call browse_listings with only `limit` and `fields` to see the first page; get_browse_access \
-             returns how many published listings the team needs. The market's operator publishes listings."
+            "Call browse_listings with only `limit` and `fields` to see the first page; `browse_access` of \
+             get_current_team has the number of published listings that the team needs. No tool publishes any."
         }
         Code::RateLimited | Code::AtCapacity => {
             return format!("Wait {} s, then call again.", retry_after.unwrap_or(1));

@@ -24,16 +24,17 @@ const VENDOR: &str = "The team's own data: list_own_listings; list_codebases, li
     `filter` [\"stage:is:incomplete\"]; list_assets for what each asset lacks, and its latest quality run; \
     get_earnings_summary, list_sales, and list_earnings. The catalog: browse_listings.";
 
+const AGGREGATE: &str = "aggregate counts and sums any list in one call.";
+
 const SELECTED: &str = "Only some tools are selected; tools/list has them.";
 
 const END: &str = "Lists have 20 items unless `limit` is set. For the next page, pass `next_cursor` as `cursor` or \
     `next_offset` as `offset`. `fields` keeps responses small: item fields to return, with dots for nested fields, and \
-    `name[20:40]` for a range. A long response is truncated, and `cut` says how to get the rest. aggregate counts and \
-    sums any list in one call.\n\n\
+    `name[20:40]` for a range. A long response is truncated, and `cut` says how to get the rest.\n\n\
     IDs are UUIDs from other responses; do not invent them. Errors have a `next_step`. Amounts are US dollars, fields \
     that end in `_cents` are cents, and times are UTC.\n\n\
     A listing offers assets (codebases, raw data, task sets, and more; `sku` is the kind) at a price. Certified: a \
-    quality run passed, and nothing has changed since. An offer is a buyer's bid on a listing, an opportunity a \
+    quality run passed all mandatory checks and nothing has changed since, or the operator said so. An offer is a buyer's bid on a listing, an opportunity a \
     buyer's request.";
 
 /// Returns the instructions for a team, or for all roles if the team is not known. If it does not have all tools of its roles,
@@ -43,9 +44,9 @@ pub fn instructions(team: Option<&Team>, has_all_tools: bool) -> String {
         _ if !has_all_tools => &[START, SELECTED, END],
         Some(Team { is_vendor: false, is_buyer: false, .. }) => &[START, NO_ROLE],
         Some(Team { nda_accepted_at: None, .. }) => &[START, NO_NDA],
-        Some(Team { is_vendor: false, .. }) => &[START, BUYER, END],
-        Some(Team { is_buyer: false, .. }) => &[START, VENDOR, END],
-        Some(_) | None => &[START, BUYER, VENDOR, END],
+        Some(Team { is_vendor: false, .. }) => &[START, BUYER, AGGREGATE, END],
+        Some(Team { is_buyer: false, .. }) => &[START, VENDOR, AGGREGATE, END],
+        Some(_) | None => &[START, BUYER, VENDOR, AGGREGATE, END],
     };
     parts.join("\n\n")
 }

@@ -13,8 +13,13 @@ use crate::rest::json_object::ObjectWriter;
 /// Parsed values take many times their bytes.
 pub const MAX_PARSED_BYTES: usize = 1 << 20;
 
-/// Bytes of the maximum size that are reserved for the truncation notes.
-pub const RESERVED_NOTE_BYTES: usize = 2_500;
+/// Maximum number of bytes of an answer that are reserved for the truncation notes.
+const RESERVED_NOTE_BYTES: usize = 2_500;
+
+/// Returns how many bytes of an answer of this size are reserved for the truncation notes.
+pub fn reserved_note_bytes(max_bytes: usize) -> usize {
+    RESERVED_NOTE_BYTES.min(max_bytes / 4)
+}
 
 /// The fields of an object, unparsed.
 type RawFields<'a> = BTreeMap<&'a str, &'a RawValue>;

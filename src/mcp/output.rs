@@ -11,9 +11,9 @@ use super::{
     error::ToolError,
     evidence::{self, EVIDENCE},
     field_paths::{self, FieldPath, Origin},
-    large_pages::{self, ItemRange, MAX_PARSED_BYTES, RESERVED_NOTE_BYTES},
+    large_pages::{self, ItemRange, MAX_PARSED_BYTES, reserved_note_bytes},
     markdown, sanitize,
-    schemas::{CUT, HINT, LIMIT, NEXT_OFFSET, NOTICE, OFFSET},
+    schemas::{CUT, FIELDS, HINT, LIMIT, NEXT_OFFSET, NOTICE, OFFSET},
     signed_addresses::{self, SignedAddress},
     team_text::TeamText,
     truncate::{self, Truncation, json_size},
@@ -38,7 +38,7 @@ const NO_MATCHES_HINT: &str = "Nothing matches all of these arguments. Slugs and
 
 /// Hint for a page of the catalog that is locked.
 const LOCKED_HINT: &str = "The catalog is locked for the team, so rows have only the fields of summaries, and there is no \
-                           other page. get_browse_access says what unlocks it.";
+                           other page. `browse_access` of get_current_team says what unlocks it.";
 
 /// Page fields that are always returned, whatever `fields` selects, because an agent needs them to continue.
 const PAGING_FIELDS: [&str; 6] = ["total", LIMIT, OFFSET, "next_cursor", "locked", "missing"];
@@ -89,7 +89,7 @@ pub async fn fetch(
     let bytes = large_pages::without_unselected_fields(call, response.bytes.clone()).map_err(failed)?;
     // The cursor of a full page points past the items that would be truncated, so a shorter page is requested
     // instead. What is added to the response may be what makes it too long.
-    let longest = bytes.len() + markdown::max_added_bytes(&bytes) + RESERVED_NOTE_BYTES;
+    let longest = bytes.len() + markdown::max_added_bytes(&bytes) + reserved_note_bytes(call.max_bytes);
     let is_too_long = call.variant.paging == Paging::Cursor && longest > call.max_bytes;
     let truncation = if is_too_long { count_items_to_keep(call, &bytes).map_err(failed)? } else { None };
     let Some((fitting, total)) = truncation else {
@@ -166,7 +166,7 @@ fn count_items_to_keep(call: &ToolCall, bytes: &Bytes) -> serde_json::Result<Opt
 /// there are; `None` if all fit.
 fn count_fitting(sizes: &[usize], total_bytes: usize, max_bytes: usize) -> Option<(usize, usize)> {
     let other_bytes = total_bytes.saturating_sub(sizes.iter().sum());
-    let available = max_bytes.saturating_sub(RESERVED_NOTE_BYTES + other_bytes);
+    let available = max_bytes.saturating_sub(reserved_note_bytes(max_bytes) + other_bytes);
     let mut used = 0;
     let fits = |size: &&usize| {
         used += **size;
@@ -235,7 +235,10 @@ impl Page {
         let team_text =
             if call.row.text.has_team_text { TeamText::find(&value) } else { TeamText::default() };
         let mut page = Page { added_fields: Map::new(), team_text, total, unchanged, origin, value };
-        if !matches!(paging, Paging::None | Paging::Cursor) {
+        if paging == Paging::Cursor && page.value["next_cursor"].is_string() {
+            next = Some(call.offset + item_count);
+        }
+        if call.is_paged_by_offset() {
             page.add_field(NEXT_OFFSET, json!(next));
         }
         let is_empty = item_count == 0 && call.variant.call.list.is_some();
@@ -318,10 +321,12 @@ impl Page {
             self.unchanged = None;
         }
         let count = items.len();
-        let next = if call.variant.paging == Paging::Cursor {
+        let is_by_cursor = call.variant.paging == Paging::Cursor;
+        let next = if is_by_cursor && !self.value["next_cursor"].is_string() {
             // A page behind the browse gate has no next page.
-            let has_next_page = self.value["next_cursor"].is_string();
-            has_next_page.then(|| "Continue with `cursor` set to `next_cursor`. ".to_owned())
+            None
+        } else if is_by_cursor && call.offset == 0 {
+            Some("Continue with `cursor` set to `next_cursor`. ".to_owned())
         } else {
             self.add_field(NEXT_OFFSET, json!(call.offset + count));
             Some(format!("Continue with `{OFFSET}` {}. ", call.offset + count))
@@ -358,7 +363,7 @@ impl Page {
             return;
         }
         self.unchanged = None;
-        let other_bytes = json_size(&self.added_fields) + RESERVED_NOTE_BYTES;
+        let other_bytes = json_size(&self.added_fields) + reserved_note_bytes(call.max_bytes);
         let variant = call.variant;
         // If a page's only remaining item is still too long, the item itself is truncated, and paths start
         // from the item.
@@ -388,6 +393,36 @@ impl Page {
         if truncations.len() > described_count {
             self.add_truncation_note("More fields were truncated; request them by name.");
         }
+        self.leave_out_fields(call);
+    }
+
+    /// Leaves out the largest fields of the record, or of the only item of a list, until the output fits: their parts are
+    /// too short to be truncated, but too many.
+    fn leave_out_fields(&mut self, call: &ToolCall) {
+        let mut names: Vec<String> = Vec::new();
+        let note =
+            |names: &[String]| format!("There is no room for {}; name them in `{FIELDS}`.", names.join(", "));
+        while self.size() + note(&names).len() > call.max_bytes {
+            let list = call.variant.call.list.unwrap_or_default();
+            let largest = |record: &Value| {
+                let others = record.as_object()?.iter().filter(|(name, _)| {
+                    *name != "id" && *name != list && !PAGING_FIELDS.contains(&name.as_str())
+                });
+                others.map(|(name, value)| (name.len() + json_size(value), name.clone())).max()
+            };
+            let items = self.value[list].as_array();
+            let item = items.filter(|items| items.len() == 1).and_then(|items| largest(&items[0]));
+            let of_page = largest(&self.value);
+            let record = if item > of_page { &mut self.value[list][0] } else { &mut self.value };
+            let Some((_, name)) = item.max(of_page) else { break };
+            if let Some(fields) = record.as_object_mut() {
+                fields.remove(&name);
+            }
+            names.push(name);
+        }
+        if !names.is_empty() {
+            self.add_truncation_note(&note(&names));
+        }
     }
 
     fn add_truncation_note(&mut self, note: &str) {
@@ -398,7 +433,7 @@ impl Page {
 /// Returns the JSON of an object with the notice before its fields, since it is about them, and more fields at its end;
 /// `None` if it is not an object.
 fn with_added_fields(object: &[u8], notice: Option<&Value>, added: &Map<String, Value>) -> Option<String> {
-    let mut json = ObjectWriter::with_capacity(object.len() + RESERVED_NOTE_BYTES);
+    let mut json = ObjectWriter::with_capacity(object.len() + json_size(added) + 1_024);
     if let Some(notice) = notice {
         json.field(NOTICE, notice);
     }

@@ -34,8 +34,11 @@ pub const LIMIT: &str = "limit";
 /// Argument for the number of items to skip.
 pub const OFFSET: &str = "offset";
 
+/// Argument for the `next_cursor` of the page before.
+pub const CURSOR: &str = "cursor";
+
 /// Arguments that select a part of the results or their order, but do not filter.
-pub const PAGING_ARGUMENTS: [&str; 5] = [LIMIT, OFFSET, "cursor", "sort", "sort_direction"];
+pub const PAGING_ARGUMENTS: [&str; 5] = [LIMIT, OFFSET, CURSOR, "sort", "sort_direction"];
 
 /// Descriptions of [`LIMIT`] and [`OFFSET`], which many tools have.
 const PER_PAGE: &str = "Items per page.";
@@ -134,7 +137,7 @@ pub fn input_schema(row: &ToolEntry, variants: &[Variant]) -> Map<String, Value>
         let description =
             if row.text.row.is_empty() { "Fields to return." } else { "Fields to return; `*`: all." };
         add_property(FIELDS, into_object(json!({"type": "array", "items": {"type": "string"}})), description);
-        let description = "Maximum answer bytes.";
+        let description = "Maximum bytes.";
         add_property(MAX_BYTES, into_object(json!({"type": "integer"})), description);
     }
     add_property(ESTIMATE, into_object(json!({"type": "boolean"})), "Only the size.");
@@ -184,8 +187,7 @@ pub fn output_schema(tool: &str, variants: &[Variant]) -> Map<String, Value> {
         }));
     }
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-        let pages = |variant: &Variant| !matches!(variant.paging, Paging::None | Paging::Cursor);
-        if variants.iter().any(pages) {
+        if variants.iter().any(Variant::takes_offset) {
             properties.insert(NEXT_OFFSET.to_owned(), nullable(&json!({"type": "integer"})));
         }
         let has_hint = variants.iter().any(|variant| {

@@ -97,8 +97,10 @@ fn describe_tools(agents: &AgentServer, team: &Team) -> Finding {
         .map_err(|message| format!("The setting agents.tools is invalid. {message}"))?;
     let tools = tool_sets.listed_for(team).as_slice();
     let selected = tools.iter().filter(|tool| selection.has(tool.entry.text)).count();
-    Ok(match tools.len() {
-        count if count == selected => format!("It has {count} tools."),
-        count => format!("It has {selected} of {count} tools, which the settings or flags select."),
+    Ok(match selection {
+        ToolSelection::Default | ToolSelection::All => format!("It has {selected} tools."),
+        ToolSelection::Some(..) => {
+            format!("It has {selected} of {} tools, which the settings or flags select.", tools.len())
+        }
     })
 }

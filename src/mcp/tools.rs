@@ -122,11 +122,12 @@ impl Tool {
             .map(|parameter| &parameter.name);
         let filters = names.filter(|name| schemas::is_nested(&row, &variants, name)).cloned().collect();
         let full_output = Arc::new(schemas::output_schema(row.text.name, &variants));
+        // Whether calls are idempotent says nothing more, since tools only read.
         let annotations = ToolAnnotations::new().read_only(true).destructive(false);
         let definition = Definition::new(row.text.name, row.description(), input)
             .with_title(row.text.title)
             .with_raw_output_schema(Arc::new(schemas::shallow(&full_output)))
-            .with_annotations(annotations.idempotent(true).open_world(false));
+            .with_annotations(annotations.open_world(false));
         Tool { entry: row, variants, arguments, filters, definition, full_output }
     }
 

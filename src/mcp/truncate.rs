@@ -12,6 +12,9 @@ use super::{field_paths::Origin, openapi::Shape};
 /// Maximum number of truncations of one value.
 const MAX_TRUNCATIONS: usize = 200;
 
+/// Maximum number of characters of a text that is never truncated: a part of an ID, a time, or a name is of no use.
+const SHORT_TEXT_CHARS: usize = 64;
+
 /// A part that was truncated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Truncation {
@@ -223,7 +226,7 @@ fn keep_first(value: &mut Value, count: usize) {
 
 fn truncate_text(text: &mut String, excess: usize) -> Option<(usize, usize)> {
     let total = text.chars().count();
-    if total < 2 {
+    if total <= SHORT_TEXT_CHARS {
         return None;
     }
     let count =

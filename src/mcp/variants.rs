@@ -43,6 +43,15 @@ impl Variant {
         Variant { choice, paging: Paging::from_operation(&call, &operation), call, operation }
     }
 
+    /// Whether a page can be selected by the number of items before it.
+    pub fn takes_offset(&self) -> bool {
+        match self.paging {
+            Paging::None => false,
+            Paging::Cursor => self.operation.parameter("offset").is_some(),
+            Paging::Offset | Paging::LimitOnly(_) | Paging::FullList => true,
+        }
+    }
+
     /// Returns the shape of a list item, or of the record if the response has no list.
     pub fn item_shape(&self) -> &Shape {
         let response = &self.operation.response;

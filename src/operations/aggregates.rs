@@ -5,13 +5,14 @@ use std::{collections::HashMap, ops::ControlFlow};
 use marketplace_index::{Facet, Match, Measure, Search};
 
 use super::{
-    access::{Buyer, CatalogViewer, Vendor},
+    access::{Buyer, CatalogViewer, Member, Vendor},
     assets::AssetFilter,
     browse, listings, opportunities,
 };
 use crate::{
     domain::{
         aggregation::{self, Aggregation, GroupKey, GroupStatistics, MAX_DIMENSIONS, TooLarge, Unit},
+        listings::ReviewStatus,
         opportunities::{Opportunity, OpportunityFilter, OpportunityOrder},
         record_filters::RecordFilter,
         teams::TeamRowId,
@@ -46,8 +47,8 @@ pub struct Aggregates {
     pub groups: Vec<GroupStatistics>,
 }
 
-/// The properties by which listings are grouped.
-const LISTING_PROPERTIES: [(&str, ListingProperty); 11] = [
+/// The properties by which listings are grouped: those of the catalog, and then those that only own listings have.
+const LISTING_PROPERTIES: [(&str, ListingProperty); 12] = [
     ("vendor", ListingProperty::Vendor),
     ("vendor_tier", ListingProperty::VendorTier),
     ("asset_type", ListingProperty::Facet(Facet::AssetTypes)),
@@ -59,7 +60,9 @@ const LISTING_PROPERTIES: [(&str, ListingProperty); 11] = [
     ("sample_available", ListingProperty::SampleAvailable),
     ("has_active_bids", ListingProperty::HasActiveBids),
     ("month", ListingProperty::Month),
+    ("review_status", ListingProperty::ReviewStatus),
 ];
+const CATALOG_PROPERTIES: usize = 11;
 
 /// The numbers of listings.
 const LISTING_NUMBERS: [(&str, Measure, Unit); 13] = [
@@ -88,6 +91,17 @@ enum ListingProperty {
     HasActiveBids,
     /// The month of publication, or of creation if the listing is not published.
     Month,
+    /// The state of the platform's review.
+    ReviewStatus,
+}
+
+/// What is looked up for the properties of listings, and read once for each aggregation.
+#[derive(Default)]
+struct Lookups {
+    /// Keys of vendors, by row ID.
+    vendors: HashMap<u64, GroupKey>,
+    /// States of review of own listings, by row ID.
+    reviews: HashMap<u64, ReviewStatus>,
 }
 
 /// Aggregates the published listings that a request to the catalog matches. Its page and sort order do not matter.
@@ -98,7 +112,8 @@ pub fn of_catalog(
     request: &Request,
 ) -> Result<Aggregates> {
     viewer.require_open()?;
-    of_search(reader, &browse::index_search(viewer, page)?, request)
+    let properties = &LISTING_PROPERTIES[..CATALOG_PROPERTIES];
+    of_search(reader, &browse::index_search(viewer, page)?, properties, HashMap::new(), request)
 }
 
 /// Aggregates the team's own listings that a request matches.
@@ -108,16 +123,27 @@ pub fn of_own_listings(
     page: listings::PageRequest,
     request: &Request,
 ) -> Result<Aggregates> {
-    of_search(reader, &listings::index_search(vendor, page), request)
+    let mut reviews = HashMap::new();
+    if request.group_by.iter().any(|name| name == "review_status") {
+        for status in ReviewStatus::ALL {
+            let listings = store::listings::list_with_reviews(reader.rows, vendor.team_row_id(), &[*status])?;
+            reviews.extend(listings.into_iter().map(|listing| (listing.0 as u64, *status)));
+        }
+    }
+    of_search(reader, &listings::index_search(vendor, page), &LISTING_PROPERTIES, reviews, request)
 }
 
-fn of_search(reader: &Reader, search: &Search, request: &Request) -> Result<Aggregates> {
+fn of_search(
+    reader: &Reader,
+    search: &Search,
+    known: &'static [(&'static str, ListingProperty)],
+    reviews: HashMap<u64, ReviewStatus>,
+    request: &Request,
+) -> Result<Aggregates> {
     let properties = request
         .group_by
         .iter()
-        .map(|name| {
-            find(&LISTING_PROPERTIES, |(known, _)| known, "group_by", name).map(|(_, property)| *property)
-        })
+        .map(|name| find(known, |(known, _)| known, "group_by", name).map(|(_, property)| *property))
         .collect::<Result<Vec<_>>>()?;
     let number = request
         .measure
@@ -125,13 +151,13 @@ fn of_search(reader: &Reader, search: &Search, request: &Request) -> Result<Aggr
         .map(|name| find(&LISTING_NUMBERS, |(known, ..)| known, "measure", name))
         .transpose()?;
     let mut aggregation = Aggregation::default();
-    let mut vendors = HashMap::new();
+    let mut lookups = Lookups { reviews, ..Lookups::default() };
     let mut outcome: Result<()> = Ok(());
     reader.index.for_each_match(search, |found| {
         let mut add = || -> Result<std::result::Result<(), TooLarge>> {
             let mut keys: [Vec<GroupKey>; MAX_DIMENSIONS] = Default::default();
             for (index, property) in properties.iter().enumerate() {
-                match property.keys(reader, &found, &mut aggregation, &mut vendors)? {
+                match property.keys(reader, &found, &mut aggregation, &mut lookups)? {
                     Ok(found) => keys[index] = found,
                     Err(too_large) => return Ok(Err(too_large)),
                 }
@@ -161,18 +187,18 @@ impl ListingProperty {
         reader: &Reader,
         found: &Match,
         aggregation: &mut Aggregation,
-        vendors: &mut HashMap<u64, GroupKey>,
+        lookups: &mut Lookups,
     ) -> Result<std::result::Result<Vec<GroupKey>, TooLarge>> {
         let one = |key: std::result::Result<GroupKey, TooLarge>| Ok(key.map(|key| vec![key]));
         match self {
             ListingProperty::Vendor => {
-                if let Some(key) = vendors.get(&found.team()) {
+                if let Some(key) = lookups.vendors.get(&found.team()) {
                     return Ok(Ok(vec![*key]));
                 }
                 let team = store::teams::find_by_row_id(reader.rows, TeamRowId(found.team() as i64))?;
                 let key = aggregation.key(&team.name);
                 if let Ok(key) = key {
-                    vendors.insert(found.team(), key);
+                    lookups.vendors.insert(found.team(), key);
                 }
                 one(key)
             }
@@ -189,6 +215,10 @@ impl ListingProperty {
             ListingProperty::Month => {
                 let at = found.published_at().or_else(|| found.created_at()).unwrap_or_default();
                 one(aggregation.key(&aggregation::month(Timestamp(at))))
+            }
+            ListingProperty::ReviewStatus => {
+                let status = lookups.reviews.get(&found.listing());
+                Ok(status.map(|status| aggregation.key(status.as_str())).into_iter().collect())
             }
         }
     }
@@ -269,6 +299,17 @@ pub fn of_buyer(
     of_records(reader, buyer.team_row_id(), list, filter, request)
 }
 
+/// Aggregates records of a member of any role that a filter allows.
+pub fn of_member(
+    reader: &Reader,
+    member: &Member,
+    list: &RecordList,
+    filter: &RecordFilter,
+    request: &Request,
+) -> Result<Aggregates> {
+    of_records(reader, member.team_row_id(), list, filter, request)
+}
+
 /// Aggregates records of a vendor that a filter allows.
 pub fn of_vendor(
     reader: &Reader,
@@ -314,9 +355,13 @@ fn find<'t, T>(
 ) -> Result<&'t T> {
     known.iter().find(|one| *name_of(one) == name).ok_or_else(|| {
         let names: Vec<&str> = known.iter().map(|one| *name_of(one)).collect();
-        let expected = format!("one of {}", names.join(", "));
-        let message =
-            format!("`{parameter}` of this list can be {expected}, not {:?}.", crate::error::excerpt(name));
+        let message = if names.is_empty() {
+            format!("This list has no `{parameter}`; leave it out.")
+        } else {
+            let names = names.join(", ");
+            let shown = crate::error::excerpt(name);
+            format!("`{parameter}` of this list can be one of {names}, not {shown:?}.")
+        };
         Error::invalid(Problem::query(parameter, "value_error", message))
     })
 }
@@ -332,6 +377,21 @@ fn finish_selection(
 fn finish(aggregation: Aggregation, dimensions: usize, unit: Option<Unit>) -> Aggregates {
     let (records, groups) = aggregation.finish(dimensions);
     Aggregates { records, unit, groups }
+}
+
+/// Returns the names of what the lists can be grouped by, and of their numbers.
+#[cfg(test)]
+pub fn known_names() -> [std::collections::BTreeSet<&'static str>; 2] {
+    let lists = store::aggregates::RECORD_LISTS;
+    let of_records = lists.iter().flat_map(|list| list.properties).chain(ASSET_PROPERTIES);
+    let mut properties: std::collections::BTreeSet<_> = of_records.map(|property| property.name).collect();
+    properties.extend(LISTING_PROPERTIES.map(|(name, _)| name));
+    properties.extend(OPPORTUNITY_PROPERTIES.map(|(name, _)| name));
+    let of_records = lists.iter().flat_map(|list| list.numbers).chain(ASSET_NUMBERS);
+    let mut numbers: std::collections::BTreeSet<_> = of_records.map(|number| number.name).collect();
+    numbers.extend(LISTING_NUMBERS.map(|(name, ..)| name));
+    numbers.extend(OPPORTUNITY_NUMBERS.map(|(name, _)| name));
+    [properties, numbers]
 }
 
 fn too_large(_: TooLarge) -> Error {

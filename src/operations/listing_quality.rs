@@ -84,8 +84,24 @@ pub fn get(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<QualityView> {
     })
 }
 
-/// Returns the latest completed run of each of these listings that has one. The caller has checked that the team may see
+/// The certification of a listing, and the quality run behind it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Certificate {
+    /// Time of certification; `None` if the listing is not certified.
+    pub certified_at: Option<Timestamp>,
+    /// The latest completed run; `None` if there is none.
+    pub latest_run: Option<RunSummary>,
+}
+
+/// Returns the certifications of these listings, with two statements for all. The caller has checked that the team may see
 /// the listings.
-pub fn latest_runs(reader: &Reader, listings: &[ListingRowId]) -> Result<BTreeMap<ListingRowId, RunSummary>> {
-    store::quality_runs::summaries_of_listings(reader.rows, listings)
+pub fn certificates(
+    reader: &Reader,
+    listings: &[ListingRowId],
+) -> Result<BTreeMap<ListingRowId, Certificate>> {
+    let mut runs = store::quality_runs::summaries_of_listings(reader.rows, listings)?;
+    let times = store::listings::certification_times(reader.rows, listings)?;
+    let certificate =
+        |(listing, certified_at)| (listing, Certificate { certified_at, latest_run: runs.remove(&listing) });
+    Ok(times.into_iter().map(certificate).collect())
 }

@@ -1,9 +1,15 @@
 //! Vendors by name, as the catalog shows them.
 
+use super::access::AuthenticatedTeam;
 use crate::{domain::teams::TeamRowId, error::Result, market::Reader, store};
 
 /// Returns the row IDs of the teams with this name, in any case. Names are not unique.
 pub fn find_by_name(reader: &Reader, name: &str) -> Result<Vec<TeamRowId>> {
     let teams = store::teams::list_by_name_key(reader.rows, name.trim())?;
     Ok(teams.into_iter().map(|team| team.row_id).collect())
+}
+
+/// Returns whether a team with this name has a published listing. Of other teams, nobody learns whether they exist.
+pub fn is_published(reader: &Reader, _: &AuthenticatedTeam, name: &str) -> Result<bool> {
+    Ok(find_by_name(reader, name)?.into_iter().any(|team| reader.index.active_count(team.0 as u64) > 0))
 }

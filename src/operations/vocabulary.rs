@@ -1,15 +1,11 @@
 //! The values that filters by slug know: the terms of the taxonomy with their labels, and what listings have.
 
-use marketplace_index::Facet;
+use std::sync::Arc;
+
+use marketplace_index::{Facet, Facets};
 
 use super::access::AuthenticatedTeam;
-use crate::{
-    domain::assets::Kind,
-    error::Result,
-    market::Reader,
-    store::{self, Reader as Rows},
-    string_enum::StringEnum,
-};
+use crate::{domain::assets::Kind, error::Result, market::Reader, store, string_enum::StringEnum};
 
 /// A set of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,33 +35,60 @@ pub struct Term {
     pub label: String,
 }
 
-/// Returns the known values.
-pub fn terms(reader: &Reader, _: &AuthenticatedTeam, vocabulary: Vocabulary) -> Result<Vec<Term>> {
-    let labels = |rows: &Rows| -> Result<Vec<(String, String)>> {
-        Ok(match vocabulary {
-            Vocabulary::Languages => {
-                store::taxonomy::languages(rows)?.into_iter().map(|term| (term.slug, term.name)).collect()
-            }
-            Vocabulary::Domains => {
-                store::taxonomy::domains(rows)?.into_iter().map(|term| (term.slug, term.label)).collect()
-            }
-            Vocabulary::InventoryTags => store::taxonomy::inventory_tags(rows)?
-                .into_iter()
-                .map(|term| (term.slug, term.label))
-                .collect(),
-            Vocabulary::Kinds => {
-                let slug = |kind: &Kind| kind.as_str().to_owned();
-                Kind::ALL.iter().map(|kind| (slug(kind), slug(kind))).collect()
-            }
-            Vocabulary::Capabilities => facet(reader, Facet::Capabilities),
-            Vocabulary::FileExtensions => facet(reader, Facet::FileExtensions),
-            Vocabulary::RoboticsFormats => facet(reader, Facet::RoboticsFormats),
-        })
-    };
-    Ok(labels(reader.rows)?.into_iter().map(|(slug, label)| Term { slug, label }).collect())
+/// The known values of a set.
+#[derive(Clone, Debug)]
+pub enum Terms {
+    /// Values with labels.
+    Labeled(Vec<Term>),
+    /// The values that published listings have.
+    OfListings(Arc<Facets>, Facet),
 }
 
-fn facet(reader: &Reader, facet: Facet) -> Vec<(String, String)> {
-    let facets = reader.index.market_facets();
-    facets.values(facet).keys().map(|value| (value.clone(), value.clone())).collect()
+impl Terms {
+    /// Returns whether a slug is one of the values.
+    pub fn contains(&self, slug: &str) -> bool {
+        match self {
+            Terms::Labeled(terms) => terms.iter().any(|term| term.slug == slug),
+            Terms::OfListings(facets, facet) => facets.values(*facet).contains_key(slug),
+        }
+    }
+
+    /// Returns the slugs with their labels.
+    pub fn slugs_and_labels(&self) -> Box<dyn Iterator<Item = (&str, &str)> + '_> {
+        match self {
+            Terms::Labeled(terms) => {
+                Box::new(terms.iter().map(|term| (term.slug.as_str(), term.label.as_str())))
+            }
+            Terms::OfListings(facets, facet) => {
+                Box::new(facets.values(*facet).keys().map(|slug| (slug.as_str(), slug.as_str())))
+            }
+        }
+    }
+}
+
+/// Returns the known values.
+pub fn terms(reader: &Reader, _: &AuthenticatedTeam, vocabulary: Vocabulary) -> Result<Terms> {
+    let of_listings = |facet| Terms::OfListings(reader.index.market_facets(), facet);
+    let rows = reader.rows;
+    let labeled = |terms: Vec<(String, String)>| {
+        Terms::Labeled(terms.into_iter().map(|(slug, label)| Term { slug, label }).collect())
+    };
+    Ok(match vocabulary {
+        Vocabulary::Languages => labeled(
+            store::taxonomy::languages(rows)?.into_iter().map(|term| (term.slug, term.name)).collect(),
+        ),
+        Vocabulary::Domains => {
+            labeled(store::taxonomy::domains(rows)?.into_iter().map(|term| (term.slug, term.label)).collect())
+        }
+        Vocabulary::InventoryTags => labeled(
+            store::taxonomy::inventory_tags(rows)?.into_iter().map(|term| (term.slug, term.label)).collect(),
+        ),
+        Vocabulary::Kinds => {
+            let slug = |kind: &Kind| kind.as_str().to_owned();
+            labeled(Kind::ALL.iter().map(|kind| (slug(kind), slug(kind))).collect())
+        }
+        Vocabulary::Capabilities => of_listings(Facet::Capabilities),
+        Vocabulary::FileExtensions => of_listings(Facet::FileExtensions),
+        Vocabulary::RoboticsFormats => of_listings(Facet::RoboticsFormats),
+    })
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::types::Value;
 
-use super::{Reader, inventory::Query, record_filters::FilterColumns};
+use super::{Reader, inventory::Query, quality_runs, record_filters::FilterColumns};
 use crate::{
     domain::{
         aggregation::{self, Aggregation, GroupKey, MAX_DIMENSIONS, TooLarge, Unit},
@@ -215,22 +215,69 @@ pub static OPPORTUNITIES: RecordList = RecordList {
 /// Bids of a vendor on requests for custom task work.
 pub static PROJECT_BIDS: RecordList = RecordList {
     source: "project_bids b JOIN opportunities o ON o.id = b.opportunity WHERE b.team = ?",
+    filters: PROJECT_BIDS_FILTERS,
+    properties: PROJECT_BID_PROPERTIES,
+    numbers: PROJECT_BID_NUMBERS,
+};
+
+const PROJECT_BIDS_FILTERS: FilterColumns = FilterColumns {
+    status: Some(("b.status", None)),
+    kind: None,
+    vendor: None,
+    listing: None,
+    at: "b.created_at",
+};
+const PROJECT_BID_PROPERTIES: &[Property] =
+    &[plain("status", "b.status"), plain("opportunity", "o.title"), by_month("b.created_at")];
+const PROJECT_BID_NUMBERS: &[Number] = &[count("num_tasks", "b.num_tasks")];
+
+/// Vendors' bids on a buyer's requests for custom task work.
+pub static RECEIVED_PROJECT_BIDS: RecordList = RecordList {
+    source: "project_bids b JOIN opportunities o ON o.id = b.opportunity WHERE o.owner = ?",
+    filters: PROJECT_BIDS_FILTERS,
+    properties: PROJECT_BID_PROPERTIES,
+    numbers: PROJECT_BID_NUMBERS,
+};
+
+/// Notifications of a team.
+pub static NOTIFICATIONS: RecordList = RecordList {
+    source: "notifications n WHERE n.team = ?",
     filters: FilterColumns {
-        status: Some(("b.status", None)),
-        kind: None,
+        status: None,
+        kind: Some("n.type"),
         vendor: None,
         listing: None,
-        at: "b.created_at",
+        at: "n.created_at",
     },
-    properties: &[plain("status", "b.status"), plain("opportunity", "o.title"), by_month("b.created_at")],
-    numbers: &[count("num_tasks", "b.num_tasks")],
+    properties: &[
+        plain("kind", "n.type"),
+        plain("read", "iif(n.is_read, 'true', 'false')"),
+        by_month("n.created_at"),
+    ],
+    numbers: &[],
 };
+
+/// All lists of records.
+#[cfg(test)]
+pub static RECORD_LISTS: [&RecordList; 10] = [
+    &PURCHASES,
+    &OFFERS,
+    &SALES,
+    &EARNINGS,
+    &QUALITY_RUNS,
+    &ESTIMATIONS,
+    &OPPORTUNITIES,
+    &PROJECT_BIDS,
+    &RECEIVED_PROJECT_BIDS,
+    &NOTIFICATIONS,
+];
 
 /// The properties of assets, as lists of the inventory `i` have them.
 pub static ASSET_PROPERTIES: &[Property] = &[
     plain("sku", "i.kind"),
     plain("stage", "CASE i.stage WHEN 0 THEN 'incomplete' WHEN 1 THEN 'proposed' ELSE 'complete' END"),
     plain("channel", "coalesce(i.channel, 'not_linked')"),
+    plain("qc", quality_runs::OUTCOME_OF_ASSET),
     plain("exclusivity", "i.exclusivity"),
     plain("task_type", "i.task_type"),
     plain("group", "(SELECT g.name FROM groups g WHERE g.id = i.group_id)"),

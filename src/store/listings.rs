@@ -282,6 +282,16 @@ pub fn set_status(
     index_queue::enqueue(writer, row_id)
 }
 
+/// Returns when each of these listings was certified; `None` for those that are not.
+pub fn certification_times(
+    reader: &Reader,
+    listings: &[ListingRowId],
+) -> Result<Vec<(ListingRowId, Option<Timestamp>)>> {
+    const SQL: &str = "SELECT id, certified_at FROM listings WHERE id IN (SELECT value FROM json_each(?1))";
+    let ids: Vec<i64> = listings.iter().map(|listing| listing.0).collect();
+    reader.query_all(SQL, [row::to_json(&ids)?], |row| Ok((row.get(0)?, row::optional_time(row, 1)?)))
+}
+
 /// Sets or clears the certification time of a listing. `at` is the time of the change.
 pub fn set_certified_at(
     writer: &Writer,

@@ -29,7 +29,7 @@ pub struct Spent {
 /// Amounts that several entries added to earnings. Deductions are negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Earned {
-    /// Number of sales.
+    /// Number of completed sales, with free samples and without those that were refunded.
     pub sales: u64,
     /// Prices of the sales.
     pub gross: Cents,
@@ -84,17 +84,21 @@ const PURCHASE_FILTERS: FilterColumns = FilterColumns {
     at: "p.created_at",
 };
 
-const EARNINGS: &str = "ledger_postings b JOIN ledger_entries e ON e.id = b.entry
-    LEFT JOIN purchases p ON p.id = e.purchase LEFT JOIN listings l ON l.id = p.listing
-    WHERE b.team = ? AND b.account = 'earnings'";
+/// The postings to a vendor's earnings, and its completed sales. Sales are counted apart from postings: a free sample has
+/// none, and those of a refunded sale stay.
+const EARNINGS: &str =
+    "(SELECT e.created_at AS at, coalesce(p.kind, e.entry_type) AS kind, e.entry_type AS entry_type,
+         b.cents AS cents, p.listing AS listing
+     FROM ledger_postings b JOIN ledger_entries e ON e.id = b.entry LEFT JOIN purchases p ON p.id = e.purchase
+     WHERE b.team = ?1 AND b.account = 'earnings'
+     UNION ALL
+     SELECT p.paid_at, p.kind, NULL, 0, p.listing FROM listings l JOIN purchases p ON p.listing = l.id
+     WHERE l.team = ?1 AND p.status = 'completed') e
+    LEFT JOIN listings l ON l.id = e.listing
+    WHERE TRUE";
 
-const EARNINGS_FILTERS: FilterColumns = FilterColumns {
-    status: None,
-    kind: Some("e.entry_type"),
-    vendor: None,
-    listing: Some("p.listing"),
-    at: "e.created_at",
-};
+const EARNINGS_FILTERS: FilterColumns =
+    FilterColumns { status: None, kind: None, vendor: None, listing: Some("e.listing"), at: "e.at" };
 
 /// A property by which amounts are summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,7 +168,7 @@ pub fn earned(
     by: GroupBy,
 ) -> Result<Vec<(String, Earned)>> {
     let (conditions, values) = with_team(&EARNINGS_FILTERS, vendor, filter);
-    let group = by.sql("e.created_at", "coalesce(p.kind, e.entry_type)");
+    let group = by.sql("e.at", "e.kind");
     let sql = format!("SELECT {group}, {EARNED} FROM {EARNINGS}{conditions} GROUP BY 1 ORDER BY 1");
     reader.query_all(&sql, rusqlite::params_from_iter(values), |row| Ok((row.get(0)?, read_earned(row, 1)?)))
 }
@@ -179,18 +183,18 @@ pub fn earned_by_listing(
     let (conditions, values) = with_team(&EARNINGS_FILTERS, vendor, filter);
     let sql = format!(
         "SELECT l.uuid, l.title, {EARNED} FROM {EARNINGS} AND l.id IS NOT NULL{conditions}
-         GROUP BY l.id ORDER BY sum(b.cents) DESC, l.id LIMIT {MAX_LISTINGS}"
+         GROUP BY l.id ORDER BY sum(e.cents) DESC, l.id LIMIT {MAX_LISTINGS}"
     );
     reader.query_all(&sql, rusqlite::params_from_iter(values), |row| {
         Ok((read_listing(row)?, read_earned(row, 2)?))
     })
 }
 
-const EARNED: &str = "count(*) FILTER (WHERE e.entry_type IN ('sale', 'sample_sale', 'accepted_bid_sale')),
-    coalesce(sum(b.cents) FILTER (WHERE e.entry_type IN ('sale', 'sample_sale', 'accepted_bid_sale')), 0),
-    coalesce(sum(b.cents) FILTER (WHERE e.entry_type = 'platform_fee'), 0),
-    coalesce(sum(b.cents) FILTER (WHERE e.entry_type = 'refund'), 0),
-    coalesce(sum(b.cents) FILTER (WHERE e.entry_type IN ('credit_conversion', 'withdrawal')), 0)";
+const EARNED: &str = "count(*) FILTER (WHERE e.entry_type IS NULL),
+    coalesce(sum(e.cents) FILTER (WHERE e.entry_type IN ('sale', 'sample_sale', 'accepted_bid_sale')), 0),
+    coalesce(sum(e.cents) FILTER (WHERE e.entry_type = 'platform_fee'), 0),
+    coalesce(sum(e.cents) FILTER (WHERE e.entry_type = 'refund'), 0),
+    coalesce(sum(e.cents) FILTER (WHERE e.entry_type IN ('credit_conversion', 'withdrawal')), 0)";
 
 fn read_earned(row: &rusqlite::Row, first: usize) -> rusqlite::Result<Earned> {
     Ok(Earned {

@@ -214,17 +214,13 @@ pub fn find_latest_of_asset(reader: &Reader, asset: AssetRowId) -> Result<Option
     reader.query_first(&sql, [asset], read_run)
 }
 
-/// Returns an SQL expression for the outcome of the latest run of an asset.
-pub fn outcome_of_asset(asset: &str) -> String {
-    format!(
-        "coalesce((SELECT CASE r.status
-             WHEN 'completed' THEN iif(EXISTS (
-                 SELECT 1 FROM quality_checks c WHERE c.run = r.id AND c.is_mandatory AND c.status <> 'passed'),
-                 'failed', 'passed')
-             WHEN 'queued' THEN 'in_progress' WHEN 'running' THEN 'in_progress' ELSE r.status END
-         FROM quality_runs r WHERE r.asset = {asset} ORDER BY r.run_number DESC LIMIT 1), 'none')"
-    )
-}
+/// The outcome of the latest run of an asset of the inventory `i`, as SQL.
+pub const OUTCOME_OF_ASSET: &str = "coalesce((SELECT CASE r.status
+         WHEN 'completed' THEN iif(EXISTS (
+             SELECT 1 FROM quality_checks c WHERE c.run = r.id AND c.is_mandatory AND c.status <> 'passed'),
+             'failed', 'passed')
+         WHEN 'queued' THEN 'in_progress' WHEN 'running' THEN 'in_progress' ELSE r.status END
+     FROM quality_runs r WHERE r.asset = i.asset ORDER BY r.run_number DESC LIMIT 1), 'none')";
 
 /// The latest quality run of an asset or a listing, in brief.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::{
-    filters::QualityGrammar,
-    rows::{SelectedFields, evidence_sentence},
+    filters::{ASSET_KINDS, QualityGrammar},
+    rows::{SelectedFields, run_evidence},
 };
 use crate::{
     domain::{
@@ -113,7 +113,7 @@ impl AgentAsset {
             qc_run_id: run.map(|run| run.id),
             qc_completed_at: run.and_then(|run| run.completed_at).map(UtcTime),
             qc_failed_checks: run.map(|run| run.failed.clone()).unwrap_or_default(),
-            evidence: Some(evidence_sentence(run)),
+            evidence: Some(run_evidence(run)),
         }
     }
 }
@@ -172,8 +172,9 @@ impl Route for ListAssetsForAgents {
                 "price_usd",
                 "skus",
             ])
+            .with_values(&[("sku", ASSET_KINDS)])
             .with_parameters(&[
-                ("sku", "Asset kind slug."),
+                ("sku", "Asset kind."),
                 ("deprecated", "True: only kinds being retired; false: only the others."),
                 ("attach_to", "Listing ID. Assets that it already has are not `attachable`."),
                 ("filter", FILTER_DESCRIPTION),

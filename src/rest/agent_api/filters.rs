@@ -8,7 +8,7 @@ use crate::{
     domain::{
         asset_filters::FilterField,
         assets::Kind,
-        purchases::{PurchaseKind, PurchaseStatus},
+        purchases::{PaidStatus, PurchaseKind, PurchaseStatus},
         record_filters::{Period, RecordFilter},
     },
     error::{Error, Problem, Result},
@@ -21,6 +21,10 @@ use crate::{
     },
     string_enum::StringEnum,
 };
+
+/// The kinds of assets, for schemas of tools. Operations take any text, and unknown kinds match nothing.
+pub const ASSET_KINDS: &[&str] =
+    &["codebase", "raw_data", "task", "taskset", "bundle", "environment", "robotics_dataset", "other"];
 
 /// Filters of the catalog.
 #[derive(Debug, Object)]
@@ -92,10 +96,36 @@ pub struct PurchaseFilters {
 impl PurchaseFilters {
     /// Converts the parameters.
     pub fn into_filter(self) -> Result<RecordFilter> {
-        let statuses = self.status.iter().map(|status| status.0.as_str().to_owned()).collect();
-        let kinds = self.kind.iter().map(|kind| kind.0.as_str().to_owned()).collect();
-        Ok(RecordFilter { statuses, kinds, ..self.deal.into_filter()? })
+        let statuses = slugs(&self.status);
+        Ok(RecordFilter { statuses, kinds: slugs(&self.kind), ..self.deal.into_filter()? })
     }
+}
+
+/// Filters of spending.
+#[derive(Debug, Object)]
+pub struct SpendingFilters {
+    /// States; completed unless stated. Nothing was paid for purchases in other states.
+    #[oai(default)]
+    status: Vec<EnumValue<PaidStatus>>,
+    /// Kinds of purchase.
+    #[oai(default)]
+    kind: Vec<EnumValue<PurchaseKind>>,
+    /// Vendor, listing, and period.
+    #[oai(flatten)]
+    deal: DealFilters,
+}
+
+impl SpendingFilters {
+    /// Converts the parameters.
+    pub fn into_filter(self) -> Result<RecordFilter> {
+        let statuses = slugs(&self.status);
+        Ok(RecordFilter { statuses, kinds: slugs(&self.kind), ..self.deal.into_filter()? })
+    }
+}
+
+/// Returns values as records have them.
+fn slugs<E: StringEnum>(values: &[EnumValue<E>]) -> Vec<String> {
+    values.iter().map(|value| value.0.as_str().to_owned()).collect()
 }
 
 /// Filters of what a team buys.
@@ -181,4 +211,14 @@ impl FilterGrammar for QualityGrammar {
 
 impl AssetFilterGrammar for QualityGrammar {
     const KIND: Option<Kind> = None;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_those_of_assets() {
+        assert_eq!(ASSET_KINDS, Kind::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>());
+    }
 }

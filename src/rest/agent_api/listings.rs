@@ -5,7 +5,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::{
-    filters::AgentCatalogFilters,
+    filters::{ASSET_KINDS, AgentCatalogFilters},
     rows::{self, AgentListing, SelectedFields},
 };
 use crate::{
@@ -122,7 +122,10 @@ impl Route for BrowseForAgents {
                  counted over all matches of `query`. `fields` can add any field of \
                  get_listings, such as quality. For counts or medians, use aggregate.",
             )
-            .with_values(&[("robotics_formats", &["lerobot_v3", "lerobot_v2", "ego_exo", "other"])])
+            .with_values(&[
+                ("asset_types", ASSET_KINDS),
+                ("robotics_formats", &["lerobot_v3", "lerobot_v2", "ego_exo", "other"]),
+            ])
             .with_row(&[
                 "id",
                 "title",
@@ -143,7 +146,7 @@ impl Route for BrowseForAgents {
                 ),
                 ("tags", "Domain slugs (see list_taxonomy)."),
                 ("tag_slugs", "Inventory tag slugs (see list_taxonomy)."),
-                ("asset_types", "Asset kind slugs."),
+                ("asset_types", "Asset kinds."),
                 ("languages", "Language slugs."),
                 ("min_sample_price", "Minimum sample price."),
                 ("max_sample_price", "Maximum sample price."),

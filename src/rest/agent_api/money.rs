@@ -4,7 +4,7 @@ use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::filters::{PurchaseFilters, SubjectFilters};
+use super::filters::{SpendingFilters, SubjectFilters};
 use crate::{
     domain::money::CURRENCY,
     operations::{
@@ -78,7 +78,7 @@ pub struct EarnedOut {
     /// ID of the listing; only by listing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listing_id: Option<Uuid>,
-    /// Number of sales.
+    /// Number of completed sales, with free samples and without those that were refunded.
     pub sales: u64,
     /// Prices of the sales.
     pub gross: f64,
@@ -228,7 +228,8 @@ impl Route for GetEarningsSummary {
                 "Earnings summary",
                 "What the team earned: in total, by month, by kind, and by listing. `net` is gross with fees and \
                  refunds deducted. Earnings of a sale stay `pending` for some days; `next_release` is when the \
-                 first of them become `available`, and how much.",
+                 first of them become `available`, and how much. `sales` counts as list_sales does: free samples, and \
+                 no refunded sales.",
             )
             .with_parameters(&[("since", "First day, as in 2026-03-01."), ("until", "Last day.")])
             .with_row(&[
@@ -265,7 +266,7 @@ impl MoneyApi {
     async fn spending(
         &self,
         call: Call<GetSpending>,
-        query: Params<PurchaseFilters>,
+        query: Params<SpendingFilters>,
     ) -> JsonResult<SpendingOut> {
         let filter = query.0.into_filter()?;
         Json::read(&call.served, call.access.requester(), move |reader| {

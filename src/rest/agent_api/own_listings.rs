@@ -3,7 +3,10 @@
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 
-use super::rows::{self, AgentListing, SelectedFields};
+use super::{
+    filters::ASSET_KINDS,
+    rows::{self, AgentListing, SelectedFields},
+};
 use crate::{
     domain::listings::ReviewStatus,
     error::Result,
@@ -115,9 +118,10 @@ impl Route for ListOwnListingsForAgents {
                 "counts",
                 "summary",
             ])
+            .with_values(&[("asset_types", ASSET_KINDS)])
             .with_parameters(&[
                 ("no_assets", "Only listings without assets."),
-                ("asset_types", "Asset kind slugs."),
+                ("asset_types", "Asset kinds."),
                 ("has_active_bids", "Only with a submitted bid."),
                 ("max_loc", "Maximum lines of code."),
                 ("max_price", "Maximum price."),

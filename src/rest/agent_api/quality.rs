@@ -4,7 +4,7 @@ use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::rows::evidence_sentence;
+use super::rows::listing_evidence;
 use crate::{
     operations::{access::ListingViewer, listing_quality},
     rest::{
@@ -75,11 +75,14 @@ impl QualityApi {
         let id = listing_id.0;
         Json::read(&call.served, call.access.requester(), move |reader| {
             let evidence = listing_quality::get_evidence(reader, &call.access, id)?;
-            let run = listing_quality::latest_runs(reader, &[evidence.listing])?.remove(&evidence.listing);
+            let certificate = listing_quality::certificates(reader, &[evidence.listing])?
+                .remove(&evidence.listing)
+                .unwrap_or_default();
+            let run = certificate.latest_run.as_ref();
             Ok(AgentQualityEvidence {
-                run_id: run.as_ref().map(|run| run.id),
-                completed_at: run.as_ref().and_then(|run| run.completed_at).map(UtcTime),
-                evidence: evidence_sentence(run.as_ref()),
+                run_id: run.map(|run| run.id),
+                completed_at: run.and_then(|run| run.completed_at).map(UtcTime),
+                evidence: listing_evidence(&certificate),
                 evidence_of_run: QualityEvidence::from_evidence(evidence),
             })
         })

@@ -10,7 +10,7 @@ use crate::{
     domain::{listings::ListingRowId, quality_runs::RunOutcome},
     error::Result,
     market::Reader,
-    operations::listing_quality,
+    operations::listing_quality::{self, Certificate},
     rest::{
         json_object::{ObjectWriter, RawObject},
         shapes::{
@@ -86,7 +86,8 @@ impl SelectedFields {
 pub fn rows_json(reader: &Reader, renderings: &[Rendering], fields: &SelectedFields) -> Result<Vec<u8>> {
     let has_quality = fields.has("quality") || fields.has("evidence");
     let listings: Vec<ListingRowId> = renderings.iter().map(|rendering| rendering.listing).collect();
-    let runs = if has_quality { listing_quality::latest_runs(reader, &listings)? } else { BTreeMap::new() };
+    let certificates =
+        if has_quality { listing_quality::certificates(reader, &listings)? } else { BTreeMap::new() };
     let mut rows = Vec::with_capacity(2_048 * renderings.len());
     for rendering in renderings {
         if !rows.is_empty() {
@@ -96,9 +97,10 @@ pub fn rows_json(reader: &Reader, renderings: &[Rendering], fields: &SelectedFie
         row.fields(&RawObject::parse(&rendering.summary)?);
         row.fields(&RawObject::parse(&rendering.detail_fields)?);
         if has_quality {
-            let run = runs.get(&rendering.listing);
+            let certificate = certificates.get(&rendering.listing);
+            let run = certificate.and_then(|certificate| certificate.latest_run.as_ref());
             row.field("quality", &run.map(QualityBrief::from));
-            row.field("evidence", &evidence_sentence(run));
+            row.field("evidence", &certificate.map(listing_evidence));
         }
         rows.extend(row.finish());
     }
@@ -112,8 +114,24 @@ pub fn summaries_json(renderings: &[Rendering]) -> Vec<u8> {
     summaries.join(&b',')
 }
 
-/// Returns a sentence that names the basis of what is said about the quality of a listing or an asset.
-pub fn evidence_sentence(run: Option<&RunSummary>) -> String {
+/// Returns the basis of what is said about the quality of a listing, as sentences. An operator can certify a listing
+/// without a passed run, and end the certification of a run that passed.
+pub fn listing_evidence(certificate: &Certificate) -> String {
+    let run = certificate.latest_run.as_ref();
+    let has_passed = run.is_some_and(|run| run.outcome == RunOutcome::Passed);
+    // A run certifies the listing in the transaction that completes it.
+    let is_of_run = run.is_some_and(|run| run.completed_at == certificate.certified_at);
+    let certification = match certificate.certified_at {
+        Some(at) if is_of_run => format!("Certified {at}. "),
+        Some(at) => format!("Certified {at} by the operator, not by a quality run. "),
+        None if has_passed => "Not certified: changed since its quality run, or revoked. ".to_owned(),
+        None => String::new(),
+    };
+    certification + &run_evidence(run)
+}
+
+/// Returns a sentence that names the quality run of a listing or an asset, and how it ended.
+pub fn run_evidence(run: Option<&RunSummary>) -> String {
     let Some(run) = run else { return "No quality run has completed.".to_owned() };
     let ended = run.completed_at.map(|at| format!(", ended {at}")).unwrap_or_default();
     match run.outcome {
@@ -121,7 +139,15 @@ pub fn evidence_sentence(run: Option<&RunSummary>) -> String {
         RunOutcome::Error => format!("Quality run {}{ended}, failed itself, so there is no verdict.", run.id),
         RunOutcome::Cancelled => format!("Quality run {}{ended}, was canceled.", run.id),
         RunOutcome::Passed | RunOutcome::Failed | RunOutcome::None => {
-            format!("Quality run {}{ended}: {} of {} checks passed.", run.id, run.passed, run.checks)
+            let mandatory = match run.outcome {
+                RunOutcome::Passed if run.passed < run.checks => ", with all mandatory ones",
+                RunOutcome::Failed => ", not all mandatory ones",
+                _ => "",
+            };
+            format!(
+                "Quality run {}{ended}: {} of {} checks passed{mandatory}.",
+                run.id, run.passed, run.checks
+            )
         }
     }
 }

@@ -230,8 +230,7 @@ impl Route for ListEstimations {
                 Toolset::Assets,
                 "list_estimations",
                 "Estimations",
-                "Advisory quotes for the team's repositories in full, in US cents. \
-                 list_latest_estimations finds them by asset.",
+                "Advisory quotes for the team's repositories in full, in US cents.",
             )
             .with_parameters(&[("filter", ESTIMATION_FILTERS)])
             .with_row(&[

@@ -224,7 +224,7 @@ fn add_text_condition(condition: &AssetCondition, fragment: &mut SqlFragment) {
         }
         (FilterField::Qc, operator) => {
             let comparison = if *operator == FilterOperator::IsNot { "<>" } else { "=" };
-            let sql = format!("{} {comparison} ?", quality_runs::outcome_of_asset("i.asset"));
+            let sql = format!("{} {comparison} ?", quality_runs::OUTCOME_OF_ASSET);
             fragment.and(&sql, [text_value(value)]);
         }
         (FilterField::Domain, FilterOperator::IsNot) => {

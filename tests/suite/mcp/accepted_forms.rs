@@ -20,6 +20,18 @@ async fn other_names_mean_the_arguments_of_the_schema() {
         ("list_assets", json!({"page": 1}), json!({})),
         ("browse_listings", json!({"page": 3, "limit": 7}), json!({"offset": 14, "limit": 7})),
         ("list_assets", json!({"sku": ["codebase"]}), json!({"sku": "codebase"})),
+        ("list_assets", json!({"sku": "Raw Data"}), json!({"sku": "raw_data"})),
+        ("get_listings", json!({"id": listing}), json!({"ids": [listing]})),
+        ("get_listing", json!({"ids": [listing]}), json!({"listing_id": listing})),
+        ("browse_listings", json!({"sort": "Price-Low"}), json!({"sort": "price_low"})),
+        ("list_purchases", json!({"status": "Completed"}), json!({"status": "completed"})),
+        ("list_purchases", json!({"kind": ["Full", "sample"]}), json!({"kind": ["full", "sample"]})),
+        ("list_taxonomy", json!({"kind": "Languages"}), json!({"kind": "languages"})),
+        (
+            "aggregate",
+            json!({"list": "List_Purchases", "group_by": ["Kind"], "measure": "Price", "filters": {"status": "Refunded"}}),
+            json!({"list": "list_purchases", "group_by": ["kind"], "measure": "price", "filters": {"status": "refunded"}}),
+        ),
     ] {
         let written_result = call(demo(), BOTH, tool, written.clone()).await.ok();
         assert_eq!(written_result, call(demo(), BOTH, tool, meant).await.ok(), "{tool} {written}");

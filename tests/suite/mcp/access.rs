@@ -121,7 +121,7 @@ async fn browse_gate_allows_only_the_unfiltered_first_page() {
     ] {
         let error = call(demo(), LOCKED_VENDOR, tool, arguments).await.error();
         assert_eq!(error["code"], "listing_browse_locked", "{tool}");
-        assert!(error["next_step"].as_str().unwrap().contains("get_browse_access"), "{error}");
+        assert!(error["next_step"].as_str().unwrap().contains("browse_access"), "{error}");
     }
     call(demo(), LOCKED_VENDOR, "list_own_listings", json!({})).await.ok();
     let access = call(demo(), LOCKED_VENDOR, "get_browse_access", json!({})).await.ok();

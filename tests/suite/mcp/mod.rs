@@ -2,7 +2,9 @@
 
 mod accepted_forms;
 mod access;
+mod aggregated_lists;
 mod errors;
+mod evidence;
 mod hidden_text;
 mod money_summaries;
 mod no_web_app;

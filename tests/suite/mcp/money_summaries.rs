@@ -124,7 +124,11 @@ async fn earnings_are_the_sum_of_ledger_entries() {
                 read(&summary["total"])[3..].iter().sum::<i64>(),
                 matching.iter().map(|one| cents(&one["amount"])).sum::<i64>()
             );
-            let months: BTreeSet<String> = matching.iter().map(|one| day(one)[..7].to_owned()).collect();
+            let mut months: BTreeSet<String> = matching.iter().map(|one| day(one)[..7].to_owned()).collect();
+            // A free sample is a sale without entries.
+            let sold_on = sales.iter().map(|one| &one["paid_at"].as_str().unwrap()[..10]);
+            months
+                .extend(sold_on.filter(|day| since <= *day && *day <= until).map(|day| day[..7].to_owned()));
             let rows = summary["by_month"].as_array().unwrap();
             assert_eq!(texts(rows, "/name"), months.into_iter().collect::<Vec<_>>());
             for row in rows {
@@ -134,6 +138,20 @@ async fn earnings_are_the_sum_of_ledger_entries() {
                     .copied()
                     .collect();
                 assert_eq!(read(row), sums(&of_month), "{key} {row}");
+            }
+            let sold = |name: &str, value: &Value| {
+                let is_in = |one: &&Value| {
+                    let day = &one["paid_at"].as_str().unwrap()[..10];
+                    since <= day && day <= until && (name.is_empty() || one[name] == *value)
+                };
+                json!(sales.iter().filter(is_in).count())
+            };
+            assert_eq!(summary["total"]["sales"], sold("", &Value::Null), "{key} {arguments}");
+            for (list, name) in [("by_kind", "purchase_kind"), ("by_listing", "listing_id")] {
+                for row in summary[list].as_array().unwrap() {
+                    let of = if list == "by_kind" { &row["name"] } else { &row["listing_id"] };
+                    assert_eq!(row["sales"], sold(name, of), "{key} {arguments} {row}");
+                }
             }
             for list in ["by_month", "by_kind"] {
                 let rows = summary[list].as_array().unwrap();

@@ -1,4 +1,4 @@
-//! Small answers: sizes of pages and rows, estimates, values as models write them, and evidence.
+//! Small answers: sizes of pages and rows, estimates, and values as models write them.
 
 use marketplace::{config::ContactSettings, rest};
 use poem::http::Method;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     call, post,
-    rest_records::{rest_details, rest_list, rest_pages, texts, values},
+    rest_records::{rest_details, rest_list, texts, values},
     tools,
 };
 use crate::{
@@ -241,41 +241,36 @@ async fn hint_names_only_unknown_values() {
 }
 
 #[tokio::test]
-async fn answers_about_quality_name_their_basis() {
-    let listings = rest_list(BUYER, "/v2/listings/browse?limit=20", "items").await;
-    let listing = &listings[0]["id"];
-    let own = rest_list(VENDOR, "/v2/listings?limit=100", "items").await;
-    let codebases = rest_pages(VENDOR, "/v2/codebases", "items").await;
-    let with_data = codebases.iter().find(|codebase| codebase["data"]["analyzed_at"].is_string()).unwrap();
-    for (key, tool, arguments) in [
-        (BUYER, "get_listing_quality", json!({"listing_id": listing})),
-        (BUYER, "browse_listings", json!({})),
-        (BUYER, "get_listing", json!({"listing_id": listing})),
-        (BUYER, "aggregate", json!({"list": "browse_listings", "group_by": ["certified"]})),
-        (VENDOR, "get_listing_qc", json!({"listing_id": own[0]["id"]})),
-        (VENDOR, "get_own_listing", json!({"listing_id": own[0]["id"]})),
-        (VENDOR, "list_own_listings", json!({})),
-        (VENDOR, "list_qc_reports", json!({})),
-        (VENDOR, "list_assets", json!({})),
-        (VENDOR, "get_asset_qc", json!({"kind": "codebase", "asset_id": with_data["id"]})),
-        (VENDOR, "get_asset", json!({"kind": "codebase", "asset_id": with_data["id"]})),
-        (VENDOR, "get_codebase_structure", json!({"asset_id": with_data["id"]})),
-        (VENDOR, "list_estimations", json!({})),
+async fn spending_is_only_of_what_was_paid() {
+    let refunded = call(demo(), BOTH, "get_spending", json!({"status": ["refunded"]})).await;
+    assert!(!refunded.is_error, "{}", refunded.text);
+    for status in ["pending", "cancelled"] {
+        let error = call(demo(), BUYER, "get_spending", json!({"status": [status]})).await.error();
+        assert!(error["message"].as_str().unwrap().contains("refunded"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn unknown_vendor_is_named_in_a_hint() {
+    let known = rest_list(BUYER, "/v2/listings/browse?limit=1", "items").await[0]["team_name"].clone();
+    let page = call(demo(), BUYER, "browse_listings", json!({"vendor": known})).await.ok();
+    assert!(page["hint"].is_null() && !page["items"].as_array().unwrap().is_empty(), "{page}");
+    for (tool, arguments) in [
+        ("browse_listings", json!({"vendor": "Nobody's Data"})),
+        ("list_purchases", json!({"vendor": "Nobody's Data"})),
+        ("aggregate", json!({"list": "list_offers", "filters": {"vendor": "Nobody's Data"}})),
     ] {
-        let output = call(demo(), key, tool, arguments).await.ok();
-        assert!(output["evidence"].as_str().is_some_and(|text| !text.is_empty()), "{tool}: {output}");
+        let page = call(demo(), BUYER, tool, arguments).await.ok();
+        let hint = page["hint"].as_str().unwrap_or_else(|| panic!("{tool}: {page}"));
+        assert!(hint.contains("Nobody's Data") && hint.contains("aggregate"), "{hint}");
     }
-    let output = call(demo(), BUYER, "get_listings", json!({"ids": [listing]})).await.ok();
-    assert!(output["listings"][0]["evidence"].as_str().unwrap().contains("checks passed"), "{output}");
-    let arguments = json!({"listing_id": listing});
-    let quality = call(demo(), BUYER, "get_listing_quality", arguments).await.ok();
-    let basis = [&quality["run_id"], &quality["completed_at"]].map(|basis| basis.as_str().unwrap());
-    assert!(basis.iter().all(|basis| quality["evidence"].as_str().unwrap().contains(basis)), "{quality}");
-    let expected =
-        demo().get(BUYER, &format!("/v2/listings/browse/{}/quality", listing.as_str().unwrap())).await;
-    for (name, value) in expected.ok().as_object().unwrap() {
-        assert_eq!(quality[name], *value, "{name}");
-    }
+}
+
+#[tokio::test]
+async fn fields_are_few_even_if_repeated() {
+    let arguments = json!({"fields": vec!["id"; 65]});
+    let error = call(demo(), BUYER, "browse_listings", arguments).await.error();
+    assert!(error["message"].as_str().unwrap().contains("64"), "{error}");
 }
 
 #[tokio::test]

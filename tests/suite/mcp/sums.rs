@@ -5,255 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::{
+    aggregated_lists::{Aggregated, Named, catalog, lists_of_team},
     call,
-    rest_records::{rest_details, rest_list, rest_pages, texts, tool_list},
+    rest_records::{rest_list, rest_pages, texts, tool_list},
     tools,
 };
 use crate::{
     contract::cases::{BOTH, BUYER, LOCKED_VENDOR, VENDOR},
     harness::demo,
 };
-
-/// Name of a property or number, and where records have it.
-type Named = (&'static str, &'static str);
-
-/// A list that is aggregated: the records over REST, and what they can be grouped by and measured in.
-struct Aggregated {
-    list: &'static str,
-    records: Vec<Value>,
-    groups: &'static [Named],
-    numbers: &'static [Named],
-}
-
-const LISTING_GROUPS: &[Named] = &[
-    ("vendor", "/team_name"),
-    ("vendor_tier", "/vendor_tier"),
-    ("asset_type", "/asset_types"),
-    ("tag", "/domain_tags"),
-    ("tag_slug", "/tag_slugs"),
-    ("certified", "/platform_quality_certified"),
-    ("sample_available", "/sample_available"),
-    ("has_active_bids", "/has_active_bids"),
-];
-
-const LISTING_NUMBERS: &[Named] = &[
-    ("price", "/price"),
-    ("sample_price", "/sample_price"),
-    ("price_per_task", "/price_per_task"),
-    ("loc", "/catalog_scale/loc"),
-    ("tasks", "/catalog_scale/task_count"),
-    ("zip_files", "/catalog_scale/zip_file_count"),
-    ("zip_size_bytes", "/catalog_scale/zip_size_bytes"),
-    ("assets", "/asset_count"),
-];
-
-/// Adds what listings are grouped by that their details do not have.
-fn listing_record(mut detail: Value) -> Value {
-    detail["has_active_bids"] = json!(detail["active_bid_count"].as_u64() > Some(0));
-    let counts = detail["catalog_scale"]["asset_counts"].as_object().unwrap();
-    detail["asset_count"] = json!(counts.values().map(|count| count.as_u64().unwrap()).sum::<u64>());
-    // A listing has no lines of code, rather than 0 of them, if it has no code.
-    for amount in ["loc", "task_count", "zip_file_count", "zip_size_bytes"] {
-        let amount = &mut detail["catalog_scale"][amount];
-        if *amount == 0 {
-            *amount = Value::Null;
-        }
-    }
-    let month = detail["published_at"].as_str().or(detail["created_at"].as_str());
-    detail["month"] = json!(month.unwrap()[..7]);
-    detail
-}
-
-/// Adds the month, and the name by which its listing is known, to a record. Amounts may be decimal text.
-fn dated(mut record: Value, at: &str, listing: Option<[&str; 2]>) -> Value {
-    let text =
-        |record: &Value, pointer: &str| record.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
-    record["month"] = json!(text(&record, at).map(|at| at[..7].to_owned()));
-    if let Some([title, id]) = listing {
-        let names = text(&record, title).zip(text(&record, id));
-        record["listing_name"] = json!(names.map(|(title, id)| format!("{title} ({id})")));
-    }
-    record
-}
-
-fn all_dated(records: Vec<Value>, at: &str, listing: Option<[&str; 2]>) -> Vec<Value> {
-    records.into_iter().map(|record| dated(record, at, listing)).collect()
-}
-
-async fn catalog(key: &str) -> Aggregated {
-    let records = rest_details(key).await.into_iter().map(listing_record).collect();
-    Aggregated { list: "browse_listings", records, groups: LISTING_GROUPS, numbers: LISTING_NUMBERS }
-}
-
-/// Returns the records of each list of a team that can be aggregated, but the catalog.
-async fn lists_of_team(key: &str) -> Vec<Aggregated> {
-    let team = call(demo(), key, "get_current_team", json!({})).await.ok();
-    let has_role = |role: &str| team["roles"].as_array().unwrap().contains(&json!(role));
-    let mut lists = Vec::new();
-    let deal = Some(["/listing/title", "/listing/id"]);
-    if has_role("buyer") {
-        let purchases = rest_list(key, "/v2/listings/browse/purchases", "purchases").await;
-        lists.push(Aggregated {
-            list: "list_purchases",
-            records: all_dated(purchases, "/purchase/created_at", deal),
-            groups: &[
-                ("kind", "/purchase/purchase_kind"),
-                ("vendor", "/listing/team_name"),
-                ("listing", "/listing_name"),
-                ("month", "/month"),
-            ],
-            numbers: &[
-                ("price", "/purchase/price"),
-                ("buyer_fee", "/purchase/buyer_fee"),
-                ("total", "/purchase/total"),
-            ],
-        });
-        let offers = rest_list(key, "/v2/listings/browse/offers", "offers").await;
-        lists.push(Aggregated {
-            list: "list_offers",
-            records: all_dated(offers, "/offer/created_at", deal),
-            groups: &[
-                ("status", "/offer/status"),
-                ("vendor", "/listing/team_name"),
-                ("listing", "/listing_name"),
-                ("month", "/month"),
-            ],
-            numbers: &[("amount", "/offer/amount")],
-        });
-        let mut opportunities = Vec::new();
-        for path in ["/v2/buyer/opportunities", "/v2/buyer/project-opportunities"] {
-            opportunities.extend(rest_pages(key, path, "items").await);
-        }
-        lists.push(Aggregated {
-            list: "list_own_opportunities",
-            records: all_dated(opportunities, "/created_at", None),
-            groups: &[("status", "/status"), ("month", "/month")],
-            numbers: &[("budget_min", "/metadata/budget_min"), ("budget_max", "/metadata/budget_max")],
-        });
-    }
-    if has_role("vendor") {
-        lists.extend(lists_of_vendor(key).await);
-    }
-    lists
-}
-
-/// Returns the assets of a vendor, with what only the lists of one kind have.
-async fn assets_with_prices(key: &str) -> Vec<Value> {
-    let mut assets = all_dated(rest_pages(key, "/v2/assets", "items").await, "/created_at", None);
-    let codebases = rest_pages(key, "/v2/codebases", "items").await;
-    let priced =
-        [rest_pages(key, "/v2/raw-data", "items").await, rest_pages(key, "/v2/tasks", "items").await];
-    for asset in &mut assets {
-        let channel = asset["data"]["channel"].as_str().unwrap_or("not_linked").to_owned();
-        asset["channel"] = json!(channel);
-        if let Some(codebase) = codebases.iter().find(|codebase| codebase["id"] == asset["id"]) {
-            asset["codebase"] = codebase.clone();
-        }
-        let of_kind = codebases.iter().chain(priced.iter().flatten()).find(|one| one["id"] == asset["id"]);
-        asset["price"] = of_kind.map(|one| one["price_usd"].clone()).unwrap_or_default();
-    }
-    assets
-}
-
-async fn lists_of_vendor(key: &str) -> Vec<Aggregated> {
-    let mut own = Vec::new();
-    for id in texts(&rest_list(key, "/v2/listings?limit=100", "items").await, "/id") {
-        own.push(listing_record(demo().get(key, &format!("/v2/listings/{id}")).await.ok()));
-    }
-    let assets = assets_with_prices(key).await;
-    let opportunities = rest_pages(key, "/v2/opportunities", "items").await;
-    let bids = rest_pages(key, "/v2/project-opportunities/bids/mine", "items").await;
-    let listing = Some(["/listing_title", "/listing_id"]);
-    let sales = rest_list(key, "/v2/listings/sales", "sales").await;
-    let earnings = rest_pages(key, "/v2/wallet/earnings", "items").await;
-    let runs = rest_pages(key, "/v2/listings/qc-reports", "reports").await;
-    let mut runs = all_dated(runs, "/started_at", listing);
-    for run in &mut runs {
-        run["kind"] = json!(if run["listing_id"].is_null() { "asset" } else { "listing" });
-    }
-    let mut estimations = rest_list(key, "/v2/estimations?limit=100", "estimations").await;
-    for estimation in &mut estimations {
-        for name in ["low", "high"] {
-            let cents = estimation[format!("quote_{name}_cents")].as_f64();
-            estimation[name] = json!(cents.map(|cents| cents / 100.0));
-        }
-    }
-    vec![
-        Aggregated {
-            list: "list_opportunities",
-            records: opportunities,
-            groups: &[
-                ("asset_type", "/accepted_asset_types"),
-                ("tag", "/metadata/tags"),
-                ("budget_unit", "/metadata/budget_unit"),
-            ],
-            numbers: &[("budget_min", "/metadata/budget_min"), ("budget_max", "/metadata/budget_max")],
-        },
-        Aggregated {
-            list: "list_own_project_bids",
-            records: all_dated(bids, "/created_at", None),
-            groups: &[("status", "/status"), ("month", "/month")],
-            numbers: &[("num_tasks", "/num_tasks")],
-        },
-        Aggregated {
-            list: "list_own_listings",
-            records: own,
-            groups: LISTING_GROUPS,
-            numbers: LISTING_NUMBERS,
-        },
-        Aggregated {
-            list: "list_assets",
-            records: assets,
-            groups: &[
-                ("sku", "/sku"),
-                ("stage", "/stage"),
-                ("channel", "/channel"),
-                ("domain", "/domain_tags"),
-                ("month", "/month"),
-            ],
-            numbers: &[
-                ("lines_of_code", "/codebase/lines_of_code"),
-                ("commits", "/codebase/commits"),
-                ("contributors", "/codebase/contributors"),
-                ("merged_prs", "/codebase/merged_prs"),
-            ],
-        },
-        Aggregated {
-            list: "list_sales",
-            records: all_dated(sales, "/paid_at", listing),
-            groups: &[("kind", "/purchase_kind"), ("listing", "/listing_name"), ("month", "/month")],
-            numbers: &[("amount", "/amount")],
-        },
-        Aggregated {
-            list: "list_earnings",
-            records: all_dated(earnings, "/created_at", None),
-            groups: &[("kind", "/entry_type"), ("month", "/month")],
-            numbers: &[("amount", "/amount")],
-        },
-        Aggregated {
-            list: "list_qc_reports",
-            records: runs,
-            groups: &[
-                ("status", "/status"),
-                ("kind", "/kind"),
-                ("listing", "/listing_name"),
-                ("month", "/month"),
-            ],
-            numbers: &[("charge", "/charge_total")],
-        },
-        Aggregated {
-            list: "list_estimations",
-            records: all_dated(estimations, "/created_at", None),
-            groups: &[
-                ("status", "/status"),
-                ("kind", "/sku_slug"),
-                ("channel", "/source/channel"),
-                ("month", "/month"),
-            ],
-            numbers: &[("low", "/low"), ("high", "/high")],
-        },
-    ]
-}
 
 /// Returns the values of a property of a record, none if it has no value.
 fn keys(record: &Value, pointer: &str) -> Vec<Option<String>> {
@@ -440,6 +200,7 @@ async fn filters_of_sums_are_those_of_the_list() {
         ("list_earnings", json!({"kind": ["platform_fee"]}), &|one| one["entry_type"] == "platform_fee"),
         ("list_qc_reports", json!({"kind": ["asset"]}), &|one| one["listing_id"].is_null()),
         ("list_estimations", json!({"status": ["estimated"]}), &|one| one["status"] == "estimated"),
+        ("list_assets", json!({"filter": ["qc:is:failed"]}), &|one| one["row"]["qc"] == "failed"),
     ] {
         let of_list = team.iter().find(|one| one.list == list).unwrap();
         let records: Vec<Value> = of_list.records.iter().filter(|one| is_match(one)).cloned().collect();
@@ -458,6 +219,28 @@ async fn filters_of_sums_are_those_of_the_list() {
             expected_groups(&records, &[group], number),
             "{list} {filters}"
         );
+    }
+}
+
+#[tokio::test]
+async fn opportunities_are_counted_by_the_names_of_buyers() {
+    let opportunities = rest_pages(VENDOR, "/v2/opportunities", "items").await;
+    let mut by_owner: BTreeMap<String, u64> = BTreeMap::new();
+    for owner in texts(&opportunities, "/owner_id") {
+        *by_owner.entry(owner).or_default() += 1;
+    }
+    let arguments = json!({"list": "list_opportunities", "group_by": ["buyer"]});
+    let found = aggregated(VENDOR, arguments).await;
+    let sorted = |counts: Vec<u64>| counts.into_iter().collect::<BTreeSet<u64>>();
+    let counts = found.values().map(|(count, _)| *count).collect();
+    assert_eq!(sorted(counts), sorted(by_owner.values().copied().collect()));
+    assert_eq!(found.len(), by_owner.len());
+    for (names, (count, _)) in &found {
+        let name = names[0].as_ref().unwrap();
+        // The search text of the API covers the name of the buyer.
+        let query = form_urlencoded::byte_serialize(name.as_bytes()).collect::<String>();
+        let matching = rest_list(VENDOR, &format!("/v2/opportunities?limit=50&query={query}"), "items").await;
+        assert!(matching.len() as u64 >= *count, "{name}: {count}");
     }
 }
 

@@ -108,7 +108,7 @@ async fn output_schemas_are_full_if_the_address_says_so() {
 async fn tools_are_annotated_read_only_and_have_valid_schemas() {
     for tool in tools_with_full_schemas(demo(), BOTH).await {
         let hints = json!({
-            "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false,
+            "readOnlyHint": true, "destructiveHint": false, "openWorldHint": false,
         });
         assert_eq!(tool["annotations"], hints);
         assert!(!tool["title"].as_str().unwrap().is_empty());

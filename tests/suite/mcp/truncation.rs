@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use marketplace::store::{self, listings::ListingFields};
 use serde_json::{Value, json};
 
-use super::call;
+use super::{
+    call,
+    rest_records::{rest_catalog, texts},
+};
 use crate::{
     catalog::small_market::{published, small_market, small_market_with},
     contract::cases::{BOTH, BUYER, LOCKED_VENDOR, VENDOR},
@@ -102,6 +105,72 @@ async fn long_page_is_truncated_between_items() {
     assert_eq!((page["items"].as_array().unwrap().len(), &page["cut"]), (100, &Value::Null));
     assert_eq!(page["items"][0].as_object().unwrap().len(), 2);
     assert!(page["facets"].is_null() && page["counts"].is_null());
+}
+
+#[tokio::test]
+async fn catalog_can_be_read_by_offset() {
+    let ids = |page: &Value| texts(page["items"].as_array().unwrap(), "/id");
+    let whole = json!({"limit": 100, "fields": ["*"]});
+    let all = read_list(demo(), BUYER, "browse_listings", "items", whole.clone()).await;
+    let (mut found, mut arguments) = (Vec::new(), whole);
+    loop {
+        let page = call(demo(), BUYER, "browse_listings", arguments.clone()).await.ok();
+        found.extend(ids(&page));
+        assert_eq!(page["next_offset"].is_null(), page["next_cursor"].is_null());
+        let Some(offset) = page["next_offset"].as_u64() else { break };
+        assert_eq!(offset as usize, found.len());
+        arguments["offset"] = json!(offset);
+    }
+    assert_eq!(found, all);
+    let first = call(demo(), BUYER, "browse_listings", json!({"limit": 7})).await.ok();
+    let mut next = json!({"limit": 7, "cursor": first["next_cursor"], "offset": 0});
+    let by_cursor = call(demo(), BUYER, "browse_listings", next.clone()).await.ok();
+    assert_eq!(ids(&by_cursor), all[7..14]);
+    assert!(by_cursor["next_offset"].is_null(), "the number of items before a cursor is not known");
+    next["offset"] = json!(7);
+    let refused = call(demo(), BUYER, "browse_listings", next).await.error();
+    assert!(refused["next_step"].as_str().unwrap().contains("`cursor`"), "{refused}");
+}
+
+#[tokio::test]
+async fn no_answer_is_longer_than_allowed_and_no_id_is_cut() {
+    for (key, tool, list, mut arguments) in [
+        (BUYER, "browse_listings", Some("items"), json!({})),
+        (BUYER, "get_listing", None, json!({"listing_id": Value::Null})),
+        (VENDOR, "list_own_listings", Some("items"), json!({})),
+        (VENDOR, "list_assets", Some("items"), json!({})),
+        (VENDOR, "list_codebases", Some("items"), json!({})),
+        (VENDOR, "list_tasks", Some("items"), json!({})),
+        (BUYER, "list_purchases", Some("purchases"), json!({})),
+        (VENDOR, "list_qc_reports", Some("reports"), json!({})),
+        (VENDOR, "get_earnings_summary", None, json!({})),
+    ] {
+        let ids: BTreeSet<String> = texts(&rest_catalog(BUYER, "").await, "/id").into_iter().collect();
+        if tool == "get_listing" {
+            arguments["listing_id"] = json!(ids.first());
+        }
+        arguments["fields"] = json!(["*"]);
+        let whole = call(demo(), key, tool, arguments.clone()).await;
+        arguments["max_bytes"] = json!(4_000);
+        let called = call(demo(), key, tool, arguments).await;
+        assert!(called.text.len() <= 4_000, "{tool}: {} bytes", called.text.len());
+        let is_cut = whole.text.len() > 4_000;
+        let (whole, cut) = (whole.ok(), called.ok());
+        assert_eq!(cut["cut"].is_string(), is_cut, "{tool}: {cut}");
+        let (whole, cut) = match list {
+            Some(list) => (whole[list][0].clone(), cut[list][0].clone()),
+            None => (whole, cut),
+        };
+        if tool != "get_earnings_summary" && tool != "list_purchases" {
+            let name = if tool == "list_qc_reports" { "run_id" } else { "id" };
+            assert_eq!(cut[name], whole[name], "{tool}");
+        }
+        for (name, value) in cut.as_object().unwrap() {
+            if let Some(text) = whole[name].as_str().filter(|text| text.len() <= 64) {
+                assert_eq!(value, text, "{tool} {name}");
+            }
+        }
+    }
 }
 
 #[tokio::test]

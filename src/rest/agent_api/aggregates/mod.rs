@@ -9,8 +9,9 @@ use self::{
     output::AggregatesOut,
     queries::{
         AssetsAggregateQuery, BidsAggregateQuery, DatedAggregateQuery, KindAggregateQuery,
-        ListingsAggregateQuery, OffersAggregateQuery, OpportunitiesAggregateQuery, OwnListingsAggregateQuery,
-        PurchasesAggregateQuery, StatusAggregateQuery, texts,
+        ListingsAggregateQuery, NotificationsAggregateQuery, OffersAggregateQuery,
+        OpportunitiesAggregateQuery, OwnListingsAggregateQuery, PurchasesAggregateQuery,
+        StatusAggregateQuery,
     },
 };
 use crate::{
@@ -26,7 +27,7 @@ use crate::{
         record_filters::RecordFilter,
     },
     operations::{
-        access::{Buyer, FullCatalogViewer, Vendor},
+        access::{Buyer, FullCatalogViewer, Member, Vendor},
         aggregates::{self, Request},
         browse::{CursorForm, PageRequest},
     },
@@ -50,20 +51,83 @@ pub static AGGREGATE_TOOL: MultiTool = MultiTool {
         Toolset::Catalog,
         "aggregate",
         "Counts, sums and medians",
-        "Count, sum, minimum, maximum and median over all records of a list, in one call. Listings: price, \
-         sample_price, price_per_task, loc, tasks by vendor, vendor_tier, asset_type, language, tag, certified, \
-         month; purchases: price, total by kind, vendor, listing, month; others: amount, price or charge by status, \
-         kind, month. Errors list all names.",
+        "Count, sum, minimum, maximum and median over all records of a list, in one call.",
     )
     .with_parameters(&[
-        ("group_by", "At most 2 groups."),
-        ("measure", "The number to aggregate; without it, records are counted."),
-    ]),
+        ("group_by", "At most 2 of those that the list has."),
+        ("measure", "Number to aggregate; omit it to count records."),
+    ])
+    .with_values(&[("group_by", GROUPS), ("measure", NUMBERS)]),
     argument: "list",
     description: "Tool that lists the records.",
     default: None,
-    filters: Some("Filter arguments of that tool."),
+    filters: Some(
+        "Filters by name: those of that tool, or of other records `kind`, `status`, `since`, `until`.",
+    ),
 };
+
+/// What records are grouped by, for any list.
+const GROUPS: &[&str] = &[
+    "asset_type",
+    "budget_unit",
+    "buyer",
+    "certified",
+    "channel",
+    "domain",
+    "exclusivity",
+    "group",
+    "has_active_bids",
+    "kind",
+    "language",
+    "lifecycle_stage",
+    "listing",
+    "month",
+    "opportunity",
+    "qc",
+    "read",
+    "review_status",
+    "sample_available",
+    "sku",
+    "stage",
+    "status",
+    "tag",
+    "tag_slug",
+    "task_type",
+    "vendor",
+    "vendor_tier",
+];
+
+/// The numbers of records, for any list.
+const NUMBERS: &[&str] = &[
+    "amount",
+    "assets",
+    "budget_max",
+    "budget_min",
+    "buyer_fee",
+    "charge",
+    "codebases",
+    "commits",
+    "contributors",
+    "environments",
+    "estimate",
+    "high",
+    "lines_of_code",
+    "loc",
+    "low",
+    "merged_prs",
+    "num_tasks",
+    "platform_fee",
+    "price",
+    "price_per_task",
+    "raw_data",
+    "robotics_datasets",
+    "sample_price",
+    "tasks",
+    "tasksets",
+    "total",
+    "zip_files",
+    "zip_size_bytes",
+];
 
 /// Declares the operations of lists: their routes, and how each is read.
 macro_rules! aggregate_route {
@@ -181,8 +245,25 @@ aggregate_route!(
     "`GET /agents/v1/aggregates/own-project-bids`"
 );
 
+aggregate_route!(
+    AggregateReceivedProjectBids,
+    Buyer,
+    "aggregate_received_project_bids",
+    "list_project_bids",
+    Budget::Other,
+    "`GET /agents/v1/aggregates/project-bids`"
+);
+aggregate_route!(
+    AggregateNotifications,
+    Member,
+    "aggregate_notifications",
+    "list_notifications",
+    Budget::Other,
+    "`GET /agents/v1/aggregates/notifications`"
+);
+
 /// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 12] = [
+pub const ROUTES: [DeclaredRoute; 14] = [
     DeclaredRoute::of::<AggregateListings>(),
     DeclaredRoute::of::<AggregatePurchases>(),
     DeclaredRoute::of::<AggregateOffers>(),
@@ -195,6 +276,8 @@ pub const ROUTES: [DeclaredRoute; 12] = [
     DeclaredRoute::of::<AggregateEstimations>(),
     DeclaredRoute::of::<AggregateOpportunities>(),
     DeclaredRoute::of::<AggregateProjectBids>(),
+    DeclaredRoute::of::<AggregateReceivedProjectBids>(),
+    DeclaredRoute::of::<AggregateNotifications>(),
 ];
 
 /// Aggregates records of a buyer.
@@ -397,13 +480,37 @@ impl AggregatesApi {
         call: Call<AggregateProjectBids>,
         query: Params<BidsAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
-        let BidsAggregateQuery { what, status, period } = query.0;
-        let filter = RecordFilter {
-            statuses: texts(&status),
-            period: period.into_period()?,
-            ..RecordFilter::default()
-        };
-        of_vendor(&call.served, call.access, &lists::PROJECT_BIDS, (what.into_request(), filter)).await
+        of_vendor(&call.served, call.access, &lists::PROJECT_BIDS, query.0.into_parts()?).await
+    }
+
+    /// Aggregate received bids on custom task work
+    ///
+    /// Returns statistics of vendors' bids on the team's requests for custom task work that the filters allow.
+    #[oai(path = "/project-bids", method = "get", operation_id = "aggregate_received_project_bids")]
+    async fn received_project_bids(
+        &self,
+        call: Call<AggregateReceivedProjectBids>,
+        query: Params<BidsAggregateQuery>,
+    ) -> JsonResult<AggregatesOut> {
+        of_buyer(&call.served, call.access, &lists::RECEIVED_PROJECT_BIDS, query.0.into_parts()?).await
+    }
+
+    /// Aggregate notifications
+    ///
+    /// Returns statistics of the team's notifications that the filters allow.
+    #[oai(path = "/notifications", method = "get", operation_id = "aggregate_notifications")]
+    async fn notifications(
+        &self,
+        call: Call<AggregateNotifications>,
+        query: Params<NotificationsAggregateQuery>,
+    ) -> JsonResult<AggregatesOut> {
+        let (request, filter) = query.0.into_parts()?;
+        Json::read(&call.served, call.access.requester(), move |reader| {
+            let list = &lists::NOTIFICATIONS;
+            let aggregates = aggregates::of_member(reader, &call.access, list, &filter, &request)?;
+            Ok(AggregatesOut::new(aggregates, reader.now))
+        })
+        .await
     }
 
     /// Aggregate estimations
@@ -416,5 +523,17 @@ impl AggregatesApi {
         query: Params<DatedAggregateQuery<EnumValue<EstimationStatus>, EnumValue<Kind>>>,
     ) -> JsonResult<AggregatesOut> {
         of_vendor(&call.served, call.access, &lists::ESTIMATIONS, query.0.into_parts()?).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schema_lists_the_names_of_all_lists() {
+        let [groups, numbers] = aggregates::known_names();
+        assert_eq!(GROUPS, groups.into_iter().collect::<Vec<_>>());
+        assert_eq!(NUMBERS, numbers.into_iter().collect::<Vec<_>>());
     }
 }

@@ -6,7 +6,7 @@ use poem_openapi::{
 };
 
 use crate::{
-    domain::{opportunities::BidStatus, record_filters::RecordFilter},
+    domain::{notifications::NotificationType, opportunities::BidStatus, record_filters::RecordFilter},
     error::Result,
     operations::aggregates::Request,
     rest::{
@@ -128,6 +128,34 @@ pub struct BidsAggregateQuery {
     pub period: PeriodFilters,
 }
 
+impl BidsAggregateQuery {
+    pub fn into_parts(self) -> Result<(Request, RecordFilter)> {
+        let (statuses, period) = (texts(&self.status), self.period.into_period()?);
+        Ok((self.what.into_request(), RecordFilter { statuses, period, ..RecordFilter::default() }))
+    }
+}
+
+/// Query parameters for notifications.
+#[derive(Debug, Object)]
+pub struct NotificationsAggregateQuery {
+    /// What to aggregate.
+    #[oai(flatten)]
+    pub what: AggregateQuery,
+    /// Types; any may match.
+    #[oai(default)]
+    pub kind: Vec<EnumValue<NotificationType>>,
+    /// The period.
+    #[oai(flatten)]
+    pub period: PeriodFilters,
+}
+
+impl NotificationsAggregateQuery {
+    pub fn into_parts(self) -> Result<(Request, RecordFilter)> {
+        let (kinds, period) = (texts(&self.kind), self.period.into_period()?);
+        Ok((self.what.into_request(), RecordFilter { kinds, period, ..RecordFilter::default() }))
+    }
+}
+
 /// Query parameters of a list of records with a state of type `S` and a kind of type `K`, which belong to no listing.
 #[derive(Debug, Object)]
 pub struct DatedAggregateQuery<S: Type + ParseFromJSON + ToJSON, K: Type + ParseFromJSON + ToJSON> {
@@ -194,7 +222,7 @@ impl<K: Type + ParseFromJSON + ToJSON> KindAggregateQuery<K> {
 }
 
 /// Returns the string forms of values of a string enum.
-pub fn texts<T: ToJSON>(values: &[T]) -> Vec<String> {
+fn texts<T: ToJSON>(values: &[T]) -> Vec<String> {
     let text = |value: &T| value.to_json()?.as_str().map(str::to_owned);
     values.iter().filter_map(text).collect()
 }
