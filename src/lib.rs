@@ -18,6 +18,7 @@ pub mod operations;
 pub mod private_files;
 pub mod rest;
 pub mod search;
+pub mod splitmix64;
 pub mod store;
 pub mod string_enum;
 pub mod worlds;

@@ -1,32 +1,30 @@
 //! Reproducible choices of subjects.
 
-/// A generator of pseudorandom numbers (`SplitMix64`). The same seed always results in the same numbers.
+use crate::splitmix64::{GOLDEN_GAMMA, SplitMix64};
+
+/// A stream of choices. The same seed always results in the same choices.
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub struct Random(SplitMix64);
 
 impl Random {
-    /// Creates a generator. `purpose` makes the numbers independent of those for other purposes, so that a new kind of
-    /// question does not change the others.
+    /// Creates a stream. `purpose` makes the choices independent of those for other purposes, so that a new kind of question
+    /// does not change the others.
     pub fn new(seed: u64, purpose: &str) -> Random {
         // FNV-1a.
         let hash = purpose.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
         });
-        Random(hash ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        Random(SplitMix64::new(hash ^ seed.wrapping_mul(GOLDEN_GAMMA)))
     }
 
-    /// Returns the next number.
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+    /// Returns a number.
+    pub const fn next_u64(&mut self) -> u64 {
+        self.0.next_u64()
     }
 
     /// Returns a number below `bound`, which is at least 1.
     pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
+        (self.next_u64() % bound.max(1) as u64) as usize
     }
 
     /// Returns one of the values; `None` if there are none.

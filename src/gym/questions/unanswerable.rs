@@ -24,7 +24,7 @@ pub fn other_buyers(facts: &mut Facts) -> Asking {
 /// A listing that does not exist.
 pub fn missing_listing(facts: &mut Facts) -> Asking {
     let mut random = facts.random.clone();
-    let number = (u128::from(random.next()) << 64) | u128::from(random.next());
+    let number = (u128::from(random.next_u64()) << 64) | u128::from(random.next_u64());
     let id = uuid::Builder::from_random_bytes(number.to_be_bytes()).into_uuid().to_string();
     if facts.find(&format!("/v2/listings/browse/{id}"))?.is_some() {
         return Ok(None);

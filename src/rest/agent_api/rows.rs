@@ -122,7 +122,7 @@ pub fn listing_evidence(certificate: &Certificate) -> String {
     // A run certifies the listing in the transaction that completes it.
     let is_of_run = run.is_some_and(|run| run.completed_at == certificate.certified_at);
     let certification = match certificate.certified_at {
-        Some(at) if is_of_run => format!("Certified {at}. "),
+        Some(_) if is_of_run => "Certified. ".to_owned(),
         Some(at) => format!("Certified {at} by the operator, not by a quality run. "),
         None if has_passed => "Not certified: changed since its quality run, or revoked. ".to_owned(),
         None => String::new(),

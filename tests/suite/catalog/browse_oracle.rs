@@ -213,7 +213,7 @@ fn each_single_filter_matches_the_oracle() {
     let mut tried: BTreeSet<&str> = filter_values().into_iter().map(|(name, _)| name).collect();
     tried.extend(["query", "sort", "limit", "cursor"]);
     assert_eq!(tried, documented);
-    let (runtime, pair, mut sizes) = (runtime(), ComparedMarket::new(1), Random(1));
+    let (runtime, pair, mut sizes) = (runtime(), ComparedMarket::new(1), Random::new(1));
     let texts = search_texts().into_iter().map(|text| ("query", text));
     let all = oracle::matching_listings(&pair.facts, VIEWERS[0], &QueryParameters::new()).len();
     let divides = |parameter: &(&'static str, String)| {
@@ -238,7 +238,7 @@ fn each_single_filter_matches_the_oracle() {
 fn random_queries_match_the_oracle() {
     let runtime = runtime();
     let pairs = [ComparedMarket::new(2), ComparedMarket::new(3), ComparedMarket::new(4)];
-    let sizes = RefCell::new(Random(2));
+    let sizes = RefCell::new(Random::new(2));
     let strategy = prop::collection::vec(query_strategy(), 6);
     let outcome = runner(48).run(&strategy, |queries| {
         for (index, query) in queries.iter().enumerate() {
@@ -256,7 +256,7 @@ fn random_queries_match_the_oracle() {
 fn paging_returns_each_unchanged_listing_exactly_once_despite_changes() {
     let runtime = runtime();
     let pair = RefCell::new(ComparedMarket::new(5));
-    let choices = RefCell::new(Random(5));
+    let choices = RefCell::new(Random::new(5));
     let outcome = runner(24).run(&query_strategy(), |query| {
         let (mut pair, mut random) = (pair.borrow_mut(), choices.borrow_mut());
         runtime

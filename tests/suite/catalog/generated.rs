@@ -29,7 +29,7 @@ const LISTINGS: usize = 60;
 
 /// Returns the market of a seed as one fixture file. Every event in it is in the past of the test clock.
 pub fn generate_market(seed: u64) -> Value {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut set = Map::new();
     let mut add = |collection: &str, record: Value| {
         let records = set.entry(collection).or_insert_with(|| json!([]));

@@ -63,7 +63,7 @@ fn market_of_keys() -> TestMarket {
 #[tokio::test]
 async fn walk_keeps_the_order_of_its_first_page_while_listings_change() {
     let market = market_of_keys();
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     let queries = ["", "query=about", "sort=price_low", "sort=price_high&query=about", "sort=recent"];
     for query in queries.into_iter().cycle().take(40) {
         let before = keys(&market.get("mkt_buyer", &format!("{BROWSE}?{query}")).await.ok());
@@ -105,7 +105,7 @@ const HOUR_MICROS: i64 = 3_600_000_000;
 #[tokio::test]
 async fn walk_shows_each_listing_that_is_published_throughout_once() {
     let market = market_of_keys();
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let (mut complete, mut expired) = (0, 0);
     let queries = ["", "query=about", "sort=price_low", "sort=price_high", "sort=recent"];
     for query in queries.into_iter().cycle().take(60) {

@@ -99,7 +99,7 @@ fn writes_until_it_is_killed() {
     let (Ok(directory), Ok(seed)) = (std::env::var(DIRECTORY_VARIABLE), std::env::var(SEED_VARIABLE)) else {
         return;
     };
-    let mut random = Random(seed.parse().unwrap());
+    let mut random = Random::new(seed.parse().unwrap());
     let market = open(Path::new(&directory));
     let (seller, buyer) = (team(&market, "seller"), team(&market, "buyer"));
     let complete_listing = marketplace::clock::fixture_record_id("listings", "l0");
@@ -226,7 +226,7 @@ fn acknowledged_writes_survive_a_kill() {
     let rounds = environment::number_or("KILL_ROUNDS", 10);
     let directory = tempfile::tempdir().unwrap();
     prepare(directory.path());
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     let mut offers_before = std::collections::BTreeMap::<Uuid, u64>::new();
     for round in 0..rounds {
         let seed = random.next();

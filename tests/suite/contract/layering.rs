@@ -28,7 +28,7 @@ const LAYERS: [&str; 15] = [
 ];
 
 /// Layers that every layer may use.
-const FOUNDATIONS: [&str; 9] = [
+const FOUNDATIONS: [&str; 10] = [
     "error",
     "clock",
     "config",
@@ -37,6 +37,7 @@ const FOUNDATIONS: [&str; 9] = [
     "idle_closer",
     "json_scalars",
     "private_files",
+    "splitmix64",
     "string_enum",
 ];
 

@@ -1,20 +1,23 @@
 //! Deterministic random choices: the same seed gives the same choices on every machine.
 
-/// A small random number generator (splitmix64), good enough for test data.
+use marketplace::splitmix64::SplitMix64;
+
+/// A generator of random test data.
 #[derive(Clone, Debug)]
-pub struct Random(pub u64);
+pub struct Random(SplitMix64);
 
 impl Random {
-    /// Returns the next number.
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+    /// Creates the generator of a seed.
+    pub const fn new(seed: u64) -> Random {
+        Random(SplitMix64::new(seed))
     }
 
-    /// Returns a number from 0 to `most - 1`.
+    /// Returns the next number.
+    pub fn next(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// Returns a number from 0 to `bound - 1`.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }

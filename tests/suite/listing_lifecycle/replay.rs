@@ -126,7 +126,7 @@ fn market_with_shared_asset() -> TestMarket {
 #[test]
 fn replayed_history_equals_live_operations() {
     let (replayed, live) = (market_with_shared_asset(), market_with_shared_asset());
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let started = Timestamp::parse(NOW).unwrap();
     let histories: Vec<Vec<Step>> = (0..60).map(|_| random_steps(&mut random)).collect();
     let (mut listing_records, mut run_records) = (Vec::new(), Vec::new());

@@ -45,7 +45,7 @@ fn moves_money_until_it_is_killed() {
     };
     let market = open(Path::new(&directory));
     let made = Mutex::new(Made::load(&market));
-    let mut driver = Driver::new(&market, &made, Random(seed.parse().unwrap()));
+    let mut driver = Driver::new(&market, &made, Random::new(seed.parse().unwrap()));
     loop {
         // Listings change, too, so that there is something to buy.
         let result = match driver.random.below(10) {
@@ -121,7 +121,7 @@ fn money_survives_a_kill_during_any_operation() {
     let rounds = environment::number_or("KILL_ROUNDS", ROUNDS);
     let directory = tempfile::tempdir().unwrap();
     prepare(&open(directory.path()));
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let mut stored_before = [0, 0];
     for _ in 0..rounds {
         let acknowledged = run_and_kill(directory.path(), random.next(), 1 + random.below(60) as usize);

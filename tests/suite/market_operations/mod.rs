@@ -40,7 +40,7 @@ fn random_operations_of_many_teams_keep_the_market_consistent() {
         for seed in 0..THREADS {
             let (market, made, counts) = (&market, &made, &counts);
             scope.spawn(move || {
-                let mut driver = Driver::new(market.market(), made, Random(seed));
+                let mut driver = Driver::new(market.market(), made, Random::new(seed));
                 for _ in 0..operations {
                     if driver.random.percent(4) {
                         // Often hours, sometimes days.

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use super::{
     aggregated_lists::{Aggregated, Named, catalog, lists_of_team},
-    call,
+    call, post,
     rest_records::{rest_list, rest_pages, texts, tool_list},
     tools,
 };
 use crate::{
     contract::cases::{BOTH, BUYER, LOCKED_VENDOR, VENDOR},
-    harness::demo,
+    harness::{TestMarket, demo},
 };
 
 /// Returns the values of a property of a record, none if it has no value.
@@ -242,6 +242,31 @@ async fn opportunities_are_counted_by_the_names_of_buyers() {
         let matching = rest_list(VENDOR, &format!("/v2/opportunities?limit=50&query={query}"), "items").await;
         assert!(matching.len() as u64 >= *count, "{name}: {count}");
     }
+}
+
+#[tokio::test]
+async fn many_expensive_calls_at_once_are_answered_alike_or_refused() {
+    // A market of its own, since other tests would be refused as well.
+    let market = TestMarket::demo();
+    let arguments = json!({"list": "browse_listings", "group_by": ["vendor", "tag"], "measure": "price"});
+    let alone = call(&market, BUYER, "aggregate", arguments.clone()).await.ok();
+    let params = json!({"name": "aggregate", "arguments": arguments});
+    let body = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
+    let calls = (0..200).map(|number| post(&market, [BUYER, BOTH, VENDOR][number % 3], &body));
+    let answers = futures_util::future::join_all(calls).await;
+    let mut answered = 0;
+    for answer in answers {
+        let message: Value = serde_json::from_slice(&answer.bytes).unwrap();
+        let result = &message["result"];
+        if answer.status == 200 && result["isError"] != true {
+            assert_eq!(result["structuredContent"]["groups"], alone["groups"]);
+            answered += 1;
+        } else {
+            let refused = message.to_string();
+            assert!(refused.contains("rate_limited") || refused.contains("at_capacity"), "{refused}");
+        }
+    }
+    assert!(answered > 0, "all were refused");
 }
 
 #[tokio::test]

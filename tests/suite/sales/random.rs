@@ -219,7 +219,7 @@ fn random_sales_keep_the_rules() {
     let mut seen: BTreeMap<String, u64> = BTreeMap::new();
     let mut exclusive_sales = 0;
     for seed in 1..=4 {
-        let (market, mut random, mut made) = (market(), Random(seed), Made::default());
+        let (market, mut random, mut made) = (market(), Random::new(seed), Made::default());
         for _ in 0..150 {
             let result = act(&market, &mut random, &mut made);
             *made.errors.entry(result).or_default() += 1;

@@ -212,7 +212,7 @@ fn archive(random: &mut Random) -> Vec<u8> {
 #[test]
 fn random_archives_are_read_within_limits() {
     for seed in 0..rounds() {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let mut bytes = archive(&mut random);
         if seed % 3 == 2 {
             corrupt(&mut random, &mut bytes, 20);
@@ -268,7 +268,7 @@ fn repository(directory: &Path, random: &mut Random) -> (String, Vec<u8>) {
 #[test]
 fn random_repositories_are_read_within_limits() {
     for seed in 0..rounds() {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let source = tempfile::tempdir().unwrap();
         let (head, mut pack) = repository(source.path(), &mut random);
         if seed % 3 == 2 {

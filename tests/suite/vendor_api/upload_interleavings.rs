@@ -289,7 +289,7 @@ fn concurrent_clients_lose_no_acknowledged_byte() {
                 let (uploads, grants, barrier) =
                     (Arc::clone(&uploads), Arc::clone(&grants), Arc::clone(&barrier));
                 std::thread::spawn(move || {
-                    let (mut random, mut client) = (Random(round * CLIENTS + client + 1), Client::Idle);
+                    let (mut random, mut client) = (Random::new(round * CLIENTS + client + 1), Client::Idle);
                     barrier.wait();
                     for _ in 0..40 {
                         uploads.step(&*grants, &mut client, random.below(100_000) as usize);

@@ -26,7 +26,7 @@ const OPERATIONS: u64 = 120;
 pub fn play(world: &World, seed: u64, operations: u64) -> Vec<String> {
     let made = Mutex::new(Made::load(&world.market()));
     let market = world.market();
-    let mut driver = Driver::new(&market, &made, Random(seed));
+    let mut driver = Driver::new(&market, &made, Random::new(seed));
     let mut results = Vec::new();
     for _ in 0..operations {
         if driver.random.percent(10) {

@@ -71,7 +71,7 @@ fn prepare(directory: &Path) {
     let market = open(directory, START);
     driver::prepare(&market);
     let made = Mutex::new(driver::Made::load(&market));
-    let mut driver = driver::Driver::new(&market, &made, harness::random::Random(3));
+    let mut driver = driver::Driver::new(&market, &made, harness::random::Random::new(3));
     for _ in 0..400 {
         // Most of what a rule refuses is refused again, and changes nothing.
         let _ = driver.act();

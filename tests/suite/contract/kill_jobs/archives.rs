@@ -37,7 +37,7 @@ fn archives_are_analyzed_despite_server_kills() {
     )
     .unwrap();
     let body = json!({"title": "Scans", "suffix_title": true, "data": {"channel": "zip", "url": url}});
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let (mut asset_ids, mut interrupted_analyses) = (Vec::new(), 0);
     for _ in 0..KILLS {
         let server = killed_market.server();

@@ -52,7 +52,7 @@ fn link_and_check(server: &Server) -> String {
 fn repository_jobs_finish_once_despite_server_kills() {
     let repositories = create_ledger_repository();
     let killed_market = KilledMarket::new(&repositories.url());
-    let mut random = Random(9);
+    let mut random = Random::new(9);
     let (mut codebase_ids, mut interrupted_rounds) = (Vec::new(), 0);
     for _ in 0..KILLS {
         let server = killed_market.server();

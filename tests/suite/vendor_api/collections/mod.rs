@@ -37,7 +37,7 @@ async fn asset_lists_match_the_model() {
     let (market, assets) = random_market(150);
     let groups = group_ids(&market).await;
     let listing = seeded_id("listings", "draft");
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     for round in 0..400 {
         let (path, kind) = *random.pick(&[
             ("assets", None),
@@ -122,7 +122,7 @@ async fn asset_lists_match_the_model() {
 async fn windows_list_assets_in_group_order() {
     let (market, assets) = random_market(80);
     let groups = group_ids(&market).await;
-    let mut random = Random(9);
+    let mut random = Random::new(9);
     for _ in 0..40 {
         let (leaves, headers) = (1 + random.below(50) as usize, 1 + random.below(4) as usize);
         let include_empty = random.percent(50);

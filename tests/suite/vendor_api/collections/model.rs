@@ -230,7 +230,7 @@ pub(super) const COLUMNS: [&str; 16] = [
 /// Returns a market with random assets of every kind, some of them on a draft listing, and the model of each
 /// asset in insertion order.
 pub(super) fn random_market(count: usize) -> (TestMarket, Vec<ModelAsset>) {
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     let assets: Vec<ModelAsset> = (0..count).map(|n| ModelAsset::random(&mut random, n)).collect();
     let records: Vec<Value> = assets.iter().enumerate().map(|(n, asset)| asset.record(n)).collect();
     let listed: Vec<String> = assets
