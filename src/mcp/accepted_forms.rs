@@ -9,15 +9,26 @@ use serde_json::{Value, json};
 use super::{
     arguments::{MAX_ADDRESS_BYTES, unknown_argument, whole_number},
     error::{ToolError, ToolErrorCode},
-    known_values::simplified,
+    known_values::{self, simplified},
     openapi::Parameter,
     schemas::{DEFAULT_LIMIT, FIELDS, FILTERS, LIMIT, OFFSET},
     tools::Tool,
 };
-use crate::error::excerpt;
+use crate::{
+    domain::{
+        asset_filters::FilterField,
+        estimations::EstimationField,
+        filters::{AllowedValues, FilterableField},
+    },
+    error::excerpt,
+    string_enum::StringEnum,
+};
 
 /// Other names of arguments, with those of the schemas.
 const OTHER_NAMES: [(&str, &str); 2] = [("q", "query"), ("certified", "verified_only")];
+
+/// Argument for conditions on assets or estimations.
+const FILTER: &str = "filter";
 
 /// Argument for several IDs.
 const IDS: &str = "ids";
@@ -47,6 +58,9 @@ pub fn normalize(tool: &Tool, input: &JsonObject) -> Result<JsonObject, ToolErro
             value = values.remove(0);
         }
         replace_closed_values(&mut value, &closed_values(tool, known));
+        if known == FILTER {
+            replace_conditions(&mut value);
+        }
         if normalized.insert(known.to_owned(), value).is_some() {
             return Err(stated_twice(known));
         }
@@ -133,21 +147,40 @@ fn closed_values<'t>(tool: &'t Tool, name: &str) -> Vec<&'t str> {
 
 /// Replaces the values that are those of a closed set in another case, or with other separators.
 fn replace_closed_values(value: &mut Value, closed: &[&str]) {
-    let values = match value {
-        Value::Array(values) => values.as_mut_slice(),
-        value => std::slice::from_mut(value),
-    };
-    if closed.is_empty() {
-        return;
-    }
-    for value in values.iter_mut().take(MAX_CLOSED_VALUES) {
-        let Some(text) = value.as_str().filter(|text| text.len() <= MAX_CLOSED_BYTES) else { continue };
-        let simple = simplified(text);
-        let is_closed = closed.contains(&text);
-        if let Some(known) = closed.iter().find(|known| !is_closed && simplified(known) == simple) {
-            *value = json!(known);
+    if !closed.is_empty() {
+        for value in known_values::values_mut(value).iter_mut().take(MAX_CLOSED_VALUES) {
+            if let Some(known) = value.as_str().and_then(|text| closed_value(text, closed)) {
+                *value = json!(known);
+            }
         }
     }
+}
+
+/// Returns the value of a closed set that a text is in another form; `None` if it is none of them, or needs no replacement.
+fn closed_value<'c>(text: &str, closed: &[&'c str]) -> Option<&'c str> {
+    if text.len() > MAX_CLOSED_BYTES || closed.contains(&text) {
+        return None;
+    }
+    let simple = simplified(text);
+    closed.iter().find(|known| simplified(known) == simple).copied()
+}
+
+/// Replaces the values of conditions (`field:operator:value`) that are those of a closed set in another form.
+fn replace_conditions(value: &mut Value) {
+    for value in known_values::values_mut(value).iter_mut().take(MAX_CLOSED_VALUES) {
+        if let Some(condition) = value.as_str().and_then(closed_condition) {
+            *value = json!(condition);
+        }
+    }
+}
+
+fn closed_condition(text: &str) -> Option<String> {
+    let (field, rest) = text.split_once(':')?;
+    let (operator, value) = rest.split_once(':')?;
+    let of_assets = FilterField::parse(field).map(FilterField::allowed_values);
+    let allowed = of_assets.or_else(|| EstimationField::parse(field).map(EstimationField::allowed_values))?;
+    let AllowedValues::OneOf(closed) = allowed else { return None };
+    closed_value(value, &closed).map(|known| format!("{field}:{operator}:{known}"))
 }
 
 /// Returns the offset of a page, of which the first has number 1.

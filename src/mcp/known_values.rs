@@ -116,7 +116,7 @@ fn vendor_hint(
 }
 
 /// Returns the values of an argument, which is a text or a list of texts, as a list.
-fn values_mut(value: &mut Value) -> &mut [Value] {
+pub fn values_mut(value: &mut Value) -> &mut [Value] {
     match value {
         Value::Array(values) => values.as_mut_slice(),
         value => std::slice::from_mut(value),

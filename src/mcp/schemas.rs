@@ -41,7 +41,7 @@ pub const CURSOR: &str = "cursor";
 pub const PAGING_ARGUMENTS: [&str; 5] = [LIMIT, OFFSET, CURSOR, "sort", "sort_direction"];
 
 /// Descriptions of [`LIMIT`] and [`OFFSET`], which many tools have.
-const PER_PAGE: &str = "Items per page.";
+const PER_PAGE: &str = "Page size.";
 const TO_SKIP: &str = "Items to skip.";
 
 /// Output field with the offset of the next page; null on the last page.
@@ -96,7 +96,7 @@ pub fn input_schema(row: &ToolEntry, variants: &[Variant]) -> Map<String, Value>
         let description = match (replacement, parameter.name.as_str()) {
             (Some(replacement), _) => replacement,
             (None, "listing_id") if !parameter.is_in_path => "Only of this listing.",
-            (None, "sort") => "Order of the items.",
+            (None, "sort") => "Sort order.",
             (None, "sort_direction") => "Direction of `sort`.",
             (None, LIMIT) => PER_PAGE,
             (None, OFFSET) => TO_SKIP,
@@ -134,8 +134,7 @@ pub fn input_schema(row: &ToolEntry, variants: &[Variant]) -> Map<String, Value>
         add_property(OFFSET, into_object(json!({"type": "integer"})), TO_SKIP);
     }
     if !variants.is_empty() {
-        let description =
-            if row.text.row.is_empty() { "Fields to return." } else { "Fields to return; `*`: all." };
+        let description = if row.text.row.is_empty() { "Fields to return." } else { "Fields; `*` for all." };
         add_property(FIELDS, into_object(json!({"type": "array", "items": {"type": "string"}})), description);
         let description = "Maximum bytes.";
         add_property(MAX_BYTES, into_object(json!({"type": "integer"})), description);

@@ -187,10 +187,10 @@ impl Route for ListAssetsForAgents {
 }
 
 /// Description of the `filter` parameter of the list.
-const FILTER_DESCRIPTION: &str = "Conditions that must all hold, as `field:operator:value`. Operators: `is`, \
-                          `is_not`; `contains` for `name`. Fields: `stage`, `name`, `type`, `domain`, \
-                          `channel` (`not_linked`: no data), `qc` (passed, failed, in_progress, error, \
-                          cancelled, none), and those in the `filter` of each kind's list.";
+const FILTER_DESCRIPTION: &str = "Conditions that must all hold: `field:is:value`, `is_not`, or `name:contains:text`. \
+    Fields: `stage` (incomplete, proposed, complete), `name`, `type` (`sku`), `domain`, `channel` (github, gitlab, \
+    bitbucket, zip, not_linked), `qc` (passed, failed, in_progress, error, cancelled, none), and those in the `filter` of \
+    each kind's list.";
 
 /// The routes of this file.
 pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<ListAssetsForAgents>()];

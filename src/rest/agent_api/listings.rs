@@ -204,9 +204,8 @@ impl Route for GetListings {
                 Toolset::Catalog,
                 "get_listings",
                 "Listings by ID",
-                "Up to 20 catalog listings in one call, to compare them: price, price per task, sample, scale, \
-                 certification, quality evidence, and bids. `missing` has the IDs that are not, or no longer, \
-                 published.",
+                "Up to 20 catalog listings in one call, to compare prices, samples, scale, quality evidence, and bids. \
+                 `missing` has the IDs that are not, or no longer, published.",
             )
             .with_row(&[
                 "id",

@@ -228,8 +228,7 @@ impl Route for GetEarningsSummary {
                 "Earnings summary",
                 "What the team earned: in total, by month, by kind, and by listing. `net` is gross with fees and \
                  refunds deducted. Earnings of a sale stay `pending` for some days; `next_release` is when the \
-                 first of them become `available`, and how much. `sales` counts as list_sales does: free samples, and \
-                 no refunded sales.",
+                 first of them become `available`, and how much. `sales` counts as list_sales does.",
             )
             .with_parameters(&[("since", "First day, as in 2026-03-01."), ("until", "Last day.")])
             .with_row(&[

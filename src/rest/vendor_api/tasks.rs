@@ -237,9 +237,10 @@ impl Route for ListTasks {
             )
             .with_parameters(&[(
                 "filter",
-                "Conditions `field:operator:value`, as in list_assets; also `task_type`, `has_traces`, `has_qa_results`, \
-                 `has_environment`, `ran_on_model`, `qa_agent` (values: list_taxonomy, \
-                 `task_filters`).",
+                "All must hold: `field:is:value`, `is_not`, `name:contains:text`. Fields: `stage` \
+                 (incomplete, proposed, complete), `name`, `domain`, `has_traces`, `has_qa_results`, `has_environment` \
+                 (true, false), and with values from list_taxonomy `task_filters`: `task_type`, `ran_on_model`, \
+                 `qa_agent`.",
             )])
             .with_values(&[(
                 "sort",

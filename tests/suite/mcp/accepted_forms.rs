@@ -21,6 +21,17 @@ async fn other_names_mean_the_arguments_of_the_schema() {
         ("browse_listings", json!({"page": 3, "limit": 7}), json!({"offset": 14, "limit": 7})),
         ("list_assets", json!({"sku": ["codebase"]}), json!({"sku": "codebase"})),
         ("list_assets", json!({"sku": "Raw Data"}), json!({"sku": "raw_data"})),
+        ("list_assets", json!({"filter": ["qc:is:Failed"]}), json!({"filter": ["qc:is:failed"]})),
+        (
+            "list_assets",
+            json!({"filter": "channel:is:Not Linked"}),
+            json!({"filter": ["channel:is:not_linked"]}),
+        ),
+        (
+            "list_estimations",
+            json!({"filter": ["inventory:is:Not-Added"]}),
+            json!({"filter": ["inventory:is:not_added"]}),
+        ),
         ("get_listings", json!({"id": listing}), json!({"ids": [listing]})),
         ("get_listing", json!({"ids": [listing]}), json!({"listing_id": listing})),
         ("browse_listings", json!({"sort": "Price-Low"}), json!({"sort": "price_low"})),

@@ -53,7 +53,9 @@ impl Route for ListCodebases {
             )
             .with_parameters(&[(
                 "filter",
-                "Conditions `field:operator:value`, as in list_assets; also `exclusivity`, `private_data`.",
+                "All must hold: `field:is:value`, `is_not`, `name:contains:text`. Fields: `stage` \
+                 (incomplete, proposed, complete), `name`, `domain`, `channel` (github, gitlab, bitbucket, zip, \
+                 not_linked), `exclusivity` (available, unavailable), `private_data` (true, false).",
             )])
             .with_values(&[(
                 "sort",

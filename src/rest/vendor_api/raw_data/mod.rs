@@ -51,7 +51,11 @@ impl Route for ListRawData {
                 "Raw data",
                 "The team's raw data archives, with `missing`.",
             )
-            .with_parameters(&[("filter", "Conditions `field:operator:value`, as in list_assets.")])
+            .with_parameters(&[(
+                "filter",
+                "All must hold: `field:is:value`, `is_not`, `name:contains:text`. Fields: `stage` \
+                 (incomplete, proposed, complete), `name`, `domain`, `channel` (zip, not_linked).",
+            )])
             .with_values(&[("sort", &["name", "domain", "stage", "channel", "created_at", "price"])])
             .with_row(&[
                 "id",
