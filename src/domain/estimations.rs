@@ -65,6 +65,13 @@ string_enum! {
     }
 }
 
+impl InventoryStatus {
+    /// Returns whether an asset was created from an estimation.
+    pub const fn of(estimation: &Estimation) -> InventoryStatus {
+        if estimation.asset.is_some() { InventoryStatus::Added } else { InventoryStatus::NotAdded }
+    }
+}
+
 string_enum! {
     /// A column that estimations can be sorted by.
     EstimationColumn {
@@ -116,13 +123,11 @@ impl Estimation {
     /// Whether the estimation matches a filter condition.
     pub fn matches(&self, condition: &Condition<EstimationField>) -> bool {
         let Condition { field, operator, value } = condition;
-        let in_inventory =
-            if self.asset.is_some() { InventoryStatus::Added } else { InventoryStatus::NotAdded };
         let is = match field {
             EstimationField::Status => self.status.as_str() == value,
             EstimationField::Type => self.kind.as_str() == value,
             EstimationField::Channel => self.channel.as_str() == value,
-            EstimationField::Inventory => in_inventory.as_str() == value,
+            EstimationField::Inventory => InventoryStatus::of(self).as_str() == value,
             EstimationField::Name => {
                 let (name, value) = (self.name.to_lowercase(), value.to_lowercase());
                 if *operator == FilterOperator::Contains {

@@ -15,6 +15,8 @@ pub struct RecordFilter {
     pub vendor: Option<String>,
     /// ID of its listing.
     pub listing: Option<Uuid>,
+    /// ID of its opportunity.
+    pub opportunity: Option<Uuid>,
     /// When it happened.
     pub period: Period,
 }
@@ -29,6 +31,11 @@ pub struct Period {
 }
 
 impl Period {
+    /// Whether a time is in the period.
+    pub fn contains(&self, at: Timestamp) -> bool {
+        self.since.is_none_or(|since| at >= since) && self.end.is_none_or(|end| at < end)
+    }
+
     /// Creates a period from two texts, each a day or an RFC 3339 time. It includes the last day. Returns the name of the
     /// text that is neither.
     pub fn parse(since: Option<&str>, until: Option<&str>) -> Result<Period, &'static str> {

@@ -145,10 +145,22 @@ pub fn page(
     Ok(AssetPage { items, counts, deprecations })
 }
 
+/// Returns the team's groups with the number of their assets.
+pub fn count_by_group(reader: &Reader, vendor: &Vendor) -> Result<GroupCounts> {
+    let query = Query::new(vendor.team_row_id());
+    let all = AssetFilter { query, deprecated: None, attachable_to: None };
+    all.count_by_group(reader.rows, &store::taxonomy::deprecations(reader.rows)?)
+}
+
 /// Returns the number of the team's assets that match a query.
 pub fn count(reader: &Reader, _: &Vendor, query: &Query) -> Result<u64> {
     let counts = store::inventory::count_by_group(reader.rows, query, AttachableTo::None, false)?;
     Ok(counts.values().map(|count| count.total).sum())
+}
+
+/// Returns the SHA-256 digest of the upload that is linked to one of the team's assets; `None` if none is.
+pub fn archive_digest(reader: &Reader, _: &Vendor, asset: &Asset) -> Result<Option<String>> {
+    store::uploads::find_digest_of_asset(reader.rows, asset.row_id)
 }
 
 /// Returns the latest quality run of each of these assets of the team that has one.

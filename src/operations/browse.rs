@@ -1,6 +1,11 @@
 //! Browsing of the catalog: pages of summaries, summaries by ID, and the details of one listing.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, HashMap},
+    ops::ControlFlow,
+    sync::Arc,
+};
 
 use marketplace_index::{Facets, Filters, Position, Scope, Search, Sort, Start, cursor};
 use uuid::Uuid;
@@ -11,7 +16,7 @@ use super::{
     walks,
 };
 use crate::{
-    domain::{browse::SortOrder, listings::ListingRowId},
+    domain::{browse::SortOrder, listings::ListingRowId, teams::TeamRowId},
     error::{Error, Result},
     market::Reader,
     search,
@@ -131,6 +136,29 @@ pub fn search_listings(
             facets: totals.facets,
         }),
     })
+}
+
+/// Returns the names of the `max` vendors with the most listings that a request matches, and how many these are. Visits every
+/// match. The page of the request does not matter.
+pub fn count_by_vendor(
+    reader: &Reader,
+    viewer: &CatalogViewer,
+    request: PageRequest,
+    max: usize,
+) -> Result<Vec<(String, u64)>> {
+    let mut counts: HashMap<u64, u64> = HashMap::new();
+    reader.index.for_each_match(&index_search(viewer, request)?, |found| {
+        *counts.entry(found.team()).or_default() += 1;
+        ControlFlow::Continue(())
+    })?;
+    let mut counts: Vec<(u64, u64)> = counts.into_iter().collect();
+    counts.sort_by_key(|(team, count)| (Reverse(*count), *team));
+    counts.truncate(max);
+    let named = |(team, count)| {
+        let team = store::teams::find_by_row_id(reader.rows, TeamRowId(team as i64))?;
+        Ok((team.name, count))
+    };
+    counts.into_iter().map(named).collect()
 }
 
 /// Returns the stored renderings of listings that the caller may see.

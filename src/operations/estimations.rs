@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// Returns the team's estimations that match all conditions, newest first.
-fn list_matching(
+pub fn list_matching(
     reader: &Reader,
     vendor: &Vendor,
     conditions: &[Condition<EstimationField>],

@@ -93,6 +93,20 @@ pub struct Certificate {
     pub latest_run: Option<RunSummary>,
 }
 
+/// Returns the certification of a listing that the team may view.
+pub fn certificate(reader: &Reader, viewer: &ListingViewer, listing: Uuid) -> Result<Certificate> {
+    certificate_of(reader, browse::find_visible(reader, viewer, listing)?.row_id)
+}
+
+/// Returns the certification of one of the team's own listings.
+pub fn certificate_of_own(reader: &Reader, vendor: &Vendor, listing: Uuid) -> Result<Certificate> {
+    certificate_of(reader, listings::find_own(reader.rows, vendor, listing)?.row_id)
+}
+
+fn certificate_of(reader: &Reader, listing: ListingRowId) -> Result<Certificate> {
+    Ok(certificates(reader, &[listing])?.remove(&listing).unwrap_or_default())
+}
+
 /// Returns the certifications of these listings, with two statements for all. The caller has checked that the team may see
 /// the listings.
 pub fn certificates(

@@ -53,8 +53,13 @@ pub fn asset_types(reader: &Reader, _: &AuthenticatedTeam) -> Result<(Vec<AssetT
     Ok((active, deprecated))
 }
 
-/// Returns all programming languages that codebases and filters can name.
+/// Returns all programming languages that codebases can be measured in.
 pub fn languages(reader: &Reader, _: &Vendor) -> Result<Vec<Language>> {
+    store::taxonomy::languages(reader.rows)
+}
+
+/// Returns all programming languages that filters of the catalog can name.
+pub fn known_languages(reader: &Reader, _: &AuthenticatedTeam) -> Result<Vec<Language>> {
     store::taxonomy::languages(reader.rows)
 }
 

@@ -1,11 +1,17 @@
 //! The values that filters by slug know: the terms of the taxonomy with their labels, and what listings have.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use marketplace_index::{Facet, Facets};
 
 use super::access::AuthenticatedTeam;
-use crate::{domain::assets::Kind, error::Result, market::Reader, store, string_enum::StringEnum};
+use crate::{
+    domain::{assets::Kind, opportunities::Opportunity},
+    error::Result,
+    market::Reader,
+    store,
+    string_enum::StringEnum,
+};
 
 /// A set of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +30,10 @@ pub enum Vocabulary {
     FileExtensions,
     /// Formats of robotics datasets, as published listings have them.
     RoboticsFormats,
+    /// Tags of open requests for listings that the team may see.
+    OpportunityTags,
+    /// Models that ran on the team's tasks.
+    Models,
 }
 
 /// A value, with its label for people.
@@ -67,7 +77,7 @@ impl Terms {
 }
 
 /// Returns the known values.
-pub fn terms(reader: &Reader, _: &AuthenticatedTeam, vocabulary: Vocabulary) -> Result<Terms> {
+pub fn terms(reader: &Reader, team: &AuthenticatedTeam, vocabulary: Vocabulary) -> Result<Terms> {
     let of_listings = |facet| Terms::OfListings(reader.index.market_facets(), facet);
     let rows = reader.rows;
     let labeled = |terms: Vec<(String, String)>| {
@@ -86,6 +96,16 @@ pub fn terms(reader: &Reader, _: &AuthenticatedTeam, vocabulary: Vocabulary) -> 
         Vocabulary::Kinds => {
             let slug = |kind: &Kind| kind.as_str().to_owned();
             labeled(Kind::ALL.iter().map(|kind| (slug(kind), slug(kind))).collect())
+        }
+        Vocabulary::OpportunityTags => {
+            let open = store::opportunities::list_open(rows, reader.now)?;
+            let visible = open.iter().filter(|opportunity| opportunity.allows_team(team.team().id));
+            let tags: BTreeSet<&str> = visible.flat_map(Opportunity::tags).collect();
+            labeled(tags.into_iter().map(|tag| (tag.to_owned(), tag.to_owned())).collect())
+        }
+        Vocabulary::Models => {
+            let (models, _) = store::inventory::list_task_facets(rows, team.team().row_id)?;
+            labeled(models.into_iter().map(|model| (model.clone(), model)).collect())
         }
         Vocabulary::Capabilities => of_listings(Facet::Capabilities),
         Vocabulary::FileExtensions => of_listings(Facet::FileExtensions),

@@ -16,7 +16,7 @@ use super::{
     served_market::ServedMarket,
 };
 use crate::{
-    domain::teams::Team,
+    domain::{teams::Team, time::Timestamp},
     error::{Error, Result},
     market::{CostMeter, CostTimes, Market, Requester, WorkOwner},
     operations::access::{Authenticated, AuthenticatedTeam},
@@ -160,6 +160,11 @@ impl InProcessRoutes {
     /// Whether a server listens that serves the files of the market, so that responses can have links to them.
     pub fn serves_files(&self) -> bool {
         self.served.serves_bundles()
+    }
+
+    /// Returns the time of the market.
+    pub fn now(&self) -> Timestamp {
+        self.served.market().clock().now()
     }
 
     /// Performs a GET of `path`, which may include a query string. Drop the response before the next call:

@@ -85,7 +85,7 @@ pub static PURCHASES: RecordList = RecordList {
         kind: Some("p.kind"),
         vendor: Some("v.name_key"),
         listing: Some("p.listing"),
-        at: "p.created_at",
+        ..FilterColumns::by_time("p.created_at")
     },
     properties: &[
         plain("status", "p.status"),
@@ -106,10 +106,9 @@ pub static OFFERS: RecordList = RecordList {
     source: "offers p JOIN listings l ON l.id = p.listing JOIN teams v ON v.id = l.team WHERE p.buyer = ?",
     filters: FilterColumns {
         status: Some(("p.status", None)),
-        kind: None,
         vendor: Some("v.name_key"),
         listing: Some("p.listing"),
-        at: "p.created_at",
+        ..FilterColumns::by_time("p.created_at")
     },
     properties: &[
         plain("status", "p.status"),
@@ -124,11 +123,9 @@ pub static OFFERS: RecordList = RecordList {
 pub static SALES: RecordList = RecordList {
     source: "listings l JOIN purchases p ON p.listing = l.id AND p.status = 'completed' WHERE l.team = ?",
     filters: FilterColumns {
-        status: None,
         kind: Some("p.kind"),
-        vendor: None,
         listing: Some("p.listing"),
-        at: "p.paid_at",
+        ..FilterColumns::by_time("p.paid_at")
     },
     properties: &[plain("kind", "p.kind"), plain("listing", LISTING), by_month("p.paid_at")],
     numbers: &[
@@ -144,11 +141,9 @@ pub static EARNINGS: RecordList = RecordList {
         "ledger_postings b JOIN ledger_entries e ON e.id = b.entry LEFT JOIN purchases p ON p.id = e.purchase
              LEFT JOIN listings l ON l.id = p.listing WHERE b.team = ? AND b.account = 'earnings'",
     filters: FilterColumns {
-        status: None,
         kind: Some("e.entry_type"),
-        vendor: None,
         listing: Some("p.listing"),
-        at: "e.created_at",
+        ..FilterColumns::by_time("e.created_at")
     },
     properties: &[plain("kind", "e.entry_type"), plain("listing", LISTING), by_month("e.created_at")],
     numbers: &[cents("amount", "b.cents")],
@@ -163,9 +158,8 @@ pub static QUALITY_RUNS: RecordList = RecordList {
     filters: FilterColumns {
         status: Some(("r.status", None)),
         kind: Some(SUBJECT),
-        vendor: None,
         listing: Some("r.listing"),
-        at: "r.started_at",
+        ..FilterColumns::by_time("r.started_at")
     },
     properties: &[
         plain("status", "r.status"),
@@ -176,34 +170,13 @@ pub static QUALITY_RUNS: RecordList = RecordList {
     numbers: &[cents("charge", "r.charge_cents")],
 };
 
-/// Price estimations of a vendor.
-pub static ESTIMATIONS: RecordList = RecordList {
-    source: "estimations e WHERE e.team = ?",
-    filters: FilterColumns {
-        status: Some(("e.status", None)),
-        kind: Some("e.kind"),
-        vendor: None,
-        listing: None,
-        at: "e.created_at",
-    },
-    properties: &[
-        plain("status", "e.status"),
-        plain("kind", "e.kind"),
-        plain("channel", "e.channel"),
-        by_month("e.created_at"),
-    ],
-    numbers: &[cents("low", "e.quote_low_cents"), cents("high", "e.quote_high_cents")],
-};
-
 /// Requests for data of a buyer.
 pub static OPPORTUNITIES: RecordList = RecordList {
     source: "opportunities o WHERE o.owner = ?",
     filters: FilterColumns {
         status: Some(("o.status", None)),
         kind: Some("o.kind"),
-        vendor: None,
-        listing: None,
-        at: "o.created_at",
+        ..FilterColumns::by_time("o.created_at")
     },
     properties: &[plain("status", "o.status"), plain("kind", "o.kind"), by_month("o.created_at")],
     numbers: &[
@@ -222,10 +195,8 @@ pub static PROJECT_BIDS: RecordList = RecordList {
 
 const PROJECT_BIDS_FILTERS: FilterColumns = FilterColumns {
     status: Some(("b.status", None)),
-    kind: None,
-    vendor: None,
-    listing: None,
-    at: "b.created_at",
+    opportunity: Some("o.uuid"),
+    ..FilterColumns::by_time("b.created_at")
 };
 const PROJECT_BID_PROPERTIES: &[Property] =
     &[plain("status", "b.status"), plain("opportunity", "o.title"), by_month("b.created_at")];
@@ -242,13 +213,7 @@ pub static RECEIVED_PROJECT_BIDS: RecordList = RecordList {
 /// Notifications of a team.
 pub static NOTIFICATIONS: RecordList = RecordList {
     source: "notifications n WHERE n.team = ?",
-    filters: FilterColumns {
-        status: None,
-        kind: Some("n.type"),
-        vendor: None,
-        listing: None,
-        at: "n.created_at",
-    },
+    filters: FilterColumns { kind: Some("n.type"), ..FilterColumns::by_time("n.created_at") },
     properties: &[
         plain("kind", "n.type"),
         plain("read", "iif(n.is_read, 'true', 'false')"),
@@ -259,13 +224,12 @@ pub static NOTIFICATIONS: RecordList = RecordList {
 
 /// All lists of records.
 #[cfg(test)]
-pub static RECORD_LISTS: [&RecordList; 10] = [
+pub static RECORD_LISTS: [&RecordList; 9] = [
     &PURCHASES,
     &OFFERS,
     &SALES,
     &EARNINGS,
     &QUALITY_RUNS,
-    &ESTIMATIONS,
     &OPPORTUNITIES,
     &PROJECT_BIDS,
     &RECEIVED_PROJECT_BIDS,
@@ -279,7 +243,11 @@ pub static ASSET_PROPERTIES: &[Property] = &[
     plain("channel", "coalesce(i.channel, 'not_linked')"),
     plain("qc", quality_runs::OUTCOME_OF_ASSET),
     plain("exclusivity", "i.exclusivity"),
+    plain("private_data", "CASE i.private_data WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"),
     plain("task_type", "i.task_type"),
+    plain("has_traces", "CASE i.has_traces WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"),
+    plain("has_qa_results", "CASE i.has_qa_results WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"),
+    plain("has_environment", "CASE i.has_environment WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"),
     plain("group", "(SELECT g.name FROM groups g WHERE g.id = i.group_id)"),
     Property { name: "domain", sql: "i.domains", form: Form::Words },
     by_month("i.created_at"),

@@ -81,7 +81,7 @@ const PURCHASE_FILTERS: FilterColumns = FilterColumns {
     kind: Some("p.kind"),
     vendor: Some("v.name_key"),
     listing: Some("p.listing"),
-    at: "p.created_at",
+    ..FilterColumns::by_time("p.created_at")
 };
 
 /// The postings to a vendor's earnings, and its completed sales. Sales are counted apart from postings: a free sample has
@@ -98,7 +98,7 @@ const EARNINGS: &str =
     WHERE TRUE";
 
 const EARNINGS_FILTERS: FilterColumns =
-    FilterColumns { status: None, kind: None, vendor: None, listing: Some("e.listing"), at: "e.at" };
+    FilterColumns { listing: Some("e.listing"), ..FilterColumns::by_time("e.at") };
 
 /// A property by which amounts are summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -91,10 +91,9 @@ pub struct Offer {
 /// What the list of a buyer's offers can be filtered by.
 const FILTERS: FilterColumns = FilterColumns {
     status: Some(("d.status", None)),
-    kind: None,
     vendor: Some("(SELECT v.name_key FROM teams v WHERE v.id = l.team)"),
     listing: Some("d.listing"),
-    at: "d.created_at",
+    ..FilterColumns::by_time("d.created_at")
 };
 
 /// Returns the offers of a buyer that a filter allows, newest first.

@@ -330,7 +330,7 @@ const FILTERS: FilterColumns = FilterColumns {
     kind: Some("d.kind"),
     vendor: Some("(SELECT v.name_key FROM teams v WHERE v.id = l.team)"),
     listing: Some("d.listing"),
-    at: "d.created_at",
+    ..FilterColumns::by_time("d.created_at")
 };
 
 /// Returns the purchases of a buyer that a filter allows, newest first: the completed ones unless it states other

@@ -15,11 +15,18 @@ pub struct FilterColumns {
     pub vendor: Option<&'static str>,
     /// Row ID of the listing.
     pub listing: Option<&'static str>,
+    /// ID of the opportunity.
+    pub opportunity: Option<&'static str>,
     /// When a record happened.
     pub at: &'static str,
 }
 
 impl FilterColumns {
+    /// Creates the columns of a list that can only be filtered by time.
+    pub const fn by_time(at: &'static str) -> FilterColumns {
+        FilterColumns { status: None, kind: None, vendor: None, listing: None, opportunity: None, at }
+    }
+
     /// Returns the conditions of a filter, each with a leading ` AND `, and their parameters in order. A list without one
     /// of the columns ignores that part of the filter.
     pub fn conditions(&self, filter: &RecordFilter) -> (String, Vec<Value>) {
@@ -45,6 +52,9 @@ impl FilterColumns {
         if let Some((column, listing)) = self.listing.zip(filter.listing) {
             let condition = format!("{column} = (SELECT id FROM listings WHERE uuid = ?)");
             add(condition, Value::Blob(listing.as_bytes().to_vec()));
+        }
+        if let Some((column, opportunity)) = self.opportunity.zip(filter.opportunity) {
+            add(format!("{column} = ?"), Value::Blob(opportunity.as_bytes().to_vec()));
         }
         if let Some(since) = filter.period.since {
             add(format!("{} >= ?", self.at), Value::Integer(since.0));

@@ -65,6 +65,12 @@ pub fn list_by_name_key(reader: &Reader, name: &str) -> Result<Vec<Team>> {
     reader.query_all(&sql, [name_key(name)], read_team)
 }
 
+/// Returns the row IDs and names of the first `max` vendors, oldest first.
+pub fn list_vendor_names(reader: &Reader, max: usize) -> Result<Vec<(TeamRowId, String)>> {
+    const SQL: &str = "SELECT id, name FROM teams WHERE is_vendor ORDER BY id LIMIT ?1";
+    reader.query_all(SQL, [max], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
 /// Returns all teams, ordered by name.
 pub fn list(reader: &Reader) -> Result<Vec<Team>> {
     reader.query_all(&format!("SELECT {COLUMNS} FROM teams t ORDER BY t.name, t.id"), [], read_team)

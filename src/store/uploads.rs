@@ -5,7 +5,11 @@ use uuid::Uuid;
 
 use super::{Reader, Writer};
 use crate::{
-    domain::{row_ids::UploadRowId, teams::TeamRowId, time::Timestamp},
+    domain::{
+        row_ids::{AssetRowId, UploadRowId},
+        teams::TeamRowId,
+        time::Timestamp,
+    },
     error::Result,
 };
 
@@ -53,6 +57,13 @@ pub fn find_by_url(reader: &Reader, team: TeamRowId, url: &str) -> Result<Option
     const SQL: &str = "SELECT id, size_bytes FROM uploads WHERE url = ?1 AND team = ?2
          AND NOT EXISTS (SELECT 1 FROM trace_imports WHERE upload = uploads.id)";
     reader.query_first(SQL, (url, team), |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// Returns the SHA-256 digest, in hexadecimal, of the upload that is linked to an asset; `None` if none is.
+pub fn find_digest_of_asset(reader: &Reader, asset: AssetRowId) -> Result<Option<String>> {
+    const SQL: &str =
+        "SELECT u.sha256 FROM data_objects d JOIN uploads u ON u.id = d.upload WHERE d.asset = ?1";
+    reader.query_first(SQL, [asset], |row| row.get(0))
 }
 
 /// A stored upload, with the size and the digest that its file must have.

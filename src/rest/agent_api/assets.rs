@@ -5,8 +5,8 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::{
-    filters::{ASSET_KINDS, QualityGrammar},
-    rows::{SelectedFields, run_evidence},
+    filters::QualityGrammar,
+    rows::{EvidenceForm, SelectedFields, run_evidence},
 };
 use crate::{
     domain::{
@@ -26,7 +26,7 @@ use crate::{
         route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText, Toolset},
         shapes::{
             UtcTime,
-            assets::{AssetSummary, missing_pieces, price_usd},
+            assets::{ASSET_KINDS, AssetSummary, missing_pieces, price_usd},
             limit_offset::LimitOffset,
         },
         vendor_api::{
@@ -113,7 +113,7 @@ impl AgentAsset {
             qc_run_id: run.map(|run| run.id),
             qc_completed_at: run.and_then(|run| run.completed_at).map(UtcTime),
             qc_failed_checks: run.map(|run| run.failed.clone()).unwrap_or_default(),
-            evidence: Some(run_evidence(run)),
+            evidence: Some(run_evidence(run, EvidenceForm::Brief)),
         }
     }
 }
@@ -169,6 +169,7 @@ impl Route for ListAssetsForAgents {
                 "not_listable_because",
                 "qc",
                 "qc_failed_checks",
+                "evidence",
                 "price_usd",
                 "skus",
             ])

@@ -22,10 +22,6 @@ use crate::{
     string_enum::StringEnum,
 };
 
-/// The kinds of assets, for schemas of tools. Operations take any text, and unknown kinds match nothing.
-pub const ASSET_KINDS: &[&str] =
-    &["codebase", "raw_data", "task", "taskset", "bundle", "environment", "robotics_dataset", "other"];
-
 /// Filters of the catalog.
 #[derive(Debug, Object)]
 pub struct AgentCatalogFilters {
@@ -211,14 +207,4 @@ impl FilterGrammar for QualityGrammar {
 
 impl AssetFilterGrammar for QualityGrammar {
     const KIND: Option<Kind> = None;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn kinds_are_those_of_assets() {
-        assert_eq!(ASSET_KINDS, Kind::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>());
-    }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::{
-    filters::{ASSET_KINDS, AgentCatalogFilters},
+    filters::AgentCatalogFilters,
     rows::{self, AgentListing, SelectedFields},
 };
 use crate::{
@@ -20,14 +20,21 @@ use crate::{
         catalog::browse::{facets_json, page_json},
         enum_value::EnumValue,
         json::{Json, JsonResult},
-        json_object::ObjectWriter,
+        json_object::{ObjectWriter, RawObject},
         limits::Budget,
         params::Params,
         route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText, Toolset},
-        shapes::listing_pages::{Counts, FacetCounts},
+        shapes::{
+            assets::ASSET_KINDS,
+            listing_pages::{Counts, FacetCounts},
+        },
     },
     store::renderings::Rendering,
 };
+
+/// Field of a page with the vendors whose listings match, and the maximum number of these.
+const VENDORS: &str = "vendors";
+const MAX_VENDORS: usize = 20;
 
 /// Maximum number of listings in one request by ID.
 const MAX_IDS: usize = 20;
@@ -89,6 +96,17 @@ pub struct AgentBrowsePage {
     pub locked: bool,
     /// Value of `cursor` for the next page; null on the last page, and while the catalog is locked.
     pub next_cursor: Option<String>,
+    /// The vendors with the most matches on all pages, at most 20; absent unless it is selected, and except on the first page.
+    pub vendors: Vec<VendorMatches>,
+}
+
+/// How many listings of a vendor match.
+#[derive(Debug, Object, Serialize)]
+pub struct VendorMatches {
+    /// Name of the vendor team.
+    pub team_name: String,
+    /// Number of its listings that match.
+    pub listings: u64,
 }
 
 /// Listings by ID.
@@ -120,11 +138,13 @@ impl Route for BrowseForAgents {
                  alternatives; different filters combine with AND; bounds are inclusive. The \
                  first page has `counts`, and in `facets` the values that filters take, \
                  counted over all matches of `query`. `fields` can add any field of \
-                 get_listings, such as quality. For counts or medians, use aggregate.",
+                 get_listings, such as `quality`, and the `vendors` with most matches. For other counts, or \
+                 medians, use aggregate.",
             )
             .with_values(&[
                 ("asset_types", ASSET_KINDS),
                 ("robotics_formats", &["lerobot_v3", "lerobot_v2", "ego_exo", "other"]),
+                ("vendor_tiers", &["1", "2", "3"]),
             ])
             .with_row(&[
                 "id",
@@ -135,8 +155,13 @@ impl Route for BrowseForAgents {
                 "price",
                 "sample_price",
                 "platform_quality_certified",
+                "evidence",
                 "counts",
-                "facets",
+                "facets.asset_types",
+                "facets.capabilities",
+                "facets.file_extensions",
+                "facets.languages",
+                "facets.tags",
             ])
             .with_parameters(&[
                 (
@@ -180,7 +205,7 @@ impl Route for BrowseForAgents {
                 ("published_until", "Last day of publication."),
                 ("min_raw_data", "Minimum number of zips."),
                 ("max_raw_data", "Maximum number of zips."),
-                ("vendor_tiers", "Vendor tiers, 1 to 3."),
+                ("vendor_tiers", "Vendor tiers."),
                 ("vendor", "Name of the vendor team."),
                 ("cursor", "`next_cursor`, with all other arguments unchanged."),
             ]),
@@ -266,6 +291,12 @@ impl ListingsApi {
                 cursor,
                 cursor_form: CursorForm::Short,
             };
+            let is_first_page = request.cursor.is_none() && request.skip == 0;
+            let vendors = if fields.names(VENDORS) && is_first_page && !is_locked {
+                Some(browse::count_by_vendor(reader, &viewer, request.clone(), MAX_VENDORS)?)
+            } else {
+                None
+            };
             let found = browse::search_listings(reader, &viewer, request)?;
             let renderings = browse::renderings(reader, &found.listings)?;
             // Behind the gate, the page has what it has over HTTP: details are not to be read.
@@ -275,7 +306,13 @@ impl ListingsApi {
                 rows::rows_json(reader, &renderings, &fields)?
             };
             let totals = found.totals.map(|totals| (totals.total, totals.owned, facets_json(&totals.facets)));
-            Ok(page_json(&items, found.next_cursor.as_deref(), limit, is_locked, totals.as_ref()))
+            let page = page_json(&items, found.next_cursor.as_deref(), limit, is_locked, totals.as_ref());
+            let Some(vendors) = vendors else { return Ok(page) };
+            let mut json = ObjectWriter::with_capacity(page.len() + 2_048);
+            json.fields(&RawObject::parse(&page)?);
+            let matches = |(team_name, listings)| VendorMatches { team_name, listings };
+            json.field(VENDORS, &vendors.into_iter().map(matches).collect::<Vec<_>>());
+            Ok(json.finish())
         })
         .await
     }

@@ -4,12 +4,14 @@
 mod aggregates;
 mod assets;
 mod deals;
+mod evidence;
 mod filters;
 mod listings;
 mod money;
 mod own_listings;
 mod quality;
 mod rows;
+mod taxonomy;
 
 use poem_openapi::OpenApi;
 
@@ -20,11 +22,13 @@ pub fn apis() -> impl OpenApi {
     (
         listings::ListingsApi,
         quality::QualityApi,
-        aggregates::AggregatesApi,
+        aggregates::apis(),
         deals::DealsApi,
         money::MoneyApi,
         own_listings::OwnListingsApi,
         assets::AssetsApi,
+        evidence::EvidenceApi,
+        taxonomy::TaxonomyApi,
     )
 }
 
@@ -33,11 +37,13 @@ pub fn routes() -> Vec<DeclaredRoute> {
     [
         &listings::ROUTES[..],
         &quality::ROUTES[..],
-        &aggregates::ROUTES[..],
+        &aggregates::routes(),
         &deals::ROUTES[..],
         &money::ROUTES[..],
         &own_listings::ROUTES[..],
         &assets::ROUTES[..],
+        &evidence::ROUTES[..],
+        &taxonomy::ROUTES[..],
     ]
     .concat()
 }

@@ -3,10 +3,7 @@
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 
-use super::{
-    filters::ASSET_KINDS,
-    rows::{self, AgentListing, SelectedFields},
-};
+use super::rows::{self, AgentListing, SelectedFields};
 use crate::{
     domain::listings::ReviewStatus,
     error::Result,
@@ -22,7 +19,10 @@ use crate::{
         limits::Budget,
         params::Params,
         route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText, Toolset},
-        shapes::listing_pages::{Counts, FacetCounts},
+        shapes::{
+            assets::ASSET_KINDS,
+            listing_pages::{Counts, FacetCounts},
+        },
         vendor_api::listings::{
             page_json,
             types::{ListingsSummary, OwnListingFilters, OwnListingsPage},
@@ -115,6 +115,7 @@ impl Route for ListOwnListingsForAgents {
                 "price",
                 "active_bid_count",
                 "platform_quality_certified",
+                "evidence",
                 "counts",
                 "summary",
             ])

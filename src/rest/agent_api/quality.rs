@@ -4,7 +4,7 @@ use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::rows::listing_evidence;
+use super::rows::{EvidenceForm, listing_evidence};
 use crate::{
     operations::{access::ListingViewer, listing_quality},
     rest::{
@@ -82,7 +82,7 @@ impl QualityApi {
             Ok(AgentQualityEvidence {
                 run_id: run.map(|run| run.id),
                 completed_at: run.and_then(|run| run.completed_at).map(UtcTime),
-                evidence: listing_evidence(&certificate),
+                evidence: listing_evidence(&certificate, EvidenceForm::Full),
                 evidence_of_run: QualityEvidence::from_evidence(evidence),
             })
         })

@@ -7,7 +7,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::{
-    domain::{listings::ListingRowId, quality_runs::RunOutcome},
+    domain::{listings::ListingRowId, quality_runs::RunOutcome, time::Timestamp},
     error::Result,
     market::Reader,
     operations::listing_quality::{self, Certificate},
@@ -77,7 +77,12 @@ impl SelectedFields {
 
     /// Whether a field is selected.
     pub fn has(&self, name: &str) -> bool {
-        self.0.is_empty() || self.0.iter().any(|selected| selected == name)
+        self.0.is_empty() || self.names(name)
+    }
+
+    /// Whether a field is selected by its name.
+    pub fn names(&self, name: &str) -> bool {
+        self.0.iter().any(|selected| selected == name)
     }
 }
 
@@ -100,7 +105,10 @@ pub fn rows_json(reader: &Reader, renderings: &[Rendering], fields: &SelectedFie
             let certificate = certificates.get(&rendering.listing);
             let run = certificate.and_then(|certificate| certificate.latest_run.as_ref());
             row.field("quality", &run.map(QualityBrief::from));
-            row.field("evidence", &certificate.map(listing_evidence));
+            row.field(
+                "evidence",
+                &certificate.map(|certificate| listing_evidence(certificate, EvidenceForm::Brief)),
+            );
         }
         rows.extend(row.finish());
     }
@@ -114,40 +122,56 @@ pub fn summaries_json(renderings: &[Rendering]) -> Vec<u8> {
     summaries.join(&b',')
 }
 
+/// How much a sentence on evidence says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EvidenceForm {
+    /// The run, the day on which it ended, and its checks: for rows of lists.
+    Brief,
+    /// The same with the time, as a full sentence.
+    Full,
+}
+
 /// Returns the basis of what is said about the quality of a listing, as sentences. An operator can certify a listing
 /// without a passed run, and end the certification of a run that passed.
-pub fn listing_evidence(certificate: &Certificate) -> String {
+pub fn listing_evidence(certificate: &Certificate, form: EvidenceForm) -> String {
     let run = certificate.latest_run.as_ref();
     let has_passed = run.is_some_and(|run| run.outcome == RunOutcome::Passed);
     // A run certifies the listing in the transaction that completes it.
     let is_of_run = run.is_some_and(|run| run.completed_at == certificate.certified_at);
     let certification = match certificate.certified_at {
+        // Rows have a field for it.
+        Some(_) if is_of_run && form == EvidenceForm::Brief => String::new(),
         Some(_) if is_of_run => "Certified. ".to_owned(),
         Some(at) => format!("Certified {at} by the operator, not by a quality run. "),
         None if has_passed => "Not certified: changed since its quality run, or revoked. ".to_owned(),
         None => String::new(),
     };
-    certification + &run_evidence(run)
+    certification + &run_evidence(run, form)
 }
 
 /// Returns a sentence that names the quality run of a listing or an asset, and how it ended.
-pub fn run_evidence(run: Option<&RunSummary>) -> String {
+pub fn run_evidence(run: Option<&RunSummary>, form: EvidenceForm) -> String {
     let Some(run) = run else { return "No quality run has completed.".to_owned() };
-    let ended = run.completed_at.map(|at| format!(", ended {at}")).unwrap_or_default();
+    let (id, passed, checks) = (run.id, run.passed, run.checks);
+    let is_brief = form == EvidenceForm::Brief;
+    let ended = |at: Timestamp| if is_brief { format!(", {}", at.day()) } else { format!(", ended {at}") };
+    let ended = run.completed_at.map(ended).unwrap_or_default();
+    let name = if is_brief { format!("Run {id}") } else { format!("Quality run {id}") };
+    let counts = if is_brief {
+        format!("{passed}/{checks} passed")
+    } else {
+        format!("{passed} of {checks} checks passed")
+    };
     match run.outcome {
-        RunOutcome::InProgress => format!("Quality run {} is in progress.", run.id),
-        RunOutcome::Error => format!("Quality run {}{ended}, failed itself, so there is no verdict.", run.id),
-        RunOutcome::Cancelled => format!("Quality run {}{ended}, was canceled.", run.id),
-        RunOutcome::Passed | RunOutcome::Failed | RunOutcome::None => {
-            let mandatory = match run.outcome {
-                RunOutcome::Passed if run.passed < run.checks => ", with all mandatory ones",
-                RunOutcome::Failed => ", not all mandatory ones",
-                _ => "",
-            };
-            format!(
-                "Quality run {}{ended}: {} of {} checks passed{mandatory}.",
-                run.id, run.passed, run.checks
-            )
+        RunOutcome::InProgress => format!("{name} is in progress."),
+        RunOutcome::Error => format!("{name}{ended}, failed itself, so there is no verdict."),
+        RunOutcome::Cancelled => format!("{name}{ended}, was canceled."),
+        RunOutcome::Passed if passed < checks && is_brief => {
+            format!("{name}{ended}: {counts}, all mandatory.")
         }
+        RunOutcome::Passed if passed < checks => format!("{name}{ended}: {counts}, with all mandatory ones."),
+        RunOutcome::Failed if is_brief => format!("{name}{ended}: {counts}, not all mandatory."),
+        RunOutcome::Failed => format!("{name}{ended}: {counts}, not all mandatory ones."),
+        RunOutcome::Passed | RunOutcome::None => format!("{name}{ended}: {counts}."),
     }
 }

@@ -151,6 +151,7 @@ impl Route for GetListing {
                  tasksets, delivery, terms. Next: get_listing_quality, and get_taskset for \
                  its tasksets.",
             )
+            .with_evidence("get_listing_evidence")
             .with_ids("browse_listings; for own drafts, use get_own_listing"),
         ),
         Contract::new(Target::CatalogListing).with_misspelled("listing=1", ""),

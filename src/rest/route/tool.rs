@@ -66,6 +66,9 @@ pub struct ToolText {
     /// Values that parameters take, as `(parameter, values)`, where the OpenAPI document lists none, or more than the tool
     /// needs.
     pub values: &'static [(&'static str, &'static [&'static str])],
+    /// `operationId` of the operation that names the basis of the record in the result; empty if there is none. Its path has
+    /// parameters with the same names.
+    pub evidence: &'static str,
     /// Whether agents see the tool without selecting it or its toolset. Others can be called all the same.
     pub is_listed: bool,
 }
@@ -100,6 +103,7 @@ impl ToolText {
             has_team_text: true,
             row: &[],
             values: &[],
+            evidence: "",
             is_listed: true,
         }
     }
@@ -120,6 +124,12 @@ impl ToolText {
     #[must_use]
     pub const fn with_values(self, values: &'static [(&'static str, &'static [&'static str])]) -> ToolText {
         ToolText { values, ..self }
+    }
+
+    /// Sets the operation that names the basis of the record in the result.
+    #[must_use]
+    pub const fn with_evidence(self, evidence: &'static str) -> ToolText {
+        ToolText { evidence, ..self }
     }
 
     /// States that agents see the tool only if they select it, since few questions need it.

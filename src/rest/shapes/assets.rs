@@ -26,6 +26,10 @@ use crate::{
     string_enum::StringEnum,
 };
 
+/// The kinds of assets, for schemas of tools. Operations take any text, and unknown kinds match nothing.
+pub const ASSET_KINDS: &[&str] =
+    &["codebase", "raw_data", "task", "taskset", "bundle", "environment", "robotics_dataset", "other"];
+
 /// The data of an asset: a linked repository or an uploaded archive.
 #[derive(Clone, Debug, Object, Serialize)]
 pub struct DataObject {
@@ -305,4 +309,14 @@ pub fn missing_pieces(asset: &Asset) -> Vec<EnumValue<Piece>> {
 /// Returns the asking price of an asset in US dollars, for its JSON.
 pub fn price_usd(asset: &Asset) -> Option<f64> {
     asset.price.map(Cents::dollars)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_those_of_assets() {
+        assert_eq!(ASSET_KINDS, Kind::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>());
+    }
 }

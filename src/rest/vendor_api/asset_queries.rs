@@ -47,9 +47,9 @@ impl From<TaskStage> for Stage {
     }
 }
 
-/// Filters and order of a list. `E` is the type of the filter entries.
+/// Listing and filters of a list. `E` is the type of the filter entries.
 #[derive(Debug, Object)]
-pub struct FilterAndSort<E: Type + ParseFromJSON + ToJSON> {
+pub struct AssetFilterParams<E: Type + ParseFromJSON + ToJSON> {
     /// Only assets attached to this listing of the team.
     pub listing_id: Option<Uuid>,
     /// Conditions, all of which must hold, of the form `field:operator:value`. Operators are `is`, `is_not`
@@ -59,6 +59,14 @@ pub struct FilterAndSort<E: Type + ParseFromJSON + ToJSON> {
     /// `qa_agent`. `GET /v2/assets` accepts all of these.
     #[oai(default, validator(max_items = 20))]
     pub filter: Vec<E>,
+}
+
+/// Filters and order of a list. `E` is the type of the filter entries.
+#[derive(Debug, Object)]
+pub struct FilterAndSort<E: Type + ParseFromJSON + ToJSON> {
+    /// Listing and filters.
+    #[oai(flatten)]
+    pub filters: AssetFilterParams<E>,
     /// Column to sort by; omit it for newest first. Text is compared case-insensitively, assets without a
     /// value come last in both directions, and ties are newest first.
     pub sort: Option<EnumValue<SortColumn>>,
@@ -106,17 +114,31 @@ pub struct AssetListQuery<E: Type + ParseFromJSON + ToJSON> {
     pub selection: FilterAndSort<E>,
 }
 
-impl<G: AssetFilterGrammar> FilterAndSort<FilterEntry<G>> {
-    /// Creates the query of a team's list from these parameters.
+impl<G: AssetFilterGrammar> AssetFilterParams<FilterEntry<G>> {
+    /// Creates the query of a team's list, newest first, from these parameters.
     pub fn into_query(self, team: TeamRowId, stage: Option<Stage>) -> Result<Query> {
         Ok(Query {
             kinds: G::KIND.map(|kind| vec![kind]),
             stage,
             listing: self.listing_id,
             conditions: filter_entries::parse_query_entries(&self.filter)?,
-            sort: self.sort.map(|column| (column.0, self.sort_direction.0)),
             ..Query::new(team)
         })
+    }
+}
+
+impl<E: Type + ParseFromJSON + ToJSON> FilterAndSort<E> {
+    /// Creates the parameters of a list in its default order.
+    pub fn unsorted(filters: AssetFilterParams<E>) -> FilterAndSort<E> {
+        FilterAndSort { filters, sort: None, sort_direction: default_sort_direction() }
+    }
+}
+
+impl<G: AssetFilterGrammar> FilterAndSort<FilterEntry<G>> {
+    /// Creates the query of a team's list from these parameters.
+    pub fn into_query(self, team: TeamRowId, stage: Option<Stage>) -> Result<Query> {
+        let sort = self.sort.map(|column| (column.0, self.sort_direction.0));
+        Ok(Query { sort, ..self.filters.into_query(team, stage)? })
     }
 }
 

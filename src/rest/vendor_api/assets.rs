@@ -245,6 +245,7 @@ impl Route for GetAssetWindow {
 /// The tool for the operations that `kind` selects.
 pub static GET_ASSET_TOOL: MultiTool = MultiTool {
     text: ToolText::new(Toolset::Assets, "get_asset", "Asset", "One of the team's assets.")
+        .with_evidence("get_asset_evidence")
         .with_ids("list_assets, or the list of one kind"),
     argument: "kind",
     description: "Use codebase, raw_data or task for fields of that kind: `missing` (what the \

@@ -90,6 +90,7 @@ impl Route for GetCodebaseStructure {
                  `analysis_status` is completed.",
             )
             .unlisted()
+            .with_evidence("get_asset_evidence")
             .with_ids("list_codebases"),
         ),
         Contract::new(Target::OwnLinkedCodebase),
@@ -114,6 +115,7 @@ impl Route for GetRawDataStructure {
                  is completed.",
             )
             .unlisted()
+            .with_evidence("get_asset_evidence")
             .with_ids("list_raw_data"),
         ),
         Contract::new(Target::OwnLinkedRawData),

@@ -19,7 +19,7 @@ mod raw_data;
 mod sales;
 mod task_quality_refreshes;
 mod tasks;
-mod taxonomy;
+pub mod taxonomy;
 mod uploads;
 
 use poem_openapi::OpenApi;

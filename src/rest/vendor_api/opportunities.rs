@@ -21,6 +21,7 @@ use crate::{
         served_market::ServedMarket,
         shapes::{
             UtcTime,
+            assets::ASSET_KINDS,
             limit_offset::SmallLimitOffset,
             opportunities::{OpportunityCore, ProjectBid},
         },
@@ -184,7 +185,9 @@ impl Route for ListOpportunities {
             .with_parameters(&[
                 ("query", "Words in title, overview, tags and buyer name."),
                 ("tags", "Tags, any of which may match."),
+                ("asset_types", "Asset kinds."),
             ])
+            .with_values(&[("asset_types", ASSET_KINDS)])
             .with_row(&[
                 "id",
                 "title",
@@ -237,7 +240,7 @@ impl Route for GetOpportunity {
                 "One request for listings, published or cancelled. `metadata` has its budget \
                  and tags.",
             )
-            .with_ids("list_opportunities; for projects, use get_project_opportunity"),
+            .with_ids("list_opportunities"),
         ),
         Contract::new(Target::Opportunity),
     );
@@ -259,6 +262,7 @@ impl Route for GetProjectOpportunity {
                 "Project opportunity",
                 "One request for custom task work, published or cancelled.",
             )
+            .unlisted()
             .with_ids("list_own_project_bids and list_notifications"),
         ),
         Contract::new(Target::ProjectOpportunity),
@@ -280,7 +284,8 @@ impl Route for ListOwnProjectBids {
                 "list_own_project_bids",
                 "Own project bids",
                 "The team's own bids on custom task work, newest first.",
-            ),
+            )
+            .unlisted(),
             "items",
         ),
         Contract::new(Target::None)

@@ -4,9 +4,9 @@ use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 
 use crate::{
+    domain::taxonomy::Language,
     operations::{access::Vendor, taxonomy},
     rest::{
-        catalog::taxonomy::LIST_TAXONOMY_TOOL,
         json::{Json, JsonResult},
         limits::Budget,
         route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool},
@@ -15,7 +15,8 @@ use crate::{
 
 /// A programming language.
 #[derive(Debug, Object, Serialize)]
-pub struct Language {
+#[oai(rename = "Language")]
+pub struct LanguageOut {
     /// Stable identifier, used in filters and responses.
     pub slug: String,
     /// Display name.
@@ -28,7 +29,13 @@ pub struct Language {
 #[derive(Debug, Object, Serialize)]
 pub struct Languages {
     /// All languages, in display order.
-    pub languages: Vec<Language>,
+    pub languages: Vec<LanguageOut>,
+}
+
+impl From<Language> for LanguageOut {
+    fn from(language: Language) -> LanguageOut {
+        LanguageOut { slug: language.slug, name: language.name, aliases: language.aliases }
+    }
 }
 
 pub struct TaxonomyApi;
@@ -42,7 +49,7 @@ impl Route for ListLanguages {
     const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
         "list_languages",
         Budget::Other,
-        Tool::Choice { tool: &LIST_TAXONOMY_TOOL, value: "languages", list: Some("languages") },
+        Tool::Excluded("the operation list_languages_for_agents has them for buyers, too"),
         Contract::new(Target::None),
     );
 }
@@ -59,12 +66,7 @@ impl TaxonomyApi {
     async fn list(&self, call: Call<ListLanguages>) -> JsonResult<Languages> {
         Json::read(&call.served, call.access.requester(), move |reader| {
             let languages = taxonomy::languages(reader, &call.access)?;
-            let items = languages.into_iter().map(|language| Language {
-                slug: language.slug,
-                name: language.name,
-                aliases: language.aliases,
-            });
-            Ok(Languages { languages: items.collect() })
+            Ok(Languages { languages: languages.into_iter().map(LanguageOut::from).collect() })
         })
         .await
     }

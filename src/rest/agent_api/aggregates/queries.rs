@@ -4,11 +4,19 @@ use poem_openapi::{
     Object,
     types::{ParseFromJSON, ToJSON, Type},
 };
+use uuid::Uuid;
 
 use crate::{
-    domain::{notifications::NotificationType, opportunities::BidStatus, record_filters::RecordFilter},
+    domain::{
+        notifications::NotificationType, opportunities::BidStatus, record_filters::RecordFilter,
+        stages::Stage,
+    },
     error::Result,
-    operations::aggregates::Request,
+    operations::{
+        access::Vendor,
+        aggregates::{Request, TaxonomyKind},
+        assets::AssetFilter,
+    },
     rest::{
         agent_api::{
             deals::OfferFilters,
@@ -16,9 +24,9 @@ use crate::{
             own_listings::AgentOwnListingFilters,
         },
         enum_value::EnumValue,
-        filter_entries::FilterEntry,
+        filter_entries::{AssetFilterGrammar, EstimationFilters, FilterEntry},
         vendor_api::{
-            asset_queries::{FilterAndSort, IdFilter},
+            asset_queries::{AssetFilterParams, FilterAndSort, IdFilter},
             assets::AssetConditions,
             opportunities::OpportunityFilters,
         },
@@ -76,9 +84,97 @@ pub struct AssetsAggregateQuery {
     /// IDs and group.
     #[oai(flatten)]
     pub ids: IdFilter,
-    /// Filters. The order has no effect.
+    /// Filters.
     #[oai(flatten)]
-    pub selection: FilterAndSort<FilterEntry<QualityGrammar>>,
+    pub conditions: AssetFilterParams<FilterEntry<QualityGrammar>>,
+}
+
+impl AssetsAggregateQuery {
+    pub fn into_parts(self, vendor: &Vendor) -> Result<(Request, AssetFilter)> {
+        let mut filter = self.scope.into_filter(vendor, FilterAndSort::unsorted(self.conditions))?;
+        self.ids.apply_to(&mut filter.query);
+        Ok((self.what.into_request(), filter))
+    }
+}
+
+/// Query parameters for assets of one kind. `E` is the type of the filter entries.
+#[derive(Debug, Object)]
+pub struct KindAssetsAggregateQuery<E: Type + ParseFromJSON + ToJSON> {
+    /// What to aggregate.
+    #[oai(flatten)]
+    pub what: AggregateQuery,
+    /// Only assets in this stage.
+    pub stage: Option<EnumValue<Stage>>,
+    /// IDs and group.
+    #[oai(flatten)]
+    pub ids: IdFilter,
+    /// Filters.
+    #[oai(flatten)]
+    pub conditions: AssetFilterParams<E>,
+}
+
+impl<G: AssetFilterGrammar> KindAssetsAggregateQuery<FilterEntry<G>> {
+    pub fn into_parts(self, vendor: &Vendor) -> Result<(Request, AssetFilter)> {
+        let stage = self.stage.map(|stage| stage.0);
+        let mut query = self.conditions.into_query(vendor.team_row_id(), stage)?;
+        self.ids.apply_to(&mut query);
+        let filter = AssetFilter { query, deprecated: None, attachable_to: None };
+        Ok((self.what.into_request(), filter))
+    }
+}
+
+/// Query parameters of a list without filters.
+#[derive(Debug, Object)]
+pub struct PlainAggregateQuery {
+    /// What to aggregate.
+    #[oai(flatten)]
+    pub what: AggregateQuery,
+}
+
+/// Query parameters of a list that belongs to a listing.
+#[derive(Debug, Object)]
+pub struct OfListingAggregateQuery {
+    /// What to aggregate.
+    #[oai(flatten)]
+    pub what: AggregateQuery,
+    /// ID of the listing.
+    pub listing_id: Uuid,
+}
+
+/// Query parameters for the taxonomy.
+#[derive(Debug, Object)]
+pub struct TaxonomyAggregateQuery {
+    /// What to aggregate.
+    #[oai(flatten)]
+    pub what: AggregateQuery,
+    /// Parts of the taxonomy; all of them unless stated.
+    #[oai(default)]
+    pub kind: Vec<EnumValue<TaxonomyKind>>,
+}
+
+/// Query parameters for estimations.
+#[derive(Debug, Object)]
+pub struct EstimationsAggregateQuery {
+    /// What to aggregate.
+    #[oai(flatten)]
+    pub what: AggregateQuery,
+    /// Conditions, all of which must hold, as in the list of estimations.
+    #[oai(default, validator(max_items = 20))]
+    pub filter: Vec<FilterEntry<EstimationFilters>>,
+    /// The period.
+    #[oai(flatten)]
+    pub period: PeriodFilters,
+}
+
+/// Query parameters for the latest estimations of assets.
+#[derive(Debug, Object)]
+pub struct LatestEstimationsAggregateQuery {
+    /// What to aggregate.
+    #[oai(flatten)]
+    pub what: AggregateQuery,
+    /// IDs of assets, 1 to 200. Assets without an estimation of the team match nothing.
+    #[oai(validator(min_items = 1, max_items = 200))]
+    pub asset_id: Vec<Uuid>,
 }
 
 /// Query parameters for purchases.
@@ -132,6 +228,23 @@ impl BidsAggregateQuery {
     pub fn into_parts(self) -> Result<(Request, RecordFilter)> {
         let (statuses, period) = (texts(&self.status), self.period.into_period()?);
         Ok((self.what.into_request(), RecordFilter { statuses, period, ..RecordFilter::default() }))
+    }
+}
+
+/// Query parameters for bids that vendors made on a team's requests for custom task work.
+#[derive(Debug, Object)]
+pub struct ReceivedBidsAggregateQuery {
+    /// Only bids on this request.
+    pub opportunity_id: Option<Uuid>,
+    /// The other parameters.
+    #[oai(flatten)]
+    pub bids: BidsAggregateQuery,
+}
+
+impl ReceivedBidsAggregateQuery {
+    pub fn into_parts(self) -> Result<(Request, RecordFilter)> {
+        let (request, filter) = self.bids.into_parts()?;
+        Ok((request, RecordFilter { opportunity: self.opportunity_id, ..filter }))
     }
 }
 

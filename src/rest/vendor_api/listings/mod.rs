@@ -76,6 +76,7 @@ impl Route for GetOwnListing {
                 "Own listing",
                 "One of the team's own listings in full, as buyers see it or will see it.",
             )
+            .with_evidence("get_own_listing_evidence")
             .with_ids("list_own_listings"),
         ),
         Contract::new(Target::OwnListing),

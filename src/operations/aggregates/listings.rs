@@ -1,0 +1,210 @@
+//! Aggregates of listings, which the index computes.
+
+use std::{collections::HashMap, ops::ControlFlow};
+
+use marketplace_index::{Facet, Match, Measure, Search};
+
+use super::requests::{Aggregates, Request, find, finish, too_large};
+use crate::{
+    domain::{
+        aggregation::{self, Aggregation, GroupKey, MAX_DIMENSIONS, TooLarge, Unit},
+        listings::ReviewStatus,
+        teams::TeamRowId,
+        time::Timestamp,
+    },
+    error::Result,
+    market::Reader,
+    operations::{
+        access::{CatalogViewer, Vendor},
+        browse, listings,
+    },
+    store,
+    string_enum::StringEnum,
+};
+
+/// The properties by which listings are grouped: those of the catalog, and then those that only own listings have.
+const LISTING_PROPERTIES: [(&str, ListingProperty); 12] = [
+    ("vendor", ListingProperty::Vendor),
+    ("vendor_tier", ListingProperty::VendorTier),
+    ("asset_type", ListingProperty::Facet(Facet::AssetTypes)),
+    ("language", ListingProperty::Facet(Facet::Languages)),
+    ("tag", ListingProperty::Facet(Facet::Tags)),
+    ("tag_slug", ListingProperty::Facet(Facet::TagSlugs)),
+    ("lifecycle_stage", ListingProperty::Facet(Facet::LifecycleStages)),
+    ("certified", ListingProperty::Certified),
+    ("sample_available", ListingProperty::SampleAvailable),
+    ("has_active_bids", ListingProperty::HasActiveBids),
+    ("month", ListingProperty::Month),
+    ("review_status", ListingProperty::ReviewStatus),
+];
+const CATALOG_PROPERTIES: usize = 11;
+
+/// The numbers of listings.
+const LISTING_NUMBERS: [(&str, Measure, Unit); 13] = [
+    ("price", Measure::Price, Unit::UsDollars),
+    ("sample_price", Measure::SamplePrice, Unit::UsDollars),
+    ("price_per_task", Measure::PricePerTask, Unit::UsDollars),
+    ("tasks", Measure::Tasks, Unit::Count),
+    ("loc", Measure::Loc, Unit::Count),
+    ("zip_files", Measure::ZipFiles, Unit::Count),
+    ("zip_size_bytes", Measure::ZipBytes, Unit::Bytes),
+    ("assets", Measure::Assets, Unit::Count),
+    ("codebases", Measure::Codebases, Unit::Count),
+    ("tasksets", Measure::Tasksets, Unit::Count),
+    ("environments", Measure::Environments, Unit::Count),
+    ("robotics_datasets", Measure::RoboticsDatasets, Unit::Count),
+    ("raw_data", Measure::RawData, Unit::Count),
+];
+
+#[derive(Clone, Copy)]
+enum ListingProperty {
+    Vendor,
+    VendorTier,
+    Facet(Facet),
+    Certified,
+    SampleAvailable,
+    HasActiveBids,
+    /// The month of publication, or of creation if the listing is not published.
+    Month,
+    /// The state of the platform's review.
+    ReviewStatus,
+}
+
+/// What is looked up for the properties of listings, and read once for each aggregation.
+#[derive(Default)]
+struct Lookups {
+    /// Keys of vendors, by row ID.
+    vendors: HashMap<u64, GroupKey>,
+    /// States of review of own listings, by row ID.
+    reviews: HashMap<u64, ReviewStatus>,
+}
+
+/// Aggregates the published listings that a request to the catalog matches. Its page and sort order do not matter.
+pub fn of_catalog(
+    reader: &Reader,
+    viewer: &CatalogViewer,
+    page: browse::PageRequest,
+    request: &Request,
+) -> Result<Aggregates> {
+    viewer.require_open()?;
+    let properties = &LISTING_PROPERTIES[..CATALOG_PROPERTIES];
+    of_search(reader, &browse::index_search(viewer, page)?, properties, HashMap::new(), request)
+}
+
+/// Aggregates the team's own listings that a request matches.
+pub fn of_own_listings(
+    reader: &Reader,
+    vendor: &Vendor,
+    page: listings::PageRequest,
+    request: &Request,
+) -> Result<Aggregates> {
+    let mut reviews = HashMap::new();
+    if request.group_by.iter().any(|name| name == "review_status") {
+        for status in ReviewStatus::ALL {
+            let listings = store::listings::list_with_reviews(reader.rows, vendor.team_row_id(), &[*status])?;
+            reviews.extend(listings.into_iter().map(|listing| (listing.0 as u64, *status)));
+        }
+    }
+    of_search(reader, &listings::index_search(vendor, page), &LISTING_PROPERTIES, reviews, request)
+}
+
+fn of_search(
+    reader: &Reader,
+    search: &Search,
+    known: &'static [(&'static str, ListingProperty)],
+    reviews: HashMap<u64, ReviewStatus>,
+    request: &Request,
+) -> Result<Aggregates> {
+    let properties = request
+        .group_by
+        .iter()
+        .map(|name| find(known, |(known, _)| known, "group_by", name).map(|(_, property)| *property))
+        .collect::<Result<Vec<_>>>()?;
+    let number = request
+        .measure
+        .as_ref()
+        .map(|name| find(&LISTING_NUMBERS, |(known, ..)| known, "measure", name))
+        .transpose()?;
+    let mut aggregation = Aggregation::default();
+    let mut lookups = Lookups { reviews, ..Lookups::default() };
+    let mut outcome: Result<()> = Ok(());
+    reader.index.for_each_match(search, |found| {
+        let mut add = || -> Result<std::result::Result<(), TooLarge>> {
+            let mut keys: [Vec<GroupKey>; MAX_DIMENSIONS] = Default::default();
+            for (index, property) in properties.iter().enumerate() {
+                match property.keys(reader, &found, &mut aggregation, &mut lookups)? {
+                    Ok(found) => keys[index] = found,
+                    Err(too_large) => return Ok(Err(too_large)),
+                }
+            }
+            let value = number.and_then(|(_, measure, _)| found.measure(*measure));
+            // A listing without code has no lines of code, rather than 0 of them; so have other amounts of data.
+            let value = value
+                .filter(|value| *value > 0 || !number.is_some_and(|(_, measure, _)| is_amount(*measure)));
+            Ok(aggregation.add(&keys, value.map(|value| i64::try_from(value).unwrap_or(i64::MAX))))
+        };
+        outcome = add().and_then(|added| added.map_err(too_large));
+        if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    outcome?;
+    Ok(finish(aggregation, properties.len(), number.map(|(.., unit)| *unit)))
+}
+
+/// Whether a measure is an amount of data, which is 0 in listings that have no data of this kind.
+const fn is_amount(measure: Measure) -> bool {
+    matches!(measure, Measure::Tasks | Measure::Loc | Measure::ZipFiles | Measure::ZipBytes)
+}
+
+impl ListingProperty {
+    /// Returns the values of a listing.
+    fn keys(
+        self,
+        reader: &Reader,
+        found: &Match,
+        aggregation: &mut Aggregation,
+        lookups: &mut Lookups,
+    ) -> Result<std::result::Result<Vec<GroupKey>, TooLarge>> {
+        let one = |key: std::result::Result<GroupKey, TooLarge>| Ok(key.map(|key| vec![key]));
+        match self {
+            ListingProperty::Vendor => {
+                if let Some(key) = lookups.vendors.get(&found.team()) {
+                    return Ok(Ok(vec![*key]));
+                }
+                let team = store::teams::find_by_row_id(reader.rows, TeamRowId(found.team() as i64))?;
+                let key = aggregation.key(&team.name);
+                if let Ok(key) = key {
+                    lookups.vendors.insert(found.team(), key);
+                }
+                one(key)
+            }
+            ListingProperty::VendorTier => {
+                let tier = found.measure(Measure::VendorTier).unwrap_or_default();
+                one(aggregation.key(&tier.to_string()))
+            }
+            ListingProperty::Facet(facet) => {
+                Ok(found.labels(facet).map(|label| aggregation.key(label)).collect())
+            }
+            ListingProperty::Certified => one(aggregation.key(truth(found.is_certified()))),
+            ListingProperty::SampleAvailable => one(aggregation.key(truth(found.has_sample()))),
+            ListingProperty::HasActiveBids => one(aggregation.key(truth(found.has_active_bids()))),
+            ListingProperty::Month => {
+                let at = found.published_at().or_else(|| found.created_at()).unwrap_or_default();
+                one(aggregation.key(&aggregation::month(Timestamp(at))))
+            }
+            ListingProperty::ReviewStatus => {
+                let status = lookups.reviews.get(&found.listing());
+                Ok(status.map(|status| aggregation.key(status.as_str())).into_iter().collect())
+            }
+        }
+    }
+}
+
+const fn truth(is_true: bool) -> &'static str {
+    if is_true { "true" } else { "false" }
+}
+
+/// Returns the names of what listings can be grouped by, and of their numbers.
+#[cfg(test)]
+pub fn known_names() -> [Vec<&'static str>; 2] {
+    [LISTING_PROPERTIES.map(|(name, _)| name).to_vec(), LISTING_NUMBERS.map(|(name, ..)| name).to_vec()]
+}

@@ -1,0 +1,58 @@
+//! What is requested of a list, and what an aggregation returns.
+
+use crate::{
+    domain::aggregation::{Aggregation, GroupStatistics, TooLarge, Unit},
+    error::{Error, Problem, Result},
+};
+
+/// What to aggregate of a list, by name.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Names of the properties to group by, at most [`MAX_DIMENSIONS`](crate::domain::aggregation::MAX_DIMENSIONS).
+    pub group_by: Vec<String>,
+    /// Name of the number; `None` to count records only.
+    pub measure: Option<String>,
+}
+
+/// The aggregated records of a list.
+#[derive(Clone, Debug)]
+pub struct Aggregates {
+    /// Number of records.
+    pub records: u64,
+    /// Unit of the numbers; `None` if records were only counted.
+    pub unit: Option<Unit>,
+    /// The groups, those with the most records first. One group without keys if there is nothing to group by.
+    pub groups: Vec<GroupStatistics>,
+}
+
+/// Returns what has a name. Fails with the known names.
+pub(super) fn find<'t, T>(
+    known: &'t [T],
+    name_of: fn(&T) -> &&'static str,
+    parameter: &str,
+    name: &str,
+) -> Result<&'t T> {
+    known.iter().find(|one| *name_of(one) == name).ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|one| *name_of(one)).collect();
+        let message = if names.is_empty() {
+            format!("This list has no `{parameter}`; leave it out.")
+        } else {
+            let names = names.join(", ");
+            let shown = crate::error::excerpt(name);
+            format!("`{parameter}` of this list can be one of {names}, not {shown:?}.")
+        };
+        Error::invalid(Problem::query(parameter, "value_error", message))
+    })
+}
+
+/// Returns the groups of an aggregation by its first `dimensions` properties.
+pub(super) fn finish(aggregation: Aggregation, dimensions: usize, unit: Option<Unit>) -> Aggregates {
+    let (records, groups) = aggregation.finish(dimensions);
+    Aggregates { records, unit, groups }
+}
+
+/// Returns the error for a request with too many groups or records.
+pub(super) fn too_large(_: TooLarge) -> Error {
+    let message = "There are too many groups or records. Filter the list, or group by something else.";
+    Error::invalid(Problem::query("group_by", "value_error", message))
+}

@@ -1,0 +1,163 @@
+//! The basis of what the record of a listing or an asset says about quality and measurements. Tools that return such a record
+//! call these operations after that of the record.
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::rows::{EvidenceForm, listing_evidence};
+use crate::{
+    domain::inventory::Asset,
+    operations::{
+        access::{ListingViewer, Vendor},
+        assets, listing_quality,
+    },
+    rest::{
+        json::{Json, JsonResult},
+        limits::Budget,
+        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool},
+    },
+    string_enum::StringEnum,
+};
+
+/// Why the operations have no tools of their own.
+const PART_OF_RECORDS: Tool = Tool::Excluded("the tools that return the record have it in `evidence`");
+
+/// The basis of a record.
+#[derive(Debug, Object, Serialize)]
+pub struct EvidenceOut {
+    /// The basis, as sentences to cite.
+    pub evidence: String,
+}
+
+pub struct EvidenceApi;
+
+/// `GET /agents/v1/listings/{listing_id}/evidence`
+pub struct GetListingEvidence;
+
+impl Route for GetListingEvidence {
+    type Access = ListingViewer;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_listing_evidence",
+        Budget::Other,
+        PART_OF_RECORDS,
+        Contract::new(Target::CatalogListing),
+    );
+}
+
+/// `GET /agents/v1/own-listings/{listing_id}/evidence`
+pub struct GetOwnListingEvidence;
+
+impl Route for GetOwnListingEvidence {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_own_listing_evidence",
+        Budget::Other,
+        PART_OF_RECORDS,
+        Contract::new(Target::OwnListing),
+    );
+}
+
+/// `GET /agents/v1/assets/{asset_id}/evidence`
+pub struct GetAssetEvidence;
+
+impl Route for GetAssetEvidence {
+    type Access = Vendor;
+
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
+        "get_asset_evidence",
+        Budget::Other,
+        PART_OF_RECORDS,
+        Contract::new(Target::OwnAsset),
+    );
+}
+
+/// The routes of this file.
+pub const ROUTES: [DeclaredRoute; 3] = [
+    DeclaredRoute::of::<GetListingEvidence>(),
+    DeclaredRoute::of::<GetOwnListingEvidence>(),
+    DeclaredRoute::of::<GetAssetEvidence>(),
+];
+
+#[OpenApi(prefix_path = "/agents/v1", tag = "crate::rest::tags::Tag::Catalog")]
+impl EvidenceApi {
+    /// Get the evidence of a listing
+    ///
+    /// Returns the basis of what a listing of the catalog says about its quality.
+    #[oai(path = "/listings/:listing_id/evidence", method = "get", operation_id = "get_listing_evidence")]
+    async fn of_listing(
+        &self,
+        call: Call<GetListingEvidence>,
+        /// ID of the listing.
+        listing_id: Path<Uuid>,
+    ) -> JsonResult<EvidenceOut> {
+        Json::read(&call.served, call.access.requester(), move |reader| {
+            let certificate = listing_quality::certificate(reader, &call.access, listing_id.0)?;
+            Ok(EvidenceOut { evidence: listing_evidence(&certificate, EvidenceForm::Full) })
+        })
+        .await
+    }
+
+    /// Get the evidence of an own listing
+    ///
+    /// Returns the basis of what one of the team's own listings says about its quality.
+    #[oai(
+        path = "/own-listings/:listing_id/evidence",
+        method = "get",
+        operation_id = "get_own_listing_evidence"
+    )]
+    async fn of_own_listing(
+        &self,
+        call: Call<GetOwnListingEvidence>,
+        /// ID of the listing.
+        listing_id: Path<Uuid>,
+    ) -> JsonResult<EvidenceOut> {
+        Json::read(&call.served, call.access.requester(), move |reader| {
+            let certificate = listing_quality::certificate_of_own(reader, &call.access, listing_id.0)?;
+            Ok(EvidenceOut { evidence: listing_evidence(&certificate, EvidenceForm::Full) })
+        })
+        .await
+    }
+
+    /// Get the evidence of an asset
+    ///
+    /// Returns what the measurements of one of the team's assets were read from, and when.
+    #[oai(path = "/assets/:asset_id/evidence", method = "get", operation_id = "get_asset_evidence")]
+    async fn of_asset(
+        &self,
+        call: Call<GetAssetEvidence>,
+        /// ID of the asset.
+        asset_id: Path<Uuid>,
+    ) -> JsonResult<EvidenceOut> {
+        Json::read(&call.served, call.access.requester(), move |reader| {
+            let asset = assets::find(reader.rows, &call.access, asset_id.0, None)?;
+            let archive = assets::archive_digest(reader, &call.access, &asset)?;
+            Ok(EvidenceOut { evidence: measurement_evidence(&asset, archive.as_deref()) })
+        })
+        .await
+    }
+}
+
+/// Returns a sentence on what the measurements of an asset were read from. `archive` is the SHA-256 digest of its upload.
+fn measurement_evidence(asset: &Asset, archive: Option<&str>) -> String {
+    if let Some(task) = &asset.task {
+        let at = task.refreshed_at.map_or_else(|| "not read yet".to_owned(), |at| format!("read {at}"));
+        return format!("Runs and checks of task version {}, {at}.", task.version_id);
+    }
+    let Some(data) = &asset.data else {
+        return "Stated by the vendor; no data is linked.".to_owned();
+    };
+    let source = match (&data.commit_sha, archive) {
+        (Some(commit), _) => format!("commit {commit}"),
+        (None, Some(digest)) => format!("the uploaded archive with SHA-256 {digest}"),
+        (None, None) => "the linked data".to_owned(),
+    };
+    match data.analyzed_at {
+        Some(at) => format!("Measured from {source}, analyzed {at}."),
+        None => {
+            format!("Stated by the vendor; the analysis of {source} is {}.", data.analysis_status.as_str())
+        }
+    }
+}
