@@ -11,8 +11,9 @@ use super::{
     error::{ToolError, ToolErrorCode},
     known_values::{self, simplified},
     openapi::Parameter,
-    schemas::{DEFAULT_LIMIT, FIELDS, FILTERS, LIMIT, OFFSET},
+    schemas::{DEFAULT_LIMIT, FIELDS, FILTER, FILTERS, LIMIT, OFFSET},
     tools::Tool,
+    variants::Variant,
 };
 use crate::{
     domain::{
@@ -26,9 +27,6 @@ use crate::{
 
 /// Other names of arguments, with those of the schemas.
 const OTHER_NAMES: [(&str, &str); 2] = [("q", "query"), ("certified", "verified_only")];
-
-/// Argument for conditions on assets or estimations.
-const FILTER: &str = "filter";
 
 /// Argument for several IDs.
 const IDS: &str = "ids";
@@ -47,7 +45,7 @@ pub fn normalize(tool: &Tool, input: &JsonObject) -> Result<JsonObject, ToolErro
         let (known, mut value) = match known_name(tool, name) {
             Some(OFFSET) if name == "page" => (OFFSET, offset_of_page(value, input.get(LIMIT))?),
             Some(known) => (known, value.clone()),
-            None => return Err(unknown_argument(tool, name)),
+            None => return Err(unknown_argument(tool, name, chosen_variant(tool, input))),
         };
         if takes_list(tool, known) {
             value = parsed_json(value, '[');
@@ -102,6 +100,14 @@ fn stated_twice(name: &str) -> ToolError {
     )
 }
 
+/// Returns the operation that a call chooses; `None` if it does not name one.
+fn chosen_variant<'t>(tool: &'t Tool, input: &JsonObject) -> Option<&'t Variant> {
+    let argument = tool.entry.choice_argument()?;
+    let mut choice = input.get(argument)?.clone();
+    replace_closed_values(&mut choice, &closed_values(tool, argument));
+    tool.variants.iter().find(|variant| choice.as_str() == variant.choice)
+}
+
 /// Returns the name of an argument in the tool's schema.
 fn known_name<'t>(tool: &'t Tool, name: &str) -> Option<&'t str> {
     let names = tool.arguments.iter().chain(&tool.filters);
@@ -136,11 +142,9 @@ fn closed_values<'t>(tool: &'t Tool, name: &str) -> Vec<&'t str> {
     if tool.entry.choice_argument() == Some(name) {
         return tool.variants.iter().filter_map(|variant| variant.choice).collect();
     }
-    let of_operations = parameters(tool).filter(|parameter| parameter.name == name).flat_map(|parameter| {
-        let schema = &parameter.schema;
-        let values = schema.get("enum").or_else(|| schema.get("items")?.get("enum"));
-        values.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
-    });
+    let of_operations = parameters(tool)
+        .filter(|parameter| parameter.name == name)
+        .flat_map(|parameter| parameter.closed_values().filter_map(Value::as_str));
     let of_tool = tool.entry.text.values.iter().filter(|(parameter, _)| *parameter == name);
     of_operations.chain(of_tool.flat_map(|(_, values)| values.iter().copied())).collect()
 }

@@ -17,11 +17,11 @@ use super::{
     error::{ToolError, ToolErrorCode},
     estimate,
     instructions::instructions,
-    known_values, off_workers,
-    output::{self, ToolOutput},
+    known_values, off_workers, output,
     request_options::RequestOptions,
     sanitize,
     table::ToolOperations,
+    tool_output::ToolOutput,
     tool_selection::ToolSelection,
     tools::{Tool, ToolSets},
 };
@@ -139,7 +139,7 @@ impl AgentServer {
         let is_estimate = estimate::take(&mut input)?;
         let output = if matches!(tool.entry.operations, ToolOperations::None) {
             if let Some(name) = input.keys().next() {
-                return Err(arguments::unknown_argument(tool, name));
+                return Err(arguments::unknown_argument(tool, name, None));
             }
             let team = current_team::describe_team(caller, &self.market).await;
             let mut team = team.map_err(|error| ToolError::internal(&error, caller.request_id()))?;
@@ -148,9 +148,9 @@ impl AgentServer {
         } else {
             let max_bytes = self.market.settings().agents.max_answer_bytes;
             let mut input = accepted_forms::normalize(tool, &input)?;
-            let hint = known_values::resolve(&self.market, caller, tool, &mut input).await?;
+            let advice = known_values::resolve(&self.market, caller, tool, &mut input).await?;
             let mut call = ToolCall::parse(tool, &input, max_bytes)?;
-            call.hint = hint;
+            call.advice = advice;
             off_workers::run(output::fetch(&self.direct, caller, &call)).await?
         };
         Ok(if is_estimate { estimate::of_output(&output) } else { output })

@@ -11,13 +11,14 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    error::{ToolError, ToolErrorCode},
-    field_paths::{FieldPath, MAX_FIELD_PATHS},
-    openapi::{Parameter, Shape},
+    error::{ToolError, ToolErrorCode, quote},
+    evidence,
+    field_paths::FieldPath,
+    openapi::Parameter,
     schemas::{
-        CURSOR, CUT, DEFAULT_LIMIT, FIELDS, FILTERS, HINT, LIMIT, MAX_BYTES, MAX_LIMIT, NEXT_OFFSET, NOTICE,
-        OFFSET, PAGING_ARGUMENTS,
+        CURSOR, DEFAULT_LIMIT, FIELDS, FILTERS, LIMIT, MAX_BYTES, MAX_LIMIT, OFFSET, PAGING_ARGUMENTS,
     },
+    selected_fields,
     table::{ToolEntry, ToolOperations},
     tools::Tool,
     variants::{Paging, Variant},
@@ -28,11 +29,17 @@ use crate::{
     rest::route::MultiTool,
 };
 
-/// What selects all fields.
-const ALL_FIELDS: &str = "*";
-
 /// Maximum number of bytes of the path and query of an operation.
 pub const MAX_ADDRESS_BYTES: usize = 60_000;
+
+/// What an agent is told about the values of a call.
+#[derive(Debug, Default)]
+pub struct Advice {
+    /// A sentence about unknown values; `None` if all are known.
+    pub hint: Option<String>,
+    /// Names of vendors that are similar to an unknown one. Teams wrote them, so they are not part of the hint.
+    pub similar_vendors: Vec<String>,
+}
 
 /// A tool call with validated arguments.
 #[derive(Debug)]
@@ -43,6 +50,8 @@ pub struct ToolCall<'t> {
     pub variant: &'t Variant,
     /// Path of the operation, with its parameters filled in.
     path: String,
+    /// Path of the operation that names the basis of the record; `None` if there is none, or if the selected fields need none.
+    pub evidence_path: Option<String>,
     /// Query parameters, not yet percent-encoded.
     query: Vec<(String, String)>,
     /// Number of items on the page.
@@ -57,8 +66,8 @@ pub struct ToolCall<'t> {
     pub is_filtered: bool,
     /// Whether the call states no fields, so that long maps are shortened.
     pub is_brief: bool,
-    /// What the agent should know about its arguments; `None` if nothing.
-    pub hint: Option<String>,
+    /// What the agent should know about the values of its arguments.
+    pub advice: Advice,
 }
 
 impl ToolCall<'_> {
@@ -78,14 +87,15 @@ impl ToolCall<'_> {
             row: Arc::clone(&tool.entry),
             variant,
             path: variant.operation.path.clone(),
+            evidence_path: tool.evidence_path.clone(),
             query: Vec::new(),
             limit: parse_number(find(LIMIT), LIMIT, DEFAULT_LIMIT, MAX_LIMIT, variant)?,
             offset: parse_number(find(OFFSET), OFFSET, 0, i32::MAX as usize, variant)?,
-            fields: selected_fields(tool, variant, find(FIELDS))?,
+            fields: selected_fields::parse(tool, variant, find(FIELDS))?,
             max_bytes: parse_max_bytes(find(MAX_BYTES), max_bytes)?,
             is_filtered: false,
             is_brief: find(FIELDS).is_none(),
-            hint: None,
+            advice: Advice::default(),
         };
         for (name, value) in &input {
             if choice == Some(*name) || [FIELDS, MAX_BYTES].contains(name) {
@@ -110,6 +120,9 @@ impl ToolCall<'_> {
             ));
         }
         call.forward_fields();
+        if !evidence::is_needed(&call.fields) {
+            call.evidence_path = None;
+        }
         let missing = variant
             .operation
             .parameters
@@ -145,9 +158,7 @@ impl ToolCall<'_> {
     /// Passes the names of the selected fields to an operation that takes them, so that it computes no others.
     fn forward_fields(&mut self) {
         if self.variant.operation.parameter(FIELDS).is_some() {
-            let subject = self.variant.item_shape();
-            let names = self.fields.iter().filter_map(FieldPath::first_name);
-            let names: BTreeSet<&str> = names.filter(|name| subject.at_path(name).is_some()).collect();
+            let names: BTreeSet<&str> = self.fields.iter().filter_map(FieldPath::first_name).collect();
             self.query.extend(names.into_iter().map(|name| (FIELDS.to_owned(), name.to_owned())));
         }
     }
@@ -207,7 +218,10 @@ impl ToolCall<'_> {
                 "Take the ID from the response of a list or browse tool.",
             )
         })?;
-        self.path = self.path.replace(&format!("{{{name}}}"), &text);
+        let template = format!("{{{name}}}");
+        for path in [Some(&mut self.path), self.evidence_path.as_mut()].into_iter().flatten() {
+            *path = path.replace(&template, &text);
+        }
         Ok(())
     }
 
@@ -326,129 +340,14 @@ fn parse_number(
     })
 }
 
-/// Returns the paths of the fields to return: those that a call states, or else those of the tool's row. Empty for all.
-fn selected_fields(
-    tool: &Tool,
-    variant: &Variant,
-    input: Option<&Value>,
-) -> Result<Vec<FieldPath>, ToolError> {
-    let is_all = |value: &Value| match value {
-        Value::Array(texts) => texts.iter().any(|text| text == ALL_FIELDS),
-        text => text == ALL_FIELDS,
-    };
-    match input {
-        Some(value) if is_all(value) => Ok(Vec::new()),
-        Some(value) => parse_field_paths(tool, variant, Some(value)),
-        None => parse_field_paths(tool, variant, Some(&json!(tool.entry.text.row))),
-    }
-}
-
-/// Parses and validates the paths of the fields to return.
-fn parse_field_paths(
-    tool: &Tool,
-    variant: &Variant,
-    input: Option<&Value>,
-) -> Result<Vec<FieldPath>, ToolError> {
-    let texts: Vec<&Value> = match input {
-        None => return Ok(Vec::new()),
-        Some(Value::Array(texts)) => texts.iter().collect(),
-        Some(text) => vec![text],
-    };
-    let mut paths: Vec<FieldPath> = Vec::new();
-    let mut count = 0;
-    for text in texts {
-        // Some models write a list as one comma-separated string.
-        let Some(text) = text.as_str() else { return Err(invalid_path(text)) };
-        for text in text.split(',').map(str::trim) {
-            // Repeated paths count as well, since each is parsed.
-            count += 1;
-            if count > MAX_FIELD_PATHS {
-                let message = format!("`{FIELDS}` takes at most {MAX_FIELD_PATHS} paths.");
-                return Err(ToolError::invalid_argument(
-                    ToolErrorCode::InvalidArguments,
-                    message,
-                    "Name parent fields instead.",
-                ));
-            }
-            let path = parse_field_path(tool, variant, text)?;
-            if !paths.contains(&path) {
-                paths.push(path);
-            }
-        }
-    }
-    Ok(paths)
-}
-
-/// Returns the beginning of a value's JSON, for messages.
-fn quote(value: &Value) -> String {
-    excerpt(&value.to_string())
-}
-
-fn invalid_path(text: &Value) -> ToolError {
-    let message = format!("{} is not a valid field path.", quote(text));
-    ToolError::invalid_argument(
-        ToolErrorCode::InvalidArguments,
-        message,
-        "Write fields as `title`, `data.channel` or `assets[20:40]`.",
-    )
-}
-
-/// Parses the path of a field: of an item, of the record, or of the page if it starts with one of the page's
-/// fields.
-fn parse_field_path(tool: &Tool, variant: &Variant, text: &str) -> Result<FieldPath, ToolError> {
-    let mut path = FieldPath::parse(text).ok_or_else(|| invalid_path(&text.into()))?;
-    let (subject, page) = (variant.item_shape(), &variant.operation.response);
-    let Some(list) = variant.call.list else { return check_path(tool, variant, path, text, subject) };
-    let is_of_item = |path: &FieldPath| path.first_name().is_some_and(|name| subject.at_path(name).is_some());
-    if !is_of_item(&path) {
-        path = path.relative_to(list);
-    }
-    if path.first_name() == Some(list) {
-        let message = format!("{:?} is the list itself.", excerpt(text));
-        let next = "Name fields of an item, such as `id`. Use `limit` and the paging arguments to select \
-                    items.";
-        return Err(ToolError::invalid_argument(ToolErrorCode::InvalidArguments, message, next));
-    }
-    let is_of_page = !is_of_item(&path) && path.first_name().is_some_and(|name| page.at_path(name).is_some());
-    check_path(tool, variant, path, text, if is_of_page { page } else { subject })
-}
-
-/// Returns the path if it exists in the shape.
-fn check_path(
-    tool: &Tool,
-    variant: &Variant,
-    path: FieldPath,
-    text: &str,
-    shape: &Shape,
-) -> Result<FieldPath, ToolError> {
-    let Err((name, known)) = path.check(shape) else { return Ok(path) };
-    let message =
-        format!("The field path {:?} does not exist: there is no `{}`.", excerpt(text), excerpt(&name));
-    let other_choices = tool.variants.iter().filter(|other| other.choice != variant.choice);
-    let other_choices: Vec<&str> = other_choices
-        .filter(|other| path.check(other.item_shape()).is_ok())
-        .filter_map(|other| other.choice)
-        .collect();
-    let next = match &tool.entry.operations {
-        _ if [NEXT_OFFSET, CUT, NOTICE, HINT].contains(&name.as_str()) => {
-            "It is always returned; leave it out.".to_owned()
-        }
-        ToolOperations::Choice { argument: MultiTool { argument, .. }, .. } if !other_choices.is_empty() => {
-            format!("It exists with `{argument}` {}.", other_choices.join(" or "))
-        }
-        _ if known.is_empty() => "The field has no nested fields; name the field itself.".to_owned(),
-        _ => format!("Known fields: {}.", known.join(", ")),
-    };
-    Err(ToolError::invalid_argument(ToolErrorCode::InvalidArguments, message, next))
-}
-
-/// Returns the error for an argument that the tool does not have.
-pub fn unknown_argument(tool: &Tool, name: &str) -> ToolError {
+/// Returns the error for an argument that the tool does not have. `chosen` is the operation that the call chooses, if it names
+/// one.
+pub fn unknown_argument(tool: &Tool, name: &str, chosen: Option<&Variant>) -> ToolError {
     let name = excerpt(name);
     let name = name.as_str();
-    let nearest = tool
-        .arguments
-        .iter()
+    let filters = chosen.map(|variant| filters_of(tool, variant)).unwrap_or_default();
+    let known = || tool.arguments.iter().map(String::as_str).chain(filters.iter().copied());
+    let nearest = known()
         .map(|known| (strsim::jaro_winkler(known, name), known))
         .filter(|(similarity, _)| *similarity > 0.8)
         .max_by(|(a, _), (b, _)| a.total_cmp(b));
@@ -460,16 +359,28 @@ pub fn unknown_argument(tool: &Tool, name: &str) -> ToolError {
         _ => String::new(),
     };
     let message = format!("{} has no argument {name:?}.{hint}", tool.entry.text.name);
-    let next = match tool.arguments.as_slice() {
+    let mut next = match tool.arguments.as_slice() {
         [] => "Call it without arguments.".to_owned(),
-        known if tool.filters.is_empty() => format!("Known arguments: {}.", known.join(", ")),
-        known => format!(
-            "Known arguments: {}. Known in `{FILTERS}`, depending on the list: {}.",
-            known.join(", "),
-            tool.filters.iter().collect::<BTreeSet<_>>().into_iter().cloned().collect::<Vec<_>>().join(", ")
-        ),
+        known => format!("Known arguments: {}.", known.join(", ")),
     };
+    if let Some(choice) = chosen.and_then(|variant| variant.choice).filter(|_| has(FILTERS)) {
+        next = format!("{next} {}", known_filters(choice, &filters));
+    }
     ToolError::invalid_argument(ToolErrorCode::UnknownArgument, message, next)
+}
+
+/// Returns the names of the parameters of an operation that the argument `filters` contains.
+fn filters_of<'v>(tool: &Tool, variant: &'v Variant) -> Vec<&'v str> {
+    let names = variant.operation.parameters.iter().map(|parameter| parameter.name.as_str());
+    names.filter(|name| tool.filters.iter().any(|filter| filter == name)).collect()
+}
+
+/// Returns a sentence with the filters of a list.
+fn known_filters(list: &str, filters: &[&str]) -> String {
+    match filters {
+        [] => format!("{list} has no `{FILTERS}`."),
+        filters => format!("`{FILTERS}` of {list}: {}.", filters.join(", ")),
+    }
 }
 
 /// Returns the error for an argument that only another choice takes.
@@ -477,10 +388,7 @@ fn inapplicable_argument(tool: &Tool, name: &str, choice: &str, variant: &Varian
     let other_choice = variant.choice.unwrap_or_default();
     let message = format!("`{name}` cannot be used with `{choice}` {other_choice:?}.");
     let next = if tool.filters.iter().any(|filter| filter == name) {
-        let parameters = variant.operation.parameters.iter().map(|parameter| parameter.name.as_str());
-        let filters: Vec<&str> =
-            parameters.filter(|name| tool.filters.iter().any(|filter| filter == name)).collect();
-        format!("Filters of this list: {}.", filters.join(", "))
+        known_filters(other_choice, &filters_of(tool, variant))
     } else {
         format!("Leave `{name}` out, or use another `{choice}`.")
     };

@@ -7,7 +7,7 @@ use rmcp::{
 use serde_json::{Value, json};
 
 use crate::{
-    error::{Code, Error, ErrorChain},
+    error::{Code, Error, ErrorChain, excerpt},
     rest::InProcessResponse,
     string_enum::StringEnum,
 };
@@ -169,4 +169,9 @@ fn next_step(code: Code, retry_after: Option<u64>) -> String {
         _ => "Read the message; the user may have to do what it asks for.",
     };
     step.to_owned()
+}
+
+/// Returns the beginning of a value's JSON, for messages.
+pub fn quote(value: &Value) -> String {
+    excerpt(&value.to_string())
 }

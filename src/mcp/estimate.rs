@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::{
     error::{ToolError, ToolErrorCode},
-    output::ToolOutput,
     schemas::{CUT, ESTIMATE, HINT},
+    tool_output::ToolOutput,
 };
 
 /// Bytes that count as a token.

@@ -1,7 +1,10 @@
 //! The basis of what a tool says about quality and measurements, in one sentence that an agent can cite: the run, its checks,
-//! the commit, and the time. Tools whose operations return such a sentence themselves need none.
+//! the digest, and the time. Tools whose operations return such a sentence themselves need none.
 
 use serde_json::Value;
+
+use super::field_paths::FieldPath;
+use crate::domain::time::Timestamp;
 
 /// Name of the field with the sentence.
 pub const EVIDENCE: &str = "evidence";
@@ -9,22 +12,48 @@ pub const EVIDENCE: &str = "evidence";
 /// The tools whose outputs this module gives such a sentence.
 const TOOLS: [&str; 17] = [
     "browse_listings",
-    "get_asset",
     "get_asset_qc",
-    "get_codebase_structure",
-    "get_listing",
+    "get_estimation_summary",
     "get_listing_qc",
-    "get_own_listing",
-    "get_raw_data_structure",
     "list_assets",
     "list_codebases",
     "list_estimations",
     "list_latest_estimations",
+    "list_listing_assets",
+    "list_offers",
     "list_own_listings",
+    "list_purchases",
     "list_qc_reports",
     "list_raw_data",
     "list_tasks",
     "preview_taskset_tasks",
+    "get_listings",
+];
+
+/// Fields of records that state quality or measurements, and the sentence itself.
+const MEASURED_FIELDS: [&str; 22] = [
+    "analysis_status",
+    "bundle_manifest",
+    "catalog_scale",
+    "ci_on_prs",
+    "commits",
+    "contributors",
+    "data",
+    "environment",
+    EVIDENCE,
+    "history_end",
+    "history_start",
+    "languages",
+    "lines_of_code",
+    "listable",
+    "max_depth",
+    "merged_prs",
+    "platform_quality_certified",
+    "price_per_task",
+    "roots",
+    "stage",
+    "task",
+    "tasksets",
 ];
 
 /// Whether outputs of a tool can have such a sentence besides those of its operations.
@@ -32,81 +61,99 @@ pub fn can_be_in(tool: &str) -> bool {
     TOOLS.contains(&tool)
 }
 
-/// Returns the sentence for the output of a tool, before fields are selected, so that what is not selected does not count as
-/// missing. `None` if the output states nothing that needs it, or has it already.
-pub fn of_output(tool: &str, output: &Value) -> Option<String> {
+/// Whether one of the selected fields states quality or measurements. No paths select all fields.
+pub fn is_needed(fields: &[FieldPath]) -> bool {
+    let is_measured = |path: &FieldPath| MEASURED_FIELDS.iter().any(|name| path.has_name(name));
+    fields.is_empty() || fields.iter().any(is_measured)
+}
+
+/// Returns the sentence for the output of a tool at `now`, before `fields` are selected, so that what is not selected does not
+/// count as missing. `None` if the output states nothing that needs it, or has it already.
+pub fn of_output(tool: &str, fields: &[FieldPath], output: &Value, now: Timestamp) -> Option<String> {
     if !can_be_in(tool) || !output[EVIDENCE].is_null() {
         return None;
     }
-    match tool {
+    let has_rows = |list: &str| output[list].get(0).is_some();
+    let sentence = match tool {
         "get_listing_qc" | "get_asset_qc" => {
             let run = of_run(output.get("latest_run")?);
             let is_certified = output["platform_quality_certified"] == true;
             // Several runs can be behind the checks, so this does not say which cause it was.
-            Some(if is_certified && output["latest_run"]["mandatory_passed"] != true {
+            if is_certified && output["latest_run"]["mandatory_passed"] != true {
                 format!("{run} The listing is certified nevertheless, by the operator or by an earlier run.")
             } else {
                 run
-            })
+            }
         }
-        "list_qc_reports" => {
-            output["reports"].get(0)?;
-            Some(
-                "Each report is a quality run, with its `run_id` and the time it ended, `completed_at`."
-                    .to_owned(),
-            )
-        }
-        "get_asset" => of_measurement(output),
-        "get_codebase_structure" | "get_raw_data_structure" => {
-            let status = output["analysis_status"].as_str()?;
-            Some(format!("The analysis of the linked data, which is {status}."))
-        }
-        "list_tasks" => {
-            output["items"].get(0)?["task"].get("qc")?;
-            Some("Rewards and findings of graded runs, as of `task.qc_refreshed_at`.".to_owned())
-        }
-        "preview_taskset_tasks" => {
-            output["task_stats"].get(0)?;
-            Some("Rewards of the graded runs of each task's latest version, `version.id`.".to_owned())
-        }
-        "list_codebases" | "list_raw_data" => {
-            output["items"].get(0)?;
-            Some(
-                "Sizes and counts of linked data are measured, as of `data.analyzed_at`; without it, the vendor \
-                 states them."
-                    .to_owned(),
-            )
-        }
-        "list_estimations" | "list_latest_estimations" => {
-            output["estimations"].get(0)?;
-            Some("Quotes by the platform, each as of its `completed_at`; they bind nobody.".to_owned())
-        }
-        _ => None,
-    }
-}
-
-/// Returns the sentence for the rows of a tool, after fields were selected; `None` if they state nothing that needs it.
-pub fn of_rows(tool: &str, output: &Value) -> Option<String> {
-    let states = |row: &Value, field: &str| row.get(field).is_some() && row.get(EVIDENCE).is_none();
-    let row = output["items"].get(0);
-    let sentence = match tool {
-        "browse_listings" | "list_own_listings" if states(row?, "platform_quality_certified") => {
-            "With `evidence` in `fields`, each row names the latest completed quality run of its listing."
+        "list_qc_reports" if has_rows("reports") => {
+            "Each report is a quality run, with its `run_id` and the time it ended, `completed_at`."
                 .to_owned()
         }
-        "list_assets" if states(row?, "qc") => {
-            "`qc` is the outcome of each asset's latest quality run; `evidence` in `fields` names it."
-                .to_owned()
+        "list_tasks" if has_rows("items") && is_needed(fields) => {
+            "Runs and checks of `task.task_version_id`, read at `task.qc_refreshed_at`.".to_owned()
         }
-        "get_listing" | "get_own_listing" if states(output, "platform_quality_certified") => {
-            let changed =
-                output["updated_at"].as_str().map(|at| format!(", changed at {at}")).unwrap_or_default();
-            let source = if tool == "get_listing" { "get_listing_quality" } else { "get_listing_qc" };
-            format!("The listing as it is now{changed}; {source} names its quality run.")
+        "preview_taskset_tasks" => of_traces(output["task_stats"].as_array()?),
+        "list_codebases" | "list_raw_data" if has_rows("items") && is_needed(fields) => {
+            MEASURED_DATA.to_owned()
+        }
+        "list_listing_assets" if has_rows("assets") && is_needed(fields) => MEASURED_DATA.to_owned(),
+        "list_estimations" | "list_latest_estimations" if has_rows("estimations") => {
+            "Quotes by the platform, each as of its `completed_at`; they bind nobody.".to_owned()
+        }
+        "get_estimation_summary" => {
+            let counts = output["status_counts"].as_object()?.values().filter_map(Value::as_u64);
+            format!("Computed over all {} matching estimations at {now}.", counts.sum::<u64>())
+        }
+        "list_purchases" | "list_offers" => {
+            let list = if tool == "list_offers" { "offers" } else { "purchases" };
+            let states_scale = fields.is_empty() || fields.iter().any(|path| path.has_name("catalog_scale"));
+            if !states_scale || !has_rows(list) {
+                return None;
+            }
+            format!(
+                "`catalog_scale` is computed from the assets that each listing has at {now}; get_listings names the \
+                 quality run."
+            )
         }
         _ => return None,
     };
     Some(sentence)
+}
+
+/// Sentence for lists of assets with linked data.
+const MEASURED_DATA: &str = "Linked data is measured, from `data.commit_sha` or an upload, as of `data.analyzed_at`; get_asset \
+                             names the digest. Without it, the vendor states sizes and counts.";
+
+/// Returns the sentence for the rows of a tool, after fields were selected; `None` if they state nothing that needs it.
+pub fn of_rows(tool: &str, output: &Value) -> Option<String> {
+    let list = if tool == "get_listings" { "listings" } else { "items" };
+    let row = output[list].get(0)?;
+    let states = |field: &str| row.get(field).is_some() && row.get(EVIDENCE).is_none();
+    let sentence = match tool {
+        "browse_listings" | "get_listings" | "list_own_listings"
+            if states("platform_quality_certified") || states("catalog_scale") =>
+        {
+            "With `evidence` in `fields`, each row names the latest completed quality run of its listing."
+        }
+        "list_assets" if states("qc") => {
+            "`qc` is the outcome of each asset's latest quality run; `evidence` in `fields` names it."
+        }
+        _ => return None,
+    };
+    Some(sentence.to_owned())
+}
+
+/// Returns the sentence for the results of models in the statistics of tasks.
+fn of_traces(task_stats: &[Value]) -> String {
+    let traces = task_stats.iter().filter_map(|stats| stats["traces"].as_array()).flatten();
+    let graded: Vec<&str> = traces.filter_map(|trace| trace["graded_at"].as_str()).collect();
+    match graded.iter().max() {
+        Some(last) => format!(
+            "{} graded runs of the latest version of each task, `version.id`; the last was graded {last}.",
+            graded.len()
+        ),
+        None => "No run of these tasks is graded.".to_owned(),
+    }
 }
 
 /// Returns the sentence for a quality run, as its vendor sees it.
@@ -150,19 +197,6 @@ fn count_checks(run: &Value) -> (u64, u64) {
     of_checks.chain(of_tasks).fold((0, 0), add)
 }
 
-/// Returns the sentence for the numbers of an asset.
-fn of_measurement(asset: &Value) -> Option<String> {
-    let data = asset.get("data")?;
-    let Some(at) = data["analyzed_at"].as_str() else {
-        return Some("Stated by the vendor; no linked data was analyzed.".to_owned());
-    };
-    let source = match data["commit_sha"].as_str() {
-        Some(commit) => format!("commit {commit}"),
-        None => "the uploaded archive".to_owned(),
-    };
-    Some(format!("Measured from {source}, analyzed {at}."))
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -170,31 +204,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sentence_names_the_basis() {
-        let of = of_output;
-        let run = json!({"id": "r", "completed_at": "2026-01-02", "mandatory_passed": true, "checks": [
-            {"kind": "platform", "status": "passed"}, {"kind": "platform", "status": "failed"},
-        ]});
-        let sentence = of("get_asset_qc", &json!({"latest_run": run})).unwrap();
+    fn sentence_names_the_run() {
+        let checks =
+            json!([{"kind": "platform", "status": "passed"}, {"kind": "platform", "status": "failed"}]);
+        let run =
+            json!({"id": "r", "completed_at": "2026-01-02", "mandatory_passed": true, "checks": checks});
         assert_eq!(
-            sentence,
+            of_run(&run),
             "Quality run r, ended 2026-01-02: 1 of 2 checks passed, with all mandatory ones."
         );
-        let run = json!({"id": "r", "completed_at": "2026-01-02", "mandatory_passed": false,
-            "checks": [{"kind": "platform", "status": "passed"}, {"kind": "task", "status": "failed"}],
+        let checks = json!([{"kind": "platform", "status": "passed"}, {"kind": "task", "status": "failed"}]);
+        let run = json!({"id": "r", "completed_at": "2026-01-02", "mandatory_passed": false, "checks": checks,
             "task_summaries": [{"passed": 8, "failed": 1, "total": 9}],
         });
-        let quality = json!({"platform_quality_certified": true, "latest_run": run});
-        let sentence = of("get_listing_qc", &quality).unwrap();
-        let counts = "Quality run r, ended 2026-01-02: 9 of 10 checks passed, not all mandatory ones.";
-        let certified = "The listing is certified nevertheless, by the operator or by an earlier run.";
-        assert_eq!(sentence, format!("{counts} {certified}"));
-        let sentence = of("get_asset_qc", &json!({"latest_run": null})).unwrap();
-        assert_eq!(sentence, "There was no quality run.");
-        let asset = json!({"data": {"commit_sha": "c0ffee", "analyzed_at": "2026-01-02"}});
-        assert_eq!(of("get_asset", &asset).unwrap(), "Measured from commit c0ffee, analyzed 2026-01-02.");
-        assert!(of("get_asset", &json!({"data": null})).unwrap().starts_with("Stated by the vendor"));
-        assert_eq!(of("list_offers", &json!({"offers": [{}]})), None);
-        assert_eq!(of("get_asset", &json!({"data": null, "evidence": "x"})), None);
+        assert_eq!(
+            of_run(&run),
+            "Quality run r, ended 2026-01-02: 9 of 10 checks passed, not all mandatory ones."
+        );
+        assert_eq!(of_run(&Value::Null), "There was no quality run.");
+    }
+
+    #[test]
+    fn sentence_counts_graded_runs() {
+        let traces = json!([{"traces": [{"graded_at": "2026-01-02"}, {"graded_at": null}]},
+            {"traces": [{"graded_at": "2026-01-03"}]}]);
+        let sentence = of_traces(traces.as_array().unwrap());
+        assert!(
+            sentence.starts_with("2 graded runs") && sentence.ends_with("graded 2026-01-03."),
+            "{sentence}"
+        );
+        assert_eq!(of_traces(&[]), "No run of these tasks is graded.");
     }
 }

@@ -100,6 +100,11 @@ impl FieldPath {
         Some(FieldPath(steps))
     }
 
+    /// Whether the path is one name.
+    pub fn is_name(&self) -> bool {
+        matches!(self.0.as_slice(), [Step::Name(_)])
+    }
+
     /// Returns the name of the first field.
     pub fn first_name(&self) -> Option<&str> {
         match self.0.first() {

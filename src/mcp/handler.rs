@@ -16,8 +16,8 @@ use serde_json::json;
 use tracing::Instrument;
 
 use super::{
-    agent_server::AgentServer, completions, instructions::instructions, output::ToolOutput, prompts,
-    resources, server_card,
+    agent_server::AgentServer, completions, instructions::instructions, prompts, resources, server_card,
+    tool_output::ToolOutput,
 };
 use crate::{error::excerpt, market::milliseconds};
 

@@ -8,7 +8,12 @@ use std::collections::{BTreeSet, HashMap};
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
-use super::{error::ToolError, tools::Tool};
+use super::{
+    arguments::{Advice, whole_number},
+    error::ToolError,
+    schemas::{FILTER, SIMILAR_VENDORS, VENDOR},
+    tools::Tool,
+};
 use crate::{
     error::{self, excerpt},
     market::{Market, Reader},
@@ -20,20 +25,38 @@ use crate::{
     rest::Caller,
 };
 
-/// Arguments that take slugs.
-const ARGUMENTS: [(&str, Vocabulary); 8] = [
-    ("asset_types", Vocabulary::Kinds),
-    ("capabilities", Vocabulary::Capabilities),
-    ("file_extensions", Vocabulary::FileExtensions),
-    ("languages", Vocabulary::Languages),
-    ("robotics_formats", Vocabulary::RoboticsFormats),
-    ("sku", Vocabulary::Kinds),
-    ("tag_slugs", Vocabulary::InventoryTags),
-    ("tags", Vocabulary::Domains),
+/// Where a call states values: in an argument, or in the conditions of [`FILTER`] on a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Place {
+    Argument(&'static str),
+    Condition(&'static str),
+}
+
+/// Where calls state values that listings or the team's assets have.
+const PLACES: [(Place, Vocabulary); 10] = [
+    (Place::Argument("asset_types"), Vocabulary::Kinds),
+    (Place::Argument("capabilities"), Vocabulary::Capabilities),
+    (Place::Argument("file_extensions"), Vocabulary::FileExtensions),
+    (Place::Argument("languages"), Vocabulary::Languages),
+    (Place::Argument("robotics_formats"), Vocabulary::RoboticsFormats),
+    (Place::Argument("sku"), Vocabulary::Kinds),
+    (Place::Argument("tag_slugs"), Vocabulary::InventoryTags),
+    (Place::Argument(TAGS), Vocabulary::Domains),
+    (Place::Condition("domain"), Vocabulary::Domains),
+    (Place::Condition("ran_on_model"), Vocabulary::Models),
 ];
 
-/// Argument that takes the name of a vendor.
-const VENDOR: &str = "vendor";
+/// Argument for domains; of requests for listings, it takes the tags that buyers wrote.
+const TAGS: &str = "tags";
+
+/// Tool, and list of an aggregate, with requests for listings.
+const OPPORTUNITIES: &str = "list_opportunities";
+
+/// Argument that takes exact tiers of vendors.
+const VENDOR_TIERS: &str = "vendor_tiers";
+
+/// The tiers.
+const KNOWN_TIERS: std::ops::RangeInclusive<usize> = 1..=3;
 
 /// Maximum number of different values of one argument that are looked up. The others stay as they are.
 const MAX_VALUES: usize = 1_000;
@@ -51,7 +74,7 @@ const MAX_SLUG_BYTES: usize = 40;
 /// Minimum similarity (Jaro-Winkler, 0 to 1) of a known value that a hint names.
 const MIN_SIMILARITY: f64 = 0.75;
 
-/// What the values of one argument are called here.
+/// What the values at one place are called here.
 #[derive(Debug, Default)]
 struct Resolved {
     /// Slugs of values in other forms.
@@ -60,59 +83,130 @@ struct Resolved {
     hints: Vec<String>,
 }
 
-/// Replaces labels and other cases with slugs in the arguments of a call. Returns a hint about unknown values; `None` if all
-/// are known.
+/// Replaces labels and other cases with slugs in the arguments of a call, and returns what is to be said about unknown values.
 pub async fn resolve(
     market: &Market,
     caller: &Caller,
     tool: &Tool,
     input: &mut JsonObject,
-) -> Result<Option<String>, ToolError> {
+) -> Result<Advice, ToolError> {
     let is_of_tool = |name: &str| tool.arguments.iter().chain(&tool.filters).any(|known| known == name);
     let find = |name: &str| input.get(name).filter(|_| is_of_tool(name));
-    let stated: Vec<(&'static str, Vocabulary, BTreeSet<String>)> = ARGUMENTS
+    let is_of_opportunities = tool.entry.text.name == OPPORTUNITIES
+        || tool.entry.choice_argument().and_then(find).is_some_and(|choice| choice == OPPORTUNITIES);
+    let stated: Vec<(Place, Vocabulary, BTreeSet<String>)> = PLACES
         .into_iter()
-        .filter_map(|(name, vocabulary)| Some((name, vocabulary, texts(find(name)?))))
+        .filter_map(|(place, vocabulary)| {
+            let texts = match place {
+                Place::Argument(name) => texts(find(name)?, Some),
+                Place::Condition(field) => texts(find(FILTER)?, |text| condition_value(text, field)),
+            };
+            let is_of_requests = is_of_opportunities && place == Place::Argument(TAGS);
+            let vocabulary = if is_of_requests { Vocabulary::OpportunityTags } else { vocabulary };
+            (!texts.is_empty()).then_some((place, vocabulary, texts))
+        })
         .collect();
     let vendor = find(VENDOR).and_then(Value::as_str).map(str::to_owned);
-    if stated.is_empty() && vendor.is_none() {
-        return Ok(None);
-    }
-    let proof = caller.authenticated().clone();
-    let read = market.read(caller.authenticated().requester(), move |reader: &Reader| {
-        let mut resolved = HashMap::new();
-        for (name, vocabulary, texts) in stated {
-            resolved
-                .insert(name, resolve_texts(name, &texts, &vocabulary::terms(reader, &proof, vocabulary)?));
+    let mut hints: Vec<String> = find(VENDOR_TIERS).and_then(tier_hint).into_iter().collect();
+    let mut advice = Advice::default();
+    if !stated.is_empty() || vendor.is_some() {
+        let proof = caller.authenticated().clone();
+        let read = market.read(caller.authenticated().requester(), move |reader: &Reader| {
+            let mut resolved = Vec::with_capacity(stated.len());
+            for (place, vocabulary, texts) in stated {
+                let terms = vocabulary::terms(reader, &proof, vocabulary)?;
+                resolved.push((place, resolve_texts(place.name(), &texts, &terms)));
+            }
+            let unknown = vendor.map(|vendor| unknown_vendor(reader, &proof, &vendor)).transpose()?;
+            Ok((resolved, unknown.flatten()))
+        });
+        let (resolved, unknown) =
+            read.await.map_err(|error| ToolError::internal(&error, caller.request_id()))?;
+        for (place, resolved) in resolved {
+            place.replace_texts(input, &resolved.slugs);
+            hints.extend(resolved.hints);
         }
-        Ok((resolved, vendor_hint(reader, &proof, vendor.as_deref())?))
-    });
-    let (resolved, vendor_hint) =
-        read.await.map_err(|error| ToolError::internal(&error, caller.request_id()))?;
-    let mut hints = Vec::new();
-    for (name, _) in ARGUMENTS {
-        if let (Some(resolved), Some(value)) = (resolved.get(name), input.get_mut(name)) {
-            replace_texts(value, &resolved.slugs);
-            hints.extend(resolved.hints.iter().cloned());
+        if let Some((hint, similar)) = unknown {
+            hints.push(hint);
+            advice.similar_vendors = similar;
         }
     }
-    hints.extend(vendor_hint);
-    Ok((!hints.is_empty()).then(|| hints.join(" ")))
+    advice.hint = (!hints.is_empty()).then(|| hints.join(" "));
+    Ok(advice)
 }
 
-/// Returns a hint if no vendor with this name has published listings. It names no others: their names are text of teams.
-fn vendor_hint(
+impl Place {
+    /// Returns the name by which hints call the place.
+    const fn name(self) -> &'static str {
+        match self {
+            Place::Argument(name) | Place::Condition(name) => name,
+        }
+    }
+
+    /// Replaces the values at the place by their slugs.
+    fn replace_texts(self, input: &mut JsonObject, slugs: &HashMap<String, String>) {
+        let argument = if let Place::Argument(name) = self { name } else { FILTER };
+        for value in input.get_mut(argument).map(values_mut).unwrap_or_default() {
+            let Some(text) = value.as_str() else { continue };
+            let replaced = match self {
+                Place::Argument(_) => slugs.get(text).cloned(),
+                Place::Condition(field) => condition_value(text, field).and_then(|stated| {
+                    let start = text.strip_suffix(stated)?;
+                    Some(format!("{start}{}", slugs.get(stated)?))
+                }),
+            };
+            if let Some(replaced) = replaced {
+                *value = Value::String(replaced);
+            }
+        }
+    }
+}
+
+/// Returns the value of a condition `field:operator:value` on a field; `None` if the text is none.
+fn condition_value<'t>(text: &'t str, field: &str) -> Option<&'t str> {
+    let (_, value) = text.strip_prefix(field)?.strip_prefix(':')?.split_once(':')?;
+    Some(value)
+}
+
+/// Returns a hint if no vendor with this name has published listings, and the names of similar ones that have.
+fn unknown_vendor(
     reader: &Reader,
     proof: &AuthenticatedTeam,
-    vendor: Option<&str>,
-) -> error::Result<Option<String>> {
-    let Some(vendor) = vendor else { return Ok(None) };
-    Ok((!vendors::is_published(reader, proof, vendor)?).then(|| {
-        format!(
-            "No vendor named {:?} has published listings; aggregate over browse_listings by `vendor` has the names.",
-            excerpt(vendor)
-        )
-    }))
+    vendor: &str,
+) -> error::Result<Option<(String, Vec<String>)>> {
+    if vendors::is_published(reader, proof, vendor)? {
+        return Ok(None);
+    }
+    let mut similar = Vec::new();
+    for name in vendors::published_names(reader, proof, MAX_COMPARED)? {
+        let similarity = strsim::jaro_winkler(&simplified(&excerpt(vendor)), &simplified(&excerpt(&name)));
+        if similarity >= MIN_SIMILARITY {
+            similar.push((similarity, name));
+        }
+    }
+    similar.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let similar: Vec<String> = similar.into_iter().take(MAX_NEAREST).map(|(_, name)| name).collect();
+    let hint = format!("No vendor named {:?} has published listings", excerpt(vendor));
+    let hint = if similar.is_empty() {
+        format!("{hint}; aggregate over browse_listings by `vendor` has the names.")
+    } else {
+        format!("{hint}; `{SIMILAR_VENDORS}` has the nearest names.")
+    };
+    Ok(Some((hint, similar)))
+}
+
+/// Returns a hint if one of the tiers does not exist.
+fn tier_hint(value: &Value) -> Option<String> {
+    let values =
+        if let Value::Array(values) = value { values.as_slice() } else { std::slice::from_ref(value) };
+    let unknown =
+        values.iter().find(|tier| !whole_number(tier).is_some_and(|tier| KNOWN_TIERS.contains(&tier)))?;
+    let shown = excerpt(&unknown.to_string());
+    Some(format!(
+        "`{VENDOR_TIERS}` has no value {shown}; the tiers are {} to {}.",
+        KNOWN_TIERS.start(),
+        KNOWN_TIERS.end()
+    ))
 }
 
 /// Returns the values of an argument, which is a text or a list of texts, as a list.
@@ -123,14 +217,12 @@ pub fn values_mut(value: &mut Value) -> &mut [Value] {
     }
 }
 
-/// Returns the different texts of an argument, at most [`MAX_VALUES`].
-fn texts(value: &Value) -> BTreeSet<String> {
-    let values = match value {
-        Value::Array(values) => values.as_slice(),
-        value => std::slice::from_ref(value),
-    };
+/// Returns the different texts of an argument, or of the part of each that `part` returns, at most [`MAX_VALUES`].
+fn texts<'v>(value: &'v Value, part: impl Fn(&'v str) -> Option<&'v str>) -> BTreeSet<String> {
+    let values =
+        if let Value::Array(values) = value { values.as_slice() } else { std::slice::from_ref(value) };
     let mut texts = BTreeSet::new();
-    for text in values.iter().filter_map(Value::as_str) {
+    for text in values.iter().filter_map(Value::as_str).filter_map(part) {
         if texts.len() == MAX_VALUES {
             break;
         }
@@ -139,14 +231,6 @@ fn texts(value: &Value) -> BTreeSet<String> {
         }
     }
     texts
-}
-
-fn replace_texts(value: &mut Value, slugs: &HashMap<String, String>) {
-    for value in values_mut(value) {
-        if let Some(slug) = value.as_str().and_then(|text| slugs.get(text)) {
-            *value = Value::String(slug.clone());
-        }
-    }
 }
 
 /// Finds the slugs of the values of one argument, and describes the first ones that have none.
@@ -226,8 +310,10 @@ mod tests {
 
     /// Resolves an argument, and returns the hints.
     fn resolve_value(value: &mut Value) -> Vec<String> {
-        let resolved = resolve_texts("languages", &texts(value), &terms());
-        replace_texts(value, &resolved.slugs);
+        let resolved = resolve_texts("languages", &texts(value, Some), &terms());
+        let mut input = JsonObject::from_iter([("languages".to_owned(), value.take())]);
+        Place::Argument("languages").replace_texts(&mut input, &resolved.slugs);
+        *value = input["languages"].take();
         resolved.hints
     }
 
@@ -259,6 +345,29 @@ mod tests {
             ["`languages` has no value \"javva\"; nearest: java.", "`languages` has no value \"nosuch\"."]
         );
         assert_eq!(value, json!(["java", "javva", "nosuch"]));
+    }
+
+    #[test]
+    fn values_of_conditions_become_slugs() {
+        let filter = json!(["language:is:C++", "name:is:C++", "language:is_not:JAVA", "language:is"]);
+        let place = Place::Condition("language");
+        let stated = texts(&filter, |text| condition_value(text, "language"));
+        assert_eq!(stated, BTreeSet::from(["C++".to_owned(), "JAVA".to_owned()]));
+        let resolved = resolve_texts(place.name(), &stated, &terms());
+        let mut input = JsonObject::from_iter([(FILTER.to_owned(), filter)]);
+        place.replace_texts(&mut input, &resolved.slugs);
+        let expected = json!(["language:is:cpp", "name:is:C++", "language:is_not:java", "language:is"]);
+        assert_eq!(input[FILTER], expected);
+    }
+
+    #[test]
+    fn unknown_tiers_are_named() {
+        assert_eq!(tier_hint(&json!([1, "2", 3.0])), None);
+        assert_eq!(
+            tier_hint(&json!([1, 7])).unwrap(),
+            "`vendor_tiers` has no value 7; the tiers are 1 to 3."
+        );
+        assert!(tier_hint(&json!("gold")).is_some());
     }
 
     #[test]

@@ -16,6 +16,9 @@ pub const MAX_PARSED_BYTES: usize = 1 << 20;
 /// Maximum number of bytes of an answer that are reserved for the truncation notes.
 const RESERVED_NOTE_BYTES: usize = 2_500;
 
+/// Number of bytes of an answer that are reserved for the note that items are left out.
+pub const ITEM_NOTE_BYTES: usize = 400;
+
 /// Returns how many bytes of an answer of this size are reserved for the truncation notes.
 pub fn reserved_note_bytes(max_bytes: usize) -> usize {
     RESERVED_NOTE_BYTES.min(max_bytes / 4)

@@ -124,6 +124,12 @@ impl Parameter {
         }
     }
 
+    /// Returns the values of a parameter that takes one of a closed set, or a list of them; none for others.
+    pub fn closed_values(&self) -> impl Iterator<Item = &Value> {
+        let values = self.schema.get("enum").or_else(|| self.schema.get("items")?.get("enum"));
+        values.and_then(Value::as_array).into_iter().flatten()
+    }
+
     /// Returns whether the parameter takes a list.
     pub fn is_list(&self) -> bool {
         self.schema.get("type") == Some(&json!("array"))

@@ -13,7 +13,7 @@ use super::{
     table::{ToolEntry, ToolOperations},
     variants::{Paging, Variant},
 };
-use crate::rest::route::MultiTool;
+use crate::rest::route::{MultiTool, ToolText};
 
 /// Default number of items on a page.
 pub const DEFAULT_LIMIT: usize = 20;
@@ -23,6 +23,8 @@ pub const MAX_LIMIT: usize = 100;
 
 /// Argument that selects the fields to return.
 pub const FIELDS: &str = "fields";
+/// Argument for conditions on assets or estimations.
+pub const FILTER: &str = "filter";
 /// Argument for the parameters that only some operations of a tool have.
 pub const FILTERS: &str = "filters";
 /// Argument that asks for the size of the answer instead.
@@ -33,6 +35,9 @@ pub const MAX_BYTES: &str = "max_bytes";
 pub const LIMIT: &str = "limit";
 /// Argument for the number of items to skip.
 pub const OFFSET: &str = "offset";
+
+/// Argument for the name of a vendor.
+pub const VENDOR: &str = "vendor";
 
 /// Argument for the `next_cursor` of the page before.
 pub const CURSOR: &str = "cursor";
@@ -50,6 +55,8 @@ pub const NEXT_OFFSET: &str = "next_offset";
 pub const CUT: &str = "cut";
 /// Output field that names the fields with text written by teams.
 pub const NOTICE: &str = "notice";
+/// Output field with the names of vendors that are similar to an unknown one.
+pub const SIMILAR_VENDORS: &str = "similar_vendors";
 /// Output field with advice of the platform, for example on an empty list.
 pub const HINT: &str = "hint";
 
@@ -79,7 +86,7 @@ pub fn input_schema(row: &ToolEntry, variants: &[Variant]) -> Map<String, Value>
         }
     }
     if let Some(description) = row.filters_description() {
-        add_property(FILTERS, into_object(json!({"type": "object"})), description);
+        add_property(FILTERS, filters_schema(row, variants), description);
     }
     for parameter in &parameters {
         let is_always_required = variants.iter().all(|variant| is_required(variant, &parameter.name));
@@ -119,7 +126,7 @@ pub fn input_schema(row: &ToolEntry, variants: &[Variant]) -> Map<String, Value>
                 Some(Value::Object(items)) => items,
                 _ => &mut schema,
             };
-            schema.insert("enum".to_owned(), json!(values));
+            schema.insert("enum".to_owned(), typed_values(schema, values));
         }
         add_property(&parameter.name, schema, description);
     }
@@ -148,6 +155,33 @@ pub fn input_schema(row: &ToolEntry, variants: &[Variant]) -> Map<String, Value>
     schema
 }
 
+/// Returns the values of a parameter as JSON of the type in its schema.
+fn typed_values(schema: &Map<String, Value>, values: &[&str]) -> Value {
+    let is_integer = schema.get("type") == Some(&json!("integer"));
+    let typed = |text: &&str| match text.parse::<i64>() {
+        Ok(number) if is_integer => json!(number),
+        _ => json!(text),
+    };
+    values.iter().map(typed).collect()
+}
+
+/// Returns the schema of the argument [`FILTERS`]: the values of those of its parameters that take kinds or states, which not
+/// every list has as an argument of its own tool.
+fn filters_schema(row: &ToolEntry, variants: &[Variant]) -> Map<String, Value> {
+    let mut properties = Map::new();
+    for name in ["kind", "status"].into_iter().filter(|name| is_nested(row, variants, name)) {
+        let parameters = variants.iter().filter_map(|variant| variant.operation.parameter(name));
+        let mut values: Vec<&Value> = Vec::new();
+        for value in parameters.flat_map(Parameter::closed_values) {
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        properties.insert(name.to_owned(), json!({"type": "array", "items": {"enum": values}}));
+    }
+    into_object(json!({"type": "object", "properties": properties}))
+}
+
 /// Whether a parameter is given in the argument [`FILTERS`]: the tool has it, and another operation lacks the parameter.
 pub fn is_nested(row: &ToolEntry, variants: &[Variant], name: &str) -> bool {
     row.filters_description().is_some()
@@ -165,7 +199,7 @@ pub fn argument_names(input: &Map<String, Value>) -> Vec<String> {
 
 /// Returns the full output schema of a tool: the types of the response's fields, and of the fields of list items.
 /// No field is required, because an agent can select fields.
-pub fn output_schema(tool: &str, variants: &[Variant]) -> Map<String, Value> {
+pub fn output_schema(tool: &ToolText, variants: &[Variant]) -> Map<String, Value> {
     let shapes = variants.iter().map(|variant| variant.operation.response.clone());
     let depth = if variants.iter().any(|variant| variant.call.list.is_some()) { 2 } else { 1 };
     let mut schema = shapes.reduce(Shape::merge).unwrap_or(Shape::Map).schema(depth);
@@ -193,11 +227,15 @@ pub fn output_schema(tool: &str, variants: &[Variant]) -> Map<String, Value> {
             variant.call.list.is_some() && has_filters(variant)
                 || signed_addresses::can_be_in(&variant.operation.response)
         });
-        let has_evidence = evidence::can_be_in(tool);
+        let has_evidence = !tool.evidence.is_empty() || evidence::can_be_in(tool.name);
         for name in
             [CUT, NOTICE].into_iter().chain(has_hint.then_some(HINT)).chain(has_evidence.then_some(EVIDENCE))
         {
             properties.insert(name.to_owned(), json!({"type": "string"}));
+        }
+        if variants.iter().any(|variant| variant.operation.parameter(VENDOR).is_some()) {
+            properties
+                .insert(SIMILAR_VENDORS.to_owned(), json!({"type": "array", "items": {"type": "string"}}));
         }
         properties.insert(ESTIMATE.to_owned(), json!({"type": "object"}));
     }

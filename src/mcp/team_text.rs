@@ -6,7 +6,7 @@ use super::imitations;
 
 /// Fields that contain text or data from vendors and buyers, or text by the platform that quotes it. Sorted.
 /// A test checks that every free-text field of the API is either here or known to be written by the platform.
-pub const TEAM_TEXT_FIELDS: [&str; 40] = [
+pub const TEAM_TEXT_FIELDS: [&str; 41] = [
     "action",
     "agent_config",
     "analysis_error",
@@ -42,6 +42,7 @@ pub const TEAM_TEXT_FIELDS: [&str; 40] = [
     "repo_full_name",
     "review_feedback",
     "robotics_formats",
+    "similar_vendors",
     "tags",
     "task_name",
     "team_name",

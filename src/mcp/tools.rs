@@ -31,6 +31,8 @@ pub struct Tool {
     pub entry: Arc<ToolEntry>,
     /// Operations that the team can call through the tool; empty if the tool has none.
     pub variants: Vec<Variant>,
+    /// Path of the operation that names the basis of the record in the result; `None` if there is none.
+    pub evidence_path: Option<String>,
     /// Names of the tool's arguments.
     pub arguments: Vec<String>,
     /// Names of the parameters that the argument `filters` contains; empty if the tool has none.
@@ -121,14 +123,18 @@ impl Tool {
             .flat_map(|variant| &variant.operation.parameters)
             .map(|parameter| &parameter.name);
         let filters = names.filter(|name| schemas::is_nested(&row, &variants, name)).cloned().collect();
-        let full_output = Arc::new(schemas::output_schema(row.text.name, &variants));
+        let evidence_path = (!row.text.evidence.is_empty()).then(|| {
+            let operation = operations.find(row.text.evidence);
+            operation.expect("the operation that names the basis exists").path.clone()
+        });
+        let full_output = Arc::new(schemas::output_schema(row.text, &variants));
         // Whether calls are idempotent says nothing more, since tools only read.
         let annotations = ToolAnnotations::new().read_only(true).destructive(false);
         let definition = Definition::new(row.text.name, row.description(), input)
             .with_title(row.text.title)
             .with_raw_output_schema(Arc::new(schemas::shallow(&full_output)))
             .with_annotations(annotations.open_world(false));
-        Tool { entry: row, variants, arguments, filters, definition, full_output }
+        Tool { entry: row, variants, evidence_path, arguments, filters, definition, full_output }
     }
 
     /// Returns the definition that `tools/list` returns.

@@ -1,16 +1,16 @@
-//! Truncation of values that are too long: the longest list, map or string is truncated repeatedly until the
-//! value fits, and each truncation has the path to the rest. By following these paths, all of the value can
-//! be read, part by part.
+//! Truncation of values that are too long: the longest list, map or string is truncated repeatedly, by at most half if that
+//! alone is not enough, until the value fits. So what is left of several long parts is about equally long. Each truncation has
+//! the path to the rest. By following these paths, all of the value can be read, part by part.
 
 use std::{cmp::Reverse, collections::BTreeMap, io};
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{field_paths::Origin, openapi::Shape};
+use super::{evidence::EVIDENCE, field_paths::Origin, openapi::Shape};
 
 /// Maximum number of truncations of one value.
-const MAX_TRUNCATIONS: usize = 200;
+const MAX_TRUNCATIONS: usize = 400;
 
 /// Maximum number of characters of a text that is never truncated: a part of an ID, a time, or a name is of no use.
 const SHORT_TEXT_CHARS: usize = 64;
@@ -66,7 +66,7 @@ pub fn truncate_value(
 }
 
 /// Number of entries that are left of a long map in a brief output, and from how many entries a map is long.
-pub const BRIEF_MAP_ENTRIES: usize = 5;
+pub const BRIEF_MAP_ENTRIES: usize = 4;
 const LONG_MAP_ENTRIES: usize = 8;
 
 /// Shortens the long maps in a value to [`BRIEF_MAP_ENTRIES`]: those with the largest numbers, or else the first. Returns the
@@ -147,8 +147,8 @@ fn describe_truncation(
     LocatedTruncation { truncation: Truncation { path: path.clone(), shown, total, rest }, path, rest_start }
 }
 
-/// Truncates the longest list, map or string by at least `excess` bytes if possible, but leaves at least one
-/// of its parts. Returns how many parts are left, and how many there were; `None` if nothing can be
+/// Truncates the longest list, map or string by at least `excess` bytes, or else to half of its parts. Evidence in a record is
+/// never truncated. Returns how many parts are left, and how many there were; `None` if nothing can be
 /// truncated.
 fn truncate_longest(
     value: &mut Value,
@@ -177,6 +177,9 @@ fn truncate_longest(
     // A record keeps all its fields. A list or map is truncated, unless one part makes up most of it and can
     // provide the excess alone.
     let is_record = is_root || matches!((shape, &*value), (Some(Shape::Object(_)), Value::Object(_)));
+    if is_record {
+        parts.retain(|(step, _)| step.name.as_deref() != Some(EVIDENCE));
+    }
     let longest = parts.iter().map(|(_, size)| *size).max()?;
     if !is_record && parts.len() > 1 && (longest * 2 <= total_bytes || longest <= excess) {
         return Some(truncate_parts(value, &parts, total_bytes, excess));
@@ -210,8 +213,8 @@ fn truncate_parts(
     total_bytes: usize,
     excess: usize,
 ) -> (usize, usize) {
-    let count =
-        count_fitting(parts.iter().map(|(_, size)| *size), total_bytes, excess).clamp(1, parts.len() - 1);
+    let fitting = count_fitting(parts.iter().map(|(_, size)| *size), total_bytes, excess);
+    let count = fitting.clamp((parts.len() / 2).max(1), parts.len() - 1);
     keep_first(value, count);
     (count, parts.len())
 }
@@ -229,9 +232,9 @@ fn truncate_text(text: &mut String, excess: usize) -> Option<(usize, usize)> {
     if total <= SHORT_TEXT_CHARS {
         return None;
     }
-    let count =
-        count_fitting(text.chars().map(|character| json_size(&character) - 2), json_size(text), excess)
-            .clamp(1, total - 1);
+    let sizes = text.chars().map(|character| json_size(&character) - 2);
+    let fitting = count_fitting(sizes, json_size(text), excess);
+    let count = fitting.clamp((total / 2).max(SHORT_TEXT_CHARS), total - 1);
     *text = text.chars().take(count).collect();
     Some((count, total))
 }
