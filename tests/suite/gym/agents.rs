@@ -110,6 +110,14 @@ fn run(arguments: &[&str], script: &str, directory: &Path) -> (Output, Duration)
     (output, start.elapsed())
 }
 
+/// Whether the process whose ID a script wrote to the file `child` has ended.
+fn is_gone(directory: &Path) -> bool {
+    let child = std::fs::read_to_string(directory.join("child")).unwrap();
+    let process = format!("/proc/{}/stat", child.trim());
+    // A killed process may not have been reaped yet.
+    std::fs::read_to_string(process).map_or(true, |stat| stat.contains(") Z "))
+}
+
 #[test]
 fn command_asks_an_agent_and_reports() {
     let directory = tempfile::tempdir().unwrap();
@@ -153,9 +161,18 @@ fn run_ends_in_time_with_all_processes_of_the_agent() {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() == Some(1) && stderr.contains("below the minimum"), "{stderr}");
     assert!(stderr.contains("time was over") && elapsed < Duration::from_mins(1), "{stderr}");
-    let child = std::fs::read_to_string(directory.path().join("child")).unwrap();
-    let process = format!("/proc/{}/stat", child.trim());
-    // A killed process may not have been reaped yet.
-    let is_gone = std::fs::read_to_string(process).map_or(true, |stat| stat.contains(") Z "));
-    assert!(is_gone, "process {child}");
+    assert!(is_gone(directory.path()));
+}
+
+#[test]
+fn interrupted_run_reports_and_ends_all_processes_of_the_agent() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = "cat > questions; sleep 600 & echo $! > child; kill -INT $PPID; wait";
+    let (output, elapsed) = run(&[], script, directory.path());
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && stderr.contains("the run was interrupted"), "{stderr}");
+    assert!(elapsed < Duration::from_mins(1), "{elapsed:?}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["total"]["missing"], report["total"]["questions"], "{report}");
+    assert!(is_gone(directory.path()));
 }

@@ -6,7 +6,7 @@ use super::{
     call,
     rest_records::{rest_details, rest_list, rest_pages, texts, tool_list},
 };
-use crate::harness::demo;
+use crate::{contract::cases::VENDOR, harness::demo};
 
 /// Name of a property or number, and where records have it.
 pub type Named = (&'static str, &'static str);
@@ -154,6 +154,12 @@ pub async fn lists_of_team(key: &str) -> Vec<Aggregated> {
         groups: &[("kind", "/type"), ("read", "/read"), ("month", "/month")],
         numbers: &[],
     });
+    lists.push(Aggregated {
+        list: "list_taxonomy",
+        records: taxonomy(key).await,
+        groups: &[("kind", "/kind"), ("category", "/category")],
+        numbers: &[],
+    });
     if has_role("vendor") {
         lists.extend(lists_of_vendor(key).await);
     }
@@ -179,6 +185,38 @@ async fn assets_with_details(key: &str) -> Vec<Value> {
         asset["group"] = group["name"].clone();
     }
     assets
+}
+
+/// Returns the groups of a vendor's inventory with the numbers of their assets.
+async fn groups_with_assets(key: &str) -> Vec<Value> {
+    let mut groups = all_dated(rest_list(key, "/v2/asset-groups", "groups").await, "/created_at", None);
+    let counts = rest_list(key, "/v2/assets?limit=1", "groups").await;
+    for group in &mut groups {
+        let count = counts.iter().find(|count| count["group_id"] == group["id"]);
+        group["assets"] = json!(count.map_or(0, |count| count["total"].as_u64().unwrap()));
+    }
+    groups
+}
+
+/// Returns the terms of the taxonomy, each with the part that it belongs to.
+async fn taxonomy(key: &str) -> Vec<Value> {
+    let mut terms = Vec::new();
+    for (key, path, kind, lists) in [
+        (key, "/v2/domains", "domains", &["domains"][..]),
+        (key, "/v2/inventory-tags", "inventory_tags", &["inventory_tags"]),
+        (key, "/v2/content-tags", "content_tags", &["content_tags"]),
+        (key, "/v2/asset-types", "asset_types", &["asset_types", "deprecated_asset_types"]),
+        (VENDOR, "/v2/codebases/languages", "languages", &["languages"]),
+    ] {
+        for list in lists {
+            let named = rest_list(key, path, list).await.into_iter().map(|mut term| {
+                term["kind"] = json!(kind);
+                term
+            });
+            terms.extend(named);
+        }
+    }
+    terms
 }
 
 /// Returns the sales of a vendor with their prices and fees, as its earnings state them.
@@ -210,6 +248,8 @@ async fn estimations_in_dollars(key: &str) -> Vec<Value> {
             let cents = estimation[format!("quote_{name}_cents")].as_f64();
             estimation[name] = json!(cents.map(|cents| cents / 100.0));
         }
+        let has_asset = !estimation["inventory_asset_id"].is_null();
+        estimation["inventory"] = json!(if has_asset { "added" } else { "not_added" });
     }
     estimations
 }
@@ -279,6 +319,41 @@ async fn lists_of_vendor(key: &str) -> Vec<Aggregated> {
             ],
         },
         Aggregated {
+            list: "list_codebases",
+            records: all_dated(rest_pages(key, "/v2/codebases", "items").await, "/created_at", None),
+            groups: &[
+                ("stage", "/stage"),
+                ("exclusivity", "/exclusivity"),
+                ("domain", "/domain_tags"),
+                ("month", "/month"),
+            ],
+            numbers: &[("lines_of_code", "/lines_of_code"), ("commits", "/commits")],
+        },
+        Aggregated {
+            list: "list_raw_data",
+            records: all_dated(rest_pages(key, "/v2/raw-data", "items").await, "/created_at", None),
+            groups: &[("stage", "/stage"), ("domain", "/domain_tags"), ("month", "/month")],
+            numbers: &[],
+        },
+        Aggregated {
+            list: "list_tasks",
+            records: all_dated(rest_pages(key, "/v2/tasks", "items").await, "/created_at", None),
+            groups: &[
+                ("stage", "/stage"),
+                ("task_type", "/task/task_type"),
+                ("has_traces", "/task/has_traces"),
+                ("has_qa_results", "/task/has_qa_results"),
+                ("has_environment", "/task/has_environment"),
+            ],
+            numbers: &[],
+        },
+        Aggregated {
+            list: "list_asset_groups",
+            records: groups_with_assets(key).await,
+            groups: &[("group", "/name"), ("month", "/month")],
+            numbers: &[("assets", "/assets")],
+        },
+        Aggregated {
             list: "list_sales",
             records: all_dated(sales, "/paid_at", listing),
             groups: &[("kind", "/purchase_kind"), ("listing", "/listing_name"), ("month", "/month")],
@@ -309,6 +384,7 @@ async fn lists_of_vendor(key: &str) -> Vec<Aggregated> {
                 ("kind", "/sku_slug"),
                 ("channel", "/source/channel"),
                 ("month", "/month"),
+                ("inventory", "/inventory"),
             ],
             numbers: &[("low", "/low"), ("high", "/high")],
         },

@@ -24,35 +24,92 @@ async fn answers_about_quality_name_their_basis() {
         with_tasks.map(|one| json!({"listing_id": one["id"], "taskset_id": one["tasksets"][0]["id"]}));
     let taskset = taskset.unwrap();
     let with_data = codebases.iter().find(|codebase| codebase["data"]["analyzed_at"].is_string()).unwrap();
-    for (key, tool, arguments) in [
-        (BUYER, "get_listing_quality", json!({"listing_id": listing})),
-        (BUYER, "browse_listings", json!({})),
-        (BUYER, "get_listing", json!({"listing_id": listing})),
-        (BUYER, "aggregate", json!({"list": "browse_listings", "group_by": ["certified"]})),
-        (VENDOR, "get_listing_qc", json!({"listing_id": own[0]["id"]})),
-        (VENDOR, "get_own_listing", json!({"listing_id": own[0]["id"]})),
-        (VENDOR, "list_own_listings", json!({})),
-        (VENDOR, "list_qc_reports", json!({})),
-        (VENDOR, "list_assets", json!({})),
-        (VENDOR, "get_asset_qc", json!({"kind": "codebase", "asset_id": with_data["id"]})),
-        (VENDOR, "get_asset", json!({"kind": "codebase", "asset_id": with_data["id"]})),
-        (VENDOR, "get_codebase_structure", json!({"asset_id": with_data["id"]})),
-        (VENDOR, "list_estimations", json!({})),
-        (VENDOR, "list_codebases", json!({"fields": ["lines_of_code"]})),
-        (VENDOR, "list_raw_data", json!({"fields": ["data.archive_bytes"]})),
-        (BUYER, "preview_taskset_tasks", taskset.clone()),
-        (BUYER, "browse_listings", json!({"fields": ["platform_quality_certified"]})),
+    let raw_data = rest_pages(VENDOR, "/v2/raw-data", "items").await;
+    let archive = raw_data.iter().find(|one| one["data"]["analyzed_at"].is_string()).unwrap();
+    let tasks = rest_pages(VENDOR, "/v2/tasks", "items").await;
+    let with_assets = own.iter().find(|one| !one["assets"].as_array().unwrap().is_empty()).unwrap();
+    let analyzed_at = |asset: &Value| asset["data"]["analyzed_at"].as_str().unwrap().to_owned();
+    let of_commit = codebases.iter().find(|one| one["data"]["commit_sha"].is_string()).unwrap();
+    let commit = of_commit["data"]["commit_sha"].as_str().unwrap().to_owned();
+    let task_version = tasks[0]["task"]["task_version_id"].as_str().unwrap().to_owned();
+    let now =
+        call(demo(), VENDOR, "get_current_team", json!({})).await.ok()["now"].as_str().unwrap().to_owned();
+    for (key, tool, arguments, named) in [
+        (BUYER, "get_listing_quality", json!({"listing_id": listing}), "Quality run "),
+        (BUYER, "get_listing", json!({"listing_id": listing}), "Quality run "),
+        (BUYER, "get_listing", json!({"listing_id": listing, "fields": ["evidence"]}), "Quality run "),
+        (
+            BUYER,
+            "aggregate",
+            json!({"list": "browse_listings", "group_by": ["certified"]}),
+            "matching records",
+        ),
+        (BUYER, "list_purchases", json!({"fields": ["*"]}), &now),
+        (BUYER, "list_offers", json!({"fields": ["*"]}), &now),
+        (BUYER, "preview_taskset_tasks", taskset, "graded"),
+        (BUYER, "browse_listings", json!({"fields": ["platform_quality_certified"]}), "`evidence`"),
+        (VENDOR, "get_listing_qc", json!({"listing_id": own[0]["id"]}), "quality run"),
+        (VENDOR, "get_own_listing", json!({"listing_id": own[0]["id"]}), "uality run"),
+        (VENDOR, "list_qc_reports", json!({}), "`run_id`"),
+        (VENDOR, "get_asset_qc", json!({"kind": "codebase", "asset_id": with_data["id"]}), "uality run"),
         (
             VENDOR,
-            "get_own_listing",
-            json!({"listing_id": own[0]["id"], "fields": ["platform_quality_certified"]}),
+            "get_asset",
+            json!({"kind": "codebase", "asset_id": with_data["id"]}),
+            &analyzed_at(with_data),
         ),
+        (VENDOR, "get_asset", json!({"asset_id": of_commit["id"], "fields": ["data"]}), &commit),
+        (VENDOR, "get_asset", json!({"asset_id": tasks[0]["id"]}), &task_version),
+        (VENDOR, "get_codebase_structure", json!({"asset_id": with_data["id"]}), &analyzed_at(with_data)),
+        (VENDOR, "get_raw_data_structure", json!({"asset_id": archive["id"]}), &analyzed_at(archive)),
+        (VENDOR, "list_estimations", json!({}), "`completed_at`"),
+        (VENDOR, "get_estimation_summary", json!({}), &now),
+        (VENDOR, "list_codebases", json!({"fields": ["lines_of_code"]}), "`data.analyzed_at`"),
+        (VENDOR, "list_raw_data", json!({"fields": ["data.archive_bytes"]}), "`data.analyzed_at`"),
+        (VENDOR, "list_listing_assets", json!({"listing_id": with_assets["id"]}), "`data.analyzed_at`"),
+        (VENDOR, "list_tasks", json!({}), "`task.qc_refreshed_at`"),
+    ] {
+        let output = call(demo(), key, tool, arguments.clone()).await.ok();
+        let evidence = output["evidence"].as_str().unwrap_or_default();
+        // The other form is for a listing without a run.
+        let is_of_none = named.contains("uality run") && evidence == "No quality run has completed.";
+        assert!(evidence.contains(named) || is_of_none, "{tool} {arguments} lacks {named}: {output}");
+    }
+    let mut digests = 0;
+    for asset in raw_data.iter().chain(&codebases).filter(|asset| asset["data"]["channel"] == "zip") {
+        let record = call(demo(), VENDOR, "get_asset", json!({"asset_id": asset["id"]})).await.ok();
+        let sentence = record["evidence"].as_str().unwrap();
+        if let Some((_, digest)) = sentence.split_once("archive with SHA-256 ") {
+            assert!(digest.bytes().take_while(u8::is_ascii_hexdigit).count() == 64, "{sentence}");
+            digests += 1;
+        }
+    }
+    assert!(digests > 0, "no asset names the digest of its archive");
+    // Rows of lists have it by default.
+    for (key, tool, list) in [
+        (BUYER, "browse_listings", "items"),
+        (VENDOR, "list_own_listings", "items"),
+        (VENDOR, "list_assets", "items"),
+    ] {
+        let output = call(demo(), key, tool, json!({})).await.ok();
+        for row in output[list].as_array().unwrap() {
+            let evidence = row["evidence"].as_str().unwrap_or_default();
+            assert!(evidence.contains("Run ") || evidence.contains("No quality run"), "{tool}: {row}");
+        }
+        assert!(output["evidence"].is_null(), "{tool}: {}", output["evidence"]);
+    }
+    // An answer that states nothing of the kind has none.
+    for (key, tool, arguments) in [
+        (BUYER, "list_purchases", json!({})),
+        (BUYER, "get_listing", json!({"listing_id": listing, "fields": ["title", "price"]})),
+        (VENDOR, "list_codebases", json!({"fields": ["id", "title"]})),
+        (VENDOR, "get_asset", json!({"asset_id": with_data["id"], "fields": ["title"]})),
     ] {
         let output = call(demo(), key, tool, arguments).await.ok();
-        assert!(output["evidence"].as_str().is_some_and(|text| !text.is_empty()), "{tool}: {output}");
+        assert!(output["evidence"].is_null(), "{tool}: {output}");
     }
     let output = call(demo(), BUYER, "get_listings", json!({"ids": [listing]})).await.ok();
-    assert!(output["listings"][0]["evidence"].as_str().unwrap().contains("checks passed"), "{output}");
+    assert!(output["listings"][0]["evidence"].as_str().unwrap().contains(" passed"), "{output}");
     let arguments = json!({"listing_id": listing});
     let quality = call(demo(), BUYER, "get_listing_quality", arguments).await.ok();
     let basis = [&quality["run_id"], &quality["completed_at"]].map(|basis| basis.as_str().unwrap());
@@ -85,8 +142,14 @@ async fn evidence_names_why_a_listing_is_certified() {
         let arguments = json!({"listing_id": listing});
         let quality = call(&market, BUYER, "get_listing_quality", arguments).await.ok();
         let listings = call(&market, BUYER, "get_listings", json!({"ids": [listing]})).await.ok();
-        assert_eq!(quality["evidence"], listings["listings"][0]["evidence"]);
+        let brief = listings["listings"][0]["evidence"].as_str().unwrap();
+        let record = call(&market, BUYER, "get_listing", json!({"listing_id": listing})).await.ok();
+        assert_eq!(quality["evidence"], record["evidence"]);
         let evidence = quality["evidence"].as_str().unwrap();
+        assert_eq!(brief.split("un ").next(), evidence.replace("Quality run ", "Run ").split("un ").next());
+        if let Some(run) = quality["run_id"].as_str() {
+            assert!(brief.contains(run) && evidence.contains(run), "{brief}");
+        }
         assert!(evidence.starts_with(expected), "{evidence}");
         if let Some(at) = quality["certified_at"].as_str() {
             assert!(evidence.contains(&format!("{at} by the operator, not by a quality run")), "{evidence}");

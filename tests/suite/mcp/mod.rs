@@ -6,6 +6,7 @@ mod aggregated_lists;
 mod errors;
 mod evidence;
 mod hidden_text;
+mod hints;
 mod money_summaries;
 mod no_web_app;
 mod own_records;

@@ -9,7 +9,9 @@ use marketplace::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{ADDED_FIELDS, call, documents, routes, tools_with_full_schemas};
+use super::{
+    ADDED_FIELDS, call, documents, rest_records::LISTS_OF_A_RECORD, routes, tools_with_full_schemas,
+};
 use crate::{
     contract::cases::{BUYER, Case},
     harness::demo,
@@ -164,6 +166,10 @@ async fn every_output_matches_its_schema() {
                 let mut arguments = Map::new();
                 if documented[operation_call.operation].path.starts_with("/agents/") {
                     let listing = any_listing_id(key).await;
+                    if choice.is_some_and(|(_, value)| LISTS_OF_A_RECORD.contains(&value)) {
+                        // The tests of aggregates call these with the IDs of the team's records.
+                        continue;
+                    }
                     match operation_call.operation {
                         "get_listings" => _ = arguments.insert("ids".to_owned(), json!([listing])),
                         "get_quality_for_agents" => _ = arguments.insert("listing_id".to_owned(), listing),

@@ -62,17 +62,66 @@ async fn instructions_are_those_for_the_roles_of_the_team() {
     assert!(instructions.contains("Other buyers are never shown"), "{discovered}");
 }
 
+/// Revisions of the protocol by which sessions are opened differently.
+#[derive(Clone, Copy, Debug)]
+pub enum Revision {
+    /// 2025-11-25 and older: with initialization.
+    WithSessions,
+    /// 2026-07-28.
+    Newest,
+}
+
+impl Revision {
+    /// Opens a session as a client does that reads what the server says of itself, and its tools. Returns the bodies of the
+    /// responses.
+    pub async fn open(self, key: &str) -> [Vec<u8>; 2] {
+        let (opening, params) = match self {
+            Revision::WithSessions => (
+                "initialize",
+                json!({"protocolVersion": "2025-11-25", "capabilities": {},
+                    "clientInfo": {"name": "test", "version": "1"}}),
+            ),
+            Revision::Newest => ("server/discover", json!({})),
+        };
+        let mut bodies = Vec::new();
+        for (method, params) in [(opening, params), ("tools/list", json!({}))] {
+            let authorization = format!("Bearer {key}");
+            let authorization = ("authorization", authorization.as_str());
+            let response = match self {
+                Revision::WithSessions => {
+                    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+                    send(demo(), PATH, &[HOST, JSON, authorization], &body.to_string()).await
+                }
+                Revision::Newest => send_newest_revision(authorization, method, None, params).await,
+            };
+            let answer = response.json();
+            assert!(answer["result"].is_object(), "{answer}");
+            bodies.push(response.bytes);
+        }
+        bodies.try_into().unwrap()
+    }
+}
+
 /// Sends a request in the newest protocol revision, which has its version in every request.
-async fn request_newest_revision(method: &str, name: Option<&str>, mut params: Value) -> Value {
+async fn request_newest_revision(method: &str, name: Option<&str>, params: Value) -> Value {
+    send_newest_revision(KEY, method, name, params).await.json()
+}
+
+async fn send_newest_revision(
+    key: (&str, &str),
+    method: &str,
+    name: Option<&str>,
+    mut params: Value,
+) -> TestResponse {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
         "io.modelcontextprotocol/clientCapabilities": {},
     });
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
-    let mut headers = vec![HOST, JSON, KEY, ("mcp-protocol-version", "2026-07-28"), ("mcp-method", method)];
+    let mut headers = vec![HOST, JSON, key, ("mcp-protocol-version", "2026-07-28"), ("mcp-method", method)];
     headers.extend(name.map(|name| ("mcp-name", name)));
-    send(demo(), PATH, &headers, &body).await.json()
+    send(demo(), PATH, &headers, &body).await
 }
 
 #[tokio::test]

@@ -1,20 +1,18 @@
 //! Related data in one call: the tools return what several requests to the REST API return.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
 use super::{
     call,
-    rest_records::{rest_catalog, rest_details, rest_list, texts, tool_list, values},
+    rest_records::{UNKNOWN_ID, rest_catalog, rest_details, rest_list, texts, tool_list, values},
 };
 use crate::{
     catalog::small_market::{published, small_market_with},
     contract::cases::{BUYER, LOCKED_VENDOR, VENDOR},
     harness::demo,
 };
-
-const UNKNOWN_ID: &str = "00000000-0000-0000-0000-000000000000";
 
 /// Fields of a listing's detail that are addresses of files.
 const ADDRESSES: [&str; 2] = ["bundle_url", "bundle_download_url"];
@@ -52,10 +50,10 @@ async fn assert_quality(key: &str, row: &Value) {
     }
     let run = quality["run_id"].as_str().unwrap();
     let ended = quality["completed_at"].as_str().unwrap();
-    let counts = format!("{passed} of {} checks passed", checks.len());
+    let (day, counts) = (&ended[..10], format!("{passed}/{} passed", checks.len()));
     assert!(
-        evidence.contains(run) && evidence.contains(ended) && evidence.contains(&counts),
-        "{evidence} lacks {run}, {ended}, or {counts}"
+        evidence.contains(run) && evidence.contains(day) && evidence.contains(&counts),
+        "{evidence} lacks {run}, {day}, or {counts}"
     );
 }
 
@@ -87,6 +85,40 @@ async fn listings_by_id_are_their_details_with_quality() {
             assert!(row.get(name).is_some_and(|value| *value == expected[name]), "{name} of {row}");
         }
     }
+}
+
+#[tokio::test]
+async fn browse_counts_by_vendor_if_selected() {
+    let details = rest_details(BUYER).await;
+    for (arguments, is_match) in [
+        (json!({}), &(|_: &Value| true) as &dyn Fn(&Value) -> bool),
+        (json!({"certified": true, "asset_types": ["codebase"]}), &|one| {
+            one["platform_quality_certified"] == true
+                && one["asset_types"].as_array().unwrap().contains(&json!("codebase"))
+        }),
+    ] {
+        let mut expected: BTreeMap<String, u64> = BTreeMap::new();
+        for detail in details.iter().filter(|one| is_match(one)) {
+            *expected.entry(detail["team_name"].as_str().unwrap().to_owned()).or_default() += 1;
+        }
+        let mut arguments = arguments;
+        arguments["fields"] = json!(["id", "vendors"]);
+        let page = call(demo(), BUYER, "browse_listings", arguments.clone()).await.ok();
+        let vendors = page["vendors"].as_array().unwrap();
+        let found = vendors
+            .iter()
+            .map(|one| (one["team_name"].as_str().unwrap().to_owned(), one["listings"].as_u64().unwrap()));
+        assert_eq!(found.collect::<BTreeMap<_, _>>(), expected);
+        assert!(vendors.is_sorted_by_key(|one| std::cmp::Reverse(one["listings"].as_u64())));
+        assert!(page["notice"].as_str().unwrap().contains("team_name"), "{page}");
+        let Some(cursor) = page["next_cursor"].as_str() else { continue };
+        arguments["cursor"] = json!(cursor);
+        let next = call(demo(), BUYER, "browse_listings", arguments).await.ok();
+        assert!(next["vendors"].is_null() && next["items"].is_array(), "{next}");
+    }
+    let locked = json!({"fields": ["id", "vendors"]});
+    let locked = call(demo(), LOCKED_VENDOR, "browse_listings", locked).await.ok();
+    assert!(locked["vendors"].is_null() && locked["locked"] == true, "{locked}");
 }
 
 #[tokio::test]

@@ -7,6 +7,13 @@ use serde_json::{Value, json};
 use super::call;
 use crate::harness::demo;
 
+/// Lists that belong to records, whose IDs are filters of aggregates.
+pub const LISTS_OF_A_RECORD: [&str; 3] =
+    ["get_listing_history", "list_latest_estimations", "list_listing_assets"];
+
+/// ID of nothing.
+pub const UNKNOWN_ID: &str = "00000000-0000-0000-0000-000000000000";
+
 /// Lists of a tool: its name, the name of the list, and the arguments.
 pub type ToolList<'a> = (&'a str, &'a str, Value);
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     call, post,
-    rest_records::{rest_details, rest_list, texts, values},
+    rest_records::{LISTS_OF_A_RECORD, rest_details, rest_list, texts, values},
     tools,
 };
 use crate::{
@@ -34,7 +34,8 @@ fn argument_sets_without_ids(tool: &Value) -> Vec<Value> {
         [name] => {
             let name = name.as_str().unwrap();
             let choices = properties[name]["enum"].as_array().cloned().unwrap_or_default();
-            choices.into_iter().map(|choice| json!({(name): choice})).collect()
+            let needs_no_id = |choice: &Value| !LISTS_OF_A_RECORD.contains(&choice.as_str().unwrap());
+            choices.into_iter().filter(needs_no_id).map(|choice| json!({(name): choice})).collect()
         }
         _ => Vec::new(),
     }
@@ -135,7 +136,10 @@ async fn long_maps_are_counted_and_whole_when_named() {
     let mut shortened = 0;
     for (name, map) in facets.as_object().unwrap() {
         let count = map.as_object().unwrap().len();
-        let shown = page["facets"][name].as_object().unwrap();
+        let Some(shown) = page["facets"][name].as_object() else {
+            assert!(["lifecycle_stages", "robotics_formats", "tag_slugs"].contains(&name.as_str()), "{name}");
+            continue;
+        };
         assert!(shown.iter().all(|(value, number)| map[value] == *number), "{name}");
         if shown.len() < count {
             assert!(cut.contains(&format!("`facets.{name}` {} of {count}", shown.len())), "{cut}");
@@ -223,46 +227,12 @@ async fn labels_and_cases_mean_slugs() {
 }
 
 #[tokio::test]
-async fn hint_names_only_unknown_values() {
-    let known = call(demo(), BUYER, "browse_listings", json!({"languages": ["java"]})).await.ok();
-    let mixed = call(demo(), BUYER, "browse_listings", json!({"languages": ["java", "nosuch"]})).await.ok();
-    assert_eq!((&mixed["items"], &mixed["counts"]["all"]), (&known["items"], &known["counts"]["all"]));
-    let hint = mixed["hint"].as_str().unwrap();
-    assert!(hint.contains("nosuch") && !hint.contains("java"), "{hint}");
-    let near = call(demo(), BUYER, "browse_listings", json!({"tags": ["finanse", "legal"]})).await.ok();
-    let hint = near["hint"].as_str().unwrap();
-    assert!(hint.contains("finanse") && hint.contains("finance") && !hint.contains("legal"), "{hint}");
-    let unknown = json!({"list": "browse_listings", "filters": {"asset_types": ["codbase", "taskset"]}});
-    let counted = call(demo(), BUYER, "aggregate", unknown).await.ok();
-    let hint = counted["hint"].as_str().unwrap();
-    assert!(hint.contains("codbase") && hint.contains("codebase") && !hint.contains("taskset"), "{hint}");
-    let assets = call(demo(), VENDOR, "list_assets", json!({"sku": "codbase"})).await;
-    assert!(assets.text.contains("codebase"), "{}", assets.text);
-}
-
-#[tokio::test]
 async fn spending_is_only_of_what_was_paid() {
     let refunded = call(demo(), BOTH, "get_spending", json!({"status": ["refunded"]})).await;
     assert!(!refunded.is_error, "{}", refunded.text);
     for status in ["pending", "cancelled"] {
         let error = call(demo(), BUYER, "get_spending", json!({"status": [status]})).await.error();
         assert!(error["message"].as_str().unwrap().contains("refunded"), "{error}");
-    }
-}
-
-#[tokio::test]
-async fn unknown_vendor_is_named_in_a_hint() {
-    let known = rest_list(BUYER, "/v2/listings/browse?limit=1", "items").await[0]["team_name"].clone();
-    let page = call(demo(), BUYER, "browse_listings", json!({"vendor": known})).await.ok();
-    assert!(page["hint"].is_null() && !page["items"].as_array().unwrap().is_empty(), "{page}");
-    for (tool, arguments) in [
-        ("browse_listings", json!({"vendor": "Nobody's Data"})),
-        ("list_purchases", json!({"vendor": "Nobody's Data"})),
-        ("aggregate", json!({"list": "list_offers", "filters": {"vendor": "Nobody's Data"}})),
-    ] {
-        let page = call(demo(), BUYER, tool, arguments).await.ok();
-        let hint = page["hint"].as_str().unwrap_or_else(|| panic!("{tool}: {page}"));
-        assert!(hint.contains("Nobody's Data") && hint.contains("aggregate"), "{hint}");
     }
 }
 
@@ -295,7 +265,11 @@ async fn operations_of_agents_are_not_served_over_http() {
     {
         paths.push(format!("/agents/v1/{name}"));
     }
-    let lists = ["listings", "purchases", "offers", "own-opportunities", "own-listings"];
+    for record in ["listings", "own-listings", "assets"] {
+        paths.push(format!("/agents/v1/{record}/{listing}/evidence"));
+    }
+    paths.push("/agents/v1/languages".to_owned());
+    let lists = ["listings", "purchases", "offers", "own-opportunities", "own-listings", "taxonomy"];
     for name in lists.into_iter().chain(["assets", "sales", "earnings", "qc-reports", "estimations"]) {
         paths.push(format!("/agents/v1/aggregates/{name}"));
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{
     aggregated_lists::{Aggregated, Named, catalog, lists_of_team},
     call, post,
-    rest_records::{rest_list, rest_pages, texts, tool_list},
+    rest_records::{LISTS_OF_A_RECORD, UNKNOWN_ID, rest_details, rest_list, rest_pages, texts, tool_list},
     tools,
 };
 use crate::{
@@ -139,6 +139,46 @@ async fn sums_of_the_catalog_are_those_of_its_details() {
 }
 
 #[tokio::test]
+async fn sums_of_a_list_that_belongs_to_a_record_are_those_of_the_list() {
+    let listings = rest_list(VENDOR, "/v2/listings?limit=100", "items").await;
+    let mut with_events = 0;
+    for id in texts(&listings[..8], "/id") {
+        let assets = rest_list(VENDOR, &format!("/v2/listings/{id}/assets"), "assets").await;
+        let events = rest_list(VENDOR, &format!("/v2/listings/{id}/history"), "events").await;
+        with_events += usize::from(events.len() > 1);
+        for (list, records, groups) in [
+            ("list_listing_assets", assets, &[("sku", "/sku"), ("stage", "/stage")][..]),
+            ("get_listing_history", events, &[("event_type", "/event_type"), ("actor", "/actor")]),
+        ] {
+            let names: Vec<&str> = groups.iter().map(|(name, _)| *name).collect();
+            let arguments = json!({"list": list, "group_by": names, "filters": {"listing_id": id}});
+            let found = aggregated(VENDOR, arguments).await;
+            let expected = expected_groups(&records, groups, None);
+            assert!(found == expected || records.is_empty(), "{list} of {id}: {found:?}, not {expected:?}");
+        }
+    }
+    assert!(with_events > 0);
+    let codebases = texts(&rest_pages(VENDOR, "/v2/codebases", "items").await, "/id");
+    let query: Vec<String> = codebases.iter().map(|id| format!("asset_id={id}")).collect();
+    let path = format!("/v2/estimations/latest?{}", query.join("&"));
+    let latest = rest_list(VENDOR, &path, "estimations").await;
+    let filters = json!({"asset_id": codebases});
+    let arguments = json!({"list": "list_latest_estimations", "group_by": ["status"], "filters": filters});
+    let by_status: &[Named] = &[("status", "/estimation/status")];
+    assert_eq!(aggregated(VENDOR, arguments).await, expected_groups(&latest, by_status, None));
+    for list in LISTS_OF_A_RECORD {
+        let refused = call(demo(), VENDOR, "aggregate", json!({"list": list})).await;
+        assert_eq!(refused.error_code(), "missing_argument", "{list}");
+    }
+    let foreign = texts(&rest_details(BUYER).await[..1], "/id");
+    let foreign = if texts(&listings, "/id").contains(&foreign[0]) { UNKNOWN_ID } else { &foreign[0] };
+    for list in ["get_listing_history", "list_listing_assets"] {
+        let arguments = json!({"list": list, "filters": {"listing_id": foreign}});
+        assert_eq!(call(demo(), VENDOR, "aggregate", arguments).await.error_code(), "not_found", "{list}");
+    }
+}
+
+#[tokio::test]
 async fn sums_of_a_team_are_those_of_its_lists() {
     for key in [BUYER, VENDOR, BOTH, LOCKED_VENDOR, "mkt_demo_both_two"] {
         let mut names: BTreeSet<&str> = BTreeSet::new();
@@ -147,6 +187,9 @@ async fn sums_of_a_team_are_those_of_its_lists() {
             names.insert(aggregated.list);
         }
         names.insert("browse_listings");
+        if names.contains("list_assets") {
+            names.extend(LISTS_OF_A_RECORD);
+        }
         let tool = tools(demo(), key).await.into_iter().find(|tool| tool["name"] == "aggregate").unwrap();
         let listed = tool["inputSchema"]["properties"]["list"]["enum"].as_array().unwrap();
         assert_eq!(listed.iter().map(|name| name.as_str().unwrap()).collect::<BTreeSet<_>>(), names, "{key}");
@@ -199,7 +242,12 @@ async fn filters_of_sums_are_those_of_the_list() {
         }),
         ("list_earnings", json!({"kind": ["platform_fee"]}), &|one| one["entry_type"] == "platform_fee"),
         ("list_qc_reports", json!({"kind": ["asset"]}), &|one| one["listing_id"].is_null()),
-        ("list_estimations", json!({"status": ["estimated"]}), &|one| one["status"] == "estimated"),
+        ("list_estimations", json!({"filter": ["status:is:Estimated"]}), &|one| one["status"] == "estimated"),
+        ("list_codebases", json!({"filter": ["stage:is:complete"]}), &|one| one["stage"] == "complete"),
+        ("list_tasks", json!({"filter": ["has_traces:is:false"]}), &|one| one["task"]["has_traces"] == false),
+        ("list_taxonomy", json!({"kind": ["domains", "languages"]}), &|one| {
+            one["kind"] == "domains" || one["kind"] == "languages"
+        }),
         ("list_assets", json!({"filter": ["qc:is:failed"]}), &|one| one["row"]["qc"] == "failed"),
     ] {
         let of_list = team.iter().find(|one| one.list == list).unwrap();
@@ -270,6 +318,40 @@ async fn many_expensive_calls_at_once_are_answered_alike_or_refused() {
 }
 
 #[tokio::test]
+async fn errors_name_only_the_filters_of_the_chosen_list() {
+    for (key, list, others) in [
+        (VENDOR, "list_sales", &["languages", "sku", "sort", "query"][..]),
+        (VENDOR, "List_Assets", &["languages", "review_status", "sort", "vendor_tiers"]),
+        (BUYER, "list_offers", &["languages", "kind", "sort"]),
+        (BUYER, "list_taxonomy", &["languages", "status", "vendor"]),
+    ] {
+        for filters in [json!({"no_such_filter": 1}), json!({"owned": true})] {
+            let arguments = json!({"list": list, "filters": filters});
+            let error = call(demo(), key, "aggregate", arguments).await.error();
+            let next = error["next_step"].as_str().unwrap();
+            let known = next.split("`filters` of ").nth(1).unwrap_or_else(|| panic!("{list}: {next}"));
+            for other in others {
+                assert!(!known.split([' ', ',', '.', ':']).any(|word| word == *other), "{list}: {next}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn bids_are_summed_for_one_request() {
+    let projects = rest_pages(BUYER, "/v2/buyer/project-opportunities", "items").await;
+    let mut found = 0;
+    for id in texts(&projects, "/id") {
+        let bids = rest_pages(BUYER, &format!("/v2/buyer/project-opportunities/{id}/bids"), "items").await;
+        let arguments = json!({"list": "list_project_bids", "filters": {"opportunity_id": id}});
+        let summed = call(demo(), BUYER, "aggregate", arguments).await.ok();
+        assert_eq!(summed["matches"], bids.len(), "{id}");
+        found += bids.len();
+    }
+    assert!(found > 0);
+}
+
+#[tokio::test]
 async fn sums_refuse_what_a_list_does_not_have() {
     for (key, arguments, named) in [
         (
@@ -296,7 +378,8 @@ async fn sums_refuse_what_a_list_does_not_have() {
         (VENDOR, json!({"list": "list_sales", "measure": "total"}), &["platform_fee", "amount"]),
         (BUYER, json!({"list": "list_own_opportunities", "measure": "price"}), &["budget_min", "budget_max"]),
         (BUYER, json!({"list": "browse_listings", "group_by": ["vendor", "tag", "month"]}), &["group_by"]),
-        (BUYER, json!({"list": "browse_listings", "filters": {"colour": "red"}}), &["colour"]),
+        (BUYER, json!({"list": "browse_listings", "filters": {"colour": "red"}}), &["colour", "languages"]),
+        (BUYER, json!({"list": "list_offers", "filters": {"stauts": ["submitted"]}}), &["status", "vendor"]),
         (BUYER, json!({"list": "list_purchases", "filters": {"languages": ["java"]}}), &["languages"]),
         (BUYER, json!({"list": "browse_listings", "filters": [1]}), &["filters", "object"]),
         (

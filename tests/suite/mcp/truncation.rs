@@ -154,9 +154,15 @@ async fn no_answer_is_longer_than_allowed_and_no_id_is_cut() {
         arguments["max_bytes"] = json!(4_000);
         let called = call(demo(), key, tool, arguments).await;
         assert!(called.text.len() <= 4_000, "{tool}: {} bytes", called.text.len());
-        let is_cut = whole.text.len() > 4_000;
+        let (is_cut, bytes) = (whole.text.len() > 4_000, called.text.len());
         let (whole, cut) = (whole.ok(), called.ok());
         assert_eq!(cut["cut"].is_string(), is_cut, "{tool}: {cut}");
+        assert_eq!(cut["evidence"], whole["evidence"], "{tool}: evidence is never cut");
+        // If parts are truncated, and none is left out, what is left of them fills the answer.
+        let note = cut["cut"].as_str().unwrap_or_default();
+        if note.contains("` shows ") && !note.contains("There is no room") {
+            assert!(bytes >= 3_500, "{tool} leaves {} bytes unused: {cut}", 4_000 - bytes);
+        }
         let (whole, cut) = match list {
             Some(list) => (whole[list][0].clone(), cut[list][0].clone()),
             None => (whole, cut),
@@ -166,8 +172,12 @@ async fn no_answer_is_longer_than_allowed_and_no_id_is_cut() {
             assert_eq!(cut[name], whole[name], "{tool}");
         }
         for (name, value) in cut.as_object().unwrap() {
-            if let Some(text) = whole[name].as_str().filter(|text| text.len() <= 64) {
+            let Some(text) = whole[name].as_str() else { continue };
+            if text.len() <= 64 || name == "evidence" {
                 assert_eq!(value, text, "{tool} {name}");
+            } else if !["cut", "hint", "notice"].contains(&name.as_str()) {
+                let shown = value.as_str().unwrap();
+                assert!(shown.chars().count() >= 64 && text.starts_with(shown), "{tool} {name}: {shown}");
             }
         }
     }
@@ -217,8 +227,8 @@ async fn long_record_is_truncated_in_its_longest_part() {
     let id = marketplace::clock::fixture_record_id("listings", "many").to_string();
     let mut seen = BTreeSet::new();
     let brief = call(&market, "mkt_buyer", "get_listing", json!({"listing_id": id})).await.ok();
-    assert_eq!(brief["bundle_manifest"].as_object().unwrap().len(), 5);
-    assert!(brief["cut"].as_str().unwrap().contains("`bundle_manifest` 5 of 1500"), "{}", brief["cut"]);
+    assert_eq!(brief["bundle_manifest"].as_object().unwrap().len(), 4);
+    assert!(brief["cut"].as_str().unwrap().contains("`bundle_manifest` 4 of 1500"), "{}", brief["cut"]);
     let mut arguments = json!({"listing_id": id, "fields": ["*"]});
     for round in 0.. {
         let called = call(&market, "mkt_buyer", "get_listing", arguments.clone()).await;
