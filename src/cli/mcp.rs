@@ -140,6 +140,23 @@ impl Mcp {
         Ok((layers.resolve()?, has_directory))
     }
 
+    /// Returns the query of the address of a server that has the effect of the flags; empty without flags.
+    fn query(&self) -> String {
+        let list = |names: &[String]| names.iter().map(|name| name.trim()).collect::<Vec<_>>().join(",");
+        let parameters = [
+            ("toolsets", list(&self.toolsets)),
+            ("tools", list(&self.tools)),
+            ("text", self.text.clone().unwrap_or_default()),
+            ("schemas", self.schemas.clone().unwrap_or_default()),
+        ];
+        let stated: Vec<String> = parameters
+            .into_iter()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        if stated.is_empty() { String::new() } else { format!("?{}", stated.join("&")) }
+    }
+
     /// Returns how a client reaches this market: over HTTP, or by starting this program as it was started now, with paths
     /// that do not depend on the working directory.
     fn access(
@@ -152,7 +169,7 @@ impl Mcp {
             let url = server_url::parse(url, KEY_VARIABLE)?.to_string();
             let url = url.trim_end_matches('/');
             let base = url.strip_suffix("/v2/mcp").unwrap_or(url);
-            return Ok(Access::Http(format!("{base}{}", mcp::PATHS[0])));
+            return Ok(Access::Http(format!("{base}{}{}", mcp::PATHS[0], self.query())));
         }
         let absolute = |path: &Path| {
             let absolute = std::path::absolute(path);

@@ -145,8 +145,8 @@ fn closed_values<'t>(tool: &'t Tool, name: &str) -> Vec<&'t str> {
     let of_operations = parameters(tool)
         .filter(|parameter| parameter.name == name)
         .flat_map(|parameter| parameter.closed_values().filter_map(Value::as_str));
-    let of_tool = tool.entry.text.values.iter().filter(|(parameter, _)| *parameter == name);
-    of_operations.chain(of_tool.flat_map(|(_, values)| values.iter().copied())).collect()
+    let choices: Vec<&str> = tool.variants.iter().filter_map(|variant| variant.choice).collect();
+    of_operations.chain(tool.entry.values_of(name, &choices).unwrap_or_default()).collect()
 }
 
 /// Replaces the values that are those of a closed set in another case, or with other separators.

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::{
     error::{ToolError, ToolErrorCode, quote},
-    evidence,
+    evidence::{self, EVIDENCE},
     field_paths::FieldPath,
     openapi::Parameter,
     schemas::{
@@ -26,7 +26,7 @@ use super::{
 use crate::{
     config::ANSWER_BYTES,
     error::{Code, excerpt},
-    rest::route::MultiTool,
+    rest::route::{MultiTool, TeamTextIn},
 };
 
 /// Maximum number of bytes of the path and query of an operation.
@@ -119,6 +119,7 @@ impl ToolCall<'_> {
                 format!("Send only `{CURSOR}`."),
             ));
         }
+        call.add_evidence();
         call.forward_fields();
         if !evidence::is_needed(&call.fields) {
             call.evidence_path = None;
@@ -134,7 +135,11 @@ impl ToolCall<'_> {
             return Err(ToolError::invalid_argument(
                 ToolErrorCode::MissingArgument,
                 message,
-                format!("Call again with `{name}`."),
+                if tool.filters.contains(name) {
+                    format!("Call again with `{name}` in `{FILTERS}`.")
+                } else {
+                    format!("Call again with `{name}`.")
+                },
             ));
         }
         if matches!(variant.paging, Paging::Cursor | Paging::Offset) && find(LIMIT).is_none() {
@@ -153,6 +158,22 @@ impl ToolCall<'_> {
             ));
         }
         Ok(call)
+    }
+
+    /// Selects the evidence of records that have one, if another field states what it is the basis of.
+    fn add_evidence(&mut self) {
+        let subject = self.variant.item_shape();
+        let is_of_record =
+            |path: &&FieldPath| path.first_name().is_some_and(|name| subject.at_path(name).is_some());
+        let selected: Vec<FieldPath> = self.fields.iter().filter(is_of_record).cloned().collect();
+        if selected.is_empty() || subject.at_path(EVIDENCE).is_none() {
+            return;
+        }
+        let is_selected = selected.iter().any(|path| path.first_name() == Some(EVIDENCE));
+        let is_record = self.variant.call.list.is_none();
+        if !is_selected && (is_record || evidence::is_needed(&selected)) {
+            self.fields.push(FieldPath::of_field(EVIDENCE));
+        }
     }
 
     /// Passes the names of the selected fields to an operation that takes them, so that it computes no others.
@@ -196,6 +217,18 @@ impl ToolCall<'_> {
             next_step = format!("{next_step} If the ID is right, try another `{choice}`.");
         }
         ToolError { next_step, ..error }
+    }
+
+    /// Whether the result can contain text that teams wrote.
+    pub fn has_team_text(&self) -> bool {
+        let is_of_teams = match self.row.text.team_text {
+            TeamTextIn::AnyResult => true,
+            TeamTextIn::NoResult => false,
+            TeamTextIn::ResultsFor { parameter, values } => {
+                self.query.iter().any(|(name, value)| name == parameter && values.contains(&value.as_str()))
+            }
+        };
+        is_of_teams || !self.advice.similar_vendors.is_empty()
     }
 
     /// Whether the next page can be requested by its offset: the operation takes one, and no cursor says where this page

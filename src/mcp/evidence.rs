@@ -10,28 +10,24 @@ use crate::domain::time::Timestamp;
 pub const EVIDENCE: &str = "evidence";
 
 /// The tools whose outputs this module gives such a sentence.
-const TOOLS: [&str; 17] = [
-    "browse_listings",
+const TOOLS: [&str; 13] = [
     "get_asset_qc",
     "get_estimation_summary",
     "get_listing_qc",
-    "list_assets",
     "list_codebases",
     "list_estimations",
     "list_latest_estimations",
     "list_listing_assets",
     "list_offers",
-    "list_own_listings",
     "list_purchases",
     "list_qc_reports",
     "list_raw_data",
     "list_tasks",
     "preview_taskset_tasks",
-    "get_listings",
 ];
 
 /// Fields of records that state quality or measurements, and the sentence itself.
-const MEASURED_FIELDS: [&str; 22] = [
+const MEASURED_FIELDS: [&str; 25] = [
     "analysis_status",
     "bundle_manifest",
     "catalog_scale",
@@ -45,13 +41,16 @@ const MEASURED_FIELDS: [&str; 22] = [
     "history_start",
     "languages",
     "lines_of_code",
-    "listable",
     "max_depth",
     "merged_prs",
     "platform_quality_certified",
     "price_per_task",
+    "qc",
+    "qc_completed_at",
+    "qc_failed_checks",
+    "qc_run_id",
+    "quality",
     "roots",
-    "stage",
     "task",
     "tasksets",
 ];
@@ -123,25 +122,6 @@ pub fn of_output(tool: &str, fields: &[FieldPath], output: &Value, now: Timestam
 /// Sentence for lists of assets with linked data.
 const MEASURED_DATA: &str = "Linked data is measured, from `data.commit_sha` or an upload, as of `data.analyzed_at`; get_asset \
                              names the digest. Without it, the vendor states sizes and counts.";
-
-/// Returns the sentence for the rows of a tool, after fields were selected; `None` if they state nothing that needs it.
-pub fn of_rows(tool: &str, output: &Value) -> Option<String> {
-    let list = if tool == "get_listings" { "listings" } else { "items" };
-    let row = output[list].get(0)?;
-    let states = |field: &str| row.get(field).is_some() && row.get(EVIDENCE).is_none();
-    let sentence = match tool {
-        "browse_listings" | "get_listings" | "list_own_listings"
-            if states("platform_quality_certified") || states("catalog_scale") =>
-        {
-            "With `evidence` in `fields`, each row names the latest completed quality run of its listing."
-        }
-        "list_assets" if states("qc") => {
-            "`qc` is the outcome of each asset's latest quality run; `evidence` in `fields` names it."
-        }
-        _ => return None,
-    };
-    Some(sentence.to_owned())
-}
 
 /// Returns the sentence for the results of models in the statistics of tasks.
 fn of_traces(task_stats: &[Value]) -> String {

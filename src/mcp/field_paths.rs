@@ -100,6 +100,19 @@ impl FieldPath {
         Some(FieldPath(steps))
     }
 
+    /// Returns the name and the end of a path that begins with the first items of a list, as `name[0:5]` does.
+    pub fn first_items(&self) -> Option<(&str, usize)> {
+        match self.0.as_slice() {
+            [Step::Name(name), Step::Range(0, end), ..] => Some((name, *end)),
+            _ => None,
+        }
+    }
+
+    /// Returns the path of one field.
+    pub fn of_field(name: &str) -> FieldPath {
+        FieldPath(vec![Step::Name(name.to_owned())])
+    }
+
     /// Whether the path is one name.
     pub fn is_name(&self) -> bool {
         matches!(self.0.as_slice(), [Step::Name(_)])
@@ -220,7 +233,13 @@ fn select_steps(value: Value, paths: &[&[Step]]) -> (Value, Origin) {
             (Value::Object(out), Origin::Parts(indexes, origins))
         }
         Value::String(text) if !parts.0.is_empty() => {
-            let selected = text.chars().enumerate().filter(|(index, _)| parts.contains(*index));
+            let mut is_escape = false;
+            let count = text.chars().count();
+            let selected = text.chars().enumerate().filter(|(index, character)| {
+                // A backslash that escapes markup stays before what it escapes.
+                is_escape = *character == '\\' && !is_escape;
+                parts.contains(*index) || is_escape && index + 1 < count && parts.contains(index + 1)
+            });
             let (indexes, text): (Vec<usize>, String) = selected.unzip();
             (Value::String(text), Origin::Parts(indexes, Vec::new()))
         }
@@ -278,6 +297,7 @@ mod tests {
             "parts": [{"a": 1, "b": [1, 2, 3]}, {"a": 2, "b": [4]}],
             "files": {"x": 1, "y": 2, "z": 3},
             "text": "häuser",
+            "markup": "a\\<b>",
         });
         for (paths, expected) in [
             (&["id"][..], json!({"id": 1})),
@@ -291,6 +311,9 @@ mod tests {
             (&["files[7:]"], json!({"files": {}})),
             (&["text[1:3]"], json!({"text": "äu"})),
             (&["id.deeper"], json!({"id": 1})),
+            // A backslash is not separated from what it may escape.
+            (&["markup[2:4]"], json!({"markup": "\\<b"})),
+            (&["markup[1:2]"], json!({"markup": "\\"})),
         ] {
             assert_eq!(select_paths(value.clone(), paths), expected, "{paths:?}");
         }

@@ -33,7 +33,7 @@ enum Place {
 }
 
 /// Where calls state values that listings or the team's assets have.
-const PLACES: [(Place, Vocabulary); 10] = [
+const PLACES: [(Place, Vocabulary); 11] = [
     (Place::Argument("asset_types"), Vocabulary::Kinds),
     (Place::Argument("capabilities"), Vocabulary::Capabilities),
     (Place::Argument("file_extensions"), Vocabulary::FileExtensions),
@@ -44,6 +44,7 @@ const PLACES: [(Place, Vocabulary); 10] = [
     (Place::Argument(TAGS), Vocabulary::Domains),
     (Place::Condition("domain"), Vocabulary::Domains),
     (Place::Condition("ran_on_model"), Vocabulary::Models),
+    (Place::Condition("type"), Vocabulary::Kinds),
 ];
 
 /// Argument for domains; of requests for listings, it takes the tags that buyers wrote.
@@ -108,6 +109,17 @@ pub async fn resolve(
         .collect();
     let vendor = find(VENDOR).and_then(Value::as_str).map(str::to_owned);
     let mut hints: Vec<String> = find(VENDOR_TIERS).and_then(tier_hint).into_iter().collect();
+    for (name, values) in tool.entry.text.values {
+        // An operation that takes any text does not refuse what the tool's schema does not list.
+        let is_of_terms = PLACES.iter().any(|(place, _)| *place == Place::Argument(name));
+        if let Some(value) = find(name).filter(|_| !is_of_terms && *name != VENDOR_TIERS) {
+            let stated = texts(value, Some);
+            let unknown = stated.iter().filter(|text| !values.contains(&text.as_str())).take(MAX_UNKNOWN);
+            hints.extend(unknown.map(|text| {
+                format!("`{name}` has no value {:?}; it is one of {}.", excerpt(text), values.join(", "))
+            }));
+        }
+    }
     let mut advice = Advice::default();
     if !stated.is_empty() || vendor.is_some() {
         let proof = caller.authenticated().clone();
@@ -286,7 +298,13 @@ fn hint(name: &str, value: &str, known: &[(&str, &str)]) -> String {
     let mut nearest: Vec<(f64, &str)> = plain.map(|term| (similarity(term), term.0)).collect();
     nearest.retain(|(similarity, _)| *similarity >= MIN_SIMILARITY);
     nearest.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    let nearest: Vec<&str> = nearest.into_iter().take(MAX_NEAREST).map(|(_, slug)| slug).collect();
+    let mut named: Vec<&str> = Vec::new();
+    for (_, slug) in nearest {
+        if !named.contains(&slug) && named.len() < MAX_NEAREST {
+            named.push(slug);
+        }
+    }
+    let nearest = named;
     if nearest.is_empty() {
         format!("`{name}` has no value {shown:?}.")
     } else {

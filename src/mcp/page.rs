@@ -39,8 +39,9 @@ const NO_MATCHES_HINT: &str = "Nothing matches all of these arguments. Slugs and
 const LOCKED_HINT: &str = "The catalog is locked for the team, so rows have only the fields of summaries, and there is no \
                            other page. `browse_access` of get_current_team says what unlocks it.";
 
-/// Page fields that are always returned, whatever `fields` selects, because an agent needs them to continue.
-const PAGING_FIELDS: [&str; 6] = ["total", LIMIT, OFFSET, "next_cursor", "locked", "missing"];
+/// Page fields that are always returned, whatever `fields` selects, because an agent needs them to continue, or to cite.
+const PAGING_FIELDS: [&str; 8] =
+    ["total", LIMIT, OFFSET, "next_cursor", "locked", "missing", "vendor_count", EVIDENCE];
 
 /// What an output depends on besides the response of the operation.
 pub struct AnswerContext {
@@ -118,20 +119,21 @@ impl Page {
         let evidence = context.evidence.clone();
         let evidence =
             evidence.or_else(|| evidence::of_output(call.row.text.name, &call.fields, &value, context.now));
+        let cut_lists = if call.is_brief { cut_lists(call, &value) } else { Vec::new() };
         let mut origin = Origin::Unchanged;
         if !call.fields.is_empty() {
             (value, origin) = select_fields(value, call);
             is_unchanged = false;
         }
         if !call.advice.similar_vendors.is_empty() {
-            let mut names = json!(call.advice.similar_vendors);
-            sanitize::sanitize_value(&mut names);
-            value[SIMILAR_VENDORS] = names;
+            // With its name, so that it is treated as text of teams.
+            let mut added = json!({(SIMILAR_VENDORS): call.advice.similar_vendors});
+            sanitize::sanitize_value(&mut added);
+            value[SIMILAR_VENDORS] = added[SIMILAR_VENDORS].take();
             is_unchanged = false;
         }
         let unchanged = is_unchanged.then_some(bytes);
-        let team_text =
-            if call.row.text.has_team_text { TeamText::find(&value) } else { TeamText::default() };
+        let team_text = if call.has_team_text() { TeamText::find(&value) } else { TeamText::default() };
         let mut page = Page { added_fields: Map::new(), team_text, total, unchanged, origin, value };
         if paging == Paging::Cursor && page.value["next_cursor"].is_string() {
             next = Some(call.offset + item_count);
@@ -152,8 +154,13 @@ impl Page {
         if is_empty && call.is_filtered && call.offset == 0 {
             page.add_hint(NO_MATCHES_HINT);
         }
-        if let Some(evidence) = evidence.or_else(|| evidence::of_rows(call.row.text.name, &page.value)) {
+        if let Some(evidence) = evidence {
             page.add_field(EVIDENCE, json!(evidence));
+        }
+        for (name, shown, count) in cut_lists {
+            page.add_truncation_note(&format!(
+                "`{name}` shows {shown} of {count}; for the rest, set `{FIELDS}` to [\"{name}[{shown}:]\"]."
+            ));
         }
         if call.is_brief {
             page.shorten_maps(call);
@@ -344,6 +351,19 @@ impl Page {
     fn add_truncation_note(&mut self, note: &str) {
         self.add_sentence(CUT, note);
     }
+}
+
+/// Returns the lists of a record of which a call without `fields` shows the first items only: the name of each, how many it
+/// shows, and how many there are.
+fn cut_lists<'c>(call: &'c ToolCall, value: &Value) -> Vec<(&'c str, usize, usize)> {
+    let mut cut: Vec<(&str, usize, usize)> = Vec::new();
+    for (name, shown) in call.fields.iter().filter_map(FieldPath::first_items) {
+        let count = value[name].as_array().map_or(0, Vec::len);
+        if count > shown && !cut.iter().any(|(other, ..)| *other == name) {
+            cut.push((name, shown, count));
+        }
+    }
+    cut
 }
 
 /// Returns the JSON of an object with the notice before its fields, since it is about them, and more fields at its end;

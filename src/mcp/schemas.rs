@@ -121,12 +121,13 @@ pub fn input_schema(row: &ToolEntry, variants: &[Variant]) -> Map<String, Value>
         if parameter.name == OFFSET {
             schema.remove("default");
         }
-        if let Some((_, values)) = row.text.values.iter().find(|(name, _)| *name == parameter.name) {
+        let choices: Vec<&str> = variants.iter().filter_map(|variant| variant.choice).collect();
+        if let Some(values) = row.values_of(&parameter.name, &choices) {
             let schema = match schema.get_mut("items") {
                 Some(Value::Object(items)) => items,
                 _ => &mut schema,
             };
-            schema.insert("enum".to_owned(), typed_values(schema, values));
+            schema.insert("enum".to_owned(), typed_values(schema, &values));
         }
         add_property(&parameter.name, schema, description);
     }

@@ -4,9 +4,12 @@
 use serde_json::json;
 
 use super::{
-    agent_server::AgentServer, current_team::catalog_gate, tool_selection::ToolSelection, tools::ToolSets,
+    agent_server::AgentServer,
+    current_team::catalog_gate,
+    tool_selection::{ALWAYS_SELECTED, ToolSelection},
+    tools::Tool,
 };
-use crate::{domain::teams::Team, error::Error, rest::Caller};
+use crate::{config::SchemaDetail, domain::teams::Team, error::Error, rest::Caller};
 
 /// The environment variable with the API key of a process that serves one agent.
 pub const KEY_VARIABLE: &str = "MARKETPLACE_API_KEY";
@@ -29,9 +32,20 @@ pub async fn check(agents: &AgentServer, key: Option<&str>) -> Vec<Finding> {
         findings.push(Err(problem));
         return findings;
     }
-    let with_role = if team.is_buyer { "browse_listings" } else { "list_own_listings" };
-    for (tool, input) in [("get_current_team", json!({})), (with_role, json!({"limit": 1, "fields": ["id"]}))]
-    {
+    let selected = match selected_tool(agents, team) {
+        Ok(Some(tool)) => Some(tool),
+        Ok(None) => {
+            findings.push(Err(
+                "No tool but get_current_team is selected of those of the team's roles. Select others, or \
+                               none for all of them."
+                    .to_owned(),
+            ));
+            None
+        }
+        Err(problem) => return vec![Err(problem)],
+    };
+    for tool in std::iter::once(ALWAYS_SELECTED).chain(selected) {
+        let input = if tool == ALWAYS_SELECTED { json!({}) } else { json!({"max_bytes": 4_000}) };
         findings.push(match agents.run_tool_by_name(&caller, tool, input).await {
             Ok(_) => Ok(format!("{tool} responds.")),
             Err(error) => {
@@ -89,18 +103,35 @@ fn missing_access(team: &Team) -> Option<String> {
     })
 }
 
-/// Returns how many tools a team has.
+/// Returns the tools that the settings and flags select.
+fn selection(agents: &AgentServer) -> Result<ToolSelection, String> {
+    ToolSelection::from_settings(&agents.market.settings().agents, agents.tool_sets.names())
+        .map_err(|message| format!("The setting agents.tools is invalid. {message}"))
+}
+
+/// Returns a tool that needs a role, and that an agent can call without arguments; `None` if none is selected.
+fn selected_tool(agents: &AgentServer, team: &Team) -> Result<Option<&'static str>, String> {
+    let selection = selection(agents)?;
+    let usual = if team.is_buyer { "browse_listings" } else { "list_own_listings" };
+    let can_be_called = |tool: &&Tool| {
+        tool.entry.text.name != ALWAYS_SELECTED
+            && selection.has(tool.entry.text)
+            && tool.definition(SchemaDetail::Shallow).input_schema.get("required").is_none()
+    };
+    let tools = agents.tool_sets.for_team(team).as_slice().iter().filter(can_be_called);
+    let names: Vec<&'static str> = tools.map(|tool| tool.entry.text.name).collect();
+    Ok(names.iter().find(|name| **name == usual).or(names.first()).copied())
+}
+
+/// Returns how many tools an agent of the team sees.
 fn describe_tools(agents: &AgentServer, team: &Team) -> Finding {
-    let tool_sets: &ToolSets = &agents.tool_sets;
-    let settings = &agents.market.settings().agents;
-    let selection = ToolSelection::from_settings(settings, tool_sets.names())
-        .map_err(|message| format!("The setting agents.tools is invalid. {message}"))?;
-    let tools = tool_sets.listed_for(team).as_slice();
-    let selected = tools.iter().filter(|tool| selection.has(tool.entry.text)).count();
+    let selection = selection(agents)?;
+    let tools = agents.tool_sets.listed_for(team).as_slice();
+    let listed = tools.iter().filter(|tool| selection.lists(tool.entry.text)).count();
     Ok(match selection {
-        ToolSelection::Default | ToolSelection::All => format!("It has {selected} tools."),
+        ToolSelection::Default | ToolSelection::All => format!("Its agent sees {listed} tools."),
         ToolSelection::Some(..) => {
-            format!("It has {selected} of {} tools, which the settings or flags select.", tools.len())
+            format!("Its agent sees {listed} of {} tools, which the settings or flags select.", tools.len())
         }
     })
 }

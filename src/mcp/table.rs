@@ -1,6 +1,8 @@
 //! The tool table: which GET operations an agent can call, and under which name. Each route declares its
 //! tool; see [`crate::rest::route::Tool`].
 
+use std::collections::BTreeSet;
+
 use crate::rest::route::{Audience, DeclaredRoute, MultiTool, Tool, ToolText, Toolset};
 
 /// An entry of the tool table.
@@ -53,6 +55,23 @@ impl ToolEntry {
             ToolOperations::Choice { argument, .. } => Some(argument.argument),
             _ => None,
         }
+    }
+
+    /// Returns the values that a parameter takes in calls of these operations, which the argument of the tool selects; `None` if
+    /// the tool states none.
+    pub fn values_of(&self, parameter: &str, choices: &[&str]) -> Option<Vec<&'static str>> {
+        if let ToolOperations::Choice { argument, .. } = &self.operations {
+            let of_choices = argument.choice_values.iter().filter(|values| choices.contains(&values.choice));
+            let of_parameter =
+                of_choices.flat_map(|choice| &choice.values).filter(|(name, _)| *name == parameter);
+            let values: BTreeSet<&'static str> =
+                of_parameter.flat_map(|(_, values)| values.iter().copied()).collect();
+            if !values.is_empty() {
+                return Some(values.into_iter().collect());
+            }
+        }
+        let stated = self.text.values.iter().find(|(name, _)| *name == parameter);
+        stated.map(|(_, values)| values.to_vec())
     }
 
     /// Returns the description of the argument `filters`; `None` if the tool has none.

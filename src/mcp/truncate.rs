@@ -234,8 +234,13 @@ fn truncate_text(text: &mut String, excess: usize) -> Option<(usize, usize)> {
     }
     let sizes = text.chars().map(|character| json_size(&character) - 2);
     let fitting = count_fitting(sizes, json_size(text), excess);
-    let count = fitting.clamp((total / 2).max(SHORT_TEXT_CHARS), total - 1);
+    let mut count = fitting.clamp((total / 2).max(SHORT_TEXT_CHARS), total - 1);
     *text = text.chars().take(count).collect();
+    // A backslash that escapes markup is not separated from what it escapes.
+    if text.chars().rev().take_while(|character| *character == '\\').count() % 2 == 1 {
+        text.pop();
+        count -= 1;
+    }
     Some((count, total))
 }
 
@@ -359,7 +364,9 @@ mod tests {
 
     #[test]
     fn truncated_text_can_be_read_in_full() {
-        let text: String = (0..900).map(|index| char::from_u32(0x4e00 + index).unwrap()).collect();
+        let text: String = (0..900)
+            .map(|index| if index % 3 == 0 { '\\' } else { char::from_u32(0x4e00 + index).unwrap() })
+            .collect();
         let value = json!({"all": {"a.b]": text, "c": 1}});
         let parts = read_all_parts(&value, &any_shape(), 500);
         let texts = parts.iter().filter_map(|part| part["all"]["a.b]"].as_str());

@@ -138,14 +138,14 @@ pub fn search_listings(
     })
 }
 
-/// Returns the names of the `max` vendors with the most listings that a request matches, and how many these are. Visits every
-/// match. The page of the request does not matter.
+/// Returns the names of the `max` vendors with the most listings that a request matches, with the numbers of these, and the
+/// number of all such vendors. Visits every match. The page of the request does not matter.
 pub fn count_by_vendor(
     reader: &Reader,
     viewer: &CatalogViewer,
     request: PageRequest,
     max: usize,
-) -> Result<Vec<(String, u64)>> {
+) -> Result<(Vec<(String, u64)>, u64)> {
     let mut counts: HashMap<u64, u64> = HashMap::new();
     reader.index.for_each_match(&index_search(viewer, request)?, |found| {
         *counts.entry(found.team()).or_default() += 1;
@@ -153,12 +153,13 @@ pub fn count_by_vendor(
     })?;
     let mut counts: Vec<(u64, u64)> = counts.into_iter().collect();
     counts.sort_by_key(|(team, count)| (Reverse(*count), *team));
+    let vendors = counts.len() as u64;
     counts.truncate(max);
     let named = |(team, count)| {
         let team = store::teams::find_by_row_id(reader.rows, TeamRowId(team as i64))?;
         Ok((team.name, count))
     };
-    counts.into_iter().map(named).collect()
+    Ok((counts.into_iter().map(named).collect::<Result<_>>()?, vendors))
 }
 
 /// Returns the stored renderings of listings that the caller may see.

@@ -7,7 +7,7 @@ use crate::{
     market::Reader,
     store::{
         self,
-        money_summaries::{Earned, GroupBy, Release, Spent, SummarizedListing},
+        money_summaries::{ByListing, Earned, GroupBy, Release, Spent},
         wallet::Balances,
     },
 };
@@ -22,7 +22,7 @@ pub struct Spending {
     /// By kind of purchase.
     pub by_kind: Vec<(String, Spent)>,
     /// By listing, the largest amounts first.
-    pub by_listing: Vec<(SummarizedListing, Spent)>,
+    pub by_listing: ByListing<Spent>,
 }
 
 /// What a team has earned.
@@ -35,7 +35,7 @@ pub struct EarningsSummary {
     /// By kind of purchase; entries that belong to no purchase, by their type.
     pub by_kind: Vec<(String, Earned)>,
     /// By listing, the largest amounts first.
-    pub by_listing: Vec<(SummarizedListing, Earned)>,
+    pub by_listing: ByListing<Earned>,
     /// The balances now.
     pub balances: Balances,
     /// When earnings on hold become available, earliest first.

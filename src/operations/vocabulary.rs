@@ -6,11 +6,7 @@ use marketplace_index::{Facet, Facets};
 
 use super::access::AuthenticatedTeam;
 use crate::{
-    domain::{assets::Kind, opportunities::Opportunity},
-    error::Result,
-    market::Reader,
-    store,
-    string_enum::StringEnum,
+    domain::opportunities::Opportunity, error::Result, market::Reader, store, string_enum::StringEnum,
 };
 
 /// A set of values.
@@ -41,7 +37,7 @@ pub enum Vocabulary {
 pub struct Term {
     /// The value that filters compare.
     pub slug: String,
-    /// The label; the same as the slug if there is none.
+    /// A label; the same as the slug if there is none. Several terms with the same slug have its other names.
     pub label: String,
 }
 
@@ -84,9 +80,14 @@ pub fn terms(reader: &Reader, team: &AuthenticatedTeam, vocabulary: Vocabulary) 
         Terms::Labeled(terms.into_iter().map(|(slug, label)| Term { slug, label }).collect())
     };
     Ok(match vocabulary {
-        Vocabulary::Languages => labeled(
-            store::taxonomy::languages(rows)?.into_iter().map(|term| (term.slug, term.name)).collect(),
-        ),
+        Vocabulary::Languages => {
+            let terms = store::taxonomy::languages(rows)?.into_iter().flat_map(|term| {
+                let slug = term.slug.clone();
+                let aliases = term.aliases.into_iter().map(move |alias| (slug.clone(), alias));
+                std::iter::once((term.slug, term.name)).chain(aliases)
+            });
+            labeled(terms.collect())
+        }
         Vocabulary::Domains => {
             labeled(store::taxonomy::domains(rows)?.into_iter().map(|term| (term.slug, term.label)).collect())
         }
@@ -94,8 +95,8 @@ pub fn terms(reader: &Reader, team: &AuthenticatedTeam, vocabulary: Vocabulary) 
             store::taxonomy::inventory_tags(rows)?.into_iter().map(|term| (term.slug, term.label)).collect(),
         ),
         Vocabulary::Kinds => {
-            let slug = |kind: &Kind| kind.as_str().to_owned();
-            labeled(Kind::ALL.iter().map(|kind| (slug(kind), slug(kind))).collect())
+            let types = store::taxonomy::asset_types(rows)?;
+            labeled(types.into_iter().map(|kind| (kind.kind.as_str().to_owned(), kind.label)).collect())
         }
         Vocabulary::OpportunityTags => {
             let open = store::opportunities::list_open(rows, reader.now)?;

@@ -72,9 +72,28 @@ const fn count(name: &'static str, sql: &'static str) -> Number {
     Number { name, unit: Unit::Count, sql }
 }
 
-/// A listing as people recognize it, and as no two listings have it.
-const LISTING: &str = "l.title || ' (' || lower(substr(hex(l.uuid), 1, 8) || '-' || substr(hex(l.uuid), 9, 4) || '-'
-    || substr(hex(l.uuid), 13, 4) || '-' || substr(hex(l.uuid), 17, 4) || '-' || substr(hex(l.uuid), 21)) || ')'";
+/// Returns the SQL of a record of a table as people recognize it, and as no two records have it: its title and its ID.
+macro_rules! title_with_id {
+    ($table:literal) => {
+        concat!(
+            $table,
+            ".title || ' (' || lower(substr(hex(",
+            $table,
+            ".uuid), 1, 8) || '-' || substr(hex(",
+            $table,
+            ".uuid), 9, 4) || '-' || substr(hex(",
+            $table,
+            ".uuid), 13, 4) || '-' || substr(hex(",
+            $table,
+            ".uuid), 17, 4) || '-' || substr(hex(",
+            $table,
+            ".uuid), 21)) || ')'"
+        )
+    };
+}
+
+const LISTING: &str = title_with_id!("l");
+const OPPORTUNITY: &str = title_with_id!("o");
 
 /// Purchases of a buyer: the completed ones unless a filter states other statuses.
 pub static PURCHASES: RecordList = RecordList {
@@ -199,7 +218,7 @@ const PROJECT_BIDS_FILTERS: FilterColumns = FilterColumns {
     ..FilterColumns::by_time("b.created_at")
 };
 const PROJECT_BID_PROPERTIES: &[Property] =
-    &[plain("status", "b.status"), plain("opportunity", "o.title"), by_month("b.created_at")];
+    &[plain("status", "b.status"), plain("opportunity", OPPORTUNITY), by_month("b.created_at")];
 const PROJECT_BID_NUMBERS: &[Number] = &[count("num_tasks", "b.num_tasks")];
 
 /// Vendors' bids on a buyer's requests for custom task work.
@@ -221,20 +240,6 @@ pub static NOTIFICATIONS: RecordList = RecordList {
     ],
     numbers: &[],
 };
-
-/// All lists of records.
-#[cfg(test)]
-pub static RECORD_LISTS: [&RecordList; 9] = [
-    &PURCHASES,
-    &OFFERS,
-    &SALES,
-    &EARNINGS,
-    &QUALITY_RUNS,
-    &OPPORTUNITIES,
-    &PROJECT_BIDS,
-    &RECEIVED_PROJECT_BIDS,
-    &NOTIFICATIONS,
-];
 
 /// The properties of assets, as lists of the inventory `i` have them.
 pub static ASSET_PROPERTIES: &[Property] = &[

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Maximum number of listings in a summary.
-pub const MAX_LISTINGS: usize = 20;
+pub const MAX_LISTINGS: usize = 1_000;
 
 /// Maximum number of releases of earnings in a summary.
 pub const MAX_RELEASES: usize = 12;
@@ -134,20 +134,26 @@ pub fn spent(
     reader.query_all(&sql, rusqlite::params_from_iter(values), |row| Ok((row.get(0)?, read_spent(row, 1)?)))
 }
 
-/// Returns what a buyer has spent on each of the listings on which it has spent the most, at most [`MAX_LISTINGS`].
+/// Listings with amounts of each: those with the largest amounts, at most [`MAX_LISTINGS`], and the number of all.
+pub type ByListing<T> = (Vec<(SummarizedListing, T)>, u64);
+
+/// Returns what a buyer has spent on each listing, the largest amounts first.
 pub fn spent_by_listing(
     reader: &Reader,
     buyer: TeamRowId,
     filter: &RecordFilter,
-) -> Result<Vec<(SummarizedListing, Spent)>> {
+) -> Result<ByListing<Spent>> {
     let (conditions, values) = with_team(&PURCHASE_FILTERS, buyer, filter);
     let sql = format!(
-        "SELECT l.uuid, l.title, {SPENT} FROM {PURCHASES}{conditions}
+        "SELECT l.uuid, l.title, count(*) OVER () AS listings, {SPENT} FROM {PURCHASES}{conditions}
          GROUP BY l.id ORDER BY sum(p.price_cents + p.buyer_fee_cents) DESC, l.id LIMIT {MAX_LISTINGS}"
     );
-    reader.query_all(&sql, rusqlite::params_from_iter(values), |row| {
-        Ok((read_listing(row)?, read_spent(row, 2)?))
-    })
+    let mut listings = 0;
+    let found = reader.query_all(&sql, rusqlite::params_from_iter(values), |row| {
+        listings = row.get("listings")?;
+        Ok((read_listing(row)?, read_spent(row, 3)?))
+    })?;
+    Ok((found, listings))
 }
 
 const SPENT: &str = "count(*), coalesce(sum(p.price_cents), 0), coalesce(sum(p.buyer_fee_cents), 0)";
@@ -173,21 +179,23 @@ pub fn earned(
     reader.query_all(&sql, rusqlite::params_from_iter(values), |row| Ok((row.get(0)?, read_earned(row, 1)?)))
 }
 
-/// Returns what a vendor has earned with each of the listings with which it has earned the most, at most
-/// [`MAX_LISTINGS`].
+/// Returns what a vendor has earned with each listing, the largest amounts first.
 pub fn earned_by_listing(
     reader: &Reader,
     vendor: TeamRowId,
     filter: &RecordFilter,
-) -> Result<Vec<(SummarizedListing, Earned)>> {
+) -> Result<ByListing<Earned>> {
     let (conditions, values) = with_team(&EARNINGS_FILTERS, vendor, filter);
     let sql = format!(
-        "SELECT l.uuid, l.title, {EARNED} FROM {EARNINGS} AND l.id IS NOT NULL{conditions}
+        "SELECT l.uuid, l.title, count(*) OVER () AS listings, {EARNED} FROM {EARNINGS} AND l.id IS NOT NULL{conditions}
          GROUP BY l.id ORDER BY sum(e.cents) DESC, l.id LIMIT {MAX_LISTINGS}"
     );
-    reader.query_all(&sql, rusqlite::params_from_iter(values), |row| {
-        Ok((read_listing(row)?, read_earned(row, 2)?))
-    })
+    let mut listings = 0;
+    let found = reader.query_all(&sql, rusqlite::params_from_iter(values), |row| {
+        listings = row.get("listings")?;
+        Ok((read_listing(row)?, read_earned(row, 3)?))
+    })?;
+    Ok((found, listings))
 }
 
 const EARNED: &str = "count(*) FILTER (WHERE e.entry_type IS NULL),

@@ -388,6 +388,11 @@ fn mcp_configurations_start_this_program_and_contain_no_key() {
         let http: Value = serde_json::from_str(&http).unwrap();
         assert_eq!(http["mcpServers"]["marketplace"]["url"], "https://market.example/v2/mcp/");
     }
+    let flags = ["--toolsets", "catalog,purchases", "--tools", "get_wallet", "--text", "short"];
+    let selected = ["mcp", "--print-config", "cursor", "--server", "https://market.example"];
+    let http = stdout_of(&run(&[&selected[..], &flags].concat(), directory));
+    let query = "?toolsets=catalog,purchases&tools=get_wallet&text=short";
+    assert!(http.contains(&format!("\"https://market.example/v2/mcp/{query}\"")), "{http}");
     let (code, stderr) = run_failing(&["mcp", "--print-config", "vscode", "--server", "market"], directory);
     assert!(code == 2 && stderr.contains("must be complete"), "{stderr}");
 }
@@ -440,9 +445,13 @@ fn mcp_check_says_in_plain_words_what_is_wrong() {
     }
     let (code, text) = check(&["--data", data], &key("Buyer"));
     assert_eq!(code, 0, "{text}");
-    for line in ["get_current_team responds.", "browse_listings responds.", "ok: It has "] {
+    for line in ["get_current_team responds.", "browse_listings responds.", "ok: Its agent sees 17 tools."] {
         assert!(text.contains(line), "{text}");
     }
+    let (code, text) = check(&["--demo", "--toolsets", "sales"], "mkt_demo_buyer");
+    assert!(code == 1 && text.contains("problem: No tool but get_current_team is selected"), "{text}");
+    let (code, text) = check(&["--demo", "--toolsets", "purchases"], "mkt_demo_buyer");
+    assert!(code == 0 && text.contains("list_purchases responds."), "{text}");
     let (code, text) = check(&["--demo"], "mkt_demo_vendor");
     assert!(code == 0 && text.contains("list_own_listings responds."), "{text}");
 }
@@ -463,7 +472,7 @@ fn mcp_over_http_serves_no_other_routes() {
         client.post(&url).bearer_auth(key).json(&list).send().unwrap()
     };
     let listed: Value = send("mkt_demo_vendor").json().unwrap();
-    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 30);
+    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 28);
     assert_eq!(send("wrong").status(), 401);
     let other_url = url.replace("/v2/mcp/", "/v2/domains");
     assert_eq!(client.get(other_url).bearer_auth("mkt_demo_vendor").send().unwrap().status(), 404);

@@ -205,6 +205,11 @@ const fn truth(is_true: bool) -> &'static str {
 
 /// Returns the names of what listings can be grouped by, and of their numbers.
 #[cfg(test)]
-pub fn known_names() -> [Vec<&'static str>; 2] {
-    [LISTING_PROPERTIES.map(|(name, _)| name).to_vec(), LISTING_NUMBERS.map(|(name, ..)| name).to_vec()]
+pub fn known_names() -> [(&'static str, [Vec<&'static str>; 2]); 2] {
+    let (groups, numbers) =
+        (LISTING_PROPERTIES.map(|(name, _)| name), LISTING_NUMBERS.map(|(name, ..)| name));
+    [
+        ("browse_listings", [groups[..CATALOG_PROPERTIES].to_vec(), numbers.to_vec()]),
+        ("list_own_listings", [groups.to_vec(), numbers.to_vec()]),
+    ]
 }

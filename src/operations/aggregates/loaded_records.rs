@@ -241,18 +241,13 @@ pub fn of_taxonomy(
 
 /// Returns the names of what these records can be grouped by, and of their numbers.
 #[cfg(test)]
-pub fn known_names() -> [Vec<&'static str>; 2] {
-    let all = [
-        OPPORTUNITIES.names(),
-        ESTIMATIONS.names(),
-        HISTORY_EVENTS.names(),
-        ASSET_GROUPS.names(),
-        TERMS.names(),
-    ];
-    all.into_iter().fold([Vec::new(), Vec::new()], |mut names, more| {
-        for (names, more) in names.iter_mut().zip(more) {
-            names.extend(more);
-        }
-        names
-    })
+pub fn known_names() -> [(&'static str, [Vec<&'static str>; 2]); 6] {
+    [
+        ("list_opportunities", OPPORTUNITIES.names()),
+        ("list_estimations", ESTIMATIONS.names()),
+        ("list_latest_estimations", ESTIMATIONS.names()),
+        ("get_listing_history", HISTORY_EVENTS.names()),
+        ("list_asset_groups", ASSET_GROUPS.names()),
+        ("list_taxonomy", TERMS.names()),
+    ]
 }

@@ -98,6 +98,8 @@ pub struct AgentBrowsePage {
     pub next_cursor: Option<String>,
     /// The vendors with the most matches on all pages, at most 20; absent unless it is selected, and except on the first page.
     pub vendors: Vec<VendorMatches>,
+    /// Number of all vendors with matches; absent without `vendors`.
+    pub vendor_count: u64,
 }
 
 /// How many listings of a vendor match.
@@ -307,11 +309,12 @@ impl ListingsApi {
             };
             let totals = found.totals.map(|totals| (totals.total, totals.owned, facets_json(&totals.facets)));
             let page = page_json(&items, found.next_cursor.as_deref(), limit, is_locked, totals.as_ref());
-            let Some(vendors) = vendors else { return Ok(page) };
+            let Some((vendors, vendor_count)) = vendors else { return Ok(page) };
             let mut json = ObjectWriter::with_capacity(page.len() + 2_048);
             json.fields(&RawObject::parse(&page)?);
             let matches = |(team_name, listings)| VendorMatches { team_name, listings };
             json.field(VENDORS, &vendors.into_iter().map(matches).collect::<Vec<_>>());
+            json.field("vendor_count", &vendor_count);
             Ok(json.finish())
         })
         .await

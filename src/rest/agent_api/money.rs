@@ -62,8 +62,10 @@ pub struct SpendingOut {
     pub by_month: Vec<SpentOut>,
     /// By kind of purchase.
     pub by_kind: Vec<SpentOut>,
-    /// By listing, the largest amounts first, at most 20.
+    /// By listing, the largest amounts first, at most 1,000.
     pub by_listing: Vec<SpentOut>,
+    /// Number of all these listings.
+    pub listings: u64,
     /// Currency of the amounts. Always `USD`.
     #[oai(validator(pattern = "^USD$"))]
     pub currency: String,
@@ -131,8 +133,10 @@ pub struct EarningsSummaryOut {
     pub by_month: Vec<EarnedOut>,
     /// By kind of purchase; entries that belong to no purchase, by their type.
     pub by_kind: Vec<EarnedOut>,
-    /// By listing, the largest amounts first, at most 20.
+    /// By listing, the largest amounts first, at most 1,000.
     pub by_listing: Vec<EarnedOut>,
+    /// Number of all these listings.
+    pub listings: u64,
     /// Earnings that can be converted or withdrawn now, in US dollars.
     pub available: f64,
     /// Earnings on hold, in US dollars.
@@ -158,7 +162,8 @@ impl From<EarningsSummary> for EarningsSummaryOut {
             total: EarnedOut::new(None, None, &summary.total),
             by_month: by_name(summary.by_month),
             by_kind: by_name(summary.by_kind),
-            by_listing: summary.by_listing.into_iter().map(by_listing).collect(),
+            by_listing: summary.by_listing.0.into_iter().map(by_listing).collect(),
+            listings: summary.by_listing.1,
             available: summary.balances.available.dollars(),
             pending: summary.balances.pending.dollars(),
             next_release: summary.releases.first().map(ReleaseOut::from),
@@ -206,6 +211,7 @@ impl Route for GetSpending {
                 "by_listing[0:5].listing_id",
                 "by_listing[0:5].purchases",
                 "by_listing[0:5].total",
+                "listings",
             ]),
         ),
         Contract::new(Target::None),
@@ -243,6 +249,7 @@ impl Route for GetEarningsSummary {
                 "by_listing[0:5].listing_id",
                 "by_listing[0:5].sales",
                 "by_listing[0:5].net",
+                "listings",
                 "available",
                 "pending",
                 "next_release",
@@ -280,7 +287,8 @@ impl MoneyApi {
                 total: SpentOut::new(None, None, &spending.total),
                 by_month: by_name(spending.by_month),
                 by_kind: by_name(spending.by_kind),
-                by_listing: spending.by_listing.into_iter().map(by_listing).collect(),
+                by_listing: spending.by_listing.0.into_iter().map(by_listing).collect(),
+                listings: spending.by_listing.1,
                 currency: CURRENCY.to_owned(),
             })
         })

@@ -220,6 +220,7 @@ pub static LIST_OWN_OPPORTUNITIES_TOOL: MultiTool = MultiTool {
     description: REQUEST_KIND_DESCRIPTION,
     default: Some("listing"),
     filters: None,
+    choice_values: &[],
 };
 
 /// `GET /v2/buyer/opportunities`
@@ -252,6 +253,7 @@ pub static GET_OWN_OPPORTUNITY_TOOL: MultiTool = MultiTool {
     description: REQUEST_KIND_DESCRIPTION,
     default: Some("listing"),
     filters: None,
+    choice_values: &[],
 };
 
 /// `GET /v2/buyer/opportunities/{opportunity_id}`

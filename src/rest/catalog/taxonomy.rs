@@ -117,6 +117,7 @@ pub static LIST_TAXONOMY_TOOL: MultiTool = MultiTool {
                  for `asset_types` and `sku`.",
     default: None,
     filters: None,
+    choice_values: &[],
 };
 
 /// `GET /v2/domains`

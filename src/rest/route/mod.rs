@@ -17,4 +17,4 @@ pub use call::{Call, NoQuery};
 pub use contract::{Contract, Pages, Target};
 pub(crate) use declare::routes;
 pub use path::Path;
-pub use tool::{MultiTool, Tool, ToolText, Toolset};
+pub use tool::{ChoiceValues, MultiTool, TeamTextIn, Tool, ToolText, Toolset};

@@ -41,6 +41,33 @@ pub struct MultiTool {
     /// Description of the argument `filters`, which contains the parameters that only some of the operations have; if
     /// none, these are arguments of their own.
     pub filters: Option<&'static str>,
+    /// Values of parameters that depend on the operation. What agents see are those of the operations that they can call.
+    pub choice_values: &'static [ChoiceValues],
+}
+
+/// Values that two parameters of one operation of a tool take.
+#[derive(Clone, Copy, Debug)]
+pub struct ChoiceValues {
+    /// The value of the tool's argument that selects the operation.
+    pub choice: &'static str,
+    /// The parameters and their values.
+    pub values: [(&'static str, &'static [&'static str]); 2],
+}
+
+/// Which results of a tool contain text that teams wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TeamTextIn {
+    /// Any of them can.
+    AnyResult,
+    /// None of them.
+    NoResult,
+    /// Those of calls that give a parameter one of these values.
+    ResultsFor {
+        /// Name of the parameter.
+        parameter: &'static str,
+        /// The values.
+        values: &'static [&'static str],
+    },
 }
 
 /// The texts of a tool.
@@ -60,7 +87,7 @@ pub struct ToolText {
     /// Tools that return the IDs that this tool takes; empty if it takes none.
     pub id_sources: &'static str,
     /// Whether the result contains text that teams wrote, as opposed to the platform.
-    pub has_team_text: bool,
+    pub team_text: TeamTextIn,
     /// Paths of the fields that a call returns unless it selects others, of an item or of its page; empty for all.
     pub row: &'static [&'static str],
     /// Values that parameters take, as `(parameter, values)`, where the OpenAPI document lists none, or more than the tool
@@ -100,7 +127,7 @@ impl ToolText {
             summary,
             parameters: &[],
             id_sources: "",
-            has_team_text: true,
+            team_text: TeamTextIn::AnyResult,
             row: &[],
             values: &[],
             evidence: "",
@@ -144,9 +171,19 @@ impl ToolText {
         ToolText { id_sources, ..self }
     }
 
+    /// States that only results of calls that give a parameter one of these values contain text that teams wrote.
+    #[must_use]
+    pub const fn with_team_text_for(
+        self,
+        parameter: &'static str,
+        values: &'static [&'static str],
+    ) -> ToolText {
+        ToolText { team_text: TeamTextIn::ResultsFor { parameter, values }, ..self }
+    }
+
     /// States that the result contains no text that teams wrote.
     #[must_use]
     pub const fn without_team_text(self) -> ToolText {
-        ToolText { has_team_text: false, ..self }
+        ToolText { team_text: TeamTextIn::NoResult, ..self }
     }
 }

@@ -252,6 +252,7 @@ pub static GET_ASSET_TOOL: MultiTool = MultiTool {
                  asset lacks), `locked_fields`, the price.",
     default: Some("any"),
     filters: None,
+    choice_values: &[],
 };
 
 /// `GET /v2/assets/{asset_id}`

@@ -136,7 +136,8 @@ pub async fn lists_of_team(key: &str) -> Vec<Aggregated> {
         for project in rest_pages(key, "/v2/buyer/project-opportunities", "items").await {
             let path = format!("/v2/buyer/project-opportunities/{}/bids", project["id"].as_str().unwrap());
             for mut bid in rest_pages(key, &path, "items").await {
-                bid["opportunity_title"] = project["title"].clone();
+                let [title, id] = ["title", "id"].map(|name| project[name].as_str().unwrap());
+                bid["opportunity_title"] = json!(format!("{title} ({id})"));
                 bids.push(bid);
             }
         }
@@ -254,48 +255,9 @@ async fn estimations_in_dollars(key: &str) -> Vec<Value> {
     estimations
 }
 
-async fn lists_of_vendor(key: &str) -> Vec<Aggregated> {
-    let mut own = Vec::new();
-    for id in texts(&rest_list(key, "/v2/listings?limit=100", "items").await, "/id") {
-        own.push(listing_record(demo().get(key, &format!("/v2/listings/{id}")).await.ok()));
-    }
+async fn lists_of_inventory(key: &str) -> Vec<Aggregated> {
     let assets = assets_with_details(key).await;
-    let opportunities = rest_pages(key, "/v2/opportunities", "items").await;
-    let bids = rest_pages(key, "/v2/project-opportunities/bids/mine", "items").await;
-    let listing = Some(["/listing_title", "/listing_id"]);
-    let earnings = rest_pages(key, "/v2/wallet/earnings", "items").await;
-    let sales = sales_with_fees(key, &earnings).await;
-    let runs = all_dated(runs_with_kinds(key).await, "/started_at", listing);
-    let estimations = estimations_in_dollars(key).await;
     vec![
-        Aggregated {
-            list: "list_opportunities",
-            records: opportunities,
-            groups: &[
-                ("asset_type", "/accepted_asset_types"),
-                ("tag", "/metadata/tags"),
-                ("budget_unit", "/metadata/budget_unit"),
-            ],
-            numbers: &[("budget_min", "/metadata/budget_min"), ("budget_max", "/metadata/budget_max")],
-        },
-        Aggregated {
-            list: "list_own_project_bids",
-            records: all_dated(bids, "/created_at", None),
-            groups: &[("status", "/status"), ("month", "/month")],
-            numbers: &[("num_tasks", "/num_tasks")],
-        },
-        Aggregated {
-            list: "list_own_listings",
-            records: own.clone(),
-            groups: LISTING_GROUPS,
-            numbers: LISTING_NUMBERS,
-        },
-        Aggregated {
-            list: "list_own_listings",
-            records: own,
-            groups: OWN_LISTING_GROUPS,
-            numbers: &[("price", "/price")],
-        },
         Aggregated {
             list: "list_assets",
             records: assets,
@@ -353,6 +315,51 @@ async fn lists_of_vendor(key: &str) -> Vec<Aggregated> {
             groups: &[("group", "/name"), ("month", "/month")],
             numbers: &[("assets", "/assets")],
         },
+    ]
+}
+
+async fn lists_of_vendor(key: &str) -> Vec<Aggregated> {
+    let mut own = Vec::new();
+    for id in texts(&rest_list(key, "/v2/listings?limit=100", "items").await, "/id") {
+        own.push(listing_record(demo().get(key, &format!("/v2/listings/{id}")).await.ok()));
+    }
+    let opportunities = rest_pages(key, "/v2/opportunities", "items").await;
+    let bids = rest_pages(key, "/v2/project-opportunities/bids/mine", "items").await;
+    let listing = Some(["/listing_title", "/listing_id"]);
+    let earnings = rest_pages(key, "/v2/wallet/earnings", "items").await;
+    let sales = sales_with_fees(key, &earnings).await;
+    let runs = all_dated(runs_with_kinds(key).await, "/started_at", listing);
+    let estimations = estimations_in_dollars(key).await;
+    let mut lists = lists_of_inventory(key).await;
+    lists.extend([
+        Aggregated {
+            list: "list_opportunities",
+            records: opportunities,
+            groups: &[
+                ("asset_type", "/accepted_asset_types"),
+                ("tag", "/metadata/tags"),
+                ("budget_unit", "/metadata/budget_unit"),
+            ],
+            numbers: &[("budget_min", "/metadata/budget_min"), ("budget_max", "/metadata/budget_max")],
+        },
+        Aggregated {
+            list: "list_own_project_bids",
+            records: all_dated(bids, "/created_at", None),
+            groups: &[("status", "/status"), ("month", "/month")],
+            numbers: &[("num_tasks", "/num_tasks")],
+        },
+        Aggregated {
+            list: "list_own_listings",
+            records: own.clone(),
+            groups: LISTING_GROUPS,
+            numbers: LISTING_NUMBERS,
+        },
+        Aggregated {
+            list: "list_own_listings",
+            records: own,
+            groups: OWN_LISTING_GROUPS,
+            numbers: &[("price", "/price")],
+        },
         Aggregated {
             list: "list_sales",
             records: all_dated(sales, "/paid_at", listing),
@@ -388,5 +395,6 @@ async fn lists_of_vendor(key: &str) -> Vec<Aggregated> {
             ],
             numbers: &[("low", "/low"), ("high", "/high")],
         },
-    ]
+    ]);
+    lists
 }

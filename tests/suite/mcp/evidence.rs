@@ -47,7 +47,13 @@ async fn answers_about_quality_name_their_basis() {
         (BUYER, "list_purchases", json!({"fields": ["*"]}), &now),
         (BUYER, "list_offers", json!({"fields": ["*"]}), &now),
         (BUYER, "preview_taskset_tasks", taskset, "graded"),
-        (BUYER, "browse_listings", json!({"fields": ["platform_quality_certified"]}), "`evidence`"),
+        (
+            BUYER,
+            "get_listing_quality",
+            json!({"listing_id": listing, "fields": ["certified"]}),
+            "Quality run ",
+        ),
+        (BUYER, "aggregate", json!({"list": "browse_listings", "fields": ["matches"]}), "matching records"),
         (VENDOR, "get_listing_qc", json!({"listing_id": own[0]["id"]}), "quality run"),
         (VENDOR, "get_own_listing", json!({"listing_id": own[0]["id"]}), "uality run"),
         (VENDOR, "list_qc_reports", json!({}), "`run_id`"),
@@ -75,6 +81,12 @@ async fn answers_about_quality_name_their_basis() {
         let is_of_none = named.contains("uality run") && evidence == "No quality run has completed.";
         assert!(evidence.contains(named) || is_of_none, "{tool} {arguments} lacks {named}: {output}");
     }
+}
+
+#[tokio::test]
+async fn archives_are_named_by_their_digests() {
+    let raw_data = rest_pages(VENDOR, "/v2/raw-data", "items").await;
+    let codebases = rest_pages(VENDOR, "/v2/codebases", "items").await;
     let mut digests = 0;
     for asset in raw_data.iter().chain(&codebases).filter(|asset| asset["data"]["channel"] == "zip") {
         let record = call(demo(), VENDOR, "get_asset", json!({"asset_id": asset["id"]})).await.ok();
@@ -85,6 +97,10 @@ async fn answers_about_quality_name_their_basis() {
         }
     }
     assert!(digests > 0, "no asset names the digest of its archive");
+}
+
+#[tokio::test]
+async fn rows_name_their_basis_if_they_state_quality_or_measurements() {
     // Rows of lists have it by default.
     for (key, tool, list) in [
         (BUYER, "browse_listings", "items"),
@@ -98,16 +114,35 @@ async fn answers_about_quality_name_their_basis() {
         }
         assert!(output["evidence"].is_null(), "{tool}: {}", output["evidence"]);
     }
+    // So they have it if other fields state quality or measurements.
+    for (key, tool, fields) in [
+        (BUYER, "browse_listings", json!(["price_per_task"])),
+        (BUYER, "browse_listings", json!(["catalog_scale.loc", "title"])),
+        (VENDOR, "list_assets", json!(["qc"])),
+        (VENDOR, "list_own_listings", json!(["platform_quality_certified"])),
+    ] {
+        let output = call(demo(), key, tool, json!({"fields": fields})).await.ok();
+        for row in output["items"].as_array().unwrap() {
+            assert!(row["evidence"].is_string(), "{tool} {fields}: {row}");
+        }
+    }
     // An answer that states nothing of the kind has none.
+    let listing = rest_list(BUYER, "/v2/listings/browse?limit=1", "items").await[0]["id"].clone();
+    let codebase = rest_list(VENDOR, "/v2/codebases?limit=1", "items").await[0]["id"].clone();
     for (key, tool, arguments) in [
         (BUYER, "list_purchases", json!({})),
         (BUYER, "get_listing", json!({"listing_id": listing, "fields": ["title", "price"]})),
         (VENDOR, "list_codebases", json!({"fields": ["id", "title"]})),
-        (VENDOR, "get_asset", json!({"asset_id": with_data["id"], "fields": ["title"]})),
+        (VENDOR, "get_asset", json!({"asset_id": codebase, "fields": ["title"]})),
     ] {
         let output = call(demo(), key, tool, arguments).await.ok();
         assert!(output["evidence"].is_null(), "{tool}: {output}");
     }
+}
+
+#[tokio::test]
+async fn evidence_of_quality_is_that_of_the_run_over_rest() {
+    let listing = rest_list(BUYER, "/v2/listings/browse?limit=1", "items").await[0]["id"].clone();
     let output = call(demo(), BUYER, "get_listings", json!({"ids": [listing]})).await.ok();
     assert!(output["listings"][0]["evidence"].as_str().unwrap().contains(" passed"), "{output}");
     let arguments = json!({"listing_id": listing});

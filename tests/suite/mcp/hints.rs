@@ -97,6 +97,53 @@ async fn unknown_tiers_domains_and_models_are_named() {
     }
 }
 
+#[tokio::test]
+async fn labels_and_other_names_are_taken() {
+    for (key, tool, written, meant) in [
+        (
+            BUYER,
+            "browse_listings",
+            json!({"asset_types": ["Codebases"]}),
+            json!({"asset_types": ["codebase"]}),
+        ),
+        (
+            BUYER,
+            "browse_listings",
+            json!({"asset_types": "Robotics datasets"}),
+            json!({"asset_types": ["robotics_dataset"]}),
+        ),
+        (
+            BUYER,
+            "browse_listings",
+            json!({"languages": ["golang", "C++"]}),
+            json!({"languages": ["go", "cpp"]}),
+        ),
+        (
+            VENDOR,
+            "list_assets",
+            json!({"filter": ["type:is:Codebases"]}),
+            json!({"filter": ["type:is:codebase"]}),
+        ),
+    ] {
+        let found = call(demo(), key, tool, written.clone()).await.ok();
+        assert_eq!(found, call(demo(), key, tool, meant).await.ok(), "{tool} {written}");
+        assert!(found["hint"].is_null() && !found["items"].as_array().unwrap().is_empty(), "{tool}: {found}");
+    }
+}
+
+#[tokio::test]
+async fn unknown_values_of_a_tool_are_named_where_the_operation_takes_any_text() {
+    for kind in ["listing", "project"] {
+        let arguments = json!({"kind": kind, "status": "publishd"});
+        let found = call(demo(), BUYER, "list_own_opportunities", arguments).await.ok();
+        let hint = found["hint"].as_str().unwrap();
+        assert!(hint.contains("`status` has no value \"publishd\"; it is one of draft, published"), "{hint}");
+    }
+    // Closed sets of operations are errors, which name the set.
+    let refused = call(demo(), BUYER, "list_offers", json!({"status": ["acepted"]})).await.error();
+    assert!(refused.to_string().contains("accepted"), "{refused}");
+}
+
 /// Tags of requests for listings are words of buyers, not domains.
 #[tokio::test]
 async fn tags_of_requests_are_those_of_open_requests() {

@@ -61,7 +61,10 @@ async fn spending_is_the_sum_of_purchases() {
                     groups.entry(name_of(one)).or_default().push(one);
                 }
                 let rows = spending[list].as_array().unwrap();
-                assert_eq!(rows.len(), groups.len().min(20), "{key} {list}");
+                assert_eq!(rows.len(), groups.len(), "{key} {list}");
+                if list == "by_listing" {
+                    assert_eq!(spending["listings"], rows.len(), "{key} {arguments}");
+                }
                 for row in rows {
                     assert_eq!(
                         read(row),
@@ -219,4 +222,21 @@ async fn next_release_is_after_now() {
     }
     let last = call(&market, VENDOR, "get_earnings_summary", json!({})).await.ok();
     assert!(last["next_release"].is_null() && last["pending"] == 0.0, "{last}");
+}
+
+#[tokio::test]
+async fn default_summary_says_how_many_listings_it_leaves_out() {
+    for (key, tool) in [(BUYER, "get_spending"), (BOTH, "get_earnings_summary")] {
+        let whole = call(demo(), key, tool, json!({"fields": ["by_listing.listing_id"]})).await.ok();
+        let all = whole["by_listing"].as_array().unwrap();
+        assert!(all.len() > 5, "{tool}: {whole}");
+        let brief = call(demo(), key, tool, json!({})).await.ok();
+        assert_eq!(brief["by_listing"].as_array().unwrap().len(), 5);
+        assert_eq!(brief["listings"], all.len());
+        let cut = brief["cut"].as_str().unwrap();
+        assert!(cut.contains(&format!("`by_listing` shows 5 of {}", all.len())), "{cut}");
+        let path = cut.split("[\"").nth(1).unwrap().split("\"]").next().unwrap();
+        let rest = call(demo(), key, tool, json!({"fields": [path]})).await.ok();
+        assert_eq!(rest["by_listing"].as_array().unwrap().len(), all.len() - 5);
+    }
 }

@@ -111,6 +111,7 @@ async fn browse_counts_by_vendor_if_selected() {
         assert_eq!(found.collect::<BTreeMap<_, _>>(), expected);
         assert!(vendors.is_sorted_by_key(|one| std::cmp::Reverse(one["listings"].as_u64())));
         assert!(page["notice"].as_str().unwrap().contains("team_name"), "{page}");
+        assert_eq!(page["vendor_count"], vendors.len());
         let Some(cursor) = page["next_cursor"].as_str() else { continue };
         arguments["cursor"] = json!(cursor);
         let next = call(demo(), BUYER, "browse_listings", arguments).await.ok();

@@ -257,7 +257,7 @@ async fn fields_select_item_and_page_fields() {
     let page = call(demo(), BUYER, "browse_listings", arguments).await.ok();
     for item in page["items"].as_array().unwrap() {
         let names: Vec<&String> = item.as_object().unwrap().keys().collect();
-        assert_eq!(names, ["catalog_scale", "id"]);
+        assert_eq!(names, ["catalog_scale", "evidence", "id"]);
         assert_eq!(item["catalog_scale"].as_object().unwrap().len(), 1);
     }
     assert_eq!(page["facets"].as_object().unwrap().keys().collect::<Vec<_>>(), ["asset_types"]);

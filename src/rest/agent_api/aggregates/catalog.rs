@@ -8,6 +8,7 @@ use super::{
         ListingsAggregateQuery, NotificationsAggregateQuery, OpportunitiesAggregateQuery,
         TaxonomyAggregateQuery,
     },
+    responses::respond,
     tool::{AGGREGATE_TOOL, aggregate_route},
 };
 use crate::{
@@ -18,7 +19,7 @@ use crate::{
         browse::{CursorForm, PageRequest},
     },
     rest::{
-        json::{Json, JsonResult},
+        json::JsonResult,
         limits::Budget,
         params::Params,
         route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool},
@@ -83,7 +84,7 @@ impl CatalogAggregatesApi {
     ) -> JsonResult<AggregatesOut> {
         let ListingsAggregateQuery { what, filters } = query.0;
         let (request, mut condition) = (what.into_request(), filters.into_condition()?);
-        Json::read(&call.served, call.access.requester(), move |reader| {
+        respond(&call.served, call.access.requester(), move |reader| {
             condition.resolve(reader)?;
             let page = PageRequest {
                 text: condition.text,
@@ -95,8 +96,7 @@ impl CatalogAggregatesApi {
                 cursor_form: CursorForm::Short,
                 skip: 0,
             };
-            let aggregates = aggregates::of_catalog(reader, call.access.viewer(), page, &request)?;
-            Ok(AggregatesOut::new(aggregates, reader.now))
+            aggregates::of_catalog(reader, call.access.viewer(), page, &request)
         })
         .await
     }
@@ -111,9 +111,8 @@ impl CatalogAggregatesApi {
         query: Params<OpportunitiesAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
         let (request, filter) = (query.0.what.into_request(), query.0.filters.into());
-        Json::read(&call.served, call.access.requester(), move |reader| {
-            let aggregates = aggregates::of_opportunities(reader, &call.access, &filter, &request)?;
-            Ok(AggregatesOut::new(aggregates, reader.now))
+        respond(&call.served, call.access.requester(), move |reader| {
+            aggregates::of_opportunities(reader, &call.access, &filter, &request)
         })
         .await
     }
@@ -128,10 +127,9 @@ impl CatalogAggregatesApi {
         query: Params<NotificationsAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
         let (request, filter) = query.0.into_parts()?;
-        Json::read(&call.served, call.access.requester(), move |reader| {
+        respond(&call.served, call.access.requester(), move |reader| {
             let list = &lists::NOTIFICATIONS;
-            let aggregates = aggregates::of_member(reader, &call.access, list, &filter, &request)?;
-            Ok(AggregatesOut::new(aggregates, reader.now))
+            aggregates::of_member(reader, &call.access, list, &filter, &request)
         })
         .await
     }
@@ -147,10 +145,9 @@ impl CatalogAggregatesApi {
     ) -> JsonResult<AggregatesOut> {
         let TaxonomyAggregateQuery { what, kind } = query.0;
         let request = what.into_request();
-        Json::read(&call.served, call.access.requester(), move |reader| {
+        respond(&call.served, call.access.requester(), move |reader| {
             let kinds: Vec<_> = kind.into_iter().map(|kind| kind.0).collect();
-            let aggregates = aggregates::of_taxonomy(reader, &call.access, &kinds, &request)?;
-            Ok(AggregatesOut::new(aggregates, reader.now))
+            aggregates::of_taxonomy(reader, &call.access, &kinds, &request)
         })
         .await
     }

@@ -8,7 +8,7 @@ use super::{
         BidsAggregateQuery, DatedAggregateQuery, KindAggregateQuery, OffersAggregateQuery,
         PurchasesAggregateQuery, ReceivedBidsAggregateQuery,
     },
-    stored_records::{of_buyer, of_vendor},
+    responses::{of_buyer, of_vendor},
     tool::{AGGREGATE_TOOL, aggregate_route},
 };
 use crate::{

@@ -9,7 +9,7 @@ use super::{
         LatestEstimationsAggregateQuery, OfListingAggregateQuery, OwnListingsAggregateQuery,
         PlainAggregateQuery, StatusAggregateQuery,
     },
-    stored_records::of_vendor,
+    responses::{of_vendor, respond},
     tool::{AGGREGATE_TOOL, aggregate_route},
 };
 use crate::{
@@ -22,7 +22,7 @@ use crate::{
     rest::{
         enum_value::EnumValue,
         filter_entries::{self, CodebaseFilters, FilterEntry, RawDataFilters, TaskFilters},
-        json::{Json, JsonResult},
+        json::JsonResult,
         limits::Budget,
         params::Params,
         route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool},
@@ -151,10 +151,9 @@ impl InventoryAggregatesApi {
     ) -> JsonResult<AggregatesOut> {
         let OwnListingsAggregateQuery { what, filters } = query.0;
         let request = what.into_request();
-        Json::read(&call.served, call.access.requester(), move |reader| {
+        respond(&call.served, call.access.requester(), move |reader| {
             let page = filters.into_request(reader, &call.access, &OwnListingsPage::default())?;
-            let aggregates = aggregates::of_own_listings(reader, &call.access, page, &request)?;
-            Ok(AggregatesOut::new(aggregates, reader.now))
+            aggregates::of_own_listings(reader, &call.access, page, &request)
         })
         .await
     }
@@ -196,10 +195,8 @@ impl InventoryAggregatesApi {
         let EstimationsAggregateQuery { what, filter, period } = query.0;
         let (conditions, period) = (filter_entries::parse_query_entries(&filter)?, period.into_period()?);
         let request = what.into_request();
-        Json::read(&call.served, call.access.requester(), move |reader| {
-            let aggregates =
-                aggregates::of_estimations(reader, &call.access, &conditions, &period, &request)?;
-            Ok(AggregatesOut::new(aggregates, reader.now))
+        respond(&call.served, call.access.requester(), move |reader| {
+            aggregates::of_estimations(reader, &call.access, &conditions, &period, &request)
         })
         .await
     }
@@ -215,9 +212,8 @@ impl InventoryAggregatesApi {
     ) -> JsonResult<AggregatesOut> {
         let LatestEstimationsAggregateQuery { what, asset_id } = query.0;
         let request = what.into_request();
-        Json::read(&call.served, call.access.requester(), move |reader| {
-            let aggregates = aggregates::of_latest_estimations(reader, &call.access, &asset_id, &request)?;
-            Ok(AggregatesOut::new(aggregates, reader.now))
+        respond(&call.served, call.access.requester(), move |reader| {
+            aggregates::of_latest_estimations(reader, &call.access, &asset_id, &request)
         })
         .await
     }
@@ -271,9 +267,8 @@ impl InventoryAggregatesApi {
         query: Params<PlainAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
         let request = query.0.what.into_request();
-        Json::read(&call.served, call.access.requester(), move |reader| {
-            let aggregates = aggregates::of_asset_groups(reader, &call.access, &request)?;
-            Ok(AggregatesOut::new(aggregates, reader.now))
+        respond(&call.served, call.access.requester(), move |reader| {
+            aggregates::of_asset_groups(reader, &call.access, &request)
         })
         .await
     }
@@ -288,9 +283,8 @@ impl InventoryAggregatesApi {
         query: Params<OfListingAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
         let (request, listing) = (query.0.what.into_request(), query.0.listing_id);
-        Json::read(&call.served, call.access.requester(), move |reader| {
-            let aggregates = aggregates::of_listing_assets(reader, &call.access, listing, &request)?;
-            Ok(AggregatesOut::new(aggregates, reader.now))
+        respond(&call.served, call.access.requester(), move |reader| {
+            aggregates::of_listing_assets(reader, &call.access, listing, &request)
         })
         .await
     }
@@ -305,9 +299,8 @@ impl InventoryAggregatesApi {
         query: Params<OfListingAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
         let (request, listing) = (query.0.what.into_request(), query.0.listing_id);
-        Json::read(&call.served, call.access.requester(), move |reader| {
-            let aggregates = aggregates::of_listing_history(reader, &call.access, listing, &request)?;
-            Ok(AggregatesOut::new(aggregates, reader.now))
+        respond(&call.served, call.access.requester(), move |reader| {
+            aggregates::of_listing_history(reader, &call.access, listing, &request)
         })
         .await
     }
@@ -320,9 +313,8 @@ async fn of_assets(
     filter: AssetFilter,
     request: Request,
 ) -> JsonResult<AggregatesOut> {
-    Json::read(served, vendor.requester(), move |reader| {
-        let aggregates = aggregates::of_assets(reader, &vendor, filter, &request)?;
-        Ok(AggregatesOut::new(aggregates, reader.now))
+    respond(served, vendor.requester(), move |reader| {
+        aggregates::of_assets(reader, &vendor, filter, &request)
     })
     .await
 }

@@ -5,7 +5,7 @@ mod deals;
 mod inventory;
 mod output;
 mod queries;
-mod stored_records;
+mod responses;
 mod tool;
 
 use poem_openapi::OpenApi;

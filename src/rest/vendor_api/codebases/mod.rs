@@ -89,6 +89,8 @@ impl Route for ListCodebases {
                 "price_usd",
                 "exclusivity",
                 "missing",
+                "data.commit_sha",
+                "data.analyzed_at",
             ]),
             "items",
         ),

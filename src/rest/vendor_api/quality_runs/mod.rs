@@ -127,6 +127,7 @@ pub static GET_ASSET_QC_TOOL: MultiTool = MultiTool {
     description: "The asset's kind.",
     default: None,
     filters: None,
+    choice_values: &[],
 };
 
 /// `GET /v2/codebases/{asset_id}/qc`

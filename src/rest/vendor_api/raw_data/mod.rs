@@ -66,6 +66,7 @@ impl Route for ListRawData {
                 "missing",
                 "data.channel",
                 "data.archive_bytes",
+                "data.analyzed_at",
             ]),
             "items",
         ),

@@ -1,11 +1,13 @@
-//! Responses about records of a team that are read with one SQL statement.
+//! Responses with aggregates.
 
 use super::output::AggregatesOut;
 use crate::{
     domain::record_filters::RecordFilter,
+    error::Result,
+    market::{Reader, Requester},
     operations::{
         access::{Buyer, Vendor},
-        aggregates::{self, Request},
+        aggregates::{self, Aggregates, Request},
     },
     rest::{
         json::{Json, JsonResult},
@@ -14,6 +16,15 @@ use crate::{
     store::aggregates::RecordList,
 };
 
+/// Aggregates records in a read, and returns the response.
+pub async fn respond(
+    served: &ServedMarket,
+    requester: Requester,
+    aggregate: impl FnOnce(&Reader) -> Result<Aggregates> + Send + 'static,
+) -> JsonResult<AggregatesOut> {
+    Json::read(served, requester, move |reader| Ok(AggregatesOut::new(aggregate(reader)?, reader.now))).await
+}
+
 /// Aggregates records of a buyer.
 pub async fn of_buyer(
     served: &ServedMarket,
@@ -21,9 +32,8 @@ pub async fn of_buyer(
     list: &'static RecordList,
     (request, filter): (Request, RecordFilter),
 ) -> JsonResult<AggregatesOut> {
-    Json::read(served, buyer.requester(), move |reader| {
-        let aggregates = aggregates::of_buyer(reader, &buyer, list, &filter, &request)?;
-        Ok(AggregatesOut::new(aggregates, reader.now))
+    respond(served, buyer.requester(), move |reader| {
+        aggregates::of_buyer(reader, &buyer, list, &filter, &request)
     })
     .await
 }
@@ -35,9 +45,8 @@ pub async fn of_vendor(
     list: &'static RecordList,
     (request, filter): (Request, RecordFilter),
 ) -> JsonResult<AggregatesOut> {
-    Json::read(served, vendor.requester(), move |reader| {
-        let aggregates = aggregates::of_vendor(reader, &vendor, list, &filter, &request)?;
-        Ok(AggregatesOut::new(aggregates, reader.now))
+    respond(served, vendor.requester(), move |reader| {
+        aggregates::of_vendor(reader, &vendor, list, &filter, &request)
     })
     .await
 }
