@@ -36,7 +36,8 @@ const IDS: &str = "ids";
 const MAX_CLOSED_VALUES: usize = 50;
 const MAX_CLOSED_BYTES: usize = 64;
 
-/// Returns the arguments of a call under the names, and in the forms, of the tool's schema. Those that are null are left out.
+/// Returns the arguments of a call under the names, and in the forms, of the tool's schema. Those that are null, and empty
+/// lists, are left out.
 /// Fails if the tool has no argument with a name.
 pub fn normalize(tool: &Tool, input: &JsonObject) -> Result<JsonObject, ToolError> {
     let mut normalized = JsonObject::new();
@@ -49,6 +50,10 @@ pub fn normalize(tool: &Tool, input: &JsonObject) -> Result<JsonObject, ToolErro
         };
         if takes_list(tool, known) {
             value = parsed_json(value, '[');
+            // Some clients send empty lists for what is not stated.
+            if value.as_array().is_some_and(Vec::is_empty) {
+                continue;
+            }
         } else if let Value::Array(values) = &mut value
             && values.len() == 1
             && !values[0].is_array()

@@ -88,7 +88,8 @@ fn suggestions(items: &Value, prefix: &str) -> Vec<String> {
     let with_title = |item: &Value| {
         let (id, title) = (item["id"].as_str()?, item["title"].as_str().unwrap_or_default());
         // A comma separates IDs.
-        let title: String = title.replace(',', " ").chars().take(MAX_TITLE_CHARACTERS).collect();
+        let title = title.replace(", ", " - ").replace(',', "");
+        let title: String = title.chars().take(MAX_TITLE_CHARACTERS).collect();
         id.starts_with(&prefix).then(|| format!("{id} {title}").trim_end().to_owned())
     };
     items.as_array().into_iter().flatten().filter_map(with_title).take(MAX_SUGGESTIONS).collect()

@@ -10,10 +10,9 @@ use crate::domain::time::Timestamp;
 pub const EVIDENCE: &str = "evidence";
 
 /// The tools whose outputs this module gives such a sentence.
-const TOOLS: [&str; 13] = [
+const TOOLS: [&str; 12] = [
     "get_asset_qc",
     "get_estimation_summary",
-    "get_listing_qc",
     "list_codebases",
     "list_estimations",
     "list_latest_estimations",
@@ -27,7 +26,7 @@ const TOOLS: [&str; 13] = [
 ];
 
 /// Fields of records that state quality or measurements, and the sentence itself.
-const MEASURED_FIELDS: [&str; 25] = [
+const MEASURED_FIELDS: [&str; 26] = [
     "analysis_status",
     "bundle_manifest",
     "catalog_scale",
@@ -40,6 +39,7 @@ const MEASURED_FIELDS: [&str; 25] = [
     "history_end",
     "history_start",
     "languages",
+    "latest_run",
     "lines_of_code",
     "max_depth",
     "merged_prs",
@@ -68,22 +68,24 @@ pub fn is_needed(fields: &[FieldPath]) -> bool {
 
 /// Returns the sentence for the output of a tool at `now`, before `fields` are selected, so that what is not selected does not
 /// count as missing. `None` if the output states nothing that needs it, or has it already.
-pub fn of_output(tool: &str, fields: &[FieldPath], output: &Value, now: Timestamp) -> Option<String> {
+/// `of_record` is what an operation of its own says.
+pub fn of_output(
+    tool: &str,
+    fields: &[FieldPath],
+    output: &Value,
+    now: Timestamp,
+    of_record: Option<String>,
+) -> Option<String> {
+    if let Some(sentence) = of_record {
+        let more = output.get("latest_run").and_then(|run| of_other_runs(run, &sentence));
+        return Some(more.map_or_else(|| sentence.clone(), |more| format!("{sentence} {more}")));
+    }
     if !can_be_in(tool) || !output[EVIDENCE].is_null() {
         return None;
     }
     let has_rows = |list: &str| output[list].get(0).is_some();
     let sentence = match tool {
-        "get_listing_qc" | "get_asset_qc" => {
-            let run = of_run(output.get("latest_run")?);
-            let is_certified = output["platform_quality_certified"] == true;
-            // Several runs can be behind the checks, so this does not say which cause it was.
-            if is_certified && output["latest_run"]["mandatory_passed"] != true {
-                format!("{run} The listing is certified nevertheless, by the operator or by an earlier run.")
-            } else {
-                run
-            }
-        }
+        "get_asset_qc" => of_run(output.get("latest_run")?),
         "list_qc_reports" if has_rows("reports") => {
             "Each report is a quality run, with its `run_id` and the time it ended, `completed_at`."
                 .to_owned()
@@ -97,7 +99,7 @@ pub fn of_output(tool: &str, fields: &[FieldPath], output: &Value, now: Timestam
         }
         "list_listing_assets" if has_rows("assets") && is_needed(fields) => MEASURED_DATA.to_owned(),
         "list_estimations" | "list_latest_estimations" if has_rows("estimations") => {
-            "Quotes by the platform, each as of its `completed_at`; they bind nobody.".to_owned()
+            "Quotes by the platform, each as of its `completed_at`; they are not binding.".to_owned()
         }
         "get_estimation_summary" => {
             let counts = output["status_counts"].as_object()?.values().filter_map(Value::as_u64);
@@ -136,6 +138,18 @@ fn of_traces(task_stats: &[Value]) -> String {
     }
 }
 
+/// Returns what else is behind the checks of a listing's latest run: the run itself if it has not completed, which the sentence
+/// does not name, and newer runs of single assets, whose checks replace those of the listing's run.
+fn of_other_runs(run: &Value, sentence: &str) -> Option<String> {
+    let id = run["id"].as_str()?;
+    if run["status"] != "completed" {
+        return Some(of_run(run));
+    }
+    let (passed, total) = count_checks(run);
+    let is_of_run = sentence.contains(id) && sentence.contains(&format!("{passed} of {total} checks"));
+    (!is_of_run).then(|| format!("With newer runs of single assets, {passed} of {total} checks passed."))
+}
+
 /// Returns the sentence for a quality run, as its vendor sees it.
 fn of_run(run: &Value) -> String {
     let Some(id) = run["id"].as_str() else {
@@ -143,7 +157,7 @@ fn of_run(run: &Value) -> String {
     };
     match run["status"].as_str() {
         Some("queued" | "running") => return format!("Quality run {id} is in progress."),
-        Some("error") => return format!("Quality run {id} failed itself, so there is no verdict."),
+        Some("error") => return format!("Quality run {id} itself failed, so there is no verdict."),
         Some("cancelled") => return format!("Quality run {id} was canceled."),
         _ => {}
     }
@@ -202,6 +216,18 @@ mod tests {
             "Quality run r, ended 2026-01-02: 9 of 10 checks passed, not all mandatory ones."
         );
         assert_eq!(of_run(&Value::Null), "There was no quality run.");
+    }
+
+    #[test]
+    fn newer_runs_of_assets_are_named() {
+        let run =
+            json!({"id": "r", "status": "completed", "checks": [{"status": "passed"}, {"status": "failed"}]});
+        assert_eq!(of_other_runs(&run, "Quality run r, ended 2026-01-02: 1 of 2 checks passed."), None);
+        let other = of_other_runs(&run, "Quality run r, ended 2026-01-02: 2 of 2 checks passed.");
+        assert_eq!(other.unwrap(), "With newer runs of single assets, 1 of 2 checks passed.");
+        let run = json!({"id": "q", "status": "running"});
+        assert_eq!(of_other_runs(&run, "Quality run r.").unwrap(), "Quality run q is in progress.");
+        assert_eq!(of_other_runs(&Value::Null, "No quality run has completed."), None);
     }
 
     #[test]

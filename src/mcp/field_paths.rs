@@ -86,7 +86,11 @@ impl FieldPath {
                 let step = match part.split_once(':') {
                     Some((from, to)) => {
                         let from = if from.is_empty() { 0 } else { from.parse().ok()? };
-                        Step::Range(from, if to.is_empty() { usize::MAX } else { to.parse().ok()? })
+                        let to = if to.is_empty() { usize::MAX } else { to.parse().ok()? };
+                        if to < from {
+                            return None;
+                        }
+                        Step::Range(from, to)
                     }
                     None => {
                         let index: usize = part.parse().ok()?;
@@ -321,7 +325,9 @@ mod tests {
 
     #[test]
     fn invalid_paths_are_rejected() {
-        for text in ["", ".", "a.", ".a", "a[", "a[x]", "a[1", "a]1[", "a[-1]", "[0]", "a..b", "a[1]b"] {
+        for text in
+            ["", ".", "a.", ".a", "a[", "a[x]", "a[1", "a]1[", "a[-1]", "a[5:4]", "[0]", "a..b", "a[1]b"]
+        {
             assert_eq!(FieldPath::parse(text), None, "{text}");
         }
     }

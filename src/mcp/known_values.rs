@@ -6,11 +6,12 @@
 use std::collections::{BTreeSet, HashMap};
 
 use rmcp::model::JsonObject;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     arguments::{Advice, whole_number},
     error::ToolError,
+    sanitize,
     schemas::{FILTER, SIMILAR_VENDORS, VENDOR},
     tools::Tool,
 };
@@ -52,6 +53,9 @@ const TAGS: &str = "tags";
 
 /// Tool, and list of an aggregate, with requests for listings.
 const OPPORTUNITIES: &str = "list_opportunities";
+
+/// Field with the name of a vendor.
+const TEAM_NAME: &str = "team_name";
 
 /// Argument that takes exact tiers of vendors.
 const VENDOR_TIERS: &str = "vendor_tiers";
@@ -138,9 +142,13 @@ pub async fn resolve(
             place.replace_texts(input, &resolved.slugs);
             hints.extend(resolved.hints);
         }
-        if let Some((hint, similar)) = unknown {
-            hints.push(hint);
-            advice.similar_vendors = similar;
+        match unknown {
+            None => {}
+            Some(UnknownVendor::Displayed(name)) => _ = input.insert(VENDOR.to_owned(), json!(name)),
+            Some(UnknownVendor::Other(hint, similar)) => {
+                hints.push(hint);
+                advice.similar_vendors = similar;
+            }
         }
     }
     advice.hint = (!hints.is_empty()).then(|| hints.join(" "));
@@ -180,18 +188,34 @@ fn condition_value<'t>(text: &'t str, field: &str) -> Option<&'t str> {
     Some(value)
 }
 
-/// Returns a hint if no vendor with this name has published listings, and the names of similar ones that have.
+/// What is known of the name of a vendor that has no published listings.
+enum UnknownVendor {
+    /// Answers show the name of this vendor so, without invisible characters and with its markup escaped.
+    Displayed(String),
+    /// No vendor has the name: a hint, and the names of similar ones.
+    Other(String, Vec<String>),
+}
+
+/// Looks for a vendor whose name is displayed like this, or for similar names; `None` if a vendor with this name has published
+/// listings.
 fn unknown_vendor(
     reader: &Reader,
     proof: &AuthenticatedTeam,
     vendor: &str,
-) -> error::Result<Option<(String, Vec<String>)>> {
+) -> error::Result<Option<UnknownVendor>> {
     if vendors::is_published(reader, proof, vendor)? {
         return Ok(None);
     }
     let mut similar = Vec::new();
+    let stated = simplified(&excerpt(vendor));
     for name in vendors::published_names(reader, proof, MAX_COMPARED)? {
-        let similarity = strsim::jaro_winkler(&simplified(&excerpt(vendor)), &simplified(&excerpt(&name)));
+        let mut displayed = json!({(TEAM_NAME): name});
+        sanitize::sanitize_value(&mut displayed);
+        if displayed[TEAM_NAME].as_str().is_some_and(|displayed| simplified(displayed) == simplified(vendor))
+        {
+            return Ok(Some(UnknownVendor::Displayed(name)));
+        }
+        let similarity = strsim::jaro_winkler(&stated, &simplified(&excerpt(&name)));
         if similarity >= MIN_SIMILARITY {
             similar.push((similarity, name));
         }
@@ -204,7 +228,7 @@ fn unknown_vendor(
     } else {
         format!("{hint}; `{SIMILAR_VENDORS}` has the nearest names.")
     };
-    Ok(Some((hint, similar)))
+    Ok(Some(UnknownVendor::Other(hint, similar)))
 }
 
 /// Returns a hint if one of the tiers does not exist.
@@ -314,8 +338,6 @@ fn hint(name: &str, value: &str, known: &[(&str, &str)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::operations::vocabulary::Term;
 

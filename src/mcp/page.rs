@@ -31,9 +31,7 @@ const MAX_TRUNCATION_NOTES: usize = 8;
 const MAX_UNUSED_BYTES: usize = 200;
 
 /// Hint for an empty list if a filter may be the reason.
-const NO_MATCHES_HINT: &str = "Nothing matches all of these arguments. Slugs and statuses match exactly, and unknown \
-                               ones match nothing: take them from list_taxonomy or `facets`, and drop arguments one \
-                               at a time.";
+const NO_MATCHES_HINT: &str = "Nothing matches all of these arguments. Drop them one at a time to see which of them excludes all records.";
 
 /// Hint for a page of the catalog that is locked.
 const LOCKED_HINT: &str = "The catalog is locked for the team, so rows have only the fields of summaries, and there is no \
@@ -116,9 +114,8 @@ impl Page {
             }
             item_count = items.len();
         }
-        let evidence = context.evidence.clone();
-        let evidence =
-            evidence.or_else(|| evidence::of_output(call.row.text.name, &call.fields, &value, context.now));
+        let of_record = context.evidence.clone();
+        let evidence = evidence::of_output(call.row.text.name, &call.fields, &value, context.now, of_record);
         let cut_lists = if call.is_brief { cut_lists(call, &value) } else { Vec::new() };
         let mut origin = Origin::Unchanged;
         if !call.fields.is_empty() {

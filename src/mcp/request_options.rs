@@ -62,7 +62,7 @@ impl<'a> RequestOptions<'a> {
         let Some(text) = self.stated(name) else { return Ok(otherwise) };
         T::parse(text.trim()).ok_or_else(|| {
             let values: Vec<String> = T::ALL.iter().map(|value| format!("`{}`", value.as_str())).collect();
-            let header = name.header.map_or(String::new(), |header| format!("the header {header} or "));
+            let header = name.header.map_or(String::new(), |header| format!("The header {header} or "));
             let message = format!("{header}`{}` in the address must be {}.", name.query, values.join(" or "));
             ErrorData::invalid_params(message, None)
         })

@@ -197,7 +197,12 @@ pub static OPPORTUNITIES: RecordList = RecordList {
         kind: Some("o.kind"),
         ..FilterColumns::by_time("o.created_at")
     },
-    properties: &[plain("status", "o.status"), plain("kind", "o.kind"), by_month("o.created_at")],
+    properties: &[
+        plain("status", "o.status"),
+        plain("kind", "o.kind"),
+        plain("budget_unit", "o.metadata ->> 'budget_unit'"),
+        by_month("o.created_at"),
+    ],
     numbers: &[
         cents("budget_min", "CAST(round((o.metadata ->> 'budget_min') * 100) AS INTEGER)"),
         cents("budget_max", "CAST(round((o.metadata ->> 'budget_max') * 100) AS INTEGER)"),

@@ -56,7 +56,7 @@ pub fn config(client: Client, access: &Access) -> ClientConfig {
                 Access::Process { .. } => (
                     "YOUR_API_KEY".to_owned(),
                     format!(
-                        "Replace YOUR_API_KEY by an API key of your team; in .mcp.json, ${{{KEY_VARIABLE}}} takes it from the \
+                        "Replace YOUR_API_KEY with an API key of your team; in .mcp.json, ${{{KEY_VARIABLE}}} takes it from the \
                          environment."
                     ),
                 ),

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::rows::{EvidenceForm, listing_evidence};
 use crate::{
-    domain::inventory::Asset,
+    domain::{assets::ArtifactStatus, inventory::Asset},
     operations::{
         access::{ListingViewer, Vendor},
         assets, listing_quality,
@@ -17,7 +17,6 @@ use crate::{
         limits::Budget,
         route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool},
     },
-    string_enum::StringEnum,
 };
 
 /// Why the operations have no tools of their own.
@@ -154,10 +153,12 @@ fn measurement_evidence(asset: &Asset, archive: Option<&str>) -> String {
         (None, Some(digest)) => format!("the uploaded archive with SHA-256 {digest}"),
         (None, None) => "the linked data".to_owned(),
     };
-    match data.analyzed_at {
-        Some(at) => format!("Measured from {source}, analyzed {at}."),
-        None => {
-            format!("Stated by the vendor; the analysis of {source} is {}.", data.analysis_status.as_str())
+    match (data.analyzed_at, data.analysis_status) {
+        (Some(at), _) => format!("Measured from {source}, analyzed {at}."),
+        (None, ArtifactStatus::Failed) => format!("Stated by the vendor; the analysis of {source} failed."),
+        (None, ArtifactStatus::Skipped) => {
+            format!("Stated by the vendor; the analysis of {source} was skipped.")
         }
+        (None, _) => format!("Stated by the vendor; {source} is not analyzed yet."),
     }
 }

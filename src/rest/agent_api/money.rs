@@ -190,7 +190,7 @@ impl Route for GetSpending {
                 "get_spending",
                 "Spending",
                 "What the team paid for completed purchases: in total, by month of the checkout, by kind, and by \
-                 listing. Refunded ones are left out unless `status` names them.",
+                 listing. Refunded ones only if `status` names them.",
             )
             .with_parameters(&[
                 ("vendor", "Name of the vendor team."),
@@ -234,7 +234,8 @@ impl Route for GetEarningsSummary {
                 "Earnings summary",
                 "What the team earned: in total, by month, by kind, and by listing. `net` is gross with fees and \
                  refunds deducted. Earnings of a sale stay `pending` for some days; `next_release` is when the \
-                 first of them become `available`, and how much. `sales` counts as list_sales does.",
+                 first of them become `available`, and how much. `used` was converted to credits or withdrawn. `sales` \
+                 counts as list_sales does.",
             )
             .with_parameters(&[("since", "First day, as in 2026-03-01."), ("until", "Last day.")])
             .with_row(&[
@@ -242,9 +243,11 @@ impl Route for GetEarningsSummary {
                 "by_month.name",
                 "by_month.sales",
                 "by_month.net",
+                "by_month.used",
                 "by_kind.name",
                 "by_kind.sales",
                 "by_kind.net",
+                "by_kind.used",
                 "by_listing[0:5].name",
                 "by_listing[0:5].listing_id",
                 "by_listing[0:5].sales",

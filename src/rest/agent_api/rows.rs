@@ -164,7 +164,7 @@ pub fn run_evidence(run: Option<&RunSummary>, form: EvidenceForm) -> String {
     };
     match run.outcome {
         RunOutcome::InProgress => format!("{name} is in progress."),
-        RunOutcome::Error => format!("{name}{ended}, failed itself, so there is no verdict."),
+        RunOutcome::Error => format!("{name}{ended}: the run itself failed, so there is no verdict."),
         RunOutcome::Cancelled => format!("{name}{ended}, was canceled."),
         RunOutcome::Passed if passed < checks && is_brief => {
             format!("{name}{ended}: {counts}, all mandatory.")

@@ -106,6 +106,7 @@ impl Route for GetListingQc {
                  status. Failure reasons are in the check's `message`, or in the run's \
                  `review_feedback` or `error`.",
             )
+            .with_evidence("get_own_listing_evidence")
             .with_ids("list_own_listings")
             .with_parameters(&[("task_rows", "`failing` omits checks of tasks that passed.")]),
         ),

@@ -92,7 +92,7 @@ impl Route for ListQcReports {
                 "Quality reports",
                 "All quality runs of the team, newest first, with credits charged; \
                  `listing_id` is null if the run checks an asset. `mandatory_passed` is \
-                 valid once `status` is completed; failed checks are in get_listing_qc.",
+                 valid once `status` is completed; failed checks: get_listing_qc, get_asset_qc.",
             ),
             "reports",
         ),

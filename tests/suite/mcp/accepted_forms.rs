@@ -18,6 +18,8 @@ async fn other_names_mean_the_arguments_of_the_schema() {
         ("browse_listings", json!({"certified": true}), json!({"verified_only": true})),
         ("list_assets", json!({"page": 2, "limit": 5}), json!({"offset": 5, "limit": 5})),
         ("list_assets", json!({"page": 1}), json!({})),
+        ("list_assets", json!({"fields": [], "filter": [], "id": "[]"}), json!({})),
+        ("browse_listings", json!({"fields": [], "languages": []}), json!({})),
         ("browse_listings", json!({"page": 3, "limit": 7}), json!({"offset": 14, "limit": 7})),
         ("list_assets", json!({"sku": ["codebase"]}), json!({"sku": "codebase"})),
         ("list_assets", json!({"sku": "Raw Data"}), json!({"sku": "raw_data"})),

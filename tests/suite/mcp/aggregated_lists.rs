@@ -129,7 +129,7 @@ pub async fn lists_of_team(key: &str) -> Vec<Aggregated> {
         lists.push(Aggregated {
             list: "list_own_opportunities",
             records: all_dated(opportunities, "/created_at", None),
-            groups: &[("status", "/status"), ("month", "/month")],
+            groups: &[("status", "/status"), ("budget_unit", "/metadata/budget_unit"), ("month", "/month")],
             numbers: &[("budget_min", "/metadata/budget_min"), ("budget_max", "/metadata/budget_max")],
         });
         let mut bids = Vec::new();

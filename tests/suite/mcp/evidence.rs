@@ -54,7 +54,7 @@ async fn answers_about_quality_name_their_basis() {
             "Quality run ",
         ),
         (BUYER, "aggregate", json!({"list": "browse_listings", "fields": ["matches"]}), "matching records"),
-        (VENDOR, "get_listing_qc", json!({"listing_id": own[0]["id"]}), "quality run"),
+        (VENDOR, "get_listing_qc", json!({"listing_id": own[0]["id"]}), "uality run"),
         (VENDOR, "get_own_listing", json!({"listing_id": own[0]["id"]}), "uality run"),
         (VENDOR, "list_qc_reports", json!({}), "`run_id`"),
         (VENDOR, "get_asset_qc", json!({"kind": "codebase", "asset_id": with_data["id"]}), "uality run"),
@@ -192,5 +192,5 @@ async fn evidence_names_why_a_listing_is_certified() {
     }
     let of_vendor = call(&market, VENDOR, "get_listing_qc", json!({"listing_id": other})).await.ok();
     let evidence = of_vendor["evidence"].as_str().unwrap();
-    assert!(evidence.contains("certified nevertheless"), "{evidence}");
+    assert!(evidence.contains("by the operator, not by a quality run"), "{evidence}");
 }

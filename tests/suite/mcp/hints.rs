@@ -8,8 +8,8 @@ use super::{
 };
 use crate::{
     catalog::small_market::{published, small_market},
-    contract::cases::{BOTH, BUYER, LOCKED_VENDOR, VENDOR},
-    harness::demo,
+    contract::cases::{BOTH, BUYER, LOCKED_VENDOR, OPERATOR, VENDOR},
+    harness::{TestMarket, demo},
 };
 
 #[tokio::test]
@@ -71,6 +71,25 @@ async fn only_vendors_of_the_catalog_are_similar() {
     let market = small_market(&[published("one", 5, &json!({}))]);
     let page = call(&market, "mkt_buyer", "browse_listings", json!({"vendor": "Both hous"})).await.ok();
     assert!(page["similar_vendors"].is_null() && page["hint"].is_string(), "{page}");
+}
+
+#[tokio::test]
+async fn vendor_is_found_by_its_name_as_answers_show_it() {
+    let market = TestMarket::demo();
+    let teams = market.get(OPERATOR, "/operator/v1/teams?limit=100").await.ok();
+    let teams = teams["items"].as_array().unwrap();
+    let team = teams.iter().find(|team| team["name"] == "Lumen Codeworks").unwrap();
+    let path = format!("/operator/v1/teams/{}", team["id"].as_str().unwrap());
+    market.call(OPERATOR, "PATCH", &path, &json!({"name": "Lumen <Codeworks>"})).await.ok();
+    let page = call(&market, BUYER, "browse_listings", json!({"fields": ["vendors"]})).await.ok();
+    let vendors = page["vendors"].as_array().unwrap();
+    let names: Vec<&str> = vendors.iter().map(|vendor| vendor["team_name"].as_str().unwrap()).collect();
+    let shown = names.into_iter().find(|name| name.starts_with("Lumen")).unwrap();
+    assert_eq!(shown, "Lumen \\<Codeworks>");
+    for name in [shown, "Lumen <Codeworks>"] {
+        let found = call(&market, BUYER, "browse_listings", json!({"vendor": name})).await.ok();
+        assert!(found["hint"].is_null() && !found["items"].as_array().unwrap().is_empty(), "{name}: {found}");
+    }
 }
 
 #[tokio::test]

@@ -11,16 +11,14 @@ pub static AGGREGATE_TOOL: MultiTool = MultiTool {
         "Count, sum, minimum, maximum and median over all records of a list, in one call.",
     )
     .with_parameters(&[
-        (GROUP_BY, "At most 2 of those that the list has."),
-        (MEASURE, "Number to aggregate; omit it to count records."),
+        (GROUP_BY, "At most 2, of those of the list."),
+        (MEASURE, "Number; omit it to count records."),
     ])
     .with_team_text_for(GROUP_BY, GROUPS_OF_TEAM_TEXT),
     argument: "list",
     description: "Tool that lists the records.",
     default: None,
-    filters: Some(
-        "Filters by name: those of that tool, or of other records `kind`, `status`, `since`, `until`.",
-    ),
+    filters: Some("Filters by name: those of that tool, or `kind`, `status`, `since`, `until`."),
     choice_values: NAMES_BY_LIST,
 };
 
@@ -44,7 +42,11 @@ const NAMES_BY_LIST: &[ChoiceValues] = &[
         &["price", "buyer_fee", "total"],
     ),
     names("list_offers", &["status", "vendor", "listing", "month"], &["amount"]),
-    names("list_own_opportunities", &["status", "kind", "month"], &["budget_min", "budget_max"]),
+    names(
+        "list_own_opportunities",
+        &["status", "kind", "budget_unit", "month"],
+        &["budget_min", "budget_max"],
+    ),
     names("list_project_bids", BID_GROUPS, BID_NUMBERS),
     names("list_own_project_bids", BID_GROUPS, BID_NUMBERS),
     names("list_sales", &["kind", "listing", "month"], &["price", "platform_fee", "amount"]),
