@@ -1,5 +1,7 @@
 //! The entry points of a market for reads and writes. They own the connection, the transaction, the thread,
 //! the commit, and the wait until the search index contains the change.
+//!
+//! Operations are passed on as trait objects, so what surrounds them is compiled once, and not for each of them.
 
 use std::{
     cell::{Cell, RefCell},
@@ -18,6 +20,15 @@ use crate::{
     error::{Error, Result},
     store,
 };
+
+/// A read operation on its way to a connection.
+type ReadWork<T> = Box<dyn FnOnce(&Reader) -> Result<T> + Send>;
+
+/// A write operation on its way to the connection.
+type WriteWork<T> = Box<dyn FnOnce(&mut Writer) -> Result<T> + Send>;
+
+/// A write operation that keeps its result itself.
+type WriteStep<'w> = &'w mut dyn FnMut(&mut Writer) -> Result<()>;
 
 /// What a write was waiting for, and what request it belongs to.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,10 +49,18 @@ impl Market {
     /// Runs a read of a few rows by key on the current thread if a connection is free. Switching to a
     /// blocking thread and back would cost several times as much as the read itself. Don't use this for
     /// searches.
-    pub async fn read_inline<T: Send + 'static>(
+    pub fn read_inline<T: Send + 'static>(
         &self,
         requester: Requester,
         work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
+    ) -> impl Future<Output = Result<T>> + Send {
+        self.read_boxed_inline(requester, Box::new(work))
+    }
+
+    async fn read_boxed_inline<T: Send + 'static>(
+        &self,
+        requester: Requester,
+        work: ReadWork<T>,
     ) -> Result<T> {
         if let Some(permit) = self.inner.readers.try_acquire(&requester)
             && let Some(reader) = self.inner.store.try_reader()
@@ -51,15 +70,19 @@ impl Market {
             return reader.read(|rows| work(&self.inner.reader(rows, index)));
         }
         // Boxed, since the future of every request has room for those that are not.
-        Box::pin(self.read(requester, work)).await
+        Box::pin(self.read_boxed(requester, work)).await
     }
 
     /// Runs a read operation on a blocking thread, as soon as the requester gets a read connection.
-    pub async fn read<T: Send + 'static>(
+    pub fn read<T: Send + 'static>(
         &self,
         requester: Requester,
         work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
+    ) -> impl Future<Output = Result<T>> + Send {
+        self.read_boxed(requester, Box::new(work))
+    }
+
+    async fn read_boxed<T: Send + 'static>(&self, requester: Requester, work: ReadWork<T>) -> Result<T> {
         let (market, request) = (self.clone(), Span::current());
         let read = move |permit| request.in_scope(|| market.inner.read(permit, work));
         self.inner.readers.run(requester, read).await
@@ -84,30 +107,39 @@ impl Market {
 
     /// Runs a write operation on a blocking thread, as soon as the requester gets the write connection.
     /// Returns when the index contains the change. Fails if the disk is full.
-    pub async fn write<T: Send + 'static>(
+    pub fn write<T: Send + 'static>(
         &self,
         requester: Requester,
         work: impl FnOnce(&mut Writer) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        let (market, request) = (self.clone(), Span::current());
-        let write = move |permit| {
-            request.in_scope(|| {
-                market.ensure_space(0)?;
-                market.write_and_index(permit, work)
-            })
-        };
-        self.inner.writers.run(requester, write).await
+    ) -> impl Future<Output = Result<T>> + Send {
+        self.write_boxed(requester, true, Box::new(work))
     }
 
     /// Like [`Market::write`], for an operation that frees space, or checks itself whether there is enough.
     /// It may use the reserve of the disk.
-    pub async fn write_freeing<T: Send + 'static>(
+    pub fn write_freeing<T: Send + 'static>(
         &self,
         requester: Requester,
         work: impl FnOnce(&mut Writer) -> Result<T> + Send + 'static,
+    ) -> impl Future<Output = Result<T>> + Send {
+        self.write_boxed(requester, false, Box::new(work))
+    }
+
+    async fn write_boxed<T: Send + 'static>(
+        &self,
+        requester: Requester,
+        needs_space: bool,
+        work: WriteWork<T>,
     ) -> Result<T> {
         let (market, request) = (self.clone(), Span::current());
-        let write = move |permit| request.in_scope(|| market.write_and_index(permit, work));
+        let write = move |permit| {
+            request.in_scope(|| {
+                if needs_space {
+                    market.ensure_space(0)?;
+                }
+                keep_result(work, |step| market.write_and_index(permit, step))
+            })
+        };
         self.inner.writers.run(requester, write).await
     }
 
@@ -140,7 +172,7 @@ impl Market {
         work: impl FnOnce(&mut Writer) -> Result<T>,
     ) -> Result<T> {
         let permit = self.inner.writers.acquire_blocking(requester)?;
-        self.write_and_index(permit, work)
+        keep_result(work, |step| self.write_and_index(permit, step))
     }
 
     /// Like [`Market::write_blocking`], for an operation that executes very many statements, none of which
@@ -148,51 +180,47 @@ impl Market {
     pub fn write_large<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
         let permit = self.inner.writers.acquire_blocking(Requester::process())?;
         let settings = self.inner.store.start_large_transaction()?;
-        let written = self.write_prepared(&permit, work);
-        drop(settings);
-        self.index_written(permit, written)
+        keep_result(work, |step| {
+            let written = self.write_prepared(&permit, step);
+            drop(settings);
+            self.index_written(permit, written)
+        })
     }
 
     /// Runs a write operation with the write connection, and then waits for the index without it.
-    fn write_and_index<T>(&self, permit: Permit, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
+    fn write_and_index(&self, permit: Permit, step: WriteStep) -> Result<()> {
         let span = tracing::debug_span!("write", wait_ms = milliseconds(permit.waited()));
         let _entered = span.enter();
-        let written = self.write_prepared(&permit, work);
+        let written = self.write_prepared(&permit, step);
         self.index_written(permit, written)
     }
 
     /// Gives the write connection to the next writer, and waits until the index contains what was written.
-    fn index_written<T>(&self, permit: Permit, written: Result<(T, Option<i64>)>) -> Result<T> {
+    fn index_written(&self, permit: Permit, written: Result<Option<i64>>) -> Result<()> {
         let requester = permit.requester().clone();
         drop(permit);
-        let (result, change) = written?;
-        if let Some(change) = change {
+        if let Some(change) = written? {
             let stopwatch = self.stopwatch();
             let committed_at = stopwatch.elapsed();
             let indexed = self.wait_until_indexed(change as u64);
             requester.count_index_wait(stopwatch.elapsed().saturating_sub(committed_at));
             indexed?;
         }
-        Ok(result)
+        Ok(())
     }
 
     /// Runs a write operation that also renders the listings that it changes. A second transaction for that
-    /// would double the time that the write waits for the disk. Also returns the last change that the index now
-    /// lacks.
-    fn write_prepared<T>(
-        &self,
-        permit: &Permit,
-        work: impl FnOnce(&mut Writer) -> Result<T>,
-    ) -> Result<(T, Option<i64>)> {
+    /// would double the time that the write waits for the disk. Returns the last change that the index now lacks.
+    fn write_prepared(&self, permit: &Permit, step: WriteStep) -> Result<Option<i64>> {
         let inner = &self.inner;
-        let ((result, prepared), change) = self.write_unindexed(WriteCause::of(permit), |writer| {
-            let result = work(writer)?;
-            Ok((result, inner.indexer.prepare(writer.rows, writer.now)?))
+        let (prepared, change) = self.write_unindexed(WriteCause::of(permit), |writer| {
+            step(writer)?;
+            inner.indexer.prepare(writer.rows, writer.now)
         })?;
         if !prepared.is_empty() {
             inner.indexer.keep_prepared(prepared, self.snapshot().change());
         }
-        Ok((result, change))
+        Ok(change)
     }
 
     /// Runs a write operation after the steps that are due, without updating the index. Also
@@ -202,13 +230,24 @@ impl Market {
         cause: WriteCause,
         work: impl FnOnce(&mut Writer) -> Result<T>,
     ) -> Result<(T, Option<i64>)> {
+        let mut change = None;
+        let result = keep_result(work, |step| {
+            change = self.write_step(cause, step)?;
+            Ok(())
+        })?;
+        Ok((result, change))
+    }
+
+    fn write_step(&self, cause: WriteCause, step: WriteStep) -> Result<Option<i64>> {
         let inner = &self.inner;
         let (has_enqueued, webhooks) = (Cell::new(false), WebhookQueue::default());
-        let (mut work, mut steps_change, mut has_committed) = (Some(work), None, false);
+        let (mut steps_change, mut has_committed) = (None, false);
         let written = loop {
-            match self.write_once(cause, &has_enqueued, &webhooks, &mut work) {
-                Ok((None, change)) => (steps_change, has_committed) = (change.or(steps_change), true),
-                Ok((Some(result), change)) => break Ok((result, change.or(steps_change))),
+            match self.write_once(cause, &has_enqueued, &webhooks, step) {
+                Ok((Written::DueSteps, change)) => {
+                    (steps_change, has_committed) = (change.or(steps_change), true);
+                }
+                Ok((Written::Operation, change)) => break Ok(change.or(steps_change)),
                 Err(error) => break Err(error),
             }
         };
@@ -234,14 +273,14 @@ impl Market {
     }
 
     /// Carries out steps that are due, in a transaction of their own, so that they stand if the operation fails.
-    /// Without any, runs the operation, and returns its result.
-    fn write_once<T, W: FnOnce(&mut Writer) -> Result<T>>(
+    /// Without any, runs the operation. Also returns the last change that the index now lacks.
+    fn write_once(
         &self,
         cause: WriteCause,
         has_enqueued: &Cell<bool>,
         webhooks: &WebhookQueue,
-        work: &mut Option<W>,
-    ) -> Result<(Option<T>, Option<i64>)> {
+        step: WriteStep,
+    ) -> Result<(Written, Option<i64>)> {
         let inner = &self.inner;
         webhooks.forget();
         let (ids, secrets) = (inner.clock.pending_ids(), inner.entropy.count());
@@ -265,12 +304,12 @@ impl Market {
                 request_id: cause.request_id,
             };
             if writer.run_due_steps(writer.now, MAX_STEPS_PER_TRANSACTION)? > 0 {
-                return Ok(None);
+                return Ok(Written::DueSteps);
             }
-            let result = work.take().map(|work| work(&mut writer)).transpose()?;
+            step(&mut writer)?;
             // No other transaction takes IDs before this one ends.
             ids.commit();
-            Ok(result)
+            Ok(Written::Operation)
         });
         match &written {
             Ok(_) => {
@@ -283,6 +322,27 @@ impl Market {
         }
         written
     }
+}
+
+/// What a transaction has written.
+#[derive(Clone, Copy, Debug)]
+enum Written {
+    /// Steps that were due. The operation has not run yet.
+    DueSteps,
+    Operation,
+}
+
+/// Lets `run` run an operation, and returns the operation's result.
+fn keep_result<T>(
+    work: impl FnOnce(&mut Writer) -> Result<T>,
+    run: impl FnOnce(WriteStep) -> Result<()>,
+) -> Result<T> {
+    let (mut work, mut result) = (Some(work), None);
+    run(&mut |writer| {
+        result = work.take().map(|work| work(writer)).transpose()?;
+        Ok(())
+    })?;
+    Ok(result.expect("a write succeeds only after its operation"))
 }
 
 /// Returns the span of a read. Like all spans of entry points, it costs nothing unless the filter of the log

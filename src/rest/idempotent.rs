@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::{
-    json::{Json, JsonResult},
+    json::{BodyWork, Json, JsonResult},
     problem::ApiError,
     request_body::BodySource,
     schema_marks::IDEMPOTENCY_MARK,
@@ -21,7 +21,7 @@ use super::{
 use crate::{
     domain::{principals::Principal, problems::Problems},
     error::{Error, Problem, Result},
-    market::{CheckContext, Market, Reader, Writer},
+    market::{CheckContext, Market, Reader, Requester, Writer},
     operations::{
         access::PrincipalProof,
         idempotency::{self, HEADER},
@@ -84,84 +84,81 @@ impl Idempotent {
     /// Runs `check` and then `work` in a transaction, or returns the stored response of an earlier run.
     /// `check` gets the problems of the body, and must fail with them and its own. `work` gets what `check`
     /// returns.
-    pub async fn write<A: PrincipalProof, C, T: Serialize, const STATUS: u16>(
+    pub fn write<A: PrincipalProof, C, T: Serialize, const STATUS: u16>(
         self,
         served: &ServedMarket,
         access: A,
         body: BodySource,
         check: impl FnOnce(&CheckContext, &A, Problems) -> Result<C> + Send + 'static,
         work: impl FnOnce(&mut Writer, &A, C) -> Result<T> + Send + 'static,
-    ) -> JsonResult<T, STATUS> {
-        let body = Arc::new(body);
-        let result = if body.is_valid() {
-            let run = move |writer: &mut Writer, access: &A| {
-                let checked = check(&writer.check_context(), access, Problems::default())?;
-                work(writer, access, checked)
-            };
-            self.execute(served, access, body.digest(), run).await
+    ) -> impl Future<Output = JsonResult<T, STATUS>> + Send {
+        let (body, caller) = (Arc::new(body), Caller::new(&access));
+        let work = if body.is_valid() {
+            BodyWork::Write(Box::new(move |writer| {
+                let checked = check(&writer.check_context(), &access, Problems::default())?;
+                Json::<T>::render(&work(writer, &access, checked)?)
+            }))
         } else {
-            self.reject(served, access, Arc::clone(&body), check).await
+            let source = Arc::clone(&body);
+            BodyWork::Reject(Box::new(move |reader| {
+                source.reject(reader, |context, problems| check(context, &access, problems))
+            }))
         };
-        Ok(Json::from_bytes(body.sort_problems(served, result).await?))
-    }
-
-    /// Fails with everything that is wrong with a body that violates its schema, without the write
-    /// connection.
-    async fn reject<A: PrincipalProof, C>(
-        self,
-        served: &ServedMarket,
-        access: A,
-        body: Arc<BodySource>,
-        check: impl FnOnce(&CheckContext, &A, Problems) -> Result<C> + Send + 'static,
-    ) -> Result<Vec<u8>> {
-        let requester = access.requester();
-        let (_, request) = self.into_request(&access);
-        let _guard = request.as_ref().map(|request| served.in_flight().try_insert(request)).transpose()?;
-        let read = move |reader: &Reader| {
-            // The schema may have been different when the request was executed.
-            if let Some(request) = &request
-                && let Some(response) = idempotency::find_response(reader, request, body.digest())?
-            {
-                return Ok(response);
-            }
-            body.reject(reader, |context, problems| check(context, &access, problems)).map(|()| Vec::new())
-        };
-        served.market().read(requester, read).await
+        Json::of(self.perform(served, caller, body, work))
     }
 
     /// Like [`Idempotent::write`], for a request without a body.
-    pub async fn write_without_body<A: PrincipalProof, T: Serialize, const STATUS: u16>(
+    pub fn write_without_body<A: PrincipalProof, T: Serialize, const STATUS: u16>(
         self,
         served: &ServedMarket,
         access: A,
         work: impl FnOnce(&mut Writer, &A) -> Result<T> + Send + 'static,
-    ) -> JsonResult<T, STATUS> {
-        let digest = Sha256::digest(b"").into();
-        Ok(Json::from_bytes(self.execute(served, access, digest, work).await?))
+    ) -> impl Future<Output = JsonResult<T, STATUS>> + Send {
+        let caller = Caller::new(&access);
+        let work = move |writer: &mut Writer| Json::<T>::render(&work(writer, &access)?);
+        Json::of(self.perform(served, caller, Arc::new(BodySource::empty()), BodyWork::Write(Box::new(work))))
     }
 
-    /// Runs `work` in a transaction, or returns the stored response of an earlier run, as JSON. `digest` is
-    /// the digest of the body.
-    async fn execute<A: PrincipalProof, T: Serialize>(
+    /// Executes an operation in a transaction, or returns the stored response of an earlier run. If the body violates its
+    /// schema, fails with everything that is wrong with it, without the write connection.
+    async fn perform(
         self,
         served: &ServedMarket,
-        access: A,
-        digest: [u8; 32],
-        work: impl FnOnce(&mut Writer, &A) -> Result<T> + Send + 'static,
+        caller: Caller,
+        body: Arc<BodySource>,
+        work: BodyWork,
     ) -> Result<Vec<u8>> {
-        let requester = access.requester();
-        let (principal, request) = self.into_request(&access);
+        let Caller { principal, requester } = caller;
+        let request = self.into_request(principal);
         let _guard = request.as_ref().map(|request| served.in_flight().try_insert(request)).transpose()?;
-        let market = served.market().clone();
-        let render = move |writer: &mut Writer| {
-            // Only work that is executed needs space. A stored response is returned in any case.
-            market.ensure_space(0)?;
-            serde_json::to_vec(&work(writer, &access)?).map_err(Error::internal)
+        let digest = body.digest();
+        let result = match work {
+            BodyWork::Write(work) => {
+                let market = served.market().clone();
+                let render = move |writer: &mut Writer| {
+                    // Only work that is executed needs space. A stored response is returned in any case.
+                    market.ensure_space(0)?;
+                    work(writer)
+                };
+                let write = move |writer: &mut Writer| {
+                    idempotency::execute(writer, principal, request.as_ref(), digest, render)
+                };
+                served.market().write_freeing(requester, write).await
+            }
+            BodyWork::Reject(check) => {
+                let read = move |reader: &Reader| {
+                    // The schema may have been different when the request was executed.
+                    if let Some(request) = &request
+                        && let Some(response) = idempotency::find_response(reader, request, digest)?
+                    {
+                        return Ok(response);
+                    }
+                    check(reader).map(|()| Vec::new())
+                };
+                served.market().read(requester, read).await
+            }
         };
-        let write = move |writer: &mut Writer| {
-            idempotency::execute(writer, principal, request.as_ref(), digest, render)
-        };
-        served.market().write_freeing(requester, write).await
+        body.sort_problems(served, result).await
     }
 
     /// Like [`Idempotent::write`], with a first step before the transaction, and a last one after it, whether
@@ -176,8 +173,8 @@ impl Idempotent {
         work: impl FnOnce(&mut Writer, &A, &P) -> Result<T> + Send + 'static,
         finish: impl FnOnce(&Market, P) + Send + 'static,
     ) -> JsonResult<T, STATUS> {
-        let requester = access.requester();
-        let (principal, request) = self.into_request(&access);
+        let Caller { principal, requester } = Caller::new(&access);
+        let request = self.into_request(principal);
         let _guard = request.as_ref().map(|request| served.in_flight().try_insert(request)).transpose()?;
         let digest = body.digest();
         if let Some(request) = request.clone() {
@@ -197,7 +194,7 @@ impl Idempotent {
             let prepared = prepare(market, &access, source.problems())?;
             let render = |writer: &mut Writer| {
                 source.problems().into_result()?;
-                serde_json::to_vec(&work(writer, &access, &prepared)?).map_err(Error::internal)
+                Json::<T>::render(&work(writer, &access, &prepared)?)
             };
             let response = market.write_blocking_for(requester, |writer| {
                 idempotency::execute(writer, principal, request.as_ref(), digest, render)
@@ -246,10 +243,21 @@ impl Idempotent {
         self.run(served, access, BodySource::empty(), work).await
     }
 
-    /// Returns the principal, and the identity of the request if it has a key.
-    fn into_request(self, access: &impl PrincipalProof) -> (Principal, Option<idempotency::Request>) {
-        let principal = access.principal();
+    /// Returns the identity of the request if it has a key.
+    fn into_request(self, principal: Principal) -> Option<idempotency::Request> {
         let Idempotent { key, route } = self;
-        (principal, key.map(|key| idempotency::Request { principal, key, route }))
+        key.map(|key| idempotency::Request { principal, key, route })
+    }
+}
+
+/// Who sends a request, without the proof of access.
+struct Caller {
+    principal: Principal,
+    requester: Requester,
+}
+
+impl Caller {
+    fn new(access: &impl PrincipalProof) -> Caller {
+        Caller { principal: access.principal(), requester: access.requester() }
     }
 }

@@ -1,4 +1,7 @@
 //! JSON responses: bytes that are already serialized, and the schema that documents them.
+//!
+//! The functions that run an operation are not `async` themselves. They only pass it on, so no state machine is compiled for each
+//! operation.
 
 use std::{io, marker::PhantomData, sync::Arc};
 
@@ -55,93 +58,122 @@ impl<T, const STATUS: u16> Json<T, STATUS> {
 
 impl<T: Serialize, const STATUS: u16> Json<T, STATUS> {
     /// Reads a value and serializes it, on a blocking thread. Fails if the JSON is too long.
-    pub async fn read(
+    pub fn read(
         served: &ServedMarket,
         requester: Requester,
         work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
-    ) -> JsonResult<T, STATUS> {
+    ) -> impl Future<Output = JsonResult<T, STATUS>> + Send {
         let max_bytes = max_bytes(served);
-        Json::read_bytes(served, requester, move |reader| serialize(&work(reader)?, max_bytes)).await
+        let read = move |reader: &Reader| serialize(&work(reader)?, max_bytes);
+        Json::of(served.market().read(requester, read))
     }
 
     /// Reads a small value of a few rows by key and serializes it, on the current thread if a connection is
     /// free. Only for JSON of less than 64 KB.
-    pub async fn read_inline(
+    pub fn read_inline(
         served: &ServedMarket,
         requester: Requester,
         work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
-    ) -> JsonResult<T, STATUS> {
+    ) -> impl Future<Output = JsonResult<T, STATUS>> + Send {
         let max_bytes = max_bytes(served);
         let read = move |reader: &Reader| serialize(&work(reader)?, max_bytes);
-        Ok(Json::from_bytes(served.market().read_inline(requester, read).await?))
+        Json::of(served.market().read_inline(requester, read))
     }
 
     /// Changes something and serializes the result, on a blocking thread.
-    pub async fn write(
+    pub fn write(
         served: &ServedMarket,
         requester: Requester,
         work: impl FnOnce(&mut Writer) -> Result<T> + Send + 'static,
-    ) -> JsonResult<T, STATUS> {
+    ) -> impl Future<Output = JsonResult<T, STATUS>> + Send {
         let write = move |writer: &mut Writer| Self::render(&work(writer)?);
-        Ok(Json::from_bytes(served.market().write(requester, write).await?))
+        Json::of(served.market().write(requester, write))
     }
 
     /// Like [`Json::write`], for a request with a body. `check` gets the problems of the body, and must fail
     /// with them and its own. `work` runs in the same transaction with what `check` returns.
-    pub async fn write_body<C>(
+    pub fn write_body<C>(
         served: &ServedMarket,
         requester: Requester,
         body: BodySource,
         check: impl FnOnce(&CheckContext, Problems) -> Result<C> + Send + 'static,
         work: impl FnOnce(&mut Writer, C) -> Result<T> + Send + 'static,
-    ) -> JsonResult<T, STATUS> {
+    ) -> impl Future<Output = JsonResult<T, STATUS>> + Send {
         let body = Arc::new(body);
-        let source = Arc::clone(&body);
-        let result = if body.is_valid() {
-            let write = move |writer: &mut Writer| {
+        let work = if body.is_valid() {
+            BodyWork::Write(Box::new(move |writer| {
                 let checked = check(&writer.check_context(), Problems::default())?;
                 Self::render(&work(writer, checked)?)
-            };
-            served.market().write(requester, write).await
+            }))
         } else {
-            let read = move |reader: &Reader| source.reject(reader, check).map(|()| Vec::new());
-            served.market().read(requester, read).await
+            let source = Arc::clone(&body);
+            BodyWork::Reject(Box::new(move |reader| source.reject(reader, check)))
         };
-        Ok(Json::from_bytes(body.sort_problems(served, result).await?))
+        Json::of(work.run(served, requester, body))
     }
 
     /// Makes a value that is not in the market and serializes it, on a blocking thread.
-    pub async fn of_blocking(
+    pub fn of_blocking(
         served: &ServedMarket,
         work: impl FnOnce() -> Result<T> + Send + 'static,
-    ) -> JsonResult<T, STATUS> {
-        Ok(Json::from_bytes(served.market().spawn_blocking(move |_| Self::render(&work()?)).await?))
+    ) -> impl Future<Output = JsonResult<T, STATUS>> + Send {
+        Json::of(served.market().spawn_blocking(move |_| Self::render(&work()?)))
     }
 
     /// Serializes a value for [`Json::from_bytes`], on a thread that does not serve requests.
     pub fn render(value: &T) -> Result<Vec<u8>> {
-        serde_json::to_vec(value).map_err(Error::internal)
+        serialize(value, usize::MAX)
     }
 
     /// Serializes a small value of fixed size on the current thread.
     pub fn from_small(value: &T) -> Self {
-        Json::from_bytes(serde_json::to_vec(value).expect("a response serializes"))
+        Json::from_bytes(Self::render(value).expect("a response serializes"))
+    }
+}
+
+/// What a request with a body does.
+pub(super) enum BodyWork {
+    /// Executes the operation.
+    Write(Box<dyn FnOnce(&mut Writer) -> Result<Vec<u8>> + Send>),
+    /// Fails with what is wrong with the body.
+    Reject(Box<dyn FnOnce(&Reader) -> Result<()> + Send>),
+}
+
+impl BodyWork {
+    async fn run(
+        self,
+        served: &ServedMarket,
+        requester: Requester,
+        body: Arc<BodySource>,
+    ) -> Result<Vec<u8>> {
+        let result = match self {
+            BodyWork::Write(work) => served.market().write(requester, work).await,
+            BodyWork::Reject(check) => {
+                served.market().read(requester, |reader| check(reader).map(|()| Vec::new())).await
+            }
+        };
+        body.sort_problems(served, result).await
     }
 }
 
 impl<T, const STATUS: u16> Json<T, STATUS> {
     /// Like [`Json::read`], for JSON that `work` puts together.
-    pub async fn read_bytes(
+    pub fn read_bytes(
         served: &ServedMarket,
         requester: Requester,
         work: impl FnOnce(&Reader) -> Result<Vec<u8>> + Send + 'static,
-    ) -> JsonResult<T, STATUS> {
+    ) -> impl Future<Output = JsonResult<T, STATUS>> + Send {
         let max_bytes = max_bytes(served);
         let read = move |reader: &Reader| {
             let bytes = work(reader)?;
             if bytes.len() <= max_bytes { Ok(bytes) } else { Err(too_long(max_bytes)) }
         };
-        Ok(Json::from_bytes(served.market().read(requester, read).await?))
+        Json::of(served.market().read(requester, read))
+    }
+
+    /// Waits for bytes that must be the JSON of a `T`.
+    pub(super) async fn of(bytes: impl Future<Output = Result<Vec<u8>>>) -> JsonResult<T, STATUS> {
+        Ok(Json::from_bytes(bytes.await?))
     }
 }
 
@@ -154,7 +186,8 @@ fn max_bytes(served: &ServedMarket) -> usize {
     }
 }
 
-/// Serializes a value, and stops when it exceeds the maximum.
+/// Serializes a value, and stops when it exceeds the maximum. All responses are serialized here, so serializers of their types
+/// are compiled once.
 fn serialize<T: Serialize>(value: &T, max_bytes: usize) -> Result<Vec<u8>> {
     let bytes = Vec::with_capacity(INITIAL_CAPACITY);
     let mut writer = LimitedWriter { bytes, max_bytes, is_full: false };
@@ -187,6 +220,10 @@ impl io::Write for LimitedWriter {
         }
         self.bytes.extend_from_slice(bytes);
         Ok(bytes.len())
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.write(bytes).map(drop)
     }
 
     fn flush(&mut self) -> io::Result<()> {

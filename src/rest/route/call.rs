@@ -8,7 +8,7 @@ use poem_openapi::{
     registry::{MetaParamIn, MetaSchema, MetaSchemaRef, Registry},
 };
 
-use super::attributes::{Deadline, Route};
+use super::attributes::{Deadline, Route, RouteAttributes};
 use crate::rest::{
     auth::{self, Policy},
     capacity::Slot,
@@ -72,16 +72,26 @@ impl<'a, R: Route> ApiExtractor<'a> for Call<R> {
         body: &mut RequestBody,
         _: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
-        let served = ServedMarket::shared(request).map_err(ApiError)?;
-        RequestLimits::set_budget(request, R::ATTRIBUTES.budget);
-        if R::ATTRIBUTES.deadline == Deadline::None {
-            Slot::remove_deadline(request);
-        }
-        let authenticated = R::Access::identify(&served, request).await.map_err(ApiError)?;
-        let access = R::Access::admit(&served, authenticated, request).await.map_err(ApiError)?;
-        if request.data::<NoQuery>().is_some_and(|query| query.path_parameters == 0) {
-            params::reject_query(request, body).await?;
-        }
+        let (served, access) = admit(request, body, &R::ATTRIBUTES).await?;
         Ok(Call { served, access, route: PhantomData })
     }
+}
+
+/// Checks the caller's access, as every route that requires this proof does.
+async fn admit<A: Policy>(
+    request: &Request,
+    body: &mut RequestBody,
+    attributes: &'static RouteAttributes,
+) -> poem::Result<(Arc<ServedMarket>, A)> {
+    let served = ServedMarket::shared(request).map_err(ApiError)?;
+    RequestLimits::set_budget(request, attributes.budget);
+    if attributes.deadline == Deadline::None {
+        Slot::remove_deadline(request);
+    }
+    let authenticated = A::identify(&served, request).await.map_err(ApiError)?;
+    let access = A::admit(&served, authenticated, request).await.map_err(ApiError)?;
+    if request.data::<NoQuery>().is_some_and(|query| query.path_parameters == 0) {
+        params::reject_query(request, body).await?;
+    }
+    Ok((served, access))
 }

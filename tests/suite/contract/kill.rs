@@ -223,7 +223,7 @@ fn run_and_kill(directory: &Path, seed: u64, after: u64) -> Vec<(Uuid, String, S
 
 #[test]
 fn acknowledged_writes_survive_a_kill() {
-    let rounds = environment::number_or("KILL_ROUNDS", 10);
+    let rounds = environment::rounds(5, 100);
     let directory = tempfile::tempdir().unwrap();
     prepare(directory.path());
     let mut random = Random::new(11);

@@ -1,11 +1,9 @@
-//! Numbers with which `.ci/run` lets tests do more than usual.
+//! How much random tests do.
 
-use std::str::FromStr;
+/// Environment variable with which the gate makes random tests do more rounds than `cargo test`.
+const THOROUGH: &str = "THOROUGH";
 
-/// Returns the number that an environment variable states, or else this one.
-pub fn number_or<T: FromStr>(name: &str, usual: T) -> T {
-    match std::env::var(name) {
-        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name} is {text:?}, which is no such number")),
-        Err(_) => usual,
-    }
+/// Returns the number of rounds of a random test: a few, or many in the gate.
+pub fn rounds(few: u64, many: u64) -> u64 {
+    if std::env::var_os(THOROUGH).is_some() { many } else { few }
 }

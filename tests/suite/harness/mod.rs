@@ -18,11 +18,12 @@ pub mod records;
 pub mod s3;
 pub mod server;
 pub mod teams;
+pub mod templates;
 pub mod worlds;
 
 use std::{
     net::SocketAddr,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, OnceLock},
 };
 
@@ -84,7 +85,7 @@ impl TestMarket {
 
     /// Like [`TestMarket::with_settings`], but child processes run `program`.
     pub fn with_program(program: PathBuf, change: impl FnOnce(&mut Settings)) -> TestMarket {
-        TestMarket::open(tempfile::tempdir().unwrap(), program, change)
+        TestMarket::open(templates::empty(), program, change)
     }
 
     /// Opens the market in a data directory, which is deleted with the returned value.
@@ -111,20 +112,9 @@ impl TestMarket {
     fn open(directory: TempDir, program: PathBuf, change: impl FnOnce(&mut Settings)) -> TestMarket {
         let mut settings = usual_settings();
         change(&mut settings);
-        let clock = Arc::new(Clock::stopped(Timestamp::parse(NOW).unwrap()));
-        let market = Market::open(OpenOptions {
-            data_dir: directory.path().to_owned(),
-            settings,
-            clock: Arc::clone(&clock),
-            entropy: Entropy::seeded(7),
-            durability: Durability::None,
-            mode: OpenMode::Serve,
-            renderer: rest::RENDERER,
-            run_step: marketplace::operations::due_steps::run_step,
-            program,
-        })
-        .unwrap();
-        fixtures::seed_taxonomy(&market).unwrap();
+        let options = OpenOptions { program, ..market_options(directory.path(), settings) };
+        let clock = Arc::clone(&options.clock);
+        let market = Market::open(options).unwrap();
         let worlds = Arc::new(worlds::open(&market));
         let address = market.settings().server.listen;
         let app =
@@ -135,9 +125,7 @@ impl TestMarket {
 
     /// Creates a new demo market, for a test that changes it. Tests that only read share [`demo`].
     pub fn demo() -> TestMarket {
-        let market = TestMarket::empty();
-        market.seed(&fixtures::demo_set().unwrap());
-        market
+        TestMarket::open_in(templates::demo())
     }
 
     /// Writes a fixture set to the market.
@@ -252,6 +240,21 @@ impl TestMarket {
             kept.lock().unwrap().push((name, response.clone()));
         }
         response
+    }
+}
+
+/// Returns how tested markets are opened.
+fn market_options(directory: &Path, settings: Settings) -> OpenOptions {
+    OpenOptions {
+        data_dir: directory.to_owned(),
+        settings,
+        clock: Arc::new(Clock::stopped(Timestamp::parse(NOW).unwrap())),
+        entropy: Entropy::seeded(7),
+        durability: Durability::None,
+        mode: OpenMode::Serve,
+        renderer: rest::RENDERER,
+        run_step: marketplace::operations::due_steps::run_step,
+        program: env!("CARGO_BIN_EXE_marketplace").into(),
     }
 }
 

@@ -26,9 +26,6 @@ const DIRECTORY_VARIABLE: &str = "MONEY_KILL_FOLDER";
 /// Environment variable with the random seed of its operations.
 const SEED_VARIABLE: &str = "MONEY_KILL_SEED";
 
-/// Number of rounds. `KILL_ROUNDS` sets another one.
-const ROUNDS: u64 = 6;
-
 /// Opens the market as a server does. Earnings are available at once, since time does not pass in this test.
 fn open(directory: &Path) -> Market {
     let mut settings = Settings::default();
@@ -118,7 +115,7 @@ fn count_stored(rows: &Connection) -> [u64; 2] {
 
 #[test]
 fn money_survives_a_kill_during_any_operation() {
-    let rounds = environment::number_or("KILL_ROUNDS", ROUNDS);
+    let rounds = environment::rounds(4, 100);
     let directory = tempfile::tempdir().unwrap();
     prepare(&open(directory.path()));
     let mut random = Random::new(5);

@@ -19,9 +19,6 @@ use crate::{
 /// Number of threads that perform operations at the same time.
 const THREADS: u64 = 4;
 
-/// Number of operations of each thread. `OPERATIONS` sets another one.
-const OPERATIONS_OF_THREAD: u64 = 400;
-
 /// Number of operations of each thread from which on every kind of operation succeeds at least once.
 const ENOUGH_OPERATIONS: u64 = 2_000;
 
@@ -30,7 +27,7 @@ const HOUR: i64 = 3_600_000_000;
 
 #[test]
 fn random_operations_of_many_teams_keep_the_market_consistent() {
-    let operations = environment::number_or("OPERATIONS", OPERATIONS_OF_THREAD);
+    let operations = environment::rounds(400, ENOUGH_OPERATIONS);
     let market = TestMarket::with_settings(|settings| settings.quality.credits_per_run = 1.0);
     prepare(market.market());
     anonymity::random::create_webhooks(&market);

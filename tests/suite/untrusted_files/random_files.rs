@@ -47,9 +47,9 @@ const ARCHIVE_LIMITS: Limits = Limits { max_files: 10_000, max_ratio: 200 };
 const GIT_LIMITS: git::Limits =
     git::Limits { bytes: 50_000_000, files: 10_000, file_bytes: 10_000_000, idle_seconds: 1 };
 
-/// Returns the number of random archives and of repositories: `RANDOM_ROUNDS`, or a few.
+/// Returns the number of random archives and of repositories.
 fn rounds() -> u64 {
-    environment::number_or("RANDOM_ROUNDS", 3)
+    environment::rounds(3, 60)
 }
 
 /// Runs a task in a child process and returns its result. Panics if the child ended without a reply.

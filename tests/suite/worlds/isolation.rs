@@ -16,9 +16,6 @@ use crate::{
     market_operations::driver::{Driver, Made, prepare},
 };
 
-/// Number of worlds that are used at once, unless `RANDOM_MARKETS` states it.
-const WORLDS: u64 = 6;
-
 /// Number of operations in each world.
 const OPERATIONS: u64 = 120;
 
@@ -53,7 +50,7 @@ fn run(sandbox: &Sandbox, name: &str, seed: u64) -> (Vec<String>, Tables) {
 #[test]
 fn scripts_in_many_worlds_at_once_give_what_each_gives_alone() {
     let sandbox = Sandbox::new(100);
-    let count = environment::number_or("RANDOM_MARKETS", WORLDS);
+    let count = environment::rounds(4, 40);
     let alone: Vec<_> = (0..count).map(|seed| run(&sandbox, &format!("alone-{seed}"), seed)).collect();
     let together: Vec<_> = thread::scope(|scope| {
         let sandbox = &sandbox;

@@ -28,9 +28,6 @@ use crate::{harness::environment, market_operations::driver::prepare};
 /// Number of days of the advance.
 const DAYS: i64 = 90;
 
-/// Number of markets, unless `RANDOM_MARKETS` states it.
-const MARKETS: u64 = 4;
-
 /// Creates webhooks of all teams, of which some fail now and then, so that they are retried.
 fn create_webhooks(world: &World) {
     world.set_receiver(std::sync::Arc::new(|message| {
@@ -83,7 +80,7 @@ fn without_reports(mut tables: Tables) -> Tables {
 fn one_advance_equals_many() {
     let sandbox = Sandbox::new(20);
     let (mut kinds, mut trimmed) = (BTreeMap::<String, u64>::new(), 0);
-    let markets = environment::number_or("RANDOM_MARKETS", MARKETS);
+    let markets = environment::rounds(4, 40);
     for seed in 100..100 + markets {
         let advanced = |name: &str, steps: i64| -> (Vec<DoneWork>, Tables) {
             // So that events are removed on the way.
