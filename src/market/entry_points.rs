@@ -22,10 +22,10 @@ use crate::{
 };
 
 /// A read operation on its way to a connection.
-type ReadWork<T> = Box<dyn FnOnce(&Reader) -> Result<T> + Send>;
+pub type ReadWork<T> = Box<dyn FnOnce(&Reader) -> Result<T> + Send>;
 
 /// A write operation on its way to the connection.
-type WriteWork<T> = Box<dyn FnOnce(&mut Writer) -> Result<T> + Send>;
+pub type WriteWork<T> = Box<dyn FnOnce(&mut Writer) -> Result<T> + Send>;
 
 /// A write operation that keeps its result itself.
 type WriteStep<'w> = &'w mut dyn FnMut(&mut Writer) -> Result<()>;

@@ -38,6 +38,7 @@ pub use cost_meter::{Activity, CostMeter, CostTimes, milliseconds};
 pub use derived_ids::DerivedIds;
 pub use descriptor_limit::raise_descriptor_limit;
 pub use due_steps::{DoneStep, StepRunner};
+pub use entry_points::{ReadWork, WriteWork};
 pub use key_cache::{CachedKey, KeyCache};
 pub use lock::{SERVE_LOCK_FILE, ServeLock};
 pub use open_options::{OpenError, OpenMode, OpenOptions, this_program};

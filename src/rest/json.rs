@@ -20,7 +20,7 @@ use super::{problem::ApiError, request_body::BodySource, served_market::ServedMa
 use crate::{
     domain::problems::Problems,
     error::{Error, Result},
-    market::{CheckContext, Reader, Requester, Writer},
+    market::{CheckContext, ReadWork, Reader, Requester, WriteWork, Writer},
 };
 
 /// Size in bytes that a response may have in any case, whatever the limit on memory.
@@ -134,9 +134,9 @@ impl<T: Serialize, const STATUS: u16> Json<T, STATUS> {
 /// What a request with a body does.
 pub(super) enum BodyWork {
     /// Executes the operation.
-    Write(Box<dyn FnOnce(&mut Writer) -> Result<Vec<u8>> + Send>),
+    Write(WriteWork<Vec<u8>>),
     /// Fails with what is wrong with the body.
-    Reject(Box<dyn FnOnce(&Reader) -> Result<()> + Send>),
+    Reject(ReadWork<()>),
 }
 
 impl BodyWork {

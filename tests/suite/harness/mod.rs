@@ -44,6 +44,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::{oneshot, watch};
 
+use self::templates::Template;
+
 /// Initial time of every test clock.
 pub const NOW: &str = "2026-03-01T09:00:00Z";
 
@@ -85,12 +87,21 @@ impl TestMarket {
 
     /// Like [`TestMarket::with_settings`], but child processes run `program`.
     pub fn with_program(program: PathBuf, change: impl FnOnce(&mut Settings)) -> TestMarket {
-        TestMarket::open(templates::empty(), program, change)
+        TestMarket::of_template(templates::empty(), program, change)
     }
 
     /// Opens the market in a data directory, which is deleted with the returned value.
     pub fn open_in(directory: TempDir) -> TestMarket {
-        TestMarket::open(directory, env!("CARGO_BIN_EXE_marketplace").into(), |_| {})
+        let options = market_options(directory.path(), usual_settings());
+        TestMarket::open(directory, options)
+    }
+
+    fn of_template(template: &Template, program: PathBuf, change: impl FnOnce(&mut Settings)) -> TestMarket {
+        let (directory, mut settings) = (template.copy(), usual_settings());
+        change(&mut settings);
+        let options = OpenOptions { program, ..market_options(directory.path(), settings) };
+        template.count_ids(&options);
+        TestMarket::open(directory, options)
     }
 
     /// Serves the market of a world. Each request is admitted, and its response is kept for
@@ -109,10 +120,7 @@ impl TestMarket {
         self.world.as_ref().map(|(_, kept)| std::mem::take(&mut *kept.lock().unwrap())).unwrap_or_default()
     }
 
-    fn open(directory: TempDir, program: PathBuf, change: impl FnOnce(&mut Settings)) -> TestMarket {
-        let mut settings = usual_settings();
-        change(&mut settings);
-        let options = OpenOptions { program, ..market_options(directory.path(), settings) };
+    fn open(directory: TempDir, options: OpenOptions) -> TestMarket {
         let clock = Arc::clone(&options.clock);
         let market = Market::open(options).unwrap();
         let worlds = Arc::new(worlds::open(&market));
@@ -125,7 +133,7 @@ impl TestMarket {
 
     /// Creates a new demo market, for a test that changes it. Tests that only read share [`demo`].
     pub fn demo() -> TestMarket {
-        TestMarket::open_in(templates::demo())
+        TestMarket::of_template(templates::demo(), env!("CARGO_BIN_EXE_marketplace").into(), |_| {})
     }
 
     /// Writes a fixture set to the market.
