@@ -100,7 +100,7 @@ impl TestMarket {
         let (directory, mut settings) = (template.copy(), usual_settings());
         change(&mut settings);
         let options = OpenOptions { program, ..market_options(directory.path(), settings) };
-        template.count_ids(&options);
+        template.continue_with(&options);
         TestMarket::open(directory, options)
     }
 

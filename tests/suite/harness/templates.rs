@@ -10,20 +10,21 @@ use marketplace::{
     clock::Clock,
     domain::collections::Collection,
     fixtures,
-    market::{DATABASE_FILE, Market, OpenOptions},
+    market::{Market, OpenOptions},
     string_enum::StringEnum,
 };
-use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::{market_options, usual_settings};
 
 /// A closed market.
 pub struct Template {
-    /// The files by their paths. There are no secrets in them, so each copy gets its own.
+    /// The files by their paths.
     files: Vec<(PathBuf, Vec<u8>)>,
     /// Number of IDs that the clock has generated, for each collection.
     id_counts: [u64; Collection::COUNT],
+    /// Number of secrets that have been generated.
+    secret_count: u64,
 }
 
 /// Returns the market that has only the taxonomy.
@@ -48,11 +49,9 @@ impl Template {
         fill(&market);
         let Clock::Simulated(clock) = &**market.clock() else { unreachable!("clocks of tests are stopped") };
         let id_counts = clock.state().id_counts;
+        let secret_count = market.write_blocking(|writer| Ok(writer.entropy.count())).unwrap();
         drop(market);
-        let database = Connection::open(directory.path().join(DATABASE_FILE)).unwrap();
-        database.execute_batch("DELETE FROM secrets; PRAGMA wal_checkpoint(TRUNCATE); VACUUM;").unwrap();
-        database.close().unwrap();
-        let mut template = Template { files: Vec::new(), id_counts };
+        let mut template = Template { files: Vec::new(), id_counts, secret_count };
         template.add_files(directory.path(), Path::new(""));
         template
     }
@@ -81,8 +80,9 @@ impl Template {
         directory
     }
 
-    /// Lets the clock of a copy continue with the IDs after those that the market has.
-    pub fn count_ids(&self, options: &OpenOptions) {
+    /// Lets a copy continue with the IDs and the secrets after those that the market has.
+    pub fn continue_with(&self, options: &OpenOptions) {
+        options.entropy.give_back_from(self.secret_count);
         for (collection, count) in Collection::ALL.iter().zip(self.id_counts) {
             for _ in 0..count {
                 options.clock.new_id(*collection);
