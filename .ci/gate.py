@@ -147,12 +147,10 @@ def built_programs():
     """Returns the variables that name the program and the suite, as the step `lints` has built them."""
     command = ["cargo", "test", "--workspace", "--no-run", "--quiet", "--message-format=json"]
     output = subprocess.run(command, cwd=ROOT, env=os.environ | COMPILER, check=True, stdout=subprocess.PIPE).stdout
-    programs = {}
-    for line in output.splitlines():
-        message = json.loads(line)
-        if message.get("executable") and "marketplace" in message["package_id"]:
-            programs[message["target"]["name"], message["profile"]["test"]] = message["executable"]
-    return {"MARKETPLACE": programs["marketplace", False], "SUITE": programs["suite", True]}
+    sources = {"MARKETPLACE": ROOT / "src/main.rs", "SUITE": ROOT / "tests/suite/main.rs"}
+    messages = [json.loads(line) for line in output.splitlines()]
+    programs = {pathlib.Path(built["target"]["src_path"]): built["executable"] for built in messages if built.get("executable")}
+    return {variable: programs[source] for variable, source in sources.items()}
 
 
 def main():
