@@ -19,6 +19,8 @@ use super::{market_options, usual_settings};
 
 /// A closed market.
 pub struct Template {
+    /// The directories, each after its parent. Repositories have empty ones.
+    directories: Vec<PathBuf>,
     /// The files by their paths.
     files: Vec<(PathBuf, Vec<u8>)>,
     /// Number of IDs that the clock has generated, for each collection.
@@ -51,7 +53,7 @@ impl Template {
         let id_counts = clock.state().id_counts;
         let secret_count = market.write_blocking(|writer| Ok(writer.entropy.count())).unwrap();
         drop(market);
-        let mut template = Template { files: Vec::new(), id_counts, secret_count };
+        let mut template = Template { directories: Vec::new(), files: Vec::new(), id_counts, secret_count };
         template.add_files(directory.path(), Path::new(""));
         template
     }
@@ -61,6 +63,7 @@ impl Template {
             let entry = entry.unwrap();
             let path = directory.join(entry.file_name());
             if entry.file_type().unwrap().is_dir() {
+                self.directories.push(path.clone());
                 self.add_files(root, &path);
             } else if path.extension().is_none_or(|extension| extension != "lock") {
                 let bytes = fs::read(root.join(&path)).unwrap();
@@ -72,10 +75,11 @@ impl Template {
     /// Copies the market to a new directory.
     pub fn copy(&self) -> TempDir {
         let directory = tempfile::tempdir().unwrap();
+        for path in &self.directories {
+            fs::create_dir(directory.path().join(path)).unwrap();
+        }
         for (path, bytes) in &self.files {
-            let path = directory.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, bytes).unwrap();
+            fs::write(directory.path().join(path), bytes).unwrap();
         }
         directory
     }
