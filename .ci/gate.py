@@ -91,8 +91,8 @@ STEPS = COMPILING | TOOLS | SIDE_BY_SIDE | ALONE
 class Gate:
     """Runs steps, and keeps the seconds of each and the names of those that failed."""
 
-    def __init__(self, programs):
-        self.environment = os.environ | programs
+    def __init__(self):
+        self.environment = dict(os.environ)
         self.seconds, self.failed = {}, []
         self.running = set()
 
@@ -155,7 +155,8 @@ def built_programs():
     output = subprocess.run(command, cwd=ROOT, env=os.environ | COMPILER, check=True, stdout=subprocess.PIPE).stdout
     sources = {"MARKETPLACE": ROOT / "src/main.rs", "SUITE": ROOT / "tests/suite/main.rs"}
     messages = [json.loads(line) for line in output.splitlines()]
-    programs = {pathlib.Path(built["target"]["src_path"]): built["executable"] for built in messages if built.get("executable")}
+    built = [message for message in messages if message.get("executable")]
+    programs = {pathlib.Path(message["target"]["src_path"]): message["executable"] for message in built}
     return {variable: programs[source] for variable, source in sources.items()}
 
 
@@ -168,7 +169,7 @@ def main():
         sys.exit(f"There is no step {unknown[0]!r}. The steps are: {', '.join(STEPS)}.")
     LOGS.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
-    gate = Gate({})
+    gate = Gate()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         # Installing waits for the network while the compiler works.
@@ -179,10 +180,12 @@ def main():
             if tools.ident:
                 tools.join()
             if set(names) & (SIDE_BY_SIDE.keys() | ALONE.keys()) and "tools" not in gate.failed:
-                gate.environment |= built_programs()
+                if SIDE_BY_SIDE.keys() & set(names):
+                    gate.environment |= built_programs()
                 gate.run_side_by_side(name for name in SIDE_BY_SIDE if name in names)
-                for name in ALONE.keys() & set(names):
-                    gate.run(name, is_shown=False)
+                for name in ALONE:
+                    if name in names:
+                        gate.run(name, is_shown=False)
     finally:
         gate.stop()
         gate.print_table(time.monotonic() - began)

@@ -4,20 +4,11 @@ use std::{
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::Command,
-    sync::Arc,
 };
 
-use marketplace::{
-    clock::{Clock, Entropy},
-    config::Layers,
-    domain::time::Timestamp,
-    fixtures,
-    market::{Market, OpenMode, OpenOptions},
-    rest,
-    store::Durability,
-};
+use marketplace::{fixtures, market::Market};
 
-use crate::harness::NOW;
+use crate::harness::{market_options, usual_settings};
 
 /// Environment variable with the directory in which [`market_is_opened_by_the_library`] opens a market. It is
 /// set only in the process that the test starts with another umask.
@@ -96,20 +87,7 @@ fn library_creates_only_private_files() {
 fn market_is_opened_by_the_library() {
     let Some(directory) = std::env::var_os(DIRECTORY_VARIABLE) else { return };
     let directory = Path::new(&directory);
-    let mut layers = Layers::new();
-    layers.apply_demo().unwrap();
-    let market = Market::open(OpenOptions {
-        data_dir: directory.to_owned(),
-        settings: layers.resolve().unwrap(),
-        clock: Arc::new(Clock::stopped(Timestamp::parse(NOW).unwrap())),
-        entropy: Entropy::seeded(7),
-        durability: Durability::None,
-        mode: OpenMode::Serve,
-        renderer: rest::RENDERER,
-        run_step: marketplace::operations::due_steps::run_step,
-        program: env!("CARGO_BIN_EXE_marketplace").into(),
-    })
-    .unwrap();
+    let market = Market::open(market_options(directory, usual_settings())).unwrap();
     fixtures::seed_taxonomy(&market).unwrap();
     fixtures::seed(&market, &fixtures::demo_set().unwrap()).unwrap();
     assert_private(directory, &["market.sqlite-wal", "market.sqlite-shm"]);

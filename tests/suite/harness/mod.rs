@@ -252,7 +252,7 @@ impl TestMarket {
 }
 
 /// Returns how tested markets are opened.
-fn market_options(directory: &Path, settings: Settings) -> OpenOptions {
+pub fn market_options(directory: &Path, settings: Settings) -> OpenOptions {
     OpenOptions {
         data_dir: directory.to_owned(),
         settings,
