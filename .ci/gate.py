@@ -36,7 +36,7 @@ THOROUGH = {"THOROUGH": "1"}
 COMPILING = {
     "format": (["cargo", "fmt", "--all", "--", "--check"], {}),
     "features": ([".ci/features"], {}),
-    "lints": (["cargo", "test", "--workspace", "--all-targets", "--no-run"], COMPILER),
+    "lints": (["cargo", "test", "--workspace", "--tests", "--benches", "--no-run"], COMPILER),
     "tests": (["cargo", "test", "--workspace"], COMPILER),
 }
 TOOLS = {"tools": ([".ci/tools/install"], {})}

@@ -3,11 +3,11 @@
 
 use std::{panic, sync::Arc, thread};
 
-use poem::{EndpointExt, Response, endpoint::BoxEndpoint};
+use poem::{EndpointExt, Response, Route, endpoint::BoxEndpoint};
 use serde_json::Value;
 
 use super::{
-    api::{self, AGENTS, Api},
+    api::{self, AGENTS, Api, RouteGroup},
     api_documents::openapi_document,
     blobs, bundles, declarations,
     documented_operations::DocumentedOperations,
@@ -63,9 +63,7 @@ impl App {
         let mut apis = generate_documents(&with_agents, server, &settings.contact);
         let agent_document = apis.pop().map(|(_, document)| document).unwrap_or_default();
         let agent_routes = router::build_routes(AGENTS.groups).boxed();
-        let mut routes = router::build_routes(&groups)
-            .at(blobs::PART_ROUTE, blobs::part_endpoint())
-            .at(bundles::ROUTE, bundles::endpoint());
+        let mut routes = routes_with_files(&groups);
         if apis.iter().any(|(api, _)| api.is_sandbox()) {
             routes = routes
                 .at(
@@ -148,6 +146,13 @@ impl App {
     pub fn has_demo_keys(&self) -> bool {
         self.0.has_demo_keys
     }
+}
+
+/// Returns the routes of groups, and those of uploads and bundles.
+pub fn routes_with_files(groups: &[&RouteGroup]) -> Route {
+    router::build_routes(groups)
+        .at(blobs::PART_ROUTE, blobs::part_endpoint())
+        .at(bundles::ROUTE, bundles::endpoint())
 }
 
 /// Returns the APIs with their documents, which are generated at the same time: a start waits for the longest.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use poem::{
-    Body, Request,
+    Body, EndpointExt, Request,
     http::{Method, header},
 };
 use serde_json::Value;
@@ -12,7 +12,7 @@ use tokio::io::AsyncReadExt;
 
 use super::{
     api::OPERATOR,
-    app::{App, SharedEndpoint},
+    app::{self, SharedEndpoint},
     base_url, error_layer,
     held_requests::HeldRequests,
     in_process::InProcessProof,
@@ -35,7 +35,8 @@ pub struct OperatorRoutes {
 impl OperatorRoutes {
     /// Creates the routes for a market.
     pub fn new(market: Market) -> OperatorRoutes {
-        let routes = App::with_apis(market.settings(), false, &[&OPERATOR]).endpoint();
+        // Without the documents, which take longer to generate than most commands.
+        let routes = Arc::new(app::routes_with_files(OPERATOR.groups).boxed());
         let url = base_url(market.settings(), market.settings().server.listen);
         let held_requests = HeldRequests::new(&market.settings().limits);
         OperatorRoutes { routes, served: Arc::new(ServedMarket::new(market, &url, held_requests)) }
