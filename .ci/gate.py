@@ -76,14 +76,8 @@ SIDE_BY_SIDE = {
     "early-answers": ([".ci/early-answers"], {}),
     "webhooks": ([".ci/webhooks"], {}),
 }
-# What measures times, and so needs the machine for itself. Reading a repository keeps its bound only if our own code is
-# optimized a little, so the attacks build a program of their own, after everything else has used that of the tests.
-ALONE = {
-    "attacks": (
-        [".ci/attacks"],
-        {"MARKETPLACE": "", "CARGO_INCREMENTAL": "0", "CARGO_PROFILE_DEV_DEBUG": "0"},
-    )
-}
+# What measures times, and so needs the machine for itself.
+ALONE = {"attacks": ([".ci/attacks"], {})}
 
 STEPS = COMPILING | TOOLS | SIDE_BY_SIDE | ALONE
 
@@ -180,8 +174,7 @@ def main():
             if tools.ident:
                 tools.join()
             if set(names) & (SIDE_BY_SIDE.keys() | ALONE.keys()) and "tools" not in gate.failed:
-                if SIDE_BY_SIDE.keys() & set(names):
-                    gate.environment |= built_programs()
+                gate.environment |= built_programs()
                 gate.run_side_by_side(name for name in SIDE_BY_SIDE if name in names)
                 for name in ALONE:
                     if name in names:

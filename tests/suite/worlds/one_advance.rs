@@ -80,7 +80,7 @@ fn without_reports(mut tables: Tables) -> Tables {
 fn one_advance_equals_many() {
     let sandbox = Sandbox::new(20);
     let (mut kinds, mut trimmed) = (BTreeMap::<String, u64>::new(), 0);
-    let markets = environment::rounds(4, 40);
+    let markets = environment::rounds(2, 40);
     for seed in 100..100 + markets {
         let advanced = |name: &str, steps: i64| -> (Vec<DoneWork>, Tables) {
             // So that events are removed on the way.

@@ -17,9 +17,14 @@ const WORLD: &str = "story";
 /// the process is replaced.
 type Exchange = (String, u16, BTreeMap<String, String>, String);
 
+/// Maximum number of requests to an operation that succeed, out of all that are possible in the demo market.
+const MAX_REQUESTS: usize = 8;
+
 /// Returns requests to an operation, of which the last one does not succeed, if there is such a one.
 fn requests(row: &'static Case) -> impl Iterator<Item = CaseRequest> {
-    row.ok_requests().into_iter().chain(row.not_found_requests().pop())
+    let ok = row.ok_requests();
+    let step = ok.len().div_ceil(MAX_REQUESTS).max(1);
+    ok.into_iter().step_by(step).chain(row.not_found_requests().pop())
 }
 
 /// Plays the story in a world of a new process, and reads what every operation returns.
@@ -63,5 +68,5 @@ fn processes_respond_alike() {
     let story: Vec<u16> = one[..tour::readme_story().len()].iter().map(|(_, status, ..)| *status).collect();
     assert!(story.iter().all(|status| (200..300).contains(status)), "{story:?}");
     let succeeded = one.iter().filter(|(_, status, ..)| *status == 200).count();
-    assert!(succeeded > 1000, "{succeeded} of {} requests succeeded", one.len());
+    assert!(succeeded > 300, "{succeeded} of {} requests succeeded", one.len());
 }
