@@ -190,6 +190,25 @@ impl Transfer {
         Transfer::new(EntryType::Refund, undone)
     }
 
+    /// Splits a refund into transfers that each take one of the shares from the vendor's earnings. The shares sum to
+    /// what the refund takes; the first transfer also has everything else.
+    pub fn split_refund(&self, shares: &[Cents]) -> Vec<Transfer> {
+        let find = |is_wanted: fn(&Posting) -> bool| self.postings.iter().find(|posting| is_wanted(posting));
+        let vendor = find(|posting| matches!(posting.account, Account::Earnings(_)) && posting.cents.0 < 0);
+        let payer = find(|posting| posting.cents.0 > 0);
+        let (Some(vendor), Some(payer)) = (vendor, payer) else { return vec![self.clone()] };
+        let rest = shares.iter().skip(1);
+        let mut parts: Vec<Transfer> = rest
+            .map(|share| Transfer::move_from(self.entry_type, vendor.account, payer.account, *share))
+            .collect();
+        let undone = parts.iter().flat_map(|part| &part.postings);
+        let undone = undone.map(|posting| (posting.account, Cents(-posting.cents.0)));
+        let all = self.postings.iter().map(|posting| (posting.account, posting.cents));
+        let first = Transfer::new(self.entry_type, all.chain(undone));
+        parts.insert(0, first);
+        parts
+    }
+
     /// Credits that a team buys, paid from outside the marketplace.
     pub fn credit_purchase(team: TeamRowId, amount: Cents) -> Transfer {
         let credits = Account::Credits(team);

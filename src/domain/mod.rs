@@ -30,6 +30,7 @@ pub mod offers;
 pub mod opportunities;
 pub mod opportunity_fields;
 pub mod opportunity_lifecycle;
+pub mod patterns;
 pub mod principals;
 pub mod problems;
 pub mod project_bids;

@@ -8,7 +8,7 @@ use super::{
     money::Cents,
     opportunities::{Opportunity, OpportunityKind, OpportunityMetadata, VisibilityMode},
     problems::Problems,
-    texts::{self, Lines},
+    texts,
     time::Timestamp,
 };
 use crate::error::Problem;
@@ -19,13 +19,6 @@ pub const MAX_EXCLUDED_TEAMS: usize = 100;
 /// Maximum number of days from now to a deadline or an evaluation.
 pub const MAX_DAYS_AHEAD: i64 = 3_650;
 
-/// Maximum number of characters of a title, of a description, of an overview, and of a tag.
-pub const MAX_TITLE: usize = 200;
-/// See [`MAX_TITLE`].
-pub const MAX_DESCRIPTION: usize = 20_000;
-const MAX_OVERVIEW: usize = 500;
-const MAX_TAG: usize = 60;
-
 /// Maximum number of tags.
 const MAX_TAGS: usize = 20;
 
@@ -35,9 +28,9 @@ const MAX_BUDGET: f64 = 1e9;
 /// The fields of an opportunity that its owner sets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpportunityFields {
-    /// Title, one line of 1 to [`MAX_TITLE`] characters.
+    /// Title, see [`texts::TITLE`].
     pub title: String,
-    /// Description, at most [`MAX_DESCRIPTION`] characters.
+    /// Description, see [`texts::DESCRIPTION`].
     pub description: String,
     /// Asset kinds that the buyer accepts; empty for any kind.
     pub accepted_asset_types: Vec<Kind>,
@@ -125,18 +118,13 @@ impl OpportunityFields {
     /// Returns what is wrong with the fields, regardless of the time and of the teams that exist.
     pub fn find_problems(&self, kind: OpportunityKind) -> Problems {
         let mut problems = Problems::default();
-        let mut check = |path: &[&str], text: &str, min, max, lines| {
-            if let Some(problem) = texts::find_problem(path, text, min..=max, lines) {
-                problems.push(problem);
-            }
-        };
-        check(&["title"], &self.title, 1, MAX_TITLE, Lines::One);
-        check(&["description"], &self.description, 0, MAX_DESCRIPTION, Lines::Many);
+        problems.check_text(&["title"], &self.title, texts::TITLE);
+        problems.check_text(&["description"], &self.description, texts::DESCRIPTION);
         if let Some(overview) = &self.metadata.overview {
-            check(&["metadata", "overview"], overview, 0, MAX_OVERVIEW, Lines::One);
+            problems.check_text(&["metadata", "overview"], overview, texts::OVERVIEW);
         }
         for (index, tag) in self.metadata.tags.iter().take(MAX_TAGS).enumerate() {
-            check(&["metadata", "tags", &index.to_string()], tag, 1, MAX_TAG, Lines::One);
+            problems.check_text(&["metadata", "tags", &index.to_string()], tag, texts::FREE_TAG);
         }
         self.check_lists(&mut problems);
         self.check_budget(&mut problems);
@@ -245,7 +233,7 @@ mod tests {
     fn every_field_has_bounds() {
         assert!(problems(&fields(), OpportunityKind::Listing).is_empty());
         let mut invalid = fields();
-        invalid.title = "x".repeat(MAX_TITLE + 1);
+        invalid.title = "x".repeat(texts::TITLE.max + 1);
         invalid.description = "\0".to_owned();
         invalid.accepted_asset_types = vec![Kind::Codebase; 2];
         invalid.metadata = OpportunityMetadata {

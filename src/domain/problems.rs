@@ -1,8 +1,6 @@
 //! The problems with a request body, which its parser and an operation find together.
 
-use std::ops::RangeInclusive;
-
-use super::texts::{self, Lines};
+use super::texts::{self, TextRule};
 use crate::error::{Error, LocSegment, Problem, Result};
 
 /// The problems with a body that were found so far.
@@ -36,8 +34,8 @@ impl Problems {
     }
 
     /// Adds what is wrong with a text, if anything is. See [`texts::find_problem`].
-    pub fn check_text(&mut self, path: &[&str], text: &str, lengths: RangeInclusive<usize>, lines: Lines) {
-        if let Some(problem) = texts::find_problem(path, text, lengths, lines) {
+    pub fn check_text(&mut self, path: &[&str], text: &str, rule: TextRule) {
+        if let Some(problem) = texts::find_problem(path, text, rule) {
             self.push(problem);
         }
     }

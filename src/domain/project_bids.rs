@@ -4,7 +4,7 @@ use super::{
     opportunities::{Attachment, BidStatus},
     problems::Problems,
     state_machine::StateMachine,
-    texts::{self, Lines},
+    texts,
 };
 use crate::{
     error::Problem,
@@ -22,9 +22,6 @@ pub const MAX_ATTACHMENTS: usize = 20;
 
 /// Maximum number of tasksets of one delivery.
 pub const MAX_DELIVERY_TASKSETS: usize = 100;
-
-/// Maximum number of characters in the name of an attached file.
-const MAX_FILE_NAME: usize = 255;
 
 /// Maximum size in bytes of an attached file, 1 TB.
 const MAX_FILE_BYTES: u64 = 1_000_000_000_000;
@@ -102,8 +99,7 @@ impl BidFields {
         }
         for (index, file) in self.attachments.iter().enumerate() {
             let path = ["attachments", &index.to_string(), "file_name"];
-            if let Some(problem) = texts::find_problem(&path, &file.file_name, 1..=MAX_FILE_NAME, Lines::One)
-            {
+            if let Some(problem) = texts::find_problem(&path, &file.file_name, texts::FILE_NAME) {
                 problems.push(problem);
             } else if file.file_name.contains(['/', '\\']) {
                 let message = "`file_name` must be a file name without directories.";

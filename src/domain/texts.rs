@@ -1,8 +1,18 @@
 //! The rules of texts that people write: their lengths, and the characters that they must not contain.
 
-use std::ops::RangeInclusive;
-
+use super::patterns::{LINE_PATTERN, MULTILINE_PATTERN};
 use crate::error::Problem;
+
+/// The rule of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextRule {
+    /// Minimum number of characters. If it is more than 0, the text must not be blank.
+    pub min: usize,
+    /// Maximum number of characters.
+    pub max: usize,
+    /// Whether it may have several lines, with tabs.
+    pub lines: Lines,
+}
 
 /// Whether a text may have several lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,36 +23,94 @@ pub enum Lines {
     Many,
 }
 
+const fn line(min: usize, max: usize) -> TextRule {
+    TextRule { min, max, lines: Lines::One }
+}
+
+const fn text(min: usize, max: usize) -> TextRule {
+    TextRule { min, max, lines: Lines::Many }
+}
+
+/// Title of an asset, a listing, an opportunity, or an upload grant.
+pub const TITLE: TextRule = line(1, 200);
+
+/// Name of a taskset or a task, an identifier in the vendor's own system, or the name of a model.
+pub const NAME: TextRule = line(1, 200);
+
+/// Name of a team.
+pub const TEAM_NAME: TextRule = line(1, 120);
+
+/// Name of an inventory group.
+pub const GROUP_NAME: TextRule = line(1, 120);
+
+/// Name of an API key.
+pub const KEY_NAME: TextRule = line(1, 120);
+
+/// Display name of a domain, a tag, or a column, or a tag of a task.
+pub const LABEL: TextRule = line(1, 120);
+
+/// One or more sentences on one line.
+pub const SENTENCE: TextRule = line(1, 2_000);
+
+/// A domain that the taxonomy does not have.
+pub const OTHER_DOMAIN: TextRule = line(1, 200);
+
+/// Overview of an opportunity. Requests have at least one character.
+pub const OVERVIEW: TextRule = line(1, 500);
+
+/// Tag of an opportunity.
+pub const FREE_TAG: TextRule = line(1, 60);
+
+/// Name of a file without its directory.
+pub const FILE_NAME: TextRule = line(1, 255);
+
+/// Description, notes, or terms.
+pub const DESCRIPTION: TextRule = text(0, 20_000);
+
+/// An explanation for a team.
+pub const NOTE: TextRule = text(1, 2_000);
+
+/// What the owner of a webhook says about it.
+pub const WEBHOOK_DESCRIPTION: TextRule = text(0, 500);
+
+impl TextRule {
+    /// Returns the pattern of the texts, for documents.
+    pub const fn pattern(&self) -> &'static str {
+        match self.lines {
+            Lines::One => LINE_PATTERN,
+            Lines::Many => MULTILINE_PATTERN,
+        }
+    }
+
+    /// Returns what is wrong with a text: the type of the problem, and what the text must or must not have.
+    pub fn find_fault(&self, text: &str) -> Option<(&'static str, String)> {
+        let TextRule { min, max, lines } = *self;
+        let length = text.chars().count();
+        if length < min || (min > 0 && text.trim().is_empty()) {
+            return Some(("string_too_short", "must not be blank".to_owned()));
+        }
+        if length > max {
+            let fault = format!("has {length} characters. It can have at most {max}");
+            return Some(("string_too_long", fault));
+        }
+        let is_allowed = |c: char| lines == Lines::Many && matches!(c, '\n' | '\r' | '\t');
+        if text.chars().any(|c| is_control(c) && !is_allowed(c)) {
+            let fault = match lines {
+                Lines::One => "must be one line without control characters",
+                Lines::Many => "must have no control characters other than tabs and line breaks",
+            };
+            return Some(("string_pattern_mismatch", fault.to_owned()));
+        }
+        None
+    }
+}
+
 /// Returns what is wrong with a text: its length in characters, or a control character. `path` leads to it in
 /// the body.
-pub fn find_problem(
-    path: &[&str],
-    text: &str,
-    lengths: RangeInclusive<usize>,
-    lines: Lines,
-) -> Option<Problem> {
+pub fn find_problem(path: &[&str], text: &str, rule: TextRule) -> Option<Problem> {
     let name = path.last().copied().unwrap_or("body");
-    let (min, max) = (*lengths.start(), *lengths.end());
-    let length = text.chars().count();
-    if length < min || (min > 0 && text.trim().is_empty()) {
-        let message = format!("`{name}` must not be blank.");
-        return Some(Problem::body(path, "string_too_short", message));
-    }
-    if length > max {
-        let message = format!("`{name}` has {length} characters. It can have at most {max}.");
-        return Some(Problem::body(path, "string_too_long", message));
-    }
-    let is_allowed = |c: char| lines == Lines::Many && matches!(c, '\n' | '\r' | '\t');
-    if text.chars().any(|c| is_control(c) && !is_allowed(c)) {
-        let message = match lines {
-            Lines::One => format!("`{name}` must be one line without control characters."),
-            Lines::Many => {
-                format!("`{name}` must have no control characters other than tabs and line breaks.")
-            }
-        };
-        return Some(Problem::body(path, "string_pattern_mismatch", message));
-    }
-    None
+    let (kind, fault) = rule.find_fault(text)?;
+    Some(Problem::body(path, kind, format!("`{name}` {fault}.")))
 }
 
 /// Whether a character is a control character, or changes the direction of the text after it.
@@ -56,9 +124,7 @@ mod tests {
 
     #[test]
     fn texts_have_bounds_and_no_control_characters() {
-        let kind = |text: &str, lengths, lines| {
-            find_problem(&["title"], text, lengths, lines).map_or("", |problem| problem.kind)
-        };
+        let kind = |text: &str, rule| find_problem(&["title"], text, rule).map_or("", |problem| problem.kind);
         for (text, one, many) in [
             ("", "string_too_short", ""),
             ("  ", "string_too_short", ""),
@@ -68,8 +134,8 @@ mod tests {
             ("a\0b", "string_pattern_mismatch", "string_pattern_mismatch"),
             ("a\u{202e}b", "string_pattern_mismatch", "string_pattern_mismatch"),
         ] {
-            assert_eq!(kind(text, 1..=3, Lines::One), one, "{text:?}");
-            assert_eq!(kind(text, 0..=3, Lines::Many), many, "{text:?}");
+            assert_eq!(kind(text, line(1, 3)), one, "{text:?}");
+            assert_eq!(kind(text, super::text(0, 3)), many, "{text:?}");
         }
     }
 }

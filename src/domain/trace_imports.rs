@@ -9,7 +9,7 @@ use super::{
     quality_runs::RunStatus,
     task_quality::QaResult,
     tasks::{QaAgent, QaVerdict},
-    texts::{self, Lines},
+    texts,
     time::Timestamp,
 };
 use crate::string_enum::string_enum;
@@ -28,9 +28,6 @@ pub const MAX_KEPT_PROBLEMS: usize = 100;
 
 /// Maximum number of traces of a task version. The preview of a taskset shows all of them.
 pub const MAX_TRACES_PER_VERSION: u64 = 10_000;
-
-/// Maximum number of characters of the name of a model, and of a vendor's identifier of a task.
-pub const MAX_NAME: usize = 200;
 
 /// Maximum number of bytes of a message that quotes a parser.
 const MAX_MESSAGE: usize = 300;
@@ -148,9 +145,7 @@ impl TraceLine {
         })?;
         for (field, text) in [("external_id", &fields.external_id), ("model", &fields.model)] {
             let text = text.as_deref();
-            if let Some(problem) =
-                text.and_then(|text| texts::find_problem(&[field], text, 1..=MAX_NAME, Lines::One))
-            {
+            if let Some(problem) = text.and_then(|text| texts::find_problem(&[field], text, texts::NAME)) {
                 return Err(problem.msg);
             }
         }

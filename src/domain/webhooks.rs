@@ -32,9 +32,6 @@ pub const MAX_RESPONSE_BYTES: usize = 1_024;
 /// Maximum number of bytes of the URL of an endpoint.
 pub const MAX_URL_BYTES: usize = 2_048;
 
-/// Maximum number of characters of the description of an endpoint.
-pub const MAX_DESCRIPTION: usize = 500;
-
 string_enum! {
     /// Whether events are sent to an endpoint.
     WebhookStatus {

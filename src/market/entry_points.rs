@@ -295,6 +295,7 @@ impl Market {
                 is_replay: false,
                 ids: Ids::Pending(&ids),
                 is_quiet: false,
+                is_past: false,
                 run_step: inner.run_step,
                 has_enqueued,
                 webhooks,

@@ -223,6 +223,8 @@ pub struct Writer<'a> {
     pub is_replay: bool,
     ids: Ids<'a>,
     is_quiet: bool,
+    /// Whether the operation has an earlier time than its transaction.
+    is_past: bool,
     run_step: StepRunner,
     /// Whether the operation has enqueued a job or scheduled a step.
     has_enqueued: &'a Cell<bool>,
@@ -249,13 +251,19 @@ impl<'a> Writer<'a> {
     /// quality runs.
     #[must_use]
     pub fn replay_at(&self, at: Timestamp) -> Writer<'a> {
-        Writer { now: at, is_replay: true, ..*self }
+        Writer { now: at, is_replay: true, is_past: true, ..*self }
     }
 
-    /// Returns a writer of the same transaction that acts as of an earlier time.
+    /// Returns a writer of the same transaction that acts as of an earlier time, and notifies teams.
     #[must_use]
     pub fn as_of(&self, at: Timestamp) -> Writer<'a> {
-        Writer { now: at, ..*self }
+        Writer { now: at, is_past: true, is_quiet: false, ..*self }
+    }
+
+    /// Returns a writer of the same transaction that notifies nobody.
+    #[must_use]
+    pub fn quiet(self) -> Writer<'a> {
+        Writer { is_quiet: true, ..self }
     }
 
     /// Returns a writer of the same transaction that collects events, so that they can be appended to the outbox in
@@ -288,7 +296,13 @@ impl<'a> Writer<'a> {
         self.ids.new_id(collection)
     }
 
-    /// Whether nobody is notified of the change: it is a step that was overdue when the market was upgraded.
+    /// Whether the operation has an earlier time than its transaction, so that later changes may be recorded already.
+    pub const fn is_past(&self) -> bool {
+        self.is_past
+    }
+
+    /// Whether nobody is notified of the change: it is a step that was overdue when the market was upgraded, or a step
+    /// of the past that a fixture set brought.
     pub const fn is_quiet(&self) -> bool {
         self.is_quiet
     }

@@ -119,9 +119,7 @@ impl Member {
 impl Vendor {
     /// Checks that the team has the vendor role and has accepted the mutual NDA.
     pub fn authorize(authenticated: AuthenticatedTeam) -> Result<Vendor> {
-        if !authenticated.team().is_vendor {
-            return Err(Error::RoleRequired("vendor"));
-        }
+        check_vendor_role(authenticated.team())?;
         Ok(Vendor(VendorAccess::Member(Member::authorize(authenticated)?)))
     }
 
@@ -192,6 +190,15 @@ impl Platform {
     /// team was closed.
     pub fn vendor(self, team: Team) -> Result<Vendor> {
         check_open(&team)?;
+        Ok(self.payee(team))
+    }
+
+    /// Returns the proof to act in the name of a vendor. The team needs the vendor role and the NDA, as if it acted
+    /// itself.
+    pub fn eligible_vendor(self, team: Team) -> Result<Vendor> {
+        check_open(&team)?;
+        check_vendor_role(&team)?;
+        check_nda(&team)?;
         Ok(self.payee(team))
     }
 
@@ -282,6 +289,10 @@ pub(super) fn check_open(team: &Team) -> Result<()> {
 
 fn check_any_role(team: &Team) -> Result<()> {
     if team.is_vendor || team.is_buyer { Ok(()) } else { Err(Error::RoleRequired("vendor or buyer")) }
+}
+
+fn check_vendor_role(team: &Team) -> Result<()> {
+    if team.is_vendor { Ok(()) } else { Err(Error::RoleRequired("vendor")) }
 }
 
 fn check_buyer_role(team: &Team) -> Result<()> {

@@ -194,7 +194,7 @@ fn resolve_tags(
 }
 
 /// Validates vendor-defined columns. Lists return them in full, so their size is limited.
-fn validate_columns(columns: &BTreeMap<String, serde_json::Value>, problems: &mut Problems) {
+pub fn validate_columns(columns: &BTreeMap<String, serde_json::Value>, problems: &mut Problems) {
     let mut report = |path: &[&str], msg| problems.push(Problem::body(path, "too_long", msg));
     if serde_json::to_vec(columns).is_ok_and(|text| text.len() > MAX_COLUMNS_BYTES) {
         report(

@@ -12,7 +12,7 @@ use crate::{
         problems::Problems,
         state_machine::StateMachine,
         taxonomy::{AssetType, AssetTypeOperation, AssetTypeState, Deprecation, Retirement},
-        texts::Lines,
+        texts,
         time::Timestamp,
     },
     error::{Error, Problem, Result},
@@ -20,9 +20,6 @@ use crate::{
     store::{self, notifications::BulkNotification},
     string_enum::StringEnum,
 };
-
-/// Maximum number of characters of the explanation of a deprecation.
-const MAX_MESSAGE: usize = 2_000;
 
 /// The retirement of an asset kind, as an operator announces it.
 #[derive(Clone, Debug)]
@@ -121,7 +118,7 @@ fn check_input(input: &DeprecationInput, deprecated_at: Timestamp, now: Timestam
             format!("The kind would have retired at {}. Choose a time in the future.", input.retires_at);
         problems.push(Problem::body(&["retires_at"], "greater_than", rule));
     }
-    problems.check_text(&["message"], message, 1..=MAX_MESSAGE, Lines::Many);
+    problems.check_text(&["message"], message, texts::NOTE);
     problems.into_result()?;
     Ok(Deprecation {
         deprecated_at,

@@ -16,7 +16,7 @@ use crate::{
         row_ids::GrantRowId,
         state_machine::StateMachine,
         teams::{Team, TeamRowId},
-        texts::Lines,
+        texts,
         time::Timestamp,
     },
     error::{Error, GoneCode, Result},
@@ -26,9 +26,6 @@ use crate::{
 
 /// Length of a token, in characters.
 const TOKEN_LENGTH: usize = 32;
-
-/// Maximum number of characters of the title of a codebase to create.
-const MAX_TITLE: usize = 200;
 
 /// Error message for a grant that has been used.
 pub const GRANT_USED: &str = "The upload grant has already been used. Request another one.";
@@ -59,7 +56,7 @@ pub fn create(writer: &mut Writer, grant: &GrantInput) -> Result<(GrantRowId, St
             .ok_or_else(|| Error::not_found(format!("group {name:?} of the team {team_name:?}")))
     });
     let (mut problems, title) = (Problems::default(), grant.title.trim());
-    problems.check_text(&["title"], title, 1..=MAX_TITLE, Lines::One);
+    problems.check_text(&["title"], title, texts::TITLE);
     problems.into_result()?;
     let limit = writer.settings.blobs.max_upload_bytes;
     let new = Grant {

@@ -17,7 +17,7 @@ use crate::{
         row_ids::KeyRowId,
         state_machine::StateMachine,
         teams::TeamRowId,
-        texts::Lines,
+        texts,
         time::Timestamp,
     },
     error::{Error, Problem, Result},
@@ -37,9 +37,6 @@ const OPERATOR_PREFIX: &str = "mkt_op_";
 
 /// Length of a key without its prefix, in characters: 240 bits in base64.
 const SECRET_LENGTH: usize = 40;
-
-/// Maximum number of characters of a key's name.
-const MAX_NAME: usize = 120;
 
 const MICROS_PER_HOUR: i64 = 3_600_000_000;
 
@@ -74,7 +71,7 @@ fn insert(
     expires_at: Option<Timestamp>,
 ) -> Result<(Uuid, String)> {
     let mut problems = Problems::default();
-    problems.check_text(&["name"], name, 1..=MAX_NAME, Lines::One);
+    problems.check_text(&["name"], name, texts::KEY_NAME);
     problems.collect(check_expiry(writer.now, expires_at))?;
     problems.into_result()?;
     let mut secret = URL_SAFE_NO_PAD.encode(writer.entropy.random_secret());

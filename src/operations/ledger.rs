@@ -5,7 +5,10 @@ use std::collections::{HashMap, hash_map::Entry};
 
 use uuid::Uuid;
 
-use super::access::Platform;
+use super::{
+    access::Platform,
+    refund_sources::{self, RefundSource},
+};
 use crate::{
     domain::{
         collections::Collection,
@@ -73,7 +76,7 @@ pub fn post_sale(writer: &Writer, sale: &SaleToPost) -> Result<Option<LedgerEntr
         return Ok(None);
     }
     let cost = payment.change_of(Account::Credits(terms.buyer));
-    if cost.0 < 0 && !has_credits(writer.rows, terms.buyer, Cents(-cost.0))? {
+    if cost.0 < 0 && !has_credits(writer, terms.buyer, Cents(-cost.0))? {
         return Err(insufficient_credits(Cents(-cost.0)));
     }
     let available_at = writer.now.plus_days(i64::from(writer.settings.payouts.hold_days));
@@ -114,9 +117,10 @@ fn sale_description(kind: PurchaseKind, title: &str) -> String {
 
 /// Posts the refund of a purchase: undoes all of its postings, so the money returns to where it came from.
 ///
-/// The vendor's share comes from its pending earnings: from those of this sale, then from those that become
-/// available first; and then from its available earnings. If they do not cover it, the error is
-/// [`StateCode::InsufficientEarnings`] and nothing was written. A purchase without entries has no refund either.
+/// The vendor's share comes from the hold of this sale if that has not ended; the rest from available earnings, and
+/// then from the holds that end last. Each source has an entry of its own, so that the earnings of each date of release
+/// are those on hold. If all of them do not cover the share, the error is [`StateCode::InsufficientEarnings`] and
+/// nothing was written. A purchase without entries has no refund either.
 pub fn post_refund(writer: &Writer, purchase: PurchaseRowId, title: &str) -> Result<()> {
     let transfer = Transfer::refund(&store::ledger::list_purchase_postings(writer.rows, purchase)?);
     if transfer.postings.is_empty() {
@@ -127,70 +131,48 @@ pub fn post_refund(writer: &Writer, purchase: PurchaseRowId, title: &str) -> Res
         Account::Earnings(vendor) if posting.cents.0 < 0 => Some((vendor, Cents(-posting.cents.0))),
         _ => None,
     });
-    let mut taken = Vec::new();
-    // If the sale's earnings are still on hold, the entry has the time at which the hold ends.
-    let mut available_at = writer.now;
-    if let Some((vendor, share)) = share {
-        let balances = store::wallet::balances(writer.rows, vendor)?;
-        if balances.pending.0 + balances.available.0.max(0) < share.0 {
-            let message = format!(
-                "The refund takes {share} US dollars from the vendor, which has less in pending and available \
-                 earnings. Wait until the vendor has earned more."
-            );
-            return Err(Error::InvalidState(StateCode::InsufficientEarnings, message));
-        }
-        if let Some(own) = store::earnings_holds::find(writer.rows, sale)? {
-            available_at = own.available_at;
-        }
-        taken = take_from_holds(writer, vendor, sale, share)?;
-    }
-    let pending = Cents(-taken.iter().map(|(_, cents)| cents.0).sum::<i64>());
-    let entry = NewEntry {
-        id: writer.new_id(Collection::LedgerEntries),
-        description: &format!("Refund of \u{201c}{title}\u{201d}"),
-        purchase: Some(purchase),
-        transfer: &transfer,
-        pending,
-        created_at: writer.now,
-        available_at,
+    let sources = match share {
+        Some((vendor, share)) => refund_sources::choose(writer, vendor, sale, share)?,
+        None => Vec::new(),
     };
-    let refund = store::ledger::insert(writer.rows, &entry)?;
-    taken
-        .iter()
-        .try_for_each(|(hold, cents)| store::earnings_holds::insert_use(writer.rows, *hold, refund, *cents))
-}
-
-/// Takes up to `share` from the holds of a vendor, first from that of the sale `first`. Returns what was taken
-/// from each. Every hold except possibly the last is used up; its step is canceled.
-fn take_from_holds(
-    writer: &Writer,
-    vendor: TeamRowId,
-    first: LedgerEntryRowId,
-    share: Cents,
-) -> Result<Vec<(LedgerEntryRowId, Cents)>> {
-    let (mut needed, mut taken) = (share, Vec::new());
-    let mut next = store::earnings_holds::find(writer.rows, first)?;
-    loop {
-        let hold = match next.take() {
-            Some(hold) => Some(hold),
-            None => store::earnings_holds::find_first(writer.rows, vendor)?,
+    let shares: Vec<Cents> = sources.iter().map(|source| source.cents).collect();
+    let id = writer.new_id(Collection::LedgerEntries);
+    let first = RefundSource { hold: None, available_at: writer.now, cents: Cents(0) };
+    let sources = if sources.is_empty() { vec![first] } else { sources };
+    for (number, (source, transfer)) in (0_u64..).zip(sources.iter().zip(transfer.split_refund(&shares))) {
+        let (is_held, hold) = match source.hold {
+            Some(hold) => (refund_sources::reduce_hold(writer, hold, source.cents)?, Some(hold)),
+            None => (false, None),
         };
-        let Some(hold) = hold.filter(|_| needed.0 > 0) else { return Ok(taken) };
-        let cents = needed.min(hold.remaining);
-        if cents == hold.remaining {
-            store::earnings_holds::delete(writer.rows, hold.entry)?;
-            writer.unschedule(StepKind::HoldEnds, hold.entry)?;
-        } else {
-            store::earnings_holds::reduce(writer.rows, hold.entry, cents)?;
+        let entry = NewEntry {
+            id: if number == 0 { id } else { Uuid::new_v5(&id, &number.to_be_bytes()) },
+            description: &format!("Refund of \u{201c}{title}\u{201d}"),
+            purchase: Some(purchase),
+            transfer: &transfer,
+            pending: if is_held { Cents(-source.cents.0) } else { Cents(0) },
+            created_at: writer.now,
+            available_at: source.available_at,
+        };
+        let refund = store::ledger::insert(writer.rows, &entry)?;
+        if let Some(hold) = hold {
+            store::earnings_holds::insert_use(writer.rows, hold, refund, source.cents)?;
         }
-        needed.0 -= cents.0;
-        taken.push((hold.entry, cents));
     }
+    Ok(())
 }
 
 /// Whether a team has at least this amount of credits.
-pub fn has_credits(rows: &store::Reader, team: TeamRowId, amount: Cents) -> Result<bool> {
-    Ok(store::wallet::balances(rows, team)?.credits >= amount)
+pub fn has_credits(writer: &Writer, team: TeamRowId, amount: Cents) -> Result<bool> {
+    Ok(spendable_credits(writer, team)? >= amount)
+}
+
+/// Returns the credits that a team can spend. An operation of the past may only take what is also left after everything
+/// that happened since.
+fn spendable_credits(writer: &Writer, team: TeamRowId) -> Result<Cents> {
+    if writer.is_past() {
+        return store::wallet::min_credits_since(writer.rows, team, writer.now);
+    }
+    Ok(store::wallet::balances(writer.rows, team)?.credits)
 }
 
 /// Ends the hold of a sale: what is left of its earnings becomes available. Does nothing if the hold has ended.
@@ -226,16 +208,19 @@ pub fn post_transfer_with_id(
     description: &str,
 ) -> Result<PostedEntry> {
     for change in transfer.balance_changes(Cents(0)) {
-        let balances = store::wallet::balances(writer.rows, change.team)?;
-        if change.credits.0 < 0 && balances.credits.0 + change.credits.0 < 0 {
+        if change.credits.0 < 0 && spendable_credits(writer, change.team)?.0 + change.credits.0 < 0 {
             return Err(insufficient_credits(Cents(-change.credits.0)));
         }
-        if change.available.0 < 0 && balances.available.0 + change.available.0 < 0 {
+        if change.available.0 >= 0 {
+            continue;
+        }
+        let available = refund_sources::available(writer, change.team)?;
+        if available.0 + change.available.0 < 0 {
             let message = format!(
                 "{} US dollars are more than the available earnings. Choose at most {}; pending earnings \
                  become available when their hold ends.",
                 Cents(-change.available.0),
-                balances.available.max(Cents(0)),
+                available,
             );
             return Err(Error::InvalidState(StateCode::InsufficientEarnings, message));
         }

@@ -6,23 +6,17 @@ use crate::{
         money::{Cents, MAX_AMOUNT},
         problems::Problems,
         samples::{self, SampledAsset},
-        texts::{self, Lines},
+        texts,
     },
     error::{Error, Problem, Result},
     store::{self, listings::ListingFields},
 };
 
-/// Maximum number of characters of a title.
-pub const MAX_TITLE_CHARACTERS: usize = 200;
-
-/// Maximum number of characters of a description, and of the terms.
-pub const MAX_TEXT_CHARACTERS: usize = 20_000;
-
 /// Checks the texts and the prices of a listing. Reports every problem. `needs_price` says whether the listing
 /// can be bought now, so it must have a price.
 pub fn check(fields: &ListingFields, needs_price: bool) -> Result<()> {
-    let title = texts::find_problem(&["title"], fields.title, 1..=MAX_TITLE_CHARACTERS, Lines::One);
-    let many = |name, text| texts::find_problem(&[name], text, 0..=MAX_TEXT_CHARACTERS, Lines::Many);
+    let title = texts::find_problem(&["title"], fields.title, texts::TITLE);
+    let many = |name, text| texts::find_problem(&[name], text, texts::DESCRIPTION);
     let texts = [title, many("description", fields.description), many("terms", fields.terms)];
     let mut problems: Vec<Problem> = texts.into_iter().flatten().collect();
     for (name, price) in [("price", fields.price), ("sample_price", fields.sample_price)] {

@@ -20,6 +20,7 @@ use crate::{
         listing_lifecycle::{ListingState, Operation, missing_for_review},
         listings::{Actor, Event, LifecycleStage, ListingRowId},
         quality_runs::RunTrigger,
+        texts,
     },
     error::{Error, Problem, Result, StateCode},
     market::Writer,
@@ -30,9 +31,6 @@ use crate::{
         quality_runs::Subject,
     },
 };
-
-/// Maximum number of characters of a note to the vendor.
-pub const MAX_NOTE_CHARACTERS: usize = 2_000;
 
 /// Creates a draft with this ID. Returns its row ID.
 pub fn create(
@@ -82,7 +80,8 @@ pub fn update(
     let has_same_texts = store::listings::has_texts(writer.rows, listing.row_id, fields)?;
     let operation = if has_same_texts { Operation::UpdateTerms } else { Operation::UpdateTexts };
     perform(writer, &listing, operation, actor, |writer| {
-        if fields.is_exclusive {
+        // A listing that is exclusive already may keep a codebase that was sold elsewhere. It cannot be offered.
+        if fields.is_exclusive && !listing.is_exclusive {
             exclusivity::check_listing(writer.rows, &listing, true)?;
         }
         store::listings::update(writer.rows, listing.row_id, fields, writer.now)
@@ -284,16 +283,7 @@ fn decide_with_note(
 }
 
 fn check_note(note: &str) -> Result<()> {
-    let length = note.chars().count();
-    if note.trim().is_empty() {
-        let message = "The note is blank. Say what the vendor has to know.";
-        return Err(Error::invalid(Problem::body(&["note"], "string_too_short", message.to_owned())));
-    }
-    if length > MAX_NOTE_CHARACTERS {
-        let message = format!("The note has {length} characters. It can have at most {MAX_NOTE_CHARACTERS}.");
-        return Err(Error::invalid(Problem::body(&["note"], "string_too_long", message)));
-    }
-    Ok(())
+    texts::find_problem(&["note"], note, texts::NOTE).map_or(Ok(()), |problem| Err(Error::invalid(problem)))
 }
 
 fn check_sample(writer: &Writer, listing: &ListingRow) -> Result<()> {

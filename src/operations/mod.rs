@@ -67,6 +67,7 @@ pub mod quotas;
 pub mod raw_data;
 pub mod records;
 pub mod references;
+pub mod refund_sources;
 pub mod repository_analysis;
 pub mod repository_estimation;
 pub mod retention;

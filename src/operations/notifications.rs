@@ -57,7 +57,8 @@ impl<'a> Notice<'a> {
     }
 }
 
-/// Whether changes notify anybody: neither a replayed change does, nor a step that was overdue at an upgrade.
+/// Whether changes notify anybody: neither a replayed change does, nor a step that was overdue at an upgrade, or that
+/// was due in the past of a fixture set.
 pub const fn are_sent(writer: &Writer) -> bool {
     !writer.is_replay && !writer.is_quiet()
 }

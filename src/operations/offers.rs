@@ -168,7 +168,7 @@ pub fn accept(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> R
         pay_with: offer.pay_with,
     };
     let total = purchases::charges(writer, offer.amount).total();
-    let has_credits = ledger::has_credits(writer.rows, offer.buyer, total)?;
+    let has_credits = ledger::has_credits(writer, offer.buyer, total)?;
     let pay_with = if has_credits { offer.pay_with } else { PayWith::Invoice };
     let sale = purchases::Sale { pay_with, ..sale };
     purchases::check_sale(writer.rows, &sale)?;

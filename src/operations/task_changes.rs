@@ -13,7 +13,7 @@ use crate::{
         events::{EventData, TaskBuildData, TaskData, TaskVersionData, TasksetData},
         problems::Problems,
         tasks::{BuildStatus, Column, ColumnKind, VersionStage, VersionState},
-        texts::Lines,
+        texts,
     },
     error::{Error, Problem, Result, excerpt},
     market::Writer,
@@ -26,23 +26,14 @@ use crate::{
     string_enum::StringEnum,
 };
 
-/// Maximum number of characters of the name of a taskset or task, and of a vendor's identifier of a task.
-const MAX_NAME: usize = 200;
-
 /// Maximum number of columns of a taskset.
 const MAX_COLUMNS: usize = 50;
-
-/// Maximum number of characters of the name of a column, its label, and a tag.
-const MAX_LABEL: usize = 120;
 
 /// Maximum number of tasks of a taskset.
 const MAX_TASKS: u64 = 100_000;
 
-/// Maximum number of characters of the description of a task.
-const MAX_DESCRIPTION: usize = 20_000;
-
 /// Maximum number of tags of a task.
-const MAX_TAGS: usize = 20;
+pub const MAX_TAGS: usize = 20;
 
 /// Maximum number of bytes of the column values of a task, as JSON.
 const MAX_VALUES_BYTES: usize = 65_536;
@@ -89,7 +80,7 @@ pub struct VersionInput {
 /// Creates a taskset with these columns. Returns its ID.
 pub fn create_taskset(writer: &mut Writer, vendor: &Vendor, name: &str, columns: &[Column]) -> Result<Uuid> {
     let mut problems = Problems::default();
-    problems.check_text(&["name"], name, 1..=MAX_NAME, Lines::One);
+    problems.check_text(&["name"], name, texts::NAME);
     check_columns(&mut problems, columns);
     problems.into_result()?;
     let id = writer.new_id(Collection::Tasksets);
@@ -100,7 +91,8 @@ pub fn create_taskset(writer: &mut Writer, vendor: &Vendor, name: &str, columns:
     Ok(id)
 }
 
-fn check_columns(problems: &mut Problems, columns: &[Column]) {
+/// Adds what is wrong with the columns of a taskset to `problems`.
+pub fn check_columns(problems: &mut Problems, columns: &[Column]) {
     let add = |problems: &mut Problems, kind: &'static str, rule: String| {
         problems.push(Problem::body(&["columns"], kind, rule));
     };
@@ -111,7 +103,7 @@ fn check_columns(problems: &mut Problems, columns: &[Column]) {
         let name = excerpt(&column.name);
         for (field, text) in [("name", &column.name), ("label", &column.label)] {
             let path = ["columns", &index.to_string(), field];
-            problems.check_text(&path, text, 1..=MAX_LABEL, Lines::One);
+            problems.check_text(&path, text, texts::LABEL);
         }
         if (column.kind == ColumnKind::Derived) != column.derives.is_some() {
             let rule = format!("{name:?}: state `derives` with the kind `derived`, and only then.");
@@ -160,20 +152,19 @@ pub fn add_task(writer: &mut Writer, vendor: &Vendor, taskset: Uuid, task: &Task
 
 fn check_task(taskset: &Taskset, task: &TaskInput) -> Result<()> {
     let mut problems = Problems::default();
-    problems.check_text(&["name"], &task.name, 1..=MAX_NAME, Lines::One);
+    problems.check_text(&["name"], &task.name, texts::NAME);
     if let Some(external_id) = &task.external_id {
-        problems.check_text(&["external_id"], external_id, 1..=MAX_NAME, Lines::One);
+        problems.check_text(&["external_id"], external_id, texts::NAME);
     }
-    if task.description.as_ref().is_some_and(|text| text.chars().count() > MAX_DESCRIPTION) {
-        let rule = format!("The description can have at most {MAX_DESCRIPTION} characters.");
-        problems.push(Problem::body(&["description"], "string_too_long", rule));
+    if let Some(description) = &task.description {
+        problems.check_text(&["description"], description, texts::DESCRIPTION);
     }
     if task.tags.len() > MAX_TAGS {
         let rule = format!("A task can have at most {MAX_TAGS} tags.");
         problems.push(Problem::body(&["tags"], "too_long", rule));
     }
     for (index, tag) in task.tags.iter().take(MAX_TAGS).enumerate() {
-        problems.check_text(&["tags", &index.to_string()], tag, 1..=MAX_LABEL, Lines::One);
+        problems.check_text(&["tags", &index.to_string()], tag, texts::LABEL);
     }
     check_size(&mut problems, "column_values", &task.column_values, MAX_VALUES_BYTES)?;
     for (name, value) in task.column_values.iter().take(MAX_COLUMNS) {

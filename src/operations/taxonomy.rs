@@ -6,7 +6,7 @@ use crate::{
         events::{EventData, InventoryTagData, LabelData},
         problems::Problems,
         taxonomy::{AssetType, InventoryTag, Label, Language, Retirement},
-        texts::Lines,
+        texts,
     },
     error::{Error, Problem, Result},
     market::{Reader, Writer},
@@ -15,12 +15,6 @@ use crate::{
 
 /// Maximum number of characters of a slug.
 const MAX_SLUG: usize = 64;
-
-/// Maximum number of characters of a label, and of the category of an inventory tag.
-const MAX_LABEL: usize = 120;
-
-/// Maximum number of characters of the description of an inventory tag.
-const MAX_DESCRIPTION: usize = 2_000;
 
 /// An asset type whose retirement was announced.
 pub type DeprecatedType = (AssetType, Retirement);
@@ -116,7 +110,8 @@ pub fn update_inventory_tag(writer: &mut Writer, _: Platform, tag: &InventoryTag
     writer.emit(None, tag.slug.as_str(), &EventData::InventoryTagUpdated(data))
 }
 
-fn check_label(slug: &str, label: &str) -> Result<()> {
+/// Checks the slug and the label of a domain or a tag.
+pub fn check_label(slug: &str, label: &str) -> Result<()> {
     let mut problems = Problems::default();
     let is_slug = slug
         .bytes()
@@ -126,15 +121,16 @@ fn check_label(slug: &str, label: &str) -> Result<()> {
             format!("A slug must have 1 to {MAX_SLUG} lowercase letters, digits, hyphens, and underscores.");
         problems.push(Problem::body(&["slug"], "string_pattern_mismatch", rule));
     }
-    problems.check_text(&["label"], label, 1..=MAX_LABEL, Lines::One);
+    problems.check_text(&["label"], label, texts::LABEL);
     problems.into_result()
 }
 
-fn check_inventory_tag(tag: &InventoryTag) -> Result<()> {
+/// Checks the texts of an inventory tag.
+pub fn check_inventory_tag(tag: &InventoryTag) -> Result<()> {
     let mut problems = Problems::default();
     problems.collect(check_label(&tag.slug, &tag.label))?;
-    problems.check_text(&["description"], &tag.description, 1..=MAX_DESCRIPTION, Lines::One);
-    problems.check_text(&["category"], &tag.category, 1..=MAX_LABEL, Lines::One);
+    problems.check_text(&["description"], &tag.description, texts::SENTENCE);
+    problems.check_text(&["category"], &tag.category, texts::LABEL);
     problems.into_result()
 }
 

@@ -9,7 +9,7 @@ use crate::{
         events::{EventData, TeamData, TeamPayoutSetupData},
         problems::Problems,
         teams::{Role, Team, TeamRowId, roles},
-        texts::{self, Lines},
+        texts,
         time::Timestamp,
     },
     error::{Error, Problem, Result},
@@ -19,9 +19,6 @@ use crate::{
 
 /// Minimum similarity (Jaro-Winkler) of a name that is suggested for an unknown one.
 const MIN_SIMILARITY: f64 = 0.7;
-
-/// Maximum number of characters of a team's name.
-const MAX_NAME: usize = 120;
 
 /// Maximum number of bytes of the URL of an avatar.
 const MAX_AVATAR_URL: usize = 2_048;
@@ -79,7 +76,7 @@ pub fn create(writer: &mut Writer, team: &TeamInput) -> Result<Uuid> {
 /// Returns a valid name without surrounding space.
 fn parse_name(text: &str) -> Result<&str> {
     let name = text.trim();
-    match texts::find_problem(&["name"], name, 1..=MAX_NAME, Lines::One) {
+    match texts::find_problem(&["name"], name, texts::TEAM_NAME) {
         None => Ok(name),
         Some(problem) => Err(Error::invalid(problem)),
     }
@@ -200,7 +197,8 @@ pub fn set_avatar(writer: &mut Writer, _: Platform, team: &str, url: Option<&str
     change(writer, team, EventData::TeamAvatarChanged, |team| team.avatar_url = url.map(str::to_owned))
 }
 
-fn check_avatar_url(url: &str) -> Result<()> {
+/// Checks the URL of an avatar.
+pub fn check_avatar_url(url: &str) -> Result<()> {
     let host = url.strip_prefix("https://").unwrap_or_default();
     let is_valid = !host.is_empty() && !host.starts_with('/') && url.len() <= MAX_AVATAR_URL;
     if is_valid && url.bytes().all(|byte| byte.is_ascii_graphic()) {

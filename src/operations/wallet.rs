@@ -14,6 +14,7 @@ use crate::{
         listings::Actor,
         money::{CURRENCY, Cents, MAX_AMOUNT},
         teams::{Team, TeamRowId},
+        texts,
     },
     error::{Error, Problem, Result},
     market::{Reader, Writer},
@@ -29,9 +30,6 @@ pub struct PostedChange {
     pub balances: Balances,
 }
 
-/// Maximum number of characters of the description of an adjustment.
-pub const MAX_DESCRIPTION_CHARACTERS: usize = 2_000;
-
 /// Returns the balances of the team's wallet.
 pub fn balances(reader: &Reader, member: &Member) -> Result<Balances> {
     store::wallet::balances(reader.rows, member.team_row_id())
@@ -42,8 +40,8 @@ pub fn balances_of(reader: &Reader, _platform: Platform, team: &Team) -> Result<
     store::wallet::balances(reader.rows, team.row_id)
 }
 
-/// Gives credits to a team, or deducts them if the amount is negative. The description says why; it has 1 to
-/// [`MAX_DESCRIPTION_CHARACTERS`] characters. A deduction cannot make the credits negative.
+/// Gives credits to a team, or deducts them if the amount is negative. The description says why,
+/// see [`texts::NOTE`]. A deduction cannot make the credits negative.
 pub fn adjust(
     writer: &mut Writer,
     _platform: Platform,
@@ -60,15 +58,7 @@ pub fn adjust(
         );
         problems.push(Problem::body(&["amount"], "value_error", rule));
     }
-    let length = description.chars().count();
-    if description.trim().is_empty() || length > MAX_DESCRIPTION_CHARACTERS {
-        let rule = format!(
-            "The description must have 1 to {MAX_DESCRIPTION_CHARACTERS} characters, and say what the adjustment \
-             is for."
-        );
-        let kind = if length > MAX_DESCRIPTION_CHARACTERS { "string_too_long" } else { "string_too_short" };
-        problems.push(Problem::body(&["description"], kind, rule));
-    }
+    problems.extend(texts::find_problem(&["description"], description, texts::NOTE));
     if !problems.is_empty() {
         return Err(Error::Invalid(problems));
     }

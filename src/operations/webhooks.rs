@@ -10,9 +10,9 @@ use crate::{
         events::{EventData, EventType, WebhookData, WebhookDisabledData, WebhookRotatedData},
         problems::Problems,
         teams::TeamRowId,
-        texts::Lines,
+        texts,
         webhook_messages::SigningSecret,
-        webhooks::{self, MAX_DESCRIPTION, WebhookDisabledReason, WebhookStatus},
+        webhooks::{self, WebhookDisabledReason, WebhookStatus},
     },
     error::{Error, Problem, QuotaExcess, Result},
     http_client::{self, AddressError},
@@ -109,7 +109,7 @@ pub fn create(writer: &mut Writer, _: Platform, input: &WebhookInput) -> Result<
 
 fn check_description(description: &str) -> Result<()> {
     let mut problems = Problems::default();
-    problems.check_text(&["description"], description, 0..=MAX_DESCRIPTION, Lines::Many);
+    problems.check_text(&["description"], description, texts::WEBHOOK_DESCRIPTION);
     problems.into_result()
 }
 

@@ -58,7 +58,6 @@ mod page_or_file;
 mod page_parts;
 mod params;
 mod path_params;
-mod patterns;
 mod principal_shares;
 mod problem;
 mod replay;

@@ -1,4 +1,5 @@
-//! Export and import of worlds as files, and files for replays. The routes are not in the OpenAPI document, whose bodies are JSON.
+//! Export and import of worlds as files, and files for replays. Their bodies are no JSON, so
+//! `openapi::transfer_operations` documents them.
 //!
 //! Neither transfer holds the turn of the world, and an exported file is read in chunks.
 
@@ -46,7 +47,7 @@ pub const IMPORT_ROUTE: &str = "/sandbox/v1/worlds/{world}/import";
 pub const REPLAY_ROUTE: &str = "/sandbox/v1/worlds/{world}/replay";
 
 /// Content type of exported worlds.
-const CONTENT_TYPE: &str = "application/zip";
+pub const CONTENT_TYPE: &str = "application/zip";
 
 /// Maximum number of bytes that are read or written at a time, and thus in memory for each transfer.
 const CHUNK_BYTES: u64 = 256 * 1024;

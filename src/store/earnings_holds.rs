@@ -45,11 +45,58 @@ pub fn find(reader: &Reader, entry: LedgerEntryRowId) -> Result<Option<EarningsH
     reader.query_first(&sql, [entry], read)
 }
 
-/// Returns the hold of a team that ends first.
-pub fn find_first(reader: &Reader, team: TeamRowId) -> Result<Option<EarningsHold>> {
-    let sql =
-        format!("SELECT {COLUMNS} FROM earnings_holds WHERE team = ?1 ORDER BY available_at, entry LIMIT 1");
-    reader.query_first(&sql, [team], read)
+/// Returns the hold of a team that ends last, of those before a place in this order.
+pub fn find_last(
+    reader: &Reader,
+    team: TeamRowId,
+    before: Option<(Timestamp, LedgerEntryRowId)>,
+) -> Result<Option<EarningsHold>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM earnings_holds WHERE team = ?1 AND (available_at, entry) < (?2, ?3)
+         ORDER BY available_at DESC, entry DESC LIMIT 1"
+    );
+    let (at, entry) = before.unwrap_or(LAST);
+    reader.query_first(&sql, (team, at.0, entry), read)
+}
+
+/// The place after all holds.
+const LAST: (Timestamp, LedgerEntryRowId) = (Timestamp(i64::MAX), LedgerEntryRowId(i64::MAX));
+
+/// The holds of sales, with what refunds left of them, whether they have ended or not: the net earnings of a sale are
+/// the postings of its purchase, except for those of the refund.
+const SALES: &str = "SELECT entry, team, available_at, created_at,
+        earned - (SELECT coalesce(sum(u.cents), 0) FROM earnings_hold_uses u WHERE u.hold = entry) AS remaining_cents
+    FROM (
+        SELECT min(e.id) AS entry, p.team AS team, sum(p.cents) AS earned, max(e.available_at) AS available_at,
+            min(e.created_at) AS created_at
+        FROM ledger_postings p JOIN ledger_entries e ON e.id = p.entry
+        WHERE p.account = 'earnings' AND e.purchase IS NOT NULL AND e.entry_type <> 'refund'";
+
+/// Returns the hold of a sale as it was at an earlier time, except for what has been taken from it since.
+pub fn find_at(reader: &Reader, entry: LedgerEntryRowId, at: Timestamp) -> Result<Option<EarningsHold>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM (
+             {SALES} AND e.purchase = (SELECT purchase FROM ledger_entries WHERE id = ?1) GROUP BY e.purchase))
+         WHERE remaining_cents > 0 AND created_at <= ?2 AND available_at > ?2"
+    );
+    reader.query_first(&sql, (entry, at.0), read)
+}
+
+/// Returns the hold of a team that ended last, of those before a place in this order, and of those that there were at
+/// an earlier time, except for what has been taken from them since.
+pub fn find_last_at(
+    reader: &Reader,
+    team: TeamRowId,
+    before: Option<(Timestamp, LedgerEntryRowId)>,
+    at: Timestamp,
+) -> Result<Option<EarningsHold>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM ({SALES} AND p.team = ?1 AND e.available_at > ?2 GROUP BY e.purchase))
+         WHERE remaining_cents > 0 AND created_at <= ?2 AND (available_at, entry) < (?3, ?4)
+         ORDER BY available_at DESC, entry DESC LIMIT 1"
+    );
+    let (last, entry) = before.unwrap_or(LAST);
+    reader.query_first(&sql, (team, at.0, last.0, entry), read)
 }
 
 /// Deletes a hold that has ended.

@@ -183,6 +183,55 @@ pub fn find_latest_change(reader: &Reader, record: ChangingRecord, id: Uuid) -> 
     reader.query_one(sql, [id], |row| row::time(row, 0))
 }
 
+/// A kind of record that others refer to, with the time of its creation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CreatedRecord {
+    /// An asset.
+    Asset,
+    /// A listing.
+    Listing,
+    /// A taskset.
+    Taskset,
+    /// A task.
+    Task,
+    /// An opportunity, or a project opportunity.
+    Opportunity,
+    /// A project bid.
+    ProjectBid,
+    /// A webhook.
+    Webhook,
+}
+
+impl CreatedRecord {
+    /// Returns what messages call the kind.
+    pub const fn name(self) -> &'static str {
+        match self {
+            CreatedRecord::Asset => "asset",
+            CreatedRecord::Listing => "listing",
+            CreatedRecord::Taskset => "taskset",
+            CreatedRecord::Task => "task",
+            CreatedRecord::Opportunity => "opportunity",
+            CreatedRecord::ProjectBid => "project bid",
+            CreatedRecord::Webhook => "webhook",
+        }
+    }
+}
+
+/// Returns when the record with this ID was created.
+pub fn find_creation(reader: &Reader, record: CreatedRecord, id: Uuid) -> Result<Timestamp> {
+    let table = match record {
+        CreatedRecord::Asset => "assets",
+        CreatedRecord::Listing => "listings",
+        CreatedRecord::Taskset => "tasksets",
+        CreatedRecord::Task => "tasks",
+        CreatedRecord::Opportunity => "opportunities",
+        CreatedRecord::ProjectBid => "project_bids",
+        CreatedRecord::Webhook => "webhooks",
+    };
+    let sql = format!("SELECT created_at FROM {table} WHERE uuid = ?1");
+    reader.query_one(&sql, [id], |row| row::time(row, 0))
+}
+
 /// Returns the row ID of the newest notification; 0 if there is none.
 pub fn last_notification(reader: &Reader) -> Result<i64> {
     reader.query_one("SELECT coalesce(max(id), 0) FROM notifications", [], |row| row.get(0))

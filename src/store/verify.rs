@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::Reader;
+use super::{Reader, row};
 use crate::{
     domain::{money::Cents, row_ids::ListingRowId},
     error::Result,
@@ -68,6 +68,15 @@ pub fn find_ledger_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
              OR NOT EXISTS (SELECT 1 FROM due_steps d
                  WHERE d.kind = 'hold_ends' AND d.subject = h.entry AND d.due_at = h.available_at)
          ORDER BY h.entry";
+    // Refunds have the date of release of the hold from which they come. Entries that are available at once are not
+    // on hold.
+    const RELEASES: &str = "SELECT t.uuid, h.available_at
+         FROM (SELECT team, available_at, sum(remaining_cents) AS held FROM earnings_holds GROUP BY 1, 2) h
+         JOIN teams t ON t.id = h.team
+         WHERE h.held IS NOT (SELECT sum(p.cents) FROM ledger_postings p JOIN ledger_entries e ON e.id = p.entry
+             WHERE p.team = h.team AND p.account = 'earnings' AND e.available_at = h.available_at
+                 AND e.available_at > e.created_at)
+         ORDER BY t.id, h.available_at";
     const WITHDRAWALS: &str = "SELECT w.uuid FROM withdrawals w
          WHERE NOT EXISTS (SELECT 1 FROM ledger_postings p
                  WHERE p.entry = w.entry AND p.account = 'payouts' AND p.cents = w.cents)
@@ -85,6 +94,10 @@ pub fn find_ledger_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
     add(WALLETS, &|team| format!("the stored balances of team {team} differ from its ledger postings"))?;
     add(HOLDS, &|sale| format!("the hold of ledger entry {sale} differs from the postings of its sale"))?;
     add(WITHDRAWALS, &|id| format!("withdrawal {id} differs from its ledger entries"))?;
+    found.extend(reader.query_all(RELEASES, [], |row| {
+        let (team, at): (Uuid, _) = (row.get(0)?, row::time(row, 1)?);
+        Ok(format!("the earnings of team {team} on hold until {at} differ from its ledger entries"))
+    })?);
     found.extend(reader.query_all(PLATFORM, [], |row| {
         let account: String = row.get(0)?;
         Ok(format!("the stored balance of the account {account} differs from its ledger postings"))

@@ -12,6 +12,7 @@ use crate::{
         ledger::{Account, AccountKind, Transfer},
         money::Cents,
         teams::TeamRowId,
+        time::Timestamp,
     },
     error::{Error, Result},
 };
@@ -52,6 +53,29 @@ pub fn balances(reader: &Reader, team: TeamRowId) -> Result<Balances> {
             available: Cents(row.get(3)?),
         })
     })
+}
+
+/// Returns the least credits that a team has had since a time.
+pub fn min_credits_since(reader: &Reader, team: TeamRowId, since: Timestamp) -> Result<Cents> {
+    const SQL: &str = "SELECT w.credits_cents - max(0, coalesce((
+             SELECT max(added) FROM (
+                 SELECT sum(sum(p.cents)) OVER (ORDER BY e.created_at DESC) AS added
+                 FROM ledger_postings p JOIN ledger_entries e ON e.id = p.entry
+                 WHERE p.team = ?1 AND p.account = 'credits' AND e.created_at > ?2 GROUP BY e.created_at)), 0))
+         FROM wallets w WHERE w.team = ?1";
+    reader.query_one(SQL, (team, since.0), |row| row.get(0).map(Cents))
+}
+
+/// Returns the least available earnings that a team has had since a time, or will have when its holds end. Earnings
+/// become available at the times that their entries state.
+pub fn min_available_since(reader: &Reader, team: TeamRowId, since: Timestamp) -> Result<Cents> {
+    const SQL: &str = "SELECT w.pending_cents + w.available_cents - max(0, coalesce((
+             SELECT max(added) FROM (
+                 SELECT sum(sum(p.cents)) OVER (ORDER BY e.available_at DESC) AS added
+                 FROM ledger_postings p JOIN ledger_entries e ON e.id = p.entry
+                 WHERE p.team = ?1 AND p.account = 'earnings' AND e.available_at > ?2 GROUP BY e.available_at)), 0))
+         FROM wallets w WHERE w.team = ?1";
+    reader.query_one(SQL, (team, since.0), |row| row.get(0).map(Cents))
 }
 
 /// Returns the ID of the team that owns a wallet.

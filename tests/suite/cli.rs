@@ -8,6 +8,7 @@ mod examples;
 mod money;
 mod operator;
 mod standard_input;
+mod texts;
 
 use std::{
     io::{BufRead, BufReader, Write},

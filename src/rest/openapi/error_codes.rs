@@ -14,9 +14,14 @@ use crate::{
 
 /// Adds the codes of all error responses that an operation has. A response with status 422 has none.
 pub fn add_error_codes(operation: &mut Map<String, Value>, route: &DeclaredRoute) {
+    add_codes(operation, route.required_access, &conflict_codes(route));
+}
+
+/// Like [`add_error_codes`], for an operation that is no declared route. `conflicts` are its codes with status 409.
+pub fn add_codes(operation: &mut Map<String, Value>, access: RequiredAccess, conflicts: &[Code]) {
     let statuses = operation.get("responses").and_then(Value::as_object).into_iter().flatten();
     let with_codes = statuses.filter_map(|(status, _)| {
-        let codes = codes(status, operation, route);
+        let codes = codes(status, operation, access, conflicts);
         (!codes.is_empty())
             .then(|| (status.clone(), json!(codes.iter().map(|code| code.as_str()).collect::<Vec<_>>())))
     });
@@ -25,18 +30,23 @@ pub fn add_error_codes(operation: &mut Map<String, Value>, route: &DeclaredRoute
 }
 
 /// Returns the codes that an operation can have with a status.
-fn codes(status: &str, operation: &Map<String, Value>, route: &DeclaredRoute) -> Vec<Code> {
+fn codes(
+    status: &str,
+    operation: &Map<String, Value>,
+    access: RequiredAccess,
+    conflicts: &[Code],
+) -> Vec<Code> {
     match status {
         "400" if has_parameter(operation, &["cursor", "Last-Event-ID"]) => {
             vec![Code::BadRequest, Code::InvalidCursor]
         }
         "400" => vec![Code::BadRequest],
         "401" => vec![Code::Unauthorized],
-        "403" => access_codes(route.required_access),
+        "403" => access_codes(access),
         "404" if has_parameter(operation, &["world"]) => vec![Code::NotFound, Code::WorldNotFound],
         "404" => vec![Code::NotFound],
         "408" => vec![Code::RequestTimeout],
-        "409" => conflict_codes(route),
+        "409" => conflicts.to_vec(),
         "410" if has_parameter(operation, &["Last-Event-ID"]) => vec![Code::CursorExpired],
         "410" => vec![Code::GrantExpired, Code::GrantConsumed],
         "412" => vec![Code::PreconditionFailed],

@@ -13,6 +13,7 @@ pub mod examples;
 mod links;
 mod parameters;
 mod schemas;
+mod transfer_operations;
 
 use serde_json::{Map, Value, json};
 
@@ -43,6 +44,9 @@ pub fn generate_document(api: &Api, base_url: &str) -> Value {
         add_examples(operation, &route);
         error_responses::add_responses(operation);
         error_codes::add_error_codes(operation, &route);
+    }
+    if api.is_sandbox() {
+        transfer_operations::add_operations(&mut document);
     }
     links::add_links(&mut document, &routes);
     remove_unused_tags(&mut document);

@@ -14,6 +14,7 @@ const SCHEMA_PREFIX: &str = "#/components/schemas/";
 
 /// Corrects all schemas of a document, and removes those that are not referenced.
 pub fn complete_schemas(document: &mut Value) {
+    merge_variants(document);
     let used = reachable_schemas(document, &|_| true);
     let in_responses = reachable_schemas(document, &|key| key != "requestBody");
     let mut parts = BTreeSet::new();
@@ -36,6 +37,60 @@ pub fn complete_schemas(document: &mut Value) {
         if schema.contains_key("properties") {
             complete_object(schema, in_responses.contains(name), !parts.contains(name));
         }
+    }
+}
+
+/// Merges the variants of unions: the framework adds the discriminator in a schema of its own, whose other part would
+/// have to allow any field.
+fn merge_variants(document: &mut Value) {
+    let schemas = document["components"]["schemas"].as_object().cloned().unwrap_or_default();
+    for (name, schema) in schemas {
+        let Some([discriminator, variant]) = schema.get("allOf").and_then(Value::as_array).map(Vec::as_slice)
+        else {
+            continue;
+        };
+        let variant = variant["$ref"].as_str().and_then(|target| target.strip_prefix(SCHEMA_PREFIX));
+        let (Some(variant), Some(added)) = (variant, discriminator["properties"].as_object()) else {
+            continue;
+        };
+        if !name.ends_with(&format!("_{variant}")) || count_references(document, variant) != 1 {
+            continue;
+        }
+        let merged = &mut document["components"]["schemas"][variant];
+        for (field, schema) in added {
+            merged["properties"][field] = schema.clone();
+        }
+        for field in discriminator["required"].as_array().into_iter().flatten() {
+            match merged["required"].as_array_mut() {
+                Some(required) => required.push(field.clone()),
+                None => merged["required"] = json!([field]),
+            }
+        }
+        let (from, to) = (format!("{SCHEMA_PREFIX}{name}"), format!("{SCHEMA_PREFIX}{variant}"));
+        replace_text(document, &from, &to);
+        if let Some(schemas) = document["components"]["schemas"].as_object_mut() {
+            schemas.remove(&name);
+        }
+    }
+}
+
+/// Returns the number of references to a schema in the schemas of a document and in its paths.
+fn count_references(value: &Value, name: &str) -> usize {
+    match value {
+        Value::String(text) => usize::from(text.strip_prefix(SCHEMA_PREFIX) == Some(name)),
+        Value::Array(elements) => elements.iter().map(|element| count_references(element, name)).sum(),
+        Value::Object(fields) => fields.values().map(|field| count_references(field, name)).sum(),
+        _ => 0,
+    }
+}
+
+/// Replaces all strings that equal `from`.
+fn replace_text(value: &mut Value, from: &str, to: &str) {
+    match value {
+        Value::String(text) if text == from => to.clone_into(text),
+        Value::Array(elements) => elements.iter_mut().for_each(|element| replace_text(element, from, to)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| replace_text(field, from, to)),
+        _ => {}
     }
 }
 

@@ -8,10 +8,10 @@ use uuid::Uuid;
 use crate::{
     domain::{
         money::Cents,
+        patterns,
         time::{Day, Timestamp},
     },
     rest::{
-        patterns,
         resolved_schemas::{integer_range, resolve_schema},
         schema_marks::{FILTER_FORMAT, OMITTABLE_MARK},
     },

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::access::WorldOperator;
 use crate::{
+    domain::patterns,
     error::{Error, Problem, Result},
     market::Market,
     operations::{
@@ -24,7 +25,6 @@ use crate::{
         chunks::Chunks,
         json::{Json, JsonResult},
         limits::Budget,
-        patterns,
         problem::ApiError,
         resources::{self, RequestResources},
         route::{Call, Contract, Deadline, Path, RouteAttributes, Target, routes},

@@ -5,9 +5,9 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::scalars::{Scalar, impl_scalar};
-use crate::{
-    domain::money::Cents,
-    rest::patterns::{AMOUNT_PATTERN, SIGNED_AMOUNT_PATTERN},
+use crate::domain::{
+    money::Cents,
+    patterns::{AMOUNT_PATTERN, SIGNED_AMOUNT_PATTERN},
 };
 
 /// An amount in a request: a decimal string with exactly two decimals, and at most 12 digits before the point.

@@ -5,15 +5,22 @@ use poem_openapi::registry::MetaSchema;
 use serde_json::Value;
 
 use super::scalars::{Scalar, impl_scalar};
-use crate::rest::patterns::{
+use crate::domain::patterns::{
     CONTENT_TYPE_PATTERN, DURATION_PATTERN, ETAG_PATTERN, FILE_NAME_PATTERN, HOST_PATTERN,
     IDENTIFIER_PATTERN, LINE_PATTERN, MULTILINE_PATTERN, PATH_PATTERN, REPOSITORY_PATTERN, SHA256_PATTERN,
     SLUG_PATTERN, URL_PATTERN, VISIBLE_PATTERN, WORLD_NAME_PATTERN,
 };
+use crate::domain::texts;
 
-/// Declares a string type with its minimum and maximum length in characters and its pattern.
+/// Declares a string type with its minimum and maximum length in characters and its pattern, or with the rule of a text.
 macro_rules! string_type {
-    ($(#[$meta:meta])* $name:ident, $min:literal..=$max:literal, $pattern_name:ident) => {
+    ($(#[$meta:meta])* $name:ident, $rule:path) => {
+        string_type! { @ $(#[$meta])* $name, $rule.min, $rule.max, $rule.pattern() }
+    };
+    ($(#[$meta:meta])* $name:ident, $min:literal..=$max:literal, $pattern:ident) => {
+        string_type! { @ $(#[$meta])* $name, $min, $max, $pattern }
+    };
+    (@ $(#[$meta:meta])* $name:ident, $min:expr, $max:expr, $pattern:expr) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub struct $name(pub String);
@@ -23,7 +30,7 @@ macro_rules! string_type {
                 MetaSchema {
                     min_length: ($min > 0).then_some($min),
                     max_length: Some($max),
-                    pattern: Some($pattern_name.to_owned()),
+                    pattern: Some($pattern.to_owned()),
                     ..MetaSchema::new("string")
                 }
             }
@@ -49,19 +56,19 @@ macro_rules! string_type {
 
 string_type! {
     /// Title of an asset.
-    Title, 1..=200, LINE_PATTERN
+    Title, texts::TITLE
 }
 string_type! {
     /// Name of an inventory group.
-    GroupName, 1..=120, LINE_PATTERN
+    GroupName, texts::GROUP_NAME
 }
 string_type! {
     /// Name of a team.
-    TeamName, 1..=120, LINE_PATTERN
+    TeamName, texts::TEAM_NAME
 }
 string_type! {
     /// Name of an API key, for instance its purpose.
-    KeyName, 1..=120, LINE_PATTERN
+    KeyName, texts::KEY_NAME
 }
 string_type! {
     /// Name of a world or of a snapshot.
@@ -97,7 +104,7 @@ string_type! {
 }
 string_type! {
     /// An explanation for a team.
-    Note, 1..=2_000, MULTILINE_PATTERN
+    Note, texts::NOTE
 }
 string_type! {
     /// How a team is paid, in words.
@@ -109,11 +116,11 @@ string_type! {
 }
 string_type! {
     /// A domain that the taxonomy does not have, in words.
-    OtherDomain, 1..=200, LINE_PATTERN
+    OtherDomain, texts::OTHER_DOMAIN
 }
 string_type! {
     /// Description or notes, on any number of lines.
-    MultilineText, 0..=20_000, MULTILINE_PATTERN
+    MultilineText, texts::DESCRIPTION
 }
 string_type! {
     /// Full name of a repository, `owner/name`.
@@ -133,7 +140,7 @@ string_type! {
 }
 string_type! {
     /// What the owner of a webhook says about it.
-    WebhookDescription, 0..=500, MULTILINE_PATTERN
+    WebhookDescription, texts::WEBHOOK_DESCRIPTION
 }
 string_type! {
     /// A taxonomy slug.
@@ -142,23 +149,23 @@ string_type! {
 
 string_type! {
     /// Display name of a domain or tag.
-    Label, 1..=120, LINE_PATTERN
+    Label, texts::LABEL
 }
 string_type! {
     /// One or more sentences on one line.
-    Sentence, 1..=2_000, LINE_PATTERN
+    Sentence, texts::SENTENCE
 }
 string_type! {
     /// A request of a buyer in one sentence.
-    Overview, 1..=500, LINE_PATTERN
+    Overview, texts::OVERVIEW
 }
 string_type! {
     /// A free-form tag.
-    FreeTag, 1..=60, LINE_PATTERN
+    FreeTag, texts::FREE_TAG
 }
 string_type! {
     /// A name on one line, such as that of a taskset.
-    Name, 1..=200, LINE_PATTERN
+    Name, texts::NAME
 }
 
 string_type! {

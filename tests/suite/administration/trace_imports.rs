@@ -229,7 +229,7 @@ fn import_needs_a_file_and_a_taskset_of_an_open_team() {
 fn file_that_is_too_large_is_refused() {
     let market = TestMarket::with_settings(|settings| settings.blobs.max_upload_bytes = 10);
     market.seed_json(&json!({
-        "teams": [{"key": "t", "name": "T", "roles": ["vendor"], "tier": 1, "created_at": "-P9D"}],
+        "teams": [{"key": "t", "name": "T", "roles": ["vendor"], "tier": 1, "created_at": "-P9D", "nda_accepted_at": "-P9D"}],
         "tasksets": [{"key": "s", "team": "t", "name": "S", "created_at": "-P9D"}],
     }));
     let taskset = marketplace::clock::fixture_record_id("tasksets", "s");
@@ -265,7 +265,7 @@ fn upload_ends_when_the_disk_is_full() {
         settings.data.reserve_mb = 1;
     });
     market.seed_json(&json!({
-        "teams": [{"key": "t", "name": "T", "roles": ["vendor"], "tier": 1, "created_at": "-P9D"}],
+        "teams": [{"key": "t", "name": "T", "roles": ["vendor"], "tier": 1, "created_at": "-P9D", "nda_accepted_at": "-P9D"}],
         "tasksets": [{"key": "s", "team": "t", "name": "S", "created_at": "-P9D"}],
     }));
     let taskset = marketplace::clock::fixture_record_id("tasksets", "s");

@@ -4,7 +4,7 @@ use marketplace::{
     config::ContactSettings,
     rest::{self, APIS, example_key},
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::harness::{self, BASE};
 
@@ -105,5 +105,43 @@ async fn examples_are_real_responses() {
     for row in super::cases::cases().filter(|row| row.documented().method != "DELETE") {
         let name = example_key(&row.route);
         assert!(examples.contains_key(&name), "{name} has no example");
+    }
+}
+
+/// The transfers of worlds are documented like other operations, except that their bodies are files.
+#[test]
+fn sandbox_document_has_the_transfers_of_worlds() {
+    let document: Value =
+        serde_json::from_str(&rest::openapi_json(&rest::SANDBOX, BASE, &ContactSettings::default())).unwrap();
+    let model = &document["paths"]["/sandbox/v1/worlds/{world}"]["get"];
+    let mut found = Vec::new();
+    for (path, method) in [("export", "get"), ("replay", "get"), ("import", "post")] {
+        let operation = &document["paths"][format!("/sandbox/v1/worlds/{{world}}/{path}")][method];
+        let with_file =
+            if method == "get" { &operation["responses"]["200"] } else { &operation["requestBody"] };
+        assert_eq!(with_file["content"]["application/zip"]["schema"]["format"], "binary", "{path}");
+        for field in ["security", "parameters", "tags"] {
+            assert_eq!(operation[field], model[field], "{path}: {field}");
+        }
+        assert_eq!(operation["x-error-codes"]["404"], json!(["not_found", "world_not_found"]), "{path}");
+        found.push(operation["operationId"].as_str().unwrap().to_owned());
+    }
+    found.sort_unstable();
+    assert_eq!(found, crate::harness::documents::TRANSFERS);
+}
+
+/// The variants of a union name all their fields, and allow no others.
+#[test]
+fn upload_plans_are_closed() {
+    let document: Value =
+        serde_json::from_str(&rest::openapi_json(&rest::VENDOR, BASE, &ContactSettings::default())).unwrap();
+    let schemas = &document["components"]["schemas"];
+    for (name, mode) in [("SinglePlan", "single"), ("MultipartPlan", "multipart")] {
+        let schema = &schemas[name];
+        assert_eq!(schema["additionalProperties"], false, "{name}");
+        assert_eq!(schema["properties"]["mode"]["enum"], json!([mode]), "{name}");
+        assert!(schema["required"].as_array().unwrap().contains(&json!("mode")), "{name}");
+        let reference = format!("#/components/schemas/{name}");
+        assert_eq!(schemas["UploadPlan"]["discriminator"]["mapping"][mode], reference);
     }
 }

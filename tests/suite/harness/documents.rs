@@ -78,6 +78,9 @@ pub fn operator_document() -> &'static Document {
     &documents()[position]
 }
 
+/// The operations that transfer worlds as files.
+pub const TRANSFERS: [&str; 3] = ["export_world", "get_world_replay", "import_world"];
+
 impl Document {
     fn new(api: &Api) -> Document {
         let json: Value =
@@ -85,6 +88,10 @@ impl Document {
         let mut operations = Vec::new();
         for (path, item) in json["paths"].as_object().unwrap() {
             for (method, operation) in item.as_object().unwrap() {
+                // Their bodies are files, and they are no declared routes.
+                if TRANSFERS.iter().any(|transfer| operation["operationId"] == *transfer) {
+                    continue;
+                }
                 let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
                 let query = parameters.iter().filter(|parameter| parameter["in"] == "query");
                 operations.push(Operation {

@@ -312,7 +312,7 @@ async fn note_reaches_the_vendor() {
     assert_eq!(newest["message"], "\u{201c}Listing a\u{201d} needs changes. Tidy up.");
     let quality = market.get("mkt_seller", &format!("/v2/listings/{}/qc", draft_id())).await.ok();
     assert_eq!(quality["latest_run"]["review_feedback"], "Tidy up.");
-    for note in [String::new(), " ".to_owned(), "x".repeat(listing_lifecycle::MAX_NOTE_CHARACTERS + 1)] {
+    for note in [String::new(), " ".to_owned(), "x".repeat(marketplace::domain::texts::NOTE.max + 1)] {
         let refused = market.market().write_blocking(|writer| {
             perform(writer, Operation::Submit, Actor::Team)?;
             listing_lifecycle::reject(

@@ -128,6 +128,21 @@ fn sell(
     })
 }
 
+/// Returns the earnings of a team on hold, and those available, as its entries say.
+fn earnings_by_entries(market: &TestMarket, team: &str) -> (Cents, Cents) {
+    let (mut pending, mut available) = (Cents(0), Cents(0));
+    let entries = market.market().read_blocking(|reader| {
+        let team = team_of(reader.rows, team).row_id;
+        Ok((reader.now, store::earnings::list_page(reader.rows, team, 1_000, 0)?))
+    });
+    let (now, entries) = entries.unwrap();
+    for entry in entries {
+        let sum = if entry.available_at > now { &mut pending } else { &mut available };
+        sum.0 += entry.amount.0;
+    }
+    (pending, available)
+}
+
 fn refund(market: &TestMarket, purchase: PurchaseRowId) -> Result<()> {
     write(market, |writer| ledger::post_refund(writer, purchase, "Plain"))
 }

@@ -10,7 +10,10 @@ use marketplace::{
 use proptest::prelude::*;
 use uuid::Uuid;
 
-use super::{DAY, adjust, balances, buy_credits, code, convert, mark, money_market, refund, sell, withdraw};
+use super::{
+    DAY, adjust, balances, buy_credits, code, convert, earnings_by_entries, mark, money_market, refund, sell,
+    withdraw,
+};
 use crate::harness::TestMarket;
 
 const TEAMS: [&str; 3] = ["seller", "both", "buyer"];
@@ -180,18 +183,28 @@ impl Model {
         refunded.unwrap();
         wallet.earned.0 -= share;
         let mut needed = share;
-        // Its own hold first, then those that end first.
-        let own = self.holds.keys().copied().find(|key| key.1 == number);
-        let others = self.holds.keys().copied().filter(|key| self.sales[key.1].vendor == vendor);
-        let keys: Vec<_> = own.into_iter().chain(others.filter(|key| key.1 != number)).collect();
-        for key in keys {
-            let taken = needed.min(self.holds[&key]);
+        // Its own hold, then what is available, then the holds that end last.
+        let (own, mut others): (Vec<_>, Vec<_>) = self
+            .holds
+            .keys()
+            .copied()
+            .filter(|key| self.sales[key.1].vendor == vendor)
+            .partition(|key| key.1 == number);
+        others.reverse();
+        for source in own.into_iter().map(Some).chain([None]).chain(others.into_iter().map(Some)) {
+            let (left, balance) = match source {
+                Some(hold) => (self.holds.get_mut(&hold).unwrap(), Some(&mut wallet.pending.0)),
+                None => (&mut wallet.available.0, None),
+            };
+            let taken = needed.min(*left);
             needed -= taken;
-            wallet.pending.0 -= taken;
-            *self.holds.get_mut(&key).unwrap() -= taken;
+            *left -= taken;
+            if let Some(pending) = balance {
+                *pending -= taken;
+            }
         }
+        assert_eq!(needed, 0);
         self.holds.retain(|_, cents| *cents > 0);
-        wallet.available.0 -= needed;
         if *source == PaymentSource::Credits {
             self.wallets[*buyer].credits.0 += price + Cents(price).percent(5.0).0;
         }
@@ -209,6 +222,13 @@ proptest! {
             model.perform(&market, act);
             for (team, expected) in TEAMS.iter().zip(&model.wallets) {
                 prop_assert_eq!(balances(&market, team), *expected, "{} after {:?}", team, act);
+                prop_assert_eq!(
+                    earnings_by_entries(&market, team),
+                    (expected.pending, expected.available),
+                    "{} after {:?}",
+                    team,
+                    act
+                );
                 prop_assert!(expected.credits.0 >= 0 && expected.available.0 >= 0);
             }
         }

@@ -2,7 +2,7 @@
 
 use marketplace::{
     domain::{
-        ledger::PaymentSource,
+        ledger::{EntryType, PaymentSource},
         money::{Cents, MAX_AMOUNT},
         withdrawals::WithdrawalStatus,
     },
@@ -12,8 +12,8 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::{
-    DAY, adjust, balances, buy_credits, code, convert, events_since, last_event, mark, money_market, refund,
-    sell, withdraw,
+    DAY, adjust, balances, buy_credits, code, convert, earnings_by_entries, events_since, last_event, mark,
+    money_market, refund, sell, withdraw,
 };
 use crate::harness::NOW;
 
@@ -120,7 +120,7 @@ fn hold_that_ends_in_the_past_of_a_jumping_clock_waits_for_its_time() {
 }
 
 #[test]
-fn refund_takes_pending_earnings_first_and_then_available_ones() {
+fn refund_takes_its_own_hold_or_else_available_earnings() {
     let market = money_market();
     let sell = |cents| sell(&market, ("seller", "buyer"), Cents(cents), PaymentSource::Invoice).unwrap();
     let (old, other) = (sell(1_000), sell(2_000));
@@ -129,22 +129,68 @@ fn refund_takes_pending_earnings_first_and_then_available_ones() {
     assert_eq!(balances(&market, "seller"), earnings(2_700, 0, 2_700));
     let new = sell(500);
     assert_eq!(balances(&market, "seller"), earnings(3_150, 450, 2_700));
-    // The hold of the sale has ended, so its share comes from another hold, and then from what is available.
+    // The hold of the sale has ended, so its share comes from what is available.
     refund(&market, old).unwrap();
-    assert_eq!(balances(&market, "seller"), earnings(2_250, 0, 2_250));
+    assert_eq!(balances(&market, "seller"), earnings(2_250, 450, 1_800));
     let last = sell(100);
-    // Of its own hold nothing is left, so its share comes from that of `last`, and then from what is available.
     refund(&market, new).unwrap();
-    assert_eq!(balances(&market, "seller"), earnings(1_890, 0, 1_890));
+    assert_eq!(balances(&market, "seller"), earnings(1_890, 90, 1_800));
     withdraw(&market, "seller", Cents(1_800)).unwrap();
     assert_eq!(code(refund(&market, other)), "insufficient_earnings");
-    assert_eq!(balances(&market, "seller"), earnings(1_890, 0, 90));
+    assert_eq!(balances(&market, "seller"), earnings(1_890, 90, 0));
     refund(&market, last).unwrap();
     assert_eq!(balances(&market, "seller"), earnings(1_800, 0, 0));
     // No step is left that could make refunded earnings available.
     market.clock().advance(30 * DAY);
     market.market().run_due_steps().unwrap();
     assert_eq!(balances(&market, "seller"), earnings(1_800, 0, 0));
+}
+
+/// One row per amount that is withdrawn before the refund of an older sale of 900: what is on hold and available then,
+/// and the amounts of the refund by day of release.
+#[test]
+fn refund_of_an_older_sale_takes_available_earnings_and_then_the_last_holds() {
+    for (withdrawn, expected, taken) in [
+        (0, earnings(1_440, 540, 900), vec![(10, 900)]),
+        (900, earnings(1_440, 540, 0), vec![(10, 900)]),
+        (1_000, earnings(1_440, 440, 0), vec![(10, 800), (17, 100)]),
+        (1_400, earnings(1_440, 40, 0), vec![(10, 400), (16, 50), (17, 450)]),
+    ] {
+        let market = money_market();
+        let sell = |cents| sell(&market, ("seller", "buyer"), Cents(cents), PaymentSource::Invoice).unwrap();
+        let start = market.clock().now();
+        let old = sell(1_000);
+        sell(1_000);
+        market.clock().advance(9 * DAY);
+        sell(100);
+        market.clock().advance(DAY);
+        sell(500);
+        if withdrawn > 0 {
+            withdraw(&market, "seller", Cents(withdrawn)).unwrap();
+        }
+        refund(&market, old).unwrap();
+        assert_eq!(balances(&market, "seller"), expected, "{withdrawn}");
+        assert_eq!(earnings_by_entries(&market, "seller"), (expected.pending, expected.available));
+        let entries = market.market().read_blocking(|reader| {
+            let team = super::team_of(reader.rows, "seller").row_id;
+            marketplace::store::earnings::list_page(reader.rows, team, 100, 0)
+        });
+        let mut parts: Vec<(i64, i64)> = entries
+            .unwrap()
+            .iter()
+            .filter(|entry| entry.entry_type == EntryType::Refund)
+            .map(|entry| ((entry.available_at.0 - start.0) / DAY, -entry.amount.0))
+            .collect();
+        parts.sort_unstable();
+        assert_eq!(parts, taken, "{withdrawn}");
+        let found = marketplace::operations::verify::find_inconsistencies(market.market()).unwrap();
+        assert_eq!(found, [""; 0]);
+        market.clock().advance(30 * DAY);
+        market.market().run_due_steps().unwrap();
+        let left = Cents(expected.pending.0 + expected.available.0);
+        assert_eq!(earnings_by_entries(&market, "seller"), (Cents(0), left));
+        assert_eq!(balances(&market, "seller").available, left);
+    }
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn verification_recomputes_every_balance_and_every_hold() {
         (
             "UPDATE earnings_holds SET remaining_cents = remaining_cents - 1",
             "UPDATE earnings_holds SET remaining_cents = remaining_cents + 1",
-            &["the stored balances of team", "the hold of ledger entry"],
+            &["the stored balances of team", "the hold of ledger entry", "the earnings of team"],
         ),
         (
             "UPDATE due_steps SET due_at = due_at + 1 WHERE kind = 'hold_ends'",

@@ -233,6 +233,21 @@ fn only_available_codebases_are_attached_to_an_exclusive_listing() {
     assert_eq!(attach("fine").unwrap().attached, 1);
 }
 
+/// Other fields of an exclusive listing can change although one of its codebases was sold elsewhere since. It cannot be
+/// sold, nor become exclusive again.
+#[test]
+fn exclusive_listing_with_a_codebase_that_was_sold_elsewhere_can_change() {
+    let market = exclusive_market();
+    buy(&market, "buyer", listing_id("twin"), PurchaseKind::Full, PayWith::Credits).unwrap();
+    assert_eq!(code(set_exclusive(&market, "solo", true)), "ok", "`exclusive` is as it was");
+    assert_eq!(
+        code(buy(&market, "other", listing_id("solo"), PurchaseKind::Full, PayWith::Credits)),
+        "no_longer_available"
+    );
+    set_exclusive(&market, "solo", false).unwrap();
+    assert_eq!(code(set_exclusive(&market, "solo", true)), "conflict");
+}
+
 /// A selection of an exclusive listing is refused, and another sale of one of its codebases forbids to sell it.
 #[test]
 fn exclusive_listing_is_sold_as_a_whole_and_once() {

@@ -1,4 +1,8 @@
-//! The patterns of request strings, and their descriptions in words.
+//! The patterns of strings, and their descriptions in words.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 /// One non-blank line. Control characters and bidirectional formatting characters are rejected.
 pub const LINE_PATTERN: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*[^\\s\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069][^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*$";
@@ -51,6 +55,13 @@ pub const AMOUNT_PATTERN: &str = "^[0-9]{1,12}\\.[0-9]{2}$";
 
 /// An amount of money with two decimals, which may be negative.
 pub const SIGNED_AMOUNT_PATTERN: &str = "^-?[0-9]{1,12}\\.[0-9]{2}$";
+
+/// Whether a text is the full name of a repository: [`REPOSITORY_PATTERN`], and at most 200 characters.
+pub fn is_repository_name(text: &str) -> bool {
+    static REGEX: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(REPOSITORY_PATTERN).expect("the pattern is well-formed"));
+    (3..=200).contains(&text.chars().count()) && REGEX.is_match(text)
+}
 
 /// Describes a pattern in words, for messages about strings that do not match it.
 pub fn describe_pattern(pattern: &str) -> String {
