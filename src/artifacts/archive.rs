@@ -6,6 +6,7 @@
 //! judged here; whether the data agrees is up to the checks that read it (`contents.rs`). Nothing is ever
 //! written.
 
+mod formats;
 mod unpack;
 
 pub use unpack::visit;
@@ -108,6 +109,8 @@ pub(in crate::artifacts) struct OpenArchive {
 pub(in crate::artifacts) fn open_archive(path: &Path, limits: Limits) -> Result<OpenArchive, ReadError> {
     let file = File::open(path).map_err(ReadError::Io)?;
     let archive_size = file.metadata().map_err(ReadError::Io)?.len();
+    let mut start = Vec::new();
+    (&file).take(formats::START_BYTES as u64).read_to_end(&mut start).map_err(ReadError::Io)?;
     let budget = Rc::new(ReadBudget {
         remaining_bytes: Cell::new(
             limits.max_files.saturating_mul(DIRECTORY_BYTES_PER_FILE).max(MIN_DIRECTORY_BYTES),
@@ -119,7 +122,12 @@ pub(in crate::artifacts) fn open_archive(path: &Path, limits: Limits) -> Result<
     if budget.is_exceeded.get() {
         return Err(too_many_entries(limits).into());
     }
-    let archive = opened.map_err(from_zip_error)?;
+    let archive = opened.map_err(|error| match from_zip_error(error) {
+        ReadError::Rejected(rejection) => {
+            formats::other_format(&start).map_or(rejection, formats::not_a_zip).into()
+        }
+        other => other,
+    })?;
     budget.remaining_bytes.set(u64::MAX);
     Ok(OpenArchive { archive, archive_size, budget })
 }

@@ -143,7 +143,7 @@ pub fn analyze_repository(
     now: i64,
     should_continue: &dyn Fn() -> bool,
 ) -> Result<(CodebaseAnalysis, History), ReadError> {
-    let history = git::read_history(repository, now, should_continue)?;
+    let (history, _) = git::read_history(repository, now, should_continue)?;
     let mut analyzer = CodebaseAnalyzer::default();
     git::visit_files(repository, limits, should_continue, &mut analyzer)?;
     Ok((analyzer.finish(), history))

@@ -195,8 +195,8 @@ impl Visitor for Packer<'_> {
 
     fn end_file(&mut self, problem: Option<&str>) {
         // The files that are not packed are checked, too, but need not be intact.
-        if problem.is_some() && self.is_packing {
-            self.fail(Rejection("A file of the archive is damaged.".to_owned()).into());
+        if let Some(problem) = problem.filter(|_| self.is_packing) {
+            self.fail(Rejection(format!("A file of the archive {problem}.")).into());
         }
     }
 }

@@ -228,7 +228,7 @@ fn check_files(
     let limits = repository_analysis::limits(&market.settings().repositories);
     let attached_at = asset.data.as_ref().map(|data| data.attached_at).unwrap_or_default();
     let directory = market.blobs().repository_path(asset.id, attached_at);
-    let task = Task::CheckRepository { subject, limits };
+    let task = Task::CheckRepository { subject, limits, now_secs: market.clock().now().seconds() };
     let (outcome, _) = job.run_child(&task, Input::Directory(&directory), limit)?;
     Ok(outcome)
 }

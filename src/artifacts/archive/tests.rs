@@ -284,3 +284,25 @@ proptest::proptest! {
         let _ = read_bytes(&bytes);
     }
 }
+
+#[test]
+fn archives_of_other_formats_are_named() {
+    let tar = [&[b'a'; 257][..], b"ustar\0", &[0; 300]].concat();
+    for (bytes, name) in [
+        (&b"7z\xbc\xaf\x27\x1c and more"[..], "7z"),
+        (b"Rar!\x1a\x07\x01\0", "RAR"),
+        (b"\x1f\x8b\x08", "gzip"),
+        (b"BZh91AY&SY", "bzip2"),
+        (b"\xfd7zXZ\0", "xz"),
+        (b"\x28\xb5\x2f\xfd", "Zstandard"),
+        (b"\x04\x22\x4d\x18", "LZ4"),
+        (&tar, "tar"),
+    ] {
+        let message = rejection(bytes);
+        assert!(message.contains(&format!("its format is {name}, which is not supported")), "{message}");
+    }
+    assert!(rejection(b"no archive").contains("damaged or incomplete"));
+    // What precedes an archive does not matter.
+    let prefixed = [b"BZh", &zip_of(&[("a", b"x")])[..]].concat();
+    assert_eq!(read_bytes(&prefixed).unwrap().files, 1);
+}

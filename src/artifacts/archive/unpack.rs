@@ -10,7 +10,8 @@ use std::{
 use zip::{ZipArchive, read::ZipReadOptions, result::ZipError};
 
 use super::{
-    BudgetedFile, OpenArchive, RATIO_EXEMPT_BYTES, from_zip_error, is_link, open_archive, path_components,
+    BudgetedFile, OpenArchive, RATIO_EXEMPT_BYTES, formats, from_zip_error, is_link, open_archive,
+    path_components,
 };
 use crate::artifacts::{
     Limits, ReadError,
@@ -125,25 +126,28 @@ impl Pass<'_> {
         let is_extra = components.as_ref().is_some_and(|components| components.first() == Some(&"__MACOSX"));
         let joined_path = components.map(|components| components.join("/"));
         let kind = if is_link(&listed) { EntryKind::Link { target: None } } else { EntryKind::File };
+        let unsupported = formats::unsupported_compression(listed.compression());
         let (size, is_encrypted, is_outside) = (listed.size(), listed.encrypted(), joined_path.is_none());
         let path = joined_path.as_deref().unwrap_or(&name);
         let entry = Entry { kind, is_encrypted, is_outside, ..Entry::file(path, size) };
         // Metadata that macOS adds is not part of the vendor's files, so it is only visited if it is damaged.
         let action = if is_extra { FileAction::Skip } else { self.visitor.start_file(&entry) };
         let problem = if is_encrypted {
-            Some("needs a password")
+            Some("needs a password".to_owned())
+        } else if unsupported.is_some() {
+            unsupported
         } else if size > self.remaining_bytes {
             self.skipped_files += 1;
-            Some("was not unpacked because the archive unpacks to far more than its size")
+            Some("was not unpacked because the archive unpacks to far more than its size".to_owned())
         } else {
             self.remaining_bytes -= size;
-            self.unpack(archive, index, size, action == FileAction::Read)?
+            self.unpack(archive, index, size, action == FileAction::Read)?.map(str::to_owned)
         };
         if is_extra && problem.is_some() {
             self.visitor.start_file(&entry);
         }
         if !is_extra || problem.is_some() {
-            self.visitor.end_file(problem);
+            self.visitor.end_file(problem.as_deref());
         }
         Ok(size)
     }
@@ -161,9 +165,7 @@ impl Pass<'_> {
         let mut data = match archive.by_index_with_options(index, options) {
             Ok(data) => data,
             Err(ZipError::Io(cause)) => return data_problem(cause).map(Some),
-            Err(ZipError::UnsupportedArchive(_) | ZipError::CompressionMethodNotSupported(_)) => {
-                return Ok(Some("uses an unsupported compression method"));
-            }
+            Err(ZipError::UnsupportedArchive(_)) => return Ok(Some("uses an unsupported feature of ZIP")),
             Err(_) => return Ok(Some("has a local header that contradicts the central directory")),
         };
         let (mut bytes, mut checksum) = (0_u64, crc32fast::Hasher::new());

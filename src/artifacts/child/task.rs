@@ -41,6 +41,8 @@ pub enum Task {
         subject: quality_checks::Subject,
         /// Limits on the repository.
         limits: git::Limits,
+        /// Current time in Unix seconds.
+        now_secs: i64,
     },
     /// Writes files of a commit of a copied repository to a ZIP archive: the standard input, which is an empty file.
     /// Replies with [`PackedFiles`](crate::artifacts::packing::PackedFiles).

@@ -15,9 +15,12 @@ use super::{
     reply::{self, Reply, TaskResult},
     task::{Invocation, Task},
 };
-use crate::artifacts::{
-    Limits, ReadError, analyses, archive, git, packing,
-    quality_checks::{Checks, Outcome, Source, Subject},
+use crate::{
+    artifacts::{
+        Limits, ReadError, analyses, archive, git, packing,
+        quality_checks::{Checks, Outcome, Source, Subject, history},
+    },
+    domain::time::Timestamp,
 };
 
 /// Path of the standard input, which is the archive to read.
@@ -61,8 +64,8 @@ fn execute(invocation: &Invocation, unenforced: Vec<String>) -> serde_json::Resu
         Task::AnalyzeRepository { limits, now_secs } => {
             to_json(analyses::analyze_repository(repository, *limits, *now_secs, always), None, unenforced)
         }
-        Task::CheckRepository { subject, limits } => {
-            to_json(check_repository(repository, *subject, *limits), None, unenforced)
+        Task::CheckRepository { subject, limits, now_secs } => {
+            to_json(check_repository(repository, *subject, *limits, *now_secs), None, unenforced)
         }
         Task::PackRepository { commit, selection, limits } => {
             let packed = standard_input()
@@ -102,10 +105,19 @@ fn check_archive(path: &Path, subject: Subject, limits: Limits) -> Result<Outcom
     Ok(checks.finish())
 }
 
-/// Runs the checks over all files of the newest commit of a repository.
-fn check_repository(directory: &Path, subject: Subject, limits: git::Limits) -> Result<Outcome, ReadError> {
+/// Runs the checks over all files of the newest commit of a repository, and over its history.
+fn check_repository(
+    directory: &Path,
+    subject: Subject,
+    limits: git::Limits,
+    now_secs: i64,
+) -> Result<Outcome, ReadError> {
     let repository = git::Repository::open(directory, limits)?;
     let mut checks = Checks::with_spill_dir(directory, subject, Source::Repository);
     git::visit_files(&repository, limits, &|| true, &mut checks)?;
-    Ok(checks.finish())
+    let mut outcome = checks.finish();
+    let (history, unusual) = git::read_history(&repository, now_secs, &|| true)?;
+    let today = Timestamp(now_secs.saturating_mul(1_000_000)).day().to_string();
+    outcome.findings.extend(history::finding(history, unusual, &today));
+    Ok(outcome)
 }

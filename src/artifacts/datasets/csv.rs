@@ -1,6 +1,8 @@
 //! CSV and TSV: the columns and samples at the beginning of a file, and whether all rows have as many fields
 //! as the first.
 
+mod header;
+
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
 use super::{Column, FileSummary, Format, MAX_SAMPLE_ROWS, TableError, merge_types, truncate_sample};
@@ -33,6 +35,8 @@ struct RowCounter {
     /// Number of fields of the current row so far.
     fields: u64,
     count: u64,
+    /// Number of lines before the rows: those of a [`Separator`].
+    lines_before: u64,
     error: Option<TableError>,
 }
 
@@ -67,15 +71,17 @@ impl CsvReader {
     fn start_rows(&mut self) {
         let head = std::mem::take(&mut self.head);
         let (facts, delimiter, comment) = parse_head(self.format, &head);
+        let separator = Separator::find(&head);
         let mut rows = RowCounter {
             core: ReaderBuilder::new().delimiter(delimiter).comment(comment).build(),
             facts,
             width: None,
             fields: 0,
             count: 0,
+            lines_before: u64::from(separator.is_some()),
             error: is_utf16(&head).then(|| TableError::new("is not UTF-8. Save it as UTF-8")),
         };
-        rows.push(&head);
+        rows.push(separator.map_or(head.as_slice(), |separator| &head[separator.end..]));
         self.rows = Some(rows);
     }
 }
@@ -105,7 +111,7 @@ impl RowCounter {
         }
         let (fields, width) = (self.fields, *self.width.get_or_insert(self.fields));
         if fields != width {
-            let line = self.core.line() - u64::from(is_line_counted);
+            let line = self.lines_before + self.core.line() - u64::from(is_line_counted);
             self.error = Some(TableError(format!("has {fields} fields instead of {width} in line {line}")));
         }
         self.count += 1;
@@ -143,11 +149,16 @@ fn is_utf16(head: &[u8]) -> bool {
 /// Describes a file from its beginning. Returns the facts, the delimiter, and the byte that starts a comment.
 /// Rows are not counted yet: `rows` of the facts is the number of header rows.
 fn parse_head(format: Format, head: &[u8]) -> (FileSummary, u8, Option<u8>) {
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
-    let delimiter = if format == Format::Tsv { b'\t' } else { detect_delimiter(head) };
+    let separator = Separator::find(head);
+    let head = &head[separator.map_or_else(|| byte_order_mark(head).len(), |separator| separator.end)..];
+    let delimiter = match (separator, format) {
+        (Some(separator), _) => separator.delimiter,
+        (None, Format::Tsv) => b'\t',
+        (None, _) => detect_delimiter(head),
+    };
     let comment = detect_comment_byte(head, delimiter);
     let rows = parse_first_rows(head, delimiter, comment);
-    let has_header = rows.first().is_some_and(|first| is_header(&first.fields));
+    let has_header = has_header(&rows);
     let mut columns: Vec<Column> = match rows.first() {
         Some(first) if has_header => first.fields.iter().map(|name| Column::new(name.trim(), "")).collect(),
         Some(first) => {
@@ -236,19 +247,48 @@ fn parse_first_rows(head: &[u8], delimiter: u8, comment: Option<u8>) -> Vec<Row>
     rows
 }
 
-/// Whether the fields of the first row are column names: distinct texts.
-fn is_header(fields: &[String]) -> bool {
-    let mut names: Vec<&str> = fields.iter().map(|field| field.trim()).collect();
-    let are_texts = names.iter().all(|name| !name.is_empty() && guess_type(name) == "text");
-    // The first column of some tables is the row index, which has no name.
-    let is_index = names.first() == Some(&"") && names.len() > 1;
-    if is_index {
-        names.remove(0);
+/// Whether the first row has the names of the columns.
+fn has_header(rows: &[Row]) -> bool {
+    let Some((first, others)) = rows.split_first() else { return false };
+    let columns = first.fields.iter().enumerate().map(|(at, name)| {
+        (
+            name.trim(),
+            others
+                .iter()
+                .filter_map(|row| row.fields.get(at))
+                .map(|field| field.trim())
+                .collect::<Vec<&str>>(),
+        )
+    });
+    header::is_header(&columns.collect::<Vec<_>>())
+}
+
+/// A first line such as `sep=;`, which spreadsheet programs write and read. It states the delimiter and is no row.
+#[derive(Clone, Copy)]
+struct Separator {
+    delimiter: u8,
+    /// Position after the line.
+    end: usize,
+}
+
+impl Separator {
+    fn find(head: &[u8]) -> Option<Separator> {
+        let start = byte_order_mark(head).len();
+        let line = head[start..].split(|byte| matches!(byte, b'\n' | b'\r')).next()?;
+        let end = start + line.len();
+        let unquoted = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
+        let (name, [delimiter]) = unquoted.split_at_checked(4)? else { return None };
+        let is_delimiter = delimiter.is_ascii() && !delimiter.is_ascii_alphanumeric() && *delimiter != b'"';
+        let line_break = if head[end..].starts_with(b"\r\n") { 2 } else { 1 };
+        (name.eq_ignore_ascii_case(b"sep=") && is_delimiter)
+            .then_some(Separator { delimiter: *delimiter, end: (end + line_break).min(head.len()) })
     }
-    names.sort_unstable();
-    let are_different = names.windows(2).all(|pair| pair[0] != pair[1]);
-    are_different
-        && (are_texts || is_index && names.iter().all(|name| !name.is_empty() && guess_type(name) == "text"))
+}
+
+/// Returns the byte order mark at the beginning of UTF-8, or nothing.
+fn byte_order_mark(head: &[u8]) -> &[u8] {
+    const MARK: &[u8] = b"\xef\xbb\xbf";
+    if head.starts_with(MARK) { MARK } else { &[] }
 }
 
 /// Guesses the type of a field from its text. Empty for a missing value.
@@ -290,7 +330,25 @@ mod tests {
             ),
             (Format::Csv, "1,2\n3,4\n", &[("column 1", "integer"), ("column 2", "integer")], 2),
             (Format::Csv, ",a\n0,x\n", &[("", "integer"), ("a", "text")], 1),
-            (Format::Csv, "a,a\nx,y\n", &[("column 1", "text"), ("column 2", "text")], 2),
+            (Format::Csv, "a,a\nx,y\n", &[("a", "text"), ("a", "text")], 1),
+            (
+                Format::Csv,
+                "country,2019,2020\nFR,67,68\nDE,83,83\n",
+                &[("country", "text"), ("2019", "integer"), ("2020", "integer")],
+                2,
+            ),
+            (Format::Csv, "id,, id \n1,2,NA\n", &[("id", "integer"), ("", "integer"), ("id", "text")], 1),
+            (Format::Csv, "NA,EU\n1,2\n", &[("NA", "integer"), ("EU", "integer")], 1),
+            (Format::Csv, "1,NA\n2,5\n", &[("column 1", "integer"), ("column 2", "integer")], 2),
+            (Format::Csv, "sep=;\na;b;c\n1;2,5;x\n", &[("a", "integer"), ("b", "text"), ("c", "text")], 1),
+            (Format::Csv, "\u{feff}SEP=|\r\na|b\r\n1|2\r\n", &[("a", "integer"), ("b", "integer")], 1),
+            (Format::Csv, "\"sep=,\"\r1,2\r3,4", &[("column 1", "integer"), ("column 2", "integer")], 2),
+            (Format::Csv, "sep=\t\na\tb;c\n1\t2\n", &[("a", "integer"), ("b;c", "integer")], 1),
+            (Format::Tsv, "sep=;\na;b\tc\n1;2\n", &[("a", "integer"), ("b\tc", "integer")], 1),
+            (Format::Csv, "sep=;\n", &[], 0),
+            (Format::Csv, "sep=;", &[], 0),
+            (Format::Csv, "sep=\n1\n2\n", &[("sep=", "integer")], 2),
+            (Format::Csv, "sep=ab\n1\n2\n", &[("sep=ab", "integer")], 2),
             (Format::Csv, "name\njo\n\nmo\n", &[("name", "text")], 2),
             (Format::Tsv, "a\tb,c,d\n1\t2\n", &[("a", "integer"), ("b,c,d", "integer")], 1),
             (Format::Csv, "a,b\n1,\n2,NA\n", &[("a", "integer"), ("b", "text")], 2),
@@ -315,6 +373,8 @@ mod tests {
             ("a,b\r\n1,2\r\n3\r\n", 3),
             ("a,b\n\n1,2,3\n", 3),
             ("a,b\n\"x\ny\",2\n3", 4),
+            ("sep=,\na,b\n1,2\n3\n", 4),
+            ("sep=,\r\na,b\r\n1,2\r\n3\r\n", 4),
         ] {
             for length in [1, 4, 100] {
                 let Err(TableError(error)) = read(Format::Csv, text.as_bytes(), length) else {

@@ -7,6 +7,7 @@ use std::{
     path::Path,
 };
 
+use super::formats::UnsupportedFormat;
 use crate::artifacts::{ReadError, Rejection};
 
 /// What the supported versions of bundles begin with.
@@ -60,6 +61,9 @@ fn read_header(file: &mut impl BufRead) -> Result<String, ReadError> {
         match line.as_bytes().first() {
             None => break,
             Some(b'@') if line == SUPPORTED_CAPABILITY => {}
+            Some(b'@') if line == "@object-format=sha256" => {
+                return Err(UnsupportedFormat::Sha256.rejection().into());
+            }
             Some(b'@') => return reject("The bundle needs capabilities other than `object-format=sha1`."),
             Some(b'-') => {
                 return reject(
@@ -149,6 +153,7 @@ mod tests {
             (format!("# v2 git bundle\n{id} HEAD\n"), "does not end"),
             (format!("# v2 git bundle\n-{id} before\n{id} HEAD\n\n"), "lacks commits"),
             (format!("# v3 git bundle\n@filter=blob:none\n{id} HEAD\n\n"), "capabilities"),
+            (format!("# v3 git bundle\n@object-format=sha256\n{id}{id} HEAD\n\n"), "SHA-256"),
             ("# v2 git bundle\nxyz HEAD\n\n".to_owned(), "damaged"),
             (format!("# v2 git bundle\n{id} refs/heads/a\n{id} refs/heads/b\n\n"), "no HEAD"),
             (format!("# v2 git bundle\n{id} {}\n\n", "x".repeat(2 << 20)), "too long"),

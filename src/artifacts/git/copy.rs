@@ -13,9 +13,10 @@ use std::{
 
 use super::{
     Limits, SNAPSHOT_REF, bundle,
+    formats::UnsupportedFormat,
     http_transport::{HostError, TransferState},
     index_pack::{IndexedPack, invalid_repository, move_pack, open_options},
-    receive_pack::{self, ReceivedPack, RemoteRepository},
+    receive_pack::{self, Received, RemoteRepository},
 };
 use crate::{
     artifacts::{ReadError, Rejection},
@@ -72,8 +73,12 @@ pub fn copy_repository(
     if !is_file && !source.may_be_private && has_private_ip_host(&url) {
         return Err(from_host_error(HostError::NotPublic, limits));
     }
+    let local_path = local_path(&source.address).filter(|_| is_file);
+    if let Some(format) = local_path.as_deref().and_then(UnsupportedFormat::of_directory) {
+        return Err(format.rejection().into());
+    }
     // The repositories of a world are bundles.
-    let bundle = local_path(&source.address).filter(|path| is_file && path.is_file());
+    let bundle = local_path.filter(|path| path.is_file());
     // Git reports a missing directory only by its text, so it is looked up first.
     if is_file && bundle.is_none() && !is_local_repository(&source.address) {
         return Err(from_host_error(HostError::NotFound, limits));
@@ -114,8 +119,8 @@ fn receive_from_host(
         }
         other => (other, false),
     };
-    let received = received.map_err(|error| into_read_error(error, source, limits))?;
-    Ok((received.head, is_private))
+    let head = received.map_err(|error| into_read_error(error, source, limits))?;
+    Ok((head, is_private))
 }
 
 /// Takes the pack out of a bundle. Returns the ID of the newest commit.
@@ -150,6 +155,7 @@ fn into_read_error(error: CopyError, source: &RemoteRepository, limits: Limits) 
         CopyError::NoCommits => {
             Rejection("The repository has no commits. Push one, and link it again.".to_owned()).into()
         }
+        CopyError::Unsupported(format) => format.rejection().into(),
         CopyError::Thread(cause) => ReadError::Io(cause),
         CopyError::Panicked => {
             tracing::error!(address = source.address, "the thread that copies a repository panicked");
@@ -166,6 +172,8 @@ enum CopyError {
     Stopped,
     /// The repository has no commits.
     NoCommits,
+    /// The repository has a format that is not read.
+    Unsupported(UnsupportedFormat),
     /// The host did not send a repository that we accept.
     Git(gix::Error),
     /// The copying thread did not start.
@@ -175,13 +183,13 @@ enum CopyError {
 }
 
 /// Receives the pack on a separate thread and watches it, because that thread may block for long on a slow
-/// host.
+/// host. Returns the ID of the newest commit.
 fn receive_on_thread(
     source: &RemoteRepository,
     to: &Path,
     limits: Limits,
     should_continue: &dyn Fn() -> bool,
-) -> Result<ReceivedPack, CopyError> {
+) -> Result<String, CopyError> {
     create_empty(to, limits).map_err(CopyError::Git)?;
     let state = Arc::new(TransferState::default());
     let (sender, receiver) = mpsc::channel();
@@ -217,8 +225,9 @@ fn receive_on_thread(
         }
     };
     match result {
-        Ok(Some(received)) => Ok(received),
-        Ok(None) => Err(CopyError::NoCommits),
+        Ok(Received::Pack { head }) => Ok(head),
+        Ok(Received::NoCommits) => Err(CopyError::NoCommits),
+        Ok(Received::Unsupported(format)) => Err(CopyError::Unsupported(format)),
         Err(error) => Err(state.first_error().map_or(CopyError::Git(error), CopyError::Host)),
     }
 }

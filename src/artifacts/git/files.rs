@@ -8,7 +8,7 @@ use gix::{
     },
 };
 
-use super::{Limits, Repository, damaged_copy};
+use super::{Limits, Repository, commits, damaged_copy};
 use crate::artifacts::{
     ReadError, Rejection,
     contents::{Entry, EntryKind as VisitedKind, FileAction, Visitor},
@@ -43,7 +43,7 @@ pub fn visit_files(
 ) -> Result<(), ReadError> {
     let objects = &repository.inner.objects;
     let mut buffer = Vec::new();
-    let root = objects.find_commit(&repository.head, &mut buffer).map_err(damaged_copy)?.tree();
+    let root = commits::root_of_newest(repository)?;
     let mut pass = Pass {
         repository,
         limits,

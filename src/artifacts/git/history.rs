@@ -3,6 +3,7 @@
 use std::{collections::HashSet, sync::LazyLock};
 
 use gix::{
+    actor::SignatureRef,
     hashtable,
     mailmap::Snapshot,
     objs::{FindExt, FindHeader},
@@ -11,7 +12,11 @@ use regex::bytes::Regex;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::{Repository, damaged_copy};
+use super::{
+    Repository,
+    commits::{self, Headers},
+    damaged_copy,
+};
 use crate::artifacts::{ReadError, Rejection};
 
 /// Number of commits between two checks for cancellation.
@@ -40,26 +45,35 @@ pub struct History {
     /// Number of authors: distinct pairs of name and email address, after `.mailmap` of the repository.
     pub contributors: u64,
     /// Commit times of the earliest and the latest commit in seconds since 1970. `None` if no commit has a
-    /// valid time.
+    /// time that can be read and is not in the future.
     pub span: Option<(i64, i64)>,
     /// Number of pull requests that commit messages say were merged. A lower bound, since hosts can leave out
     /// these messages.
     pub merged_prs: u64,
 }
 
-/// Reads the newest commit and all of its ancestors, each once. Times after `now`, in seconds since 1970,
-/// come from a wrong clock and are ignored. Stops when `should_continue` returns false.
+/// Numbers of commits from which a [`History`] could not take everything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnusualCommits {
+    /// Number of commits whose author, committer, or date is missing, repeated, or no valid header.
+    pub unusual_headers: u64,
+    /// Number of commits with a time after `now`.
+    pub future: u64,
+}
+
+/// Reads the newest commit and all of its ancestors, each once. Authors and times that `git log` cannot read are
+/// ignored, and so are times after `now`, in seconds since 1970. Stops when `should_continue` returns false.
 pub fn read_history(
     repository: &Repository,
     now: i64,
     should_continue: &dyn Fn() -> bool,
-) -> Result<History, ReadError> {
+) -> Result<(History, UnusualCommits), ReadError> {
     let objects = &repository.inner.objects;
     let mailmap = read_mailmap(repository)?;
     let (mut visited, mut pending) = (hashtable::HashSet::default(), vec![repository.head]);
     let (mut authors, mut merged) = (HashSet::new(), HashSet::new());
-    let mut history = History::default();
-    let (mut buffer, mut identity) = (Vec::new(), Vec::new());
+    let (mut history, mut unusual) = (History::default(), UnusualCommits::default());
+    let mut buffer = Vec::new();
     let (mut bytes, mut checked_bytes) = (0_u64, 0);
     visited.insert(repository.head);
     while let Some(id) = pending.pop() {
@@ -75,29 +89,36 @@ pub fn read_history(
         if bytes > MAX_HISTORY_BYTES || visited.len() > MAX_COMMITS {
             return Err(history_too_large());
         }
-        let commit = objects.find_commit(&id, &mut buffer).map_err(damaged_copy)?;
+        let commit = commits::find(repository, &id, &mut buffer)?;
         history.commits += 1;
-        pending.extend(commit.parents().filter(|parent| visited.insert(*parent)));
-        if let Ok(author) = commit.author() {
-            let author = mailmap.resolve_cow(author.trim());
-            identity.clear();
-            identity.extend_from_slice(&author.name);
-            identity.push(0);
-            identity.extend_from_slice(&author.email);
-            // Names have any length, so only their hashes are stored.
-            authors.insert(xxh3_128(&identity));
+        pending.extend(commits::read_links(commit)?.parents.into_iter().filter(|id| visited.insert(*id)));
+        let text = commits::text_of(commit);
+        let headers = Headers::read(&text);
+        unusual.unusual_headers += u64::from(headers.are_unusual);
+        authors.extend(headers.author.map(|(name, email)| hash_of_identity(&mailmap, name, email)));
+        match headers.commit_time {
+            Some(time) if time > now => unusual.future += 1,
+            Some(time) => {
+                let (first, last) = history.span.unwrap_or((time, time));
+                history.span = Some((first.min(time), last.max(time)));
+            }
+            None => {}
         }
-        let time = commit.committer().map_or(0, |committer| committer.seconds());
-        if (1..=now).contains(&time) {
-            let (first, last) = history.span.unwrap_or((time, time));
-            history.span = Some((first.min(time), last.max(time)));
-        }
-        let message = &commit.message[..commit.message.len().min(MAX_MESSAGE_BYTES)];
+        let message = &headers.message[..headers.message.len().min(MAX_MESSAGE_BYTES)];
         merged.extend(merged_pull_request(message));
     }
     history.contributors = authors.len() as u64;
     history.merged_prs = merged.len() as u64;
-    Ok(history)
+    Ok((history, unusual))
+}
+
+/// Returns a hash of a name and an email address after the mailmap. They have any length, so they are not stored.
+fn hash_of_identity(mailmap: &Snapshot, name: &[u8], email: &[u8]) -> u128 {
+    let signature = SignatureRef { name: name.into(), email: email.into(), time: "" };
+    let mapped = mailmap.try_resolve_ref(signature);
+    let new_name = mapped.as_ref().and_then(|mapped| mapped.name).map_or(name, AsRef::as_ref);
+    let new_email = mapped.as_ref().and_then(|mapped| mapped.email).map_or(email, AsRef::as_ref);
+    xxh3_128(&[new_name, b"\0", new_email].concat())
 }
 
 fn history_too_large() -> ReadError {
@@ -112,7 +133,7 @@ fn history_too_large() -> ReadError {
 pub(super) fn read_mailmap(repository: &Repository) -> Result<Snapshot, ReadError> {
     let objects = &repository.inner.objects;
     let mut buffer = Vec::new();
-    let root = objects.find_commit(&repository.head, &mut buffer).map_err(damaged_copy)?.tree();
+    let root = commits::root_of_newest(repository)?;
     let entries = objects.find_tree_iter(&root, &mut buffer).map_err(damaged_copy)?;
     let is_mailmap =
         |entry: &gix::objs::tree::EntryRef<'_>| entry.filename == ".mailmap" && entry.mode.is_blob();

@@ -2,8 +2,10 @@
 //! checked out, so the hooks, filters, links and submodules of a repository have no effect here.
 
 pub mod bundle;
+mod commits;
 mod copy;
 mod files;
+mod formats;
 mod history;
 mod http_transport;
 mod index_pack;
@@ -14,7 +16,7 @@ use std::{fmt, path::Path};
 
 pub use copy::{CopyResult, PackToIndex, copy_repository};
 pub use files::visit_files;
-pub use history::{History, read_history};
+pub use history::{History, UnusualCommits, read_history};
 pub use index_pack::{IndexedPack, index_pack};
 pub use receive_pack::RemoteRepository;
 pub use zipped::{REPACKED, RepackedRepository, repack};

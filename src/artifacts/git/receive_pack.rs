@@ -29,6 +29,7 @@ use gix::{
 
 use super::{
     Limits,
+    formats::UnsupportedFormat,
     http_transport::{ConnectionOptions, HostClient, HostError, TransferState},
 };
 
@@ -52,21 +53,27 @@ impl fmt::Debug for RemoteRepository {
     }
 }
 
-/// A received pack.
+/// What a host sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ReceivedPack {
-    /// ID of the newest commit, in hexadecimal.
-    pub(super) head: String,
+pub(super) enum Received {
+    /// A pack.
+    Pack {
+        /// ID of the newest commit, in hexadecimal.
+        head: String,
+    },
+    /// Nothing, since the repository has no commit.
+    NoCommits,
+    /// Nothing, since the repository has a format that is not read.
+    Unsupported(UnsupportedFormat),
 }
 
-/// Receives the pack of the newest commit with its history, and writes it to the file `pack`. Returns none if
-/// the repository has no commit.
+/// Receives the pack of the newest commit with its history, and writes it to the file `pack`.
 pub(super) fn receive(
     source: &RemoteRepository,
     pack: &Path,
     limits: Limits,
     state: &Arc<TransferState>,
-) -> gix::Result<Option<ReceivedPack>> {
+) -> gix::Result<Received> {
     let url = gix::url::parse(source.address.as_str())?;
     if source.address.starts_with("file:") {
         let mut transport = connect::connect(url, connect::Options::default())?;
@@ -87,16 +94,20 @@ fn receive_over<T: Transport>(
     pack: &Path,
     limits: Limits,
     state: &TransferState,
-) -> gix::Result<Option<ReceivedPack>> {
+) -> gix::Result<Received> {
     let agent = ("agent", Some(concat!("git/marketplace-", env!("CARGO_PKG_VERSION")).to_owned()));
     // Git itself has no credentials to offer: ours are sent with each request.
     let mut handshake =
         protocol::handshake(&mut *transport, Service::UploadPack, |_| Ok(None), Vec::new(), &mut Discard)?;
+    let object_format = handshake.capabilities.capability("object-format");
+    if object_format.and_then(|format| format.supports("sha256")) == Some(true) {
+        return Ok(Received::Unsupported(UnsupportedFormat::Sha256));
+    }
     let refs = match handshake.refs.take() {
         Some(refs) => refs,
         None => list_head(transport, &handshake, agent.clone())?,
     };
-    let Some(head) = refs.iter().find_map(head_of) else { return Ok(None) };
+    let Some(head) = refs.iter().find_map(head_of) else { return Ok(Received::NoCommits) };
     drop(refs);
     let mut file = File::create(pack).map_err(gix::Error::from_error)?;
     let context =
@@ -118,7 +129,7 @@ fn receive_over<T: Transport>(
         context,
         options,
     )?;
-    Ok(Some(ReceivedPack { head: head.to_string() }))
+    Ok(Received::Pack { head: head.to_string() })
 }
 
 /// Asks the host for the commit of `HEAD`, in the second version of the protocol.

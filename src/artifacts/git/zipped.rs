@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Limits,
     bundle::{default_commit, is_id},
+    formats::UnsupportedFormat,
 };
 use crate::artifacts::{
     self, ReadError, Rejection, archive,
@@ -101,7 +102,8 @@ const SIMILAR_DIRECTORIES: [&str; 3] = ["logs", "modules", "worktrees"];
 /// Returns the path of a file in the repository, which may be a directory of the zip.
 fn path_in_repository(path: &str) -> &str {
     let is_in_root = |path: &str| {
-        ["HEAD", "packed-refs"].contains(&path) || path.starts_with("refs/") || path.starts_with("objects/")
+        ["HEAD", "packed-refs"].contains(&path)
+            || ["refs/", "objects/", "reftable/"].iter().any(|directory| path.starts_with(directory))
     };
     match path.split_once('/') {
         Some((first, rest))
@@ -131,6 +133,9 @@ impl Visitor for Repacker {
             self.fail(
                 "Objects of the repository are in another one. Copy it with `git clone --bare --no-local`.",
             );
+        }
+        if let Some(format) = UnsupportedFormat::of_file(path) {
+            self.failure.get_or_insert_with(|| format.rejection().into());
         }
         let kind = match kind_of(path) {
             Some(kind) if self.failure.is_none() => kind,
@@ -174,8 +179,9 @@ impl Visitor for Repacker {
 
     fn end_file(&mut self, problem: Option<&str>) {
         let Some(current) = self.current.take() else { return };
-        if problem.is_some() || current.position != current.size {
-            self.fail(&format!("{} is damaged.", quoted(&current.path)));
+        let is_complete = current.position == current.size;
+        if let Some(problem) = problem.or((!is_complete).then_some("is damaged")) {
+            self.fail(&format!("{} {problem}.", quoted(&current.path)));
             return;
         }
         match current.kind {

@@ -76,3 +76,18 @@ fn default_sample_has_the_readme_the_license_and_the_first_small_files() {
     expected.extend(["z/LICENSE.txt".to_owned(), "z/README.md".to_owned()]);
     assert_eq!(found, expected);
 }
+
+#[test]
+fn problem_of_a_packed_file_is_the_reason() {
+    let visit = |visitor: &mut dyn Visitor| {
+        visitor.start_file(&Entry::file("a", 1));
+        visitor.end_file(Some("uses an unsupported compression method"));
+        Ok(())
+    };
+    match pack(&FileSelection::All, tempfile::tempfile().unwrap(), visit) {
+        Err(ReadError::Rejected(Rejection(message))) => {
+            assert_eq!(message, "A file of the archive uses an unsupported compression method.");
+        }
+        other => panic!("{other:?}"),
+    }
+}

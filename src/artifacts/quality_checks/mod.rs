@@ -9,6 +9,7 @@ pub mod datasets;
 pub mod duplicates;
 pub mod encryption;
 pub mod generated;
+pub mod history;
 pub mod integrity;
 pub mod license;
 pub mod paths;
@@ -60,7 +61,7 @@ impl Rule {
 }
 
 /// All checks of data.
-static RULES: [&Rule; 16] = [
+static RULES: [&Rule; 17] = [
     &integrity::ARCHIVE_INTACT,
     &paths::NO_PATH_TRAVERSAL,
     &encryption::NO_ENCRYPTED_ENTRIES,
@@ -71,6 +72,7 @@ static RULES: [&Rule; 16] = [
     &build_manifest::BUILD_MANIFEST,
     &tests_present::TESTS_PRESENT,
     &ci::CI_PRESENT,
+    &history::HISTORY_READ,
     &generated::GENERATED_SHARE,
     &binary::BINARY_SHARE,
     &datasets::DATASET_READABLE,

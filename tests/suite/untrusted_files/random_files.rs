@@ -294,7 +294,7 @@ fn random_repositories_are_read_within_limits() {
             &context,
         );
         assert!(matches!(result, TaskResult::Done(_) | TaskResult::Rejected(_)), "{context}: {result:?}");
-        let task = Task::CheckRepository { subject: Subject::Codebase, limits };
+        let task = Task::CheckRepository { subject: Subject::Codebase, limits, now_secs: 1_800_000_000 };
         let result = run::<Outcome>(&task, Input::Directory(copy.path()), &context);
         assert!(matches!(result, TaskResult::Done(_) | TaskResult::Rejected(_)), "{context}: {result:?}");
     }

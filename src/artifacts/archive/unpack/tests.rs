@@ -201,6 +201,46 @@ fn visit_stops_when_canceled() {
     assert!(visitor.bytes.len() <= 9 << 20, "{}", visitor.bytes.len());
 }
 
+/// Returns the zip with another number of the compression method of all files.
+fn with_method(zip: &[u8], method: u16) -> Vec<u8> {
+    let mut forged = zip.to_vec();
+    for at in 0..zip.len() - 4 {
+        let field = match &zip[at..at + 4] {
+            b"PK\x03\x04" => at + 8,
+            b"PK\x01\x02" => at + 10,
+            _ => continue,
+        };
+        forged[field..field + 2].copy_from_slice(&method.to_le_bytes());
+    }
+    forged
+}
+
+#[test]
+fn unsupported_compression_is_named() {
+    let zip = zip_of(CompressionMethod::Stored, &[("a.csv", b"id,name\n1,x\n"), ("unwanted", b"x")]);
+    for (method, name) in [
+        (1, "Shrink"),
+        (3, "Reduce"),
+        (6, "Implode"),
+        (9, "Deflate64"),
+        (10, "Implode"),
+        (12, "bzip2"),
+        (14, "LZMA"),
+        (20, "Zstandard under its old number"),
+        (95, "xz"),
+        (96, "JPEG"),
+        (97, "WavPack"),
+        (98, "PPMd"),
+        (777, "an unknown one"),
+    ] {
+        let visitor = visited(&with_method(&zip, method), LIMITS);
+        let predicate =
+            format!("uses an unsupported compression method, {name} (Deflate and Zstandard are supported)");
+        assert_eq!(visitor.problems, [format!("a.csv {predicate}"), format!("unwanted {predicate}")]);
+        assert_eq!((visitor.archive_problems, visitor.bytes.len()), (vec![], 0), "{name}");
+    }
+}
+
 proptest::proptest! {
     /// No corruption makes the pass panic.
     #[test]
