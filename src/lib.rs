@@ -21,4 +21,5 @@ pub mod search;
 pub mod splitmix64;
 pub mod store;
 pub mod string_enum;
+pub mod text_encoding;
 pub mod worlds;

@@ -25,7 +25,7 @@ use zip::{ZipArchive, read::ZipFileEntry, result::ZipError};
 
 use super::{
     Limits, ReadError, Rejection,
-    contents::{Root, quoted},
+    contents::{self, Root, quoted},
     readme,
     structure::{NodeKind, Structure, Tree},
 };
@@ -163,18 +163,15 @@ fn scan_directory(
         let entry = archive.by_index_data(index).map_err(from_zip_error)?;
         let name = entry.name().map_err(from_zip_error)?;
         let components = safe_components(&entry, &name)?;
-        let (Some(first), Some(last)) = (components.first().copied(), components.last().copied()) else {
-            continue;
-        };
-        // Metadata that macOS adds is not part of the vendor's files.
-        if first == "__MACOSX" {
+        let Some(last) = components.last().copied() else { continue };
+        let path = components.join("/");
+        if contents::is_extra(&path) {
             continue;
         }
         if (entry.is_dir() || name.ends_with('\\')) && entry.size() == 0 {
             tree.add(components, NodeKind::Directory);
             continue;
         }
-        let path = components.join("/");
         if !seen_paths.insert(path.clone()) {
             return reject(format!(
                 "Two files have the path {}. Rename one and pack the archive again.",

@@ -11,7 +11,7 @@ use super::{
     contents::{Entry, FileAction, Visitor},
     git::{self, History, Repository},
     languages::{self, LanguageStats},
-    manifests, pipelines, readme,
+    lfs_pointers, manifests, pipelines, readme,
     structure::{NodeKind, Structure, Tree},
 };
 
@@ -59,8 +59,7 @@ pub struct CodebaseAnalyzer {
 
 impl Visitor for CodebaseAnalyzer {
     fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
-        // The vendor did not write the files that macOS adds to zips.
-        let is_included = !entry.is_outside && !entry.path.starts_with("__MACOSX/");
+        let is_included = !entry.is_outside && !entry.is_extra();
         self.path.clear();
         if is_included {
             self.path.push_str(entry.path.strip_prefix(self.root.as_str()).unwrap_or(entry.path));
@@ -100,7 +99,7 @@ impl CodebaseAnalyzer {
         self.files += 1;
         self.bytes = self.bytes.saturating_add(size);
         self.tree.add(path.split('/'), NodeKind::File);
-        let Some(bytes) = bytes else { return };
+        let Some(bytes) = bytes.filter(|bytes| !lfs_pointers::is_pointer(bytes)) else { return };
         if path.rsplit('/').next() == Some(".gitattributes") {
             self.attributes.add(path, bytes);
         }

@@ -36,6 +36,11 @@ impl<'a> Entry<'a> {
         }
     }
 
+    /// Whether the file is not data, by its name.
+    pub fn is_extra(&self) -> bool {
+        is_extra(self.path)
+    }
+
     /// Returns the last component of the path.
     pub fn name(&self) -> &'a str {
         self.path.rsplit('/').next().unwrap_or(self.path)
@@ -45,6 +50,15 @@ impl<'a> Entry<'a> {
     pub fn is_file(&self) -> bool {
         self.kind == EntryKind::File && !self.is_outside && !self.is_encrypted && !self.is_too_large
     }
+}
+
+/// Whether the file at a path is not data: operating systems add such files to directories and archives. They are left out
+/// wherever data is read.
+pub fn is_extra(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.starts_with("._")
+        || [".DS_Store", "Thumbs.db", "desktop.ini"].iter().any(|extra| name.eq_ignore_ascii_case(extra))
+        || path.split('/').any(|component| component == "__MACOSX")
 }
 
 /// Kind of an entry.
@@ -94,6 +108,9 @@ pub trait Visitor {
     /// a message.
     fn end_file(&mut self, problem: Option<&str>);
 
+    /// Reports a file that was left out because it is not data (see [`is_extra`]).
+    fn left_out(&mut self, _path: &str) {}
+
     /// Reports a problem of the archive as a whole.
     fn archive_problem(&mut self, _problem: ArchiveProblem) {}
 }
@@ -138,6 +155,31 @@ pub fn quoted(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_of_operating_systems_are_extra() {
+        for path in [
+            "__MACOSX/._a.csv",
+            "__MACOSX",
+            "__MACOSX/a.csv",
+            "d/__MACOSX/x/a.csv",
+            "._a.csv",
+            "d/._a.parquet",
+            ".DS_Store",
+            "d/.ds_store",
+            "Thumbs.db",
+            "d/thumbs.db",
+            "desktop.ini",
+            "d/Desktop.ini",
+        ] {
+            assert!(is_extra(path), "{path}");
+        }
+        for path in
+            ["a.csv", "_a.csv", ".a.csv", "a._b", "._d/a.csv", "MACOSX/a", "my desktop.ini", "x.DS_Store"]
+        {
+            assert!(!is_extra(path), "{path}");
+        }
+    }
 
     #[test]
     fn root_is_single_top_level_directory_or_top_level() {

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::yaml;
+use crate::text_encoding;
 
 /// Maximum size in bytes of a manifest that is parsed. Its values take up to eighty times as much memory.
 const MAX_BYTES: usize = 256 << 10;
@@ -21,10 +22,13 @@ pub fn rank(name: &str) -> Option<usize> {
 /// Returns the description in a manifest. Returns `None` if it has none, is larger than 256 KiB, or cannot be
 /// parsed.
 pub fn description(name: &str, bytes: &[u8]) -> Option<String> {
-    let text = std::str::from_utf8(bytes).ok().filter(|text| text.len() <= MAX_BYTES)?;
+    if bytes.len() > MAX_BYTES {
+        return None;
+    }
+    let text = text_encoding::decode(bytes)?;
     let manifest: Value = match name.rsplit_once('.')?.1 {
-        "toml" => serde_json::to_value(toml::from_str::<toml::Table>(text).ok()?).ok()?,
-        "json" => serde_json::from_str(text).ok()?,
+        "toml" => serde_json::to_value(toml::from_str::<toml::Table>(&text).ok()?).ok()?,
+        "json" => serde_json::from_str(&text).ok()?,
         _ => serde_json::to_value(yaml::parse(bytes)?).ok()?,
     };
     let pointers = [
@@ -72,6 +76,10 @@ mod tests {
         ];
         for (name, text, expected) in cases {
             assert_eq!(description(name, text.as_bytes()).as_deref(), expected, "{text}");
+            let with_mark = format!("\u{feff}{text}");
+            assert_eq!(description(name, with_mark.as_bytes()).as_deref(), expected, "{text}");
+            let utf_16: Vec<u8> = with_mark.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            assert_eq!(description(name, &utf_16).as_deref(), expected, "{text}");
         }
     }
 

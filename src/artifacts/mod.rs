@@ -14,6 +14,7 @@ pub mod generated;
 pub mod git;
 pub mod hosts;
 pub mod languages;
+mod lfs_pointers;
 mod lines;
 pub mod manifests;
 pub mod packing;

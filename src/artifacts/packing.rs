@@ -226,7 +226,7 @@ impl Chooser {
 
 impl Visitor for Chooser {
     fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
-        if !entry.is_file() || entry.size > DEFAULT_FILE_BYTES || !is_safe(entry.path) {
+        if !entry.is_file() || entry.is_extra() || entry.size > DEFAULT_FILE_BYTES || !is_safe(entry.path) {
             return FileAction::Skip;
         }
         let depth = entry.path.matches('/').count();

@@ -1,5 +1,8 @@
 //! READMEs: recognizes them by name, and extracts a short description.
 
+use super::lfs_pointers;
+use crate::text_encoding;
+
 /// Maximum number of bytes of a README that are read.
 pub const MAX_BYTES: u64 = 65_536;
 
@@ -21,10 +24,12 @@ pub fn rank(name: &str) -> Option<usize> {
 }
 
 /// Returns the first paragraph of prose of a README, without headings, badges, images, tables, and code.
-/// Returns `None` if there is no prose.
+/// Returns `None` if there is no prose, or the README is a pointer of Git LFS.
 pub fn description(bytes: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(bytes);
-    let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+    if lfs_pointers::is_pointer(bytes) {
+        return None;
+    }
+    let text = text_encoding::decode_for_display(bytes).replace("\r\n", "\n");
     let mut paragraph: Vec<String> = Vec::new();
     let mut lines = without_front_matter(&text).lines().peekable();
     // The end marker of the current code block or comment.
@@ -164,8 +169,24 @@ mod tests {
         for text in ["", "# Only a heading\n", "```\ncode\n", "\n\n---\n"] {
             assert_eq!(description(text.as_bytes()), None, "{text:?}");
         }
-        assert_eq!(description(&[0xff, b'a']).as_deref(), Some("\u{fffd}a"));
+        assert_eq!(description(lfs_pointers::tests::POINTER.as_bytes()), None);
         assert_eq!(description("x".repeat(9_000).as_bytes()).unwrap().len(), MAX_DESCRIPTION_CHARS);
+    }
+
+    #[test]
+    fn descriptions_have_no_replacement_characters() {
+        let text = "# Brücke\r\n\r\nPläne für Brücken.\r\n";
+        let utf_16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let with_mark = [b"\xff\xfe", utf_16.as_slice()].concat();
+        let big: Vec<u8> = format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_be_bytes).collect();
+        let latin_1: Vec<u8> = text.chars().map(|character| character as u8).collect();
+        for bytes in [text.as_bytes(), &utf_16, &with_mark, &big, &latin_1] {
+            assert_eq!(description(bytes).as_deref(), Some("Pläne für Brücken."), "{bytes:?}");
+        }
+        assert_eq!(
+            description(b"\x93Words\x94 \x96 5 \x80").as_deref(),
+            Some("\u{201c}Words\u{201d} \u{2013} 5 \u{20ac}")
+        );
     }
 
     #[test]

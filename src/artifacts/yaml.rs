@@ -7,6 +7,8 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
 use serde_yaml_ng::{Deserializer, Value};
 
+use crate::text_encoding;
+
 /// Maximum size in bytes of a YAML file.
 const MAX_BYTES: usize = 1 << 20;
 
@@ -30,10 +32,13 @@ const MAX_EXPANDED_VALUES: usize = 150_000;
 
 /// Parses one YAML document. Returns `None` if it is invalid or exceeds a limit.
 pub fn parse(bytes: &[u8]) -> Option<Value> {
-    if bytes.len() > MAX_BYTES || !is_cheap_to_scan(bytes) {
+    if bytes.len() > MAX_BYTES {
         return None;
     }
-    let text = std::str::from_utf8(bytes).ok()?;
+    let text = &*text_encoding::decode(bytes)?;
+    if !is_cheap_to_scan(text.as_bytes()) {
+        return None;
+    }
     let mut budget = Budget { values: MAX_EXPANDED_VALUES, cost: MAX_EXPANDED_COST };
     Count(&mut budget).deserialize(Deserializer::from_str(text)).ok()?;
     serde_yaml_ng::from_str(text).ok()

@@ -71,7 +71,7 @@ pub struct RejectedLine {
 /// Where the next line of a file begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinePosition {
-    /// Number of bytes before it.
+    /// Number of bytes of text before it, in UTF-8 and without a byte order mark.
     pub offset: u64,
     /// Number of lines before it, with blank ones.
     pub lines_read: u64,

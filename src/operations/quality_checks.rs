@@ -173,17 +173,29 @@ fn check_asset(job: &RunningJob, asset: &Asset) -> std::result::Result<AssetChec
         return Err(JobError::Stopped);
     }
     let Outcome { mut findings, fingerprint } = outcome;
+    if !fingerprint.is_empty() {
+        let shares = shares_in_other_assets(job.market(), asset, &fingerprint)?;
+        findings.push(duplicates::finding_for_other_assets(&shares));
+    }
+    let checks = findings.into_iter().map(|finding| automated_check(asset.row_id, finding)).collect();
+    Ok(AssetChecks { checks, fingerprint: Some(fingerprint.to_bytes()) })
+}
+
+/// Returns the titles of the team's other assets, each with the share of the files that it contains, too.
+fn shares_in_other_assets(
+    market: &Market,
+    asset: &Asset,
+    fingerprint: &duplicates::Fingerprint,
+) -> Result<Vec<(String, f64)>> {
     let mut shares = Vec::new();
-    job.market().read_blocking(|reader| {
+    market.read_blocking(|reader| {
         store::quality_runs::for_each_fingerprint(reader.rows, asset.team, asset.row_id, |title, bytes| {
             if let Some(other) = duplicates::Fingerprint::from_bytes(bytes) {
                 shares.push((title.to_owned(), fingerprint.share_contained_in(&other)));
             }
         })
     })?;
-    findings.push(duplicates::finding_for_other_assets(&shares));
-    let checks = findings.into_iter().map(|finding| automated_check(asset.row_id, finding)).collect();
-    Ok(AssetChecks { checks, fingerprint: Some(fingerprint.to_bytes()) })
+    Ok(shares)
 }
 
 /// Returns why there is no data to inspect, as a message for the vendor. Returns `None` if there is data.

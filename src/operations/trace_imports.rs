@@ -7,7 +7,7 @@
 use std::{
     collections::HashMap,
     fs::File,
-    io::{self, BufReader, Read, Seek, SeekFrom},
+    io::{self, Read},
 };
 
 use uuid::Uuid;
@@ -40,10 +40,8 @@ use crate::{
         trace_imports::{TraceImport, TracedVersion},
         uploads::NewUpload,
     },
+    text_encoding::TextReader,
 };
-
-/// Number of bytes of a file that are in memory in addition to a line.
-const BUFFER_BYTES: usize = 65_536;
 
 /// Number of bytes of an upload after which the space of the disk is checked again.
 const SPACE_CHECK_BYTES: usize = 16_000_000;
@@ -156,9 +154,8 @@ pub fn run(job: &RunningJob) -> JobResult {
     // The file of an import that has ended is deleted.
     let Some(upload) = import.upload else { return job.finish(|_| Ok(())) };
     let file = fetch(job.market(), upload, import.size_bytes)?;
-    let mut source = File::open(file.path()).map_err(Error::internal)?;
-    source.seek(SeekFrom::Start(import.position.offset)).map_err(Error::internal)?;
-    let source = BufReader::with_capacity(BUFFER_BYTES, source);
+    let mut source = TextReader::new(File::open(file.path()).map_err(Error::internal)?);
+    source.skip(import.position.offset).map_err(Error::internal)?;
     let mut lines = LineReader::new(source, import.position);
     loop {
         job.wait_for_turn()?;

@@ -123,14 +123,14 @@ impl Pass<'_> {
             return Ok(0);
         }
         let components = path_components(&name);
-        let is_extra = components.as_ref().is_some_and(|components| components.first() == Some(&"__MACOSX"));
         let joined_path = components.map(|components| components.join("/"));
         let kind = if is_link(&listed) { EntryKind::Link { target: None } } else { EntryKind::File };
         let unsupported = formats::unsupported_compression(listed.compression());
         let (size, is_encrypted, is_outside) = (listed.size(), listed.encrypted(), joined_path.is_none());
         let path = joined_path.as_deref().unwrap_or(&name);
         let entry = Entry { kind, is_encrypted, is_outside, ..Entry::file(path, size) };
-        // Metadata that macOS adds is not part of the vendor's files, so it is only visited if it is damaged.
+        // A file that is not data is only visited if it is damaged.
+        let is_extra = !is_outside && entry.is_extra();
         let action = if is_extra { FileAction::Skip } else { self.visitor.start_file(&entry) };
         let problem = if is_encrypted {
             Some("needs a password".to_owned())
@@ -146,7 +146,9 @@ impl Pass<'_> {
         if is_extra && problem.is_some() {
             self.visitor.start_file(&entry);
         }
-        if !is_extra || problem.is_some() {
+        if is_extra && problem.is_none() {
+            self.visitor.left_out(path);
+        } else {
             self.visitor.end_file(problem.as_deref());
         }
         Ok(size)

@@ -6,6 +6,7 @@ mod header;
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
 use super::{Column, FileSummary, Format, MAX_SAMPLE_ROWS, TableError, merge_types, truncate_sample};
+use crate::text_encoding::{Decoder, Encoding, InvalidText, StrictDecoder};
 
 /// Number of bytes at the beginning from which the delimiter, the header and the column types are detected.
 pub const HEAD_BYTES: usize = 65_536;
@@ -22,6 +23,8 @@ const MAX_FIELDS: usize = 1_000;
 /// Incremental reader of one file.
 pub struct CsvReader {
     format: Format,
+    decoder: StrictDecoder,
+    /// The beginning of the text, until there is enough of it.
     head: Vec<u8>,
     rows: Option<RowCounter>,
 }
@@ -29,11 +32,15 @@ pub struct CsvReader {
 /// Counts rows and fields once the delimiter is known.
 struct RowCounter {
     core: Reader,
+    has_quotes: bool,
+    delimiter: u8,
     facts: FileSummary,
     /// Number of fields of the first row.
     width: Option<u64>,
     /// Number of fields of the current row so far.
     fields: u64,
+    /// Line in which the current field starts, or the last one before it that is empty or a comment.
+    field_line: u64,
     count: u64,
     /// Number of lines before the rows: those of a [`Separator`].
     lines_before: u64,
@@ -43,11 +50,30 @@ struct RowCounter {
 impl CsvReader {
     /// Creates a reader for a CSV or TSV file.
     pub fn new(format: Format) -> CsvReader {
-        CsvReader { format, head: Vec::new(), rows: None }
+        CsvReader { format, decoder: StrictDecoder::default(), head: Vec::new(), rows: None }
     }
 
     /// Processes the next chunk of the file.
     pub fn push(&mut self, bytes: &[u8]) {
+        let mut decoder = std::mem::take(&mut self.decoder);
+        let decoded = decoder.push(bytes, |text| self.push_text(text));
+        self.decoder = decoder;
+        self.check(decoded);
+    }
+
+    /// Takes an error of the encoding, which is in the text after what was read.
+    fn check(&mut self, decoded: Result<(), InvalidText>) {
+        let Err(error) = decoded else { return };
+        if self.rows.is_none() {
+            self.start_rows();
+        }
+        if let Some(rows) = &mut self.rows {
+            let line = rows.lines_before + rows.core.line();
+            rows.error.get_or_insert_with(|| TableError(format!("{error} (line {line})")));
+        }
+    }
+
+    fn push_text(&mut self, bytes: &[u8]) {
         // The head is parsed several times, so it is not longer than needed.
         let wanted = if self.rows.is_some() { 0 } else { HEAD_BYTES - self.head.len() };
         let (head, rest) = bytes.split_at(wanted.min(bytes.len()));
@@ -62,6 +88,9 @@ impl CsvReader {
 
     /// Returns the facts about the file after its last chunk, or why the file is invalid.
     pub fn finish(mut self) -> Result<FileSummary, TableError> {
+        let mut decoder = std::mem::take(&mut self.decoder);
+        let decoded = decoder.finish(|text| self.push_text(text));
+        self.check(decoded);
         if self.rows.is_none() {
             self.start_rows();
         }
@@ -73,13 +102,16 @@ impl CsvReader {
         let (facts, delimiter, comment) = parse_head(self.format, &head);
         let separator = Separator::find(&head);
         let mut rows = RowCounter {
-            core: ReaderBuilder::new().delimiter(delimiter).comment(comment).build(),
+            core: new_core(delimiter, comment, has_quotes(self.format)),
+            has_quotes: has_quotes(self.format),
+            delimiter,
             facts,
             width: None,
             fields: 0,
+            field_line: 1,
             count: 0,
             lines_before: u64::from(separator.is_some()),
-            error: is_utf16(&head).then(|| TableError::new("is not UTF-8. Save it as UTF-8")),
+            error: None,
         };
         rows.push(separator.map_or(head.as_slice(), |separator| &head[separator.end..]));
         self.rows = Some(rows);
@@ -88,10 +120,38 @@ impl CsvReader {
 
 /// Returns what the beginning of a file tells, without a number of rows.
 pub fn summarize_head(format: Format, head: &[u8]) -> FileSummary {
-    FileSummary { rows: None, ..parse_head(format, head).0 }
+    let mut buffer = Vec::new();
+    let text = Decoder::new(Encoding::of_text(head)).decode(head, false, &mut buffer);
+    FileSummary { rows: None, ..parse_head(format, text).0 }
+}
+
+/// Whether quotes enclose fields. In TSV, they are part of the text.
+fn has_quotes(format: Format) -> bool {
+    format != Format::Tsv
+}
+
+fn new_core(delimiter: u8, comment: Option<u8>, has_quotes: bool) -> Reader {
+    ReaderBuilder::new().delimiter(delimiter).comment(comment).quoting(has_quotes).build()
 }
 
 impl RowCounter {
+    /// Whether the text so far ends inside a quoted field: then a delimiter after a line break does not end a field.
+    fn is_in_quotes(&self) -> bool {
+        let mut probe = self.core.clone();
+        let text = [b'\n', self.delimiter];
+        let mut at = 0;
+        self.has_quotes
+            && loop {
+                let (result, read, _) = probe.read_field(&text[at..], &mut [0; MAX_FIELD_BYTES]);
+                at += read;
+                match result {
+                    ReadFieldResult::Field { .. } => break false,
+                    _ if at == text.len() => break true,
+                    _ => {}
+                }
+            }
+    }
+
     fn push(&mut self, mut bytes: &[u8]) {
         let mut field = [0; MAX_FIELD_BYTES];
         while !bytes.is_empty() && self.error.is_none() {
@@ -106,6 +166,7 @@ impl RowCounter {
     /// Counts a field. `is_line_counted` means that the reader has already counted the line break after it.
     fn count_field(&mut self, is_last: bool, is_line_counted: bool) {
         self.fields += 1;
+        self.field_line = self.core.line() + u64::from(is_last && !is_line_counted);
         if !is_last {
             return;
         }
@@ -119,6 +180,12 @@ impl RowCounter {
     }
 
     fn finish(mut self) -> Result<FileSummary, TableError> {
+        if self.error.is_none() && self.is_in_quotes() {
+            let line = self.lines_before + self.field_line;
+            self.error = Some(TableError(format!(
+                "ends inside a quoted field, which starts in line {line}. Include the whole file, or close the quote"
+            )));
+        }
         let mut field = [0; MAX_FIELD_BYTES];
         while self.error.is_none() {
             match self.core.read_field(&[], &mut field).0 {
@@ -139,25 +206,18 @@ impl RowCounter {
     }
 }
 
-/// Whether text looks like UTF-16: a byte order mark, or NUL bytes near the beginning.
-fn is_utf16(head: &[u8]) -> bool {
-    head.starts_with(&[0xff, 0xfe])
-        || head.starts_with(&[0xfe, 0xff])
-        || head[..head.len().min(1_024)].contains(&0)
-}
-
 /// Describes a file from its beginning. Returns the facts, the delimiter, and the byte that starts a comment.
 /// Rows are not counted yet: `rows` of the facts is the number of header rows.
 fn parse_head(format: Format, head: &[u8]) -> (FileSummary, u8, Option<u8>) {
     let separator = Separator::find(head);
-    let head = &head[separator.map_or_else(|| byte_order_mark(head).len(), |separator| separator.end)..];
+    let head = &head[separator.map_or(0, |separator| separator.end)..];
     let delimiter = match (separator, format) {
         (Some(separator), _) => separator.delimiter,
         (None, Format::Tsv) => b'\t',
         (None, _) => detect_delimiter(head),
     };
-    let comment = detect_comment_byte(head, delimiter);
-    let rows = parse_first_rows(head, delimiter, comment);
+    let comment = detect_comment_byte(head, delimiter, has_quotes(format));
+    let rows = parse_first_rows(head, delimiter, comment, has_quotes(format));
     let has_header = has_header(&rows);
     let mut columns: Vec<Column> = match rows.first() {
         Some(first) if has_header => first.fields.iter().map(|name| Column::new(name.trim(), "")).collect(),
@@ -186,7 +246,8 @@ fn parse_head(format: Format, head: &[u8]) -> (FileSummary, u8, Option<u8>) {
 /// Returns the delimiter that splits the first rows into equal numbers of fields, and into the most fields.
 fn detect_delimiter(head: &[u8]) -> u8 {
     let score = |delimiter: u8| {
-        let rows = parse_first_rows(head, delimiter, detect_comment_byte(head, delimiter));
+        let comment = detect_comment_byte(head, delimiter, true);
+        let rows = parse_first_rows(head, delimiter, comment, true);
         let width = rows.first().map_or(0, |row| row.width);
         let matching = rows.iter().filter(|row| row.width == width).count();
         // Agreement of the rows matters more than the number of fields.
@@ -203,9 +264,9 @@ fn detect_delimiter(head: &[u8]) -> u8 {
 
 /// Returns the byte that starts a comment, if any. Tables of measurements often have comments before their
 /// rows. A header may start with `#`, too, but then it has as many fields as the rows.
-fn detect_comment_byte(head: &[u8], delimiter: u8) -> Option<u8> {
+fn detect_comment_byte(head: &[u8], delimiter: u8, has_quotes: bool) -> Option<u8> {
     let is_uneven = |rows: Vec<Row>| rows.windows(2).any(|pair| pair[0].width != pair[1].width);
-    (head.starts_with(b"#") && is_uneven(parse_first_rows(head, delimiter, None))).then_some(b'#')
+    (head.starts_with(b"#") && is_uneven(parse_first_rows(head, delimiter, None, has_quotes))).then_some(b'#')
 }
 
 /// One of the first rows of a file, and its byte range.
@@ -218,8 +279,8 @@ struct Row {
 }
 
 /// Parses the first rows of a file from its beginning.
-fn parse_first_rows(head: &[u8], delimiter: u8, comment: Option<u8>) -> Vec<Row> {
-    let mut core = ReaderBuilder::new().delimiter(delimiter).comment(comment).build();
+fn parse_first_rows(head: &[u8], delimiter: u8, comment: Option<u8>, has_quotes: bool) -> Vec<Row> {
+    let mut core = new_core(delimiter, comment, has_quotes);
     let (mut rows, mut at, mut field) = (Vec::<Row>::new(), 0, vec![0; MAX_FIELD_BYTES]);
     let (mut row, mut content) = (Row::default(), Vec::new());
     while rows.len() <= TYPE_SAMPLE_ROWS {
@@ -273,9 +334,8 @@ struct Separator {
 
 impl Separator {
     fn find(head: &[u8]) -> Option<Separator> {
-        let start = byte_order_mark(head).len();
-        let line = head[start..].split(|byte| matches!(byte, b'\n' | b'\r')).next()?;
-        let end = start + line.len();
+        let line = head.split(|byte| matches!(byte, b'\n' | b'\r')).next()?;
+        let end = line.len();
         let unquoted = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
         let (name, [delimiter]) = unquoted.split_at_checked(4)? else { return None };
         let is_delimiter = delimiter.is_ascii() && !delimiter.is_ascii_alphanumeric() && *delimiter != b'"';
@@ -283,12 +343,6 @@ impl Separator {
         (name.eq_ignore_ascii_case(b"sep=") && is_delimiter)
             .then_some(Separator { delimiter: *delimiter, end: (end + line_break).min(head.len()) })
     }
-}
-
-/// Returns the byte order mark at the beginning of UTF-8, or nothing.
-fn byte_order_mark(head: &[u8]) -> &[u8] {
-    const MARK: &[u8] = b"\xef\xbb\xbf";
-    if head.starts_with(MARK) { MARK } else { &[] }
 }
 
 /// Guesses the type of a field from its text. Empty for a missing value.
@@ -388,6 +442,94 @@ mod tests {
         assert_eq!(error, "has 1 fields instead of 2 in line 100002");
     }
 
+    /// Quotes in TSV are text, so that a cell that starts with one is like any other.
+    #[test]
+    fn quotes_in_tsv_are_text() {
+        let text = "id\ttext\n1\t\"hello\n2\tworld\n3\t\"a\"\"b\"\n4\tmore\n";
+        for length in [1, 6, 100] {
+            let facts = read(Format::Tsv, text.as_bytes(), length).unwrap();
+            assert_eq!((columns(&facts), facts.rows), (vec![("id", "integer"), ("text", "text")], Some(4)));
+            assert_eq!(facts.sample, ["1\t\"hello", "2\tworld", "3\t\"a\"\"b\"", "4\tmore"]);
+        }
+    }
+
+    #[test]
+    fn table_that_ends_inside_a_quoted_field_is_cut_off() {
+        for (text, line) in [
+            ("id,text\n1,ok\n2,\"cut off he", 3),
+            ("id,text\r\n1,ok\r\n2,\"cut off he\r\n", 3),
+            ("id,text\n1,\"two\nlines\"\n2,\"cut, off\nhere\n", 4),
+            ("id,text\n1,\"", 2),
+            ("id,text\n1,\"a\"\"", 2),
+            ("id;text\n1;\"a\n2;b\n3;c\n", 2),
+            ("\"a", 1),
+        ] {
+            for length in [1, 3, 100] {
+                let Err(TableError(error)) = read(Format::Csv, text.as_bytes(), length) else {
+                    panic!("{text:?}")
+                };
+                let expected = format!("ends inside a quoted field, which starts in line {line}.");
+                assert!(error.starts_with(&expected), "{text:?} {length} {error}");
+            }
+        }
+        for text in [
+            "a,b\n1,\"x\"",
+            "a,b\n1,\"x\"\"\"",
+            "a,b\n1,x\"\n",
+            "#a\"b,c\n1,\n",
+            "a,b\n1,\"\"",
+            "# \"x\na,b\n1,2\n# \"",
+        ] {
+            let facts = read(Format::Csv, text.as_bytes(), 2).unwrap();
+            assert_eq!(facts.rows, Some(1), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn table_is_read_in_unicode_and_refused_in_other_encodings() {
+        let text = "id,name\n1,Jos\u{e9}\n2,\u{1f600}\n";
+        let little = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+        let big = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<u8>>();
+        let with_mark = format!("\u{feff}{text}");
+        for bytes in [
+            text.as_bytes(),
+            with_mark.as_bytes(),
+            &little(text),
+            &little(&with_mark),
+            &big(text),
+            &big(&with_mark),
+        ] {
+            for length in [1, 7, 1_000] {
+                let facts = read(Format::Csv, bytes, length).unwrap();
+                assert_eq!(
+                    (columns(&facts), facts.rows),
+                    (vec![("id", "integer"), ("name", "text")], Some(2))
+                );
+                assert_eq!(facts.sample, ["1,Jos\u{e9}", "2,\u{1f600}"]);
+                assert_eq!(summarize_head(Format::Csv, bytes).sample, facts.sample);
+            }
+        }
+        let late = [&b"a,b\n"[..], &b"1,2\n".repeat(30_000), b"3,Jos\xe9\n"].concat();
+        for (bytes, expected) in [
+            (&b"id,name\n1,Jos\xe9\n"[..], "is not UTF-8. Save it as UTF-8 (line 2)"),
+            (&late, "is not UTF-8. Save it as UTF-8 (line 30002)"),
+            (
+                b"a,b\n1,\0\n",
+                "has bytes of zero, so it is damaged or not text. Include the original file (line 2)",
+            ),
+            (
+                &[0; 70_000],
+                "has bytes of zero, so it is damaged or not text. Include the original file (line 1)",
+            ),
+            (b"a,b\n1,\xc3", "ends in the middle of a character. Include the whole file (line 2)"),
+        ] {
+            for length in [1, 7, 100_000] {
+                let error = read(Format::Csv, bytes, length).unwrap_err();
+                assert_eq!(error.0, expected, "{length}");
+            }
+        }
+    }
+
     #[test]
     fn malicious_tables_use_little_memory() {
         let wide = "x,".repeat(3_000_000);
@@ -400,7 +542,6 @@ mod tests {
             assert!(csv.head.len() < HEAD_BYTES);
         }
         assert!(csv.finish().unwrap().sample.iter().all(|row| row.len() <= 2_100));
-        assert!(read(Format::Csv, b"\xff\xfea\0,\0b\0", 9).is_err());
         let rows = "1,2\n".repeat(100_000);
         let mut whole = CsvReader::new(Format::Csv);
         whole.push(rows.as_bytes());

@@ -19,6 +19,7 @@ use super::{
 use crate::artifacts::{
     Limits, ReadError,
     archive::{self, BudgetedFile, OpenArchive},
+    contents, lfs_pointers,
 };
 
 /// Maximum number of tables that are described.
@@ -110,11 +111,12 @@ fn find_dataset_files(
         let entry = archive.by_index_data(index).map_err(archive::from_zip_error)?;
         let name = entry.name().map_err(archive::from_zip_error)?;
         let Some(components) = archive::path_components(&name) else { continue };
-        if entry.is_dir() || entry.encrypted() || components.first() == Some(&"__MACOSX") {
+        let path = components.join("/");
+        if entry.is_dir() || entry.encrypted() || contents::is_extra(&path) {
             continue;
         }
         let is_stored = entry.compression() == CompressionMethod::Stored;
-        let file = ListedFile { index, path: components.join("/"), size: entry.size(), is_stored };
+        let file = ListedFile { index, path, size: entry.size(), is_stored };
         layout.add_file(&file.path);
         if robotics::is_info_path(&file.path) && infos.len() < MAX_INFO_FILES {
             infos.push(file);
@@ -171,7 +173,7 @@ impl DatasetReader<'_> {
         if format == Format::Parquet {
             return self.summarize_parquet(file);
         }
-        if !self.read_head(file, csv::HEAD_BYTES as u64, &mut bytes)? {
+        if !self.read_head(file, csv::HEAD_BYTES as u64, &mut bytes)? || lfs_pointers::is_pointer(&bytes) {
             return Ok(None);
         }
         Ok(Some(match format {

@@ -7,6 +7,7 @@ use serde::de::IgnoredAny;
 
 use self::record::Record;
 use super::{Column, FileSummary, MAX_COLUMNS, MAX_SAMPLE_ROWS, TableError, merge_types, truncate_sample};
+use crate::text_encoding::{InvalidText, StrictDecoder};
 
 mod record;
 
@@ -17,9 +18,9 @@ const TYPE_SAMPLE_LINES: u64 = 50;
 const MAX_LINE_BYTES: usize = 16 << 20;
 
 /// Incremental reader of one file.
-#[derive(Debug)]
 pub struct JsonLinesReader {
     max_line: usize,
+    decoder: StrictDecoder,
     /// The current line, if it started in an earlier chunk.
     line: Vec<u8>,
     /// Number of complete lines.
@@ -41,6 +42,7 @@ impl JsonLinesReader {
     fn with_max_line(max_line: usize) -> JsonLinesReader {
         JsonLinesReader {
             max_line,
+            decoder: StrictDecoder::default(),
             line: Vec::new(),
             lines: 0,
             facts: FileSummary::default(),
@@ -51,7 +53,21 @@ impl JsonLinesReader {
     }
 
     /// Processes the next chunk of the file.
-    pub fn push(&mut self, mut bytes: &[u8]) {
+    pub fn push(&mut self, bytes: &[u8]) {
+        let mut decoder = std::mem::take(&mut self.decoder);
+        let decoded = decoder.push(bytes, |text| self.push_text(text));
+        self.decoder = decoder;
+        self.check(decoded);
+    }
+
+    /// Takes an error of the encoding, which is in the text after what was read.
+    fn check(&mut self, decoded: Result<(), InvalidText>) {
+        let Err(error) = decoded else { return };
+        let line = self.lines + 1;
+        self.error.get_or_insert_with(|| TableError(format!("{error} (line {line})")));
+    }
+
+    fn push_text(&mut self, mut bytes: &[u8]) {
         while let (None, Some(end)) = (&self.error, memchr::memchr(b'\n', bytes)) {
             if self.line.is_empty() {
                 self.process_line(&bytes[..end]);
@@ -70,6 +86,9 @@ impl JsonLinesReader {
 
     /// Returns the facts about the file after its last chunk, or why the file is invalid.
     pub fn finish(mut self) -> Result<FileSummary, TableError> {
+        let mut decoder = std::mem::take(&mut self.decoder);
+        let decoded = decoder.finish(|text| self.push_text(text));
+        self.check(decoded);
         let line = std::mem::take(&mut self.line);
         self.process_line(&line);
         match self.error {
@@ -79,7 +98,10 @@ impl JsonLinesReader {
     }
 
     /// Returns the facts from the complete lines so far. The last line may be cut off, so it is ignored.
-    pub fn partial_summary(self) -> FileSummary {
+    pub fn partial_summary(mut self) -> FileSummary {
+        let mut decoder = std::mem::take(&mut self.decoder);
+        // The end may be in the middle of a character.
+        let _ = decoder.finish(|text| self.push_text(text));
         self.facts
     }
 
@@ -94,7 +116,6 @@ impl JsonLinesReader {
     }
 
     fn process_line(&mut self, line: &[u8]) {
-        let line = if self.lines == 0 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line };
         if self.error.is_some() || line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
@@ -170,6 +191,33 @@ mod tests {
             for length in [1, 100] {
                 let Err(TableError(error)) = read(text.as_bytes(), length) else { panic!("{text}") };
                 assert!(error.starts_with(&format!("has invalid JSON in line {line}: ")), "{text}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn lines_are_read_in_unicode_and_refused_in_other_encodings() {
+        let text = "{\"name\": \"Jos\u{e9}\"}\n{\"name\": \"\u{1f600}\"}\n";
+        let with_mark = format!("\u{feff}{text}");
+        let little: Vec<u8> = with_mark.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        for bytes in [text.as_bytes(), with_mark.as_bytes(), &little, &big] {
+            for length in [1, 7, 1_000] {
+                let facts = read(bytes, length).unwrap();
+                assert_eq!((facts.rows, facts.columns[0].name.as_str()), (Some(2), "name"));
+                assert_eq!(facts.sample[0], "{\"name\": \"Jos\u{e9}\"}");
+            }
+        }
+        for (bytes, expected) in [
+            (&b"{}\n{\"name\": \"Jos\xe9\"}\n"[..], "is not UTF-8. Save it as UTF-8 (line 2)"),
+            (b"{\"a\": \"\xc3", "ends in the middle of a character. Include the whole file (line 1)"),
+            (
+                &[0; 70_000],
+                "has bytes of zero, so it is damaged or not text. Include the original file (line 1)",
+            ),
+        ] {
+            for length in [1, 100_000] {
+                assert_eq!(read(bytes, length).unwrap_err().0, expected);
             }
         }
     }

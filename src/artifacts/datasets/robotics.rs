@@ -4,7 +4,7 @@
 use serde::Deserialize;
 
 use super::Robotics;
-use crate::domain::assets::RoboticsFormat;
+use crate::{domain::assets::RoboticsFormat, text_encoding};
 
 /// Maximum size in bytes of a metadata file (`meta/info.json`). Larger ones are ignored.
 pub const MAX_INFO_BYTES: u64 = 1 << 20;
@@ -86,7 +86,7 @@ impl LayoutDetector {
     fn detect_lerobot(&self, path: &str, bytes: &[u8]) -> Option<Robotics> {
         let root = path.strip_suffix("meta/info.json")?.trim_end_matches('/');
         let seen = self.candidates.iter().find(|(directory, _)| directory == root)?.1;
-        let info: LerobotInfo = serde_json::from_slice(bytes).ok()?;
+        let info: LerobotInfo = serde_json::from_str(&text_encoding::decode(bytes)?).ok()?;
         let version = info.codebase_version.as_deref().unwrap_or_default().trim_start_matches('v');
         let is_named = |major: char| version.starts_with(major);
         let format = match () {
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(detect_layout(&v2, &info("v2.0")), Some((RoboticsFormat::LerobotV2, Some(7))));
         assert_eq!(detect_layout(&v2, &info("v2.1")), Some((RoboticsFormat::LerobotV2, Some(7))));
         assert_eq!(detect_layout(&v3, &info("v3.0")), Some((RoboticsFormat::LerobotV3, Some(7))));
-        assert_eq!(detect_layout(&v3, "{}"), Some((RoboticsFormat::LerobotV3, None)));
+        assert_eq!(detect_layout(&v3, "\u{feff}{}"), Some((RoboticsFormat::LerobotV3, None)));
         assert_eq!(
             detect_layout(&["a/takes.json", "a/captures.json"], ""),
             Some((RoboticsFormat::EgoExo, None))

@@ -19,21 +19,30 @@ pub struct BinaryShare {
     binary_bytes: u64,
     binary_files: u64,
     largest: Option<(u64, String)>,
-    current_file: Option<(String, u64)>,
+    /// Path and size of the current file, and whether it is binary.
+    current_file: Option<(String, u64, bool)>,
 }
 
 impl Check for BinaryShare {
     fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
-        self.current_file = entry.is_file().then(|| (entry.path.to_owned(), entry.size));
-        self.total_bytes = self.total_bytes.saturating_add(if entry.is_file() { entry.size } else { 0 });
+        self.current_file = entry.is_file().then(|| (entry.path.to_owned(), entry.size, false));
         if entry.is_file() { FileAction::Read } else { FileAction::Skip }
     }
 
     fn chunk(&mut self, chunk: Chunk<'_>) {
-        let Some((path, size)) = self.current_file.take().filter(|_| chunk.is_first && chunk.is_binary)
-        else {
+        if let Some((.., is_binary)) = &mut self.current_file {
+            *is_binary = chunk.is_binary;
+        }
+    }
+
+    fn end_file(&mut self, problem: Option<&str>) {
+        let Some((path, size, is_binary)) = self.current_file.take().filter(|_| problem.is_none()) else {
             return;
         };
+        self.total_bytes = self.total_bytes.saturating_add(size);
+        if !is_binary {
+            return;
+        }
         self.binary_files += 1;
         self.binary_bytes = self.binary_bytes.saturating_add(size);
         if self.largest.as_ref().is_none_or(|(largest_size, _)| size > *largest_size) {
@@ -42,6 +51,9 @@ impl Check for BinaryShare {
     }
 
     fn finish(self: Box<Self>, _root: &Root) -> Vec<Finding> {
+        if self.total_bytes == 0 {
+            return Vec::new();
+        }
         let share = percent(self.binary_bytes, self.total_bytes);
         let files = with_noun(self.binary_files, "binary file", "binary files");
         let mut message = format!("{share}% of the bytes are in {files}.");

@@ -76,10 +76,13 @@ pub struct BuildManifest {
     manifests: BTreeSet<(usize, String, usize)>,
     /// Lockfiles, as (index of the tool, directory).
     lockfiles: HashSet<(usize, String)>,
+    /// The manifest that the current file is.
+    current_manifest: Option<(usize, String, usize)>,
 }
 
 impl Check for BuildManifest {
     fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
+        self.current_manifest = None;
         let is_vendored = entry.path.split('/').any(|component| VENDORED_DIRECTORIES.contains(&component));
         if entry.kind != EntryKind::File || is_vendored {
             return FileAction::Skip;
@@ -89,13 +92,21 @@ impl Check for BuildManifest {
             if manifests.iter().any(|pattern| matches_name(name, pattern))
                 && self.manifests.len() < MAX_MANIFESTS
             {
-                self.manifests.insert((depth, entry.path.to_owned(), tool));
+                let manifest = (depth, entry.path.to_owned(), tool);
+                self.current_manifest = Some(manifest.clone());
+                self.manifests.insert(manifest);
             }
             if lockfiles.contains(&name) && self.lockfiles.len() < MAX_MANIFESTS {
                 self.lockfiles.insert((tool, parent_directory(entry.path).to_owned()));
             }
         }
         FileAction::Skip
+    }
+
+    fn end_file(&mut self, problem: Option<&str>) {
+        if let (Some(manifest), Some(_)) = (self.current_manifest.take(), problem) {
+            self.manifests.remove(&manifest);
+        }
     }
 
     fn finish(self: Box<Self>, _root: &Root) -> Vec<Finding> {

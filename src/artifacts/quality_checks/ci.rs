@@ -34,24 +34,36 @@ const CONFIG_DIRECTORIES: [&str; 5] =
 /// Maximum number of candidate paths that are stored.
 const MAX_PATHS: usize = 100;
 
-/// Check for [`CI_PRESENT`]: the paths of candidate files.
+/// Check for [`CI_PRESENT`].
 #[derive(Debug, Default)]
-pub struct Ci(Vec<String>);
+pub struct Ci {
+    /// Paths of candidate files.
+    paths: Vec<String>,
+    /// Whether the current file is the last of them.
+    is_candidate: bool,
+}
 
 impl Check for Ci {
     fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         // The root may be one directory deeper. Whether it is becomes known at the end of the pass.
         let path_in_directory =
             entry.path.split_once('/').map_or("", |(_, path_in_directory)| path_in_directory);
-        let is_candidate = is_ci_config(entry.path) || is_ci_config(path_in_directory);
-        if entry.kind == EntryKind::File && is_candidate && self.0.len() < MAX_PATHS {
-            self.0.push(entry.path.to_owned());
+        let is_named = is_ci_config(entry.path) || is_ci_config(path_in_directory);
+        self.is_candidate = entry.kind == EntryKind::File && is_named && self.paths.len() < MAX_PATHS;
+        if self.is_candidate {
+            self.paths.push(entry.path.to_owned());
         }
         FileAction::Skip
     }
 
+    fn end_file(&mut self, problem: Option<&str>) {
+        if self.is_candidate && problem.is_some() {
+            self.paths.pop();
+        }
+    }
+
     fn finish(self: Box<Self>, root: &Root) -> Vec<Finding> {
-        let found = self.0.iter().find(|path| is_ci_config(root.relative_path(path)));
+        let found = self.paths.iter().find(|path| is_ci_config(root.relative_path(path)));
         vec![match found {
             Some(path) => Finding::passed(&CI_PRESENT, &format!("Found: {}.", quoted(path))),
             None => Finding::failed(

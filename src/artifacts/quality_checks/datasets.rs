@@ -48,6 +48,10 @@ pub struct Datasets {
     /// What may still be read from Parquet files.
     budget: Budget,
     compared_files: u64,
+    /// Files whose columns exceed what is stored.
+    uncompared: Samples,
+    /// Tables that were read, but have no rows.
+    without_rows: Samples,
     differences: Samples,
 }
 
@@ -70,7 +74,11 @@ impl Datasets {
 
     /// Compares the columns of a file with those of the first file of its table.
     fn compare(&mut self, path: &str, format: Format, facts: FileSummary) {
-        self.rows = self.rows.saturating_add(facts.rows.unwrap_or(0));
+        let rows = facts.rows.unwrap_or(0);
+        self.rows = self.rows.saturating_add(rows);
+        if rows == 0 {
+            self.without_rows.add(|| quoted(path));
+        }
         let key = (datasets::table_path(path), format);
         match self.first_files.get(&key) {
             Some((first, columns)) => {
@@ -80,14 +88,15 @@ impl Datasets {
                         .add(|| format!("{} {difference}, unlike {}", quoted(path), quoted(first)));
                 }
             }
-            None if self.first_files.len() < MAX_TABLES => {
+            None => {
                 let bytes = facts.columns.iter().map(stored_bytes).sum::<usize>() + path.len();
-                if self.column_bytes + bytes <= MAX_COLUMN_BYTES {
+                if self.first_files.len() < MAX_TABLES && self.column_bytes + bytes <= MAX_COLUMN_BYTES {
                     self.column_bytes += bytes;
                     self.first_files.insert(key, (path.to_owned(), facts.columns));
+                } else {
+                    self.uncompared.add(|| quoted(path));
                 }
             }
-            None => {}
         }
     }
 }
@@ -176,51 +185,64 @@ impl Check for Datasets {
 
     fn finish(self: Box<Self>, _root: &Root) -> Vec<Finding> {
         if self.files == 0 {
-            let message = "No dataset files.";
-            return vec![
-                Finding::passed(&DATASET_READABLE, message),
-                Finding::passed(&SCHEMA_CONSISTENT, message),
-            ];
+            return Vec::new();
         }
+        [Some(self.readable_finding()), self.consistent_finding()].into_iter().flatten().collect()
+    }
+}
+
+impl Datasets {
+    fn readable_finding(&self) -> Finding {
         let mut large = String::new();
         if !self.too_large.is_empty() {
             large = format!(" Too large to check: {}.", self.too_large);
         }
-        let readable = if !self.unreadable.is_empty() {
-            let (count, files) = (self.unreadable.count(), with_noun(self.files, "file", "files"));
+        let files = with_noun(self.files, "file", "files");
+        if !self.unreadable.is_empty() {
+            let count = self.unreadable.count();
             let message = format!("{count} of {files} cannot be read: {}.{large}", self.unreadable);
-            Finding::failed(&DATASET_READABLE, &message)
-        } else if !self.io_errors.is_empty() {
+            return Finding::failed(&DATASET_READABLE, &message);
+        }
+        if !self.io_errors.is_empty() {
             let message =
                 format!("The check itself failed, through no fault of the data: {}.", self.io_errors);
-            Finding::new(&DATASET_READABLE, CheckStatus::Error, &message)
-        } else if !self.too_large.is_empty() {
+            return Finding::new(&DATASET_READABLE, CheckStatus::Error, &message);
+        }
+        if !self.too_large.is_empty() {
             // A file that was not read must not pass.
-            Finding::failed(
+            return Finding::failed(
                 &DATASET_READABLE,
                 &format!("Some files could not be checked. Split them.{large}"),
-            )
-        } else {
-            let files = with_noun(self.files, "file", "files");
-            let rows = with_noun(self.rows, "row", "rows");
-            Finding::passed(&DATASET_READABLE, &format!("Read {files} with {rows}."))
-        };
-        let consistent = if self.differences.is_empty() {
-            let parts = with_noun(self.compared_files, "file has", "files have");
-            let message = if self.compared_files == 0 {
-                "No table consists of more than one file.".to_owned()
-            } else {
-                format!("{parts} the same columns as the first file of the table.")
-            };
-            Finding::passed(&SCHEMA_CONSISTENT, &message)
-        } else {
+            );
+        }
+        if self.rows == 0 {
+            let message = format!("The tables have no rows: {}. Include the data.", self.without_rows);
+            return Finding::failed(&DATASET_READABLE, &message);
+        }
+        let mut message = format!("Read {files} with {}.", with_noun(self.rows, "row", "rows"));
+        if !self.without_rows.is_empty() {
+            message = format!("{message} Without rows: {}.", self.without_rows);
+        }
+        Finding::passed(&DATASET_READABLE, &message)
+    }
+
+    /// Returns `None` if no table has a second file to compare.
+    fn consistent_finding(&self) -> Option<Finding> {
+        let mut rest = String::new();
+        if !self.uncompared.is_empty() {
+            rest =
+                format!(" Not compared, because there are too many columns or tables: {}.", self.uncompared);
+        }
+        if !self.differences.is_empty() {
             let message = format!(
                 "Files of a directory whose names differ only in numbers are one table and must have the \
-                 same columns: {}.",
+                 same columns: {}.{rest}",
                 self.differences
             );
-            Finding::failed(&SCHEMA_CONSISTENT, &message)
-        };
-        vec![readable, consistent]
+            return Some(Finding::failed(&SCHEMA_CONSISTENT, &message));
+        }
+        let parts = with_noun(self.compared_files, "file has", "files have");
+        let message = format!("{parts} the same columns as the first file of the table.{rest}");
+        (self.compared_files > 0).then(|| Finding::passed(&SCHEMA_CONSISTENT, &message))
     }
 }

@@ -57,8 +57,12 @@ struct SeenContent {
 }
 
 impl Duplicates {
-    /// Finishes the check. Returns its finding and the fingerprint to compare with other assets.
-    pub fn finish_with_fingerprint(self) -> (Finding, Fingerprint) {
+    /// Finishes the check. Returns its finding, if any files were compared, and the fingerprint to compare with other
+    /// assets.
+    pub fn finish_with_fingerprint(self) -> (Option<Finding>, Fingerprint) {
+        if self.total_bytes == 0 {
+            return (None, self.fingerprint);
+        }
         let mut groups: Vec<&SeenContent> =
             self.contents.values().filter(|content| content.copies > 0).collect();
         let wasted_bytes = |content: &SeenContent| content.size.saturating_mul(u64::from(content.copies));
@@ -74,7 +78,8 @@ impl Duplicates {
         } else {
             format!("{share}% of the bytes are copies of other files: {samples}.")
         };
-        (Finding::passed_if(&DUPLICATE_SHARE, share <= MAX_PERCENT, &message), self.fingerprint)
+        let finding = Finding::passed_if(&DUPLICATE_SHARE, share <= MAX_PERCENT, &message);
+        (Some(finding), self.fingerprint)
     }
 
     fn record(&mut self, hash: u128, path: String, size: u64) {
@@ -117,7 +122,7 @@ impl Check for Duplicates {
     }
 
     fn finish(self: Box<Self>, _root: &Root) -> Vec<Finding> {
-        vec![self.finish_with_fingerprint().0]
+        self.finish_with_fingerprint().0.into_iter().collect()
     }
 }
 
@@ -217,13 +222,11 @@ mod tests {
         xxhash_rust::xxh3::xxh3_64(&number.to_le_bytes())
     }
 
-    fn check_files(files: &[(&str, &[u8])], length: usize) -> (Finding, Fingerprint) {
+    fn check_files(files: &[(&str, &[u8])], length: usize) -> (Option<Finding>, Fingerprint) {
         let mut check = Duplicates::default();
         for (path, bytes) in files {
             if check.start_file(&Entry::file(path, bytes.len() as u64)) == FileAction::Read {
-                bytes
-                    .chunks(length)
-                    .for_each(|bytes| check.chunk(Chunk { bytes, is_first: false, is_binary: false }));
+                bytes.chunks(length).for_each(|bytes| check.chunk(Chunk::unchanged(bytes, false, false)));
             }
             check.end_file(None);
         }
@@ -243,14 +246,16 @@ mod tests {
             ("g", b"small"),
         ];
         let (finding, fingerprint) = check_files(&files, 7);
+        let finding = finding.unwrap();
         assert_eq!(finding.status, CheckStatus::Failed);
         assert_eq!(
             finding.message,
             r#"50% of the bytes are copies of other files: "b" (2 copies); "a" (3 copies)."#
         );
         assert_eq!(fingerprint.0.len(), 2);
-        assert_eq!(check_files(&files, 1_000), (finding, fingerprint));
-        let (finding, _) = check_files(&files[..2], 7);
+        assert_eq!(check_files(&files, 1_000), (Some(finding), fingerprint));
+        assert_eq!(check_files(&files[5..], 7).0, None, "small files are not compared");
+        let finding = check_files(&files[..2], 7).0.unwrap();
         assert_eq!(
             (finding.status, finding.message.as_str()),
             (CheckStatus::Passed, "No duplicate files were found.")

@@ -102,12 +102,12 @@ impl Check for Generated {
             text.extend_from_slice(&chunk.bytes[..chunk.bytes.len().min(remaining)]);
         }
         if let Some(file) = self.current_file.as_mut().filter(|_| chunk.is_first && !chunk.is_binary) {
-            file.is_generated = file.is_generated || generated::is_generated(&file.path, chunk.bytes);
+            file.is_generated = file.is_generated || generated::is_generated(&file.path, chunk.text);
         }
     }
 
-    fn end_file(&mut self, _problem: Option<&str>) {
-        let Some(file) = self.current_file.take() else { return };
+    fn end_file(&mut self, problem: Option<&str>) {
+        let Some(file) = self.current_file.take().filter(|_| problem.is_none()) else { return };
         if let Some(text) = self.attributes_text.take() {
             self.attributes.add(&file.path, &text);
         }
@@ -123,6 +123,9 @@ impl Check for Generated {
         let Generated { mut attributes, files, mut totals, .. } = *self;
         for file in &files {
             totals.add(file, &mut attributes, root);
+        }
+        if totals.total_bytes == 0 {
+            return Vec::new();
         }
         let (generated, vendored) = (
             percent(totals.generated_bytes, totals.total_bytes),
@@ -171,7 +174,7 @@ mod tests {
         for (path, text) in files {
             root.add_path(path);
             if check.start_file(&Entry::file(path, text.len() as u64)) == FileAction::Read {
-                check.chunk(Chunk { bytes: text.as_bytes(), is_first: true, is_binary: false });
+                check.chunk(Chunk::unchanged(text.as_bytes(), true, false));
             }
             check.end_file(None);
         }

@@ -3,7 +3,10 @@
 use spdx::detection::{LicenseEntry, Store, TextData, scan::Scanner};
 
 use super::{Check, Chunk, FileAction, Finding, Rule};
-use crate::artifacts::contents::{Entry, Root, quoted};
+use crate::{
+    artifacts::contents::{Entry, Root, quoted},
+    text_encoding,
+};
 
 /// License terms are stated.
 pub static LICENSE_FOUND: Rule = Rule::recommended("license_found", "A licence or terms file is included");
@@ -28,7 +31,7 @@ const MAX_EXPRESSION_BYTES: usize = 1_000;
 struct Candidate {
     path: String,
     kind: CandidateKind,
-    bytes: Vec<u8>,
+    text: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,28 +58,35 @@ impl Check for License {
             return FileAction::Skip;
         };
         self.is_collecting = true;
-        self.candidates.push(Candidate { path: entry.path.to_owned(), kind, bytes: Vec::new() });
+        self.candidates.push(Candidate { path: entry.path.to_owned(), kind, text: Vec::new() });
         FileAction::Read
     }
 
     fn chunk(&mut self, chunk: Chunk<'_>) {
-        if let (true, Some(file)) = (self.is_collecting, self.candidates.last_mut()) {
-            let remaining = MAX_BYTES - file.bytes.len();
-            file.bytes.extend_from_slice(&chunk.bytes[..chunk.bytes.len().min(remaining)]);
+        if let (true, false, Some(file)) = (self.is_collecting, chunk.is_binary, self.candidates.last_mut()) {
+            let remaining = MAX_BYTES - file.text.len();
+            file.text.extend_from_slice(&chunk.text[..chunk.text.len().min(remaining)]);
+        }
+    }
+
+    fn end_file(&mut self, problem: Option<&str>) {
+        if self.is_collecting && problem.is_some() {
+            self.candidates.pop();
         }
     }
 
     fn finish(mut self: Box<Self>, root: &Root) -> Vec<Finding> {
         self.candidates.retain(|file| !root.relative_path(&file.path).contains('/'));
         let mut found: Vec<String> = Vec::new();
-        let is_text =
-            |file: &&Candidate| file.kind == CandidateKind::Text && file.bytes.len() >= MIN_TERMS_BYTES;
+        let is_text = |file: &&Candidate| {
+            file.kind == CandidateKind::Text && file.text.trim_ascii().len() >= MIN_TERMS_BYTES
+        };
         let texts: Vec<&Candidate> = self.candidates.iter().filter(is_text).collect();
         if !texts.is_empty() {
             // The store takes tens of megabytes, so it is dropped as soon as possible.
             let store = known_licenses();
             found.extend(texts.iter().map(|file| {
-                let text = TextData::new(&String::from_utf8_lossy(&file.bytes));
+                let text = TextData::new(&text_encoding::decode_for_display(&file.text));
                 let scanner = Scanner::new(&store).confidence_threshold(MIN_CONFIDENCE);
                 match scanner.scan(&text).license {
                     Some(license) => {
@@ -120,7 +130,7 @@ fn candidate_kind(name: &str) -> Option<CandidateKind> {
 
 /// Returns the license that a manifest states, if it is a valid SPDX expression.
 fn manifest_license(file: &Candidate) -> Option<String> {
-    let text = std::str::from_utf8(&file.bytes).ok()?;
+    let text = std::str::from_utf8(&file.text).ok()?;
     let name = match file.kind {
         CandidateKind::Text => return None,
         CandidateKind::Json => {
@@ -180,7 +190,7 @@ mod tests {
         for (path, text) in files {
             root.add_path(path);
             if check.start_file(&Entry::file(path, text.len() as u64)) == FileAction::Read {
-                check.chunk(Chunk { bytes: text.as_bytes(), is_first: true, is_binary: false });
+                check.chunk(Chunk::unchanged(text.as_bytes(), true, false));
             }
             check.end_file(None);
         }

@@ -24,14 +24,20 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::contents::{ArchiveProblem, Entry, FileAction, Root, Visitor};
-use crate::domain::quality_checks::CheckStatus;
+use super::{
+    contents::{ArchiveProblem, Entry, FileAction, Root, Visitor},
+    lfs_pointers,
+};
+use crate::{
+    domain::quality_checks::CheckStatus,
+    text_encoding::{Decoder, Encoding, HEAD_BYTES},
+};
 
 /// Maximum number of characters of a finding's message.
 pub(super) const MAX_MESSAGE_CHARS: usize = 500;
 
-/// Number of bytes at the start of a file that decide whether it is binary.
-const HEAD_BYTES: usize = 8_192;
+/// Why the content of a file in UTF-32 is of no use.
+const UTF_32: &str = "is text in UTF-32 (save it as UTF-8)";
 
 /// Definition of a check: its key, its label, and its weight.
 #[derive(Debug, PartialEq, Eq)]
@@ -160,13 +166,24 @@ pub enum Source {
 /// A chunk of a file as checks get it.
 #[derive(Clone, Copy, Debug)]
 pub struct Chunk<'a> {
-    /// The bytes. The first chunk has enough of them to decide whether the file is binary, or is the whole
-    /// file.
+    /// The bytes of the file.
     pub bytes: &'a [u8],
-    /// Whether this is the first chunk of the file.
+    /// The same part of the file as text in UTF-8, without a byte order mark. In an encoding other than UTF-8 and UTF-16,
+    /// and for a binary file, these are the bytes of the file.
+    pub text: &'a [u8],
+    /// Whether this is the first chunk of the file. It is the whole file, or has at least the number of bytes that
+    /// decide the encoding.
     pub is_first: bool,
-    /// Whether the file is binary: it has a NUL byte among its first bytes.
+    /// Whether the file is binary.
     pub is_binary: bool,
+}
+
+impl<'a> Chunk<'a> {
+    /// Creates a chunk of a file in UTF-8, or of a binary file.
+    #[cfg(test)]
+    fn unchanged(bytes: &'a [u8], is_first: bool, is_binary: bool) -> Chunk<'a> {
+        Chunk { bytes, text: bytes, is_first, is_binary }
+    }
 }
 
 /// A check in progress. For each file, `start_file` is called first and `end_file` last, as for a
@@ -181,10 +198,14 @@ pub trait Check {
     /// Ends the file. `problem` says why its data could not be read. Called for every check.
     fn end_file(&mut self, _problem: Option<&str>) {}
 
+    /// Reports a file that was left out because it is not data.
+    fn left_out(&mut self, _path: &str) {}
+
     /// Reports a problem of the archive as a whole.
     fn archive_problem(&mut self, _problem: ArchiveProblem) {}
 
-    /// Returns the findings. Empty if the check does not apply to this data.
+    /// Returns the findings. Empty if the check does not apply to this data. A check passes only if it has read
+    /// something, and reports what it could not read.
     fn finish(self: Box<Self>, root: &Root) -> Vec<Finding>;
 }
 
@@ -196,10 +217,25 @@ pub struct Checks {
     duplicates: duplicates::Duplicates,
     duplicates_read_bytes: bool,
     root: Root,
-    /// Start of the current file, until there is enough of it to decide whether it is binary.
+    /// Number of files that were read without a problem.
+    read_files: u64,
+    current_file: CurrentFile,
+    /// Start of the current file, until there is enough of it to decide what it is.
     head: Vec<u8>,
-    /// Whether the current file is binary, once that is known.
-    is_binary: Option<bool>,
+    /// Text of the current chunk, if it is not the chunk itself.
+    text: Vec<u8>,
+}
+
+/// What is known of the current file.
+#[derive(Default)]
+struct CurrentFile {
+    is_file: bool,
+    /// Its path, if it is not data.
+    extra_path: Option<String>,
+    /// Whether it is binary, and the decoder of its text, once that is known.
+    content: Option<(bool, Decoder)>,
+    /// Why its content is of no use.
+    problem: Option<&'static str>,
 }
 
 /// Result of a pass.
@@ -247,8 +283,10 @@ impl Checks {
             duplicates: duplicates::Duplicates::default(),
             duplicates_read_bytes: false,
             root: Root::default(),
+            read_files: 0,
+            current_file: CurrentFile::default(),
             head: Vec::with_capacity(HEAD_BYTES),
-            is_binary: None,
+            text: Vec::new(),
         }
     }
 
@@ -257,12 +295,26 @@ impl Checks {
         let root = self.root;
         let mut findings: Vec<Finding> = self.all.into_iter().flat_map(|check| check.finish(&root)).collect();
         let (finding, fingerprint) = self.duplicates.finish_with_fingerprint();
-        findings.push(finding);
+        findings.extend(finding);
+        if self.read_files == 0 {
+            findings.retain(|finding| finding.status != CheckStatus::Passed);
+        }
         Outcome { findings, fingerprint }
     }
 
-    /// Passes a chunk to the checks that read it.
-    fn dispatch(&mut self, chunk: Chunk<'_>) {
+    /// Passes a chunk to the checks that read it. The first one decides what the file is.
+    fn dispatch(&mut self, bytes: &[u8], is_first: bool) {
+        let CurrentFile { content, problem, .. } = &mut self.current_file;
+        let (is_binary, decoder) = content.get_or_insert_with(|| {
+            let encoding = Encoding::of_file(bytes);
+            *problem = (encoding == Some(Encoding::Utf32)).then_some(UTF_32);
+            (
+                matches!(encoding, None | Some(Encoding::Utf32)),
+                Decoder::new(encoding.unwrap_or(Encoding::Utf8)),
+            )
+        });
+        let text = decoder.decode(bytes, false, &mut self.text);
+        let chunk = Chunk { bytes, text, is_first, is_binary: *is_binary };
         for (check, _) in self.all.iter_mut().zip(&self.reads_bytes).filter(|(_, reads)| **reads) {
             check.chunk(chunk);
         }
@@ -271,24 +323,39 @@ impl Checks {
         }
     }
 
-    /// Passes the buffered start of a file, which decides whether the file is binary.
+    /// Passes the buffered start of a file.
     fn dispatch_head(&mut self) {
         let head = std::mem::take(&mut self.head);
-        let is_binary = head[..head.len().min(HEAD_BYTES)].contains(&0);
-        self.is_binary = Some(is_binary);
-        self.dispatch(Chunk { bytes: &head, is_first: true, is_binary });
+        self.dispatch(&head, true);
         self.head = head;
         self.head.clear();
+    }
+
+    /// Reports a file that is not data, or what is wrong with it, since a damaged one may hide a damaged archive.
+    fn end_extra(&mut self, path: &str, problem: Option<&str>) {
+        match problem {
+            None => self.left_out(path),
+            Some(problem) => {
+                for check in &mut self.all {
+                    check.start_file(&Entry::file(path, 0));
+                    check.end_file(Some(problem));
+                }
+            }
+        }
     }
 }
 
 impl Visitor for Checks {
     fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
+        self.head.clear();
+        self.current_file = CurrentFile { is_file: entry.is_file(), ..CurrentFile::default() };
+        if !entry.is_outside && entry.is_extra() {
+            self.current_file.extra_path = Some(entry.path.to_owned());
+            return FileAction::Skip;
+        }
         if !entry.is_outside {
             self.root.add_path(entry.path);
         }
-        self.head.clear();
-        self.is_binary = None;
         for (check, reads) in self.all.iter_mut().zip(&mut self.reads_bytes) {
             *reads = check.start_file(entry) == FileAction::Read;
         }
@@ -298,13 +365,11 @@ impl Visitor for Checks {
     }
 
     fn chunk(&mut self, bytes: &[u8]) {
-        if let Some(is_binary) = self.is_binary {
-            return self.dispatch(Chunk { bytes, is_first: false, is_binary });
+        if self.current_file.content.is_some() {
+            return self.dispatch(bytes, false);
         }
         if self.head.is_empty() && bytes.len() >= HEAD_BYTES {
-            let is_binary = bytes[..HEAD_BYTES].contains(&0);
-            self.is_binary = Some(is_binary);
-            return self.dispatch(Chunk { bytes, is_first: true, is_binary });
+            return self.dispatch(bytes, true);
         }
         self.head.extend_from_slice(bytes);
         if self.head.len() >= HEAD_BYTES {
@@ -313,13 +378,26 @@ impl Visitor for Checks {
     }
 
     fn end_file(&mut self, problem: Option<&str>) {
-        if self.is_binary.is_none() && !self.head.is_empty() {
+        if let Some(path) = self.current_file.extra_path.take() {
+            return self.end_extra(&path, problem);
+        }
+        if lfs_pointers::is_pointer(&self.head) {
+            self.current_file.problem = Some(lfs_pointers::PROBLEM);
+        } else if !self.head.is_empty() {
             self.dispatch_head();
         }
+        let problem = problem.or(self.current_file.problem);
+        self.read_files += u64::from(self.current_file.is_file && problem.is_none());
         for check in &mut self.all {
             check.end_file(problem);
         }
         self.duplicates.end_file(problem);
+    }
+
+    fn left_out(&mut self, path: &str) {
+        for check in &mut self.all {
+            check.left_out(path);
+        }
     }
 
     fn archive_problem(&mut self, problem: ArchiveProblem) {

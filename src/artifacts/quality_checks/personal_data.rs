@@ -7,7 +7,7 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use super::{
     Check, Chunk, FileAction, Finding, Rule,
-    samples::masked,
+    samples::{Samples, masked},
     window::{View, Window},
 };
 use crate::artifacts::contents::{Entry, Root, quoted};
@@ -93,6 +93,10 @@ pub struct PersonalData {
     found: HintCounts,
     /// Hints in the current file.
     found_in_file: HintCounts,
+    /// Number of texts that were read to the end.
+    texts: u64,
+    is_text: bool,
+    unread: Samples,
 }
 
 impl PersonalData {
@@ -232,19 +236,27 @@ impl Check for PersonalData {
     fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         self.window.clear();
         self.path = entry.is_file().then(|| entry.path.to_owned());
+        self.is_text = false;
+        if entry.is_too_large {
+            self.unread.add(|| quoted(entry.path));
+        }
         if self.path.is_some() { FileAction::Read } else { FileAction::Skip }
     }
 
     fn chunk(&mut self, chunk: Chunk<'_>) {
-        if chunk.is_binary {
-            self.path = None;
+        self.is_text = !chunk.is_binary;
+        if self.is_text {
+            self.push(chunk.text, false);
         }
-        self.push(chunk.bytes, false);
     }
 
-    fn end_file(&mut self, _problem: Option<&str>) {
+    fn end_file(&mut self, problem: Option<&str>) {
         self.push(&[], true);
-        self.path = None;
+        if let (Some(path), Some(_)) = (self.path.take(), problem) {
+            self.unread.add(|| quoted(&path));
+        } else {
+            self.texts += u64::from(self.is_text);
+        }
         let mut found = std::mem::take(&mut self.found_in_file);
         // One in ten arbitrary numbers of that length has the right check digit by chance.
         if found[HintKind::InvalidCard as usize].0 >= found[HintKind::Card as usize].0 {
@@ -268,12 +280,19 @@ impl Check for PersonalData {
                 format!("{count} {noun} (first: {first})")
             })
             .collect();
-        if hints.is_empty() {
-            return vec![Finding::passed(&PERSONAL_DATA_HINTS, "No hints of personal data were found.")];
+        let is_passed = hints.is_empty();
+        if is_passed && self.texts == 0 {
+            return Vec::new();
         }
-        let message =
-            format!("{}. Remove them, or state whose data it is and why it may be sold.", hints.join("; "));
-        vec![Finding::failed(&PERSONAL_DATA_HINTS, &message)]
+        let mut message = if is_passed {
+            "No hints of personal data were found.".to_owned()
+        } else {
+            format!("{}. Remove them, or state whose data it is and why it may be sold.", hints.join("; "))
+        };
+        if !self.unread.is_empty() {
+            message = format!("{message} Could not be read: {}.", self.unread);
+        }
+        vec![Finding::passed_if(&PERSONAL_DATA_HINTS, is_passed, &message)]
     }
 }
 
@@ -282,14 +301,18 @@ mod tests {
     use super::*;
     use crate::domain::quality_checks::CheckStatus;
 
-    fn finding(text: &[u8], length: usize) -> Finding {
+    fn findings(text: &[u8], length: usize) -> Vec<Finding> {
         let mut check = Box::new(PersonalData::new());
         check.start_file(&Entry::file("people.txt", text.len() as u64));
         for (at, bytes) in text.chunks(length).enumerate() {
-            check.chunk(Chunk { bytes, is_first: at == 0, is_binary: text.contains(&0) });
+            check.chunk(Chunk::unchanged(bytes, at == 0, text.contains(&0)));
         }
         check.end_file(None);
-        check.finish(&Root::default()).remove(0)
+        check.finish(&Root::default())
+    }
+
+    fn finding(text: &[u8], length: usize) -> Finding {
+        findings(text, length).remove(0)
     }
 
     #[test]
@@ -335,7 +358,7 @@ mod tests {
                 "{text}"
             );
         }
-        assert_eq!(finding(b"\0 jane.doe@acme.io", 100).status, CheckStatus::Passed);
+        assert_eq!(findings(b"\0 jane.doe@acme.io", 100), [], "binary files are not text");
     }
 
     #[test]

@@ -227,6 +227,9 @@ pub struct Secrets {
     found: Samples,
     weak_matches: Samples,
     test_keys: Samples,
+    /// Number of files that were read to the end.
+    read_files: u64,
+    unread: Samples,
 }
 
 impl Secrets {
@@ -239,6 +242,8 @@ impl Secrets {
             found: Samples::default(),
             weak_matches: Samples::default(),
             test_keys: Samples::default(),
+            read_files: 0,
+            unread: Samples::default(),
         }
     }
 
@@ -290,22 +295,32 @@ impl Check for Secrets {
     fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         self.window.clear();
         self.path = entry.is_file().then(|| entry.path.to_owned());
+        if entry.is_too_large {
+            self.unread.add(|| quoted(entry.path));
+        }
         if self.path.is_some() { FileAction::Read } else { FileAction::Skip }
     }
 
     fn chunk(&mut self, chunk: Chunk<'_>) {
         self.is_binary = chunk.is_binary;
-        self.push(chunk.bytes, false);
+        self.push(chunk.text, false);
     }
 
-    fn end_file(&mut self, _problem: Option<&str>) {
+    fn end_file(&mut self, problem: Option<&str>) {
         self.push(&[], true);
-        self.path = None;
+        match (self.path.take(), problem) {
+            (Some(path), Some(_)) => self.unread.add(|| quoted(&path)),
+            (Some(_), None) => self.read_files += 1,
+            (None, _) => {}
+        }
     }
 
     fn finish(self: Box<Self>, _root: &Root) -> Vec<Finding> {
         let mut sentences = Vec::new();
         let is_passed = self.found.is_empty();
+        if is_passed && self.read_files == 0 {
+            return Vec::new();
+        }
         if is_passed {
             sentences.push("No private keys or tokens of known providers were found.".to_owned());
         } else {
@@ -322,6 +337,9 @@ impl Check for Secrets {
                 "{count} in test or example files, recognized by a path with `test`, `fixture`, `example` \
                  or a similar word; this does not fail the check."
             ));
+        }
+        if !self.unread.is_empty() {
+            sentences.push(format!("Could not be read: {}.", self.unread));
         }
         vec![Finding::passed_if(&NO_LIVE_SECRETS, is_passed, &sentences.join(" "))]
     }

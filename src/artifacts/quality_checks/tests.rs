@@ -5,7 +5,7 @@ use std::io::{Cursor, Write};
 use zip::{ZipWriter, write::SimpleFileOptions};
 
 use super::*;
-use crate::artifacts::{Limits, archive, contents::EntryKind};
+use crate::artifacts::{Limits, archive, contents::EntryKind, lfs_pointers::tests::POINTER};
 
 fn zip_file(files: &[(&str, &[u8])]) -> tempfile::NamedTempFile {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
@@ -67,20 +67,205 @@ fn valid_codebase_passes_all_checks() {
     assert!(!outcome.fingerprint.is_empty());
 }
 
+/// Returns the keys of the checks that passed.
+fn passed(outcome: &Outcome) -> Vec<&str> {
+    let passed = outcome.findings.iter().filter(|finding| finding.status == CheckStatus::Passed);
+    passed.map(|finding| finding.rule.key).collect()
+}
+
+/// Runs all checks of a repository with these files.
+fn check_repository(files: &[(&str, &[u8])]) -> Outcome {
+    let mut checks = Checks::new(Subject::Codebase, Source::Repository);
+    for (path, bytes) in files {
+        if checks.start_file(&Entry::file(path, bytes.len() as u64)) == FileAction::Read {
+            checks.chunk(bytes);
+        }
+        checks.end_file(None);
+    }
+    checks.finish()
+}
+
+/// "A check must not pass on what it did not read."
+#[test]
+fn nothing_passes_that_was_not_read() {
+    let pointer = POINTER.as_bytes();
+    let utf_32: Vec<u8> = "\u{feff}a key\n".chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
+    for (files, key, expected) in [
+        (&[][..], "archive_intact", "The archive has no files."),
+        (&[("d/", &b""[..])], "archive_intact", "The archive has no files."),
+        (&[("__MACOSX/._a", &b"x"[..]), (".DS_Store", b"x")], "archive_intact", "The archive has no files."),
+        (&[("a.txt", &b""[..]), ("d/b.csv", b"")], "archive_intact", "All files of the archive are empty."),
+        (
+            &[("train.csv", pointer)],
+            "archive_intact",
+            "1 file is a pointer of Git LFS without the content of the file: \"train.csv\". Run `git lfs pull`",
+        ),
+        (
+            &[("train.csv", pointer)],
+            "dataset_readable",
+            "1 of 1 file cannot be read: \"train.csv\" is a pointer of Git LFS",
+        ),
+        (
+            &[("a.csv", b"a,b\n1,2\n"), ("d/x.bin", pointer)],
+            "archive_intact",
+            "1 file is a pointer of Git LFS",
+        ),
+        (
+            &[("k.txt", &utf_32)],
+            "archive_intact",
+            "1 of 1 file cannot be read: \"k.txt\" is text in UTF-32 (save it as UTF-8).",
+        ),
+        (
+            &[("a.csv", b"id,text\n1,ok\n2,\"cut off he")],
+            "dataset_readable",
+            "1 of 1 file cannot be read: \"a.csv\" ends inside a quoted field, which starts in line 3.",
+        ),
+        (
+            &[("a.csv", b"id,name\n1,Jos\xe9\n")],
+            "dataset_readable",
+            "1 of 1 file cannot be read: \"a.csv\" is not UTF-8. Save it as UTF-8 (line 2)",
+        ),
+        (
+            &[("a.jsonl", b"{\"name\": \"Jos\xe9\"}\n")],
+            "dataset_readable",
+            "1 of 1 file cannot be read: \"a.jsonl\" is not UTF-8. Save it as UTF-8 (line 1)",
+        ),
+        (
+            &[("a.csv", &[0; 500])],
+            "dataset_readable",
+            "1 of 1 file cannot be read: \"a.csv\" has bytes of zero",
+        ),
+        (
+            &[("a.csv", b"a,b\n"), ("b.jsonl", b"")],
+            "dataset_readable",
+            "The tables have no rows: \"a.csv\"; \"b.jsonl\".",
+        ),
+    ] {
+        let outcome = run_checks(Subject::RawData, files);
+        let found = finding(&outcome, key);
+        assert!(found.rule.is_mandatory && found.status == CheckStatus::Failed, "{found:?}");
+        assert!(found.message.starts_with(expected), "{found:?}");
+    }
+    for files in [&[][..], &[("a.csv", pointer)], &[("k.txt", &utf_32)]] {
+        assert_eq!(passed(&run_checks(Subject::RawData, files)), [""; 0], "{files:?}");
+        assert_eq!(passed(&check_repository(files)), [""; 0], "{files:?}");
+    }
+    let repository = check_repository(&[("README.md", README), ("lib.js", pointer)]);
+    let intact = finding(&repository, "archive_intact");
+    assert_eq!(intact.status, CheckStatus::Failed);
+    let expected = "1 file is a pointer of Git LFS without the content of the file: \"lib.js\". Copies of repositories have no";
+    assert!(intact.message.starts_with(expected), "{intact:?}");
+    assert!(finding(&repository, "tests_present").message.contains("in 0 source files"));
+    let empty = finding(&check_repository(&[]), "archive_intact").message.clone();
+    assert!(empty.starts_with("The repository has no files."), "{empty}");
+}
+
+/// Names are not enough: a file must have the content that its name promises.
+#[test]
+fn pointers_are_no_evidence() {
+    let pointer = POINTER.as_bytes();
+    let named = ["README.md", "LICENSE", "Makefile", "package.json", ".gitlab-ci.yml", "tests/a.js"];
+    let files = named.map(|name| (name, pointer));
+    assert_eq!(passed(&check_repository(&files)), ["no_path_traversal"; 0]);
+    let with_text = [&files[..], &[("src/a.rs", b"fn a() {}\n")]].concat();
+    let outcome = check_repository(&with_text);
+    for key in ["readme_present", "license_found", "build_manifest", "ci_present", "tests_present"] {
+        assert_eq!(finding(&outcome, key).status, CheckStatus::Failed, "{key}");
+    }
+}
+
+/// "A check that does not apply is left out", and "binary files are not unreadable text".
+#[test]
+fn checks_that_do_not_apply_are_left_out() {
+    let image = [&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], &[7; 300]].concat();
+    let outcome = run_checks(Subject::RawData, &[("scans/1.png", &image)]);
+    let passed = passed(&outcome);
+    assert_eq!(
+        passed,
+        ["archive_intact", "no_path_traversal", "no_encrypted_entries", "no_live_secrets", "duplicate_share"]
+    );
+    let keys: Vec<&str> = outcome.findings.iter().map(|finding| finding.rule.key).collect();
+    for key in ["dataset_readable", "schema_consistent", "personal_data_hints"] {
+        assert!(!keys.contains(&key), "{key}");
+    }
+}
+
+/// An AppleDouble file beside a table, for example, is no damaged table.
+#[test]
+fn files_that_are_not_data_are_left_out_and_named() {
+    let apple_double = b"\0\x05\x16\x07\0\x02\0\0Mac OS X        \0\x02";
+    for name in ["t.csv", "t.tsv", "t.jsonl", "t.parquet", "README.md"] {
+        let extra = format!("d/._{name}");
+        let files =
+            [("d/t.csv", &b"a,b\n1,2\n"[..]), (extra.as_str(), apple_double), ("d/Thumbs.db", b"\xd0\xcf")];
+        let outcome = run_checks(Subject::RawData, &files);
+        let intact = finding(&outcome, "archive_intact");
+        let expected = format!(
+            "1 file was read to the end. Left out 2 files that are not data: \"{extra}\"; \"d/Thumbs.db\"."
+        );
+        assert_eq!((intact.status, &intact.message), (CheckStatus::Passed, &expected));
+        let readable = finding(&outcome, "dataset_readable");
+        assert_eq!(
+            (readable.status, readable.message.as_str()),
+            (CheckStatus::Passed, "Read 1 file with 1 row.")
+        );
+        let message = finding(&check_repository(&files), "archive_intact").message.clone();
+        assert_eq!(message, expected, "in a repository, too");
+    }
+}
+
+/// PowerShell writes UTF-16 with a mark, and other programs write it without one.
+#[test]
+fn text_in_utf_16_is_checked() {
+    let key = ["-----BEGIN ", "PRIVATE KEY-----\r\n"].concat()
+        + "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7x2rZk9Yt\r\n"
+        + &["-----END ", "PRIVATE KEY-----\r\n"].concat();
+    let text = format!("call 212-736-5000\r\n{key}");
+    let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let long = format!("\u{feff}{}{text}", "words and more words\r\n".repeat(10_000));
+    let long: Vec<u8> = long.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for (bytes, line) in [
+        (text.as_bytes(), 2),
+        (&little, 2),
+        (&big, 2),
+        (&[b"\xff\xfe", &little[..]].concat(), 2),
+        (&long, 10_002),
+    ] {
+        let outcome = run_checks(Subject::RawData, &[("k.txt", bytes)]);
+        let secrets = finding(&outcome, "no_live_secrets");
+        assert_eq!(secrets.status, CheckStatus::Failed, "{secrets:?}");
+        assert!(secrets.message.contains(&format!("in \"k.txt\", line {line}")), "{secrets:?}");
+        let personal = finding(&outcome, "personal_data_hints");
+        assert!(personal.message.starts_with("1 phone number"), "{personal:?}");
+    }
+}
+
+/// A byte order mark and UTF-16 hide no license, and Latin-1 hides none in a text.
+#[test]
+fn licenses_are_found_in_any_encoding() {
+    let manifest = "\u{feff}{\"name\": \"a\", \"license\": \"ISC\"}";
+    let utf_16: Vec<u8> = manifest.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let mit = include_str!("../../../LICENSE-MIT");
+    let latin_1 = [b"\xa9 Jos\xe9\n\n", mit.as_bytes()].concat();
+    let mit_utf_16: Vec<u8> = mit.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for (path, bytes, expected) in [
+        ("package.json", manifest.as_bytes(), "Found: ISC in"),
+        ("package.json", &utf_16, "Found: ISC in"),
+        ("LICENSE", &latin_1, "Found: MIT"),
+        ("LICENSE", &mit_utf_16, "Found: MIT"),
+    ] {
+        let outcome = check_repository(&[(path, bytes)]);
+        let license = finding(&outcome, "license_found");
+        assert!(license.message.starts_with(expected), "{license:?}");
+    }
+}
+
 #[test]
 fn raw_data_gets_dataset_checks() {
     let empty = run_checks(Subject::RawData, &[]);
-    for (key, status, message) in [
-        ("archive_intact", CheckStatus::Passed, "0 files were read to the end."),
-        ("readme_present", CheckStatus::Failed, "No README was found"),
-        ("dataset_readable", CheckStatus::Passed, "No dataset files."),
-        ("schema_consistent", CheckStatus::Passed, "No dataset files."),
-        ("duplicate_share", CheckStatus::Passed, "No duplicate files"),
-    ] {
-        let found = finding(&empty, key);
-        assert_eq!((found.status, found.message.starts_with(message)), (status, true), "{found:?}");
-    }
-    assert!(empty.findings.iter().all(|finding| finding.rule.key != "build_manifest"));
+    let keys: Vec<&str> = empty.findings.iter().map(|finding| finding.rule.key).collect();
+    assert_eq!(keys, ["archive_intact", "readme_present", "license_found"], "only what fails");
     let tables = run_checks(
         Subject::RawData,
         &[
@@ -170,12 +355,12 @@ fn damaged_and_encrypted_files_fail_checks() {
     checks.start_file(&Entry { is_encrypted: true, ..Entry::file("a", 1) });
     checks.end_file(Some("needs a password"));
     let outcome = checks.finish();
-    assert_eq!(finding(&outcome, "archive_intact").status, CheckStatus::Passed);
+    assert_eq!(passed(&outcome), [""; 0], "nothing was read");
     assert!(finding(&outcome, "no_encrypted_entries").message.contains(r#"1 file needs a password: "a"."#));
 }
 
 #[test]
-fn too_large_file_is_not_damaged() {
+fn too_large_file_does_not_pass() {
     let mut checks = Checks::new(Subject::RawData, Source::Repository);
     for path in ["a.csv", "b.csv", "c.bin"] {
         let entry = Entry { is_too_large: true, ..Entry::file(path, 1 << 40) };
@@ -183,10 +368,12 @@ fn too_large_file_is_not_damaged() {
         checks.end_file(None);
     }
     let outcome = checks.finish();
-    for key in ["archive_intact", "duplicate_share"] {
-        assert_eq!(finding(&outcome, key).status, CheckStatus::Passed, "{key}");
-    }
-    // But a file that was not read must not pass.
+    let intact = finding(&outcome, "archive_intact");
+    assert_eq!(
+        (intact.status, intact.message.as_str()),
+        (CheckStatus::Failed, r#"Too large to check: "a.csv"; "b.csv"; "c.bin". Split such files."#)
+    );
+    assert_eq!(passed(&outcome), [""; 0]);
     let readable = finding(&outcome, "dataset_readable");
     assert_eq!(readable.status, CheckStatus::Failed);
     assert!(readable.message.contains(r#"Too large to check: "a.csv"; "b.csv"."#), "{}", readable.message);

@@ -33,34 +33,41 @@ static TEST_ATTRIBUTE: LazyLock<Regex> =
 pub struct TestsPresent {
     source_files: u64,
     tests: Samples,
-    /// Path of the current Rust file, until a test is found in it.
-    path: Option<String>,
+    current_file: Option<SourceFile>,
+}
+
+/// A source file.
+#[derive(Debug)]
+struct SourceFile {
+    path: String,
+    is_rust: bool,
+    has_tests: bool,
 }
 
 impl Check for TestsPresent {
     fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
-        self.path = None;
+        self.current_file = None;
         let name = entry.name();
         let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
         if !entry.is_file() || !CODE_EXTENSIONS.contains(&extension.as_str()) {
             return FileAction::Skip;
         }
-        self.source_files += 1;
-        if is_test_path(entry.path) {
-            self.tests.add(|| quoted(entry.path));
-            return FileAction::Skip;
-        }
-        if extension == "rs" {
-            self.path = Some(entry.path.to_owned());
-            return FileAction::Read;
-        }
-        FileAction::Skip
+        let (is_rust, has_tests) = (extension == "rs", is_test_path(entry.path));
+        self.current_file = Some(SourceFile { path: entry.path.to_owned(), is_rust, has_tests });
+        if is_rust && !has_tests { FileAction::Read } else { FileAction::Skip }
     }
 
     fn chunk(&mut self, chunk: Chunk<'_>) {
-        if self.path.is_some() && TEST_ATTRIBUTE.is_match(chunk.bytes) {
-            let path = self.path.take().unwrap_or_default();
-            self.tests.add(|| quoted(&path));
+        if let Some(file) = self.current_file.as_mut().filter(|file| file.is_rust) {
+            file.has_tests = file.has_tests || TEST_ATTRIBUTE.is_match(chunk.text);
+        }
+    }
+
+    fn end_file(&mut self, problem: Option<&str>) {
+        let Some(file) = self.current_file.take().filter(|_| problem.is_none()) else { return };
+        self.source_files += 1;
+        if file.has_tests {
+            self.tests.add(|| quoted(&file.path));
         }
     }
 
@@ -147,9 +154,10 @@ mod tests {
             for (path, text) in files {
                 if check.start_file(&Entry::file(path, text.len() as u64)) == FileAction::Read {
                     let (first, second) = text.as_bytes().split_at(text.len() / 2);
-                    check.chunk(Chunk { bytes: first, is_first: true, is_binary: false });
-                    check.chunk(Chunk { bytes: second, is_first: false, is_binary: false });
+                    check.chunk(Chunk::unchanged(first, true, false));
+                    check.chunk(Chunk::unchanged(second, false, false));
                 }
+                check.end_file(None);
             }
             check.finish(&Root::default()).remove(0)
         };

@@ -70,7 +70,12 @@ impl Tasks {
 
     /// Imports lines, and returns the result.
     fn import(&self, lines: &str) -> TraceImport {
-        let id = self.start(lines.as_bytes()).unwrap();
+        self.import_bytes(lines.as_bytes())
+    }
+
+    /// Imports lines in any encoding, and returns the result.
+    fn import_bytes(&self, lines: &[u8]) -> TraceImport {
+        let id = self.start(lines).unwrap();
         self.market.run_background();
         self.find(id)
     }
@@ -154,6 +159,32 @@ fn import_that_was_interrupted_continues_and_adds_nothing_twice() {
     let import = tasks.find(id);
     assert_eq!((import.status, import.position.offset), (TraceImportStatus::Completed, text.len() as u64));
     assert_eq!(events(&tasks.market, &["traces."]).len(), 1);
+}
+
+/// "A byte order mark must not lose the first trace." An import in UTF-16 continues in the middle of the text, too.
+#[test]
+fn first_trace_is_imported_in_any_encoding_of_unicode() {
+    let tasks = Tasks::new(2);
+    let text = |from: u128| (from..from + 2_500).map(|number| line(number, 0)).collect::<String>();
+    let with_mark = format!("\u{feff}{}", text(0));
+    let little: Vec<u8> =
+        format!("\u{feff}{}", text(10_000)).encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = text(20_000).encode_utf16().flat_map(u16::to_be_bytes).collect();
+    for bytes in [with_mark.as_bytes(), &little, &big] {
+        assert_eq!(counts(&tasks.import_bytes(bytes)), (2_500, 0, 0));
+    }
+    let bytes: Vec<u8> = text(30_000).encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let id = tasks.start(&bytes).unwrap();
+    for stop_at in 1..40 {
+        let calls = Cell::new(0);
+        let keep_running = || {
+            calls.set(calls.get() + 1);
+            calls.get() < stop_at
+        };
+        background::run_pending(tasks.market.market(), &keep_running).unwrap();
+    }
+    let import = tasks.find(id);
+    assert_eq!((import.status, counts(&import)), (TraceImportStatus::Completed, (2_500, 0, 0)));
 }
 
 #[test]

@@ -28,7 +28,7 @@ const LAYERS: [&str; 15] = [
 ];
 
 /// Layers that every layer may use.
-const FOUNDATIONS: [&str; 10] = [
+const FOUNDATIONS: [&str; 11] = [
     "error",
     "clock",
     "config",
@@ -39,6 +39,7 @@ const FOUNDATIONS: [&str; 10] = [
     "private_files",
     "splitmix64",
     "string_enum",
+    "text_encoding",
 ];
 
 /// Foundations that may use nothing but themselves and the listed modules, so that they form no cycle.
@@ -46,7 +47,7 @@ const PURE: [(&str, &[&str]); 3] =
     [("domain", &["error", "string_enum"]), ("error", &["string_enum"]), ("string_enum", &[])];
 
 /// Frameworks, each with the only layers that may name it.
-const OWNERS: [(&str, &[&str]); 29] = [
+const OWNERS: [(&str, &[&str]); 30] = [
     ("icu_collator", &["domain"]),
     ("poem", &["rest", "mcp", "gym"]),
     ("rmcp", &["mcp"]),
@@ -65,6 +66,7 @@ const OWNERS: [(&str, &[&str]); 29] = [
     ("linguist", &["artifacts"]),
     ("linguist_types", &["artifacts"]),
     ("rustls", &["http_client"]),
+    ("encoding_rs", &["text_encoding"]),
     ("spdx", &["artifacts"]),
     ("nosecrets_rules", &["artifacts"]),
     ("aho_corasick", &["artifacts"]),

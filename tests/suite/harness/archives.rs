@@ -7,12 +7,12 @@ use std::{
 
 use zip::{ZipArchive, ZipWriter, write::SimpleFileOptions};
 
-/// Returns a ZIP archive of files with these names and texts.
-pub fn zip_of(files: &[(&str, &str)]) -> Vec<u8> {
+/// Returns a ZIP archive of files with these names and contents.
+pub fn zip_of<B: AsRef<[u8]>>(files: &[(&str, B)]) -> Vec<u8> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, text) in files {
+    for (name, content) in files {
         writer.start_file(*name, SimpleFileOptions::default()).unwrap();
-        writer.write_all(text.as_bytes()).unwrap();
+        writer.write_all(content.as_ref()).unwrap();
     }
     writer.finish().unwrap().into_inner()
 }

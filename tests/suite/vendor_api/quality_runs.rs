@@ -26,17 +26,20 @@ pub(super) fn market(more: &Value) -> TestMarket {
 }
 
 /// Creates raw data with a zip of these files attached and returns its path.
-async fn create_raw_data(market: &TestMarket, title: &str, files: &[(&str, &str)]) -> String {
+async fn create_raw_data<B: AsRef<[u8]>>(market: &TestMarket, title: &str, files: &[(&str, B)]) -> String {
     let url = upload_zip(market, "Seller house", &zip_of(files));
     let body = json!({"title": title, "data": {"channel": "zip", "url": url}});
     format!("raw-data/{}", seller_post(market, "raw-data", body).await["id"].as_str().unwrap())
 }
 
 fn scan_files() -> Vec<(&'static str, &'static str)> {
+    let readme = "# Scans\n\nScans of court letters, with what they say in a table.\n\nEach letter has a page, a court, and a \
+                  date, and the table says what a person read in it.\n";
     vec![
-        ("README.md", "# Scans\n\nScans of court letters, with what they say in a table.\n"),
+        ("README.md", readme),
         ("LICENSE", "All rights of the finder."),
-        ("rows.csv", "a,b\n1,2\n3,4\n"),
+        ("rows-1.csv", "a,b\n1,2\n3,4\n"),
+        ("rows-2.csv", "a,b\n5,6\n"),
     ]
 }
 
@@ -133,6 +136,60 @@ async fn failed_checks_name_the_location() {
         assert_eq!(status, "failed", "{key}: {message}");
         assert!(message.contains(expected_text), "{key}: {message}");
         assert!(!message.contains("MIIEowIBAAK"), "{message}");
+    }
+}
+
+/// "A check must not pass on what it did not read": the run fails, names the file, and says what to do.
+#[tokio::test]
+async fn run_fails_on_what_it_cannot_read() {
+    let pointer = "version https://git-lfs.github.com/spec/v1\n\
+                   oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 73400320\n";
+    let key = [
+        "-----BEGIN ",
+        "PRIVATE KEY-----\r\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7x2rZk9Yt\r\n",
+    ];
+    let key: Vec<u8> =
+        format!("\u{feff}{}", key.concat()).encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let table = "id,name\r\n1,Jos\u{e9}\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let latin_1 = b"id,name\n1,Jos\xe9\n".to_vec();
+    let good = ("a.csv", b"a,b\n1,2\n".to_vec());
+    let cases = [
+        (vec![], "archive_intact", "failed", "has no files"),
+        (
+            vec![("train.csv", pointer.into())],
+            "archive_intact",
+            "failed",
+            "\"train.csv\". Run `git lfs pull`",
+        ),
+        (
+            vec![("t.csv", b"id,text\n1,ok\n2,\"cut off he".to_vec())],
+            "dataset_readable",
+            "failed",
+            "\"t.csv\" ends inside",
+        ),
+        (vec![("t.csv", latin_1)], "dataset_readable", "failed", "\"t.csv\" is not UTF-8. Save it as UTF-8"),
+        (vec![("k.txt", key)], "no_live_secrets", "failed", "\"k.txt\", line 1"),
+        (
+            vec![("t.tsv", b"id\ttext\n1\t\"hello\n2\tworld\n".to_vec())],
+            "dataset_readable",
+            "passed",
+            "1 file with 2 rows",
+        ),
+        (vec![("t.csv", table)], "dataset_readable", "passed", "1 file with 1 row"),
+        (vec![good, ("._a.csv", b"\0\x05\x16\x07".to_vec())], "archive_intact", "passed", "\"._a.csv\""),
+    ];
+    let market = TestMarket::with_settings(|settings| settings.quality.credits_per_run = 0.0);
+    small_market::seed_market(&market, &[], &json!({}));
+    for (files, key, expected, text) in cases {
+        let path = create_raw_data(&market, "T", &files).await;
+        start_run(&market, &path).await;
+        market.run_background();
+        let run = seller_get(&market, &format!("{path}/qc")).await["latest_run"].clone();
+        assert_eq!(run["mandatory_passed"], json!(expected == "passed"), "{run:#}");
+        let checks = check_results(&run);
+        let (status, message) = find_check(&checks, key);
+        assert_eq!(status, expected, "{key}: {message}");
+        assert!(message.contains(text), "{key}: {message}");
     }
 }
 

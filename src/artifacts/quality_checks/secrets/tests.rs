@@ -15,7 +15,7 @@ fn finding(path: &str, text: &[u8], chunk_length: usize) -> Finding {
     check.start_file(&Entry::file(path, text.len() as u64));
     let is_binary = text[..text.len().min(8_192)].contains(&0);
     for (at, bytes) in text.chunks(chunk_length).enumerate() {
-        check.chunk(Chunk { bytes, is_first: at == 0, is_binary });
+        check.chunk(Chunk::unchanged(bytes, at == 0, is_binary));
     }
     check.end_file(None);
     check.finish(&Root::default()).remove(0)
