@@ -18,7 +18,7 @@ use crate::words::Splitting;
 
 /// Version of everything that determines the contents of a new index: fields, text analysis and the columns
 /// file.
-pub const SCHEMA_VERSION: u32 = 4;
+pub const SCHEMA_VERSION: u32 = 5;
 
 /// Oldest schema version of an index that can still be opened, searched and changed, so that it can be used
 /// while a new one is built. An index with any other version cannot be opened and has to be rebuilt.
@@ -28,7 +28,11 @@ pub const OLDEST_SCHEMA_VERSION: u32 = 2;
 /// be opened. Version 3, which no release wrote, differs from version 4 only in few texts, so it has no rules
 /// of its own: some of these texts are not found until the index is replaced.
 pub(crate) const fn splitting(version: u32) -> Splitting {
-    if version < 3 { Splitting::LettersAndDigits } else { Splitting::NamesAndUnspacedText }
+    match version {
+        0..3 => Splitting::LettersAndDigits,
+        3..5 => Splitting::NamesAndUnspacedText,
+        5.. => Splitting::FoldedText,
+    }
 }
 
 /// Maximum length of a label in bytes. Longer labels are neither counted nor found.

@@ -1,7 +1,7 @@
 //! Tokenization of text, the same for documents and for searches.
 //!
-//! Text is normalized (`words`); accents are folded to ASCII, including those written as combining marks;
-//! case is folded; only the first [`MAX_WORD_CHARS`] characters of a word count. Stemming is English.
+//! Words are those of the search key of a text (`words`); only the first [`MAX_WORD_CHARS`] characters of a word
+//! count. Stemming is English.
 //!
 //! Text without spaces is indexed as its characters and its pairs of neighbors, both at the position of the
 //! character, so that any part of it is found as a phrase of pairs. Pairs need no dictionary, find words that
@@ -11,8 +11,8 @@
 use std::borrow::Cow;
 
 use tantivy::tokenizer::{
-    AsciiFoldingFilter, Language, LowerCaser, RawTokenizer, Stemmer, TextAnalyzer, Token, TokenStream,
-    Tokenizer,
+    AsciiFoldingFilter, Language, LowerCaser, RawTokenizer, Stemmer, TextAnalyzer, TextAnalyzerBuilder,
+    Token, TokenStream, Tokenizer,
 };
 
 use crate::words::{self, Piece, PieceChars, PieceKind, Pieces, Splitting};
@@ -27,12 +27,12 @@ pub const MAX_SEARCH_WORDS: usize = 32;
 
 /// Returns the analyzer for words as written, except for case and accents.
 fn form_analyzer(splitting: Splitting) -> TextAnalyzer {
-    with_forms(WordTokenizer { splitting, with_parts: false, normal: String::new(), token: Token::default() })
+    folded(WordTokenizer::new(splitting, false), splitting).build()
 }
 
 /// Returns the analyzer for English stems.
 fn stem_analyzer(splitting: Splitting) -> TextAnalyzer {
-    with_stems(WordTokenizer { splitting, with_parts: true, normal: String::new(), token: Token::default() })
+    folded(WordTokenizer::new(splitting, true), splitting).filter(Stemmer::new(Language::English)).build()
 }
 
 /// The analyzers of the text of documents.
@@ -47,17 +47,16 @@ impl Analyzers {
     }
 }
 
-fn with_forms(tokenizer: impl Tokenizer) -> TextAnalyzer {
-    // Folding comes first, because some letters fold to capitals.
-    TextAnalyzer::builder(tokenizer).filter(AsciiFoldingFilter).filter(LowerCaser).build()
-}
-
-fn with_stems(tokenizer: impl Tokenizer) -> TextAnalyzer {
-    TextAnalyzer::builder(tokenizer)
-        .filter(AsciiFoldingFilter)
-        .filter(LowerCaser)
-        .filter(Stemmer::new(Language::English))
-        .build()
+/// Returns a builder whose words have no case and no accents. Those of folded text have none.
+fn folded(tokenizer: impl Tokenizer, splitting: Splitting) -> TextAnalyzerBuilder {
+    let builder = TextAnalyzer::builder(tokenizer).dynamic();
+    match splitting {
+        Splitting::FoldedText => builder,
+        // Folding of accents comes first, because some letters fold to capitals.
+        Splitting::LettersAndDigits | Splitting::NamesAndUnspacedText => {
+            builder.filter_dynamic(AsciiFoldingFilter).filter_dynamic(LowerCaser)
+        }
+    }
 }
 
 /// Returns whether a search text has no words. Such a text is treated as no text.
@@ -74,6 +73,12 @@ struct WordTokenizer {
     /// The text that is split, normalized. It is empty if the text was normal.
     normal: String,
     token: Token,
+}
+
+impl WordTokenizer {
+    fn new(splitting: Splitting, with_parts: bool) -> WordTokenizer {
+        WordTokenizer { splitting, with_parts, normal: String::new(), token: Token::default() }
+    }
 }
 
 struct WordStream<'a> {
@@ -194,7 +199,7 @@ impl ParsedText {
     /// Parses any text. Straight and curly double quotes enclose phrases; an unclosed phrase extends to the
     /// end.
     pub(crate) fn parse(text: &str, splitting: Splitting) -> ParsedText {
-        let mut parser = Parser::new();
+        let mut parser = Parser::new(splitting);
         let text = words::normalize(text, splitting);
         for (part, quoted) in text.split(['"', '“', '”']).zip([false, true].into_iter().cycle()) {
             let pieces = parser.take_pieces(part, splitting);
@@ -234,11 +239,11 @@ struct Parser {
 }
 
 impl Parser {
-    fn new() -> Parser {
+    fn new(splitting: Splitting) -> Parser {
         Parser {
             parsed: ParsedText::default(),
-            forms: with_forms(RawTokenizer::default()),
-            stems: with_stems(RawTokenizer::default()),
+            forms: folded(RawTokenizer::default(), splitting).build(),
+            stems: folded(RawTokenizer::default(), splitting).filter(Stemmer::new(Language::English)).build(),
             remaining_words: MAX_SEARCH_WORDS,
         }
     }
@@ -314,7 +319,8 @@ fn only_token(analyzer: &mut TextAnalyzer, characters: &[char]) -> String {
 mod tests {
     use super::*;
 
-    const SPLITTINGS: [Splitting; 2] = [Splitting::LettersAndDigits, Splitting::NamesAndUnspacedText];
+    const SPLITTINGS: [Splitting; 3] =
+        [Splitting::LettersAndDigits, Splitting::NamesAndUnspacedText, Splitting::FoldedText];
 
     fn tokenize(text: &str, mut analyzer: TextAnalyzer) -> Vec<String> {
         let mut stream = analyzer.token_stream(text);
@@ -338,7 +344,7 @@ mod tests {
             }
             assert_eq!(is_blank(text), expected.is_empty(), "{text:?}");
         }
-        let long = tokenize(&"é".repeat(500), form_analyzer(Splitting::NamesAndUnspacedText));
+        let long = tokenize(&"é".repeat(500), form_analyzer(Splitting::FoldedText));
         assert_eq!(long, ["e".repeat(MAX_WORD_CHARS)]);
     }
 
@@ -350,19 +356,19 @@ mod tests {
 
     #[test]
     fn text_without_spaces_is_indexed_by_characters_and_pairs() {
-        let mut analyzer = stem_analyzer(Splitting::NamesAndUnspacedText);
+        let mut analyzer = stem_analyzer(Splitting::FoldedText);
         let mut stream = analyzer.token_stream("AI数据集 .NET");
         let mut found = Vec::new();
         stream.process(&mut |token| found.push((token.position, token.text.clone())));
         let expected =
             [(0, "ai"), (1, "数"), (1, "数据"), (2, "据"), (2, "据集"), (3, "集"), (4, ".net"), (4, "net")];
         assert_eq!(found, expected.map(|(position, text)| (position, text.to_owned())));
-        let forms = tokenize("AI数据集 .NET C#", form_analyzer(Splitting::NamesAndUnspacedText));
+        let forms = tokenize("AI数据集 .NET C#", form_analyzer(Splitting::FoldedText));
         assert_eq!(forms, ["ai", ".net", "net", "c#"]);
     }
 
     fn parse(text: &str) -> ParsedText {
-        ParsedText::parse(text, Splitting::NamesAndUnspacedText)
+        ParsedText::parse(text, Splitting::FoldedText)
     }
 
     #[test]

@@ -2,11 +2,11 @@
 //!
 //! A word is a sequence of letters and digits. In scripts that are written without spaces, there are no words
 //! to split at, so such text is one piece, which the text analysis indexes by characters and pairs of
-//! characters. Text is normalized first (NFKC), because the same word can be written in several ways: with
-//! accents or voicing marks as characters of their own, or with characters of half or full width.
+//! characters. Text is replaced by its search key first, because the same word can be written in several ways.
 
 use std::borrow::Cow;
 
+use marketplace_text::search_key;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 /// Rules for splitting text. They are part of the schema, because searches must split as the documents of
@@ -15,9 +15,10 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 pub(crate) enum Splitting {
     /// Sequences of letters and digits in any script (schema version 2).
     LettersAndDigits,
-    /// Also names with signs, like `C++`, and text without spaces. Text is normalized (since schema version
-    /// 4).
+    /// Also names with signs, like `C++`, and text without spaces. Text is normalized (schema version 4).
     NamesAndUnspacedText,
+    /// The same, in the search keys of text, which have no case and no accents (since schema version 5).
+    FoldedText,
 }
 
 /// What a piece of text is.
@@ -73,10 +74,13 @@ impl Iterator for PieceChars<'_> {
     }
 }
 
-/// Returns a text as it is split by these rules. Normalizing can multiply its length in bytes by 11, but
+/// Returns a text as it is split by these rules. That can multiply its length in bytes by 11, but
 /// needs no other memory: more than 30 marks on one letter are divided, so that they need not be sorted
 /// together.
 pub(crate) fn normalize(text: &str, splitting: Splitting) -> Cow<'_, str> {
+    if splitting == Splitting::FoldedText {
+        return Cow::Owned(search_key(text));
+    }
     let is_normal = splitting == Splitting::LettersAndDigits
         || text.is_ascii()
         || is_nfkc_quick(text.chars()) == IsNormalized::Yes;
@@ -156,7 +160,7 @@ fn length_of_signs(word: &str, after: &str) -> Option<usize> {
 
 /// Returns whether a text has no words.
 pub(crate) fn is_blank(text: &str) -> bool {
-    !text.stream_safe().nfkc().any(starts_word)
+    !search_key(text).chars().any(starts_word)
 }
 
 /// Returns whether a piece can start with a character.
@@ -205,7 +209,7 @@ mod tests {
     use super::*;
 
     fn split(text: &str) -> Vec<(PieceKind, String)> {
-        let splitting = Splitting::NamesAndUnspacedText;
+        let splitting = Splitting::FoldedText;
         Pieces::new(&normalize(text, splitting), splitting)
             .map(|piece| (piece.kind, piece.chars().collect()))
             .collect()
@@ -226,6 +230,7 @@ mod tests {
             ("Notepad++, ai#1, AI++", &[]),
             ("X++ a#1 x++y c#x J#", &["X++", "J#"]),
         ] {
+            let expected: Vec<String> = expected.iter().map(|name| name.to_lowercase()).collect();
             assert_eq!(names(text), expected, "{text:?}");
         }
     }
@@ -270,7 +275,7 @@ mod tests {
             ("데이터 данные", &[(Word, "데이터"), (Word, "данные")]),
             ("葛\u{e0100}城", &[(Unspaced, "葛城")]),
         ] {
-            let expected: Vec<_> = expected.iter().map(|(kind, text)| (*kind, (*text).to_owned())).collect();
+            let expected: Vec<_> = expected.iter().map(|(kind, text)| (*kind, text.to_lowercase())).collect();
             assert_eq!(split(text), expected, "{text:?}");
         }
     }

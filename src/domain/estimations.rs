@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use marketplace_text::{equality_key, search_key};
 use uuid::Uuid;
 
 use super::{
@@ -129,11 +130,10 @@ impl Estimation {
             EstimationField::Channel => self.channel.as_str() == value,
             EstimationField::Inventory => InventoryStatus::of(self).as_str() == value,
             EstimationField::Name => {
-                let (name, value) = (self.name.to_lowercase(), value.to_lowercase());
                 if *operator == FilterOperator::Contains {
-                    return name.contains(&value);
+                    return search_key(&self.name).contains(&search_key(value));
                 }
-                name == value
+                equality_key(&self.name) == equality_key(value)
             }
         };
         is != (*operator == FilterOperator::IsNot)
@@ -151,7 +151,7 @@ pub fn sort_estimations(estimations: &mut [Estimation], column: EstimationColumn
     let key = |estimation: &Estimation| -> Option<(i64, String)> {
         let text = |text: &str| Some((0, text.to_owned()));
         match column {
-            EstimationColumn::Name => text(&estimation.name.to_lowercase()),
+            EstimationColumn::Name => text(&equality_key(&estimation.name)),
             EstimationColumn::Type => text(estimation.kind.as_str()),
             EstimationColumn::Channel => text(estimation.channel.as_str()),
             EstimationColumn::Status => Some((estimation.status as i64, String::new())),

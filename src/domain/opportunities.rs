@@ -1,5 +1,6 @@
 //! Opportunities that buyers publish, and vendors' bids on project opportunities.
 
+use marketplace_text::{equality_key, search_key};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -243,19 +244,23 @@ impl Opportunity {
         self.metadata.budget_max.or(self.metadata.budget_min)
     }
 
-    /// Whether all search terms occur in the opportunity, case-insensitive.
+    /// Whether all search terms occur in the opportunity, regardless of case and accents.
     pub fn contains_terms(&self, text: &str) -> bool {
+        if text.trim().is_empty() {
+            return true;
+        }
         let overview = self.metadata.overview.as_deref().unwrap_or_default();
         let tags: Vec<&str> = self.tags().collect();
         let searchable_text =
-            [self.title.as_str(), overview, &tags.join(" "), &self.owner_name].join("\n").to_lowercase();
-        text.to_lowercase().split_whitespace().all(|word| searchable_text.contains(word))
+            search_key(&[self.title.as_str(), overview, &tags.join(" "), &self.owner_name].join("\n"));
+        search_key(text).split_whitespace().all(|word| searchable_text.contains(word))
     }
 
     /// Whether the opportunity matches all criteria except the search terms.
     pub fn matches(&self, filter: &OpportunityFilter) -> bool {
         let kinds = || self.accepted_asset_types.iter().map(|kind| kind.as_str());
-        (filter.tags.is_empty() || self.tags().any(|tag| filter.tags.iter().any(|filter| filter == tag)))
+        let tags: Vec<String> = filter.tags.iter().map(|tag| equality_key(tag)).collect();
+        (tags.is_empty() || self.tags().any(|tag| tags.contains(&equality_key(tag))))
             && (filter.asset_types.is_empty()
                 || kinds().any(|kind| filter.asset_types.iter().any(|filter| filter == kind)))
             && filter.max_budget.is_none_or(|max| self.metadata.budget_min.is_some_and(|min| min <= max))
@@ -276,7 +281,7 @@ impl OpportunityOrder {
                     .sort_by_key(|opportunity| (opportunity.deadline.is_none(), opportunity.deadline));
             }
             OpportunityOrder::Title => {
-                opportunities.sort_by_cached_key(|opportunity| opportunity.title.to_lowercase());
+                opportunities.sort_by_cached_key(|opportunity| equality_key(&opportunity.title));
             }
             OpportunityOrder::BudgetLow => {
                 opportunities

@@ -41,11 +41,6 @@ pub struct Team {
     pub closed_at: Option<Timestamp>,
 }
 
-/// Returns the key by which a team is found: its name in lower case. Names with the same key count as the same.
-pub fn name_key(name: &str) -> String {
-    name.to_lowercase()
-}
-
 /// Returns the marketplace roles that a team has.
 pub fn roles(is_vendor: bool, is_buyer: bool) -> Vec<Role> {
     let roles = [(is_vendor, Role::Vendor), (is_buyer, Role::Buyer)];

@@ -1,5 +1,7 @@
 //! The rules of texts that people write: their lengths, and the characters that they must not contain.
 
+use marketplace_text::has_invisible_end;
+
 use super::patterns::{LINE_PATTERN, MULTILINE_PATTERN};
 use crate::error::Problem;
 
@@ -12,6 +14,8 @@ pub struct TextRule {
     pub max: usize,
     /// Whether it may have several lines, with tabs.
     pub lines: Lines,
+    /// Whether it must begin and end with a visible character, so that no two names look the same.
+    pub has_visible_ends: bool,
 }
 
 /// Whether a text may have several lines.
@@ -24,11 +28,15 @@ pub enum Lines {
 }
 
 const fn line(min: usize, max: usize) -> TextRule {
-    TextRule { min, max, lines: Lines::One }
+    TextRule { min, max, lines: Lines::One, has_visible_ends: false }
 }
 
 const fn text(min: usize, max: usize) -> TextRule {
-    TextRule { min, max, lines: Lines::Many }
+    TextRule { min, max, lines: Lines::Many, has_visible_ends: false }
+}
+
+const fn unique_name(max: usize) -> TextRule {
+    TextRule { min: 1, max, lines: Lines::One, has_visible_ends: true }
 }
 
 /// Title of an asset, a listing, an opportunity, or an upload grant.
@@ -38,10 +46,10 @@ pub const TITLE: TextRule = line(1, 200);
 pub const NAME: TextRule = line(1, 200);
 
 /// Name of a team.
-pub const TEAM_NAME: TextRule = line(1, 120);
+pub const TEAM_NAME: TextRule = unique_name(120);
 
 /// Name of an inventory group.
-pub const GROUP_NAME: TextRule = line(1, 120);
+pub const GROUP_NAME: TextRule = unique_name(120);
 
 /// Name of an API key.
 pub const KEY_NAME: TextRule = line(1, 120);
@@ -84,7 +92,7 @@ impl TextRule {
 
     /// Returns what is wrong with a text: the type of the problem, and what the text must or must not have.
     pub fn find_fault(&self, text: &str) -> Option<(&'static str, String)> {
-        let TextRule { min, max, lines } = *self;
+        let TextRule { min, max, lines, has_visible_ends } = *self;
         let length = text.chars().count();
         if length < min || (min > 0 && text.trim().is_empty()) {
             return Some(("string_too_short", "must not be blank".to_owned()));
@@ -100,6 +108,9 @@ impl TextRule {
                 Lines::Many => "must have no control characters other than tabs and line breaks",
             };
             return Some(("string_pattern_mismatch", fault.to_owned()));
+        }
+        if has_visible_ends && has_invisible_end(text) {
+            return Some(("string_pattern_mismatch", "must begin and end with a visible character".to_owned()));
         }
         None
     }

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
+use marketplace_text::equality_key;
 use serde_json::Value;
 use tokio::runtime::{Handle, Runtime};
 
@@ -199,7 +200,8 @@ const fn remove_limits(settings: &mut Settings) {
 
 /// Returns a name for the planted vendor that no team has.
 fn unused_name(teams: &[Team]) -> String {
-    let is_used = |name: &str| teams.iter().any(|team| team.name.eq_ignore_ascii_case(name));
+    let keys: Vec<String> = teams.iter().map(|team| equality_key(&team.name)).collect();
+    let is_used = |name: &str| keys.contains(&equality_key(name));
     if !is_used(VENDOR) {
         return VENDOR.to_owned();
     }

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use marketplace_text::search_key;
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
@@ -297,11 +298,11 @@ fn resolve_texts(name: &str, texts: &BTreeSet<String>, terms: &Terms) -> Resolve
     resolved
 }
 
-/// Returns a text without what people write differently: its case, spaces, hyphens, underscores, and a leading dot. Signs
+/// Returns a text without what people write differently: its case, accents, spaces, hyphens, underscores, and a leading dot. Signs
 /// that distinguish names, as in `C++`, stay.
 pub fn simplified(text: &str) -> String {
-    let text = text.trim().trim_start_matches('.').to_lowercase();
-    text.chars().filter(|character| !matches!(character, ' ' | '-' | '_')).collect()
+    let key = search_key(text.trim().trim_start_matches('.'));
+    key.chars().filter(|character| !matches!(character, ' ' | '-' | '_')).collect()
 }
 
 fn is_plain_slug(slug: &str) -> bool {

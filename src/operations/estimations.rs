@@ -37,8 +37,7 @@ pub fn list_matching(
 }
 
 /// Returns a page of the team's estimations, and the number of all that match. Estimations are few, so all of
-/// them are loaded and filtered here, where case folding works for every alphabet (in SQLite it works for
-/// ASCII only).
+/// them are loaded and filtered here.
 pub fn page(
     reader: &Reader,
     vendor: &Vendor,

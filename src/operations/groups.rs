@@ -8,6 +8,7 @@ use crate::{
         collections::Collection,
         events::{EventData, GroupData},
         row_ids::GroupRowId,
+        texts,
     },
     error::{Error, Result, StateCode},
     market::{Reader, Writer},
@@ -26,7 +27,7 @@ pub fn find(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<Group> {
 
 /// Creates a group.
 pub fn create(writer: &mut Writer, vendor: &Vendor, name: &str) -> Result<Group> {
-    check_name_is_free(writer, vendor, name, None)?;
+    check_name(writer, vendor, name, None)?;
     let id = writer.new_id(Collection::Groups);
     store::groups::insert(writer.rows, id, vendor.team_row_id(), name, false, writer.now)?;
     let group = find(writer.rows, vendor, id)?;
@@ -38,7 +39,7 @@ pub fn create(writer: &mut Writer, vendor: &Vendor, name: &str) -> Result<Group>
 pub fn rename(writer: &mut Writer, vendor: &Vendor, id: Uuid, name: Option<&str>) -> Result<Group> {
     let group = find(writer.rows, vendor, id)?;
     let Some(name) = name.filter(|name| *name != group.name) else { return Ok(group) };
-    check_name_is_free(writer, vendor, name, Some(group.row_id))?;
+    check_name(writer, vendor, name, Some(group.row_id))?;
     store::groups::rename(writer.rows, group.row_id, name, writer.now)?;
     let group = find(writer.rows, vendor, id)?;
     emit(writer, vendor, &group, EventData::GroupRenamed)?;
@@ -67,7 +68,11 @@ fn emit(writer: &Writer, vendor: &Vendor, group: &Group, make: fn(GroupData) -> 
     writer.emit(Some(vendor.team_row_id()), group.id, &make(data))
 }
 
-fn check_name_is_free(writer: &Writer, vendor: &Vendor, name: &str, own: Option<GroupRowId>) -> Result<()> {
+/// Checks that a name follows its rule, and that no group of the team except `own` has it.
+fn check_name(writer: &Writer, vendor: &Vendor, name: &str, own: Option<GroupRowId>) -> Result<()> {
+    if let Some(problem) = texts::find_problem(&["name"], name, texts::GROUP_NAME) {
+        return Err(Error::invalid(problem));
+    }
     match store::groups::find_by_name(writer.rows, vendor.team_row_id(), name)? {
         Some(other) if Some(other.row_id) != own => Err(Error::Conflict(format!(
             "Your team already has a group named {:?}. Choose another name.",

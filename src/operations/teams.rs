@@ -90,7 +90,7 @@ fn check_tier(tier: u8) -> Result<()> {
     Err(Error::invalid(problem))
 }
 
-/// Checks that no other team than `team` has the name, in any case. Names of closed teams stay reserved.
+/// Checks that no other team than `team` has the name, in any case and encoding. Names of closed teams stay reserved.
 fn check_name_is_free(rows: &store::Reader, name: &str, team: Option<TeamRowId>) -> Result<()> {
     let same = store::teams::list_by_name_key(rows, name)?;
     match same.iter().find(|other| Some(other.row_id) != team) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use marketplace_text::equality_key;
 use uuid::Uuid;
 
 use super::{Reader, Writer, row};
@@ -20,7 +21,7 @@ pub struct Group {
     pub row_id: GroupRowId,
     /// ID of the group.
     pub id: Uuid,
-    /// Name, unique within the team regardless of case.
+    /// Name, unique within the team regardless of case and encoding.
     pub name: String,
     /// Whether it is the team's default group.
     pub is_default: bool,
@@ -106,10 +107,18 @@ pub fn find_all(reader: &Reader, team: TeamRowId, ids: &BTreeSet<Uuid>) -> Resul
     reader.query_all(&sql, (team, row::to_json(&ids)?), read_group)
 }
 
-/// Returns the team's group with this name, regardless of case.
+/// Follows the key of a name that an earlier group of the team has, too. Keys of names have no control characters.
+pub(super) const DUPLICATE_MARK: char = '\u{1}';
+
+/// Returns the team's group with this name, regardless of case and encoding. Several have it if earlier versions took
+/// their names for different ones; then it is the oldest.
 pub fn find_by_name(reader: &Reader, team: TeamRowId, name: &str) -> Result<Option<Group>> {
-    let sql = format!("SELECT {COLUMNS} FROM groups WHERE team = ?1 AND name_key = ?2");
-    reader.query_first(&sql, (team, name.to_lowercase()), read_group)
+    let sql = format!(
+        "SELECT {COLUMNS} FROM groups WHERE team = ?1 AND (name_key = ?2 OR name_key BETWEEN ?3 AND ?4) ORDER BY id LIMIT 1"
+    );
+    let key = equality_key(name);
+    let [first, last] = [DUPLICATE_MARK, '\u{2}'].map(|end| format!("{key}{end}"));
+    reader.query_first(&sql, (team, key, first, last), read_group)
 }
 
 /// Returns a team's default group.
@@ -136,7 +145,7 @@ pub fn insert(
         "INSERT INTO groups (uuid, team, name, name_key, sort_key, is_default, created_at, updated_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)";
     let sort_key = collation::sort_key(name);
-    let values = (id, team, name, name.to_lowercase(), sort_key, is_default, at.0);
+    let values = (id, team, name, equality_key(name), sort_key, is_default, at.0);
     Ok(GroupRowId(writer.insert(SQL, values)?))
 }
 
@@ -144,7 +153,7 @@ pub fn insert(
 pub fn rename(writer: &Writer, row_id: GroupRowId, name: &str, at: Timestamp) -> Result<()> {
     const SQL: &str =
         "UPDATE groups SET name = ?2, name_key = ?3, sort_key = ?4, updated_at = ?5 WHERE id = ?1";
-    writer.execute(SQL, (row_id, name, name.to_lowercase(), collation::sort_key(name), at.0))?;
+    writer.execute(SQL, (row_id, name, equality_key(name), collation::sort_key(name), at.0))?;
     Ok(())
 }
 

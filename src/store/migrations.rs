@@ -1,13 +1,13 @@
 //! Schema migrations: numbered, append-only, and run when a database is opened.
 
-use std::path::Path;
+use std::{collections::HashSet, path::Path};
 
 use include_dir::{Dir, File, include_dir};
+use marketplace_text::equality_key;
 use rusqlite::{Connection, Transaction};
 use rusqlite_migration::{Error, M, MigrationDefinitionError, Migrations};
 
-use super::OpenError;
-use crate::domain::teams::name_key;
+use super::{OpenError, groups::DUPLICATE_MARK};
 
 /// One file per migration. Names begin with the number.
 static FILES: Dir = include_dir!("$CARGO_MANIFEST_DIR/src/store/migrations");
@@ -19,23 +19,70 @@ fn migrations() -> Migrations<'static> {
     let text = |file: &'static File<'static>| file.contents_utf8().expect("migrations are text");
     let migration = |file: &'static File<'static>| match file.path().to_str() {
         Some("0033_ended_steps.sql") => {
-            M::up_with_hook(text(file), |rows: &Transaction| Ok(fill_name_keys(rows)?))
+            M::up_with_hook(text(file), |rows: &Transaction| Ok(derive_team_keys(rows)?))
         }
+        Some("0043_text_keys.sql") => M::up_with_hook(text(file), |rows: &Transaction| {
+            derive_team_keys(rows)?;
+            derive_group_keys(rows)?;
+            Ok(derive_word_keys(rows)?)
+        }),
         _ => M::up(text(file)),
     };
     Migrations::new(files.into_iter().map(migration).collect())
 }
 
-/// Computes the name keys of all teams. SQL knows the case of ASCII letters only.
-fn fill_name_keys(rows: &Connection) -> rusqlite::Result<()> {
+/// Derives the name keys of all teams.
+fn derive_team_keys(rows: &Connection) -> rusqlite::Result<()> {
     let mut list = rows.prepare("SELECT id, name FROM teams")?;
     let mut update = rows.prepare("UPDATE teams SET name_key = ?2 WHERE id = ?1")?;
     let mut teams = list.query([])?;
     while let Some(team) = teams.next()? {
         let name: String = team.get("name")?;
-        update.execute((team.get::<_, i64>("id")?, name_key(&name)))?;
+        update.execute((team.get::<_, i64>("id")?, equality_key(&name)))?;
     }
     Ok(())
+}
+
+/// Derives the name keys of groups anew.
+fn derive_group_keys(rows: &Connection) -> rusqlite::Result<()> {
+    let mut list = rows.prepare("SELECT id, team, name, name_key FROM groups ORDER BY id")?;
+    let mut groups = list.query([])?;
+    let (mut keys, mut changed) = (HashSet::new(), Vec::new());
+    while let Some(group) = groups.next()? {
+        let (id, team): (i64, i64) = (group.get("id")?, group.get("team")?);
+        let mut key = equality_key(&group.get::<_, String>("name")?);
+        if !keys.insert((team, key.clone())) {
+            key = format!("{key}{DUPLICATE_MARK}{id}");
+        }
+        if key != group.get::<_, String>("name_key")? {
+            changed.push((id, key));
+        }
+    }
+    let mut update = rows.prepare("UPDATE groups SET name_key = ?2 WHERE id = ?1")?;
+    // First they get keys that no group has, since one may get the key that another one had.
+    for (id, _) in &changed {
+        update.execute((id, format!("{DUPLICATE_MARK}{id}")))?;
+    }
+    for (id, key) in &changed {
+        update.execute((id, key))?;
+    }
+    Ok(())
+}
+
+/// Derives the keys of words in task quality that are not ASCII, and removes words that have the key of another one.
+fn derive_word_keys(rows: &Connection) -> rusqlite::Result<()> {
+    const LIST: &str = "SELECT DISTINCT word FROM task_reading_words WHERE word GLOB '*[^ -~]*'";
+    let words: Vec<String> =
+        rows.prepare(LIST)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let mut update = rows.prepare("UPDATE task_reading_words SET word_key = ?2 WHERE word = ?1")?;
+    for word in words {
+        update.execute((&word, equality_key(&word)))?;
+    }
+    rows.execute_batch(
+        "DELETE FROM task_reading_words AS w WHERE EXISTS (
+             SELECT 1 FROM task_reading_words o
+             WHERE o.asset = w.asset AND o.field = w.field AND o.word_key = w.word_key AND o.word < w.word)",
+    )
 }
 
 /// Runs all pending migrations. If one fails, none is applied.
@@ -81,11 +128,13 @@ mod tests {
             due_steps::StepKind,
             money::Cents,
             principals::{KeyOwner, Principal},
-            row_ids::KeyRowId,
+            row_ids::{GroupRowId, KeyRowId},
             teams::TeamRowId,
             time::Timestamp,
         },
-        store::{Durability, Store, due_steps, idempotency, keys, usage, verify, wallet, wallet::Balances},
+        store::{
+            Durability, Store, due_steps, groups, idempotency, keys, usage, verify, wallet, wallet::Balances,
+        },
     };
 
     #[test]
@@ -297,6 +346,52 @@ mod tests {
                 Ok(())
             })
             .unwrap();
+    }
+
+    /// Groups whose names have become the same keep them, and no other group can have one of these names.
+    #[test]
+    fn names_of_earlier_versions_get_the_keys_of_this_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("market.sqlite");
+        let rows = "INSERT INTO teams (id, uuid, name, is_vendor, is_buyer, tier, created_at, name_key)
+             VALUES (1, randomblob(16), 'STRAẞE', 1, 0, 1, 0, 'straße'), (2, randomblob(16), 'B', 1, 0, 1, 0, 'b');
+             INSERT INTO groups (id, uuid, team, name, name_key, is_default, created_at, updated_at)
+             VALUES (1, randomblob(16), 1, 'Straße', 'straße', 0, 0, 0), (2, randomblob(16), 1, 'Strasse', 'strasse', 0, 0, 0),
+                 (3, randomblob(16), 1, 'Default', 'default', 1, 0, 0), (4, randomblob(16), 2, 'STRASSE', 'strasse', 0, 0, 0);
+             INSERT INTO assets (id, uuid, team, kind, group_id, title, domain_tags, extra_columns, created_at)
+             VALUES (1, randomblob(16), 1, 'other', 1, 'Café', '[]', '{}', 0), (2, randomblob(16), 1, 'other', 1, 'Tea', '[]', '{}', 0);
+             INSERT INTO inventory (team, group_id, created_at, asset, kind, stage, is_linked, name_key)
+             VALUES (1, 1, 0, 1, 'other', 0, 0, 'café'), (1, 1, 0, 2, 'other', 0, 0, 'tea');
+             INSERT INTO task_reading_words (asset, field, word) VALUES (1, 'ran_on_model', 'GPT-É'), (2, 'ran_on_model', 'GPT'), (2, 'ran_on_model', 'gpt');";
+        create_at_version(42, &path, rows);
+        let store = Store::open(&path, 1, Durability::None).unwrap();
+        let list = |sql: &str| -> Vec<String> {
+            store.read(|reader| reader.query_all(sql, [], |row| row.get(0))).unwrap()
+        };
+        assert_eq!(list("SELECT name_key FROM teams ORDER BY id"), ["strasse", "b"]);
+        assert_eq!(
+            list("SELECT name_key FROM groups ORDER BY id"),
+            ["strasse", "strasse\u{1}2", "default", "strasse"]
+        );
+        assert_eq!(
+            list("SELECT name_key || '/' || coalesce(search_key, '') FROM inventory ORDER BY asset"),
+            ["café/cafe", "tea/"]
+        );
+        assert_eq!(list("SELECT word_key FROM task_reading_words ORDER BY asset"), ["gpt-é", "gpt"]);
+        let write = |writer: &crate::store::Writer| {
+            let find = || {
+                groups::find_by_name(writer, TeamRowId(1), "STRASSE")
+                    .map(|found| found.map(|group| group.row_id.0))
+            };
+            assert_eq!(find()?, Some(1));
+            groups::rename(writer, GroupRowId(1), "Weg", Timestamp(1))?;
+            assert_eq!(find()?, Some(2));
+            groups::rename(writer, GroupRowId(2), "Straße", Timestamp(1))?;
+            assert_eq!(find()?, Some(2));
+            Ok(())
+        };
+        store.write(write).unwrap();
+        assert_eq!(list("SELECT name_key FROM groups WHERE id < 3 ORDER BY id"), ["weg", "strasse"]);
     }
 
     /// Offers, purchases, and listings from before the rules of sales: of a buyer's offers on a listing the newest

@@ -17,7 +17,6 @@ pub mod collected_events;
 mod connections;
 pub mod credit_purchases;
 pub mod data_structures;
-mod derived_ids;
 pub mod discarded_uploads;
 pub mod due_steps;
 pub mod earnings;
@@ -61,6 +60,7 @@ pub mod sales;
 pub mod secrets;
 pub mod snapshots;
 pub mod sort_changes;
+mod sql_functions;
 pub mod staged_records;
 pub mod table_import;
 pub mod table_rows;
@@ -383,7 +383,7 @@ impl PooledReader {
 }
 
 fn configure_writer(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
-    derived_ids::register(connection)?;
+    sql_functions::register(connection)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     let synchronous = match durability {
@@ -398,6 +398,7 @@ fn configure_writer(connection: &Connection, durability: Durability) -> rusqlite
 }
 
 fn configure_reader(connection: &Connection) -> rusqlite::Result<()> {
+    sql_functions::register(connection)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "query_only", true)?;
     connection.pragma_update(None, "cache_size", -16_000)?;

@@ -20,7 +20,7 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig, ffi};
 
-use super::{STATEMENT_CACHE_CAPACITY, derived_ids};
+use super::{STATEMENT_CACHE_CAPACITY, sql_functions};
 use crate::{
     error::{Error, ErrorChain, Result},
     idle_closer::{CloseWhenIdle, IdleCloser},
@@ -228,7 +228,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
         let message = format!("the database has the journal mode {journal}, and the locking mode {mode}");
         return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CANTOPEN), Some(message)));
     }
-    derived_ids::register(&connection)?;
+    sql_functions::register(&connection)?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     connection.pragma_update(None, "synchronous", "OFF")?;
     connection.pragma_update(None, "foreign_keys", true)?;

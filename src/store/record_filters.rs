@@ -1,8 +1,9 @@
 //! Filters of lists of a team's records, as SQL.
 
+use marketplace_text::equality_key;
 use rusqlite::types::Value;
 
-use crate::domain::{record_filters::RecordFilter, teams::name_key};
+use crate::domain::record_filters::RecordFilter;
 
 /// The expressions that a filter of a list compares.
 #[derive(Debug)]
@@ -47,7 +48,7 @@ impl FilterColumns {
             }
         }
         if let Some((column, vendor)) = self.vendor.zip(filter.vendor.as_ref()) {
-            add(format!("{column} = ?"), Value::Text(name_key(vendor.trim())));
+            add(format!("{column} = ?"), Value::Text(equality_key(vendor.trim())));
         }
         if let Some((column, listing)) = self.listing.zip(filter.listing) {
             let condition = format!("{column} = (SELECT id FROM listings WHERE uuid = ?)");

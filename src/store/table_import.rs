@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::{
-    derived_ids, migrations,
+    migrations, sql_functions,
     table_schema::{self, Column, ColumnKind, Table},
 };
 use crate::{
@@ -39,7 +39,7 @@ pub fn create(
     }
     private_files::open_options().write(true).create_new(true).open(path).map_err(Error::internal)?;
     let mut connection = Connection::open(path)?;
-    derived_ids::register(&connection)?;
+    sql_functions::register(&connection)?;
     connection.pragma_update(None, "synchronous", "OFF")?;
     migrations::migrate_to(&mut connection, schema_version as usize)?;
     // They are checked at the end, since tables refer to each other.
@@ -226,7 +226,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let [path, copy] = ["market.sqlite", "copy.sqlite"].map(|name| directory.path().join(name));
         let mut connection = Connection::open(&path).unwrap();
-        derived_ids::register(&connection).unwrap();
+        sql_functions::register(&connection).unwrap();
         migrations::migrate_to(&mut connection, VERSION as usize).unwrap();
         let teams = "INSERT INTO teams (id, uuid, name, is_vendor, is_buyer, tier, created_at)
              VALUES (1, randomblob(16), 'Ärzte \"A\"', 1, 0, 1, 0), (2, randomblob(16), 'B', 0, 1, 1, -5)";

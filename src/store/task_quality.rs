@@ -1,5 +1,9 @@
 //! Stored quality of the task versions of task assets, as of the last refresh.
 
+use std::collections::BTreeSet;
+
+use marketplace_text::equality_key;
+
 use super::{Reader, Writer, inventory, row};
 use crate::{
     domain::{
@@ -25,15 +29,21 @@ pub fn upsert_quality(writer: &Writer, asset: AssetRowId, at: Timestamp) -> Resu
     const SQL: &str = "INSERT INTO task_readings (asset, read_at, quality) VALUES (?1, ?2, ?3)
          ON CONFLICT (asset) DO UPDATE SET read_at = excluded.read_at, quality = excluded.quality";
     const INSERT_FILTER_VALUE: &str =
-        "INSERT INTO task_reading_words (asset, field, word) VALUES (?1, ?2, ?3)";
+        "INSERT INTO task_reading_words (asset, field, word, word_key) VALUES (?1, ?2, ?3, ?4)";
     let quality = compute_quality(writer, asset)?;
     writer.execute(SQL, (asset, at.0, row::to_json(&quality)?))?;
     writer.execute("DELETE FROM task_reading_words WHERE asset = ?1", [asset])?;
+    // Filters count the words of an asset, so spellings of the same model are one word.
+    let mut keys = BTreeSet::new();
     for model in quality.pass_at_k.keys() {
-        writer.execute(INSERT_FILTER_VALUE, (asset, "ran_on_model", model))?;
+        let key = equality_key(model);
+        if !keys.contains(&key) {
+            writer.execute(INSERT_FILTER_VALUE, (asset, "ran_on_model", model, &key))?;
+            keys.insert(key);
+        }
     }
     for agent in quality.qa_agents.keys() {
-        writer.execute(INSERT_FILTER_VALUE, (asset, "qa_agent", agent.as_str()))?;
+        writer.execute(INSERT_FILTER_VALUE, (asset, "qa_agent", agent.as_str(), agent.as_str()))?;
     }
     Ok(())
 }

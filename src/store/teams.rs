@@ -1,12 +1,13 @@
 //! Teams.
 
+use marketplace_text::equality_key;
 use uuid::Uuid;
 
 use super::{Reader, Writer, groups, row};
 use crate::{
     domain::{
         opportunities::BidStatus,
-        teams::{Team, TeamRowId, name_key},
+        teams::{Team, TeamRowId},
         time::Timestamp,
     },
     error::Result,
@@ -62,7 +63,7 @@ pub fn list_by_name(reader: &Reader, name: &str) -> Result<Vec<Team>> {
 /// Returns all teams whose names differ from this one at most in case.
 pub fn list_by_name_key(reader: &Reader, name: &str) -> Result<Vec<Team>> {
     let sql = format!("SELECT {COLUMNS} FROM teams t WHERE t.name_key = ?1 ORDER BY t.id");
-    reader.query_all(&sql, [name_key(name)], read_team)
+    reader.query_all(&sql, [equality_key(name)], read_team)
 }
 
 /// Returns the row IDs and names of the first `max` vendors, oldest first.
@@ -116,7 +117,7 @@ pub fn insert(writer: &Writer, team: &NewTeam) -> Result<TeamRowId> {
             team.nda_accepted_at.map(|at| at.0),
             team.avatar_url,
             team.created_at.0,
-            name_key(team.name),
+            equality_key(team.name),
         ),
     )?);
     groups::insert(writer, team.group_id, row_id, groups::DEFAULT_NAME, true, team.created_at)?;
@@ -136,7 +137,7 @@ pub fn update(writer: &Writer, team: &Team) -> Result<()> {
         "UPDATE teams SET name = ?2, is_vendor = ?3, is_buyer = ?4, tier = ?5, avatar_url = ?6, name_key = ?7
          WHERE id = ?1";
     let Team { row_id, name, is_vendor, is_buyer, tier, avatar_url, .. } = team;
-    writer.execute(SQL, (row_id, name, is_vendor, is_buyer, tier, avatar_url, name_key(name)))?;
+    writer.execute(SQL, (row_id, name, is_vendor, is_buyer, tier, avatar_url, equality_key(name)))?;
     Ok(())
 }
 

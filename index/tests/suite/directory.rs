@@ -154,6 +154,21 @@ fn index_with_a_schema_that_was_never_released_is_served_until_it_is_replaced() 
 }
 
 #[test]
+fn index_with_schema_4_keeps_its_accents() {
+    let directory = tempfile::tempdir().unwrap();
+    for (version, found) in [(4, &[][..]), (SCHEMA_VERSION, &[1])] {
+        let index = Index::create_with_version(&directory.path().join(version.to_string()), version).unwrap();
+        let mut writer = index.writer(15_000_000, 1).unwrap();
+        writer.put(&listing_with_title(1, "Ёлки café")).unwrap();
+        writer.commit(1).unwrap();
+        for (text, found) in [("ёлки CAFE", &[1][..]), ("елки", found)] {
+            let search = Search { text: text.into(), ..search_all() };
+            assert_eq!(index.snapshot().search(&search).unwrap().listings, found, "{version} {text}");
+        }
+    }
+}
+
+#[test]
 fn damaged_columns_are_detected() {
     let market = market_with_listings();
     let file = files(market.directory.path(), "columns").remove(0);

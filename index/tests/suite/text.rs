@@ -40,6 +40,26 @@ fn words_match_by_stem_without_accents_or_case() {
 }
 
 #[test]
+fn words_of_all_scripts_match_without_marks_and_case() {
+    check(
+        &["كِتَاب שָׁלוֹם", "χάρτης Straße", "Ёлки Йод", "İstanbul Cafe\u{301}", "हिन्दी ﾃﾞｰﾀ", "C♯ Ｃ＋＋"],
+        &[
+            ("كتاب שלום", &[1]),
+            ("ΧΑΡΤΗΣ STRASSE", &[2]),
+            ("\"χαρτησ strasse\"", &[2]),
+            ("елки", &[3]),
+            ("ел", &[3]),
+            ("И\u{306}ОД", &[3]),
+            ("иод ", &[]),
+            ("ISTANBUL café", &[4]),
+            ("हिन्दी データ", &[5]),
+            ("हनद", &[]),
+            ("c# c++", &[6]),
+        ],
+    );
+}
+
+#[test]
 fn only_the_last_word_is_a_prefix() {
     check(
         &["kitchen dataset", "kitten data", "kit"],

@@ -1,5 +1,6 @@
 //! Records on the command line: by ID, or by name.
 
+use marketplace_text::equality_key;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -110,27 +111,16 @@ impl Named {
         self.filters.iter().map(|(name, value)| (*name, Value::from(*value))).collect()
     }
 
-    /// Returns the records with a name: with exactly this one if the list can be filtered and has some, or else in any
-    /// case.
+    /// Returns the records with a name, in any case.
     fn find(&self, client: &Client, name: &str) -> Result<Vec<Value>, CommandError> {
         let mut filters = self.filters();
-        let mut limit = None;
         if self.has_filter {
             filters.push((self.field, name.into()));
-            let found = client.list(self.path, &filters, None)?;
-            if !found.is_empty() {
-                return Ok(found);
-            }
-            filters.pop();
-            limit = Some(MAX_SUGGESTED);
+            return client.list(self.path, &filters, None);
         }
-        let mut found = client.list(self.path, &filters, limit)?;
-        if limit.is_some_and(|limit| found.len() >= limit) {
-            // There may be more records with the name.
-            return Ok(Vec::new());
-        }
-        let name = name.to_lowercase();
-        found.retain(|record| record[self.field].as_str().is_some_and(|other| other.to_lowercase() == name));
+        let mut found = client.list(self.path, &filters, None)?;
+        let key = equality_key(name);
+        found.retain(|record| record[self.field].as_str().is_some_and(|other| equality_key(other) == key));
         Ok(found)
     }
 

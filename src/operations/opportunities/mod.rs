@@ -3,8 +3,9 @@
 mod announcements;
 mod lifecycle;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
+use marketplace_text::equality_key;
 use uuid::Uuid;
 
 pub use self::lifecycle::{
@@ -31,8 +32,7 @@ pub struct OpportunityPage {
 }
 
 /// Returns a page of the open opportunities that the vendor may see. Opportunities are few, so all of them
-/// are loaded and filtered here, where case folding works for every alphabet (in SQLite it works for ASCII
-/// only).
+/// are loaded and filtered here.
 pub fn page(
     reader: &Reader,
     vendor: &Vendor,
@@ -44,15 +44,21 @@ pub fn page(
     let team = vendor.team().id;
     let mut found = store::opportunities::list_open(reader.rows, reader.now)?;
     found.retain(|opportunity| opportunity.allows_team(team) && opportunity.contains_terms(&filter.text));
-    let mut tags = BTreeMap::new();
-    for tag in found.iter().flat_map(Opportunity::tags) {
-        *tags.entry(tag.to_owned()).or_default() += 1;
-    }
+    let tags = count_tags(&found);
     found.retain(|opportunity| opportunity.matches(filter));
     order.sort(&mut found);
     let total = found.len() as u64;
     let items = found.into_iter().skip(usize::try_from(offset).unwrap_or(usize::MAX)).take(limit).collect();
     Ok(OpportunityPage { items, total, tags })
+}
+
+/// Returns the tags of opportunities with their counts. Spellings of the same tag count as the one that comes first.
+fn count_tags(opportunities: &[Opportunity]) -> BTreeMap<String, u64> {
+    let mut counts: HashMap<String, (&str, u64)> = HashMap::new();
+    for tag in opportunities.iter().flat_map(Opportunity::tags) {
+        counts.entry(equality_key(tag)).or_insert((tag, 0)).1 += 1;
+    }
+    counts.into_values().map(|(tag, count)| (tag.to_owned(), count)).collect()
 }
 
 /// Returns the opportunity of this kind and with this ID, if the vendor may see it: it is visible to the team

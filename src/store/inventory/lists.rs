@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use marketplace_text::equality_key;
 use rusqlite::types::Value;
 
-use super::query::{Query, name_key};
+use super::query::Query;
 use crate::{
     domain::{assets::Kind, inventory::Asset, listings::ListingRowId, row_ids::GroupRowId, teams::TeamRowId},
     error::Result,
@@ -174,7 +175,7 @@ pub fn title_is_taken(reader: &Reader, asset: &Asset) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (
              SELECT 1 FROM inventory i JOIN assets a ON a.id = i.asset
              WHERE i.team = ?1 AND i.name_key = ?2 AND i.kind = ?3 AND a.title = ?4 AND a.id <> ?5)";
-    let key = name_key(&asset.title);
+    let key = equality_key(&asset.title);
     let kind = asset.kind.as_str();
     reader.query_one(SQL, (asset.team, key, kind, &asset.title, asset.row_id), |row| row.get(0))
 }
@@ -184,7 +185,7 @@ pub fn titles_with_prefix(reader: &Reader, asset: &Asset, prefix: &str) -> Resul
     const SQL: &str = "SELECT a.title FROM inventory i JOIN assets a ON a.id = i.asset
          WHERE i.team = ?1 AND i.name_key >= ?2 AND i.name_key < ?2 || char(1114111) AND i.kind = ?3
              AND substr(a.title, 1, length(?4)) = ?4";
-    let key = name_key(prefix);
+    let key = equality_key(prefix);
     let kind = asset.kind.as_str();
     reader.query_all(SQL, (asset.team, key, kind, prefix), |row| row.get(0))
 }

@@ -6,6 +6,7 @@ mod query;
 #[cfg(test)]
 mod query_plans;
 
+use marketplace_text::{equality_key, search_key};
 use rusqlite::types::Value;
 
 pub use lists::{
@@ -13,7 +14,6 @@ pub use lists::{
 };
 pub use query::Query;
 
-use self::query::name_key;
 use super::{Reader, Writer, asset_rows};
 use crate::{
     domain::{
@@ -28,19 +28,21 @@ use crate::{
 };
 
 /// The columns of `inventory`, in the order of [`row_values`].
-const COLUMNS: &str = "team, group_id, created_at, asset, kind, stage, is_linked, name_key, domains, channel, price_cents,
-    estimate_cents, exclusivity, private_data, lines_of_code, commits, contributors, merged_prs, history_start,
+const COLUMNS: &str = "team, group_id, created_at, asset, kind, stage, is_linked, name_key, search_key, domains, channel,
+    price_cents, estimate_cents, exclusivity, private_data, lines_of_code, commits, contributors, merged_prs, history_start,
     history_end, ci_on_prs, task_type, has_traces, has_qa_results, has_environment";
 
 /// Maximum number of assets in memory while postponed rows are derived.
 const BATCH: usize = 2_000;
 
 /// Returns the `inventory` row of an asset. The estimate and whether data is private are columns of codebases only.
-fn row_values(asset: &Asset, estimate: Option<Cents>) -> [Value; 25] {
+fn row_values(asset: &Asset, estimate: Option<Cents>) -> [Value; 26] {
     let history = &asset.history;
     let of_task = |is: fn(&TaskDetails) -> bool| Value::from(asset.task.as_ref().map(is));
     let day = |day: Option<Day>| Value::from(day.map(|day| day.to_string()));
     let is_codebase = asset.kind == Kind::Codebase;
+    let (name_key, search_key) = (equality_key(&asset.title), search_key(&asset.title));
+    let search_key = (search_key != name_key).then_some(search_key);
     let domains = (!asset.domain_tags.is_empty()).then(|| format!(",{},", asset.domain_tags.join(",")));
     [
         asset.team.0.into(),
@@ -50,7 +52,8 @@ fn row_values(asset: &Asset, estimate: Option<Cents>) -> [Value; 25] {
         enum_value(Some(asset.kind)),
         (asset.stage() as i64).into(),
         asset.data.is_some().into(),
-        name_key(&asset.title).into(),
+        name_key.into(),
+        search_key.into(),
         domains.into(),
         enum_value(asset.data.as_ref().map(|data| data.channel)),
         asset.price.map(|price| price.0).into(),
@@ -86,7 +89,7 @@ fn insert_row(writer: &Writer, asset: &Asset) -> Result<()> {
     let sql = format!(
         "INSERT INTO inventory ({COLUMNS})
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-             ?23, ?24, ?25)"
+             ?23, ?24, ?25, ?26)"
     );
     let values = row_values(asset, latest_quote_low(writer, asset.row_id)?);
     writer.execute(&sql, rusqlite::params_from_iter(values))?;

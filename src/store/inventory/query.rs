@@ -1,5 +1,6 @@
 //! Conditions and sort orders of asset lists, as SQL over `inventory i`.
 
+use marketplace_text::{equality_key, search_key};
 use rusqlite::types::Value;
 use uuid::Uuid;
 
@@ -14,11 +15,6 @@ use crate::{
     store::quality_runs,
     string_enum::StringEnum,
 };
-
-/// Returns the key by which titles are compared and sorted: the title in lower case.
-pub(super) fn name_key(title: &str) -> String {
-    title.to_lowercase()
-}
 
 /// Filters and sort order of a list of a team's assets. IDs that are not the team's match nothing.
 #[derive(Clone, Debug)]
@@ -176,9 +172,14 @@ fn add_conditions(conditions: &[AssetCondition], fragment: &mut SqlFragment) {
     for condition in distinct {
         let is_not = condition.operator == FilterOperator::IsNot;
         match condition.field {
-            F::Name if is_not => excluded_names.push(text_value(name_key(&condition.value))),
+            F::Name if is_not => excluded_names.push(text_value(equality_key(&condition.value))),
             F::RanOnModel | F::QaAgent if is_not => excluded_words.push(word_value(condition)),
-            F::RanOnModel | F::QaAgent => required_words.push(word_value(condition)),
+            F::RanOnModel | F::QaAgent => {
+                let word = word_value(condition);
+                if !required_words.contains(&word) {
+                    required_words.push(word);
+                }
+            }
             F::Name | F::Domain | F::Qc => texts.push(condition),
             _ => add_comparison(condition, fragment),
         }
@@ -208,7 +209,7 @@ fn add_comparison(AssetCondition { field, operator, value }: &AssetCondition, fr
         F::HasTraces => ("has_traces", bool_value(value)),
         F::HasQaResults => ("has_qa_results", bool_value(value)),
         F::HasEnvironment => ("has_environment", bool_value(value)),
-        F::Name => ("name_key", text_value(name_key(value))),
+        F::Name => ("name_key", text_value(equality_key(value))),
         F::Domain | F::RanOnModel | F::QaAgent | F::Qc => return,
     };
     let comparison = if *operator == FilterOperator::IsNot { "IS NOT" } else { "IS" };
@@ -220,7 +221,8 @@ fn add_text_condition(condition: &AssetCondition, fragment: &mut SqlFragment) {
     let AssetCondition { field, operator, value } = condition;
     match (field, operator) {
         (FilterField::Name, FilterOperator::Contains) => {
-            fragment.and("instr(i.name_key, ?) > 0", [text_value(name_key(value))]);
+            let sql = "instr(coalesce(i.search_key, i.name_key), ?) > 0";
+            fragment.and(sql, [text_value(search_key(value))]);
         }
         (FilterField::Qc, operator) => {
             let comparison = if *operator == FilterOperator::IsNot { "<>" } else { "=" };
@@ -229,10 +231,10 @@ fn add_text_condition(condition: &AssetCondition, fragment: &mut SqlFragment) {
         }
         (FilterField::Domain, FilterOperator::IsNot) => {
             let sql = "(i.domains IS NULL OR instr(i.domains, ?) = 0)";
-            fragment.and(sql, [text_value(format!(",{value},"))]);
+            fragment.and(sql, [text_value(format!(",{},", equality_key(value)))]);
         }
         (FilterField::Domain, _) => {
-            fragment.and("instr(i.domains, ?) > 0", [text_value(format!(",{value},"))]);
+            fragment.and("instr(i.domains, ?) > 0", [text_value(format!(",{},", equality_key(value)))]);
         }
         _ => add_comparison(condition, fragment),
     }
@@ -244,7 +246,7 @@ fn add_word_conditions(required: Vec<Value>, excluded: Vec<Value>, fragment: &mu
     let words_among = |columns: &str, count: usize| {
         format!(
             "(SELECT {columns} FROM task_reading_words w
-              WHERE w.asset = i.asset AND w.field || ':' || w.word IN ({}))",
+              WHERE w.asset = i.asset AND w.field || ':' || w.word_key IN ({}))",
             placeholders(count)
         )
     };
@@ -260,7 +262,7 @@ fn add_word_conditions(required: Vec<Value>, excluded: Vec<Value>, fragment: &mu
 
 /// Returns a word with its field, as [`add_word_conditions`] compares it. Fields contain no colon.
 fn word_value(condition: &AssetCondition) -> Value {
-    text_value(format!("{}:{}", condition.field.as_str(), condition.value))
+    text_value(format!("{}:{}", condition.field.as_str(), equality_key(&condition.value)))
 }
 
 /// Returns the parameters of a list of values.

@@ -1,5 +1,6 @@
 //! Teams, as operators see them.
 
+use marketplace_text::equality_key;
 use uuid::Uuid;
 
 use super::{
@@ -7,7 +8,7 @@ use super::{
     pages::{PageQuery, PageRequest, RowPage},
 };
 use crate::{
-    domain::teams::{Role, Team, name_key},
+    domain::teams::{Role, Team},
     error::Result,
     store::teams,
 };
@@ -50,7 +51,7 @@ impl Record for TeamRecord {
     fn page(reader: &Reader, filter: &TeamFilter, request: PageRequest) -> Result<RowPage<TeamRecord>> {
         let columns = format!("{}, t.payout_setup", teams::COLUMNS);
         PageQuery::new(&columns, "teams t", "t.id")
-            .filter("t.name_key = ?", filter.name.as_deref().map(name_key))
+            .filter("t.name_key = ?", filter.name.as_deref().map(equality_key))
             .when(filter.role == Some(Role::Vendor), "t.is_vendor = 1")
             .when(filter.role == Some(Role::Buyer), "t.is_buyer = 1")
             .filter("(t.closed_at IS NOT NULL) = ?", filter.is_closed)

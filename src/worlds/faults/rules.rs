@@ -1,13 +1,10 @@
 //! What a fault is for, and what it does.
 
+use marketplace_text::equality_key;
 use uuid::Uuid;
 
 use crate::{
-    domain::{
-        events::EventType,
-        jobs::JobKind,
-        teams::{self, Team},
-    },
+    domain::{events::EventType, jobs::JobKind, teams::Team},
     string_enum::string_enum,
 };
 
@@ -147,6 +144,5 @@ impl WebhookMatch {
 
 /// Whether a text is the ID or the name of a team.
 fn is_team(team: &Team, text: &str) -> bool {
-    Uuid::try_parse(text).is_ok_and(|id| id == team.id)
-        || teams::name_key(text) == teams::name_key(&team.name)
+    Uuid::try_parse(text).is_ok_and(|id| id == team.id) || equality_key(text) == equality_key(&team.name)
 }

@@ -1,5 +1,7 @@
 //! Which entries of a journal are listed.
 
+use marketplace_text::equality_key;
+
 use super::entry::JournalEntry;
 use crate::{domain::time::Timestamp, error::Code};
 
@@ -44,7 +46,7 @@ impl JournalFilter {
 pub fn is_of_team(entry: &JournalEntry, team: &str) -> bool {
     let of = entry.key().and_then(|key| key.team.as_ref());
     of.is_some_and(|(id, name)| {
-        id.to_string().eq_ignore_ascii_case(team) || name.to_lowercase() == team.to_lowercase()
+        id.to_string().eq_ignore_ascii_case(team) || equality_key(name) == equality_key(team)
     })
 }
 

@@ -289,6 +289,43 @@ async fn search_matches_words_stems_prefixes_phrases_and_typos() {
     }
 }
 
+/// Case and accents do not matter in any script, but letters do.
+#[tokio::test]
+async fn text_is_found_in_any_case_and_without_its_marks() {
+    let titled = |key: &str, days, title: &str| published(key, days, &json!({"title": title}));
+    let market = small_market(&[
+        titled("a", 9, "كِتَاب שָׁלוֹם"),
+        titled("b", 8, "χάρτης Straße"),
+        titled("c", 7, "Ёлки и й"),
+        titled("d", 6, "İstanbul Cafe\u{301}"),
+        titled("e", 5, "हिन्दी ﾃﾞｰﾀ"),
+    ]);
+    for (query, expected) in [
+        ("كتاب", &["a"][..]),
+        ("كِتَاب", &["a"]),
+        ("שלום", &["a"]),
+        ("ΧΑΡΤΗΣ", &["b"]),
+        ("χαρτησ", &["b"]),
+        ("strasse", &["b"]),
+        ("STRAẞE", &["b"]),
+        ("елки", &["c"]),
+        ("ЁЛКИ", &["c"]),
+        ("й ", &["c"]),
+        ("istanbul", &["d"]),
+        ("ISTANBUL", &["d"]),
+        ("café", &["d"]),
+        ("cafe", &["d"]),
+        ("हिन्दी", &["e"]),
+        ("हनद", &[]),
+        ("データ", &["e"]),
+        ("テ\u{3099}ータ", &["e"]),
+    ] {
+        let query: String = form_urlencoded::byte_serialize(query.as_bytes()).collect();
+        let page = market.get("mkt_buyer", &format!("{BROWSE}?query={query}&sort=recent")).await.ok();
+        assert_eq!(keys(&page), expected, "{query}");
+    }
+}
+
 #[tokio::test]
 async fn hostile_search_texts_cause_no_server_error() {
     let long = "a%20".repeat(2500);

@@ -52,6 +52,9 @@ async fn estimations_are_filtered_and_sorted() {
         ("filter=inventory:is:added", &["WAITING", "LARGE", "SMALL"]),
         ("filter=inventory:is:not_added", &["BROKEN"]),
         ("filter=status:is:estimated&filter=name:contains:Larg", &["LARGE"]),
+        ("filter=name:contains:ＳmÁ", &["SMALL"]),
+        ("filter=name:is:ｌarge", &["LARGE"]),
+        ("filter=name:is:lárge", &[]),
         ("filter=channel:is_not:github", &[]),
         ("filter=type:is:codebase&limit=1&offset=1", &["WAITING"]),
     ] {

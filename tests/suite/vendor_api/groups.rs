@@ -51,6 +51,30 @@ async fn group_names_are_unique_per_team_ignoring_case() {
 }
 
 #[tokio::test]
+async fn group_names_are_unique_in_any_encoding() {
+    let market = empty_market();
+    for (name, same) in [
+        ("caf\u{e9}", "cafe\u{301}"),
+        ("Straße", "STRASSE"),
+        ("ΧΑΡΤΗΣ", "χαρτης"),
+        ("ﬁne", "FINE"),
+        ("ﾃﾞｰﾀ", "データ"),
+        ("İzmir", "i\u{307}zmir"),
+    ] {
+        seller_post(&market, "asset-groups", json!({"name": name})).await;
+        let rejection = seller_call(&market, "POST", "asset-groups", json!({"name": same})).await;
+        assert_eq!(rejection.expect_error(409), "conflict", "{same}");
+    }
+    for different in ["cafe", "χάρτης", "izmir", "ızmir"] {
+        seller_post(&market, "asset-groups", json!({"name": different})).await;
+    }
+    for invisible in ["a\u{200b}", "\u{feff}a", "\u{3164}", " a", "a\u{a0}"] {
+        let rejection = seller_call(&market, "POST", "asset-groups", json!({"name": invisible})).await;
+        assert_eq!(rejection.expect_error(422), "validation_error", "{invisible:?}");
+    }
+}
+
+#[tokio::test]
 async fn groups_are_sorted_by_unicode_collation() {
     let market = empty_market();
     let sorted = ["1", "Ärger", "Arzt", "coté", "côte", "Élan", "elle", "Ōsaka", "Zebra", "абзац", "数据"];

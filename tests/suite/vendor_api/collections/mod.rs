@@ -32,6 +32,49 @@ fn item_ids(list: &Value) -> Vec<&str> {
     list["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap()).collect()
 }
 
+/// Names are found in any case and without their marks, and are equal in any case and encoding.
+#[tokio::test]
+async fn names_are_compared_in_all_scripts() {
+    let asset = |number: usize, title: &str| {
+        json!({"key": format!("t{number}"), "team": "seller", "sku": "raw_data", "title": title,
+            "created_at": format!("-P{}D", 90 - number)})
+    };
+    let titles =
+        ["كِتَاب", "χάρτης", "Ёлки", "İstanbul", "Cafe\u{301}", "Straße", "हिन्दी", "ﾃﾞｰﾀ", "ﬁle", "Cafe"];
+    let assets: Vec<Value> = titles.iter().enumerate().map(|(number, title)| asset(number, title)).collect();
+    let market = market_with(&json!({"assets": assets}));
+    for (filter, expected) in [
+        ("name:contains:كتاب", &["كِتَاب"][..]),
+        ("name:contains:ΧΑΡΤΗΣ", &["χάρτης"]),
+        ("name:contains:елк", &["Ёлки"]),
+        ("name:contains:istanbul", &["İstanbul"]),
+        ("name:contains:cafe", &["Cafe", "Cafe\u{301}"]),
+        ("name:contains:CAFÉ", &["Cafe", "Cafe\u{301}"]),
+        ("name:contains:rasse", &["Straße"]),
+        ("name:contains:हिन्दी", &["हिन्दी"]),
+        ("name:contains:हनद", &[]),
+        ("name:contains:デ", &["ﾃﾞｰﾀ"]),
+        ("name:contains:テ", &[]),
+        ("name:contains:file", &["ﬁle"]),
+        ("name:is:كتاب", &[]),
+        ("name:is:ΧΆΡΤΗΣ", &["χάρτης"]),
+        ("name:is:ёлки", &["Ёлки"]),
+        ("name:is:елки", &[]),
+        ("name:is:i\u{307}stanbul", &["İstanbul"]),
+        ("name:is:istanbul", &[]),
+        ("name:is:CAFÉ", &["Cafe\u{301}"]),
+        ("name:is:cafe", &["Cafe"]),
+        ("name:is:STRASSE", &["Straße"]),
+        ("name:is_not:strasse&filter=name:contains:str", &[]),
+        ("name:is:データ", &["ﾃﾞｰﾀ"]),
+    ] {
+        let list = seller_get(&market, &format!("raw-data?filter={filter}")).await;
+        let found: Vec<&str> =
+            list["items"].as_array().unwrap().iter().map(|item| item["title"].as_str().unwrap()).collect();
+        assert_eq!(found, expected, "{filter}");
+    }
+}
+
 #[tokio::test]
 async fn asset_lists_match_the_model() {
     let (market, assets) = random_market(150);

@@ -34,8 +34,18 @@ pub(super) const GROUPS: [(&str, &str); 4] =
 /// Keys of [`GROUPS`] in list order: the default group first, then by name, ignoring case.
 pub(super) const GROUP_ORDER: [&str; 4] = ["default", "g-a", "g-b", "g-e"];
 pub(super) const METRICS: [&str; 4] = ["lines_of_code", "commits", "contributors", "merged_prs"];
-pub(super) const TITLE_WORDS: [&str; 8] =
-    ["Ledger", "ledger", "ÉTUDE", "étude", "zebra", "Über", "a:b", "Kiosk 2"];
+pub(super) const TITLE_WORDS: [&str; 9] =
+    ["Ledger", "ledger", "ÉTUDE", "e\u{301}tude", "etude", "zebra", "Über", "a:b", "Kiosk 2"];
+
+/// Returns a text in lower case, with one encoding of the accents that [`TITLE_WORDS`] have.
+fn equality_key(text: &str) -> String {
+    text.to_lowercase().replace("e\u{301}", "é")
+}
+
+/// Returns a text in lower case without accents.
+fn search_key(text: &str) -> String {
+    equality_key(text).replace('é', "e").replace('ü', "u")
+}
 
 impl ModelAsset {
     pub(super) fn random(random: &mut Random, n: usize) -> ModelAsset {
@@ -138,7 +148,7 @@ impl ModelAsset {
         let number = |number: u64| (number, String::new());
         let text = |text: &str| (0, text.to_owned());
         match column {
-            "name" => Some(text(&self.title.to_lowercase())),
+            "name" => Some(text(&equality_key(&self.title))),
             "type" => Some(text(self.kind)),
             "domain" => (!self.tags.is_empty()).then(|| text(&format!(",{},", self.tags.join(",")))),
             "stage" => ["incomplete", "proposed", "complete"]
@@ -165,9 +175,9 @@ impl ModelAsset {
             "stage" => self.stage() == value,
             "type" => self.kind == value,
             "name" if operator == "contains" => {
-                return self.title.to_lowercase().contains(&value.to_lowercase());
+                return search_key(&self.title).contains(&search_key(value));
             }
-            "name" => self.title.to_lowercase() == value.to_lowercase(),
+            "name" => equality_key(&self.title) == equality_key(value),
             "domain" => self.tags.contains(&value),
             "channel" => self.channel.unwrap_or("not_linked") == value,
             "exclusivity" => self.exclusivity == Some(value),
@@ -187,11 +197,13 @@ impl ModelAsset {
     }
 }
 
-pub(super) const FILTERS: [&str; 18] = [
+pub(super) const FILTERS: [&str; 20] = [
     "stage:is:complete",
     "stage:is_not:incomplete",
     "name:contains:LEDGER",
     "name:contains:étu",
+    "name:is:étude 1",
+    "name:is_not:etude 0",
     "name:contains::",
     "name:is:über 1",
     "name:is_not:zebra 0",
