@@ -1,8 +1,11 @@
 //! Signals, sockets, and runtimes for commands that run until they are stopped.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{future, net::SocketAddr, time::Duration};
 
-use tokio::sync::oneshot;
+use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
+    sync::oneshot,
+};
 
 use super::CommandError;
 use crate::{config::Settings, market::max_blocking_threads};
@@ -56,27 +59,31 @@ pub fn server_stop_signal(
 ) -> Result<impl Future<Output = ()>, CommandError> {
     let to_error = |cause| CommandError::Other(format!("cannot wait for signals: {cause}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(to_error)?;
-    let signal = {
+    let (signal, hangups) = {
         let _context = runtime.enter();
-        stop_signal()?
+        (stop_signal()?, log_hangups()?)
     };
     let input_end = match input {
         StandardInput::Ignored => None,
         StandardInput::StopsAtItsEnd => Some(end_of_standard_input().map_err(to_error)?),
     };
-    let signal = async move {
+    let input_end = async {
         match input_end {
-            None => signal.await,
-            Some(input_end) => tokio::select! {
-                () = signal => {}
-                _ = input_end => {}
-            },
+            Some(input_end) => drop(input_end.await),
+            None => future::pending().await,
+        }
+    };
+    let stopped = async move {
+        tokio::select! {
+            () = signal => {}
+            () = input_end => {}
+            () = hangups => {}
         }
     };
     let (sender, receiver) = oneshot::channel();
     let max_time = Duration::from_secs(drain_seconds) + EXIT_TIMEOUT;
     let exit = || std::process::exit(0);
-    let waiting = move || runtime.block_on(exit_after_signal(signal, sender, max_time, exit));
+    let waiting = move || runtime.block_on(exit_after_signal(stopped, sender, max_time, exit));
     std::thread::Builder::new().name("signals".to_owned()).spawn(waiting).map_err(to_error)?;
     Ok(async {
         // The sender is kept until the signal arrives.
@@ -126,17 +133,29 @@ async fn exit_after_signal(
 
 /// Installs handlers for SIGINT and SIGTERM immediately. The future resolves when one of them arrives.
 pub fn stop_signal() -> Result<impl Future<Output = ()>, CommandError> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let to_error =
-        |cause: std::io::Error| CommandError::Other(format!("cannot install signal handlers: {cause}"));
-    let mut interrupted = signal(SignalKind::interrupt()).map_err(to_error)?;
-    let mut terminated = signal(SignalKind::terminate()).map_err(to_error)?;
+    let mut interrupted = handle_signal(SignalKind::interrupt())?;
+    let mut terminated = handle_signal(SignalKind::terminate())?;
     Ok(async move {
         tokio::select! {
             _ = interrupted.recv() => {}
             _ = terminated.recv() => {}
         }
     })
+}
+
+/// Logs each SIGHUP, which would end the process without a handler. The future never resolves.
+fn log_hangups() -> Result<impl Future<Output = ()>, CommandError> {
+    let mut hangup = handle_signal(SignalKind::hangup())?;
+    Ok(async move {
+        loop {
+            hangup.recv().await;
+            tracing::info!("SIGHUP is ignored");
+        }
+    })
+}
+
+fn handle_signal(kind: SignalKind) -> Result<Signal, CommandError> {
+    signal(kind).map_err(|cause| CommandError::Other(format!("cannot install signal handlers: {cause}")))
 }
 
 #[cfg(test)]

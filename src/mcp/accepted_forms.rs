@@ -36,29 +36,35 @@ const IDS: &str = "ids";
 const MAX_CLOSED_VALUES: usize = 50;
 const MAX_CLOSED_BYTES: usize = 64;
 
-/// Returns the arguments of a call under the names, and in the forms, of the tool's schema. Those that are null, and empty
-/// lists, are left out.
+/// Returns the arguments of a call under the names, and in the forms, of the tool's schema. Optional ones that are null or empty
+/// are left out: some clients send these for what is not stated.
 /// Fails if the tool has no argument with a name.
 pub fn normalize(tool: &Tool, input: &JsonObject) -> Result<JsonObject, ToolError> {
     let mut normalized = JsonObject::new();
     let unpacked = unpack_filters(tool, input)?;
     for (name, value) in unpacked.iter().filter(|(_, value)| !value.is_null()) {
-        let (known, mut value) = match known_name(tool, name) {
-            Some(OFFSET) if name == "page" => (OFFSET, offset_of_page(value, input.get(LIMIT))?),
-            Some(known) => (known, value.clone()),
-            None => return Err(unknown_argument(tool, name, chosen_variant(tool, input))),
+        let Some(known) = known_name(tool, name) else {
+            return Err(unknown_argument(tool, name, chosen_variant(tool, input)));
         };
+        let is_required = parameters(tool).any(|parameter| parameter.name == known && parameter.is_required);
+        if is_empty(value) && !is_required {
+            continue;
+        }
+        let is_page = known == OFFSET && name == "page";
+        let mut value = if is_page { offset_of_page(value, input.get(LIMIT))? } else { value.clone() };
         if takes_list(tool, known) {
             value = parsed_json(value, '[');
-            // Some clients send empty lists for what is not stated.
-            if value.as_array().is_some_and(Vec::is_empty) {
-                continue;
+            if let Value::Array(values) = &mut value {
+                values.retain(|value| !is_empty(value));
             }
         } else if let Value::Array(values) = &mut value
             && values.len() == 1
             && !values[0].is_array()
         {
             value = values.remove(0);
+        }
+        if is_empty(&value) && !is_required {
+            continue;
         }
         replace_closed_values(&mut value, &closed_values(tool, known));
         if known == FILTER {
@@ -71,6 +77,16 @@ pub fn normalize(tool: &Tool, input: &JsonObject) -> Result<JsonObject, ToolErro
     Ok(normalized)
 }
 
+/// Whether a value states nothing.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(values) => values.is_empty(),
+        _ => false,
+    }
+}
+
 /// Returns the arguments with those in `filters` next to the others, as operations take them.
 fn unpack_filters<'i>(tool: &Tool, input: &'i JsonObject) -> Result<Cow<'i, JsonObject>, ToolError> {
     let Some(filters) = input.get(FILTERS).filter(|_| tool.entry.filters_description().is_some()) else {
@@ -78,7 +94,7 @@ fn unpack_filters<'i>(tool: &Tool, input: &'i JsonObject) -> Result<Cow<'i, Json
     };
     let filters = match parsed_json(filters.clone(), '{') {
         Value::Object(filters) => filters,
-        Value::Null => JsonObject::new(),
+        value if is_empty(&value) => JsonObject::new(),
         _ => {
             return Err(ToolError::invalid_argument(
                 ToolErrorCode::InvalidArguments,

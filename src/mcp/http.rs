@@ -7,20 +7,18 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use poem::{
     Endpoint, Request, Response,
-    http::{self, HeaderValue, Method, StatusCode, Uri, header, uri::Authority},
+    http::{self, HeaderMap, HeaderValue, Method, StatusCode, Uri, header, uri::Authority},
 };
-use rmcp::{
-    model::ErrorCode,
-    transport::streamable_http_server::{
-        StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
-    },
+use rmcp::transport::streamable_http_server::{
+    StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
 };
 use serde::de::IgnoredAny;
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::RawValue};
 
 use super::{
     agent_server::{AgentServer, UNAUTHORIZED, UNAUTHORIZED_CODE},
-    notice_first, request_scan,
+    messages::{self, REVISION_WITH_BATCHES},
+    notice_first,
 };
 use crate::{
     config::ServerSettings,
@@ -38,7 +36,7 @@ const REQUIRED_ACCEPT: HeaderValue = HeaderValue::from_static("application/json,
 const JSON: &str = "application/json";
 
 /// Maximum size of a request in bytes. Tool calls are small.
-const MAX_REQUEST_BYTES: u64 = 1 << 20;
+pub const MAX_REQUEST_BYTES: u64 = 1 << 20;
 
 /// Maximum size in bytes of an error of the MCP library, which can repeat parts of the request.
 const MAX_ERROR_BYTES: usize = 60_000;
@@ -95,10 +93,46 @@ impl AgentEndpoint {
         let settings = &self.market.settings().server;
         let max_bytes = settings.max_body_bytes.min(MAX_REQUEST_BYTES);
         let bytes = body_bytes(&request, body, settings, max_bytes).await?;
-        if let Err(fault) = request_scan::check_shape(&bytes) {
-            let error = json!({"code": ErrorCode::INVALID_REQUEST.0, "message": fault.message()});
+        if let Err(error) = messages::check_shape(&bytes) {
             return Ok(json_rpc_error(StatusCode::BAD_REQUEST, &[], &error));
         }
+        match messages::split_batch(&bytes).filter(|_| has_batches(request.headers())) {
+            Some(Ok(batch)) => self.answer_batch(&request, &caller, batch).await,
+            Some(Err(error)) => Ok(json_rpc_error(StatusCode::BAD_REQUEST, &[], &error)),
+            None => self.answer(&request, caller, bytes).await,
+        }
+    }
+
+    /// Answers the messages of a batch one after the other.
+    async fn answer_batch(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        batch: Vec<&RawValue>,
+    ) -> crate::error::Result<Response> {
+        let mut responses = Vec::new();
+        for message in batch {
+            let message = Bytes::copy_from_slice(message.get().as_bytes());
+            let response = self.answer(request, caller.clone(), message).await?;
+            let body = response.into_body().into_bytes().await.map_err(Error::internal)?;
+            if !body.is_empty() {
+                responses.push(body);
+            }
+        }
+        if responses.is_empty() {
+            return Ok(StatusCode::ACCEPTED.into());
+        }
+        let body = messages::join_batch(responses.iter().map(AsRef::as_ref));
+        Ok(Response::builder().content_type(JSON).body(body))
+    }
+
+    /// Answers a message that came with a request.
+    async fn answer(
+        &self,
+        request: &Request,
+        caller: Caller,
+        bytes: Bytes,
+    ) -> crate::error::Result<Response> {
         let mut forwarded = http::Request::builder().method(Method::POST).uri(request.uri());
         if let Some(headers) = forwarded.headers_mut() {
             headers.clone_from(request.headers());
@@ -115,7 +149,7 @@ impl AgentEndpoint {
         if response_body.len() > MAX_ERROR_BYTES && is_error(&response_body) {
             let message = "The request is invalid, and the error would repeat too much of it. Send what the tool's \
                            schema and the protocol describe.";
-            let error = json!({"code": ErrorCode::INVALID_REQUEST.0, "message": message});
+            let error = messages::invalid_request(message);
             return Ok(json_rpc_error(StatusCode::BAD_REQUEST, &bytes, &error));
         }
         let ordered = notice_first::with_notice_first(&response_body).map(Bytes::from);
@@ -146,11 +180,12 @@ fn unauthorized(reason: &str) -> Response {
 /// unsupported media type.
 fn protocol_error(status: StatusCode, request: &[u8], message: &str) -> Response {
     let is_unsupported_type = status == StatusCode::UNSUPPORTED_MEDIA_TYPE;
-    let is_json = serde_json::from_slice::<IgnoredAny>(request).is_ok();
-    let code =
-        if is_unsupported_type && !is_json { ErrorCode::PARSE_ERROR } else { ErrorCode::INVALID_REQUEST };
+    let error = match messages::check_syntax(request) {
+        Err(error) if is_unsupported_type => error,
+        _ => messages::invalid_request(&excerpt(message)),
+    };
     let status = if is_unsupported_type { StatusCode::BAD_REQUEST } else { status };
-    json_rpc_error(status, request, &json!({"code": code.0, "message": excerpt(message)}))
+    json_rpc_error(status, request, &error)
 }
 
 /// Whether a JSON-RPC response is an error.
@@ -165,13 +200,13 @@ fn is_error(response: &[u8]) -> bool {
 /// Returns a JSON-RPC error response with the ID of the request, if it is known, for errors outside of the
 /// MCP library.
 fn json_rpc_error(status: StatusCode, request: &[u8], error: &Value) -> Response {
-    let request: Value = serde_json::from_slice(request).unwrap_or_default();
-    let id = match &request["id"] {
-        id @ (Value::String(_) | Value::Number(_)) => id.clone(),
-        _ => Value::Null,
-    };
-    let body = json!({"jsonrpc": "2.0", "id": id, "error": error});
+    let body = messages::error_response(request, error);
     Response::builder().status(status).content_type(JSON).body(body.to_string())
+}
+
+/// Whether the revision of the protocol that a request names has batches.
+fn has_batches(headers: &HeaderMap) -> bool {
+    headers.get("mcp-protocol-version").is_none_or(|revision| revision == REVISION_WITH_BATCHES)
 }
 
 /// Accepts requests for the hosts of the agent server.

@@ -20,6 +20,7 @@ mod instructions;
 mod known_values;
 mod large_pages;
 mod markdown;
+mod messages;
 mod notice_first;
 mod off_workers;
 mod openapi;
@@ -36,6 +37,7 @@ mod self_check;
 mod server_card;
 mod shaped_characters;
 mod signed_addresses;
+mod streams;
 mod suggested_ids;
 pub mod table;
 mod team_text;
@@ -178,9 +180,13 @@ pub async fn serve_agent(
     app.check_selected_tools(&market.settings().agents)?;
     let builder = ServerBuilder::without_routes(&app.rest, market, base_url);
     let agents = app.agent_server(&builder, KeySource::Process(key), base_url);
-    let (messages, lines) = tokio::io::duplex(notice_first::BUFFER_BYTES);
-    let copying = tokio::spawn(notice_first::copy_lines(lines, output));
-    let running = match agents.serve((input, messages)).await {
+    let (requests, received) = tokio::io::duplex(streams::BUFFER_BYTES);
+    let (responses, sent) = tokio::io::duplex(streams::BUFFER_BYTES);
+    let connection = Arc::new(streams::Connection::new(output, http::MAX_REQUEST_BYTES as usize));
+    let receiving = Arc::clone(&connection);
+    tokio::spawn(async move { receiving.receive(input, requests).await });
+    let sending = tokio::spawn(async move { connection.send(sent).await });
+    let running = match agents.serve((received, responses)).await {
         Ok(running) => running,
         // A client that disconnects before initialization is not an error.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
@@ -188,6 +194,6 @@ pub async fn serve_agent(
     };
     running.waiting().await.map_err(|cause| cause.to_string())?;
     // A client that stops reading is not an error either.
-    let _ = copying.await;
+    let _ = sending.await;
     Ok(())
 }

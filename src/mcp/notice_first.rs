@@ -2,16 +2,10 @@
 //! names, so its messages are changed after it has written them. They are objects of JSON, whose order clients keep when they
 //! show them to a model.
 
-use std::io;
-
 use memchr::memmem;
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
 use super::schemas::NOTICE;
 use crate::rest::json_object::{ObjectWriter, RawObject};
-
-/// Number of bytes of messages that may wait to be copied.
-pub const BUFFER_BYTES: usize = 1 << 16;
 
 const RESULT: &str = "result";
 const STRUCTURED: &str = "structuredContent";
@@ -29,27 +23,6 @@ pub fn with_notice_first(message: &[u8]) -> Option<Vec<u8>> {
     ordered.raw_field(NOTICE, notice);
     ordered.fields(&content.without(NOTICE));
     Some(fields.with(RESULT, &result.with(STRUCTURED, &ordered.finish())))
-}
-
-/// Copies messages, one a line, until the input ends, each with its notice first.
-pub async fn copy_lines(
-    input: impl AsyncRead + Send + Unpin,
-    mut output: impl AsyncWrite + Send + Unpin,
-) -> io::Result<()> {
-    let (mut input, mut line) = (BufReader::new(input), Vec::new());
-    // A message is not larger than the answers of tools, which the server makes.
-    while input.read_until(b'\n', &mut line).await? > 0 {
-        match with_notice_first(&line) {
-            Some(mut message) => {
-                message.push(b'\n');
-                output.write_all(&message).await?;
-            }
-            None => output.write_all(&line).await?,
-        }
-        output.flush().await?;
-        line.clear();
-    }
-    output.shutdown().await
 }
 
 #[cfg(test)]
@@ -70,14 +43,5 @@ mod tests {
         ] {
             assert_eq!(with_notice_first(other.as_bytes()), None, "{other}");
         }
-    }
-
-    #[tokio::test]
-    async fn lines_are_copied_in_order() {
-        let lines = "{\"id\":1}\n{\"result\":{\"structuredContent\":{\"a\":1,\"notice\":\"N\"}}}\nlast";
-        let mut copied = Vec::new();
-        copy_lines(lines.as_bytes(), &mut copied).await.unwrap();
-        let expected = "{\"id\":1}\n{\"result\":{\"structuredContent\":{\"notice\":\"N\",\"a\":1}}}\nlast";
-        assert_eq!(String::from_utf8(copied).unwrap(), expected);
     }
 }

@@ -28,6 +28,7 @@ use super::{
     byte_ranges::{self, Selected},
     etag,
     fair_limit::FairPermit,
+    if_match,
     limits::RequestLimits,
     principal_shares,
     problem::ApiError,
@@ -83,9 +84,12 @@ async fn send(served: &ServedMarket, request: &Request) -> Result<Response> {
             .await?;
     }
     let delivery = market.read(requester.clone(), |reader| bundles::deliver(reader, prepared)).await?;
+    let tag = HeaderValue::from_str(&format!("\"{}\"", delivery.entity_tag)).map_err(Error::internal)?;
+    if_match::check_headers(request.headers(), &tag)?;
     Ok(respond(
         request,
         listing,
+        &tag,
         BundleBody {
             range: 0..delivery.layout.size_bytes(),
             source: Source { market: market.clone(), requester, delivery: Arc::new(delivery) },
@@ -96,18 +100,17 @@ async fn send(served: &ServedMarket, request: &Request) -> Result<Response> {
 }
 
 /// Responds with a bundle, or with the part of it that the request asks for.
-fn respond(request: &Request, listing: Uuid, mut body: BundleBody) -> Response {
-    let (size, tag) = (body.range.end, format!("\"{}\"", body.source.delivery.entity_tag));
+fn respond(request: &Request, listing: Uuid, tag: &HeaderValue, mut body: BundleBody) -> Response {
+    let size = body.range.end;
     let builder = Response::builder()
-        .header(header::ETAG, &tag)
+        .header(header::ETAG, tag)
         .header(header::ACCEPT_RANGES, "bytes")
         .header(header::CACHE_CONTROL, "private, no-cache");
-    let tag_value = HeaderValue::from_str(&tag).ok();
     let mut known = request.headers().get_all(header::IF_NONE_MATCH).iter();
-    if tag_value.is_some_and(|tag| known.any(|list| etag::matches_tag(list, &tag))) {
+    if known.any(|list| etag::matches_tag(list, tag)) {
         return builder.status(StatusCode::NOT_MODIFIED).finish();
     }
-    let mut builder = match byte_ranges::select(request.headers(), &tag, size) {
+    let mut builder = match byte_ranges::select(request.headers(), tag, size) {
         Selected::Whole => builder.status(StatusCode::OK),
         Selected::Part(range) => {
             let content_range = format!("bytes {}-{}/{size}", range.start, range.end - 1);

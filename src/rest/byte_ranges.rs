@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use poem::http::{HeaderMap, header};
+use poem::http::{HeaderMap, HeaderValue, header};
 
 /// What to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,8 +16,8 @@ pub enum Selected {
 }
 
 /// Returns what to send of a representation with this quoted entity tag and this size in bytes.
-pub fn select(headers: &HeaderMap, tag: &str, size: u64) -> Selected {
-    let is_same = |value: &str| value.trim() == tag || format!("\"{}\"", value.trim()) == tag;
+pub fn select(headers: &HeaderMap, tag: &HeaderValue, size: u64) -> Selected {
+    let is_same = |value: &str| value.trim() == tag || format!("\"{}\"", value.trim()) == *tag;
     // A time never matches, since there is none.
     let if_range = headers.get(header::IF_RANGE);
     if if_range.is_some_and(|value| !value.to_str().is_ok_and(is_same)) {
@@ -50,9 +50,9 @@ fn parse(header: &str, size: u64) -> Selected {
 
 #[cfg(test)]
 mod tests {
-    use poem::http::HeaderValue;
-
     use super::*;
+
+    const TAG: HeaderValue = HeaderValue::from_static("\"t\"");
 
     fn selected(range: &str, if_range: Option<&str>) -> Selected {
         let mut headers = HeaderMap::new();
@@ -60,7 +60,7 @@ mod tests {
         if let Some(value) = if_range {
             headers.insert(header::IF_RANGE, HeaderValue::from_str(value).unwrap());
         }
-        select(&headers, "\"t\"", 10)
+        select(&headers, &TAG, 10)
     }
 
     #[test]
@@ -96,6 +96,6 @@ mod tests {
         {
             assert_eq!(selected(range, None), Selected::Whole, "{range}");
         }
-        assert_eq!(select(&HeaderMap::new(), "\"t\"", 10), Selected::Whole);
+        assert_eq!(select(&HeaderMap::new(), &TAG, 10), Selected::Whole);
     }
 }

@@ -2,7 +2,7 @@
 
 use poem::{
     Request, RequestBody,
-    http::{HeaderValue, header},
+    http::{HeaderMap, HeaderValue, header},
 };
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
@@ -50,8 +50,17 @@ impl IfMatch {
     /// Fails if the request has a condition that a record does not meet. `json` is the body of a GET response for
     /// it. A tag that a proxy made weak counts, too.
     pub fn check(&self, json: &[u8]) -> Result<()> {
-        let tag = entity_tag(json);
-        let is_met = !self.is_present() || self.0.iter().any(|list| matches_tag(list, &tag));
-        if is_met { Ok(()) } else { Err(Error::PreconditionFailed) }
+        check_tags(self.0.iter(), &entity_tag(json))
     }
+}
+
+/// Fails if a request has `If-Match` headers, and the tag of what it reads matches none of them.
+pub fn check_headers(headers: &HeaderMap, tag: &HeaderValue) -> Result<()> {
+    check_tags(headers.get_all(header::IF_MATCH).iter(), tag)
+}
+
+fn check_tags<'h>(lists: impl Iterator<Item = &'h HeaderValue>, tag: &HeaderValue) -> Result<()> {
+    let mut lists = lists.peekable();
+    let is_met = lists.peek().is_none() || lists.any(|list| matches_tag(list, tag));
+    if is_met { Ok(()) } else { Err(Error::PreconditionFailed) }
 }

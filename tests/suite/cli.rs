@@ -57,8 +57,13 @@ impl Server {
         Server(child, address)
     }
 
+    fn signal(&self, name: &str) {
+        let kill = Command::new("kill").args(["-s", name, &self.0.id().to_string()]).status();
+        assert!(kill.unwrap().success());
+    }
+
     fn terminate(mut self) -> i32 {
-        assert!(Command::new("kill").arg(self.0.id().to_string()).status().unwrap().success());
+        self.signal("TERM");
         self.0.wait().unwrap().code().unwrap()
     }
 }
@@ -165,6 +170,8 @@ fn server_prints_its_address_and_exits_cleanly_on_sigterm() {
     let (code, stderr) = run_failing(&["serve", "--listen", &server.1], temp_dir.path());
     assert_eq!(code, 1);
     assert!(stderr.contains("is already in use") && stderr.trim().lines().count() == 1, "{stderr}");
+    // The end of a session of a terminal does not end a server.
+    server.signal("HUP");
     assert_eq!(server.terminate(), 0);
 }
 

@@ -77,12 +77,21 @@ async fn two_ranges_are_the_whole() {
     assert_eq!((behind.status, behind.header("content-range")), (416, format!("bytes */{size}").as_str()));
     let known = shop.fetch(&link, &[("if-none-match", &tag)]).await;
     assert_eq!((known.status, known.bytes.len(), known.header("etag")), (304, 0, tag.as_str()));
-    let head = shop.market.send(poem::http::Method::HEAD, &link, &[]).await;
-    assert_eq!((head.status, head.bytes.len()), (200, 0));
-    assert_eq!(
-        (head.header("content-length"), head.header("etag")),
-        (size.to_string().as_str(), tag.as_str())
-    );
+    for tags in [tag.as_str(), "*", &format!("\"other\", {tag}")] {
+        assert_eq!(shop.fetch(&link, &[("if-match", tags)]).await.bytes, whole.bytes, "{tags}");
+    }
+    for headers in [&[("if-match", "\"other\"")][..], &[("if-match", "\"other\""), ("range", "bytes=0-4")]] {
+        assert_eq!(shop.fetch(&link, headers).await.expect_error(412), "precondition_failed");
+    }
+    // Only GET has ranges.
+    for headers in [&[][..], &[("range", "bytes=0-4")]] {
+        let head = shop.market.send(poem::http::Method::HEAD, &link, headers).await;
+        assert_eq!((head.status, head.bytes.len()), (200, 0));
+        assert_eq!(
+            (head.header("content-length"), head.header("etag")),
+            (size.to_string().as_str(), tag.as_str())
+        );
+    }
     assert_eq!(shop.market.send(poem::http::Method::PUT, &link, &[]).await.status, 405);
 }
 

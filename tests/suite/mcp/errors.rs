@@ -23,6 +23,44 @@ async fn unknown_argument_lists_the_known_ones() {
     }
 }
 
+/// Returns values of the arguments that a tool requires.
+fn required_arguments(tool: &Value) -> Value {
+    let required = tool["inputSchema"]["required"].as_array().into_iter().flatten();
+    let value = |name: &str| match name {
+        "kind" => json!("domains"),
+        "list" => json!("browse_listings"),
+        "ids" | "asset_id" => json!([UNKNOWN_ID]),
+        _ => json!(UNKNOWN_ID),
+    };
+    let with_value = |name: &Value| {
+        let name = name.as_str().unwrap();
+        (name.to_owned(), value(name))
+    };
+    Value::Object(required.map(with_value).collect())
+}
+
+#[tokio::test]
+async fn null_and_empty_text_mean_that_an_optional_argument_is_absent() {
+    for tool in tools(demo(), BOTH).await {
+        let name = tool["name"].as_str().unwrap();
+        let required = required_arguments(&tool);
+        let expected = call(demo(), BOTH, name, required.clone()).await.text;
+        let properties = tool["inputSchema"]["properties"].as_object().into_iter().flatten();
+        for absent in [json!(null), json!(""), json!([])] {
+            let mut arguments = required.clone();
+            for (argument, _) in properties.clone().filter(|(argument, _)| required.get(argument).is_none()) {
+                arguments[argument] = absent.clone();
+            }
+            let found = call(demo(), BOTH, name, arguments.clone()).await.text;
+            assert_eq!(found, expected, "{name} {arguments}");
+        }
+    }
+    let expected =
+        call(demo(), BUYER, "browse_listings", json!({"tags": ["software-engineering"]})).await.text;
+    let arguments = json!({"tags": ["software-engineering", "", null], "languages": [""], "query": [""]});
+    assert_eq!(call(demo(), BUYER, "browse_listings", arguments).await.text, expected);
+}
+
 #[tokio::test]
 async fn every_list_rejects_a_limit_of_500() {
     for tool in tools(demo(), BOTH).await {
@@ -30,16 +68,8 @@ async fn every_list_rejects_a_limit_of_500() {
         if tool["inputSchema"]["properties"]["limit"].is_null() {
             continue;
         }
-        let mut arguments = json!({"limit": 500});
-        for required in tool["inputSchema"]["required"].as_array().into_iter().flatten() {
-            let required = required.as_str().unwrap();
-            arguments[required] = match required {
-                "kind" => json!("domains"),
-                "list" => json!("browse_listings"),
-                "ids" | "asset_id" => json!([UNKNOWN_ID]),
-                _ => json!(UNKNOWN_ID),
-            };
-        }
+        let mut arguments = required_arguments(&tool);
+        arguments["limit"] = json!(500);
         let error = call(demo(), BOTH, name, arguments).await.error();
         assert_eq!(error["code"], "invalid_arguments", "{name}: {error}");
         assert!(error["message"].as_str().unwrap().contains("`limit`"), "{name}: {error}");

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
 
-use super::call;
+use super::{call, post};
 use crate::{
     contract::cases::{BUYER, VENDOR},
     harness::{BASE, TestMarket},
@@ -67,12 +67,22 @@ impl Agent {
         self.output.next_line().await.unwrap().unwrap()
     }
 
+    /// Sends bytes, which need not be a message, and returns the next line of the output.
+    async fn send_bytes(&mut self, bytes: &[u8]) -> Value {
+        self.input.write_all(bytes).await.unwrap();
+        serde_json::from_str(&self.output.next_line().await.unwrap().unwrap()).unwrap()
+    }
+
     pub async fn initialize(&mut self) {
+        self.initialize_at("2025-11-25").await;
+    }
+
+    async fn initialize_at(&mut self, revision: &str) {
         let params = json!({
-            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
+            "protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
         });
         let initialized = self.request("initialize", params).await;
-        assert_eq!(initialized["result"]["protocolVersion"], "2025-11-25", "{initialized}");
+        assert_eq!(initialized["result"]["protocolVersion"], revision, "{initialized}");
         self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
     }
 
@@ -86,6 +96,79 @@ impl Agent {
         drop((self.input, self.output));
         self.server.await.unwrap().unwrap();
     }
+}
+
+#[tokio::test]
+async fn lines_that_are_no_messages_get_json_rpc_errors() {
+    let market = TestMarket::demo();
+    let mut agent = Agent::start(open_read_only(&market), Some(VENDOR));
+    assert_eq!(agent.send_bytes(b"before the first message\n").await["error"]["code"], -32700);
+    agent.initialize().await;
+    let too_long = format!("{}\n", "x".repeat((1 << 20) + 1));
+    for (line, code) in [
+        (&b"nonsense\n"[..], -32700),
+        (b"{\n", -32700),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"p\xffng\"}\n", -32700),
+        (b"\r\n7\n", -32600),
+        (b"{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"ping\"}\n", -32600),
+        (b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]\n", -32600),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"ping\"}\n", -32600),
+        (too_long.as_bytes(), -32600),
+    ] {
+        let response = agent.send_bytes(line).await;
+        assert_eq!(
+            (&response["jsonrpc"], &response["error"]["code"]),
+            (&json!("2.0"), &json!(code)),
+            "{response}"
+        );
+    }
+    assert_eq!(agent.request("ping", json!({})).await["result"], json!({}));
+    agent.input.write_all(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).await.unwrap();
+    agent.input.shutdown().await.unwrap();
+    let last: Value = serde_json::from_str(&agent.output.next_line().await.unwrap().unwrap()).unwrap();
+    assert_eq!(last["error"]["code"], -32700, "{last}");
+    assert_eq!(agent.output.next_line().await.unwrap(), None);
+    agent.finish().await;
+}
+
+#[tokio::test]
+async fn batches_are_answered_at_the_revision_that_has_them() {
+    let market = TestMarket::demo();
+    let mut agent = Agent::start(open_read_only(&market), Some(VENDOR));
+    agent.initialize_at("2025-03-26").await;
+    let response = agent.send_bytes(format!("{}\n", batch()).as_bytes()).await;
+    assert_answers_batch(&response);
+    assert_eq!(agent.send_bytes(b"[]\n").await["error"]["code"], -32600);
+    assert_eq!(agent.request("ping", json!({})).await["result"], json!({}));
+    agent.finish().await;
+
+    let over_http = post(&market, VENDOR, &batch()).await.ok();
+    assert_answers_batch(&over_http);
+    let notification = json!([{"jsonrpc": "2.0", "method": "notifications/initialized"}]);
+    assert_eq!(post(&market, VENDOR, &notification).await.status, 202);
+    let long: Vec<Value> = (0..21).map(|id| json!({"jsonrpc": "2.0", "id": id, "method": "ping"})).collect();
+    let refused = post(&market, VENDOR, &json!(long)).await.expect_status(400);
+    assert_eq!(refused["error"]["code"], -32600, "{refused}");
+}
+
+/// Returns a batch of two requests, a notification, and something that is no message.
+fn batch() -> Value {
+    let call = json!({"name": "get_wallet", "arguments": {}});
+    json!([
+        {"jsonrpc": "2.0", "id": 1, "method": "ping"},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": "wallet", "method": "tools/call", "params": call},
+        {"jsonrpc": "1.0", "id": 3, "method": "ping"},
+    ])
+}
+
+fn assert_answers_batch(responses: &Value) {
+    let find =
+        |id: Value| responses.as_array().unwrap().iter().find(|response| response["id"] == id).unwrap();
+    assert_eq!(find(json!(1))["result"], json!({}));
+    assert_eq!(find(json!("wallet"))["result"]["structuredContent"]["currency"], "USD");
+    assert_eq!(find(json!(3))["error"]["code"], -32600);
+    assert_eq!(responses.as_array().unwrap().len(), 3, "{responses}");
 }
 
 #[tokio::test]

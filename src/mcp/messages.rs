@@ -1,0 +1,88 @@
+//! Messages of JSON-RPC as clients send them: the errors of those that are none, and batches.
+
+use rmcp::model::{ClientJsonRpcMessage, ErrorCode};
+use serde::de::IgnoredAny;
+use serde_json::{Value, json, value::RawValue};
+
+use super::request_scan;
+use crate::error::excerpt;
+
+/// The revision of the protocol that has batches, which no other revision has. It is also that of requests over HTTP that name
+/// none.
+pub const REVISION_WITH_BATCHES: &str = "2025-03-26";
+
+/// Maximum number of messages of a batch. Each is answered in its turn, and the answers are returned together.
+const MAX_BATCH_MESSAGES: usize = 20;
+
+/// Splits a batch into its messages. Returns `None` if the bytes are no JSON array.
+pub fn split_batch(bytes: &[u8]) -> Option<Result<Vec<&RawValue>, Value>> {
+    if bytes.trim_ascii_start().first() != Some(&b'[') {
+        return None;
+    }
+    let messages: Vec<&RawValue> = serde_json::from_slice(bytes).ok()?;
+    Some(match messages.len() {
+        0 => Err(invalid_request("A batch has at least one message.")),
+        1..=MAX_BATCH_MESSAGES => Ok(messages),
+        _ => Err(invalid_request(&format!("A batch has at most {MAX_BATCH_MESSAGES} messages."))),
+    })
+}
+
+/// Fails with the error of bytes that are no JSON in UTF-8.
+pub fn check_syntax(bytes: &[u8]) -> Result<(), Value> {
+    let syntax = str::from_utf8(bytes).map_err(|cause| cause.to_string());
+    let syntax =
+        syntax.and_then(|text| serde_json::from_str::<IgnoredAny>(text).map_err(|cause| cause.to_string()));
+    syntax.map(drop).map_err(|cause| {
+        let message = format!("The message is not valid JSON in UTF-8: {}", excerpt(&cause));
+        json!({"code": ErrorCode::PARSE_ERROR.0, "message": message})
+    })
+}
+
+/// Returns the error of a line that the end of its stream cut off.
+pub fn unfinished_line() -> Value {
+    let message = "The last line has no line break, so the message may be incomplete.";
+    json!({"code": ErrorCode::PARSE_ERROR.0, "message": message})
+}
+
+/// Fails with the error of JSON whose shape no message has.
+pub fn check_shape(bytes: &[u8]) -> Result<(), Value> {
+    request_scan::check_shape(bytes).map_err(|fault| invalid_request(&fault.message()))
+}
+
+/// Fails with the error of JSON that is no message.
+pub fn check_message(bytes: &[u8]) -> Result<(), Value> {
+    let message = serde_json::from_slice::<ClientJsonRpcMessage>(bytes);
+    message.map(drop).map_err(|cause| invalid_request(&excerpt(&cause.to_string())))
+}
+
+/// Returns the error of JSON that is no request of the protocol.
+pub fn invalid_request(message: &str) -> Value {
+    json!({"code": ErrorCode::INVALID_REQUEST.0, "message": message})
+}
+
+/// Returns the ID of a request; null if it is not known.
+pub fn request_id(request: &[u8]) -> Value {
+    let request: Value = serde_json::from_slice(request).unwrap_or_default();
+    match &request["id"] {
+        id @ (Value::String(_) | Value::Number(_)) => id.clone(),
+        _ => Value::Null,
+    }
+}
+
+/// Returns the response to a request that is answered with an error outside of the MCP library.
+pub fn error_response(request: &[u8], error: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": request_id(request), "error": error})
+}
+
+/// Joins responses to the response to a batch.
+pub fn join_batch<'r>(responses: impl Iterator<Item = &'r [u8]>) -> Vec<u8> {
+    let mut joined = vec![b'['];
+    for response in responses {
+        if joined.len() > 1 {
+            joined.push(b',');
+        }
+        joined.extend(response.trim_ascii());
+    }
+    joined.push(b']');
+    joined
+}
