@@ -224,8 +224,8 @@ fn taskset_of_another_team_does_not_exist() {
 #[tokio::test]
 async fn listing_shows_the_number_of_tasks_after_each_change() {
     let records = json!({
-        "tasksets": [{"key": "set", "team": "seller", "name": "Set", "created_at": "-P90D"}],
-        "assets": [{"key": "set-asset", "team": "seller", "sku": "taskset", "title": "Set", "created_at": "-P89D",
+        "tasksets": [{"key": "set", "team": "seller", "name": "Set", "created_at": "-P96D"}],
+        "assets": [{"key": "set-asset", "team": "seller", "sku": "taskset", "title": "Set", "created_at": "-P95D",
             "taskset": "set"}],
     });
     let listing = published("a", 3, &json!({"assets": ["set-asset"]}));

@@ -58,7 +58,7 @@ pub fn generate_market(seed: u64) -> Value {
             // A task version can be imported only once, so each task asset gets its own task.
             if asset["sku"] == "task" {
                 let task =
-                    json!({"key": "t", "name": "Task", "created_at": "-P100D", "versions": [version()]});
+                    json!({"key": "t", "name": "Task", "created_at": "-P200D", "versions": [version()]});
                 let name = &asset["key"];
                 add(
                     "tasksets",
@@ -90,7 +90,7 @@ fn key_record(team: &str) -> Value {
 
 fn taskset(random: &mut Random, team: &str, number: usize) -> Value {
     let tasks = (0..random.below(5)).map(|task| {
-        let mut record = json!({"key": format!("t{task}"), "name": format!("Task {task}"), "created_at": "-P100D",
+        let mut record = json!({"key": format!("t{task}"), "name": format!("Task {task}"), "created_at": "-P200D",
             "versions": [version()]});
         if random.percent(25) {
             record["deleted_at"] = json!("-P50D");
@@ -103,7 +103,7 @@ fn taskset(random: &mut Random, team: &str, number: usize) -> Value {
 }
 
 fn version() -> Value {
-    json!({"created_at": "-P99D", "current_state": "draft", "lifecycle_stage": "accepted"})
+    json!({"created_at": "-P200D", "current_state": "draft", "lifecycle_stage": "accepted"})
 }
 
 fn asset(random: &mut Random, team: &str, key: &str) -> Value {

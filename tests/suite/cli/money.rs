@@ -101,7 +101,7 @@ fn commands_change_credits_and_list_the_ledger() {
         (&["buy", "Acme Data", "1e3"], 2, "must be an amount of US dollars"),
         (&["buy", "Nobody", "1"], 1, "There is no team \"Nobody\"."),
         (&["adjust", "Acme Data", "-150.26", "--reason", "Booked twice"], 1, "the wallet has less"),
-        (&["adjust", "Acme Data", "1", "--reason", " "], 1, "The description must have 1 to 2000 characters"),
+        (&["adjust", "Acme Data", "1", "--reason", " "], 1, "`description` must not be blank"),
         (&["adjust", "Acme Data", "1"], 2, "--reason"),
         (&["convert", "Acme Data", "1"], 1, "are more than the available earnings"),
     ] {

@@ -168,8 +168,8 @@ fn fields() -> Vec<Field> {
         Field {
             name: ("assets", "notes"),
             rule: texts::DESCRIPTION,
-            request: |text, _| {
-                let body = json!({"title": "T", "description": "D", "domain_tags": ["finance"], "price_usd": 1,
+            request: |text, index| {
+                let body = json!({"title": format!("T {index}"), "description": "D", "domain_tags": ["finance"], "price_usd": 1,
                     "notes": text});
                 ("mkt_seller", RAW_DATA, body)
             },

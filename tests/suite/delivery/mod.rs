@@ -22,7 +22,7 @@ use crate::{
         archives::{unzip, zip_of},
         git::{Repositories, commit},
     },
-    sales::{buy, give_credits, listing_id},
+    sales::{DAY, buy, give_credits, listing_id},
     vendor_api::seller_market::{seeded_id, seller_post, upload_zip},
 };
 
@@ -89,7 +89,13 @@ async fn shop_with(change: impl FnOnce(&mut Value, &[String; 4])) -> Shop {
     let data = seller_post(&market, "raw-data", data).await["id"].as_str().unwrap().to_owned();
     run_background(&market).await;
     let assets = [code, data, seeded_id("assets", "tasks"), seeded_id("assets", "env")];
-    let mut listing = published("all", 10, &json!({"assets": assets, "sample_price_usd": 1}));
+    // The listing is newer than its assets.
+    market.clock().advance(DAY);
+    let mut listing =
+        published("all", 0, &json!({"assets": assets, "sample_price_usd": 1, "created_at": "-PT4H"}));
+    for (index, at) in ["-PT3H", "-PT2H", "-PT1H"].iter().enumerate() {
+        listing["history"][index]["at"] = json!(at);
+    }
     change(&mut listing, &assets);
     market.seed_json(&json!({"listings": [listing]}));
     for buyer in ["buyer", "other", "both"] {

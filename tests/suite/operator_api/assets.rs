@@ -7,7 +7,7 @@ use crate::catalog::small_market::listing;
 
 fn operator() -> Operator {
     let asset = |key: &str, team: &str, change: Value| {
-        let mut record = json!({"key": key, "team": team, "sku": "codebase", "title": key, "created_at": "-P9D",
+        let mut record = json!({"key": key, "team": team, "sku": "codebase", "title": key, "created_at": "-P95D",
             "codebase": {"exclusivity": "available"}});
         record.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
         record
