@@ -64,7 +64,10 @@ pub fn open_with(directory: &Path, settings: Settings) -> Market {
 pub fn prepare(directory: &Path) {
     let market = open(directory);
     fixtures::seed_taxonomy(&market).unwrap();
-    let team = |key: &str, role: &str| json!({"key": key, "name": key, "roles": [role], "tier": 1, "created_at": "-P9D"});
+    let team = |key: &str, role: &str| {
+        json!({"key": key, "name": key, "roles": [role], "tier": 1, "created_at": "-P9D",
+        "nda_accepted_at": "-P9D"})
+    };
     let set = json!({
         "teams": [team("seller", "vendor"), team("buyer", "buyer")],
         "assets": [{"key": "files", "team": "seller", "sku": "raw_data", "title": "Files", "created_at": "-P9D", "raw_data": {}}],
