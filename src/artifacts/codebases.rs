@@ -161,3 +161,35 @@ pub fn analyze_zip(
     archive::visit(path, limits, &mut analyzer, should_continue)?;
     Ok(analyzer.finish())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::artifacts::lfs_pointers::tests::POINTER;
+
+    fn analyze(files: &[(&str, &[u8])]) -> CodebaseAnalysis {
+        let mut analyzer = CodebaseAnalyzer::default();
+        for (path, bytes) in files {
+            if analyzer.start_file(&Entry::file(path, bytes.len() as u64)) == FileAction::Read {
+                analyzer.chunk(bytes);
+            }
+            analyzer.end_file(None);
+        }
+        analyzer.finish()
+    }
+
+    #[test]
+    fn pointers_and_files_that_are_not_data_do_not_count() {
+        let code = ("src/a.js", &b"let a = 1;\n"[..]);
+        let alone = analyze(&[code]);
+        assert_eq!(alone.languages.lines, 1);
+        let pointers = ["lib.js", "README.md", "package.json"].map(|path| (path, POINTER.as_bytes()));
+        let with_pointers = analyze(&[&[code][..], &pointers].concat());
+        assert_eq!((&with_pointers.languages, with_pointers.files), (&alone.languages, 4));
+        assert_eq!((with_pointers.readme, with_pointers.manifest), (None, None));
+        let extra =
+            ["._a.js", "src/._a.js", ".DS_Store", "__MACOSX/src/a.js", "src/Thumbs.db", "desktop.ini"];
+        let extra = extra.map(|path| (path, &b"let a = 1;\n"[..]));
+        assert_eq!(analyze(&[&[code][..], &extra].concat()), alone);
+    }
+}

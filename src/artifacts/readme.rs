@@ -177,7 +177,7 @@ mod tests {
     fn descriptions_have_no_replacement_characters() {
         let text = "# Brücke\r\n\r\nPläne für Brücken.\r\n";
         let utf_16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
-        let with_mark = [b"\xff\xfe", utf_16.as_slice()].concat();
+        let with_mark = [&b"\xff\xfe"[..], &utf_16].concat();
         let big: Vec<u8> = format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_be_bytes).collect();
         let latin_1: Vec<u8> = text.chars().map(|character| character as u8).collect();
         for bytes in [text.as_bytes(), &utf_16, &with_mark, &big, &latin_1] {

@@ -20,13 +20,28 @@ pub enum InvalidText {
     CutOff,
 }
 
+impl InvalidText {
+    /// Returns the phrase with the line of the problem.
+    pub fn in_line(self, line: u64) -> String {
+        let (problem, advice) = self.problem_and_advice();
+        format!("{problem} (line {line}). {advice}")
+    }
+
+    const fn problem_and_advice(self) -> (&'static str, &'static str) {
+        match self {
+            InvalidText::Encoding => ("is not UTF-8", "Save it as UTF-8"),
+            InvalidText::Zero => {
+                ("has bytes of zero, so it is damaged or not text", "Include the original file")
+            }
+            InvalidText::CutOff => ("ends in the middle of a character", "Include the whole file"),
+        }
+    }
+}
+
 impl fmt::Display for InvalidText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            InvalidText::Encoding => "is not UTF-8. Save it as UTF-8",
-            InvalidText::Zero => "has bytes of zero, so it is damaged or not text. Include the original file",
-            InvalidText::CutOff => "ends in the middle of a character. Include the whole file",
-        })
+        let (problem, advice) = self.problem_and_advice();
+        write!(f, "{problem}. {advice}")
     }
 }
 
@@ -117,7 +132,7 @@ impl StrictDecoder {
             match result {
                 DecoderResult::OutputFull => {}
                 DecoderResult::InputEmpty => return Ok(()),
-                DecoderResult::Malformed(..) if is_last && bytes.is_empty() => {
+                DecoderResult::Malformed(_, 0) if is_last && bytes.is_empty() => {
                     return Err(InvalidText::CutOff);
                 }
                 DecoderResult::Malformed(..) => return Err(InvalidText::Encoding),

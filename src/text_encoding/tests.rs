@@ -69,7 +69,7 @@ fn other_bytes_are_not_utf_8() {
         (&utf_32, InvalidText::Encoding),
         (b"\xff\xfe\x00\xd8a\0", InvalidText::Encoding),
         (b"a,b\n1,\0\n", InvalidText::Zero),
-        (&[0; 30_000], InvalidText::Zero),
+        (&vec![0; 30_000], InvalidText::Zero),
         (b"\xff\xfea\0\0\0b\0", InvalidText::Zero),
         (b"a,b\n1,\xc3", InvalidText::CutOff),
         (b"\xff\xfea\0b", InvalidText::CutOff),

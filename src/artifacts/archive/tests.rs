@@ -74,7 +74,13 @@ fn summary_is_read_from_central_directory() {
         ["empty", "scans", ".hidden", "README.md", "no.extension at all"]
     );
     // Some programs pack a directory together with its contents in this way.
-    let dotted = zip_of(&[("./", b""), ("./letters/README.md", b"Words."), ("__MACOSX/._x", b"")]);
+    let dotted = zip_of(&[
+        ("./", b""),
+        ("./letters/README.md", b"Words."),
+        ("__MACOSX/._x", b""),
+        (".DS_Store", b""),
+        ("letters/._README.md", b""),
+    ]);
     let dotted = read_bytes(&dotted).unwrap();
     assert_eq!((dotted.files, dotted.description.as_deref()), (1, Some("Words.")));
     let empty = read_bytes(&zip_of(&[])).unwrap();

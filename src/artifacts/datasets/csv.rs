@@ -69,7 +69,7 @@ impl CsvReader {
         }
         if let Some(rows) = &mut self.rows {
             let line = rows.lines_before + rows.core.line();
-            rows.error.get_or_insert_with(|| TableError(format!("{error} (line {line})")));
+            rows.error.get_or_insert_with(|| TableError(error.in_line(line)));
         }
     }
 
@@ -511,17 +511,17 @@ mod tests {
         }
         let late = [&b"a,b\n"[..], &b"1,2\n".repeat(30_000), b"3,Jos\xe9\n"].concat();
         for (bytes, expected) in [
-            (&b"id,name\n1,Jos\xe9\n"[..], "is not UTF-8. Save it as UTF-8 (line 2)"),
-            (&late, "is not UTF-8. Save it as UTF-8 (line 30002)"),
+            (&b"id,name\n1,Jos\xe9\n"[..], "is not UTF-8 (line 2). Save it as UTF-8"),
+            (&late, "is not UTF-8 (line 30002). Save it as UTF-8"),
             (
                 b"a,b\n1,\0\n",
-                "has bytes of zero, so it is damaged or not text. Include the original file (line 2)",
+                "has bytes of zero, so it is damaged or not text (line 2). Include the original file",
             ),
             (
-                &[0; 70_000],
-                "has bytes of zero, so it is damaged or not text. Include the original file (line 1)",
+                &vec![0; 70_000],
+                "has bytes of zero, so it is damaged or not text (line 1). Include the original file",
             ),
-            (b"a,b\n1,\xc3", "ends in the middle of a character. Include the whole file (line 2)"),
+            (b"a,b\n1,\xc3", "ends in the middle of a character (line 2). Include the whole file"),
         ] {
             for length in [1, 7, 100_000] {
                 let error = read(Format::Csv, bytes, length).unwrap_err();

@@ -64,7 +64,7 @@ impl JsonLinesReader {
     fn check(&mut self, decoded: Result<(), InvalidText>) {
         let Err(error) = decoded else { return };
         let line = self.lines + 1;
-        self.error.get_or_insert_with(|| TableError(format!("{error} (line {line})")));
+        self.error.get_or_insert_with(|| TableError(error.in_line(line)));
     }
 
     fn push_text(&mut self, mut bytes: &[u8]) {
@@ -209,11 +209,11 @@ mod tests {
             }
         }
         for (bytes, expected) in [
-            (&b"{}\n{\"name\": \"Jos\xe9\"}\n"[..], "is not UTF-8. Save it as UTF-8 (line 2)"),
-            (b"{\"a\": \"\xc3", "ends in the middle of a character. Include the whole file (line 1)"),
+            (&b"{}\n{\"name\": \"Jos\xe9\"}\n"[..], "is not UTF-8 (line 2). Save it as UTF-8"),
+            (b"{\"a\": \"\xc3", "ends in the middle of a character (line 1). Include the whole file"),
             (
-                &[0; 70_000],
-                "has bytes of zero, so it is damaged or not text. Include the original file (line 1)",
+                &vec![0; 70_000],
+                "has bytes of zero, so it is damaged or not text (line 1). Include the original file",
             ),
         ] {
             for length in [1, 100_000] {

@@ -38,6 +38,7 @@ fn tables_are_described_from_heads_and_footers() {
                 ("d/long.csv", long.as_bytes()),
                 ("d/a.jsonl", b"{\"k\": 1}\n{\"k\": 2}"),
                 ("__MACOSX/d/._long.csv", b"x"),
+                ("d/._long.csv", b"\0\x05\x16\x07"),
             ],
         );
         let dataset = dataset.unwrap();
@@ -61,6 +62,16 @@ fn tables_are_described_from_heads_and_footers() {
         assert_eq!(serde_json::from_str::<Dataset>(&json).unwrap(), dataset);
     }
     assert_eq!(describe(CompressionMethod::Stored, &[("a.txt", b"x")]), None);
+}
+
+/// A pointer of Git LFS has lines, but no rows of the table.
+#[test]
+fn pointers_are_not_described() {
+    for name in ["train.csv", "train.tsv", "train.jsonl", "train.parquet"] {
+        let files = [(name, crate::artifacts::lfs_pointers::tests::POINTER.as_bytes())];
+        let table = describe(CompressionMethod::Deflated, &files).unwrap().tables.remove(0);
+        assert_eq!((table.columns.len(), table.rows, table.sample.len()), (0, None, 0), "{name}");
+    }
 }
 
 #[test]

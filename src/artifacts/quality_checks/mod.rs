@@ -178,10 +178,10 @@ pub struct Chunk<'a> {
     pub is_binary: bool,
 }
 
-impl<'a> Chunk<'a> {
+#[cfg(test)]
+impl Chunk<'_> {
     /// Creates a chunk of a file in UTF-8, or of a binary file.
-    #[cfg(test)]
-    fn unchanged(bytes: &'a [u8], is_first: bool, is_binary: bool) -> Chunk<'a> {
+    fn unchanged(bytes: &[u8], is_first: bool, is_binary: bool) -> Chunk<'_> {
         Chunk { bytes, text: bytes, is_first, is_binary }
     }
 }

@@ -167,7 +167,12 @@ async fn run_fails_on_what_it_cannot_read() {
             "failed",
             "\"t.csv\" ends inside",
         ),
-        (vec![("t.csv", latin_1)], "dataset_readable", "failed", "\"t.csv\" is not UTF-8. Save it as UTF-8"),
+        (
+            vec![("t.csv", latin_1)],
+            "dataset_readable",
+            "failed",
+            "\"t.csv\" is not UTF-8 (line 2). Save it as UTF-8",
+        ),
         (vec![("k.txt", key)], "no_live_secrets", "failed", "\"k.txt\", line 1"),
         (
             vec![("t.tsv", b"id\ttext\n1\t\"hello\n2\tworld\n".to_vec())],
