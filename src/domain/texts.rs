@@ -110,7 +110,10 @@ impl TextRule {
             return Some(("string_pattern_mismatch", fault.to_owned()));
         }
         if has_visible_ends && has_invisible_end(text) {
-            return Some(("string_pattern_mismatch", "must begin and end with a visible character".to_owned()));
+            return Some((
+                "string_pattern_mismatch",
+                "must begin and end with a visible character".to_owned(),
+            ));
         }
         None
     }
