@@ -160,7 +160,7 @@ impl Batches {
     fn keep(&mut self, message: Vec<u8>) -> Option<Vec<u8>> {
         if self.revision.is_empty() {
             let message: Value = serde_json::from_slice(&message).unwrap_or_default();
-            self.revision = message["result"]["protocolVersion"].as_str().unwrap_or_default().to_owned();
+            message["result"]["protocolVersion"].as_str().unwrap_or_default().clone_into(&mut self.revision);
         }
         if self.open.is_empty() {
             return Some(message);

@@ -42,11 +42,6 @@ impl<'a> ApiExtractor<'a> for IfMatch {
 }
 
 impl IfMatch {
-    /// Whether the request has a condition.
-    pub const fn is_present(&self) -> bool {
-        !self.0.is_empty()
-    }
-
     /// Fails if the request has a condition that a record does not meet. `json` is the body of a GET response for
     /// it. A tag that a proxy made weak counts, too.
     pub fn check(&self, json: &[u8]) -> Result<()> {
