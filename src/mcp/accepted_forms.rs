@@ -36,8 +36,8 @@ const IDS: &str = "ids";
 const MAX_CLOSED_VALUES: usize = 50;
 const MAX_CLOSED_BYTES: usize = 64;
 
-/// Returns the arguments of a call under the names, and in the forms, of the tool's schema. Optional ones that are null or empty
-/// are left out: some clients send these for what is not stated.
+/// Returns the arguments of a call under the names, and in the forms, of the tool's schema. Optional ones that are null, empty text,
+/// or a list of nothing else are left out: some clients send these for what is not stated.
 /// Fails if the tool has no argument with a name.
 pub fn normalize(tool: &Tool, input: &JsonObject) -> Result<JsonObject, ToolError> {
     let mut normalized = JsonObject::new();
@@ -47,7 +47,8 @@ pub fn normalize(tool: &Tool, input: &JsonObject) -> Result<JsonObject, ToolErro
             return Err(unknown_argument(tool, name, chosen_variant(tool, input)));
         };
         let is_required = parameters(tool).any(|parameter| parameter.name == known && parameter.is_required);
-        if is_empty(value) && !is_required {
+        let is_absent = |value: &Value| is_empty_text(value) && !is_required;
+        if is_absent(value) {
             continue;
         }
         let is_page = known == OFFSET && name == "page";
@@ -55,7 +56,10 @@ pub fn normalize(tool: &Tool, input: &JsonObject) -> Result<JsonObject, ToolErro
         if takes_list(tool, known) {
             value = parsed_json(value, '[');
             if let Value::Array(values) = &mut value {
-                values.retain(|value| !is_empty(value));
+                values.retain(|value| !value.is_null() && !is_empty_text(value));
+                if values.is_empty() {
+                    continue;
+                }
             }
         } else if let Value::Array(values) = &mut value
             && values.len() == 1
@@ -63,7 +67,7 @@ pub fn normalize(tool: &Tool, input: &JsonObject) -> Result<JsonObject, ToolErro
         {
             value = values.remove(0);
         }
-        if is_empty(&value) && !is_required {
+        if is_absent(&value) {
             continue;
         }
         replace_closed_values(&mut value, &closed_values(tool, known));
@@ -77,14 +81,9 @@ pub fn normalize(tool: &Tool, input: &JsonObject) -> Result<JsonObject, ToolErro
     Ok(normalized)
 }
 
-/// Whether a value states nothing.
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(values) => values.is_empty(),
-        _ => false,
-    }
+/// Whether a value is text without characters.
+fn is_empty_text(value: &Value) -> bool {
+    value.as_str() == Some("")
 }
 
 /// Returns the arguments with those in `filters` next to the others, as operations take them.
@@ -94,7 +93,7 @@ fn unpack_filters<'i>(tool: &Tool, input: &'i JsonObject) -> Result<Cow<'i, Json
     };
     let filters = match parsed_json(filters.clone(), '{') {
         Value::Object(filters) => filters,
-        value if is_empty(&value) => JsonObject::new(),
+        value if value.is_null() || is_empty_text(&value) => JsonObject::new(),
         _ => {
             return Err(ToolError::invalid_argument(
                 ToolErrorCode::InvalidArguments,

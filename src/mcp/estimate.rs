@@ -16,6 +16,7 @@ const BYTES_PER_TOKEN: usize = 4;
 pub fn take(input: &mut JsonObject) -> Result<bool, ToolError> {
     match input.remove(ESTIMATE) {
         None | Some(Value::Null) => Ok(false),
+        Some(Value::String(text)) if text.is_empty() => Ok(false),
         Some(Value::Bool(is_set)) => Ok(is_set),
         Some(Value::String(text)) if text == "true" || text == "false" => Ok(text == "true"),
         Some(_) => Err(ToolError::invalid_argument(

@@ -353,7 +353,8 @@ mod tests {
     fn names_of_earlier_versions_get_the_keys_of_this_one() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("market.sqlite");
-        let rows = "INSERT INTO teams (id, uuid, name, is_vendor, is_buyer, tier, created_at, name_key)
+        let rows = "INSERT INTO asset_types (slug, label, position, is_enabled, listing_kinds) VALUES ('other', 'Other', 1, 1, '[]');
+             INSERT INTO teams (id, uuid, name, is_vendor, is_buyer, tier, created_at, name_key)
              VALUES (1, randomblob(16), 'STRAẞE', 1, 0, 1, 0, 'straße'), (2, randomblob(16), 'B', 1, 0, 1, 0, 'b');
              INSERT INTO groups (id, uuid, team, name, name_key, is_default, created_at, updated_at)
              VALUES (1, randomblob(16), 1, 'Straße', 'straße', 0, 0, 0), (2, randomblob(16), 1, 'Strasse', 'strasse', 0, 0, 0),

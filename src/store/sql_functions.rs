@@ -1,8 +1,7 @@
 //! Functions for SQL statements.
 //!
 //! `derived_id(seed, row)` is the ID of a row where one statement inserts rows for many teams. It is derived from an ID of
-//! the market's clock, so it is as reproducible as that one, and unique like it. `equality_key(text)` is
-//! [`marketplace_text::equality_key`], for lists that are too short to store it.
+//! the market's clock, so it is as reproducible as that one, and unique like it.
 
 use rusqlite::{Connection, functions::FunctionFlags};
 use uuid::Uuid;
@@ -11,10 +10,7 @@ use uuid::Uuid;
 pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection
-        .create_scalar_function("derived_id", 2, flags, |call| Ok(derived_id(&call.get(0)?, call.get(1)?)))?;
-    connection.create_scalar_function("equality_key", 1, flags, |call| {
-        Ok(marketplace_text::equality_key(&call.get::<String>(0)?))
-    })
+        .create_scalar_function("derived_id", 2, flags, |call| Ok(derived_id(&call.get(0)?, call.get(1)?)))
 }
 
 /// Returns the UUIDv5 of a row ID in the namespace `seed`.

@@ -2,7 +2,10 @@
 
 use std::io::{self, BufRead, Read};
 
-use super::{Decoder, Encoding, HEAD_BYTES};
+use super::{
+    decoder::Decoder,
+    encoding::{Encoding, HEAD_BYTES},
+};
 
 /// Number of bytes that are read and decoded at once.
 const BUFFER_BYTES: usize = 65_536;

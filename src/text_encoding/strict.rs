@@ -4,7 +4,7 @@ use std::fmt;
 
 use encoding_rs::DecoderResult;
 
-use super::{Encoding, HEAD_BYTES};
+use super::encoding::{Encoding, HEAD_BYTES};
 
 /// Number of bytes that are decoded at once.
 const BUFFER_BYTES: usize = 16_384;

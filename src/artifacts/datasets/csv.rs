@@ -32,7 +32,6 @@ pub struct CsvReader {
 /// Counts rows and fields once the delimiter is known.
 struct RowCounter {
     core: Reader,
-    has_quotes: bool,
     delimiter: u8,
     facts: FileSummary,
     /// Number of fields of the first row.
@@ -103,7 +102,6 @@ impl CsvReader {
         let separator = Separator::find(&head);
         let mut rows = RowCounter {
             core: new_core(delimiter, comment, has_quotes(self.format)),
-            has_quotes: has_quotes(self.format),
             delimiter,
             facts,
             width: None,
@@ -135,21 +133,16 @@ fn new_core(delimiter: u8, comment: Option<u8>, has_quotes: bool) -> Reader {
 }
 
 impl RowCounter {
-    /// Whether the text so far ends inside a quoted field: then a delimiter after a line break does not end a field.
-    fn is_in_quotes(&self) -> bool {
-        let mut probe = self.core.clone();
-        let text = [b'\n', self.delimiter];
-        let mut at = 0;
-        self.has_quotes
-            && loop {
-                let (result, read, _) = probe.read_field(&text[at..], &mut [0; MAX_FIELD_BYTES]);
-                at += read;
-                match result {
-                    ReadFieldResult::Field { .. } => break false,
-                    _ if at == text.len() => break true,
-                    _ => {}
-                }
-            }
+    /// Ends the last row by a line break. Returns whether the text ends inside a quoted field instead: then neither the line
+    /// break nor a delimiter after it ends a field.
+    fn end_last_row(&mut self) -> bool {
+        let mut field = [0; MAX_FIELD_BYTES];
+        if let ReadFieldResult::Field { record_end } = self.core.read_field(b"\n", &mut field).0 {
+            self.count_field(record_end, true);
+            return false;
+        }
+        let after = self.core.read_field(&[self.delimiter], &mut field).0;
+        !matches!(after, ReadFieldResult::Field { .. })
     }
 
     fn push(&mut self, mut bytes: &[u8]) {
@@ -180,19 +173,11 @@ impl RowCounter {
     }
 
     fn finish(mut self) -> Result<FileSummary, TableError> {
-        if self.error.is_none() && self.is_in_quotes() {
+        if self.error.is_none() && self.end_last_row() {
             let line = self.lines_before + self.field_line;
             self.error = Some(TableError(format!(
                 "ends inside a quoted field, which starts in line {line}. Include the whole file, or close the quote"
             )));
-        }
-        let mut field = [0; MAX_FIELD_BYTES];
-        while self.error.is_none() {
-            match self.core.read_field(&[], &mut field).0 {
-                ReadFieldResult::Field { record_end } => self.count_field(record_end, false),
-                ReadFieldResult::OutputFull => {}
-                ReadFieldResult::InputEmpty | ReadFieldResult::End => break,
-            }
         }
         match self.error {
             Some(error) => Err(error),

@@ -3,14 +3,13 @@
 
 use std::borrow::Cow;
 
-use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 use gix::{
     ObjectId,
     objs::{FindExt, Kind},
 };
 
 use super::{Repository, damaged_copy};
-use crate::artifacts::ReadError;
+use crate::{artifacts::ReadError, text_encoding};
 
 /// Maximum size in bytes of a commit that is decoded from another encoding than UTF-8. Larger ones are read as they are.
 const MAX_DECODED_BYTES: usize = 1 << 20;
@@ -75,21 +74,10 @@ fn parse_id_line<'a>(text: &'a [u8], name: &[u8]) -> Option<(ObjectId, &'a [u8])
 /// converted ends at the first NUL.
 pub(super) fn text_of(commit: &[u8]) -> Cow<'_, [u8]> {
     let visible = up_to_nul(commit);
-    let encoding =
-        header_lines(visible).find_map(|line| line.strip_prefix(b"encoding ")).and_then(encoding_of);
-    match encoding {
-        Some(encoding) if encoding != UTF_8 && visible.len() <= MAX_DECODED_BYTES => {
-            let decoded = encoding.decode_without_bom_handling_and_without_replacement(visible);
-            decoded.map_or(Cow::Borrowed(commit), |text| Cow::Owned(text.into_owned().into_bytes()))
-        }
-        _ => Cow::Borrowed(commit),
-    }
-}
-
-/// Returns the encoding with a name. Git knows one name more than the standard for the web.
-fn encoding_of(name: &[u8]) -> Option<&'static Encoding> {
-    let latin = || name.eq_ignore_ascii_case(b"latin-1").then_some(WINDOWS_1252);
-    Encoding::for_label(name).or_else(latin)
+    let name = header_lines(visible).find_map(|line| line.strip_prefix(b"encoding "));
+    name.filter(|_| visible.len() <= MAX_DECODED_BYTES)
+        .and_then(|name| text_encoding::decode_named(visible, name))
+        .map_or(Cow::Borrowed(commit), |text| Cow::Owned(text.into_owned().into_bytes()))
 }
 
 fn up_to_nul(text: &[u8]) -> &[u8] {

@@ -125,7 +125,7 @@ impl NewKey {
 pub struct KeyFilters {
     /// ID of the team.
     team_id: Option<Uuid>,
-    /// Name of the key, in any case.
+    /// Name of the key.
     name: Option<String>,
 }
 

@@ -123,7 +123,7 @@ impl NewOperatorKey {
 /// What the list of operator keys can be filtered by.
 #[derive(Debug, Object, Serialize)]
 pub struct OperatorKeyFilters {
-    /// Name of the key, in any case.
+    /// Name of the key.
     name: Option<String>,
     /// What the key permits.
     scope: Option<EnumValue<KeyScope>>,

@@ -115,7 +115,7 @@ page_of! {
 pub struct TasksetFilters {
     /// ID of the team.
     team_id: Option<Uuid>,
-    /// Name of the taskset, in any case.
+    /// Name of the taskset.
     name: Option<String>,
 }
 

@@ -1,6 +1,5 @@
 //! API keys of teams, and those of operators, as operators see them.
 
-use marketplace_text::equality_key;
 use uuid::Uuid;
 
 use super::{
@@ -73,7 +72,7 @@ impl Record for TeamKeyRecord {
         let columns = format!("{COLUMNS}, t.uuid AS team_uuid");
         PageQuery::new(&columns, "keys k JOIN teams t ON t.id = k.team", "k.id")
             .refers_to("k.team", "teams", filter.team)
-            .filter("equality_key(k.name) = ?", filter.name.as_deref().map(equality_key))
+            .filter("k.name = ?", filter.name.as_deref())
             .fetch(reader, request, read_team_key)
     }
 }
@@ -104,7 +103,7 @@ impl Record for OperatorKeyRecord {
     ) -> Result<RowPage<OperatorKeyRecord>> {
         PageQuery::new(COLUMNS, "keys k", "k.id")
             .when(true, "k.kind = 'operator'")
-            .filter("equality_key(k.name) = ?", filter.name.as_deref().map(equality_key))
+            .filter("k.name = ?", filter.name.as_deref())
             .filter("k.scope = ?", filter.scope.map(StringEnum::as_str))
             .fetch(reader, request, read_operator_key)
     }

@@ -1,6 +1,5 @@
 //! Listings, as operators see them.
 
-use marketplace_text::equality_key;
 use uuid::Uuid;
 
 use super::{
@@ -119,7 +118,7 @@ impl Record for ListingRecord {
         let columns = columns();
         PageQuery::new(&columns, "listings l", "l.id")
             .refers_to("l.team", "teams", filter.team)
-            .filter("equality_key(l.title) = ?", filter.title.as_deref().map(equality_key))
+            .filter("l.title = ?", filter.title.as_deref())
             .filter("l.exclusive = ?", filter.is_exclusive)
             .when(filter.is_featured == Some(true), "l.featured IS NOT NULL")
             .when(filter.is_featured == Some(false), "l.featured IS NULL")

@@ -1,6 +1,5 @@
 //! Tasksets, and the imports of traces of their tasks.
 
-use marketplace_text::equality_key;
 use uuid::Uuid;
 
 use super::{
@@ -71,7 +70,7 @@ impl Record for TasksetRecord {
     fn page(reader: &Reader, filter: &TasksetFilter, request: PageRequest) -> Result<RowPage<TasksetRecord>> {
         PageQuery::new(COLUMNS, SOURCES, "s.id")
             .refers_to("s.team", "teams", filter.team)
-            .filter("equality_key(s.name) = ?", filter.name.as_deref().map(equality_key))
+            .filter("s.name = ?", filter.name.as_deref())
             .fetch(reader, request, read)
     }
 }

@@ -298,7 +298,7 @@ async fn text_is_found_in_any_case_and_without_its_marks() {
         titled("b", 8, "χάρτης Straße"),
         titled("c", 7, "Ёлки и й"),
         titled("d", 6, "İstanbul Cafe\u{301}"),
-        titled("e", 5, "हिन्दी ﾃﾞｰﾀ"),
+        titled("old", 5, "हिन्दी ﾃﾞｰﾀ"),
     ]);
     for (query, expected) in [
         ("كتاب", &["a"][..]),
@@ -315,10 +315,10 @@ async fn text_is_found_in_any_case_and_without_its_marks() {
         ("ISTANBUL", &["d"]),
         ("café", &["d"]),
         ("cafe", &["d"]),
-        ("हिन्दी", &["e"]),
+        ("हिन्दी", &["old"]),
         ("हनद", &[]),
-        ("データ", &["e"]),
-        ("テ\u{3099}ータ", &["e"]),
+        ("データ", &["old"]),
+        ("テ\u{3099}ータ", &["old"]),
     ] {
         let query: String = form_urlencoded::byte_serialize(query.as_bytes()).collect();
         let page = market.get("mkt_buyer", &format!("{BROWSE}?query={query}&sort=recent")).await.ok();

@@ -247,7 +247,8 @@ fn fields() -> Vec<Field> {
 
 fn is_valid(rule: TextRule, (text, is_line, is_text): &Sample) -> bool {
     let is_allowed = if rule.lines == Lines::One { *is_line } else { *is_text };
-    text.chars().count() <= rule.max && is_allowed && (rule.min == 0 || !text.trim().is_empty())
+    let is_visible = !rule.has_visible_ends || !text.starts_with(['\u{200b}', '\u{200e}', '\u{feff}']);
+    text.chars().count() <= rule.max && is_allowed && is_visible && (rule.min == 0 || !text.trim().is_empty())
 }
 
 /// Seeds one record. Returns the error.

@@ -39,19 +39,28 @@ fn required_arguments(tool: &Value) -> Value {
     Value::Object(required.map(with_value).collect())
 }
 
+/// Returns an answer, and an error without the ID of its request.
+fn without_request_id(text: &str) -> Value {
+    let mut answer: Value = serde_json::from_str(text).unwrap();
+    if let Some(error) = answer["error"].as_object_mut() {
+        error.remove("request_id");
+    }
+    answer
+}
+
 #[tokio::test]
 async fn null_and_empty_text_mean_that_an_optional_argument_is_absent() {
     for tool in tools(demo(), BOTH).await {
         let name = tool["name"].as_str().unwrap();
         let required = required_arguments(&tool);
-        let expected = call(demo(), BOTH, name, required.clone()).await.text;
+        let expected = without_request_id(&call(demo(), BOTH, name, required.clone()).await.text);
         let properties = tool["inputSchema"]["properties"].as_object().into_iter().flatten();
-        for absent in [json!(null), json!(""), json!([])] {
+        for absent in [json!(null), json!("")] {
             let mut arguments = required.clone();
             for (argument, _) in properties.clone().filter(|(argument, _)| required.get(argument).is_none()) {
                 arguments[argument] = absent.clone();
             }
-            let found = call(demo(), BOTH, name, arguments.clone()).await.text;
+            let found = without_request_id(&call(demo(), BOTH, name, arguments.clone()).await.text);
             assert_eq!(found, expected, "{name} {arguments}");
         }
     }

@@ -185,8 +185,8 @@ async fn run_fails_on_what_it_cannot_read() {
     ];
     let market = TestMarket::with_settings(|settings| settings.quality.credits_per_run = 0.0);
     small_market::seed_market(&market, &[], &json!({}));
-    for (files, key, expected, text) in cases {
-        let path = create_raw_data(&market, "T", &files).await;
+    for (number, (files, key, expected, text)) in cases.into_iter().enumerate() {
+        let path = create_raw_data(&market, &format!("T{number}"), &files).await;
         start_run(&market, &path).await;
         market.run_background();
         let run = seller_get(&market, &format!("{path}/qc")).await["latest_run"].clone();

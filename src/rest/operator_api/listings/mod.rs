@@ -55,7 +55,7 @@ pub fn routes() -> Vec<DeclaredRoute> {
 pub struct ListingFilters {
     /// ID of the vendor team.
     team_id: Option<Uuid>,
-    /// Title of the listing, in any case.
+    /// Title of the listing, as it is.
     title: Option<String>,
     /// Status in the review.
     review_status: Option<EnumValue<ReviewStatus>>,

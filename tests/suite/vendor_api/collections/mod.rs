@@ -37,7 +37,7 @@ fn item_ids(list: &Value) -> Vec<&str> {
 async fn names_are_compared_in_all_scripts() {
     let asset = |number: usize, title: &str| {
         json!({"key": format!("t{number}"), "team": "seller", "sku": "raw_data", "title": title,
-            "created_at": format!("-P{}D", 90 - number)})
+            "created_at": format!("-P{}D", 90 - number), "raw_data": {}})
     };
     let titles =
         ["كِتَاب", "χάρτης", "Ёлки", "İstanbul", "Cafe\u{301}", "Straße", "हिन्दी", "ﾃﾞｰﾀ", "ﬁle", "Cafe"];
