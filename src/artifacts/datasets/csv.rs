@@ -520,7 +520,7 @@ mod tests {
         let wide = "x,".repeat(3_000_000);
         let facts = read(Format::Csv, wide.as_bytes(), 65_536).unwrap();
         assert!(facts.columns.len() <= MAX_FIELDS);
-        let text = format!("a,b\n1,\"{}", "x".repeat(3_000_000));
+        let text = format!("a,b\n1,\"{}\"", "x".repeat(3_000_000));
         let mut csv = CsvReader::new(Format::Csv);
         for bytes in text.as_bytes().chunks(65_536) {
             csv.push(bytes);
