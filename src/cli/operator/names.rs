@@ -111,14 +111,25 @@ impl Named {
         self.filters.iter().map(|(name, value)| (*name, Value::from(*value))).collect()
     }
 
-    /// Returns the records with a name, in any case.
+    /// Returns the records with a name: with exactly this one if the list can be filtered and has some, or else in any
+    /// case.
     fn find(&self, client: &Client, name: &str) -> Result<Vec<Value>, CommandError> {
         let mut filters = self.filters();
+        let mut limit = None;
         if self.has_filter {
             filters.push((self.field, name.into()));
-            return client.list(self.path, &filters, None);
+            let found = client.list(self.path, &filters, None)?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
+            filters.pop();
+            limit = Some(MAX_SUGGESTED);
         }
-        let mut found = client.list(self.path, &filters, None)?;
+        let mut found = client.list(self.path, &filters, limit)?;
+        if limit.is_some_and(|limit| found.len() >= limit) {
+            // There may be more records with the name.
+            return Ok(Vec::new());
+        }
         let key = equality_key(name);
         found.retain(|record| record[self.field].as_str().is_some_and(|other| equality_key(other) == key));
         Ok(found)
