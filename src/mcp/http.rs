@@ -38,6 +38,9 @@ const JSON: &str = "application/json";
 /// Maximum size of a request in bytes. Tool calls are small.
 pub const MAX_REQUEST_BYTES: u64 = 1 << 20;
 
+/// Size in bytes of the responses to a batch from which its other requests are refused. One answer can have as many.
+const MAX_BATCH_RESPONSES_BYTES: usize = 1 << 20;
+
 /// Maximum size in bytes of an error of the MCP library, which can repeat parts of the request.
 const MAX_ERROR_BYTES: usize = 60_000;
 
@@ -103,19 +106,28 @@ impl AgentEndpoint {
         }
     }
 
-    /// Answers the messages of a batch one after the other.
+    /// Answers each message of a batch, in their order.
     async fn answer_batch(
         &self,
         request: &Request,
         caller: &Caller,
         batch: Vec<&RawValue>,
     ) -> crate::error::Result<Response> {
-        let mut responses = Vec::new();
+        let (mut responses, mut responses_bytes) = (Vec::new(), 0);
         for message in batch {
             let message = Bytes::copy_from_slice(message.get().as_bytes());
-            let response = self.answer(request, caller.clone(), message).await?;
+            let response = if responses_bytes < MAX_BATCH_RESPONSES_BYTES {
+                self.answer(request, caller.clone(), message).await?
+            } else if messages::request_id(&message).is_null() {
+                // A notification has no response.
+                continue;
+            } else {
+                let text = "The answers to the batch are too large. Send this request again, alone.";
+                json_rpc_error(StatusCode::OK, &message, &messages::invalid_request(text))
+            };
             let body = response.into_body().into_bytes().await.map_err(Error::internal)?;
             if !body.is_empty() {
+                responses_bytes += body.len();
                 responses.push(body);
             }
         }
@@ -126,7 +138,7 @@ impl AgentEndpoint {
         Ok(Response::builder().content_type(JSON).body(body))
     }
 
-    /// Answers a message that came with a request.
+    /// Answers the message in the body of a request.
     async fn answer(
         &self,
         request: &Request,

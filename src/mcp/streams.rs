@@ -84,6 +84,10 @@ impl<W: AsyncWrite + Send + Unpin> Connection<W> {
             self.write_answered_batches().await?;
             line.clear();
         }
+        let unanswered = self.batches().take_all();
+        for batch in unanswered {
+            self.write(&batch).await?;
+        }
         self.output.lock().await.shutdown().await
     }
 
@@ -179,8 +183,20 @@ impl Batches {
     /// Removes the batches whose requests all have responses, and returns their responses. A batch of notifications has none.
     fn take_answered(&mut self) -> Vec<Vec<u8>> {
         let answered = self.open.extract_if(.., |batch| batch.waiting_ids.is_empty());
-        let answered = answered.filter(|batch| !batch.responses.is_empty());
-        answered.map(|batch| messages::join_batch(batch.responses.iter().map(Vec::as_slice))).collect()
+        answered.filter_map(Batch::into_response).collect()
+    }
+
+    /// Removes all batches, and returns the responses that they have. A request that was canceled gets none.
+    fn take_all(&mut self) -> Vec<Vec<u8>> {
+        self.open.drain(..).filter_map(Batch::into_response).collect()
+    }
+}
+
+impl Batch {
+    /// Returns the response to the batch; `None` if no request of it has one.
+    fn into_response(self) -> Option<Vec<u8>> {
+        let responses = self.responses.iter().map(Vec::as_slice);
+        (!self.responses.is_empty()).then(|| messages::join_batch(responses))
     }
 }
 

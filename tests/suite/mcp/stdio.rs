@@ -17,7 +17,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, 
 use super::{call, post};
 use crate::{
     contract::cases::{BUYER, VENDOR},
-    harness::{BASE, TestMarket},
+    harness::{BASE, TestMarket, demo},
 };
 
 /// Opens the market of a test a second time, read-only.
@@ -149,6 +149,21 @@ async fn batches_are_answered_at_the_revision_that_has_them() {
     let long: Vec<Value> = (0..21).map(|id| json!({"jsonrpc": "2.0", "id": id, "method": "ping"})).collect();
     let refused = post(&market, VENDOR, &json!(long)).await.expect_status(400);
     assert_eq!(refused["error"]["code"], -32600, "{refused}");
+}
+
+/// The other requests of a batch are refused once its answers are large.
+#[tokio::test]
+async fn batches_have_a_limit_on_their_answers() {
+    let arguments = json!({"limit": 20, "fields": ["*"], "max_bytes": 1_000_000});
+    let call = json!({"name": "browse_listings", "arguments": arguments});
+    let request = |id| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": call});
+    let batch: Vec<Value> = (0..20).map(request).collect();
+    let response = post(demo(), BUYER, &json!(batch)).await;
+    assert!(response.bytes.len() < 2_100_000, "{} bytes", response.bytes.len());
+    let responses = response.ok();
+    let refused: Vec<bool> =
+        responses.as_array().unwrap().iter().map(|response| response["error"]["code"] == -32600).collect();
+    assert!(refused.len() == 20 && !refused[0] && refused[19] && refused.is_sorted(), "{refused:?}");
 }
 
 /// Returns a batch of two requests, a notification, and something that is no message.
