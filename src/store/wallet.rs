@@ -57,25 +57,32 @@ pub fn balances(reader: &Reader, team: TeamRowId) -> Result<Balances> {
 
 /// Returns the least credits that a team has had since a time.
 pub fn min_credits_since(reader: &Reader, team: TeamRowId, since: Timestamp) -> Result<Cents> {
-    const SQL: &str = "SELECT w.credits_cents - max(0, coalesce((
-             SELECT max(added) FROM (
-                 SELECT sum(sum(p.cents)) OVER (ORDER BY e.created_at DESC) AS added
-                 FROM ledger_postings p JOIN ledger_entries e ON e.id = p.entry
-                 WHERE p.team = ?1 AND p.account = 'credits' AND e.created_at > ?2 GROUP BY e.created_at)), 0))
-         FROM wallets w WHERE w.team = ?1";
-    reader.query_one(SQL, (team, since.0), |row| row.get(0).map(Cents))
+    min_since(reader, team, since, ("w.credits_cents", "credits", "created_at"))
 }
 
 /// Returns the least available earnings that a team has had since a time, or will have when its holds end. Earnings
 /// become available at the times that their entries state.
 pub fn min_available_since(reader: &Reader, team: TeamRowId, since: Timestamp) -> Result<Cents> {
-    const SQL: &str = "SELECT w.pending_cents + w.available_cents - max(0, coalesce((
+    min_since(reader, team, since, ("w.pending_cents + w.available_cents", "earnings", "available_at"))
+}
+
+/// Returns the least balance of an account of a team since a time: the balance after all entries, without those that
+/// come after any moment since then. `time` is the column with the time from which an entry counts.
+fn min_since(
+    reader: &Reader,
+    team: TeamRowId,
+    since: Timestamp,
+    (balance, account, time): (&str, &str, &str),
+) -> Result<Cents> {
+    let sql = format!(
+        "SELECT {balance} - max(0, coalesce((
              SELECT max(added) FROM (
-                 SELECT sum(sum(p.cents)) OVER (ORDER BY e.available_at DESC) AS added
+                 SELECT sum(sum(p.cents)) OVER (ORDER BY e.{time} DESC) AS added
                  FROM ledger_postings p JOIN ledger_entries e ON e.id = p.entry
-                 WHERE p.team = ?1 AND p.account = 'earnings' AND e.available_at > ?2 GROUP BY e.available_at)), 0))
-         FROM wallets w WHERE w.team = ?1";
-    reader.query_one(SQL, (team, since.0), |row| row.get(0).map(Cents))
+                 WHERE p.team = ?1 AND p.account = '{account}' AND e.{time} > ?2 GROUP BY e.{time})), 0))
+         FROM wallets w WHERE w.team = ?1"
+    );
+    reader.query_one(&sql, (team, since.0), |row| row.get(0).map(Cents))
 }
 
 /// Returns the ID of the team that owns a wallet.
