@@ -7,7 +7,7 @@ use regex::Regex;
 /// Numbers that are names of columns if values of another kind are below: years.
 const YEARS: RangeInclusive<i64> = 1800..=2199;
 
-/// What stands for a missing value among numbers, in lower case. In a row of names, it is a name.
+/// Marks of a missing value among numbers, in lower case. In a row of names, such a mark is a name.
 const MISSING: [&str; 14] =
     ["na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing", "tbd", "inf", "-", "--", "?", "."];
 
