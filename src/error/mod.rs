@@ -94,6 +94,8 @@ pub enum Error {
         /// Maximum size of the body in bytes.
         max_bytes: u64,
     },
+    /// The request body has content codings that the server does not decode. Holds their names.
+    UnsupportedCoding(String),
     /// The request contains invalid values. Holds every problem found.
     Invalid(Vec<Problem>),
     /// The team or the client address has exceeded a rate limit.
@@ -177,7 +179,7 @@ impl Error {
     /// Returns the stable code of the error. [`Error::Invalid`] has none; it lists its problems instead.
     pub fn code(&self) -> Option<Code> {
         Some(match self {
-            Error::Malformed(_) => Code::BadRequest,
+            Error::Malformed(_) | Error::UnsupportedCoding(_) => Code::BadRequest,
             Error::InvalidCursor => Code::InvalidCursor,
             Error::Unauthorized(_) => Code::Unauthorized,
             Error::RoleRequired(_) | Error::TeamKeyRequired => Code::MarketplaceRoleRequired,
@@ -274,6 +276,7 @@ impl Error {
             Error::PayloadTooLarge { max_bytes } => {
                 format!("The request body is too large. Send at most {max_bytes} bytes.")
             }
+            Error::UnsupportedCoding(codings) => unsupported_coding_message(codings),
             Error::RateLimited { budget, retry_seconds } => {
                 format!(
                     "Rate limit exceeded: the {budget} is used up. Retry in {}, and send requests less often.",
@@ -325,6 +328,14 @@ impl Error {
             _ => None,
         }
     }
+}
+
+fn unsupported_coding_message(codings: &str) -> String {
+    format!(
+        "The server does not decode the content coding of the body ({}). Send `Content-Encoding: gzip` with a body \
+         compressed by gzip, or an uncompressed body without this header.",
+        excerpt(codings)
+    )
 }
 
 /// Whether an error or one of its sources means that the disk is full, or a disk quota is used up.

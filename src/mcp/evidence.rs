@@ -26,7 +26,7 @@ const TOOLS: [&str; 12] = [
 ];
 
 /// Fields of records that state quality or measurements, and the sentence itself.
-const MEASURED_FIELDS: [&str; 26] = [
+const MEASURED_FIELDS: [&str; 28] = [
     "analysis_status",
     "bundle_manifest",
     "catalog_scale",
@@ -46,7 +46,9 @@ const MEASURED_FIELDS: [&str; 26] = [
     "platform_quality_certified",
     "price_per_task",
     "qc",
+    "qc_check_statuses",
     "qc_completed_at",
+    "qc_errored_checks",
     "qc_failed_checks",
     "qc_run_id",
     "quality",

@@ -135,6 +135,11 @@ impl FieldPath {
         self.0.iter().any(|step| matches!(step, Step::Name(other) if other == name))
     }
 
+    /// Whether the path ends with the field with this name, and so selects all of it.
+    pub fn ends_with_name(&self, name: &str) -> bool {
+        matches!(self.0.last(), Some(Step::Name(last)) if last == name)
+    }
+
     /// Returns the path relative to `field`, if it starts with that field and another name follows; otherwise
     /// the same path.
     #[must_use]

@@ -7,6 +7,7 @@
 mod accepted_forms;
 mod agent_server;
 mod arguments;
+mod bundle_manifest;
 mod completions;
 mod current_team;
 mod error;

@@ -187,14 +187,28 @@ fn resolve_ref<'d>(schema: &'d Value, document: &'d Value) -> &'d Value {
     }
 }
 
+/// Returns whether a schema allows only null.
+fn is_null(schema: &Value, document: &Value) -> bool {
+    resolve_ref(schema, document)["enum"] == json!([null])
+}
+
 impl Shape {
+    /// Returns the names of the fields of an object.
+    pub fn field_names(&self) -> Vec<&str> {
+        match self {
+            Shape::Object(fields) => fields.keys().map(String::as_str).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     fn from_schema(schema: &Value, document: &Value, depth: usize) -> Shape {
         let Some(depth) = depth.checked_sub(1) else { return Shape::Other(None) };
         let schema = resolve_ref(schema, document);
         // Whether null is allowed is a property of the field; see `Field::from_schema`.
         for key in ["anyOf", "allOf", "oneOf"] {
             let Some(parts) = schema[key].as_array() else { continue };
-            let shapes = parts.iter().map(|part| Shape::from_schema(part, document, depth));
+            let values = parts.iter().filter(|part| !is_null(part, document));
+            let shapes = values.map(|part| Shape::from_schema(part, document, depth));
             return shapes.reduce(Shape::merge).unwrap_or(Shape::Other(None));
         }
         match schema["type"].as_str() {
@@ -288,7 +302,10 @@ impl Shape {
 
 impl Field {
     fn from_schema(schema: &Value, document: &Value, depth: usize) -> Field {
-        let is_nullable = resolve_ref(schema, document)["nullable"] == true;
+        let resolved = resolve_ref(schema, document);
+        let mut alternatives = resolved["anyOf"].as_array().into_iter().flatten();
+        let is_nullable =
+            resolved["nullable"] == true || alternatives.any(|alternative| is_null(alternative, document));
         Field { shape: Shape::from_schema(schema, document, depth), is_nullable }
     }
 

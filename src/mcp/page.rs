@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     arguments::ToolCall,
+    bundle_manifest,
     evidence::{self, EVIDENCE},
     field_paths::{self, FieldPath, Origin},
     large_pages::{ITEM_NOTE_BYTES, ItemRange, reserved_note_bytes},
@@ -122,6 +123,9 @@ impl Page {
             (value, origin) = select_fields(value, call);
             is_unchanged = false;
         }
+        let has_summary = bundle_manifest::is_summarized(&call.fields, call.is_brief)
+            && bundle_manifest::summarize(&mut value);
+        is_unchanged &= !has_summary;
         if !call.advice.similar_vendors.is_empty() {
             // With its name, so that it is treated as text of teams.
             let mut added = json!({(SIMILAR_VENDORS): call.advice.similar_vendors});
@@ -158,6 +162,9 @@ impl Page {
             page.add_truncation_note(&format!(
                 "`{name}` shows {shown} of {count}; for the rest, set `{FIELDS}` to [\"{name}[{shown}:]\"]."
             ));
+        }
+        if has_summary {
+            page.add_truncation_note(&bundle_manifest::note());
         }
         if call.is_brief {
             page.shorten_maps(call);

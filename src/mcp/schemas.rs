@@ -4,6 +4,8 @@
 //! unless a client asks for more, only the names of their fields. Every argument of every tool is described, since some
 //! clients load tools one at a time.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -142,8 +144,8 @@ pub fn input_schema(row: &ToolEntry, variants: &[Variant]) -> Map<String, Value>
         add_property(OFFSET, into_object(json!({"type": "integer"})), TO_SKIP);
     }
     if !variants.is_empty() {
-        let description = if row.text.row.is_empty() { "Fields to return." } else { "Fields; `*` for all." };
-        add_property(FIELDS, into_object(json!({"type": "array", "items": {"type": "string"}})), description);
+        let schema = into_object(json!({"type": "array", "items": {"type": "string"}}));
+        add_property(FIELDS, schema, &fields_description(row, variants));
         let description = "Maximum bytes.";
         add_property(MAX_BYTES, into_object(json!({"type": "integer"})), description);
     }
@@ -154,6 +156,20 @@ pub fn input_schema(row: &ToolEntry, variants: &[Variant]) -> Map<String, Value>
         schema.insert("required".to_owned(), json!(required));
     }
     schema
+}
+
+/// Returns the description of [`FIELDS`]: the fields that can be selected besides those that are returned without it.
+fn fields_description(row: &ToolEntry, variants: &[Variant]) -> String {
+    if row.text.row.is_empty() {
+        return "Fields to return.".to_owned();
+    }
+    let fields: BTreeSet<&str> =
+        variants.iter().flat_map(|variant| variant.item_shape().field_names()).collect();
+    let others: Vec<&str> = fields.into_iter().filter(|name| !row.text.row.contains(name)).collect();
+    if others.is_empty() {
+        return "Fields; `*` for all.".to_owned();
+    }
+    format!("Fields; `*` for all. Not in rows by default: {}.", others.join(", "))
 }
 
 /// Returns the values of a parameter as JSON of the type in its schema.

@@ -7,7 +7,7 @@ use std::{cmp::Reverse, collections::BTreeMap, io};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{evidence::EVIDENCE, field_paths::Origin, openapi::Shape};
+use super::{bundle_manifest, evidence::EVIDENCE, field_paths::Origin, openapi::Shape};
 
 /// Maximum number of truncations of one value.
 const MAX_TRUNCATIONS: usize = 400;
@@ -147,8 +147,8 @@ fn describe_truncation(
     LocatedTruncation { truncation: Truncation { path: path.clone(), shown, total, rest }, path, rest_start }
 }
 
-/// Truncates the longest list, map or string by at least `excess` bytes, or else to half of its parts. Evidence in a record is
-/// never truncated. Returns how many parts are left, and how many there were; `None` if nothing can be
+/// Truncates the longest list, map or string by at least `excess` bytes, or else to half of its parts. Evidence in a record, and
+/// the summary of a manifest, are never truncated. Returns how many parts are left, and how many there were; `None` if nothing can be
 /// truncated.
 fn truncate_longest(
     value: &mut Value,
@@ -178,7 +178,11 @@ fn truncate_longest(
     // provide the excess alone.
     let is_record = is_root || matches!((shape, &*value), (Some(Shape::Object(_)), Value::Object(_)));
     if is_record {
-        parts.retain(|(step, _)| step.name.as_deref() != Some(EVIDENCE));
+        parts.retain(|(step, _)| {
+            step.name
+                .as_deref()
+                .is_none_or(|name| name != EVIDENCE && !bundle_manifest::is_summary(&value[name]))
+        });
     }
     let longest = parts.iter().map(|(_, size)| *size).max()?;
     if !is_record && parts.len() > 1 && (longest * 2 <= total_bytes || longest <= excess) {

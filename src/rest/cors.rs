@@ -25,7 +25,7 @@ const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, 
 
 /// Request headers that a page may send.
 const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
-    "authorization, platform-api-key, x-api-key, content-type, if-match, if-none-match, if-range, range, \
+    "authorization, platform-api-key, x-api-key, content-type, content-encoding, if-match, if-none-match, if-range, range, \
      idempotency-key, x-request-id, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, mcp-text, \
      x-mcp-toolsets, x-mcp-tools, last-event-id",
 );

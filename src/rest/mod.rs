@@ -62,6 +62,7 @@ mod principal_shares;
 mod problem;
 mod replay;
 mod request_body;
+mod request_coding;
 mod request_id;
 mod required_access;
 mod resolved_schemas;

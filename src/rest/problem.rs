@@ -119,6 +119,7 @@ fn error_status(error: &Error) -> StatusCode {
         Error::Gone(..) => StatusCode::GONE,
         Error::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
         Error::PayloadTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+        Error::UnsupportedCoding(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         Error::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
         Error::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
         Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
@@ -216,6 +217,7 @@ fn error_header(error: &Error) -> Option<(HeaderName, HeaderValue)> {
         Error::MethodNotAllowed(allowed) => {
             HeaderValue::from_str(&allowed.join(", ")).ok().map(|allowed| (header::ALLOW, allowed))
         }
+        Error::UnsupportedCoding(_) => Some((header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"))),
         Error::RateLimited { retry_seconds, .. }
         | Error::AtCapacity { retry_seconds }
         | Error::StorageFull { retry_seconds }

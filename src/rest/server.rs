@@ -16,7 +16,7 @@ use super::{
     in_process::InProcessRoutes,
     landing_page, limits,
     limits::RateLimits,
-    request_id,
+    request_coding, request_id,
     sandbox_host::{Refusal, SandboxHost},
     served_market::ServedMarket,
     server_limits::ServerLimits,
@@ -206,7 +206,8 @@ impl Endpoint for Dispatcher {
 }
 
 impl Dispatcher {
-    async fn dispatch(&self, request: Request) -> poem::Result<Response> {
+    async fn dispatch(&self, mut request: Request) -> poem::Result<Response> {
+        request_coding::decode_body(&mut request);
         let mounted_endpoint = self.mounted.iter().find(|(path, _)| **path == *request.uri().path());
         match (mounted_endpoint, &self.routes) {
             (Some((path, mounted_endpoint)), _) => {

@@ -9,6 +9,7 @@ use crate::{
     domain::{
         listings::ListingRowId,
         money::Cents,
+        quality_checks::CheckStatus,
         quality_runs::{RunOutcome, RunStatus, RunTrigger},
         row_ids::{AssetRowId, QualityRunRowId},
         tasks::BuildStatus,
@@ -235,12 +236,17 @@ pub struct RunSummary {
     pub passed: u64,
     /// Number of checks.
     pub checks: u64,
-    /// Slugs of the first checks that failed, at most [`MAX_FAILED_CHECKS`].
-    pub failed: Vec<String>,
+    /// The different statuses that each check has for its subjects, by key.
+    pub statuses: BTreeMap<String, Vec<CheckStatus>>,
 }
 
-/// Maximum number of failed checks that a [`RunSummary`] names.
-pub const MAX_FAILED_CHECKS: usize = 5;
+impl RunSummary {
+    /// Returns the keys of the checks that have this status for any subject.
+    pub fn keys_with(&self, status: CheckStatus) -> Vec<&str> {
+        let with_status = self.statuses.iter().filter(|(_, statuses)| statuses.contains(&status));
+        with_status.map(|(key, _)| key.as_str()).collect()
+    }
+}
 
 /// Returns the latest run of each of these assets that has one.
 pub fn summaries_of_assets(
@@ -272,9 +278,9 @@ fn read_summaries(
     let sql = format!(
         "SELECT j.value, r.uuid, r.status, r.completed_at, count(c.id), count(c.id) FILTER (WHERE c.status = 'passed'),
              count(c.id) FILTER (WHERE c.is_mandatory AND c.status <> 'passed'),
-             (SELECT json_group_array(f.key) FROM (
-                 SELECT DISTINCT key FROM quality_checks
-                 WHERE run = r.id AND status = 'failed' ORDER BY key LIMIT {MAX_FAILED_CHECKS}) f) AS failed
+             (SELECT json_group_object(s.key, json(s.statuses)) FROM (
+                 SELECT key, json_group_array(DISTINCT status) AS statuses FROM quality_checks
+                 WHERE run = r.id GROUP BY key) s) AS statuses
          FROM json_each(?1) j JOIN quality_runs r ON r.id = (
              SELECT id FROM quality_runs WHERE {subject} = j.value {condition} ORDER BY run_number DESC LIMIT 1)
          LEFT JOIN quality_checks c ON c.run = r.id
@@ -295,7 +301,7 @@ fn read_summaries(
             completed_at: row::optional_time(row, 3)?,
             passed: row.get(5)?,
             checks: row.get(4)?,
-            failed: row::json(row, "failed")?,
+            statuses: row::json(row, "statuses")?,
         };
         Ok((row.get(0)?, summary))
     })?;

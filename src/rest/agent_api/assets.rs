@@ -1,17 +1,19 @@
 //! Assets of all kinds, with what each lacks and its latest quality run.
 
+use std::collections::BTreeMap;
+
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::{
     filters::QualityGrammar,
-    rows::{EvidenceForm, SelectedFields, run_evidence},
+    rows::{EvidenceForm, SelectedFields, check_statuses, keys_with, run_evidence},
 };
 use crate::{
     domain::{
-        inventory::Asset, quality_runs::RunOutcome, row_ids::AssetRowId, stages::Piece, stages::Stage,
-        taxonomy::Retirement, time::Timestamp,
+        inventory::Asset, quality_checks::CheckStatus, quality_runs::RunOutcome, row_ids::AssetRowId,
+        stages::Piece, stages::Stage, taxonomy::Retirement, time::Timestamp,
     },
     operations::{
         access::Vendor,
@@ -74,11 +76,26 @@ pub struct AgentAsset {
     pub qc_run_id: Option<Uuid>,
     /// Time at which the run ended; null while it is in progress.
     pub qc_completed_at: Option<UtcTime>,
-    /// Slugs of the first checks that failed, at most 5.
+    /// Keys of the checks that failed.
     pub qc_failed_checks: Vec<String>,
+    /// Keys of the checks that could not be performed.
+    pub qc_errored_checks: Vec<String>,
+    /// Status of each check, by key; of several subjects, the worst.
+    pub qc_check_statuses: BTreeMap<String, EnumValue<CheckStatus>>,
     /// The basis of what is said about quality, as a sentence to cite.
     pub evidence: Option<String>,
 }
+
+/// Fields that are read with the quality run.
+const QUALITY_FIELDS: [&str; 7] = [
+    "qc",
+    "qc_run_id",
+    "qc_completed_at",
+    "qc_failed_checks",
+    "qc_errored_checks",
+    "qc_check_statuses",
+    "evidence",
+];
 
 /// A page of a team's assets.
 #[derive(Debug, Object, Serialize)]
@@ -112,7 +129,9 @@ impl AgentAsset {
             qc: Some(EnumValue(run.map_or(RunOutcome::None, |run| run.outcome))),
             qc_run_id: run.map(|run| run.id),
             qc_completed_at: run.and_then(|run| run.completed_at).map(UtcTime),
-            qc_failed_checks: run.map(|run| run.failed.clone()).unwrap_or_default(),
+            qc_failed_checks: run.map(|run| keys_with(run, CheckStatus::Failed)).unwrap_or_default(),
+            qc_errored_checks: run.map(|run| keys_with(run, CheckStatus::Error)).unwrap_or_default(),
+            qc_check_statuses: run.map(check_statuses).unwrap_or_default(),
             evidence: Some(run_evidence(run, EvidenceForm::Brief)),
         }
     }
@@ -169,6 +188,7 @@ impl Route for ListAssetsForAgents {
                 "not_listable_because",
                 "qc",
                 "qc_failed_checks",
+                "qc_errored_checks",
                 "evidence",
                 "price_usd",
                 "skus",
@@ -214,15 +234,10 @@ impl AssetsApi {
         let fields = SelectedFields::new(fields);
         Json::read(&call.served, call.access.requester(), move |reader| {
             let page = assets::page(reader, &call.access, filter, limit as usize, offset.cast_unsigned())?;
-            let has_quality = ["qc", "qc_run_id", "qc_completed_at", "qc_failed_checks", "evidence"]
-                .iter()
-                .any(|name| fields.has(name));
+            let has_quality = QUALITY_FIELDS.iter().any(|name| fields.has(name));
             let rows: Vec<AssetRowId> = page.items.iter().map(|asset| asset.row_id).collect();
-            let runs = if has_quality {
-                assets::latest_runs(reader, &call.access, &rows)?
-            } else {
-                std::collections::BTreeMap::new()
-            };
+            let runs =
+                if has_quality { assets::latest_runs(reader, &call.access, &rows)? } else { BTreeMap::new() };
             let item = |asset: &Asset| {
                 AgentAsset::new(asset, &page.deprecations, reader.now, runs.get(&asset.row_id))
             };

@@ -11,6 +11,7 @@ mod money;
 mod own_listings;
 mod quality;
 mod rows;
+mod task_preview;
 mod taxonomy;
 
 use poem_openapi::OpenApi;
@@ -28,6 +29,7 @@ pub fn apis() -> impl OpenApi {
         own_listings::OwnListingsApi,
         assets::AssetsApi,
         evidence::EvidenceApi,
+        task_preview::TaskPreviewApi,
         taxonomy::TaxonomyApi,
     )
 }
@@ -43,6 +45,7 @@ pub fn routes() -> Vec<DeclaredRoute> {
         &own_listings::ROUTES[..],
         &assets::ROUTES[..],
         &evidence::ROUTES[..],
+        &task_preview::ROUTES[..],
         &taxonomy::ROUTES[..],
     ]
     .concat()

@@ -7,11 +7,14 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::{
-    domain::{listings::ListingRowId, quality_runs::RunOutcome, time::Timestamp},
+    domain::{
+        listings::ListingRowId, quality_checks::CheckStatus, quality_runs::RunOutcome, time::Timestamp,
+    },
     error::Result,
     market::Reader,
     operations::listing_quality::{self, Certificate},
     rest::{
+        enum_value::EnumValue,
         json_object::{ObjectWriter, RawObject},
         shapes::{
             UtcTime,
@@ -20,6 +23,9 @@ use crate::{
     },
     store::{quality_runs::RunSummary, renderings::Rendering},
 };
+
+/// Maximum number of checks of one status that a sentence names.
+const MAX_NAMED_CHECKS: usize = 5;
 
 /// The latest completed quality run of a listing, in brief.
 #[derive(Debug, Object, Serialize)]
@@ -32,8 +38,12 @@ pub struct QualityBrief {
     pub checks_passed: u64,
     /// Number of checks.
     pub checks: u64,
-    /// Slugs of the first checks that failed, at most 5.
+    /// Keys of the checks that failed.
     pub failed_checks: Vec<String>,
+    /// Keys of the checks that could not be performed.
+    pub errored_checks: Vec<String>,
+    /// Status of each check, by key; of several subjects, the worst.
+    pub check_statuses: BTreeMap<String, EnumValue<CheckStatus>>,
 }
 
 impl From<&RunSummary> for QualityBrief {
@@ -43,9 +53,27 @@ impl From<&RunSummary> for QualityBrief {
             completed_at: run.completed_at.map(UtcTime),
             checks_passed: run.passed,
             checks: run.checks,
-            failed_checks: run.failed.clone(),
+            failed_checks: keys_with(run, CheckStatus::Failed),
+            errored_checks: keys_with(run, CheckStatus::Error),
+            check_statuses: check_statuses(run),
         }
     }
+}
+
+/// Returns the keys of the checks of a run that have this status for any subject.
+pub fn keys_with(run: &RunSummary, status: CheckStatus) -> Vec<String> {
+    run.keys_with(status).into_iter().map(str::to_owned).collect()
+}
+
+/// Returns the status of each check of a run, by key; of several subjects, the worst.
+pub fn check_statuses(run: &RunSummary) -> BTreeMap<String, EnumValue<CheckStatus>> {
+    let worst = |statuses: &[CheckStatus]| {
+        let by_severity =
+            [CheckStatus::Failed, CheckStatus::Error, CheckStatus::Running, CheckStatus::Queued];
+        let worst = by_severity.into_iter().find(|status| statuses.contains(status));
+        EnumValue(worst.unwrap_or(CheckStatus::Passed))
+    };
+    run.statuses.iter().map(|(key, statuses)| (key.clone(), worst(statuses))).collect()
 }
 
 /// A listing with all that agents can select.
@@ -162,16 +190,29 @@ pub fn run_evidence(run: Option<&RunSummary>, form: EvidenceForm) -> String {
     } else {
         format!("{passed} of {checks} checks passed")
     };
-    match run.outcome {
-        RunOutcome::InProgress => format!("{name} is in progress."),
-        RunOutcome::Error => format!("{name}{ended}: the run itself failed, so there is no verdict."),
-        RunOutcome::Cancelled => format!("{name}{ended}, was canceled."),
-        RunOutcome::Passed if passed < checks && is_brief => {
-            format!("{name}{ended}: {counts}, all mandatory.")
-        }
-        RunOutcome::Passed if passed < checks => format!("{name}{ended}: {counts}, with all mandatory ones."),
-        RunOutcome::Failed if is_brief => format!("{name}{ended}: {counts}, not all mandatory."),
-        RunOutcome::Failed => format!("{name}{ended}: {counts}, not all mandatory ones."),
-        RunOutcome::Passed | RunOutcome::None => format!("{name}{ended}: {counts}."),
+    let outcome = match run.outcome {
+        RunOutcome::InProgress => return format!("{name} is in progress."),
+        RunOutcome::Error => "the run itself failed, so there is no verdict".to_owned(),
+        RunOutcome::Cancelled => return format!("{name}{ended}, was canceled."),
+        RunOutcome::Passed if passed < checks && is_brief => format!("{counts}, all mandatory"),
+        RunOutcome::Passed if passed < checks => format!("{counts}, with all mandatory ones"),
+        RunOutcome::Failed if is_brief => format!("{counts}, not all mandatory"),
+        RunOutcome::Failed => format!("{counts}, not all mandatory ones"),
+        RunOutcome::Passed | RunOutcome::None => counts,
+    };
+    let failed = named_keys("failed", &run.keys_with(CheckStatus::Failed));
+    let errored = named_keys("not performed", &run.keys_with(CheckStatus::Error));
+    format!("{name}{ended}: {outcome}{failed}{errored}.")
+}
+
+/// Returns the part of a sentence that names the first checks with a status; empty if there are none.
+fn named_keys(status: &str, keys: &[&str]) -> String {
+    if keys.is_empty() {
+        return String::new();
+    }
+    let named = keys[..keys.len().min(MAX_NAMED_CHECKS)].join(", ");
+    match keys.len().saturating_sub(MAX_NAMED_CHECKS) {
+        0 => format!("; {status}: {named}"),
+        more => format!("; {status}: {named}, and {more} more"),
     }
 }

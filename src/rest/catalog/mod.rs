@@ -5,7 +5,7 @@ mod browse_access;
 pub mod browse_query;
 pub mod listing_quality;
 mod notifications;
-mod tasksets;
+pub mod tasksets;
 pub mod taxonomy;
 mod wallet;
 

@@ -204,17 +204,7 @@ impl Route for PreviewTasksetTasks {
     const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
         "preview_taskset_tasks",
         Budget::Catalog,
-        Tool::record(
-            ToolText::new(
-                Toolset::Catalog,
-                "preview_taskset_tasks",
-                "Preview of tasks",
-                "The 20 newest tasks of a taskset with their versions. `task_stats` has \
-                 model results by `task_version_id` (`version.id`): each trace with model \
-                 and reward (null: not graded). Models have no averages here.",
-            )
-            .with_ids("`tasksets` of get_listing, not its `assets`"),
-        ),
+        Tool::Excluded("the operation preview_tasks_for_agents also has the results of models"),
         Contract::new(Target::CatalogTaskset).with_misspelled("offset=20", ""),
     );
 }
@@ -292,7 +282,8 @@ impl TasksetOut {
 }
 
 impl TaskPreview {
-    fn new(taskset: &Taskset, previewed: Vec<PreviewedTask>) -> TaskPreview {
+    /// Creates the preview of these tasks.
+    pub fn new(taskset: &Taskset, previewed: Vec<PreviewedTask>) -> TaskPreview {
         let mut preview =
             TaskPreview { tasks: Vec::new(), task_stats: Vec::new(), derived_column_values: BTreeMap::new() };
         for PreviewedTask { task, version } in previewed {

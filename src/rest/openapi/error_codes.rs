@@ -40,7 +40,7 @@ fn codes(
         "400" if has_parameter(operation, &["cursor", "Last-Event-ID"]) => {
             vec![Code::BadRequest, Code::InvalidCursor]
         }
-        "400" => vec![Code::BadRequest],
+        "400" | "415" => vec![Code::BadRequest],
         "401" => vec![Code::Unauthorized],
         "403" => access_codes(access),
         "404" if has_parameter(operation, &["world"]) => vec![Code::NotFound, Code::WorldNotFound],

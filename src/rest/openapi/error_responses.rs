@@ -40,7 +40,7 @@ enum AppliesTo {
     IfMatch,
 }
 
-const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 14] = [
+const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 15] = [
     (
         AppliesTo::All,
         ErrorResponse {
@@ -143,6 +143,15 @@ const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 14] = [
             status: "413",
             description: "The request body is too large.",
             example: || Error::PayloadTooLarge { max_bytes: 16_777_216 },
+        },
+    ),
+    (
+        AppliesTo::WithBody,
+        ErrorResponse {
+            name: "UnsupportedMediaType",
+            status: "415",
+            description: "The request body has a content coding other than gzip, in which bodies may be sent.",
+            example: || Error::UnsupportedCoding("br".to_owned()),
         },
     ),
     (

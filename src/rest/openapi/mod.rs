@@ -11,6 +11,7 @@ mod error_responses;
 mod event_schemas;
 pub mod examples;
 mod links;
+mod nullable_references;
 mod parameters;
 mod schemas;
 mod transfer_operations;
@@ -54,6 +55,7 @@ pub fn generate_document(api: &Api, base_url: &str) -> Value {
     describe_keys(&mut document, api.keys);
     schemas::complete_schemas(&mut document);
     event_schemas::add_data_of_types(&mut document);
+    nullable_references::replace_nullable_references(&mut document);
     document
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::rest::schema_marks::OMITTABLE_MARK;
 
 /// Prefix of references to named schemas.
-const SCHEMA_PREFIX: &str = "#/components/schemas/";
+pub const SCHEMA_PREFIX: &str = "#/components/schemas/";
 
 /// Corrects all schemas of a document, and removes those that are not referenced.
 pub fn complete_schemas(document: &mut Value) {
@@ -134,7 +134,7 @@ fn reachable_schemas(document: &Value, may_follow: &dyn Fn(&str) -> bool) -> BTr
 }
 
 /// Calls `visit` for each schema in a value, outer schemas first. Skips examples, defaults, and enum values.
-fn for_each_schema(value: &mut Value, visit: &mut impl FnMut(&mut Map<String, Value>)) {
+pub fn for_each_schema(value: &mut Value, visit: &mut impl FnMut(&mut Map<String, Value>)) {
     match value {
         Value::Object(fields) => {
             if ["type", "allOf", "anyOf", "oneOf"].iter().any(|key| fields.contains_key(*key)) {
@@ -255,10 +255,8 @@ fn make_nullable(mut schema: Value) -> Value {
         }
         return schema;
     }
-    // A schema without a type, such as a reference, becomes the only part of `allOf` next to `nullable`. This is
-    // what client generators understand. Read strictly, OpenAPI 3.0 gives `nullable` an effect only next to a
-    // `type`; but a generator that finds a type next to a reference ignores `nullable`, and an alternative that
-    // allows only null is turned into invalid code.
+    // A schema without a type, such as a reference, becomes the only part of `allOf` next to `nullable`, which
+    // `nullable_references` replaces.
     let mut fields = schema.as_object().cloned().unwrap_or_default();
     if let Some(reference) = fields.remove("$ref") {
         fields.insert("allOf".to_owned(), json!([{"$ref": reference}]));

@@ -1,10 +1,14 @@
 //! One query parameter: its constraints, derived from a schema, and the parsing of its values.
 
+use std::sync::Arc;
+
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef, Registry};
 use serde_json::Value;
-use uuid::Uuid;
 
-use crate::rest::resolved_schemas::{integer_range, merge_schemas, resolve_schema};
+use crate::rest::{
+    request_body::Rule,
+    resolved_schemas::{integer_range, merge_schemas, resolve_schema},
+};
 
 /// The type of a problem (pydantic's name, if it has one) and its message.
 pub type KindAndMessage = (&'static str, String);
@@ -24,15 +28,13 @@ pub struct Parameter {
 /// The type and the bounds of a value.
 #[derive(Clone, Debug)]
 enum Kind {
-    /// A string, with its minimum and maximum length in characters.
-    Text(usize, usize),
+    /// A string, with the rule that it has in a body, too.
+    Text(Arc<Rule>),
     /// An integer, with its minimum and maximum.
     Integer(i64, i64),
     /// A finite number, with its minimum and maximum.
     Number(f64, f64),
     Boolean,
-    Uuid,
-    OneOf(Vec<String>),
 }
 
 impl Parameter {
@@ -55,21 +57,22 @@ impl Parameter {
             Some("uint64"),
             "the parameter {name} is a `u64`; use an `i64` with a minimum of 0"
         );
-        Parameter { name, is_array, is_required, max_items: schema.max_items, kind: Kind::from_schema(&item) }
+        Parameter {
+            name,
+            is_array,
+            is_required,
+            max_items: schema.max_items,
+            kind: Kind::from_schema(&item, registry),
+        }
     }
 
     /// Converts the text of one value to JSON.
     pub fn parse_value(&self, text: &str) -> Result<Value, KindAndMessage> {
         let name = self.name;
         match &self.kind {
-            Kind::Text(min, max) => match text.chars().count() {
-                length if length > *max => {
-                    Err(("string_too_long", format!("`{name}` must have at most {max} characters.")))
-                }
-                length if length < *min => {
-                    Err(("string_too_short", format!("`{name}` must have a length of at least {min}.")))
-                }
-                _ => Ok(Value::from(text)),
+            Kind::Text(rule) => match rule.check_text(text).into_iter().next() {
+                Some((kind, predicate)) => Err((kind, format!("`{name}` {predicate}."))),
+                None => Ok(Value::from(text)),
             },
             Kind::Integer(min, max) => {
                 let integer = parse_integer(text)
@@ -92,12 +95,6 @@ impl Parameter {
                 "false" | "0" => Ok(Value::Bool(false)),
                 _ => Err(("bool_parsing", format!("`{name}` must be true or false."))),
             },
-            Kind::Uuid => match Uuid::try_parse(text) {
-                Ok(id) => Ok(Value::from(id.to_string())),
-                Err(_) => Err(("uuid_parsing", format!("`{name}` must be a UUID."))),
-            },
-            Kind::OneOf(values) if values.iter().any(|value| value == text) => Ok(Value::from(text)),
-            Kind::OneOf(values) => Err(("enum", format!("`{name}` must be one of {}.", values.join(", ")))),
         }
     }
 
@@ -115,11 +112,8 @@ impl Parameter {
 }
 
 impl Kind {
-    fn from_schema(schema: &MetaSchema) -> Kind {
+    fn from_schema(schema: &MetaSchema, registry: &Registry) -> Kind {
         match (schema.ty, schema.format) {
-            _ if !schema.enum_items.is_empty() => {
-                Kind::OneOf(schema.enum_items.iter().filter_map(Value::as_str).map(str::to_owned).collect())
-            }
             ("integer", format) => {
                 let (min, max) = integer_range(format.unwrap_or_default());
                 Kind::Integer(
@@ -131,8 +125,7 @@ impl Kind {
                 Kind::Number(schema.minimum.unwrap_or(f64::MIN), schema.maximum.unwrap_or(f64::MAX))
             }
             ("boolean", _) => Kind::Boolean,
-            (_, Some("uuid")) => Kind::Uuid,
-            _ => Kind::Text(schema.min_length.unwrap_or(0), schema.max_length.unwrap_or(usize::MAX)),
+            _ => Kind::Text(Arc::new(Rule::of_schema(schema, registry))),
         }
     }
 }

@@ -32,12 +32,13 @@ use poem_openapi::{
 };
 use sha2::{Digest, Sha256};
 
+use self::parser::Parsed;
+pub use self::rules::Rule;
 pub use self::{
     checked::{Checked, Omittable, checked_texts, into_change},
     no_body::{TakesNoBody, reject_body},
     receive::read_json_bytes,
 };
-use self::{parser::Parsed, rules::Rule};
 use super::{
     problem::ApiError,
     resources::{self, RequestResources},

@@ -61,19 +61,23 @@ pub struct Field {
 
 /// What is wrong with a value: the problem's type (pydantic's name, if it has one) and a predicate for the
 /// message.
-pub(super) type Fault = (&'static str, String);
+pub type Fault = (&'static str, String);
 
 impl Rule {
     /// Derives the rule from a schema.
     pub fn from_schema(schema: &MetaSchemaRef, registry: &Registry) -> Rule {
-        let schema = resolve_schema(schema, registry);
+        Rule::of_schema(&resolve_schema(schema, registry), registry)
+    }
+
+    /// Derives the rule from a schema that is no reference.
+    pub fn of_schema(schema: &MetaSchema, registry: &Registry) -> Rule {
         if !schema.enum_items.is_empty() {
             return Rule::OneOf(
                 schema.enum_items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
             );
         }
         match (schema.ty, schema.format) {
-            ("object", _) if !schema.properties.is_empty() => Rule::object(&schema, registry),
+            ("object", _) if !schema.properties.is_empty() => Rule::object(schema, registry),
             ("object", _) => {
                 let values = schema.additional_properties.as_deref();
                 let rule = values.map_or(Rule::Any, |values| Rule::from_schema(values, registry));
@@ -127,7 +131,7 @@ impl Rule {
     }
 
     /// Returns everything that is wrong with a string.
-    pub(super) fn check_text(&self, text: &str) -> Vec<Fault> {
+    pub fn check_text(&self, text: &str) -> Vec<Fault> {
         match self {
             Rule::Any => Vec::new(),
             Rule::Text(min, max, pattern) => check_text(text, *min, *max, pattern.as_ref()),

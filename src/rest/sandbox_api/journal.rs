@@ -10,8 +10,7 @@ use super::{
     worlds::read,
 };
 use crate::{
-    domain::time::Timestamp,
-    error::{Code, Error, Problem, Result},
+    error::Code,
     rest::{
         enum_value::EnumValue,
         journal_files::{self, Addresses, ShownBody, ShownEntry},
@@ -23,7 +22,7 @@ use crate::{
         route::{Call, Contract, Path, RouteAttributes, Target, routes},
         sandbox_host::SandboxHost,
         served_market::LinkBaseUrl,
-        shapes::UtcTime,
+        shapes::{RequestTime, UtcTime},
     },
     string_enum::string_enum,
     worlds::{
@@ -187,34 +186,25 @@ pub struct JournalQuery {
     /// Returns only requests that were answered with this error code.
     code: Option<EnumValue<Code>>,
     /// Returns only requests that were admitted at this time of the world or later.
-    from: Option<String>,
+    from: Option<RequestTime>,
     /// Returns only requests that were admitted before this time of the world.
-    until: Option<String>,
+    until: Option<RequestTime>,
     /// Format of the response; `json` if absent.
     format: Option<EnumValue<JournalFormat>>,
 }
 
 impl JournalQuery {
-    fn filter(&self) -> Result<JournalFilter> {
-        let time = |name: &str, text: &Option<String>| {
-            let parse = |text: &String| {
-                Timestamp::parse(text).ok_or_else(|| {
-                    let message = format!("`{name}` must be a time such as 2026-03-01T09:00:00Z.");
-                    Error::invalid(Problem::query(name, "value_error", message))
-                })
-            };
-            text.as_ref().map(parse).transpose()
-        };
-        Ok(JournalFilter {
+    fn filter(&self) -> JournalFilter {
+        JournalFilter {
             operation: self.operation.clone(),
             method: self.method.clone(),
             path: self.path.clone(),
             team: self.team.clone(),
             status: self.status.map(|status| status as u16),
             code: self.code.as_ref().map(|code| code.0),
-            from: time("from", &self.from)?,
-            until: time("until", &self.until)?,
-        })
+            from: self.from.map(|at| at.0),
+            until: self.until.map(|at| at.0),
+        }
     }
 
     fn list(&self, world: &World, filter: &JournalFilter, limit: usize) -> JournalPage {
@@ -343,7 +333,7 @@ impl JournalApi {
         query: Params<JournalQuery>,
     ) -> std::result::Result<PageOrFile<JournalPageOut, JournalFormats>, ApiError> {
         let query = query.0;
-        let filter = query.filter()?;
+        let filter = query.filter();
         let world = call.served.require_sandbox()?.worlds().require(&world.0)?;
         let format = query.format.as_ref().map_or(JournalFormat::Json, |format| format.0);
         if format == JournalFormat::Json {

@@ -19,7 +19,7 @@ use crate::{
         limits::Budget,
         params::Params,
         route::{Call, Contract, Deadline, Path, RouteAttributes, Target, Tool, routes},
-        shapes::UtcTime,
+        shapes::{UtcTime, strings::DurationText},
     },
     worlds::{InboxMessage, World},
 };
@@ -70,7 +70,7 @@ pub struct InboxQuery {
     /// Returns only messages about events of this type.
     event_type: Option<EnumValue<EventType>>,
     /// How long to wait for a message if there is none, in the time of the machine, such as `5s`. At most `60s`.
-    wait: Option<String>,
+    wait: Option<DurationText>,
 }
 
 const fn default_limit() -> u32 {
@@ -106,7 +106,7 @@ impl InboxQuery {
     /// Returns how long to wait for a message.
     fn wait(&self) -> Result<Duration> {
         let Some(text) = &self.wait else { return Ok(Duration::ZERO) };
-        let micros = durations::parse(text).filter(|micros| *micros <= MAX_WAIT);
+        let micros = durations::parse(&text.0).filter(|micros| *micros <= MAX_WAIT);
         micros.map(|micros| Duration::from_micros(micros.unsigned_abs())).ok_or_else(|| {
             let message = "`wait` must be a duration of at most 60s, as in 5s or 500ms.";
             Error::invalid(Problem::query("wait", "value_error", message))

@@ -236,6 +236,7 @@ impl Route for ListEstimations {
             .with_row(&[
                 "id",
                 "name",
+                "source.repo_full_name",
                 "sku_slug",
                 "status",
                 "quote_low_cents",

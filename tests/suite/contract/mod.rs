@@ -5,6 +5,7 @@ mod backup_states;
 mod backups;
 mod bodies;
 mod body_checks;
+mod body_codings;
 mod body_memory;
 mod body_problems;
 pub mod cases;

@@ -297,7 +297,11 @@ fn to_json_schema(schema: &Value) -> Value {
                     fields.insert("nullable".to_owned(), flag);
                     Value::Object(fields)
                 }
-                Some(Value::Bool(true)) => json!({"anyOf": [fields, {"type": "null"}]}),
+                // Without a type next to it, the flag has no effect.
+                Some(Value::Bool(true)) if fields.contains_key("type") => {
+                    fields["type"] = json!([fields["type"], "null"]);
+                    Value::Object(fields)
+                }
                 _ => Value::Object(fields),
             }
         }
@@ -314,10 +318,12 @@ fn translated_schemas_reject_invalid_values() {
         "additionalProperties": false,
         "properties": {
             "a": {"type": "string", "nullable": true},
-            "b": {"nullable": true, "allOf": [{"$ref": "#/components/schemas/B"}]},
+            "b": {"anyOf": [{"$ref": "#/components/schemas/B"}, {"$ref": "#/components/schemas/Null"}]},
         },
     }));
-    let root_schema = json!({"allOf": [schema], "$defs": {"B": {"type": "integer", "minimum": 1}}});
+    let nothing = to_json_schema(&json!({"type": "string", "nullable": true, "enum": [null]}));
+    let definitions = json!({"B": {"type": "integer", "minimum": 1}, "Null": nothing});
+    let root_schema = json!({"allOf": [schema], "$defs": definitions});
     let validator = jsonschema::options().build(&root_schema).unwrap();
     for (body, is_valid) in [
         (json!({"a": "x", "b": 1}), true),

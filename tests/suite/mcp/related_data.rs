@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::{
     call,
-    rest_records::{UNKNOWN_ID, rest_catalog, rest_details, rest_list, texts, tool_list, values},
+    rest_records::{
+        UNKNOWN_ID, assert_checks, rest_catalog, rest_details, rest_list, texts, tool_list, values,
+    },
 };
 use crate::{
     catalog::small_market::{published, small_market_with},
@@ -40,11 +42,12 @@ async fn assert_quality(key: &str, row: &Value) {
         (&json!(checks.len()), &json!(passed)),
         "{id}"
     );
-    let failed = checks.iter().filter(|check| check["status"] == "failed");
-    let failed = values(failed, "/key");
-    let named = quality["failed_checks"].as_array().unwrap();
-    assert_eq!(named.len(), failed.len().min(5), "{id}");
-    assert!(named.iter().all(|key| failed.contains(key.as_str().unwrap())), "{named:?} of {failed:?}");
+    assert_checks(checks, quality, ["failed_checks", "errored_checks", "check_statuses"]);
+    for list in ["failed_checks", "errored_checks"] {
+        for key in quality[list].as_array().unwrap().iter().take(5) {
+            assert!(evidence.contains(key.as_str().unwrap()), "{evidence} lacks {key}");
+        }
+    }
     if expected["certified"] == true {
         assert_eq!(quality["completed_at"], expected["certified_at"], "{id}");
     }

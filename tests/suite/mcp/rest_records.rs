@@ -84,3 +84,22 @@ pub fn values<'v>(records: impl IntoIterator<Item = &'v Value>, pointer: &str) -
     let text = |record: &'v Value| record.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
     records.into_iter().filter_map(text).collect()
 }
+
+/// Asserts that fields of a row name the checks that failed, those that could not be performed, and the status of each.
+pub fn assert_checks(checks: &[Value], row: &Value, [failed, errored, statuses]: [&str; 3]) {
+    let keys_with = |status: &str| {
+        let keys = checks.iter().filter(|check| check["status"] == status);
+        keys.map(|check| check["key"].as_str().unwrap()).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(row[failed], json!(keys_with("failed")), "{row}");
+    assert_eq!(row[errored], json!(keys_with("error")), "{row}");
+    let row_statuses = row[statuses].as_object().unwrap();
+    let all: BTreeSet<&str> = checks.iter().map(|check| check["key"].as_str().unwrap()).collect();
+    assert!(row_statuses.keys().eq(all), "{row}");
+    for (key, status) in row_statuses {
+        let worst = ["failed", "error", "running", "queued", "passed"]
+            .into_iter()
+            .find(|status| keys_with(status).contains(key.as_str()));
+        assert_eq!(status.as_str(), worst, "{key} of {row}");
+    }
+}

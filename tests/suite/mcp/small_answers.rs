@@ -158,15 +158,28 @@ async fn long_maps_are_counted_and_whole_when_named() {
     let id = marketplace::clock::fixture_record_id("listings", "many").to_string();
     let expected = market.get("mkt_buyer", &format!("/v2/listings/browse/{id}")).await.ok();
     let listing = call(&market, "mkt_buyer", "get_listing", json!({"listing_id": id})).await.ok();
-    let shown = listing["bundle_manifest"].as_object().unwrap().len();
-    assert!((1..10).contains(&shown), "{shown}");
-    let count = format!("`bundle_manifest` {shown} of 30");
-    assert!(listing["cut"].as_str().unwrap().contains(&count), "{}", listing["cut"]);
-    for fields in [json!(["bundle_manifest"]), json!(["*"])] {
-        let arguments = json!({"listing_id": id, "fields": fields});
-        let whole = call(&market, "mkt_buyer", "get_listing", arguments).await.ok();
-        assert_eq!(whole["bundle_manifest"], expected["bundle_manifest"]);
-        assert!(whole["cut"].is_null(), "{}", whole["cut"]);
+    let summary = json!({
+        "entries": 30,
+        "size_bytes": 435,
+        "folders": [{"path": "part/", "entries": 30, "size_bytes": 435}],
+    });
+    assert_eq!(listing["bundle_manifest"], summary);
+    assert!(listing["cut"].as_str().unwrap().contains("[\"bundle_manifest[0:50]\"]"), "{}", listing["cut"]);
+    let ids = json!([id]);
+    for (tool, list, arguments) in [
+        ("get_listing", "", json!({"listing_id": id})),
+        ("get_listings", "listings", json!({"ids": ids})),
+        ("browse_listings", "items", json!({})),
+    ] {
+        for (fields, is_whole) in [("bundle_manifest", false), ("bundle_manifest[0:50]", true), ("*", true)] {
+            let mut arguments = arguments.clone();
+            arguments["fields"] = json!([fields]);
+            let output = call(&market, "mkt_buyer", tool, arguments).await.ok();
+            let record = if list.is_empty() { &output } else { &output[list][0] };
+            let manifest = if is_whole { &expected["bundle_manifest"] } else { &summary };
+            assert_eq!(record["bundle_manifest"], *manifest, "{tool} {fields}");
+            assert_eq!(output["cut"].is_null(), is_whole, "{tool} {fields}: {}", output["cut"]);
+        }
     }
 }
 

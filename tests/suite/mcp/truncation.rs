@@ -227,8 +227,7 @@ async fn long_record_is_truncated_in_its_longest_part() {
     let id = marketplace::clock::fixture_record_id("listings", "many").to_string();
     let mut seen = BTreeSet::new();
     let brief = call(&market, "mkt_buyer", "get_listing", json!({"listing_id": id})).await.ok();
-    assert_eq!(brief["bundle_manifest"].as_object().unwrap().len(), 4);
-    assert!(brief["cut"].as_str().unwrap().contains("`bundle_manifest` 4 of 1500"), "{}", brief["cut"]);
+    assert_eq!(brief["bundle_manifest"]["entries"], 1500);
     let mut arguments = json!({"listing_id": id, "fields": ["*"]});
     for round in 0.. {
         let called = call(&market, "mkt_buyer", "get_listing", arguments.clone()).await;

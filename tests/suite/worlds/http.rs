@@ -288,9 +288,16 @@ async fn inbox_has_what_webhooks_would_get() {
     );
     let other = sandbox(&market, "GET", "one/webhooks?event_type=key.created", Value::Null).await.ok();
     assert_eq!(other["items"], json!([]));
-    for wait in ["61s", "x", "5"] {
+    for (wait, kind) in [
+        ("61s", "value_error"),
+        ("1s1s", "value_error"),
+        ("xs", "string_pattern_mismatch"),
+        ("10", "string_pattern_mismatch"),
+        ("5", "string_too_short"),
+        ("", "string_too_short"),
+    ] {
         let response = sandbox(&market, "GET", &format!("one/webhooks?wait={wait}"), Value::Null).await;
-        assert_eq!(response.problems(), ["query.wait value_error"], "{wait}");
+        assert_eq!(response.problems(), [format!("query.wait {kind}")], "{wait}");
     }
     // A request that waits is answered when there is a message.
     let (waited, created) = tokio::join!(

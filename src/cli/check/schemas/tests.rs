@@ -93,10 +93,10 @@ fn to_json_schema(schema: &Value) -> Value {
         Value::Object(fields) => {
             let mut fields: Map<String, Value> =
                 fields.iter().map(|(name, value)| (name.clone(), to_json_schema(value))).collect();
-            match fields.remove("nullable") {
-                Some(Value::Bool(true)) => json!({"anyOf": [fields, {"type": "null"}]}),
-                _ => Value::Object(fields),
+            if fields.remove("nullable") == Some(json!(true)) {
+                fields["type"] = json!([fields["type"], "null"]);
             }
+            Value::Object(fields)
         }
         Value::Array(elements) => elements.iter().map(to_json_schema).collect(),
         other => other.clone(),
