@@ -84,13 +84,13 @@ pub struct LimitSettings {
     pub bodies: u32,
     /// The same for one team or operator key; 0 for no limit.
     pub bodies_per_team: u32,
-    /// The same for one client address; 0 for no limit.
+    /// The same for one client address, while the principal is not known; 0 for no limit.
     pub bodies_per_address: u32,
     /// Maximum number of bundles that are being downloaded; 0 for no limit.
     pub downloads: u32,
     /// The same for one team; 0 for no limit.
     pub downloads_per_team: u32,
-    /// The same for one client address; 0 for no limit.
+    /// The same for one client address, while the team is not known; 0 for no limit.
     pub downloads_per_address: u32,
     /// Maximum number of requests that are held open, such as streams; 0 for no limit.
     pub held: u32,

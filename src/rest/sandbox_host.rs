@@ -203,6 +203,7 @@ impl SandboxHost {
         match reserved.map_err(Error::internal).and_then(|reserved| reserved.map_err(Error::from)) {
             Ok(()) => Ok(None),
             Err(Error::QuotaExceeded(excess)) => Ok(Some(Refusal::DiskQuota(excess))),
+            Err(Error::StorageFull { .. }) => Ok(Some(Refusal::StorageFull)),
             Err(error) => Err(ApiError(error).into()),
         }
     }
@@ -251,6 +252,8 @@ pub enum Refusal {
     UnknownWorld(String),
     /// Worlds may use no more of the disk.
     DiskQuota(QuotaExcess),
+    /// The disk has no space except its reserve.
+    StorageFull,
 }
 
 impl Refusal {
@@ -259,6 +262,7 @@ impl Refusal {
         match self {
             Refusal::UnknownWorld(name) => Error::WorldNotFound(name),
             Refusal::DiskQuota(excess) => Error::QuotaExceeded(excess),
+            Refusal::StorageFull => Error::storage_full(),
         }
     }
 }
