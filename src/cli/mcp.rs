@@ -13,7 +13,9 @@ use tokio::sync::watch;
 
 use super::{
     CommandError, CommandResult, GlobalOptions, demo, init_logging, open_directory, operator_message,
-    print_line, process, server_url, temporary_directory::TemporaryDirectory,
+    print_line, process,
+    public_demo::{self, PublicDemoOptions},
+    server_url, temporary_directory::TemporaryDirectory,
 };
 use crate::{
     config::{Settings, parse_listen_address},
@@ -44,6 +46,8 @@ pub struct Mcp {
     /// Serve over HTTP at this address instead of stdio. Port 0 picks a free port.
     #[arg(long, value_name = "ADDR:PORT", value_parser = parse_listen_address)]
     http: Option<SocketAddr>,
+    #[command(flatten)]
+    public: PublicDemoOptions,
     /// How much the output schemas of tools say [default: the setting agents.schemas].
     #[arg(long, value_name = "DETAIL", value_parser = ["shallow", "full"])]
     schemas: Option<String>,
@@ -80,6 +84,9 @@ impl Mcp {
             }
             return Ok(());
         }
+        if self.demo && self.http.is_some() {
+            public_demo::check(&settings)?;
+        }
         init_logging(&settings, "warn");
         let temporary = match (self.demo, has_directory) {
             (true, false) => Some(create_demo(&settings)?),
@@ -115,7 +122,8 @@ impl Mcp {
 
     /// Returns the settings, and whether a flag or a variable names the data directory.
     fn settings(&self, options: &GlobalOptions) -> Result<(Settings, bool), CommandError> {
-        let mut layers = options.load_layers()?;
+        let mut layers = options.load_layers_for(self.demo)?;
+        self.public.add_to(&mut layers)?;
         if let Some(address) = self.http {
             layers.set("server.listen", address.to_string().into(), "--http".to_owned())?;
         }
@@ -182,7 +190,7 @@ impl Mcp {
         let mut add = |flag: &str, value: Option<String>| {
             arguments.extend(value.map(|value| [flag.to_owned(), value]).into_iter().flatten());
         };
-        add("--config", options.settings_file().map(|path| absolute(&path)).transpose()?);
+        add("--config", options.settings_file(self.demo).map(|path| absolute(&path)).transpose()?);
         let folder = (has_directory || !self.demo).then(|| absolute(&settings.data.folder));
         add("--data", folder.transpose()?);
         add("--schemas", self.schemas.clone());

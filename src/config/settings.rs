@@ -23,8 +23,12 @@ pub struct ServerSettings {
     pub listen: SocketAddr,
     /// Base URL of all links in responses, without a trailing slash. Empty for the listen address.
     pub public_url: String,
+    /// Host names and addresses of this server, without ports, in addition to those that it knows itself.
+    pub trusted_hosts: Vec<String>,
     /// Web origins that browsers may send requests from.
     pub cors_origins: Vec<String>,
+    /// Whether `--demo` may listen on an address that others can reach.
+    pub allow_public_demo: bool,
     /// Seconds that running requests get to finish when the server shuts down.
     pub drain_seconds: u64,
     /// Maximum number of open connections.
