@@ -15,7 +15,8 @@ use super::{
     CommandError, CommandResult, GlobalOptions, demo, init_logging, open_directory, operator_message,
     print_line, process,
     public_demo::{self, PublicDemoOptions},
-    server_url, temporary_directory::TemporaryDirectory,
+    server_url,
+    temporary_directory::TemporaryDirectory,
 };
 use crate::{
     config::{Settings, parse_listen_address},

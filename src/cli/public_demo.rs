@@ -65,7 +65,8 @@ fn is_local(ip: IpAddr) -> bool {
 fn address_in_network(unspecified: IpAddr) -> Option<IpAddr> {
     // Addresses for documentation, which no network has.
     let v4 = || source_of(Ipv4Addr::UNSPECIFIED.into(), Ipv4Addr::new(192, 0, 2, 1).into());
-    let v6 = || source_of(Ipv6Addr::UNSPECIFIED.into(), Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1).into());
+    let v6 =
+        || source_of(Ipv6Addr::UNSPECIFIED.into(), Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1).into());
     match unspecified {
         IpAddr::V4(_) => v4(),
         // A socket for IPv6 also accepts connections by IPv4.

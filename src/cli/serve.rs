@@ -115,7 +115,9 @@ impl Serve {
             "the server starts"
         );
         if others.is_some() && settings.keys.allow_fixture_keys {
-            tracing::warn!("others can reach this server, and keys of fixture sets are accepted, which they may know");
+            tracing::warn!(
+                "others can reach this server, and keys of fixture sets are accepted, which they may know"
+            );
         }
         if address.ip().is_unspecified()
             && settings.server.public_url.is_empty()
@@ -257,7 +259,9 @@ fn print_demo_instructions(
     is_operable: bool,
 ) {
     if let Some(others) = url_for_others {
-        print_line(format_args!("\nOthers reach this market at {others}, and can do anything with these keys."));
+        print_line(format_args!(
+            "\nOthers reach this market at {others}, and can do anything with these keys."
+        ));
     }
     print_line("\nAPI keys:");
     for (key, meaning) in fixtures::DEMO_KEYS {

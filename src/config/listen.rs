@@ -41,9 +41,18 @@ mod tests {
         for host in ["market.example", "market", "my_service", "10.0.0.7", "::1", "[::1]", "2001:db8::7"] {
             assert!(is_host_without_port(host), "{host}");
         }
-        for host in
-            ["", "*", "market:8080", "[::1]:80", "http://market", "market/", "[market]", "[10.0.0.7]", "a b", "m\u{e4}rkt"]
-        {
+        for host in [
+            "",
+            "*",
+            "market:8080",
+            "[::1]:80",
+            "http://market",
+            "market/",
+            "[market]",
+            "[10.0.0.7]",
+            "a b",
+            "m\u{e4}rkt",
+        ] {
             assert!(!is_host_without_port(host), "{host}");
         }
     }

@@ -364,7 +364,11 @@ mod tests {
             let unset = Layers::new();
             let (mut file, mut variable, mut flag) = (unset.clone(), unset.clone(), unset.clone());
             by_file(&mut file, &format!("[{section}]\n{name} = {default}\n"));
-            by_variable(&mut variable, &format!("MARKETPLACE_{}", key.replace('.', "_").to_uppercase()), &default);
+            by_variable(
+                &mut variable,
+                &format!("MARKETPLACE_{}", key.replace('.', "_").to_uppercase()),
+                &default,
+            );
             flag.set(key, defaults.value(key).unwrap().clone(), "--flag".to_owned()).unwrap();
             for (mut layers, is_changed) in [(unset, true), (file, false), (variable, false), (flag, false)] {
                 layers.apply_demo().unwrap();

@@ -104,8 +104,7 @@ impl Market {
         };
         let secrets = Secrets { cursor_key, blob_secret, entropy };
         let reservations = Reservations::default();
-        let opened =
-            Opened { store, indexer, index_dir, updater, secrets, seen_version, lock, reservations };
+        let opened = Opened { store, indexer, index_dir, updater, secrets, seen_version, lock, reservations };
         Market::of_parts(data_dir, settings, clock, (run_step, program), opened)
     }
 

@@ -11,8 +11,8 @@ use poem_openapi::{
 };
 
 use super::{
-    in_process::InProcessProof, key_headers, limits::RequestLimits, path_params, principal_shares, request_id,
-    required_access::RequiredAccess, served_market::ServedMarket,
+    in_process::InProcessProof, key_headers, limits::RequestLimits, path_params, principal_shares,
+    request_id, required_access::RequiredAccess, served_market::ServedMarket,
 };
 use crate::{
     error::Result,

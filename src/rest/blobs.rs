@@ -69,7 +69,8 @@ async fn put_part(served: &ServedMarket, mut request: Request) -> Result<Respons
     principal_shares::count_for(served.market(), &request, team.row_id.into()).await?;
     let resources = resources::of_request(&request);
     let slot = resources.map(RequestResources::body_slot).transpose()?;
-    let (market, requester) = (served.market(), requester.into_principal(served.market().id(), team.row_id.into()));
+    let (market, requester) =
+        (served.market(), requester.into_principal(served.market().id(), team.row_id.into()));
     let starter = requester.clone();
     let opening =
         market.spawn_blocking(move |market| grant_uploads::start_part(market, starter, id, number, size));

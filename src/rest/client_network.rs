@@ -11,9 +11,7 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 /// Returns the network of the client that sent a request. Requests without an address, such as those in
 /// process, count as one client. `trust_forwarded_for` states whether a proxy recorded the address.
 pub fn request_network(request: &Request, trust_forwarded_for: bool) -> IpAddr {
-    client_network(
-        client_address(request, trust_forwarded_for).unwrap_or(Ipv4Addr::UNSPECIFIED.into()),
-    )
+    client_network(client_address(request, trust_forwarded_for).unwrap_or(Ipv4Addr::UNSPECIFIED.into()))
 }
 
 /// Returns the address of the client that sent a request; `None` for a request in process.

@@ -77,6 +77,7 @@ mod server;
 mod server_limits;
 pub mod shapes;
 mod spool;
+mod stream_turns;
 mod tags;
 mod trusted_sources;
 mod unknown_names;

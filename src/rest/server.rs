@@ -150,7 +150,9 @@ impl ServerBuilder {
             .around(move |inner, request| limits::layer(budgets.clone(), inner, request))
             .around(move |inner, request| cors.clone().layer(inner, request))
             .around(move |inner, request| trusted_sources::layer(sources.clone(), inner, request))
-            .around(move |inner, request| request_id::layer(Arc::clone(&clock), trust_forwarded_for, inner, request))
+            .around(move |inner, request| {
+                request_id::layer(Arc::clone(&clock), trust_forwarded_for, inner, request)
+            })
             .boxed()
     }
 }

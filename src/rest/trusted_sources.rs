@@ -41,7 +41,8 @@ impl HostName {
 
     /// Parses a host with or without a port, as in a `Host` header.
     fn parse(host: &str) -> Option<HostName> {
-        let authority = Some(host).filter(|host| host::is_valid(host.as_bytes()))?.parse::<Authority>().ok()?;
+        let authority =
+            Some(host).filter(|host| host::is_valid(host.as_bytes()))?.parse::<Authority>().ok()?;
         Some(HostName::new(authority.host()))
     }
 
@@ -189,22 +190,47 @@ mod tests {
     #[test]
     fn requests_must_be_for_a_host_of_the_server() {
         let local = sources("127.0.0.1:8080", "http://127.0.0.1:8080", &[], &[]);
-        let any = sources("0.0.0.0:8080", "http://127.0.0.1:8080", &["market", "10.0.0.9", "2001:db8::7"], &[]);
+        let any =
+            sources("0.0.0.0:8080", "http://127.0.0.1:8080", &["market", "10.0.0.9", "2001:db8::7"], &[]);
         let public = sources("192.0.2.7:80", "https://Market.example/shop", &[], &[]);
         let ipv6 = sources("[::]:80", "http://[::1]:80", &["[2001:db8::8]"], &[]);
         for (sources, trusted, untrusted) in [
             (
                 &local,
-                &["localhost", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:8080", "127.8.8.8:1", "[::1]", "[::1]:8080"][..],
-                &["evil.example", "evil.example:8080", "localhost.evil.example", "127.0.0.1.evil.example", "0.0.0.0", "192.0.2.7", ""][..],
+                &[
+                    "localhost",
+                    "LOCALHOST:1",
+                    "127.0.0.1",
+                    "127.0.0.1:8080",
+                    "127.8.8.8:1",
+                    "[::1]",
+                    "[::1]:8080",
+                ][..],
+                &[
+                    "evil.example",
+                    "evil.example:8080",
+                    "localhost.evil.example",
+                    "127.0.0.1.evil.example",
+                    "0.0.0.0",
+                    "192.0.2.7",
+                    "",
+                ][..],
             ),
             (
                 &any,
                 &["localhost:8080", "market", "MARKET:8080", "10.0.0.9:8080", "[2001:db8::7]:8080"],
                 &["0.0.0.0:8080", "market.evil.example", "10.0.0.8", "[::]"],
             ),
-            (&public, &["market.example", "market.example:443", "192.0.2.7", "192.0.2.7:8080"], &["example", "192.0.2.8"]),
-            (&ipv6, &["[::1]", "[0:0:0:0:0:0:0:1]:80", "[::ffff:127.0.0.1]", "[2001:db8::8]"], &["[::]:80", "[2001:db8::9]"]),
+            (
+                &public,
+                &["market.example", "market.example:443", "192.0.2.7", "192.0.2.7:8080"],
+                &["example", "192.0.2.8"],
+            ),
+            (
+                &ipv6,
+                &["[::1]", "[0:0:0:0:0:0:0:1]:80", "[::ffff:127.0.0.1]", "[2001:db8::8]"],
+                &["[::]:80", "[2001:db8::9]"],
+            ),
         ] {
             for (hosts, expected) in [(trusted, Ok(())), (untrusted, Err(Untrusted::Host))] {
                 for host in hosts {
@@ -254,8 +280,22 @@ mod tests {
         for (sources, trusted, untrusted) in [
             (
                 &own,
-                &["http://localhost:8080", "http://127.0.0.1:3000", "https://market.example", "http://[::1]:1", "http://shop:80"][..],
-                &["null", "https://evil.example", "file://", "http://market.example.evil", "localhost", "ftp://localhost", ""][..],
+                &[
+                    "http://localhost:8080",
+                    "http://127.0.0.1:3000",
+                    "https://market.example",
+                    "http://[::1]:1",
+                    "http://shop:80",
+                ][..],
+                &[
+                    "null",
+                    "https://evil.example",
+                    "file://",
+                    "http://market.example.evil",
+                    "localhost",
+                    "ftp://localhost",
+                    "",
+                ][..],
             ),
             (
                 &configured,

@@ -105,7 +105,9 @@ pub async fn serve_connection<S: Socket>(
     };
     let socket = served.into_parts().io.into_inner();
     let error_response = match &result {
-        Err(error) if error.is_timeout() && socket.is_in_head() => Some(head_errors::timeout_response(exchange.client())),
+        Err(error) if error.is_timeout() && socket.is_in_head() => {
+            Some(head_errors::timeout_response(exchange.client()))
+        }
         // Only the beginning of HTTP/2 is rejected by the library without a response.
         Err(error) if error.is_parse() && !exchange.is_closing() && !exchange.is_busy() => {
             Some(head_errors::version_response(exchange.client()))
