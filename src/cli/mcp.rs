@@ -13,10 +13,7 @@ use tokio::sync::watch;
 
 use super::{
     CommandError, CommandResult, GlobalOptions, demo, init_logging, open_directory, operator_message,
-    print_line, process,
-    public_demo::{self, PublicDemoOptions},
-    server_url,
-    temporary_directory::TemporaryDirectory,
+    print_line, process, server_url, temporary_directory::TemporaryDirectory,
 };
 use crate::{
     config::{Settings, parse_listen_address},
@@ -47,8 +44,6 @@ pub struct Mcp {
     /// Serve over HTTP at this address instead of stdio. Port 0 picks a free port.
     #[arg(long, value_name = "ADDR:PORT", value_parser = parse_listen_address)]
     http: Option<SocketAddr>,
-    #[command(flatten)]
-    public: PublicDemoOptions,
     /// How much the output schemas of tools say [default: the setting agents.schemas].
     #[arg(long, value_name = "DETAIL", value_parser = ["shallow", "full"])]
     schemas: Option<String>,
@@ -84,9 +79,6 @@ impl Mcp {
                 eprintln!("{note}");
             }
             return Ok(());
-        }
-        if self.demo && self.http.is_some() {
-            public_demo::check(&settings)?;
         }
         init_logging(&settings, "warn");
         let temporary = match (self.demo, has_directory) {
@@ -124,7 +116,6 @@ impl Mcp {
     /// Returns the settings, and whether a flag or a variable names the data directory.
     fn settings(&self, options: &GlobalOptions) -> Result<(Settings, bool), CommandError> {
         let mut layers = options.load_layers_for(self.demo)?;
-        self.public.add_to(&mut layers)?;
         if let Some(address) = self.http {
             layers.set("server.listen", address.to_string().into(), "--http".to_owned())?;
         }

@@ -135,9 +135,8 @@ impl ServerBuilder {
         let spooling = market.clone();
         let sandbox = self.app.apis().into_iter().find(|api| api.is_sandbox());
         let hidden = sandbox.filter(|_| self.served.sandbox().is_none());
-        let sources = settings
-            .keys
-            .allow_fixture_keys
+        // Requests for worlds are checked before they are admitted.
+        let sources = (settings.keys.allow_fixture_keys && !market.is_world())
             .then(|| TrustedSources::new(&settings.server, self.served.base_url()));
         Dispatcher { routes, served: self.served, mounted: self.mounted, docs, hidden }
             .around(error_layer::layer)
