@@ -66,6 +66,9 @@ use crate::{
 /// The settings file that is read if `--config` is not set.
 const SETTINGS_FILE: &str = "marketplace.toml";
 
+/// Names no settings file, not even one that is in the working directory.
+const NO_FILE: &str = "/dev/null";
+
 /// Maximum size of a settings file in bytes.
 const MAX_SETTINGS_BYTES: u64 = 1 << 20;
 
@@ -297,7 +300,7 @@ impl GlobalOptions {
         if is_demo && file.is_none() && Path::new(SETTINGS_FILE).exists() {
             eprintln!("note: --demo does not use ./{SETTINGS_FILE}; to use it, add --config {SETTINGS_FILE}");
         }
-        if let Some(path) = file {
+        if let Some(path) = file.filter(|path| path != Path::new(NO_FILE)) {
             let text = regular_files::read_to_string(&path, MAX_SETTINGS_BYTES).map_err(|cause| {
                 CommandError::Usage(format!("cannot read settings file {}: {cause}", path.display()))
             })?;
