@@ -2,9 +2,9 @@
 //! the order of the commits, and continues after the last one that the client has.
 //!
 //! A stream reads only when the connection has room for more, and at most a page, so a slow client delays nobody and
-//! holds little; [`super::connections`] closes its connection. Streams read one after another ([`super::stream_turns`]). While a stream waits for a commit, it has no thread and
-//! no connection to the database. It ends when its key does, when the server stops, and when the events that follow
-//! have been removed.
+//! holds little; [`super::connections`] closes its connection. Streams read one after another
+//! ([`super::stream_turns`]). While a stream waits for a commit, it has no thread and no connection to the database.
+//! It ends when its key does, when the server stops, and when the events that follow have been removed.
 
 use std::{fmt::Write, pin::Pin, time::Duration};
 

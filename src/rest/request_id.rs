@@ -172,7 +172,7 @@ pub async fn layer<E: Endpoint>(
         ids = Some(ids).filter(|ids| !ids.is_empty()),
         status,
         client = client.map(tracing::field::display),
-        world = world.as_ref().map(|world| world.0.as_ref()),
+        world = world.as_ref().map(|world| &*world.0),
         team_id = team.map(|team| tracing::field::display(team.id)),
         team = team.map(|team| team.name.as_str()),
         key_id = caller.and_then(|caller| caller.key_id).map(tracing::field::display),

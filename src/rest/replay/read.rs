@@ -1,7 +1,7 @@
 //! Reads the file of a replay, which may come from anyone: everything in it has a limit.
 
 use std::{
-    fs::{self, File},
+    fs::File,
     io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
 };
@@ -16,7 +16,7 @@ use crate::{
         extraction::{self, ExtractionError},
     },
     error::{Error, Result},
-    private_files,
+    private_files, regular_files,
     worlds::journal::{MAX_BODY_BYTES, MAX_ENTRIES},
 };
 
