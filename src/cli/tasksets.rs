@@ -1,6 +1,6 @@
 //! The `marketplace taskset` command.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -87,7 +87,7 @@ impl TasksetCommand {
 }
 
 /// Uploads a file in its parts, and starts the import.
-fn import(client: &Client, taskset: &str, file: &PathBuf) -> CommandResult {
+fn import(client: &Client, taskset: &str, file: &Path) -> CommandResult {
     let cannot_read = |cause| CommandError::Other(format!("cannot read {}: {cause}", file.display()));
     // The server has limits of its own for uploads.
     let opened = regular_files::open(file, u64::MAX).map_err(cannot_read)?;
