@@ -344,11 +344,11 @@ mod tests {
 
     #[test]
     fn demo_changes_only_what_nothing_sets() {
+        type Check = fn(&Settings) -> bool;
         let by_file = |layers: &mut Layers, text: &str| layers.add_file(Path::new("my.toml"), text).unwrap();
         let by_variable = |layers: &mut Layers, name: &str, text: &str| {
             layers.add_variables([(name.to_owned(), text.to_owned())]).unwrap();
         };
-        type Check = fn(&Settings) -> bool;
         let demo: [(&str, Check); 6] = [
             ("limits.other", |settings| settings.limits.other == 0 && settings.limits.address == 0),
             ("limits.catalog", |settings| settings.limits.catalog == 0),

@@ -298,6 +298,14 @@ impl Endpoint for WorldDispatcher {
             let world = self.host.worlds.require(&name).map_err(ApiError)?;
             return self.host.call_world(world, request).await;
         }
+        // Before anything is recorded: requests that are refused are in no journal, and count for no coverage.
+        if let Err(untrusted) = self.host.sources.check(&request)
+            && (self.host.worlds.root().settings().keys.allow_fixture_keys
+                || split_path(request.uri().path()).is_some())
+        {
+            request.set_data(Refusal::Untrusted(untrusted));
+            return self.root.call(request).await;
+        }
         let Some((name, path)) = split_path(request.uri().path()) else {
             return match self.host.recorder.start_of_sandbox(&self.host.worlds, &mut request).await {
                 Some(mut recorded) => {
@@ -308,11 +316,6 @@ impl Endpoint for WorldDispatcher {
                 None => self.root.call(request).await,
             };
         };
-        // Before anything of the world: a request that is refused is in no journal.
-        if let Err(untrusted) = self.host.sources.check(&request) {
-            request.set_data(Refusal::Untrusted(untrusted));
-            return self.root.call(request).await;
-        }
         let Some(world) = self.host.worlds.find(name) else {
             request.set_data(Refusal::UnknownWorld(name.to_owned()));
             return self.root.call(request).await;

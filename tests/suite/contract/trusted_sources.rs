@@ -39,7 +39,7 @@ fn assert_refused(response: &TestResponse, status: u16, code: &str, what: &str) 
 
 #[tokio::test]
 async fn every_route_checks_host_and_origin() {
-    let operations = documents().into_iter().flat_map(|document| {
+    let operations = documents().iter().flat_map(|document| {
         let operations = document.operations().iter();
         operations
             .map(|operation| (operation.method.as_str().to_owned(), operation.path.replace(['{', '}'], "")))
@@ -70,8 +70,8 @@ async fn every_route_checks_host_and_origin() {
                 assert_refused(&response, status, code, &what);
             }
         }
-        // Requests that are not refused could change the market, which other tests read.
-        if method == Method::GET {
+        // Requests that are not refused could change the market, or the journal of its world, which other tests read.
+        if method == Method::GET && !path.starts_with("/w/") {
             let (status, _) = send(&[("host", "localhost:9000"), ("origin", "http://localhost:9000")]).await;
             assert_ne!(status, 421, "{what}");
         }
