@@ -16,6 +16,7 @@ pub mod market;
 pub mod mcp;
 pub mod operations;
 pub mod private_files;
+pub mod regular_files;
 pub mod rest;
 pub mod search;
 pub mod splitmix64;

@@ -1,19 +1,17 @@
 //! Free space of the disk with the data directory. A reserve of it is kept for what frees space.
 
 use std::{
+    fmt,
     fs::File,
     io,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
 
-use crate::{
-    domain::time::Timestamp,
-    error::{Error, Result},
-};
+use crate::error::{Error, Result};
 
 /// Writes everything that was written to the file system of a directory to its disk.
 pub fn sync_filesystem(directory: &Path) -> io::Result<()> {
@@ -26,50 +24,57 @@ pub fn free_bytes(directory: &Path) -> io::Result<u64> {
     Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// How long a measurement of the free space is used, in microseconds.
-const MEASUREMENT_MICROS: i64 = 1_000_000;
-
-/// The free space of the disk, measured at most once per second, and what work in progress will write.
-#[derive(Debug)]
+/// The free space of the disk, and what work in progress will write.
+///
+/// The space is measured for each check: a measurement costs a system call, and an older one would lack what was written
+/// since, by this process or another one.
 pub struct DiskSpace {
-    directory: PathBuf,
+    measure: Box<dyn Fn() -> io::Result<u64> + Send + Sync>,
     reserve_bytes: u64,
-    /// Time and result of the last measurement.
-    measured: Mutex<Option<(Timestamp, u64)>>,
-    /// Bytes that are reserved and not yet written.
-    reserved: Arc<AtomicU64>,
+    reservations: Reservations,
 }
+
+/// Bytes that are reserved and not yet written. Clones count the same bytes, for markets on the same disk.
+#[derive(Clone, Debug, Default)]
+pub struct Reservations(Arc<AtomicU64>);
 
 /// Space for data that is being written. Dropping it returns what was not written.
 #[derive(Debug, Default)]
 pub struct Reservation {
     bytes: u64,
-    reserved: Arc<AtomicU64>,
+    all: Reservations,
+}
+
+impl fmt::Debug for DiskSpace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DiskSpace({} bytes in reserve)", self.reserve_bytes)
+    }
 }
 
 impl DiskSpace {
     /// Creates the state for the disk with `directory`. With a reserve of 0 bytes, nothing is checked.
-    pub fn new(directory: PathBuf, reserve_bytes: u64) -> DiskSpace {
-        DiskSpace { directory, reserve_bytes, measured: Mutex::default(), reserved: Arc::default() }
+    pub fn new(directory: PathBuf, reserve_bytes: u64, reservations: Reservations) -> DiskSpace {
+        DiskSpace { measure: Box::new(move || free_bytes(&directory)), reserve_bytes, reservations }
     }
 
     /// Checks that the disk has `bytes` free in addition to the reserve and to what is reserved for others.
-    pub fn ensure(&self, bytes: u64, now: Timestamp) -> Result<()> {
+    pub fn ensure(&self, bytes: u64) -> Result<()> {
         if self.reserve_bytes == 0 {
             return Ok(());
         }
-        let reserved = self.reserved.load(Ordering::Relaxed);
+        // Read before the measurement: what is written in between counts twice, and never not at all.
+        let reserved = self.reservations.0.load(Ordering::SeqCst);
         let required = self.reserve_bytes.saturating_add(reserved).saturating_add(bytes);
-        let free = self.free_bytes(now).map_err(Error::internal)?;
+        let free = self.free_bytes().map_err(Error::internal)?;
         if free < required { Err(Error::storage_full()) } else { Ok(()) }
     }
 
     /// Reserves space for `bytes`, so that other work cannot use it. Fails like [`DiskSpace::ensure`].
-    pub fn reserve(&self, bytes: u64, now: Timestamp) -> Result<Reservation> {
+    pub fn reserve(&self, bytes: u64) -> Result<Reservation> {
         // Reserved before the check, so that concurrent reservations cannot share the same space.
-        self.reserved.fetch_add(bytes, Ordering::Relaxed);
-        let reservation = Reservation { bytes, reserved: Arc::clone(&self.reserved) };
-        self.ensure(0, now)?;
+        self.reservations.0.fetch_add(bytes, Ordering::SeqCst);
+        let reservation = Reservation { bytes, all: self.reservations.clone() };
+        self.ensure(0)?;
         Ok(reservation)
     }
 
@@ -78,17 +83,14 @@ impl DiskSpace {
         self.reserve_bytes
     }
 
-    /// Returns the number of bytes that were free at the last measurement, at most one second ago.
-    pub fn free_bytes(&self, now: Timestamp) -> io::Result<u64> {
-        let mut measured = self.measured.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((at, free)) = *measured
-            && (at.0..at.0 + MEASUREMENT_MICROS).contains(&now.0)
-        {
-            return Ok(free);
-        }
-        let free = free_bytes(&self.directory)?;
-        *measured = Some((now, free));
-        Ok(free)
+    /// Returns what is reserved, for other markets on the same disk.
+    pub const fn reservations(&self) -> &Reservations {
+        &self.reservations
+    }
+
+    /// Returns the number of bytes that are free now.
+    pub fn free_bytes(&self) -> io::Result<u64> {
+        (self.measure)()
     }
 }
 
@@ -97,13 +99,13 @@ impl Reservation {
     pub fn use_bytes(&mut self, bytes: u64) {
         let used = bytes.min(self.bytes);
         self.bytes -= used;
-        self.reserved.fetch_sub(used, Ordering::Relaxed);
+        self.all.0.fetch_sub(used, Ordering::SeqCst);
     }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.reserved.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.use_bytes(self.bytes);
     }
 }
 
@@ -116,31 +118,109 @@ mod tests {
         result.err().and_then(|error| error.code())
     }
 
+    /// A disk with this number of free bytes, of which a hundred are the reserve. The returned number is what is free.
+    fn disk(free: u64) -> (Arc<AtomicU64>, DiskSpace) {
+        let free = Arc::new(AtomicU64::new(free));
+        let measured = Arc::clone(&free);
+        let measure = Box::new(move || Ok(measured.load(Ordering::SeqCst)));
+        (free, DiskSpace { measure, reserve_bytes: 100, reservations: Reservations::default() })
+    }
+
     #[test]
     fn reserve_and_reservations_are_kept_free() {
-        let directory = tempfile::tempdir().unwrap();
-        let disk = DiskSpace::new(directory.path().to_owned(), 100);
-        *disk.measured.lock().unwrap() = Some((Timestamp(0), 1_000));
-        let now = Timestamp(MEASUREMENT_MICROS - 1);
-        disk.ensure(900, now).unwrap();
-        assert_eq!(code(disk.ensure(901, now)), Some(Code::StorageFull));
-        let mut upload = disk.reserve(600, now).unwrap();
-        assert_eq!(code(disk.reserve(301, now)), Some(Code::StorageFull));
-        disk.ensure(300, now).unwrap();
+        let (free, disk) = disk(1_000);
+        disk.ensure(900).unwrap();
+        assert_eq!(code(disk.ensure(901)), Some(Code::StorageFull));
+        let mut upload = disk.reserve(600).unwrap();
+        assert_eq!(code(disk.reserve(301)), Some(Code::StorageFull));
+        disk.ensure(300).unwrap();
+        free.fetch_sub(200, Ordering::SeqCst);
         upload.use_bytes(200);
-        disk.ensure(500, now).unwrap();
+        disk.ensure(300).unwrap();
+        assert_eq!(code(disk.ensure(301)), Some(Code::StorageFull));
         drop(upload);
-        disk.ensure(900, now).unwrap();
-        // Later, the space is measured again.
-        disk.ensure(0, Timestamp(MEASUREMENT_MICROS)).unwrap();
-        assert_ne!(disk.measured.lock().unwrap().unwrap().1, 1_000);
+        disk.ensure(700).unwrap();
+        assert_eq!(code(disk.ensure(701)), Some(Code::StorageFull));
+    }
+
+    /// Work is let in only as long as the reserve is left, in whatever order it reserves, writes, and ends.
+    #[test]
+    fn reserve_is_kept_by_work_of_every_kind() {
+        type Work = fn(&AtomicU64, &DiskSpace) -> Option<Vec<Reservation>>;
+        fn write(free: &AtomicU64, reservation: &mut Reservation, bytes: u64) {
+            free.fetch_sub(bytes, Ordering::SeqCst);
+            reservation.use_bytes(bytes);
+        }
+        let one_after_another: Work = |free, disk| {
+            let mut reservation = disk.reserve(30).ok()?;
+            write(free, &mut reservation, 30);
+            Some(Vec::new())
+        };
+        let at_the_same_time: Work = |free, disk| {
+            let mut reservation = disk.reserve(30).ok()?;
+            write(free, &mut reservation, 10);
+            Some(vec![reservation])
+        };
+        let not_recorded: Work = |free, disk| {
+            let reservation = disk.reserve(30).ok()?;
+            free.fetch_sub(30, Ordering::SeqCst);
+            drop(reservation);
+            Some(Vec::new())
+        };
+        let without_a_reservation: Work = |free, disk| {
+            disk.ensure(30).ok()?;
+            free.fetch_sub(30, Ordering::SeqCst);
+            Some(Vec::new())
+        };
+        let besides_another_process: Work = |free, disk| {
+            let mut reservation = disk.reserve(30).ok()?;
+            write(free, &mut reservation, 30);
+            free.fetch_sub(15, Ordering::SeqCst);
+            Some(Vec::new())
+        };
+        for (name, work, expected) in [
+            ("one after another", one_after_another, 30),
+            ("at the same time", at_the_same_time, 30),
+            ("not recorded", not_recorded, 30),
+            ("without a reservation", without_a_reservation, 30),
+            ("besides another process", besides_another_process, 20),
+        ] {
+            let (free, disk) = disk(1_000);
+            let mut held = Vec::new();
+            let mut count = 0;
+            while let Some(reservations) = work(&free, &disk) {
+                held.extend(reservations);
+                count += 1;
+            }
+            assert_eq!(count, expected, "{name}");
+            for reservation in &mut held {
+                write(&free, reservation, 20);
+            }
+            let left = free.load(Ordering::SeqCst);
+            assert_eq!(left, 100, "{name}");
+        }
+    }
+
+    #[test]
+    fn markets_on_one_disk_share_reservations() {
+        let (free, root) = disk(1_000);
+        let measured = Arc::clone(&free);
+        let world = DiskSpace {
+            measure: Box::new(move || Ok(measured.load(Ordering::SeqCst))),
+            reserve_bytes: 100,
+            reservations: root.reservations().clone(),
+        };
+        let held = root.reserve(600).unwrap();
+        assert_eq!(code(world.reserve(301)), Some(Code::StorageFull));
+        drop(held);
+        world.reserve(900).unwrap();
     }
 
     #[test]
     fn reserve_of_zero_disables_the_check() {
-        let disk = DiskSpace::new("/nowhere".into(), 0);
-        disk.ensure(u64::MAX, Timestamp(0)).unwrap();
-        let disk = DiskSpace::new("/tmp".into(), u64::MAX);
-        assert_eq!(code(disk.ensure(0, Timestamp(0))), Some(Code::StorageFull));
+        let disk = DiskSpace::new("/nowhere".into(), 0, Reservations::default());
+        disk.ensure(u64::MAX).unwrap();
+        let disk = DiskSpace::new("/tmp".into(), u64::MAX, Reservations::default());
+        assert_eq!(code(disk.ensure(0)), Some(Code::StorageFull));
     }
 }

@@ -115,7 +115,7 @@ impl Mcp {
 
     /// Returns the settings, and whether a flag or a variable names the data directory.
     fn settings(&self, options: &GlobalOptions) -> Result<(Settings, bool), CommandError> {
-        let mut layers = options.load_layers()?;
+        let mut layers = options.load_layers_for(self.demo)?;
         if let Some(address) = self.http {
             layers.set("server.listen", address.to_string().into(), "--http".to_owned())?;
         }
@@ -182,7 +182,7 @@ impl Mcp {
         let mut add = |flag: &str, value: Option<String>| {
             arguments.extend(value.map(|value| [flag.to_owned(), value]).into_iter().flatten());
         };
-        add("--config", options.settings_file().map(|path| absolute(&path)).transpose()?);
+        add("--config", options.settings_file(self.demo).map(|path| absolute(&path)).transpose()?);
         let folder = (has_directory || !self.demo).then(|| absolute(&settings.data.folder));
         add("--data", folder.transpose()?);
         add("--schemas", self.schemas.clone());

@@ -24,6 +24,7 @@ mod operator;
 mod opportunities;
 mod process;
 mod progress;
+mod public_demo;
 mod reindex;
 mod replay;
 mod restore;
@@ -58,12 +59,18 @@ use crate::{
     error::{Error, ErrorChain},
     fixtures,
     market::{self, Market, OpenMode, OpenOptions},
-    rest,
+    regular_files, rest,
     store::Durability,
 };
 
 /// The settings file that is read if `--config` is not set.
 const SETTINGS_FILE: &str = "marketplace.toml";
+
+/// Names no settings file, not even one that is in the working directory.
+const NO_FILE: &str = "/dev/null";
+
+/// Maximum size of a settings file in bytes.
+const MAX_SETTINGS_BYTES: u64 = 1 << 20;
 
 /// A data marketplace in one binary: vendor API, buyer API, search, and an agent (MCP) server.
 #[derive(Debug, Parser)]
@@ -81,7 +88,7 @@ struct Cli {
 /// Options of all commands.
 #[derive(Debug, Args)]
 struct GlobalOptions {
-    /// Settings file [default: ./marketplace.toml, if it exists]
+    /// Settings file [default: ./marketplace.toml, if it exists, and --demo is not set]
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Data directory of the market [default: the setting data.folder, initially "data"]
@@ -272,19 +279,29 @@ fn dispatch(cli: Cli) -> CommandResult {
 }
 
 impl GlobalOptions {
-    /// Returns the settings file; none if there is none.
-    fn settings_file(&self) -> Option<PathBuf> {
+    /// Returns the settings file; none if there is none. The one of a working directory is that of its market, and not of a
+    /// demo that is started there.
+    fn settings_file(&self, is_demo: bool) -> Option<PathBuf> {
         self.config.clone().or_else(|| {
             let default_path = PathBuf::from(SETTINGS_FILE);
-            default_path.is_file().then_some(default_path)
+            (!is_demo && default_path.exists()).then_some(default_path)
         })
     }
 
     /// Loads the settings file and the environment variables. The caller adds the flags.
     fn load_layers(&self) -> Result<Layers, CommandError> {
+        self.load_layers_for(false)
+    }
+
+    /// Like [`GlobalOptions::load_layers`], for a command that may have `--demo`.
+    fn load_layers_for(&self, is_demo: bool) -> Result<Layers, CommandError> {
         let mut layers = Layers::new();
-        if let Some(path) = self.settings_file() {
-            let text = std::fs::read_to_string(&path).map_err(|cause| {
+        let file = self.settings_file(is_demo);
+        if is_demo && file.is_none() && Path::new(SETTINGS_FILE).exists() {
+            eprintln!("note: --demo does not use ./{SETTINGS_FILE}; to use it, add --config {SETTINGS_FILE}");
+        }
+        if let Some(path) = file.filter(|path| path != Path::new(NO_FILE)) {
+            let text = regular_files::read_to_string(&path, MAX_SETTINGS_BYTES).map_err(|cause| {
                 CommandError::Usage(format!("cannot read settings file {}: {cause}", path.display()))
             })?;
             layers.add_file(&path, &text)?;

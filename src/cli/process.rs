@@ -69,7 +69,10 @@ pub fn server_stop_signal(
     };
     let input_end = async {
         match input_end {
-            Some(input_end) => drop(input_end.await),
+            Some(input_end) => {
+                drop(input_end.await);
+                tracing::info!("the process stops, since its standard input has ended");
+            }
             None => future::pending().await,
         }
     };
@@ -136,10 +139,11 @@ pub fn stop_signal() -> Result<impl Future<Output = ()>, CommandError> {
     let mut interrupted = handle_signal(SignalKind::interrupt())?;
     let mut terminated = handle_signal(SignalKind::terminate())?;
     Ok(async move {
-        tokio::select! {
-            _ = interrupted.recv() => {}
-            _ = terminated.recv() => {}
-        }
+        let signal = tokio::select! {
+            _ = interrupted.recv() => "SIGINT",
+            _ = terminated.recv() => "SIGTERM",
+        };
+        tracing::info!(signal, "the process stops");
     })
 }
 

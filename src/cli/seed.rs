@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{CommandResult, GlobalOptions, print_line, progress::CliProgress};
-use crate::fixtures::{self, FixtureSet, SeedError, SeedOutcome};
+use crate::fixtures::{self, Added, FixtureSet, SeedError, SeedOutcome, SeededWebhooks};
 
 /// Load fixture sets, or generate synthetic listings.
 #[derive(Debug, Args)]
@@ -35,8 +35,8 @@ impl Seed {
         let sets = sets.map_err(SeedError::from)?;
         let market = options.open_market(true)?;
         for set in &sets {
-            match fixtures::seed(&market, set)? {
-                SeedOutcome::Added(count) => print_line(format_args!("{}: added {count} records", set.name)),
+            match fixtures::seed_with(&market, set, SeededWebhooks::Disabled)? {
+                SeedOutcome::Added(added) => print_added(&set.name, added),
                 SeedOutcome::AlreadySeeded => {
                     print_line(format_args!("{}: already loaded; nothing changed", set.name));
                 }
@@ -47,5 +47,23 @@ impl Seed {
             print_line(format_args!("generated {generated} listings"));
         }
         Ok(())
+    }
+}
+
+/// Prints what was written of a set, and notes about what was not written as it states.
+fn print_added(name: &str, added: Added) {
+    let Added { records, omitted_operator_keys, disabled_webhooks } = added;
+    print_line(format_args!("{name}: added {records} records"));
+    if omitted_operator_keys > 0 {
+        eprintln!(
+            "note: {omitted_operator_keys} operator keys of {name} were not created, since the setting \
+             keys.allow_fixture_keys is off; create your own with `marketplace operator key create`"
+        );
+    }
+    if disabled_webhooks > 0 {
+        eprintln!(
+            "note: {disabled_webhooks} webhooks of {name} are disabled; enable those that you want with `marketplace \
+             webhook enable`"
+        );
     }
 }

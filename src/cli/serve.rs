@@ -12,6 +12,7 @@ use tokio::sync::watch;
 
 use super::{
     CommandError, CommandResult, GlobalOptions, demo, init_logging, open_directory, print_line, process,
+    public_demo::{self, PublicDemoOptions},
     temporary_directory::TemporaryDirectory,
 };
 use crate::{
@@ -43,6 +44,8 @@ pub struct Serve {
     /// Port 0 picks a free port.
     #[arg(long, value_name = "ADDR:PORT", value_parser = parse_listen_address)]
     listen: Option<SocketAddr>,
+    #[command(flatten)]
+    public: PublicDemoOptions,
     /// Also stop when standard input closes, so that the server does not outlive the program that has its other end.
     #[arg(long)]
     until_stdin_closes: bool,
@@ -52,6 +55,9 @@ impl Serve {
     pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
         let (layers, has_directory) = self.layers(options)?;
         let settings = layers.clone().resolve()?;
+        if self.demo {
+            public_demo::check(&settings)?;
+        }
         init_logging(&settings, "info");
         market::raise_descriptor_limit();
         let temporary = match (self.demo, has_directory) {
@@ -71,6 +77,7 @@ impl Serve {
             (self.open_market(&directory, settings.clone(), durability), app.join())
         });
         let (market, app) = (market?, app.unwrap_or_else(|panic| resume_unwind(panic)));
+        self.log_start(options, &market, &listener)?;
         app.check_selected_tools(&settings.agents).map_err(CommandError::Usage)?;
         let runtime = process::build_runtime(market.settings())?;
         let worlds =
@@ -79,7 +86,49 @@ impl Serve {
         // Work that still runs has had its time to finish. Interrupted writes are rolled back at the next
         // start.
         runtime.shutdown_timeout(process::SHUTDOWN_TIMEOUT);
+        match &done {
+            Ok(()) => tracing::info!("the server has stopped"),
+            Err(error) => tracing::error!(%error, "the server has stopped"),
+        }
         done
+    }
+
+    /// Logs what is served, and where.
+    fn log_start(
+        &self,
+        options: &GlobalOptions,
+        market: &Market,
+        listener: &std::net::TcpListener,
+    ) -> CommandResult {
+        let settings = market.settings();
+        let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
+        let others = public_demo::url_for_others(settings, address);
+        tracing::info!(
+            version = env!("CARGO_PKG_VERSION"),
+            settings_file = options.settings_file(self.demo).map(|file| absolute(&file)),
+            data_directory = %absolute(market.data_dir()),
+            listen = %address,
+            url = rest::base_url(settings, address),
+            url_for_others = others.as_deref(),
+            trusted_hosts = ?settings.server.trusted_hosts,
+            demo = self.demo,
+            "the server starts"
+        );
+        if others.is_some() && settings.keys.allow_fixture_keys {
+            tracing::warn!(
+                "others can reach this server, and keys of fixture sets are accepted, which they may know"
+            );
+        }
+        if address.ip().is_unspecified()
+            && settings.server.public_url.is_empty()
+            && settings.server.trusted_hosts.is_empty()
+        {
+            tracing::warn!(
+                "the names of this server are not known, so agents reach it by its addresses and local names only; \
+                 set server.trusted_hosts or server.public_url"
+            );
+        }
+        Ok(())
     }
 
     fn open_market(
@@ -100,10 +149,11 @@ impl Serve {
 
     /// Returns the settings, and whether a flag or a variable names the data directory.
     fn layers(&self, options: &GlobalOptions) -> Result<(Layers, bool), CommandError> {
-        let mut layers = options.load_layers()?;
+        let mut layers = options.load_layers_for(self.demo)?;
         if let Some(listen) = self.listen {
             layers.set("server.listen", listen.to_string().into(), "--listen".to_owned())?;
         }
+        self.public.add_to(&mut layers)?;
         if self.demo {
             layers.apply_demo()?;
         }
@@ -148,13 +198,15 @@ impl Serve {
         };
         let is_operable = market.settings().operator.enabled;
         let (settings, data_dir) = (market.settings().clone(), market.data_dir().to_owned());
+        let printed = settings.clone();
         let now = market.clock().now();
         let connected = watch::Sender::default();
         let following = tokio::spawn(market::follow_processes(market, connected.subscribe()));
         let server = tokio::spawn(async move { rest::run(app, listener, &settings, connected, stop).await });
         print_line(format_args!("listening on {}", rest::local_url(address)));
         if self.demo {
-            print_demo_instructions(&url, &data_dir, now, is_operable);
+            let others = public_demo::url_for_others(&printed, address);
+            print_demo_instructions((&url, others.as_deref()), &data_dir, now, is_operable);
         }
         let served = server.await;
         following.abort();
@@ -164,6 +216,11 @@ impl Serve {
             Err(panic) => Err(CommandError::Other(format!("the server stopped: {panic}"))),
         }
     }
+}
+
+/// Returns a path that does not depend on the working directory, as text.
+fn absolute(path: &Path) -> String {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
 }
 
 /// Returns the worlds of a server, in its data directory. Those that a killed process left are deleted.
@@ -195,7 +252,17 @@ fn warn_of_missing_directories(settings: &Settings) {
 
 /// Prints the API keys of the demo market, its time, its directory, and some commands to try: also for operators if the
 /// server has their API.
-fn print_demo_instructions(url: &str, directory: &Path, now: Timestamp, is_operable: bool) {
+fn print_demo_instructions(
+    (url, url_for_others): (&str, Option<&str>),
+    directory: &Path,
+    now: Timestamp,
+    is_operable: bool,
+) {
+    if let Some(others) = url_for_others {
+        print_line(format_args!(
+            "\nOthers reach this market at {others}, and can do anything with these keys."
+        ));
+    }
     print_line("\nAPI keys:");
     for (key, meaning) in fixtures::DEMO_KEYS {
         print_line(format_args!("  {key:<18} {meaning}"));
@@ -204,9 +271,8 @@ fn print_demo_instructions(url: &str, directory: &Path, now: Timestamp, is_opera
         print_line(format_args!("  {:<18} an operator of the marketplace", rest::OPERATOR.demo_key));
     }
     print_line(format_args!("\nClock of the market, which goes on from now: {now}"));
-    let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
     print_line("\nData directory, for other commands such as `marketplace upload`, `grant`, and `key`:");
-    print_line(format_args!("  --data {}", directory.display()));
+    print_line(format_args!("  --data {}", absolute(directory)));
     print_line("\nTry:");
     print_line(format_args!(
         "  curl -H 'Authorization: Bearer mkt_demo_buyer' '{url}/v2/listings/browse?limit=3'"

@@ -1,6 +1,6 @@
 //! The `marketplace taskset` command.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -10,6 +10,7 @@ use super::{
     operator::{Client, OperatorOptions, names},
     print_line,
 };
+use crate::regular_files;
 
 /// Manage tasksets.
 #[derive(Debug, Subcommand)]
@@ -86,9 +87,11 @@ impl TasksetCommand {
 }
 
 /// Uploads a file in its parts, and starts the import.
-fn import(client: &Client, taskset: &str, file: &PathBuf) -> CommandResult {
+fn import(client: &Client, taskset: &str, file: &Path) -> CommandResult {
     let cannot_read = |cause| CommandError::Other(format!("cannot read {}: {cause}", file.display()));
-    let size = std::fs::metadata(file).map_err(cannot_read)?.len();
+    // The server has limits of its own for uploads.
+    let opened = regular_files::open(file, u64::MAX).map_err(cannot_read)?;
+    let size = opened.metadata().map_err(cannot_read)?.len();
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let taskset = names::TASKSETS.path(client, taskset)?;
     let plan_body = json!({"file_name": name, "size_bytes": size});
@@ -96,7 +99,7 @@ fn import(client: &Client, taskset: &str, file: &PathBuf) -> CommandResult {
     let part_size = plan["part_size_bytes"].as_u64().unwrap_or(size);
     for part in plan["parts"].as_array().into_iter().flatten() {
         let start = (part["part_number"].as_u64().unwrap_or(1) - 1) * part_size;
-        client.put_part(part, file, start, part_size.min(size - start))?;
+        client.put_part(part, &opened, start, part_size.min(size - start))?;
     }
     let body = json!({"upload_id": plan["id"]});
     let started: Value = client.post(&format!("{taskset}/traces"), &body)?;

@@ -1,6 +1,9 @@
-//! Addresses to listen on, as people write them.
+//! Addresses to listen on and host names, as people write them.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+/// Maximum length of a host name in characters.
+const MAX_NAME_LENGTH: usize = 255;
 
 /// Parses an address to listen on: an IP address or `localhost` with a port, or only a port, which is then one of
 /// the loopback address. The error says what to write.
@@ -16,9 +19,43 @@ pub fn parse_listen_address(text: &str) -> Result<SocketAddr, String> {
     })
 }
 
+/// Whether this is a host name, or an IP address with or without brackets, and neither a URL nor a host with a port.
+pub fn is_host_without_port(text: &str) -> bool {
+    let in_brackets = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let is_part_of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    match in_brackets {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+        None => {
+            text.parse::<IpAddr>().is_ok()
+                || (1..=MAX_NAME_LENGTH).contains(&text.len()) && text.bytes().all(is_part_of_name)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hosts_have_no_scheme_and_no_port() {
+        for host in ["market.example", "market", "my_service", "10.0.0.7", "::1", "[::1]", "2001:db8::7"] {
+            assert!(is_host_without_port(host), "{host}");
+        }
+        for host in [
+            "",
+            "*",
+            "market:8080",
+            "[::1]:80",
+            "http://market",
+            "market/",
+            "[market]",
+            "[10.0.0.7]",
+            "a b",
+            "m\u{e4}rkt",
+        ] {
+            assert!(!is_host_without_port(host), "{host}");
+        }
+    }
 
     #[test]
     fn port_alone_and_localhost_are_the_loopback_address() {

@@ -158,9 +158,8 @@ impl Layers {
 
     /// Applies the demo settings: fixture keys are accepted, budgets are off, webhooks may have private addresses,
     /// events are kept forever, a host of repositories that cannot be reached is not tried again, and there is a
-    /// sandbox. A setting that differs from its default is kept, so a copy of the compiled-in file sets none.
+    /// sandbox. Except for fixture keys, whatever a file, a variable, or a flag sets is kept, also if it is the default.
     pub fn apply_demo(&mut self) -> Result<(), SettingsError> {
-        let defaults = Layers::new();
         let budgets = BUDGET_KEYS.into_iter().map(|key| (key, Value::Integer(0)));
         let others = [
             ("repositories.attempts", Value::Integer(1)),
@@ -170,7 +169,7 @@ impl Layers {
             ("sandbox.enabled", Value::Boolean(true)),
         ];
         for (key, value) in budgets.chain(others) {
-            if self.value(key) == defaults.value(key) {
+            if !self.origins.contains_key(key) {
                 self.set(key, value, "--demo".to_owned())?;
             }
         }
@@ -193,6 +192,14 @@ impl Layers {
             );
         }
         settings.server.public_url = url;
+        for host in &settings.server.trusted_hosts {
+            if !listen::is_host_without_port(host) {
+                let problem = format!(
+                    "must have host names or IP addresses without scheme and port, such as market.example, not {host:?}"
+                );
+                return Err(self.invalid_value("server.trusted_hosts", &problem));
+            }
+        }
         let (page, email) = (&settings.contact.url, &settings.contact.email);
         let is_page = |url: url::Url| ["https", "http"].contains(&url.scheme());
         if !page.is_empty() && !url::Url::parse(page).is_ok_and(is_page) {
@@ -336,18 +343,57 @@ mod tests {
     }
 
     #[test]
-    fn demo_turns_off_budgets_with_default_values() {
-        let mut layers = Layers::new();
-        layers.add_file(Path::new("marketplace.toml"), DEFAULTS).unwrap();
-        layers.add_file(Path::new("my.toml"), "[limits]\ncatalog = 7\n").unwrap();
-        layers.apply_demo().unwrap();
-        let settings = layers.resolve().unwrap();
-        assert_eq!((settings.limits.catalog, settings.limits.other, settings.limits.address), (7, 0, 0));
-        assert!(settings.limits.in_flight > 0 && settings.keys.allow_fixture_keys);
-        assert_eq!((settings.repositories.attempts, settings.events.keep_days), (1, 0));
-        assert!(
-            settings.webhooks.allow_private_addresses
-                && !Settings::default().webhooks.allow_private_addresses
-        );
+    fn demo_changes_only_what_nothing_sets() {
+        type Check = fn(&Settings) -> bool;
+        let by_file = |layers: &mut Layers, text: &str| layers.add_file(Path::new("my.toml"), text).unwrap();
+        let by_variable = |layers: &mut Layers, name: &str, text: &str| {
+            layers.add_variables([(name.to_owned(), text.to_owned())]).unwrap();
+        };
+        let demo: [(&str, Check); 6] = [
+            ("limits.other", |settings| settings.limits.other == 0 && settings.limits.address == 0),
+            ("limits.catalog", |settings| settings.limits.catalog == 0),
+            ("repositories.attempts", |settings| settings.repositories.attempts == 1),
+            ("webhooks.allow_private_addresses", |settings| settings.webhooks.allow_private_addresses),
+            ("events.keep_days", |settings| settings.events.keep_days == 0),
+            ("sandbox.enabled", |settings| settings.sandbox.enabled),
+        ];
+        for (key, is_of_demo) in demo {
+            let defaults = Layers::new();
+            let default = defaults.value(key).unwrap().to_string();
+            let (section, name) = key.split_once('.').unwrap();
+            let unset = Layers::new();
+            let (mut file, mut variable, mut flag) = (unset.clone(), unset.clone(), unset.clone());
+            by_file(&mut file, &format!("[{section}]\n{name} = {default}\n"));
+            by_variable(
+                &mut variable,
+                &format!("MARKETPLACE_{}", key.replace('.', "_").to_uppercase()),
+                &default,
+            );
+            flag.set(key, defaults.value(key).unwrap().clone(), "--flag".to_owned()).unwrap();
+            for (mut layers, is_changed) in [(unset, true), (file, false), (variable, false), (flag, false)] {
+                layers.apply_demo().unwrap();
+                let settings = layers.resolve().unwrap();
+                assert_eq!(is_of_demo(&settings), is_changed, "{key}");
+                assert!(settings.limits.in_flight > 0 && settings.keys.allow_fixture_keys);
+            }
+            assert!(!is_of_demo(&Settings::default()), "{key}");
+        }
+    }
+
+    #[test]
+    fn trusted_hosts_are_checked() {
+        for (text, expected) in [
+            ("[\"market.example\", \"10.0.0.7\", \"[::1]\"]", None),
+            (
+                "[\"shop\", \"shop:8080\"]",
+                Some(
+                    "my.toml:2: server.trusted_hosts must have host names or IP addresses without scheme and port, such \
+                     as market.example, not \"shop:8080\"",
+                ),
+            ),
+        ] {
+            let settings = settings_from_file(&format!("[server]\ntrusted_hosts = {text}\n"));
+            assert_eq!(settings.err().map(|error| error.to_string()).as_deref(), expected);
+        }
     }
 }

@@ -23,8 +23,12 @@ pub struct ServerSettings {
     pub listen: SocketAddr,
     /// Base URL of all links in responses, without a trailing slash. Empty for the listen address.
     pub public_url: String,
+    /// Host names and addresses of this server, without ports, in addition to those that it knows itself.
+    pub trusted_hosts: Vec<String>,
     /// Web origins that browsers may send requests from.
     pub cors_origins: Vec<String>,
+    /// Whether `--demo` may listen on an address that others can reach.
+    pub allow_public_demo: bool,
     /// Seconds that running requests get to finish when the server shuts down.
     pub drain_seconds: u64,
     /// Maximum number of open connections.
@@ -84,13 +88,13 @@ pub struct LimitSettings {
     pub bodies: u32,
     /// The same for one team or operator key; 0 for no limit.
     pub bodies_per_team: u32,
-    /// The same for one client address; 0 for no limit.
+    /// The same for one client address, while the principal is not known; 0 for no limit.
     pub bodies_per_address: u32,
     /// Maximum number of bundles that are being downloaded; 0 for no limit.
     pub downloads: u32,
     /// The same for one team; 0 for no limit.
     pub downloads_per_team: u32,
-    /// The same for one client address; 0 for no limit.
+    /// The same for one client address, while the team is not known; 0 for no limit.
     pub downloads_per_address: u32,
     /// Maximum number of requests that are held open, such as streams; 0 for no limit.
     pub held: u32,

@@ -57,6 +57,8 @@ pub enum Error {
         /// Number of published listings that the team needs.
         required: u64,
     },
+    /// The request is for a host that is not known to be this server. The message says what to do.
+    Misdirected(String),
     /// No team may do this. The message says why, and what to do instead.
     Forbidden(String),
     /// The resource does not exist, or the caller cannot access it. Holds its description, such as `listing`.
@@ -179,7 +181,7 @@ impl Error {
     /// Returns the stable code of the error. [`Error::Invalid`] has none; it lists its problems instead.
     pub fn code(&self) -> Option<Code> {
         Some(match self {
-            Error::Malformed(_) | Error::UnsupportedCoding(_) => Code::BadRequest,
+            Error::Malformed(_) | Error::Misdirected(_) | Error::UnsupportedCoding(_) => Code::BadRequest,
             Error::InvalidCursor => Code::InvalidCursor,
             Error::Unauthorized(_) => Code::Unauthorized,
             Error::RoleRequired(_) | Error::TeamKeyRequired => Code::MarketplaceRoleRequired,
@@ -215,6 +217,7 @@ impl Error {
     pub fn message(&self) -> String {
         match self {
             Error::Malformed(what)
+            | Error::Misdirected(what)
             | Error::Unauthorized(what)
             | Error::Forbidden(what)
             | Error::RequestTimeout(what)

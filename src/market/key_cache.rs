@@ -7,6 +7,7 @@ use std::{
 };
 
 use sha2::{Digest, Sha256};
+use uuid::Uuid;
 
 use crate::{
     domain::{
@@ -27,6 +28,13 @@ pub struct CachedKey {
     /// The owner of the key.
     pub owner: KeyOwner,
     state: KeyValidity,
+}
+
+impl CachedKey {
+    /// Returns the ID of the key.
+    pub const fn id(&self) -> Uuid {
+        self.state.id
+    }
 }
 
 /// The keys looked up since the last write, and the key uses that are not yet in the database.

@@ -17,7 +17,7 @@ use super::{
     space,
 };
 use crate::{
-    blobs::{Blobs, DiskSpace},
+    blobs::{Blobs, DiskSpace, Reservations},
     clock::{Clock, Entropy, Stopwatch},
     config::Settings,
     domain::time::Timestamp,
@@ -49,6 +49,7 @@ pub(super) struct Opened {
     pub secrets: Secrets,
     pub seen_version: Mutex<Option<i64>>,
     pub lock: Option<ServeLock>,
+    pub reservations: Reservations,
 }
 
 impl Market {
@@ -102,7 +103,8 @@ impl Market {
             OpenMode::Command | OpenMode::ReadOnly => None,
         };
         let secrets = Secrets { cursor_key, blob_secret, entropy };
-        let opened = Opened { store, indexer, index_dir, updater, secrets, seen_version, lock };
+        let reservations = Reservations::default();
+        let opened = Opened { store, indexer, index_dir, updater, secrets, seen_version, lock, reservations };
         Market::of_parts(data_dir, settings, clock, (run_step, program), opened)
     }
 
@@ -113,7 +115,7 @@ impl Market {
         (run_step, program): (StepRunner, PathBuf),
         opened: Opened,
     ) -> std::result::Result<Market, OpenError> {
-        let Opened { store, indexer, index_dir, updater, secrets, seen_version, lock } = opened;
+        let Opened { store, indexer, index_dir, updater, secrets, seen_version, lock, reservations } = opened;
         let Secrets { cursor_key, blob_secret, entropy } = secrets;
         let blobs = Blobs::open(&data_dir, &settings.blobs).map_err(OpenError::BlobStore)?;
         let stopwatch = Stopwatch::start(Arc::clone(&clock));
@@ -143,7 +145,7 @@ impl Market {
             run_step,
             done_steps: Mutex::default(),
             blobs,
-            disk_space: DiskSpace::new(data_dir.clone(), reserve_bytes),
+            disk_space: DiskSpace::new(data_dir.clone(), reserve_bytes, reservations),
             data_dir,
             program,
             listed_files: space::ListedFiles::default(),

@@ -4,9 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Market;
 use crate::{
-    blobs::{DiskFile, Reservation, UploadActivities, list_disk_files},
-    clock::Clock,
-    domain::time::Timestamp,
+    blobs::{DiskFile, Reservation, Reservations, UploadActivities, list_disk_files},
     error::{Error, Result},
 };
 
@@ -28,7 +26,7 @@ impl Market {
     /// Checks that the disk has `bytes` free in addition to its reserve. Fails with
     /// [`Error::StorageFull`](crate::error::Error::StorageFull).
     pub fn ensure_space(&self, bytes: u64) -> Result<()> {
-        self.inner.disk_space.ensure(bytes, self.measurement_time())
+        self.inner.disk_space.ensure(bytes)
     }
 
     /// Returns the number of bytes that are free on the disk, and of those that stay free for what frees space. In a
@@ -38,14 +36,14 @@ impl Market {
         let free = if self.clock().is_of_world() {
             FREE_BYTES_OF_WORLD
         } else {
-            disk.free_bytes(self.measurement_time()).map_err(Error::internal)?
+            disk.free_bytes().map_err(Error::internal)?
         };
         Ok((free, disk.reserve_bytes()))
     }
 
-    /// Returns the time that decides when the disk is measured again. The clock of a world may stand still.
-    fn measurement_time(&self) -> Timestamp {
-        if self.clock().is_of_world() { Clock::System.now() } else { self.clock().now() }
+    /// Returns what is reserved on the disk, for worlds of the market, whose files are on the same disk.
+    pub fn reservations(&self) -> Reservations {
+        self.inner.disk_space.reservations().clone()
     }
 
     /// Returns the files in the data directory, for [`DiskUsage`](crate::blobs::DiskUsage). They are listed again only if the
@@ -68,6 +66,6 @@ impl Market {
 
     /// Reserves disk space for `bytes` that are going to be written. Fails like [`Market::ensure_space`].
     pub fn reserve_space(&self, bytes: u64) -> Result<Reservation> {
-        self.inner.disk_space.reserve(bytes, self.measurement_time())
+        self.inner.disk_space.reserve(bytes)
     }
 }

@@ -12,6 +12,7 @@ use super::{
     opening::{BLOB_SECRET, Opened, Secrets, find_or_create_secret},
 };
 use crate::{
+    blobs::Reservations,
     clock::{Clock, Entropy},
     config::Settings,
     error::Result,
@@ -47,6 +48,8 @@ pub struct WorldOptions<'a> {
     pub program: PathBuf,
     /// What closes the connection and the index writer while they are idle.
     pub idle_closer: &'a IdleCloser,
+    /// What is reserved on the disk, by all markets of the process that are on it.
+    pub reservations: Reservations,
 }
 
 impl Market {
@@ -72,6 +75,7 @@ impl Market {
             secrets: Secrets { cursor_key, blob_secret, entropy },
             seen_version: Mutex::default(),
             lock: None,
+            reservations: opening.reservations,
         };
         Market::of_parts(data_dir, settings, clock, (opening.run_step, opening.program), opened)
     }

@@ -1,13 +1,13 @@
-//! The agent server over HTTP. API keys are checked before the MCP library handles a request, and requests
-//! with an untrusted host or origin are rejected.
+//! The agent server over HTTP. The sources of requests (`rest::TrustedSources`) and API keys are checked before the MCP library
+//! handles a request.
 
-use std::{net::IpAddr, sync::Arc};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use poem::{
     Endpoint, Request, Response,
-    http::{self, HeaderMap, HeaderValue, Method, StatusCode, Uri, header, uri::Authority},
+    http::{self, HeaderMap, HeaderValue, Method, StatusCode, header},
 };
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
@@ -21,10 +21,9 @@ use super::{
     notice_first,
 };
 use crate::{
-    config::ServerSettings,
     error::{Error, excerpt},
     market::Market,
-    rest::{ApiError, Caller, body_bytes, check_host},
+    rest::{ApiError, Caller, TrustedSources, Untrusted, body_bytes},
 };
 
 /// Paths of the agent server.
@@ -44,47 +43,36 @@ const MAX_BATCH_RESPONSES_BYTES: usize = 1 << 20;
 /// Maximum size in bytes of an error of the MCP library, which can repeat parts of the request.
 const MAX_ERROR_BYTES: usize = 60_000;
 
-/// Host names of the local machine.
-const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
-
 /// HTTP endpoint of the agent server.
 pub struct AgentEndpoint {
     market: Market,
+    sources: TrustedSources,
     service: StreamableHttpService<Arc<AgentServer>, NeverSessionManager>,
 }
 
 impl AgentEndpoint {
-    /// Creates the endpoint. `base_url` is the public address of the server.
-    pub fn new(agents: AgentServer, base_url: &str) -> AgentEndpoint {
+    /// Creates the endpoint, which answers requests from these sources.
+    pub fn new(agents: AgentServer, sources: TrustedSources) -> AgentEndpoint {
         let market = agents.market.clone();
-        let settings = &market.settings().server;
-        if settings.listen.ip().is_unspecified() && settings.public_url.is_empty() {
-            tracing::warn!(
-                "agents can reach this server by local host names only; set server.public_url to allow others"
-            );
-        }
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
             .with_json_response(true)
             .with_max_request_body_bytes(MAX_REQUEST_BYTES as usize)
-            .with_allowed_hosts(allowed_hosts(base_url, settings));
-        let config = if settings.cors_origins.iter().any(|origin| origin == "*") {
-            config.disable_allowed_origins()
-        } else {
-            config.with_allowed_origins(allowed_origins(base_url, settings)).enforce_origin_validation()
-        };
+            // The sources are checked before.
+            .disable_allowed_hosts()
+            .disable_allowed_origins();
         let agents = Arc::new(agents);
         let service = StreamableHttpService::new(move || Ok(Arc::clone(&agents)), Arc::default(), config);
-        AgentEndpoint { market, service }
+        AgentEndpoint { market, sources, service }
     }
 
     async fn handle(&self, mut request: Request) -> crate::error::Result<Response> {
         if *request.method() != Method::POST {
             return Err(Error::MethodNotAllowed(vec![Method::POST.to_string()]));
         }
-        // The MCP library compares only the part of the header that it takes for the host. `rest::serve` has made
-        // this check for its connections; other servers and requests in process have not.
-        check_host(request.version(), request.uri(), request.headers())?;
+        if let Err(untrusted) = self.sources.check(&request) {
+            return Ok(refusal(untrusted));
+        }
         let body = request.take_body();
         self.market.refresh()?;
         let caller = match Caller::from_request(&self.market, &request).await {
@@ -188,6 +176,15 @@ fn unauthorized(reason: &str) -> Response {
     response
 }
 
+/// Returns the response to a request for another host, or of a page of another origin.
+fn refusal(untrusted: Untrusted) -> Response {
+    let status = match untrusted {
+        Untrusted::Host => StatusCode::MISDIRECTED_REQUEST,
+        Untrusted::Origin => StatusCode::FORBIDDEN,
+    };
+    json_rpc_error(status, &[], &messages::invalid_request(&untrusted.into_error().message()))
+}
+
 /// Converts a plain-text error of the MCP library to JSON-RPC. The library reports a malformed body as an
 /// unsupported media type.
 fn protocol_error(status: StatusCode, request: &[u8], message: &str) -> Response {
@@ -219,97 +216,4 @@ fn json_rpc_error(status: StatusCode, request: &[u8], error: &Value) -> Response
 /// Whether the revision of the protocol that a request names has batches.
 fn has_batches(headers: &HeaderMap) -> bool {
     headers.get("mcp-protocol-version").is_none_or(|revision| revision == REVISION_WITH_BATCHES)
-}
-
-/// Accepts requests for the hosts of the agent server.
-#[derive(Clone)]
-pub struct HostCheck(Arc<[String]>);
-
-impl HostCheck {
-    /// Creates the check of a server. `base_url` is its public address.
-    pub fn new(base_url: &str, settings: &ServerSettings) -> HostCheck {
-        HostCheck(allowed_hosts(base_url, settings).into())
-    }
-
-    /// Fails if a request is for another host.
-    pub fn check(&self, request: &Request) -> crate::error::Result<()> {
-        check_host(request.version(), request.uri(), request.headers())?;
-        let header = request.header(header::HOST).and_then(|host| host.parse::<Authority>().ok());
-        let host = header.as_ref().map(Authority::host).or_else(|| request.uri().host());
-        let host = host.map(without_brackets).unwrap_or_default();
-        if self.0.iter().any(|allowed| allowed.eq_ignore_ascii_case(&host)) {
-            return Ok(());
-        }
-        Err(Error::Forbidden("The `Host` header does not name this server.".to_owned()))
-    }
-}
-
-/// Returns the accepted host names: those of the local machine, the public one, and the listen address.
-fn allowed_hosts(base_url: &str, settings: &ServerSettings) -> Vec<String> {
-    let mut hosts: Vec<String> = LOOPBACK.map(str::to_owned).to_vec();
-    let base: Option<Uri> = base_url.parse().ok();
-    hosts.extend(base.as_ref().and_then(Uri::host).map(without_brackets));
-    hosts.push(settings.listen.ip().to_string());
-    // The unspecified address (0.0.0.0 or ::) is not a name of this server.
-    hosts.retain(|host| !host.parse::<IpAddr>().is_ok_and(|address| address.is_unspecified()));
-    hosts
-}
-
-/// Returns the accepted origins: those in the settings, the server's own, and pages on the local machine.
-fn allowed_origins(base_url: &str, settings: &ServerSettings) -> Vec<String> {
-    let local = LOOPBACK.map(|host| match host.parse::<IpAddr>() {
-        Ok(IpAddr::V6(address)) => format!("http://[{address}]:*"),
-        _ => format!("http://{host}:*"),
-    });
-    let configured = settings.cors_origins.iter().map(String::as_str).chain([base_url]);
-    local.into_iter().chain(configured.filter_map(with_port)).collect()
-}
-
-/// Returns an origin with an explicit port. Without one, the library would accept any port.
-fn with_port(origin: &str) -> Option<String> {
-    let uri: Uri = origin.parse().ok()?;
-    let (scheme, authority) = (uri.scheme_str()?, uri.authority()?);
-    let port = authority.port_u16().unwrap_or(if scheme == "https" { 443 } else { 80 });
-    Some(format!("{scheme}://{}:{port}", authority.host()))
-}
-
-/// Returns a host without the brackets around an IPv6 address.
-fn without_brackets(host: &str) -> String {
-    host.trim_matches(['[', ']']).to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::Settings;
-
-    #[test]
-    fn unspecified_address_is_not_an_allowed_host() {
-        for (listen, base_url, allowed, rejected) in [
-            ("127.0.0.1:8080", "http://127.0.0.1:8080", "127.0.0.1", "0.0.0.0"),
-            ("0.0.0.0:8080", "http://0.0.0.0:8080", "localhost", "0.0.0.0"),
-            ("0.0.0.0:8080", "https://market.example", "market.example", "0.0.0.0"),
-            ("[::]:8080", "http://[::]:8080", "::1", "::"),
-            ("192.0.2.7:80", "http://192.0.2.7", "192.0.2.7", "market.example"),
-        ] {
-            let settings = ServerSettings { listen: listen.parse().unwrap(), ..Settings::default().server };
-            let hosts = allowed_hosts(base_url, &settings);
-            assert!(
-                hosts.contains(&allowed.to_owned()) && !hosts.contains(&rejected.to_owned()),
-                "{hosts:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn origins_get_an_explicit_port() {
-        for (origin, expected) in [
-            ("https://app.example", Some("https://app.example:443")),
-            ("http://app.example/", Some("http://app.example:80")),
-            ("http://app.example:8080", Some("http://app.example:8080")),
-            ("app.example", None),
-        ] {
-            assert_eq!(with_port(origin).as_deref(), expected);
-        }
-    }
 }

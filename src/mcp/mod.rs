@@ -62,7 +62,7 @@ use crate::{
     config::AgentSettings,
     domain::principals::PrincipalKind,
     market::Market,
-    rest::{self, SandboxHost, ServerBuilder, WorldDispatcher},
+    rest::{self, SandboxHost, ServerBuilder, TrustedSources, WorldDispatcher},
     worlds::Worlds,
 };
 use agent_server::{AgentServer, KeySource};
@@ -120,11 +120,11 @@ impl App {
 
     fn with_agent_server(&self, builder: ServerBuilder, base_url: &str) -> ServerBuilder {
         let agents = self.agent_server(&builder, KeySource::Request, base_url);
-        let hosts = http::HostCheck::new(base_url, &builder.market().settings().server);
-        let card = PublicDocument::card(base_url, agents.website.as_deref(), hosts.clone());
+        let sources = TrustedSources::new(&builder.market().settings().server, base_url);
+        let card = PublicDocument::card(base_url, agents.website.as_deref(), sources.clone());
         let card = Arc::new(card);
-        let endpoint = Arc::new(http::AgentEndpoint::new(agents, base_url));
-        let builder = builder.mount(server_card::CATALOG_PATH, PublicDocument::catalog(base_url, hosts));
+        let endpoint = Arc::new(http::AgentEndpoint::new(agents, sources.clone()));
+        let builder = builder.mount(server_card::CATALOG_PATH, PublicDocument::catalog(base_url, sources));
         let builder = server_card::CARD_PATHS
             .into_iter()
             .fold(builder, |builder, path| builder.mount(path, Arc::clone(&card)));

@@ -9,10 +9,10 @@ use poem::{
 use rmcp::model::{Icon, Implementation, ProtocolVersion};
 use serde_json::{Value, json};
 
-use super::http::{HostCheck, PATHS};
+use super::http::PATHS;
 use crate::{
     error::Error,
-    rest::{ApiError, ICON_SVG},
+    rest::{ApiError, ICON_SVG, TrustedSources, Untrusted},
 };
 
 /// Paths of the server card: the one that the proposal reserves, below the agent server, and the one of its earlier versions.
@@ -112,25 +112,25 @@ fn reversed_host(url: &str) -> String {
 pub struct PublicDocument {
     json: String,
     media_type: &'static str,
-    hosts: HostCheck,
+    sources: TrustedSources,
 }
 
 impl PublicDocument {
     /// Creates the endpoint of the server card.
-    pub fn card(base_url: &str, website: Option<&str>, hosts: HostCheck) -> PublicDocument {
-        PublicDocument { json: card(base_url, website).to_string(), media_type: CARD_TYPE, hosts }
+    pub fn card(base_url: &str, website: Option<&str>, sources: TrustedSources) -> PublicDocument {
+        PublicDocument { json: card(base_url, website).to_string(), media_type: CARD_TYPE, sources }
     }
 
     /// Creates the endpoint of the catalog.
-    pub fn catalog(base_url: &str, hosts: HostCheck) -> PublicDocument {
-        PublicDocument { json: catalog(base_url).to_string(), media_type: "application/json", hosts }
+    pub fn catalog(base_url: &str, sources: TrustedSources) -> PublicDocument {
+        PublicDocument { json: catalog(base_url).to_string(), media_type: "application/json", sources }
     }
 
     fn respond(&self, request: &Request) -> crate::error::Result<Response> {
         if *request.method() != Method::GET {
             return Err(Error::MethodNotAllowed(vec![Method::GET.to_string()]));
         }
-        self.hosts.check(request)?;
+        self.sources.check(request).map_err(Untrusted::into_error)?;
         let response = Response::builder().content_type(self.media_type).header(header::CACHE_CONTROL, CACHE);
         Ok(response.body(self.json.clone()))
     }

@@ -87,7 +87,7 @@ pub fn find_for_team(
 #[derive(Clone, Debug)]
 pub struct LinkedBundle {
     /// The team that downloads it.
-    pub team: TeamRowId,
+    pub team: Team,
     /// The bundle, if it is prepared.
     pub prepared: Option<PreparedBundle>,
 }
@@ -107,6 +107,7 @@ pub struct PreparedBundle {
 /// signature of the link.
 pub fn find_linked(reader: &Reader, listing: Uuid, holder: LinkHolder) -> Result<LinkedBundle> {
     let (team, bundle) = find(reader.rows, listing, holder)?;
+    let team = store::teams::find_by_row_id(reader.rows, team)?;
     let Some((row_id, manifest)) = bundle.and_then(|bundle| Some((bundle.row_id, bundle.manifest?))) else {
         return Ok(LinkedBundle { team, prepared: None });
     };

@@ -20,7 +20,7 @@ use crate::{
         events::{EventData, UploadData, UploadGrantConsumedData},
         grants::{Grant, GrantState},
         inventory::Asset,
-        teams::TeamRowId,
+        teams::{Team, TeamRowId},
         upload_activity::{UploadConflict, UploadStep},
         uploads::{PartLayout, Upload},
     },
@@ -354,8 +354,9 @@ fn find_in_progress(reader: &Reader, upload: Uuid) -> Result<(TeamRowId, PartLay
 }
 
 /// Returns the team of an upload in progress.
-pub fn find_team(reader: &Reader, upload: Uuid) -> Result<TeamRowId> {
-    find_in_progress(reader, upload).map(|(team, _)| team)
+pub fn find_team(reader: &Reader, upload: Uuid) -> Result<Team> {
+    let (team, _) = find_in_progress(reader, upload)?;
+    store::teams::find_by_row_id(reader.rows, team)
 }
 
 /// Starts receiving a part of `size` bytes in the built-in store. Fails if the upload is not in progress, if

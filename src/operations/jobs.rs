@@ -3,6 +3,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use uuid::Uuid;
+
 use super::{
     archive_analysis, bundle_preparation,
     child_processes::ChildProcesses,
@@ -12,7 +14,10 @@ use super::{
 };
 use crate::{
     config::JobSettings,
-    domain::jobs::{self, JobKind, MAX_ATTEMPTS, MAX_INTERRUPTED_STARTS, MAX_UPDATES, Queue},
+    domain::{
+        jobs::{self, JobKind, MAX_ATTEMPTS, MAX_INTERRUPTED_STARTS, MAX_UPDATES, Queue},
+        teams::TeamRowId,
+    },
     error::{Error, ErrorChain, Result},
     market::{Market, Reader, milliseconds},
     store::{self, jobs::Job},
@@ -86,12 +91,12 @@ fn run_as(
     let started_at = stopwatch.elapsed();
     let running = RunningJob::new(market, job, children, keep_running);
     let Job { kind, team, attempts, .. } = *running.job();
-    let team = team.map_or(0, |team| team.0);
-    let span = tracing::info_span!("job", kind = kind.as_str(), team, attempts);
+    let team_id = team.and_then(|team| find_team_id(market, team)).map(tracing::field::display);
+    let span = tracing::info_span!("job", kind = kind.as_str(), team_id, attempts);
     let ended = span.in_scope(|| execute(&running));
     tracing::info!(
         kind = kind.as_str(),
-        team,
+        team_id,
         attempts,
         outcome = outcome(&ended),
         wait_ms = waited as f64 / 1e3,
@@ -104,11 +109,24 @@ fn run_as(
         Err(JobError::Stopped) => release(market, running.job()).map(|()| AttemptEnd::Retried),
         Err(JobError::Interrupted(cause)) => {
             let Job { kind, subject, interrupted_starts, .. } = *running.job();
-            tracing::warn!(?kind, subject = subject.0, interrupted_starts, cause, "a job was interrupted");
+            tracing::warn!(
+                ?kind,
+                team_id,
+                subject = subject.0,
+                interrupted_starts,
+                cause,
+                "a job was interrupted"
+            );
             release(market, running.job()).map(|()| AttemptEnd::Retried)
         }
-        Err(JobError::Failed(cause)) => retry_or_give_up(&running, &cause),
+        Err(JobError::Failed(cause)) => span.in_scope(|| retry_or_give_up(&running, &cause)),
     }
+}
+
+/// Returns the ID of a team, for the log.
+fn find_team_id(market: &Market, team: TeamRowId) -> Option<Uuid> {
+    let team = market.read_blocking(|reader| store::teams::find_by_row_id(reader.rows, team));
+    team.ok().map(|team| team.id)
 }
 
 /// Returns how a job ended, for the log.

@@ -15,6 +15,7 @@ use crate::{
     },
     error::{Error, Result},
     market::Market,
+    regular_files,
     search::Progress,
     store::{
         self,
@@ -42,7 +43,8 @@ pub fn import_zip_with_progress(
 ) -> Result<String> {
     let team = market.read_blocking(|reader| teams::resolve(reader.rows, team))?;
     let unreadable = |cause| Error::Conflict(format!("cannot read {}: {cause}", file.display()));
-    let mut source = File::open(file).map_err(unreadable)?;
+    let mut source =
+        regular_files::open(file, market.settings().blobs.max_upload_bytes).map_err(unreadable)?;
     let mut signature = Vec::new();
     Read::by_ref(&mut source).take(4).read_to_end(&mut signature).map_err(unreadable)?;
     if !ZIP_SIGNATURES.contains(&signature.as_slice()) {
@@ -50,10 +52,12 @@ pub fn import_zip_with_progress(
     }
     let id = market.clock().new_id(Collection::Uploads);
     let total = source.metadata().map_err(unreadable)?.len();
+    let reservation = market.reserve_space(total)?;
     let mut contents = Counted { inner: signature.as_slice().chain(source), progress, done: 0, total };
     let written = market.blobs().put_upload(id, &mut contents).map_err(|cause| {
         Error::Conflict(format!("cannot copy {} into the market: {cause}", file.display()))
     })?;
+    drop(reservation);
     let url = upload_url(base_url, id);
     let inserted = market.write_blocking(|writer| {
         let upload = NewUpload {

@@ -12,7 +12,7 @@ use poem_openapi::{
 
 use super::{
     in_process::InProcessProof, key_headers, limits::RequestLimits, path_params, principal_shares,
-    required_access::RequiredAccess, served_market::ServedMarket,
+    request_id, required_access::RequiredAccess, served_market::ServedMarket,
 };
 use crate::{
     error::Result,
@@ -227,7 +227,9 @@ pub fn register_schemes(registry: &mut Registry) {
 pub async fn authenticate(market: &Market, request: &Request) -> Result<Authenticated> {
     let key = key_headers::api_key(request.headers())?;
     let requester = RequestLimits::client_requester(request, market.settings());
-    Authenticated::authenticate(market, requester, key).await
+    let authenticated = Authenticated::authenticate(market, requester, key).await?;
+    request_id::set_caller(request, authenticated.team().cloned(), authenticated.key_id());
+    Ok(authenticated)
 }
 
 /// Returns the proof that the request's key is valid, and counts the request for its principal from now on.

@@ -1,6 +1,8 @@
 //! The built-in blob store: accepts the parts of uploads at signed URLs. The route is not in the OpenAPI
 //! documents, because clients use the URLs as issued.
 
+use std::sync::Arc;
+
 use poem::{
     Endpoint, Request, Response,
     endpoint::make,
@@ -14,6 +16,7 @@ use super::{
     limits::RequestLimits,
     principal_shares,
     problem::ApiError,
+    request_id,
     resources::{self, MemoryUse, RequestResources},
     router,
     served_market::ServedMarket,
@@ -62,10 +65,12 @@ async fn put_part(served: &ServedMarket, mut request: Request) -> Result<Respons
     let requester = RequestLimits::client_requester(&request, served.market().settings());
     let find_team = move |reader: &Reader| grant_uploads::find_team(reader, id);
     let team = served.market().read(requester.clone(), find_team).await?;
-    principal_shares::count_for(served.market(), &request, team.into()).await?;
+    request_id::set_caller(&request, Some(Arc::new(team.clone())), None);
+    principal_shares::count_for(served.market(), &request, team.row_id.into()).await?;
     let resources = resources::of_request(&request);
     let slot = resources.map(RequestResources::body_slot).transpose()?;
-    let (market, requester) = (served.market(), requester.into_principal(served.market().id(), team.into()));
+    let (market, requester) =
+        (served.market(), requester.into_principal(served.market().id(), team.row_id.into()));
     let starter = requester.clone();
     let opening =
         market.spawn_blocking(move |market| grant_uploads::start_part(market, starter, id, number, size));

@@ -32,6 +32,7 @@ use super::{
     limits::RequestLimits,
     principal_shares,
     problem::ApiError,
+    request_id,
     resources::{self, MemoryUse, RequestResources},
     router,
     served_market::ServedMarket,
@@ -68,8 +69,10 @@ async fn send(served: &ServedMarket, request: &Request) -> Result<Response> {
     let requester = RequestLimits::client_requester(request, market.settings());
     let find = move |reader: &Reader| bundles::find_linked(reader, listing, holder);
     let LinkedBundle { team, prepared } = market.read(requester.clone(), find).await?;
-    principal_shares::count_for(market, request, team.into()).await?;
-    let requester = requester.into_principal(market.id(), team.into());
+    let principal = team.row_id.into();
+    request_id::set_caller(request, Some(Arc::new(team)), None);
+    principal_shares::count_for(market, request, principal).await?;
+    let requester = requester.into_principal(market.id(), principal);
     let Some(prepared) = prepared else {
         let enqueue = move |writer: &mut Writer| bundles::request_preparation(writer, listing, holder);
         market.write(requester, enqueue).await?;

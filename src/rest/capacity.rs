@@ -70,6 +70,11 @@ impl Capacity {
         }
     }
 
+    /// Whether requests are in progress. If their number is unlimited, it is not known, and there may be some.
+    pub fn has_requests(&self) -> bool {
+        self.slots.as_ref().is_none_or(Scheduler::is_in_use)
+    }
+
     /// Middleware that processes a request in a slot, or responds 503 if none is available.
     pub async fn layer<E: Endpoint<Output = Response> + 'static>(
         self,

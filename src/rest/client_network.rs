@@ -11,9 +11,13 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 /// Returns the network of the client that sent a request. Requests without an address, such as those in
 /// process, count as one client. `trust_forwarded_for` states whether a proxy recorded the address.
 pub fn request_network(request: &Request, trust_forwarded_for: bool) -> IpAddr {
+    client_network(client_address(request, trust_forwarded_for).unwrap_or(Ipv4Addr::UNSPECIFIED.into()))
+}
+
+/// Returns the address of the client that sent a request; `None` for a request in process.
+pub fn client_address(request: &Request, trust_forwarded_for: bool) -> Option<IpAddr> {
     let forwarded = trust_forwarded_for.then(|| forwarded_for(request.headers())).flatten();
-    let address = forwarded.or_else(|| Some(request.remote_addr().as_socket_addr()?.ip()));
-    client_network(address.unwrap_or(Ipv4Addr::UNSPECIFIED.into()))
+    forwarded.or_else(|| Some(request.remote_addr().as_socket_addr()?.ip()))
 }
 
 /// Returns the last address in `X-Forwarded-For`: the one that the nearest proxy recorded.

@@ -2,11 +2,11 @@
 //! the order of the commits, and continues after the last one that the client has.
 //!
 //! A stream reads only when the connection has room for more, and at most a page, so a slow client delays nobody and
-//! holds little; [`super::connections`] closes its connection. While a stream waits for a commit, it has no thread and
-//! no connection to the database. It ends when its key does, when the server stops, and when the events that follow
-//! have been removed.
+//! holds little; [`super::connections`] closes its connection. Streams read one after another
+//! ([`super::stream_turns`]). While a stream waits for a commit, it has no thread and no connection to the database.
+//! It ends when its key does, when the server stops, and when the events that follow have been removed.
 
-use std::{fmt::Write, time::Duration};
+use std::{fmt::Write, pin::Pin, time::Duration};
 
 use bytes::Bytes;
 use poem::{
@@ -29,6 +29,7 @@ use super::{
     schema_marks::LAST_EVENT_ID_MARK,
     served_market::ServedMarket,
     shapes::events::Event,
+    stream_turns::{StreamTurn, StreamTurns},
 };
 use crate::{
     domain::events::{EventId, EventRowId},
@@ -147,6 +148,9 @@ pub struct EventStream {
     keep_alive_at: Instant,
     /// When the stream reads again at the earliest, once it has waited for a commit.
     next_read_at: Instant,
+    turns: StreamTurns,
+    /// The turn that the stream waits for. It keeps its place while the client gets a sign of life.
+    next_turn: Option<Pin<Box<dyn Future<Output = Result<StreamTurn>> + Send>>>,
     _place: HeldPlace,
 }
 
@@ -177,6 +181,8 @@ impl EventStream {
             stop: request.stop,
             keep_alive_at: Instant::now() + KEEP_ALIVE,
             next_read_at: Instant::now(),
+            turns: served.held_requests().turns(),
+            next_turn: None,
             _place: place,
         })
     }
@@ -200,14 +206,15 @@ impl EventStream {
     async fn next_until_stop(&mut self) -> Option<Bytes> {
         loop {
             if self.has_more {
-                match self.read().await {
+                let Some(turn) = self.wait_for_turn().await else { return Some(self.keep_alive()) };
+                match self.read(turn).await {
                     Ok(page) => {
                         self.after = page.through;
                         self.has_more = page.has_more;
-                        if !page.events.is_empty() {
+                        if !page.frame.is_empty() {
                             self.known = page.through;
                             self.keep_alive_at = Instant::now() + KEEP_ALIVE;
-                            return frame_of_page(page).map_or_else(|error| end(&error), Some);
+                            return Some(page.frame);
                         }
                     }
                     Err(error) => return end(&error),
@@ -229,14 +236,34 @@ impl EventStream {
         }
     }
 
+    /// Waits for a turn to read. Returns `None` if a sign of life is due before.
+    async fn wait_for_turn(&mut self) -> Option<Result<StreamTurn>> {
+        let (turns, requester) = (&self.turns, self.operator.requester());
+        let next = self.next_turn.get_or_insert_with(|| Box::pin(turns.clone().acquire(requester)));
+        let turn = tokio::select! {
+            biased;
+            turn = next => turn,
+            () = sleep_until(self.keep_alive_at) => return None,
+        };
+        self.next_turn = None;
+        Some(turn)
+    }
+
     /// Reads the next page. It also checks the key, which a commit may have ended.
-    async fn read(&mut self) -> Result<EventPage> {
+    async fn read(&mut self, turn: Result<StreamTurn>) -> Result<FramedPage> {
+        let turn = turn?;
         // Before the read, so that it includes the commits that count as seen.
         self.commits.mark_unchanged();
         self.next_read_at = Instant::now() + READ_INTERVAL;
         let (operator, filters, after) = (self.operator.clone(), self.filters.clone(), self.after);
-        let read = move |reader: &Reader| events::follow(reader, &operator, &filters, after, MAX_EVENTS);
-        self.market.read(self.operator.requester(), read).await
+        let read = move |reader: &Reader| {
+            FramedPage::new(events::follow(reader, &operator, &filters, after, MAX_EVENTS)?)
+        };
+        let page = self.market.read(self.operator.requester(), read).await?;
+        if page.has_more {
+            turn.end_with_more();
+        }
+        Ok(page)
     }
 
     /// Returns a comment, and the place that the stream has reached if the client does not know it: events that a
@@ -251,15 +278,28 @@ impl EventStream {
     }
 }
 
-/// Returns the lines of the events of a page. The fields of an event are on one line.
-fn frame_of_page(page: EventPage) -> Result<Bytes> {
-    let mut text = String::new();
-    for event in page.events {
-        let event = Event::new(event)?;
-        let data = serde_json::to_string(&event).map_err(Error::internal)?;
-        let _ = write!(text, "id: {}\nevent: {}\ndata: {data}\n\n", event.id, event.event_type.0.as_str());
+/// A page of events as it is sent.
+struct FramedPage {
+    /// The lines of the events; empty if there are none.
+    frame: Bytes,
+    /// The place up to which the page goes.
+    through: EventRowId,
+    /// Whether there may be more events after that place.
+    has_more: bool,
+}
+
+impl FramedPage {
+    /// Converts a page, which takes as long as reading it. The fields of an event are on one line.
+    fn new(page: EventPage) -> Result<FramedPage> {
+        let mut text = String::new();
+        for event in page.events {
+            let event = Event::new(event)?;
+            let data = serde_json::to_string(&event).map_err(Error::internal)?;
+            let _ =
+                write!(text, "id: {}\nevent: {}\ndata: {data}\n\n", event.id, event.event_type.0.as_str());
+        }
+        Ok(FramedPage { frame: text.into(), through: page.through, has_more: page.has_more })
     }
-    Ok(text.into())
 }
 
 /// Ends a stream. The client learns the reason when it connects again.

@@ -7,20 +7,26 @@ use std::net::IpAddr;
 use poem::Request;
 use tokio::sync::watch;
 
-use super::fair_limit::{FairLimit, FairPermit, Holder};
+use super::{
+    fair_limit::{FairLimit, FairPermit, Holder},
+    stream_turns::StreamTurns,
+};
 use crate::{
     config::LimitSettings,
     domain::principals::Principal,
     error::{Error, Result},
-    market::MarketId,
+    market::{Market, MarketId},
 };
 
 /// The `Retry-After` of a request that was rejected because there is no place for it. The others are held for long.
 const RETRY_SECONDS: u64 = 5;
 
-/// The places of a server.
+/// The places of a server, and the turns of streams to read.
 #[derive(Clone, Debug)]
-pub struct HeldRequests(FairLimit);
+pub struct HeldRequests {
+    places: FairLimit,
+    turns: StreamTurns,
+}
 
 /// The place of a request, which is free again when it is dropped.
 #[derive(Debug)]
@@ -30,9 +36,19 @@ pub struct HeldPlace {
 
 impl HeldRequests {
     /// Creates the places that the settings specify.
-    pub fn new(settings: &LimitSettings) -> HeldRequests {
+    pub fn new(settings: &LimitSettings, turns: StreamTurns) -> HeldRequests {
         let each = settings.held_per_principal.into();
-        HeldRequests(FairLimit::new(settings.held.into(), each, each))
+        HeldRequests { places: FairLimit::new(settings.held.into(), each, each), turns }
+    }
+
+    /// Creates the places of a market that no server serves.
+    pub fn without_server(market: &Market) -> HeldRequests {
+        HeldRequests::new(&market.settings().limits, StreamTurns::new(None, market.stopwatch()))
+    }
+
+    /// Returns the turns of streams to read.
+    pub fn turns(&self) -> StreamTurns {
+        self.turns.clone()
     }
 
     /// Takes a place for a request of a principal of a market, without waiting for one.
@@ -46,7 +62,7 @@ impl HeldRequests {
     }
 
     fn try_acquire_for(&self, holder: Holder) -> Result<HeldPlace> {
-        let permit = self.0.try_acquire([Some(holder), None], 1);
+        let permit = self.places.try_acquire([Some(holder), None], 1);
         permit
             .map(|permit| HeldPlace { _permit: permit })
             .ok_or(Error::AtCapacity { retry_seconds: RETRY_SECONDS })
@@ -96,14 +112,26 @@ impl ServerStop {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
-    use crate::{config::Settings, domain::row_ids::KeyRowId, error::Code};
+    use crate::{
+        clock::{Clock, Stopwatch},
+        config::Settings,
+        domain::row_ids::KeyRowId,
+        error::Code,
+    };
+
+    fn held_requests(settings: &LimitSettings) -> HeldRequests {
+        let turns = StreamTurns::new(None, Stopwatch::start(Arc::new(Clock::System)));
+        HeldRequests::new(settings, turns)
+    }
 
     #[test]
     fn places_are_limited_for_each_principal_and_in_all() {
         let mut settings = Settings::default().limits;
         (settings.held, settings.held_per_principal) = (5, 2);
-        let held = HeldRequests::new(&settings);
+        let held = held_requests(&settings);
         let take = |key: i64| held.try_acquire(MarketId(0), Principal::Operator(KeyRowId(key)));
         let places: Vec<_> = [1, 1, 2, 2, 3].map(|key| take(key).unwrap()).into();
         for key in [1, 3, 4] {
@@ -116,7 +144,7 @@ mod tests {
 
     #[test]
     fn attempts_without_a_place_cost_little_and_leave_nothing_behind() {
-        let held = HeldRequests::new(&Settings::default().limits);
+        let held = held_requests(&Settings::default().limits);
         let take = || held.try_acquire(MarketId(0), Principal::Operator(KeyRowId(1)));
         let places: Vec<_> = (0..10).map(|_| take().unwrap()).collect();
         assert!((0..10_000).all(|_| take().is_err()));

@@ -134,10 +134,10 @@ impl Idempotent {
         let digest = body.digest();
         let result = match work {
             BodyWork::Write(work) => {
-                let market = served.market().clone();
+                let (market, source) = (served.market().clone(), Arc::clone(&body));
                 let render = move |writer: &mut Writer| {
                     // Only work that is executed needs space. A stored response is returned in any case.
-                    market.ensure_space(0)?;
+                    source.ensure_space(&market)?;
                     work(writer)
                 };
                 let write = move |writer: &mut Writer| {
@@ -189,7 +189,7 @@ impl Idempotent {
         let source = Arc::clone(&body);
         let run = move |market: &Market| {
             if source.is_valid() {
-                market.ensure_space(0)?;
+                source.ensure_space(market)?;
             }
             let prepared = prepare(market, &access, source.problems())?;
             let render = |writer: &mut Writer| {

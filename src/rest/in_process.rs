@@ -10,7 +10,7 @@ use super::{
     error_layer, key_headers,
     limits::RequestLimits,
     principal_shares,
-    request_id::RequestId,
+    request_id::{self, RequestId},
     resources::{self, MemoryUse, RequestResources},
     response_body,
     served_market::ServedMarket,
@@ -108,6 +108,7 @@ impl Caller {
         let key = key_headers::api_key(request.headers())?;
         let requester = RequestLimits::client_requester(request, market.settings());
         let authenticated = Authenticated::authenticate(market, requester, key).await?;
+        request_id::set_caller(request, authenticated.team().cloned(), authenticated.key_id());
         principal_shares::count_for(market, request, authenticated.principal()).await?;
         let authenticated = AuthenticatedTeam::authorize(authenticated)?;
         let mut caller = Caller::new(authenticated, RequestId::from_request(request));

@@ -147,7 +147,14 @@ impl BodyWork {
         body: Arc<BodySource>,
     ) -> Result<Vec<u8>> {
         let result = match self {
-            BodyWork::Write(work) => served.market().write(requester, work).await,
+            BodyWork::Write(work) => {
+                let (market, source) = (served.market().clone(), Arc::clone(&body));
+                let write = move |writer: &mut Writer| {
+                    source.ensure_space(&market)?;
+                    work(writer)
+                };
+                served.market().write_freeing(requester, write).await
+            }
             BodyWork::Reject(check) => {
                 served.market().read(requester, |reader| check(reader).map(|()| Vec::new())).await
             }

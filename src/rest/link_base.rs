@@ -4,12 +4,9 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use poem::{
-    Request,
-    http::{header, uri::Authority},
-};
+use poem::{Request, http::header};
 
-use super::{host, sandbox_host::BasePath};
+use super::{sandbox_host::BasePath, trusted_sources::TrustedHosts};
 use crate::config::Settings;
 
 /// Returns the base URL of links in responses to requests without a trusted host: `server.public_url`, or the
@@ -36,8 +33,7 @@ pub fn local_url(address: SocketAddr) -> String {
 #[derive(Clone, Debug)]
 pub struct LinkBase {
     base_url: String,
-    /// The host of `base_url`, with its port; empty unless it has the scheme `http`.
-    own_host: String,
+    trusted_hosts: TrustedHosts,
     /// Whether all links begin with `base_url`, whatever host a request has.
     is_fixed: bool,
 }
@@ -45,10 +41,9 @@ pub struct LinkBase {
 impl LinkBase {
     /// Creates the rule for a server whose [`base_url`] is this one, without a trailing slash.
     pub fn new(settings: &Settings, base_url: &str) -> LinkBase {
-        let own_host = base_url.strip_prefix("http://").and_then(|rest| rest.split('/').next());
         LinkBase {
             base_url: base_url.to_owned(),
-            own_host: own_host.unwrap_or_default().to_owned(),
+            trusted_hosts: TrustedHosts::new(&settings.server, base_url),
             is_fixed: !settings.server.public_url.is_empty(),
         }
     }
@@ -68,24 +63,12 @@ impl LinkBase {
     /// Returns the base URL of links in the response to a request with this `Host` header, whose path was below
     /// `base_path`.
     fn for_host(&self, host: Option<&str>, base_path: &str) -> String {
-        let trusted = host.filter(|host| !self.is_fixed && self.is_trusted(host));
+        let trusted = host.filter(|host| !self.is_fixed && self.trusted_hosts.contains(host));
         trusted.map_or_else(
             || self.base_url.clone(),
             |host| format!("http://{}{base_path}", host.to_ascii_lowercase()),
         )
     }
-
-    fn is_trusted(&self, host: &str) -> bool {
-        host::is_valid(host.as_bytes()) && (is_loopback(host) || self.own_host.eq_ignore_ascii_case(host))
-    }
-}
-
-/// Whether a valid host is a name or an address of the local machine, on any port.
-fn is_loopback(host: &str) -> bool {
-    let Ok(authority) = host.parse::<Authority>() else { return false };
-    let name = authority.host().trim_matches(['[', ']']);
-    name.eq_ignore_ascii_case("localhost")
-        || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]
@@ -95,6 +78,8 @@ mod tests {
     fn link_base(listen: &str, public_url: &str) -> LinkBase {
         let mut settings = Settings::default();
         public_url.clone_into(&mut settings.server.public_url);
+        settings.server.listen = listen.parse().unwrap();
+        settings.server.trusted_hosts = vec!["market".to_owned()];
         let base_url = base_url(&settings, listen.parse().unwrap());
         LinkBase::new(&settings, &base_url)
     }
@@ -109,7 +94,8 @@ mod tests {
             ("127.8.8.8", "http://127.8.8.8"),
             ("[::1]:8080", "http://[::1]:8080"),
             ("192.0.2.7:8080", "http://192.0.2.7:8080"),
-            ("192.0.2.7:8081", "http://192.0.2.7:8080"),
+            ("192.0.2.7:8081", "http://192.0.2.7:8081"),
+            ("market:9000", "http://market:9000"),
             ("evil.example", "http://192.0.2.7:8080"),
             ("localhost.evil.example", "http://192.0.2.7:8080"),
             ("localhost@evil.example", "http://192.0.2.7:8080"),

@@ -78,7 +78,9 @@ mod server;
 mod server_limits;
 pub mod shapes;
 mod spool;
+mod stream_turns;
 mod tags;
+mod trusted_sources;
 mod unknown_names;
 mod vendor_api;
 mod world_faults;
@@ -94,7 +96,6 @@ pub use api_documents::openapi_json;
 pub use app::App;
 pub use cors::CorsPolicy;
 pub use documented_operations::{DocumentedOperation, DocumentedOperations, Outcome};
-pub use host::check as check_host;
 pub use idempotent::Idempotent;
 pub use in_process::{Caller, InProcessResponse, InProcessRoutes};
 pub use json::{Json, JsonResult};
@@ -109,6 +110,7 @@ pub use request_body::{Body, Checked, read_json_bytes as body_bytes};
 pub use sandbox_host::{SandboxHost, ServeMarket, WorldDispatcher};
 pub use server::ServerBuilder;
 pub use server_limits::ServerLimits;
+pub use trusted_sources::{TrustedSources, Untrusted};
 
 /// Renders a listing as the JSON that the catalog serves.
 pub const RENDERER: Renderer = shapes::listings::render;

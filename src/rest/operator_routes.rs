@@ -38,7 +38,7 @@ impl OperatorRoutes {
         // Without the documents, which take longer to generate than most commands.
         let routes = Arc::new(app::routes_with_files(OPERATOR.groups).boxed());
         let url = base_url(market.settings(), market.settings().server.listen);
-        let held_requests = HeldRequests::new(&market.settings().limits);
+        let held_requests = HeldRequests::without_server(&market);
         OperatorRoutes { routes, served: Arc::new(ServedMarket::new(market, &url, held_requests)) }
     }
 

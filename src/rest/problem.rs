@@ -110,6 +110,7 @@ fn error_status(error: &Error) -> StatusCode {
         | Error::Forbidden(_) => StatusCode::FORBIDDEN,
         Error::NotFound(_) | Error::UnknownPath(_) | Error::WorldNotFound(_) => StatusCode::NOT_FOUND,
         Error::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
+        Error::Misdirected(_) => StatusCode::MISDIRECTED_REQUEST,
         Error::RequestTimeout(_) => StatusCode::REQUEST_TIMEOUT,
         Error::Conflict(_)
         | Error::InvalidState(..)

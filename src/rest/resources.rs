@@ -149,8 +149,8 @@ impl RequestResources {
         self.0.principal.get().map(|(market, principal)| Holder::Principal(*market, *principal))
     }
 
-    /// Returns for whom memory and temporary files count: for the principal, or, without a key, for the
-    /// client network and for all clients without a key.
+    /// Returns for whom resources count: for the principal, or, while it is not known, for the client network and for all
+    /// clients without a key. So a team never pays for what its neighbors at the same address hold.
     fn holders(&self) -> [Option<Holder>; 2] {
         match self.principal() {
             Some(principal) => [Some(principal), None],
@@ -158,16 +158,14 @@ impl RequestResources {
         }
     }
 
-    /// Takes a slot for receiving a body. It counts for the principal and for the client network.
+    /// Takes a slot for receiving a body.
     pub fn body_slot(&self) -> Result<FairPermit> {
-        let holders = [self.principal(), Some(Holder::Network(self.0.network))];
-        self.0.shared.bodies.try_acquire(holders, 1).ok_or_else(at_capacity)
+        self.0.shared.bodies.try_acquire(self.holders(), 1).ok_or_else(at_capacity)
     }
 
-    /// Takes a slot for sending a download. It counts for the principal and for the client network.
+    /// Takes a slot for sending a download.
     pub fn download_slot(&self) -> Result<FairPermit> {
-        let holders = [self.principal(), Some(Holder::Network(self.0.network))];
-        self.0.shared.downloads.try_acquire(holders, 1).ok_or_else(at_capacity)
+        self.0.shared.downloads.try_acquire(self.holders(), 1).ok_or_else(at_capacity)
     }
 
     /// Starts counting memory.

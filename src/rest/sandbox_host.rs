@@ -20,6 +20,8 @@ use super::{
     held_requests::ServerStop,
     problem::ApiError,
     replay::{self, ByPort, ReplaySource},
+    request_id::{WorldName, refuse},
+    trusted_sources::{TrustedSources, Untrusted},
     world_faults::FaultContext,
     world_recorder::WorldRecorder,
 };
@@ -49,6 +51,7 @@ pub struct SandboxHost {
     early_receiver: EarlyReceiver,
     shows_demo_keys: bool,
     base_url: String,
+    sources: TrustedSources,
     /// The address of the server. Worlds get ports of the same IP address.
     address: SocketAddr,
     /// What faults need; see [`SandboxHost::set_fault_context`].
@@ -69,6 +72,7 @@ impl SandboxHost {
         serve: Box<ServeMarket>,
     ) -> SandboxHost {
         let recorder = WorldRecorder::new(operations);
+        let sources = TrustedSources::new(&worlds.root().settings().server, base_url);
         let base_url = base_url.to_owned();
         SandboxHost {
             worlds,
@@ -77,6 +81,7 @@ impl SandboxHost {
             early_receiver: EarlyReceiver::default(),
             shows_demo_keys,
             base_url,
+            sources,
             address,
             faults: OnceLock::new(),
         }
@@ -203,6 +208,7 @@ impl SandboxHost {
         match reserved.map_err(Error::internal).and_then(|reserved| reserved.map_err(Error::from)) {
             Ok(()) => Ok(None),
             Err(Error::QuotaExceeded(excess)) => Ok(Some(Refusal::DiskQuota(excess))),
+            Err(Error::StorageFull { .. }) => Ok(Some(Refusal::StorageFull)),
             Err(error) => Err(ApiError(error).into()),
         }
     }
@@ -210,6 +216,7 @@ impl SandboxHost {
     /// Returns the response of a world, when it is the request's turn.
     async fn call_world(&self, world: Arc<World>, mut request: Request) -> poem::Result<Response> {
         let is_by_port = request.data::<BasePath>().is_none();
+        request.set_data(WorldName(world.name().into()));
         let mut recorded = self.recorder.start(&world, is_by_port, &mut request).await;
         self.early_receiver.receive(&mut request, &world.market().settings().server).await;
         if let Some(refusal) = self.reserve_disk(&request).await? {
@@ -251,6 +258,11 @@ pub enum Refusal {
     UnknownWorld(String),
     /// Worlds may use no more of the disk.
     DiskQuota(QuotaExcess),
+    /// The disk has no space except its reserve.
+    StorageFull,
+    /// The request is for another host, or comes from a page of another origin. Worlds accept fixture keys, whether or not the
+    /// server does.
+    Untrusted(Untrusted),
 }
 
 impl Refusal {
@@ -259,6 +271,8 @@ impl Refusal {
         match self {
             Refusal::UnknownWorld(name) => Error::WorldNotFound(name),
             Refusal::DiskQuota(excess) => Error::QuotaExceeded(excess),
+            Refusal::StorageFull => Error::storage_full(),
+            Refusal::Untrusted(untrusted) => untrusted.into_error(),
         }
     }
 }
@@ -283,6 +297,14 @@ impl Endpoint for WorldDispatcher {
         if let Some(ByPort(name)) = request.data().cloned() {
             let world = self.host.worlds.require(&name).map_err(ApiError)?;
             return self.host.call_world(world, request).await;
+        }
+        // Before anything is recorded: requests that are refused are in no journal, and count for no coverage.
+        if let Err(untrusted) = self.host.sources.check(&request)
+            && (self.host.worlds.root().settings().keys.allow_fixture_keys
+                || split_path(request.uri().path()).is_some())
+        {
+            request.set_data(Refusal::Untrusted(untrusted));
+            return self.root.call(request).await;
         }
         let Some((name, path)) = split_path(request.uri().path()) else {
             return match self.host.recorder.start_of_sandbox(&self.host.worlds, &mut request).await {
@@ -334,10 +356,12 @@ impl Endpoint for PortEndpoint {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
-        match self.world.upgrade() {
-            Some(world) => self.host.call_world(world, request).await,
-            None => Err(ApiError(Error::WorldNotFound(self.name.clone())).into()),
-        }
+        let refusal = match (self.host.sources.check(&request), self.world.upgrade()) {
+            (Ok(()), Some(world)) => return self.host.call_world(world, request).await,
+            (Err(untrusted), _) => Refusal::Untrusted(untrusted),
+            (Ok(()), None) => Refusal::UnknownWorld(self.name.clone()),
+        };
+        Ok(refuse(request, refusal.into_error()).await)
     }
 }
 

@@ -58,7 +58,7 @@ impl ServedMarket {
 
     /// Creates the state for a market that has no server. Its responses contain no links to bundles.
     pub fn without_server(market: Market, base_url: &str) -> ServedMarket {
-        let held_requests = HeldRequests::new(&market.settings().limits);
+        let held_requests = HeldRequests::without_server(&market);
         ServedMarket { serves_bundles: false, ..ServedMarket::new(market, base_url, held_requests) }
     }
 

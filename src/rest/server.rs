@@ -21,6 +21,7 @@ use super::{
     served_market::ServedMarket,
     server_limits::ServerLimits,
     spool,
+    trusted_sources::{self, TrustedSources},
     world_faults::FaultContext,
 };
 use crate::{
@@ -128,11 +129,15 @@ impl ServerBuilder {
             move |path: &str| apis.iter().any(|api| api.cors == CorsPolicy::SameOrigin && api.has_path(path));
         let cors = Cors::new(&settings.server.cors_origins, is_same_origin_only);
         let budgets = RateLimits::new(&settings.limits, &market.stopwatch()).map(Arc::new);
+        let trust_forwarded_for = settings.limits.trust_forwarded_for;
         let ServerLimits { capacity, resources, .. } = self.limits;
         let routes = (!self.excludes_routes).then(|| self.app.endpoint());
         let spooling = market.clone();
         let sandbox = self.app.apis().into_iter().find(|api| api.is_sandbox());
         let hidden = sandbox.filter(|_| self.served.sandbox().is_none());
+        // Requests for worlds are checked before they are admitted.
+        let sources = (settings.keys.allow_fixture_keys && !market.is_world())
+            .then(|| TrustedSources::new(&settings.server, self.served.base_url()));
         Dispatcher { routes, served: self.served, mounted: self.mounted, docs, hidden }
             .around(error_layer::layer)
             .around(move |inner, request| spool::layer(spooling.clone(), inner, request))
@@ -143,7 +148,10 @@ impl ServerBuilder {
             .around(move |inner, request| Arc::clone(&resources).layer(inner, request))
             .around(move |inner, request| limits::layer(budgets.clone(), inner, request))
             .around(move |inner, request| cors.clone().layer(inner, request))
-            .around(move |inner, request| request_id::layer(Arc::clone(&clock), inner, request))
+            .around(move |inner, request| trusted_sources::layer(sources.clone(), inner, request))
+            .around(move |inner, request| {
+                request_id::layer(Arc::clone(&clock), trust_forwarded_for, inner, request)
+            })
             .boxed()
     }
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{capacity::Capacity, held_requests::HeldRequests, resources::Resources};
+use super::{
+    capacity::Capacity, held_requests::HeldRequests, resources::Resources, stream_turns::StreamTurns,
+};
 use crate::market::Market;
 
 /// The limits of a server. Principals of each market have shares of their own.
@@ -20,10 +22,12 @@ impl ServerLimits {
     /// Creates the limits that the settings of a market specify.
     pub fn new(market: &Market) -> ServerLimits {
         let settings = market.settings();
+        let capacity = Capacity::new(settings, market.stopwatch());
+        let turns = StreamTurns::new(Some(capacity.clone()), market.stopwatch());
         ServerLimits {
-            capacity: Capacity::new(settings, market.stopwatch()),
+            capacity,
             resources: Arc::new(Resources::new(settings, market.stopwatch())),
-            held_requests: HeldRequests::new(&settings.limits),
+            held_requests: HeldRequests::new(&settings.limits, turns),
         }
     }
 }

@@ -32,6 +32,7 @@ use super::{
     served_market::ServedMarket,
 };
 use crate::{
+    blobs::DiskUsage,
     error::{Error, Result},
     market::Market,
     worlds::{MAX_FILE_BYTES, World},
@@ -89,27 +90,28 @@ async fn export(request: &Request) -> Result<Response> {
     let (sandbox, world) = find_world(&served, request).await?;
     let name = format!("{}.zip", world.name());
     let turn = world.admit().await?;
-    let host = Arc::clone(&sandbox);
+    let (host, source) = (Arc::clone(&sandbox), Arc::clone(&world));
     let write = move |file| {
         let _turn = turn;
         Ok(sandbox.worlds().export(&world, file)?)
     };
-    send_file(&served, request, &host, &name, write).await
+    send_file(&served, request, (&host, source), &name, write).await
 }
 
 async fn replay(request: &Request) -> Result<Response> {
     let served = ServedMarket::shared(request)?;
     let (sandbox, world) = find_world(&served, request).await?;
     let name = format!("{}.replay.zip", world.name());
-    let host = Arc::clone(&sandbox);
-    send_file(&served, request, &host, &name, move |file| sandbox.write_replay(&world, file)).await
+    let (host, source) = (Arc::clone(&sandbox), Arc::clone(&world));
+    let write = move |file| sandbox.write_replay(&world, file);
+    send_file(&served, request, (&host, source), &name, write).await
 }
 
-/// Sends a file with this name, which `write` writes.
+/// Sends a file with this name, which `write` writes. It is not larger than the files of the world.
 async fn send_file(
     served: &ServedMarket,
     request: &Request,
-    sandbox: &SandboxHost,
+    (sandbox, world): (&SandboxHost, Arc<World>),
     name: &str,
     write: impl FnOnce(File) -> Result<File> + Send + 'static,
 ) -> Result<Response> {
@@ -118,7 +120,9 @@ async fn send_file(
     let name = format!("attachment; filename=\"{name}\"");
     let file = sandbox.worlds().temporary_file().map_err(Error::internal)?.into_file();
     let write = move |market: &Market| {
-        market.ensure_space(0)?;
+        let mut usage = DiskUsage::default();
+        world.add_disk_usage(&mut usage)?;
+        let _reservation = market.reserve_space(usage.bytes())?;
         let file = write(file)?;
         let length = file.metadata().map_err(Error::internal)?.len();
         Ok((file, length))

@@ -22,6 +22,8 @@ use crate::{
 pub struct KeyValidity {
     /// Row ID of the key.
     pub row_id: KeyRowId,
+    /// ID of the key. It is not secret.
+    pub id: Uuid,
     /// Whether the key comes from a fixture, which contains it in plain text.
     pub is_fixture: bool,
     /// Time from which the key has expired; `None` if never. The earliest time if a step has recorded it, so that
@@ -34,6 +36,7 @@ pub struct KeyValidity {
 fn read_validity(row: &rusqlite::Row) -> rusqlite::Result<KeyValidity> {
     Ok(KeyValidity {
         row_id: row.get("key_id")?,
+        id: row.get("key_uuid")?,
         is_fixture: row.get("is_fixture")?,
         expires_at: row::optional_time(row, "expires_at")?,
         revoked_at: row::optional_time(row, "revoked_at")?,
@@ -54,7 +57,7 @@ fn read_owner(row: &rusqlite::Row) -> rusqlite::Result<KeyOwner> {
 /// revoked.
 pub fn find_by_digest(reader: &Reader, digest: &[u8; 32]) -> Result<Option<(KeyOwner, KeyValidity)>> {
     let sql = format!(
-        "SELECT {}, k.id AS key_id, k.kind, k.scope, k.is_fixture,
+        "SELECT {}, k.id AS key_id, k.uuid AS key_uuid, k.kind, k.scope, k.is_fixture,
              iif(k.expired_at IS NULL, k.expires_at, 0) AS expires_at,
              iif(coalesce(k.revoked_at, t.closed_at) IS NULL, NULL, 0) AS revoked_at
          FROM keys k LEFT JOIN teams t ON t.id = k.team WHERE k.digest = ?1",

@@ -7,6 +7,7 @@ use std::{
 
 use super::{error::WorldError, job_places::JobPlaces};
 use crate::{
+    blobs::Reservations,
     clock::{Clock, Entropy, SimulatedClock},
     config::Settings,
     idle_closer::IdleCloser,
@@ -26,6 +27,7 @@ pub struct Opener {
     program: PathBuf,
     idle_closer: IdleCloser,
     job_places: JobPlaces,
+    reservations: Reservations,
 }
 
 impl Opener {
@@ -38,7 +40,13 @@ impl Opener {
             program,
             idle_closer: IdleCloser::default(),
             job_places: JobPlaces::new(MAX_WORLDS_WITH_JOBS),
+            reservations: Reservations::default(),
         }
+    }
+
+    /// Has worlds share the reservations of disk space with `market`, which is on the same disk.
+    pub(super) fn on_disk_of(self, market: &Market) -> Opener {
+        Opener { reservations: market.reservations(), ..self }
     }
 
     /// Returns what closes the connections and index writers of worlds that are idle.
@@ -93,6 +101,7 @@ impl Opener {
             run_step: self.run_step,
             program: self.program.clone(),
             idle_closer: &self.idle_closer,
+            reservations: self.reservations.clone(),
         };
         Ok(Market::open_world(options)?)
     }

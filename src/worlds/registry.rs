@@ -94,7 +94,7 @@ impl Worlds {
             _ => {}
         }
         Ok(Worlds {
-            opener,
+            opener: opener.on_disk_of(&root),
             layers: layers.for_worlds().map_err(|SettingsError { message, .. }| Error::internal(message))?,
             limit: root.settings().sandbox.max_worlds as usize,
             disk: DiskBudget::new(root.settings().sandbox.max_mb),
@@ -346,8 +346,10 @@ impl Worlds {
         Ok(cell.get_or_init(|| template).clone())
     }
 
-    /// Checks that the worlds and snapshots may use this many bytes more of the disk, and counts them.
+    /// Checks that the worlds and snapshots may use this many bytes more of the disk, and counts them. Fails, too, if the disk
+    /// would have less than its reserve.
     pub fn reserve_disk(&self, bytes: u64) -> std::result::Result<(), WorldError> {
+        self.root.ensure_space(bytes)?;
         self.disk.reserve(bytes, || {
             let mut usage = DiskUsage::default();
             for world in self.list() {

@@ -7,6 +7,8 @@ mod demo;
 mod examples;
 mod money;
 mod operator;
+mod regular_files;
+mod seeding;
 mod standard_input;
 mod texts;
 

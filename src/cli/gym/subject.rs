@@ -44,7 +44,7 @@ impl Subject {
         if self.demo && options.data.is_some() {
             return Err(CommandError::Usage("--demo and --data exclude each other".to_owned()));
         }
-        let mut layers = options.load_layers()?;
+        let mut layers = options.load_layers_for(self.demo)?;
         let address = address.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 0)));
         layers.set("server.listen", address.to_string().into(), "--listen".to_owned())?;
         let settings = layers.resolve()?;

@@ -56,6 +56,31 @@ fn foreign_text_stays_on_its_line_in_both_formats() {
     }
 }
 
+/// A team can have a name that looks like fields or like the start of a line. It stays one value.
+#[test]
+fn names_of_teams_forge_no_fields_and_no_lines() {
+    for (name, in_text) in [
+        ("Acme", "team=Acme key_id=1"),
+        ("Acme Data", r#"team="Acme Data" key_id=1"#),
+        ("a key_id=2", r#"team="a key_id=2" key_id=1"#),
+        ("a\" key_id=2 \"", r#"team="a\" key_id=2 \"" key_id=1"#),
+        ("a\\\" key_id=2", r#"team="a\\\" key_id=2" key_id=1"#),
+        ("key_id=2", r#"team="key_id=2" key_id=1"#),
+        ("a\u{a0}key_id=2", "team=\"a\u{a0}key_id=2\" key_id=1"),
+        ("a\n2026-01-01T00:00:00Z INFO forged", r#"team="a\\n2026-01-01T00:00:00Z INFO forged" key_id=1"#),
+        ("a\u{2028}\u{202e}\u{1b}[2J", r#"team="a\\u{2028}\\u{202e}\\u{1b}[2J" key_id=1"#),
+        ("", r#"team="" key_id=1"#),
+    ] {
+        let log = || tracing::info!(status = 200, team = name, key_id = 1, "request completed");
+        let line = logged(LogFormat::Text, false, log);
+        assert_eq!(line.matches('\n').count(), 1, "{line}");
+        assert!(line.ends_with(&format!(": request completed status=200 {in_text}\n")), "{line}");
+        let line: Value = serde_json::from_str(&logged(LogFormat::Json, false, log)).unwrap();
+        assert_eq!(line["fields"].as_object().unwrap().len(), 4, "{line}");
+        assert_eq!((&line["fields"]["key_id"], &line["fields"]["status"]), (&1.into(), &200.into()));
+    }
+}
+
 #[test]
 fn json_lines_have_a_stable_shape() {
     let line = logged(LogFormat::Json, false, || tracing::info!(status = 200, path = "/a", "done"));

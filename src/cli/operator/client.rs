@@ -4,8 +4,8 @@
 use std::{
     cell::RefCell,
     collections::{BTreeSet, HashMap},
+    fs::File,
     io::{Read, Seek},
-    path::Path,
 };
 
 use clap::{Args, Subcommand};
@@ -161,7 +161,7 @@ impl Client {
     }
 
     /// Sends a part of a file to where a plan of an upload says: `length` bytes from `start` on.
-    pub fn put_part(&self, part: &Value, file: &Path, start: u64, length: u64) -> CommandResult {
+    pub fn put_part(&self, part: &Value, file: &File, start: u64, length: u64) -> CommandResult {
         let url = part["url"].as_str().unwrap_or_default();
         let headers: Vec<(String, String)> = part["headers"]
             .as_object()
@@ -170,8 +170,8 @@ impl Client {
             .map(|(name, value)| (name.clone(), plain(value)))
             .collect();
         let cannot_read =
-            |cause: std::io::Error| CommandError::Other(format!("cannot read {}: {cause}", file.display()));
-        let mut opened = std::fs::File::open(file).map_err(cannot_read)?;
+            |cause: std::io::Error| CommandError::Other(format!("the file cannot be read: {cause}"));
+        let mut opened = file.try_clone().map_err(cannot_read)?;
         opened.seek(std::io::SeekFrom::Start(start)).map_err(cannot_read)?;
         let status = match &self.target {
             Target::Local(runtime, routes) if routes.serves(url) => {

@@ -191,6 +191,11 @@ impl Scheduler {
         }
     }
 
+    /// Whether any slot is occupied.
+    pub fn is_in_use(&self) -> bool {
+        self.inner.lock().is_in_use()
+    }
+
     /// Number of slots that an owner occupies.
     #[cfg(test)]
     pub fn held(&self, owner: WorkOwner) -> usize {

@@ -89,6 +89,11 @@ impl<W> Queues<W> {
         }
     }
 
+    /// Whether any slot is occupied.
+    pub(super) const fn is_in_use(&self) -> bool {
+        self.free < self.slots
+    }
+
     /// Takes a slot for an owner that has no waiters, if it may have one. Returns what it was charged.
     /// [`Queues::grant_waiting`] is called whenever a waiter could start, so this overtakes nobody.
     pub(super) fn try_take(&mut self, owner: WorkOwner, now: Duration) -> Option<Duration> {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use uuid::Uuid;
+
 use crate::{
     domain::{
         keys::KeyStatus,
@@ -18,6 +20,8 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Authenticated {
     owner: KeyOwner,
+    /// ID of the key; `None` if there was none in this process.
+    key_id: Option<Uuid>,
     requester: Requester,
 }
 
@@ -53,32 +57,45 @@ impl Authenticated {
             }
         };
         let requester = requester.into_principal(market.id(), key.owner.principal());
-        Ok(Authenticated { owner: key.owner.clone(), requester })
+        Ok(Authenticated { owner: key.owner.clone(), key_id: Some(key.id()), requester })
     }
 
     /// Returns the proof for a request of a command on the data directory, which acts as an operator without a key. Code
     /// that serves requests of others must not call it, which a test of the layers checks.
     pub fn of_local_command(request_id: &str) -> Authenticated {
         let owner = KeyOwner::Operator(OperatorKey::LOCAL_COMMAND);
-        Authenticated { owner, requester: Requester::process().with_request_id(request_id) }
+        Authenticated { owner, key_id: None, requester: Requester::process().with_request_id(request_id) }
     }
 
     /// Returns who the key acts for.
     pub fn principal(&self) -> Principal {
         self.owner.principal()
     }
+
+    /// Returns the team that the key belongs to; `None` for a key of an operator.
+    pub const fn team(&self) -> Option<&Arc<Team>> {
+        match &self.owner {
+            KeyOwner::Team(team) => Some(team),
+            KeyOwner::Operator(_) => None,
+        }
+    }
+
+    /// Returns the ID of the key, which is not secret.
+    pub const fn key_id(&self) -> Option<Uuid> {
+        self.key_id
+    }
 }
 
 impl From<AuthenticatedTeam> for Authenticated {
     fn from(AuthenticatedTeam { team, requester }: AuthenticatedTeam) -> Authenticated {
-        Authenticated { owner: KeyOwner::Team(team), requester }
+        Authenticated { owner: KeyOwner::Team(team), key_id: None, requester }
     }
 }
 
 impl AuthenticatedTeam {
     /// Checks that the key belongs to a team.
     pub fn authorize(authenticated: Authenticated) -> Result<AuthenticatedTeam> {
-        let Authenticated { owner, requester } = authenticated;
+        let Authenticated { owner, requester, .. } = authenticated;
         match owner {
             KeyOwner::Team(team) => Ok(AuthenticatedTeam { team, requester }),
             KeyOwner::Operator(_) => Err(Error::TeamKeyRequired),
@@ -104,7 +121,7 @@ impl AuthenticatedTeam {
 impl Operator {
     /// Checks that the key is an operator key.
     pub fn authorize(authenticated: Authenticated) -> Result<Operator> {
-        let Authenticated { owner, requester } = authenticated;
+        let Authenticated { owner, requester, .. } = authenticated;
         match owner {
             KeyOwner::Operator(key) => Ok(Operator { key, requester }),
             KeyOwner::Team(_) => Err(Error::OperatorRequired),

@@ -2,6 +2,7 @@
 
 use std::{
     io,
+    net::IpAddr,
     pin::Pin,
     sync::{
         Arc,
@@ -20,6 +21,8 @@ use super::table::Connection;
 #[derive(Debug)]
 pub struct Exchange {
     connection: Arc<Connection>,
+    /// The address of the client.
+    client: IpAddr,
     /// Whether the HTTP library has the whole response, of which a part may not be sent yet.
     has_response: AtomicBool,
     /// Whether the connection ends with the current response, although the client may still be sending.
@@ -32,9 +35,14 @@ pub struct Exchange {
 
 impl Exchange {
     /// Creates the state of a connection without a request.
-    pub fn new(connection: Arc<Connection>) -> Exchange {
+    pub fn new(connection: Arc<Connection>, client: IpAddr) -> Exchange {
         let [has_response, is_closing, cuts_head, is_cut] = Default::default();
-        Exchange { connection, has_response, is_closing, cuts_head, is_cut }
+        Exchange { connection, client, has_response, is_closing, cuts_head, is_cut }
+    }
+
+    /// Returns the address of the client.
+    pub const fn client(&self) -> IpAddr {
+        self.client
     }
 
     /// Marks the connection as busy: its request head is complete.

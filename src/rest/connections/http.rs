@@ -10,7 +10,6 @@ use hyper::{
 use hyper_util::rt::{TokioIo, TokioTimer};
 use poem::{
     Addr, Body, Endpoint, Request, RequestParts, Response,
-    endpoint::make_sync,
     http::{self, HeaderMap, HeaderValue, Version, header, uri::Scheme},
     web::{LocalAddr, RemoteAddr},
 };
@@ -30,13 +29,8 @@ use super::{
     write_rate::{WriteLimits, WriteRate},
 };
 use crate::{
-    clock::Clock,
     config::ServerSettings,
-    error::Error,
-    rest::{
-        host, problem,
-        request_id::{self, RequestId},
-    },
+    rest::{host, request_id},
 };
 
 /// Maximum time for which a connection is read after its last response, so that a client that is still sending
@@ -87,7 +81,7 @@ pub async fn serve_connection<S: Socket>(
     connection: &Arc<Connection>,
     mut stopping: watch::Receiver<()>,
 ) -> hyper::Result<()> {
-    let exchange = Arc::new(Exchange::new(Arc::clone(connection)));
+    let exchange = Arc::new(Exchange::new(Arc::clone(connection), ends.remote.ip()));
     let socket = LimitedSocket::new(socket, Arc::clone(&exchange), WriteRate::new(limits.write));
     let shared = Arc::clone(&exchange);
     let service = service_fn(move |request: http::Request<Incoming>| {
@@ -111,10 +105,12 @@ pub async fn serve_connection<S: Socket>(
     };
     let socket = served.into_parts().io.into_inner();
     let error_response = match &result {
-        Err(error) if error.is_timeout() && socket.is_in_head() => Some(head_errors::timeout_response()),
+        Err(error) if error.is_timeout() && socket.is_in_head() => {
+            Some(head_errors::timeout_response(exchange.client()))
+        }
         // Only the beginning of HTTP/2 is rejected by the library without a response.
         Err(error) if error.is_parse() && !exchange.is_closing() && !exchange.is_busy() => {
-            Some(head_errors::version_response())
+            Some(head_errors::version_response(exchange.client()))
         }
         _ => None,
     };
@@ -168,7 +164,7 @@ async fn respond(
     let mut response = match invalid_host {
         None => app.get_response(request).await,
         // Boxed, as below, since the future of every request has room for those that are not.
-        Some(error) => Box::pin(refuse(request, error)).await,
+        Some(error) => Box::pin(request_id::refuse(request, error)).await,
     };
     match response.data::<Cut>() {
         None => {}
@@ -188,15 +184,6 @@ async fn respond(
     }
     response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     Some(http::Response::from(response).map(|body| ResponseBody::new(body, exchange)))
-}
-
-/// Responds with an error, with a request ID and a log line as for all other requests.
-async fn refuse(request: Request, error: Error) -> Response {
-    let refusal = make_sync(move |request: Request| {
-        problem::error_response(&error, RequestId::from_request(&request).as_str())
-    });
-    let response = request_id::layer(Arc::new(Clock::System), Arc::new(refusal), request).await;
-    response.unwrap_or_else(poem::Error::into_response)
 }
 
 /// Whether the client sends the body only after `100 Continue`.

@@ -147,7 +147,8 @@ impl<S: Socket> AsyncWrite for LimitedSocket<S> {
         let this = &mut *self;
         // Without a request, the library writes only its own error responses, each in one piece.
         if !this.exchange.is_busy()
-            && let Some(response) = data.first().and_then(|head| head_errors::replacement(head))
+            && let Some(response) =
+                data.first().and_then(|head| head_errors::replacement(head, this.exchange.client()))
         {
             this.last_bytes = response;
             this.exchange.close_after_response();

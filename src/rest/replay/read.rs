@@ -1,7 +1,7 @@
 //! Reads the file of a replay, which may come from anyone: everything in it has a limit.
 
 use std::{
-    fs::{self, File},
+    fs::File,
     io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
 };
@@ -16,7 +16,7 @@ use crate::{
         extraction::{self, ExtractionError},
     },
     error::{Error, Result},
-    private_files,
+    private_files, regular_files,
     worlds::journal::{MAX_BODY_BYTES, MAX_ENTRIES},
 };
 
@@ -50,13 +50,8 @@ pub struct RecordedReplay {
 impl RecordedReplay {
     /// Reads a file. Fails with what is wrong with it, also if it is not complete.
     pub fn read(path: &Path) -> Result<RecordedReplay> {
-        let length =
-            fs::metadata(path).map_err(|cause| refused(format!("The file cannot be read: {cause}.")))?.len();
-        if length > MAX_FILE_BYTES {
-            return Err(refused(format!(
-                "The file has more than {MAX_FILE_BYTES} bytes, which is the limit."
-            )));
-        }
+        regular_files::open(path, MAX_FILE_BYTES)
+            .map_err(|cause| refused(format!("The file cannot be read: {cause}.")))?;
         let directory = private_files::temp_dir_in(&std::env::temp_dir()).map_err(Error::internal)?;
         unpack(path, directory.path())?;
         let head = read_head(&directory.path().join(HEAD))?;

@@ -47,12 +47,16 @@ use super::{
 use crate::{
     domain::problems::Problems,
     error::{Error, Problem, Result},
-    market::{CheckContext, Permit, Reader},
+    market::{CheckContext, Market, Permit, Reader},
 };
 
 /// Size in bytes from which a body is parsed on a blocking thread, since it would delay other requests of the
 /// same thread.
 const BLOCKING_BYTES: usize = 64 * 1024;
+
+/// Bytes of the disk that an operation may take for each byte of its body: rows, their copies in the database's log and in the
+/// search index, and the stored response.
+const STORED_PER_BYTE: u64 = 4;
 
 /// A JSON request body, deserialized into a struct.
 ///
@@ -94,6 +98,11 @@ impl BodySource {
     /// Whether the body satisfies its schema.
     pub const fn is_valid(&self) -> bool {
         self.problems.is_empty()
+    }
+
+    /// Checks that the disk has space for what an operation stores of the body, besides its reserve.
+    pub fn ensure_space(&self, market: &Market) -> Result<()> {
+        market.ensure_space((self.bytes.len() as u64).saturating_mul(STORED_PER_BYTE))
     }
 
     /// Returns the problems for an operation, which adds those that it finds.

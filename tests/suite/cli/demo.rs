@@ -9,7 +9,7 @@ use std::{
 use marketplace::{clock::Clock, domain::time::Timestamp, fixtures::demo_image::DEMO_TIME};
 use serde_json::{Value, json};
 
-use super::{Server, marketplace, run, stdout_of, temp_dir};
+use super::{Server, marketplace, run, run_failing, stdout_of, temp_dir};
 
 #[test]
 fn foreign_variables_stop_no_command() {
@@ -123,4 +123,118 @@ fn demo_of_an_earlier_version_has_the_time_of_the_system() {
     let created = create_team("Acme Data", "market", directory);
     // Times have milliseconds.
     assert!((before.plus_micros(-1_000)..=Clock::System.now()).contains(&created), "{created}");
+}
+
+/// Everybody knows the keys of the demo, so others can reach it only if that is allowed.
+#[test]
+fn public_demo_must_be_allowed() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
+        let (code, stderr) = run_failing(&["serve", "--demo", "--listen", address], directory);
+        assert_eq!(code, 2, "{stderr}");
+        for part in [address, "--allow-public-demo", "server.allow_public_demo", "127.0.0.1"] {
+            assert!(stderr.contains(part), "{stderr}");
+        }
+    }
+    let (code, _) = run_failing(&["serve", "--allow-public-demo"], directory);
+    assert_eq!(code, 2, "without --demo, the flag has no meaning");
+    assert!(!directory.join("data").exists());
+    std::fs::write(directory.join("public.toml"), "[server]\nallow_public_demo = true\n").unwrap();
+    let public = ["serve", "--demo", "--listen", "0.0.0.0:0"];
+    let by_flag = marketplace(&[&public[..], &["--allow-public-demo"]].concat(), directory);
+    let by_file = marketplace(&[&public[..], &["--config", "public.toml"]].concat(), directory);
+    let mut by_variable = marketplace(&public, directory);
+    by_variable.env("MARKETPLACE_SERVER_ALLOW_PUBLIC_DEMO", "true");
+    for mut command in [by_flag, by_file, by_variable] {
+        command.env("MARKETPLACE_SERVER_PUBLIC_URL", "http://demo.example:8080");
+        let lines = first_lines(command);
+        assert!(lines[0].starts_with("listening on http://127.0.0.1:"), "{lines:?}");
+        let others =
+            "Others reach this market at http://demo.example:8080, and can do anything with these keys.";
+        assert!(lines.iter().any(|line| line == others), "{lines:?}");
+    }
+    let local = first_lines(marketplace(&["serve", "--demo", "--listen", "127.0.0.1:0"], directory));
+    assert!(!local.iter().any(|line| line.starts_with("Others")), "{local:?}");
+}
+
+/// Returns what a demo server prints when it starts. It is killed then.
+fn first_lines(mut command: std::process::Command) -> Vec<String> {
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut server = Server(child, String::new());
+    let lines = BufReader::new(server.0.stdout.take().unwrap()).lines().map(Result::unwrap);
+    lines.take_while(|line| !line.starts_with(LAST_LINE)).collect()
+}
+
+/// A settings file in the working directory is that of another market. One that is named counts, and so do variables.
+#[test]
+fn demo_ignores_a_settings_file_that_it_only_finds() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    let file = "[server]\npublic_url = \"http://market.example\"\n";
+    std::fs::write(directory.join("marketplace.toml"), file).unwrap();
+    let demo = ["serve", "--demo", "--listen", "127.0.0.1:0"];
+    let found = marketplace(&demo, directory);
+    let named = marketplace(&[&demo[..], &["--config", "marketplace.toml"]].concat(), directory);
+    let mut with_variable = marketplace(&demo, directory);
+    with_variable.env("MARKETPLACE_SERVER_PUBLIC_URL", "http://variable.example");
+    for (command, expected) in [
+        (found, "http://127.0.0.1:"),
+        (named, "http://market.example/"),
+        (with_variable, "http://variable.example/"),
+    ] {
+        let lines = first_lines(command);
+        let tries: Vec<&String> = lines.iter().filter(|line| line.contains("/v2/listings/browse")).collect();
+        assert!(!tries.is_empty() && tries.iter().all(|line| line.contains(expected)), "{lines:?}");
+    }
+    // A file that cannot be read is none either.
+    std::fs::write(directory.join("marketplace.toml"), "[server\n").unwrap();
+    assert!(!first_lines(marketplace(&demo, directory)).is_empty());
+    assert_eq!(run_failing(&["team", "list"], directory).0, 2, "other commands use it");
+    let check = marketplace(&["mcp", "--demo", "--check"], directory)
+        .env("MARKETPLACE_API_KEY", "mkt_demo_buyer")
+        .output();
+    assert!(check.unwrap().status.success());
+}
+
+/// The log of a server says what it serves, and how it ended.
+#[test]
+fn log_has_the_start_the_signal_and_the_end() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    std::fs::write(directory.join("own.toml"), "[server]\ntrusted_hosts = [\"shop\"]\n").unwrap();
+    for (signal, name) in [("TERM", "SIGTERM"), ("INT", "SIGINT")] {
+        let arguments =
+            ["serve", "--demo", "--listen", "127.0.0.1:0", "--data", "market", "--config", "own.toml"];
+        let mut command = marketplace(&arguments, directory);
+        let log = std::fs::File::create(directory.join("log")).unwrap();
+        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("listening on http://").unwrap().to_owned();
+        let mut server = Server(child, address.clone());
+        server.signal(signal);
+        assert_eq!(server.0.wait().unwrap().code(), Some(0));
+        let log = std::fs::read_to_string(directory.join("log")).unwrap();
+        let only_line = |message: &str| {
+            let lines: Vec<&str> = log.lines().filter(|line| line.contains(message)).collect();
+            assert_eq!(lines.len(), 1, "{message}: {log}");
+            format!("{} ", lines[0])
+        };
+        let start = only_line("the server starts");
+        let path = |name: &str| directory.join(name).display().to_string();
+        for field in [
+            format!("version={}", env!("CARGO_PKG_VERSION")),
+            format!("settings_file={}", path("own.toml")),
+            format!("data_directory={}", path("market")),
+            format!("listen={address}"),
+            format!("url=http://{address}"),
+            "demo=true".to_owned(),
+        ] {
+            assert!(start.contains(&format!(" {field} ")), "{field}: {start}");
+        }
+        assert!(start.contains("shop"), "{start}");
+        assert!(only_line("the process stops").contains(&format!(" signal={name} ")));
+        only_line("the server has stopped");
+    }
 }

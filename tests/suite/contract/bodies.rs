@@ -116,6 +116,39 @@ async fn slow_team_cannot_take_the_body_slots_of_others() {
     assert_eq!(created.status, 201);
 }
 
+/// All of these come from one address. What a team holds counts for the team, and not for the address that it shares with others.
+#[tokio::test(start_paused = true)]
+async fn slow_bodies_do_not_reject_neighbors_at_the_same_address() {
+    let market = TestMarket::with_settings(|settings| {
+        (settings.limits.bodies, settings.limits.bodies_per_team, settings.limits.bodies_per_address) =
+            (8, 4, 1);
+    });
+    market.seed(&marketplace::fixtures::demo_set().unwrap());
+    for (method, path) in
+        [(Method::POST, "/v2/asset-groups"), (Method::GET, "/v2/wallet"), (Method::POST, "/v2/mcp/")]
+    {
+        let headers = [("host", "market.test"), ("x-api-key", VENDOR), JSON];
+        let (senders, slow): (Vec<_>, Vec<_>) = (0..4)
+            .map(|_| {
+                let (sender, receiver) = tokio::io::duplex(64);
+                let body = Body::from_async_read(receiver);
+                (sender, market.send_body(method.clone(), path, &headers, body))
+            })
+            .unzip();
+        let body = json!({"name": format!("Scans {method} {path}")});
+        let others = async {
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            let own = market.call(VENDOR, "POST", "/v2/asset-groups", &body).await;
+            assert_eq!(own.expect_error(503), "at_capacity", "{path}: the team has its share");
+            let neighbor = market.call("mkt_demo_both", "POST", "/v2/asset-groups", &body).await;
+            assert_eq!(neighbor.status, 201, "{path}");
+            drop(senders);
+        };
+        tokio::join!(futures_util::future::join_all(slow), others);
+        assert_eq!(market.call(VENDOR, "POST", "/v2/asset-groups", &body).await.status, 201, "{path}");
+    }
+}
+
 /// Some clients send a body with a GET. Nothing works on the request until it has arrived.
 #[tokio::test(start_paused = true)]
 async fn unwanted_body_holds_no_request_slot_while_it_arrives() {

@@ -37,6 +37,7 @@ const FOUNDATIONS: [&str; 11] = [
     "idle_closer",
     "json_scalars",
     "private_files",
+    "regular_files",
     "splitmix64",
     "string_enum",
     "text_encoding",

@@ -7,16 +7,20 @@ use std::{
 };
 
 use marketplace::{
+    domain::principals::KeyOwner,
     error::Error,
-    market::{Requester, Writer},
+    market::{self, Reader, Requester, Writer},
     operations::cleanup,
+    store,
 };
 use poem::http::Method;
 use serde_json::json;
+use uuid::Uuid;
 
+use super::cases::{BUYER, OPERATOR, VENDOR};
 use crate::{
-    harness::{TestMarket, demo},
-    vendor_api::seller_market::empty_market,
+    harness::{BASE, TestMarket, demo},
+    vendor_api::seller_market::{SELLER, create_grant, empty_market},
 };
 
 /// A grant's token, and any other secret that a client may put into a path.
@@ -105,6 +109,113 @@ async fn log_names_routes_and_no_paths() {
     }
 }
 
+/// Returns the IDs of a key and of its team, and the name of the team.
+fn owner_of(market: &TestMarket, key: &str) -> (Uuid, Option<(Uuid, String)>) {
+    let find = |reader: &Reader| store::keys::find_by_digest(reader.rows, &market::KeyCache::digest(key));
+    let (owner, validity) = market.market().read_blocking(find).unwrap().expect("a key");
+    match owner {
+        KeyOwner::Team(team) => (validity.id, Some((team.id, team.name.clone()))),
+        KeyOwner::Operator(_) => (validity.id, None),
+    }
+}
+
+#[tokio::test]
+async fn log_line_of_a_request_says_who_sent_it_and_what_for() {
+    let market = TestMarket::with_settings(|settings| settings.limits.trust_forwarded_for = true);
+    market.seed(&marketplace::fixtures::demo_set().unwrap());
+    let id = "6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11";
+    for (key, method, path, route, ids) in [
+        (VENDOR, "GET", "/v2/wallet".to_owned(), "/v2/wallet", None),
+        (VENDOR, "GET", format!("/v2/assets/{id}"), "/v2/assets/{asset_id}", Some(format!("asset_id={id}"))),
+        (VENDOR, "GET", format!("/v2/assets/{TOKEN}"), "/v2/assets/{asset_id}", None),
+        (
+            VENDOR,
+            "PUT",
+            format!("/v2/asset-groups/{id}/assets/{id}"),
+            "/v2/asset-groups/{group_id}/assets/{asset_id}",
+            Some(format!("group_id={id} asset_id={id}")),
+        ),
+        (
+            VENDOR,
+            "POST",
+            format!("/v2/vendor/uploads/grants/{id}"),
+            "/v2/vendor/uploads/grants/{token}",
+            None,
+        ),
+        (VENDOR, "POST", "/v2/mcp/".to_owned(), "/v2/mcp/", None),
+        (BUYER, "GET", "/v2/assets".to_owned(), "/v2/assets", None),
+        (
+            OPERATOR,
+            "GET",
+            "/operator/v1/jobs/17".to_owned(),
+            "/operator/v1/jobs/{job_id}",
+            Some("job_id=17".to_owned()),
+        ),
+    ] {
+        let (key_id, team) = owner_of(&market, key);
+        let (output, guard) = capture();
+        let authorization = format!("Bearer {key}");
+        let headers = [
+            ("authorization", authorization.as_str()),
+            ("content-type", "application/json"),
+            ("x-forwarded-for", "203.0.113.9"),
+        ];
+        let sent = Method::from_bytes(method.as_bytes()).unwrap();
+        market.send_body(sent, &path, &headers, "{}".to_owned()).await;
+        drop(guard);
+        let line = output.line("request completed");
+        let has =
+            |field: String| line.contains(&format!(" {field} ")) || line.ends_with(&format!(" {field}"));
+        assert!(has(format!("route=\"{route}\"")) && has("client=203.0.113.9".to_owned()), "{line}");
+        assert!(has(format!("key_id={key_id}")) && !line.contains(key), "{line}");
+        match team {
+            Some((id, name)) => {
+                assert!(has(format!("team_id={id}")) && has(format!("team={name:?}")), "{line}");
+            }
+            None => assert!(!line.contains(" team"), "{line}"),
+        }
+        match ids {
+            Some(ids) => assert!(has(format!("ids={ids:?}")), "{line}"),
+            None => assert!(!line.contains(" ids="), "{line}"),
+        }
+    }
+    let (output, guard) = capture();
+    let key = ("authorization", "Bearer mkt_unknown_key");
+    market.send(Method::GET, "/v2/wallet", &[key, ("x-forwarded-for", "203.0.113.9")]).await;
+    drop(guard);
+    let line = output.line("request completed");
+    assert!(
+        line.contains(" client=203.0.113.9") && !line.contains("key_id=") && !line.contains("mkt_"),
+        "{line}"
+    );
+}
+
+/// Requests for worlds have the name of the world, and those with a signed link the team that it is for.
+#[tokio::test]
+async fn log_line_names_world_and_team_of_a_signed_link() {
+    let market = empty_market();
+    let new = marketplace::worlds::NewWorld { name: Some("one".to_owned()), ..Default::default() };
+    market.worlds().create(&new, None).unwrap();
+    let (output, guard) = capture();
+    market.get("mkt_demo_vendor", "/w/one/v2/wallet").await.ok();
+    drop(guard);
+    assert!(output.line("request completed").contains(" world=\"one\" team_id="));
+    let (_, token) = create_grant(market.market(), None);
+    let (_, team) = owner_of(&market, SELLER);
+    let path = format!("/v2/vendor/uploads/grants/{token}");
+    let file = json!({"file_name": "a.zip", "size_bytes": 3, "content_type": "application/zip"});
+    let plan = market.call(SELLER, "POST", &path, &file).await.ok();
+    let url = plan["url"].as_str().unwrap().strip_prefix(BASE).unwrap().to_owned();
+    let (output, guard) = capture();
+    market.send_body(Method::PUT, &url, &[], "abc".to_owned()).await.expect_status(200);
+    drop(guard);
+    let (line, (id, name)) = (output.line("request completed"), team.unwrap());
+    let upload = plan["upload_id"].as_str().unwrap();
+    assert!(line.contains(&format!(" ids=\"upload={upload}\" ")), "{line}");
+    assert!(line.contains(&format!(" team_id={id} team={name:?}")) && !line.contains("key_id"), "{line}");
+    assert!(!line.contains("signature"), "{line}");
+}
+
 /// The time of a stopped clock passes only while the request waits.
 #[tokio::test]
 async fn log_line_states_the_wait_for_the_writer() {
@@ -168,4 +279,18 @@ fn log_line_of_a_job_has_its_wait() {
     let line = output.line("job ended");
     assert!(line.contains("kind=\"sweep\"") && line.contains("outcome=\"completed\""), "{line}");
     assert_eq!((number(&line, "wait_ms"), number(&line, "attempts")), ("3000.0", "1"), "{line}");
+    assert!(!line.contains("team"), "{line}");
+}
+
+#[tokio::test]
+async fn log_line_of_a_job_has_the_id_of_its_team() {
+    let market = TestMarket::demo();
+    market.run_background();
+    let (_, team) = owner_of(&market, VENDOR);
+    market.call(VENDOR, "POST", "/v2/tasks/refresh-qc", &json!(null)).await.expect_status(202);
+    let (output, guard) = capture();
+    market.run_background();
+    drop(guard);
+    let line = output.line("job ended");
+    assert!(line.contains(&format!(" team_id={} ", team.unwrap().0)), "{line}");
 }

@@ -39,4 +39,5 @@ mod targets;
 mod transitions;
 mod trial_api;
 mod trial_operator_api;
+mod trusted_sources;
 pub mod write_operations;

@@ -215,25 +215,32 @@ async fn malformed_requests_get_json_rpc_errors() {
     assert_eq!(send(&market, PATH, &[HOST, JSON, KEY], &long).await.expect_error(413), "payload_too_large");
 }
 
+/// The agent server trusts the same sources whether or not fixture keys are accepted. Without them, it alone checks them.
 #[tokio::test]
 async fn untrusted_hosts_and_origins_are_rejected() {
-    let market = TestMarket::with_settings(|settings| {
-        settings.server.cors_origins = vec!["https://app.example".to_owned()];
-    });
-    market.seed(&marketplace::fixtures::demo_set().unwrap());
+    let market = |accepts_fixture_keys| {
+        TestMarket::with_settings(|settings| {
+            settings.server.cors_origins = vec!["https://app.example".to_owned()];
+            settings.server.trusted_hosts = vec!["shop".to_owned()];
+            settings.keys.allow_fixture_keys = accepts_fixture_keys;
+        })
+    };
+    let (demo, real) = (market(true), market(false));
+    demo.seed(&marketplace::fixtures::demo_set().unwrap());
     for (host, origin, status) in [
         ("market.test", None, 200),
         ("market.test:8080", None, 200),
         ("localhost:1234", None, 200),
         ("127.0.0.1", None, 200),
         ("[::1]:80", None, 200),
-        ("evil.example", None, 403),
-        ("[::1].evil", None, 400),
-        ("[::1].evil:80", None, 400),
-        ("localhost@evil.example", None, 400),
-        ("evil.example@localhost", None, 400),
-        ("localhost:80evil", None, 400),
-        ("market.test.evil.example", None, 403),
+        ("shop:8080", None, 200),
+        ("evil.example", None, 421),
+        ("[::1].evil", None, 421),
+        ("[::1].evil:80", None, 421),
+        ("localhost@evil.example", None, 421),
+        ("evil.example@localhost", None, 421),
+        ("localhost:80evil", None, 421),
+        ("market.test.evil.example", None, 421),
         ("market.test", Some("http://market.test"), 200),
         ("market.test", Some("https://app.example"), 200),
         ("market.test", Some("http://localhost:6274"), 200),
@@ -241,14 +248,18 @@ async fn untrusted_hosts_and_origins_are_rejected() {
         ("market.test", Some("https://app.example:444"), 403),
         ("market.test", Some("null"), 403),
         ("localhost", Some("http://evil.example"), 403),
+        ("evil.example", Some("http://evil.example"), 421),
     ] {
         let mut headers = vec![("host", host), JSON, KEY];
         headers.extend(origin.map(|origin| ("origin", origin)));
-        let response = send(&market, PATH, &headers, LIST).await;
+        let response = send(&demo, PATH, &headers, LIST).await;
         assert_eq!(response.status, status, "{host} {origin:?}");
-        if status == 403 {
+        let response = send(&real, PATH, &headers, LIST).await;
+        let expected = if status == 200 { 401 } else { status };
+        assert_eq!(response.status, expected, "{host} {origin:?}");
+        if status != 200 {
             let body = response.json();
-            assert_eq!((&body["id"], &body["error"]["code"]), (&json!(1), &json!(-32600)), "{body}");
+            assert_eq!((&body["id"], &body["error"]["code"]), (&Value::Null, &json!(-32600)), "{body}");
         }
     }
 }

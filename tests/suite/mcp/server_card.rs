@@ -43,7 +43,7 @@ async fn server_card_is_public_and_says_how_to_connect() {
 #[tokio::test]
 async fn server_card_has_the_rules_of_the_agent_server() {
     for path in [CARD, CATALOG] {
-        assert_eq!(get(path, "evil.example").await.expect_error(403), "forbidden");
+        assert_eq!(get(path, "evil.example").await.expect_error(421), "bad_request");
         assert_eq!(get(path, "[::1]:80").await.status, 200);
         let posted = demo().send(Method::POST, path, &[("host", "market.test")]).await;
         assert_eq!(

@@ -6,12 +6,12 @@ use marketplace::{
 };
 use serde_json::json;
 
-use super::seller_market::{SELLER, empty_market};
+use super::seller_market::{SELLER, empty_market_with};
 use crate::harness::BASE;
 
 #[tokio::test]
 async fn upload_addresses_have_the_host_of_the_request_if_it_is_trusted() {
-    let market = empty_market();
+    let market = empty_market_with(|settings| settings.server.trusted_hosts = vec!["shop".to_owned()]);
     let grant = GrantInput {
         team: "Seller house",
         title: "Ledger",
@@ -27,8 +27,7 @@ async fn upload_addresses_have_the_host_of_the_request_if_it_is_trusted() {
         ("127.0.0.1:49153", "http://127.0.0.1:49153"),
         ("[::1]", "http://[::1]"),
         ("market.test", BASE),
-        ("evil.example", BASE),
-        ("0.0.0.0:8080", BASE),
+        ("shop:8080", "http://shop:8080"),
     ] {
         let plan = market.call_with(SELLER, "POST", &path, &file, &[("host", host)]).await.ok();
         let body = json!({"upload_id": plan["upload_id"], "part_numbers": [1]});

@@ -4,6 +4,7 @@ use std::{fmt::Write as _, io::Write as _};
 
 use marketplace::{
     clock::fixture_record_id,
+    config::Settings,
     domain::{assets::Exclusivity, row_ids::GrantRowId},
     market::Market,
     operations::{self, grants::GrantInput},
@@ -28,6 +29,13 @@ pub fn market_with(more: &Value) -> TestMarket {
 /// Returns a market with the teams of [`small_market::small_market_with`] and no assets or listings.
 pub fn empty_market() -> TestMarket {
     market_with(&json!({}))
+}
+
+/// Like [`empty_market`], with changed settings.
+pub fn empty_market_with(change: impl FnOnce(&mut Settings)) -> TestMarket {
+    let market = TestMarket::with_settings(change);
+    small_market::seed_market(&market, &[], &json!({}));
+    market
 }
 
 /// Returns the ID of a seeded record.

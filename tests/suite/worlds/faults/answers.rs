@@ -86,7 +86,7 @@ async fn answers_pass_through_the_middleware_of_the_server() {
     add(&market, json!({"operation": "get_wallet"}), json!({"status": 404})).await;
     let send = async |method: Method, path: &str| {
         let headers =
-            [("x-request-id", "mine"), ("accept-encoding", "gzip"), ("origin", "https://example.com")];
+            [("x-request-id", "mine"), ("accept-encoding", "gzip"), ("origin", "http://localhost:3000")];
         market.send(method, path, &headers).await
     };
     let success = send(Method::GET, "/w/one/v2/wallet").await;
