@@ -95,7 +95,21 @@ impl S3 {
         }
         // Has no thread of its own: connections make progress while a call waits.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(S3 { store: builder.build()?, prefix: settings.prefix.clone(), runtime: Some(runtime) })
+        let s3 = S3 { store: builder.build()?, prefix: settings.prefix.clone(), runtime: Some(runtime) };
+        // The library uses some settings only for requests. Signing is one without the network.
+        let path = s3.staging_path(Uuid::nil());
+        s3.block_on(s3.store.signed_url(Method::PUT, &path, Duration::from_secs(1)))?;
+        Ok(s3)
+    }
+
+    /// Requests the first of the staged uploads, as the server does regularly.
+    pub(super) fn check_access(&self) -> io::Result<()> {
+        self.block_on(async { self.store.list(Some(&self.staged_prefix())).next().await.transpose() })?;
+        Ok(())
+    }
+
+    fn staged_prefix(&self) -> Path {
+        Path::from(format!("{}staged", self.prefix))
     }
 
     /// Waits for a future on a separate thread, because the caller may itself be in an asynchronous runtime.
@@ -103,6 +117,11 @@ impl S3 {
         let runtime = self.runtime.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
         let result = std::thread::scope(|scope| scope.spawn(|| runtime.block_on(work)).join());
         result.map_err(|_| io::Error::other("the store's library panicked"))?.map_err(into_io_error)
+    }
+
+    /// Returns the key of the object of an upload.
+    pub(super) fn upload_key(&self, id: Uuid) -> String {
+        self.object_path(id).to_string()
     }
 
     fn object_path(&self, id: Uuid) -> Path {
@@ -229,9 +248,8 @@ impl S3 {
     /// Returns the IDs of the single-part uploads that were sent and not completed. A signed URL accepts them
     /// as long as it is valid, even after completion.
     pub(super) fn list_staged(&self) -> io::Result<Vec<Uuid>> {
-        let prefix = Path::from(format!("{}staged", self.prefix));
         self.block_on(async {
-            let mut objects = self.store.list(Some(&prefix));
+            let mut objects = self.store.list(Some(&self.staged_prefix()));
             let mut ids = Vec::new();
             while let Some(object) = objects.next().await.transpose()? {
                 let name = object.location.filename().and_then(|name| name.strip_suffix(".zip"));

@@ -24,6 +24,7 @@ mod operator;
 mod opportunities;
 mod process;
 mod progress;
+mod reachability;
 mod reindex;
 mod replay;
 mod restore;
@@ -262,7 +263,7 @@ fn dispatch(cli: Cli) -> CommandResult {
         Command::Mcp(mcp) => mcp.run(&options),
         Command::Gym { command } => command.run(&options),
         Command::Sweep(_) => sweep::Sweep::run(&options),
-        Command::Verify(_) => verify::Verify::run(&options),
+        Command::Verify(verify) => verify.run(&options),
         Command::Check(check) => check.run(),
         Command::Backup(backup) => backup.run(&options),
         Command::Replay(replay) => replay.run(),
@@ -303,6 +304,15 @@ impl GlobalOptions {
 
     /// Opens the market for a command that may change it. Fails if there is no market, unless `may_create`.
     fn open_market(&self, may_create: bool) -> Result<Market, CommandError> {
+        self.open_market_for(OpenMode::Command, may_create)
+    }
+
+    /// Opens the market to look for damage, without changing anything.
+    fn inspect_market(&self) -> Result<Market, CommandError> {
+        self.open_market_for(OpenMode::Inspect, false)
+    }
+
+    fn open_market_for(&self, mode: OpenMode, may_create: bool) -> Result<Market, CommandError> {
         let settings = self.load_layers()?.resolve()?;
         let directory = settings.data.folder.clone();
         if !may_create && !directory.join(market::DATABASE_FILE).is_file() {
@@ -310,7 +320,7 @@ impl GlobalOptions {
             return Err(CommandError::Open(missing.into()));
         }
         init_logging(&settings, "warn");
-        open_directory(&directory, settings, OpenMode::Command, Durability::Full)
+        open_directory(&directory, settings, mode, Durability::Full)
     }
 }
 
@@ -332,7 +342,7 @@ fn open_directory(
         run_step: crate::operations::due_steps::run_step,
         program: market::this_program(),
     })?;
-    if mode != OpenMode::ReadOnly {
+    if !mode.is_read_only() {
         fixtures::seed_taxonomy(&market)?;
     }
     Ok(market)

@@ -194,12 +194,13 @@ struct State {
 /// Runs the server, kills it right after the line number `after`, and returns all writes that it
 /// acknowledged: listing, kind of write, and value.
 fn run_and_kill(directory: &Path, seed: u64, after: u64) -> Vec<(Uuid, String, String)> {
+    let mut log = ProcessLog::new();
     let mut server = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "contract::kill::writes_until_it_is_killed", "--nocapture", "--test-threads=1"])
         .env(DIRECTORY_VARIABLE, directory)
         .env(SEED_VARIABLE, seed.to_string())
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
+        .stderr(log.stdio())
         .spawn()
         .unwrap();
     let mut acknowledged = Vec::new();
