@@ -9,9 +9,9 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-use tantivy::IndexMeta;
 use tantivy::directory::ManagedDirectory;
 use tantivy::index::SegmentComponent;
+use tantivy::{Directory, IndexMeta};
 
 use crate::columns::EXTENSION as COLUMNS;
 use crate::error::Error;

@@ -123,11 +123,6 @@ impl Blobs {
         Ok(Blobs::new(data_dir.join("blobs"), s3))
     }
 
-    /// Checks that the S3-compatible store, if uploads are stored in one, can be reached and read.
-    pub fn check_access(&self) -> io::Result<()> {
-        self.s3.as_ref().map_or(Ok(()), |s3| s3.check_access())
-    }
-
     /// Creates the storage in a directory, which is created with the first file. Uploads are stored in `s3`,
     /// if given.
     pub fn new(directory: impl Into<PathBuf>, s3: Option<S3>) -> Blobs {

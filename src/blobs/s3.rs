@@ -10,7 +10,7 @@ use std::{
 
 use futures_util::StreamExt;
 use object_store::{
-    ClientOptions, ObjectStore, ObjectStoreExt, PutPayload,
+    ClientOptions, ObjectStore, ObjectStoreExt, PutPayload, RetryConfig,
     aws::{AmazonS3, AmazonS3Builder},
     client::{HttpClient, HttpConnector},
     multipart::{MultipartStore, PartId},
@@ -83,9 +83,14 @@ impl Drop for S3 {
 impl S3 {
     /// Creates a client from the settings. It does not connect yet.
     pub fn new(settings: &BlobSettings) -> io::Result<S3> {
+        S3::with_retries(settings, RetryConfig::default())
+    }
+
+    fn with_retries(settings: &BlobSettings, retries: RetryConfig) -> io::Result<S3> {
         let allows_http = settings.endpoint.starts_with("http:");
         let mut builder = AmazonS3Builder::new()
             .with_http_connector(Connector { allows_http })
+            .with_retry(retries)
             .with_region(&settings.region)
             .with_bucket_name(&settings.bucket)
             .with_access_key_id(&settings.access_key_id)
@@ -102,9 +107,10 @@ impl S3 {
         Ok(s3)
     }
 
-    /// Requests the first of the staged uploads, as the server does regularly.
-    pub(super) fn check_access(&self) -> io::Result<()> {
-        self.block_on(async { self.store.list(Some(&self.staged_prefix())).next().await.transpose() })?;
+    /// Requests the list of the staged uploads once, as a server does regularly.
+    pub fn check_access(settings: &BlobSettings) -> io::Result<()> {
+        let s3 = S3::with_retries(settings, RetryConfig { max_retries: 0, ..RetryConfig::default() })?;
+        s3.block_on(async { s3.store.list(Some(&s3.staged_prefix())).next().await.transpose() })?;
         Ok(())
     }
 

@@ -10,7 +10,8 @@ use std::{
 use url::Url;
 
 use crate::{
-    config::{RepositorySettings, Settings},
+    blobs::S3,
+    config::{BlobKind, RepositorySettings, Settings},
     error::ErrorChain,
     market::Market,
 };
@@ -23,17 +24,16 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 pub fn check(market: &Market) {
     warn_of_missing_directories(market.settings());
     let hosts = hosts(market.settings());
-    let blobs = market.blobs().clone();
-    if hosts.is_empty() && blobs.receives_parts() {
+    let blobs = market.settings().blobs.clone();
+    if hosts.is_empty() && blobs.kind == BlobKind::Local {
         return;
     }
     let work = move || {
-        if let Err(cause) = blobs.check_access() {
-            let cause = ErrorChain(&cause).to_string();
-            tracing::warn!(
-                cause,
-                "blobs.kind: the store for uploads cannot be used, so uploads are going to fail"
-            );
+        if blobs.kind == BlobKind::S3
+            && let Err(cause) = S3::check_access(&blobs)
+        {
+            let (cause, key) = (ErrorChain(&cause).to_string(), "blobs.endpoint");
+            tracing::warn!(key, cause, "the store for uploads cannot be used, so uploads are going to fail");
         }
         for (key, url) in hosts {
             if let Err(cause) = connect(&url) {

@@ -10,7 +10,10 @@ use super::{
 };
 use crate::{
     market::Market,
-    operations::verify::{self, CheckOptions, Inconsistency, Part},
+    operations::{
+        index_checks::IndexCheck,
+        verify::{self, Inconsistency, Part},
+    },
     string_enum::StringEnum,
 };
 
@@ -49,13 +52,8 @@ pub(super) fn verify(market: &Market, report: Report) -> CommandResult {
     let found = {
         let (listings, rebuilt) = (CliProgress::new("listings"), CliProgress::new("building an index"));
         let uploads = CliProgress::bytes("uploads");
-        let options = CheckOptions {
-            is_deep: report.is_deep,
-            listings: &listings,
-            rebuilt: &rebuilt,
-            upload_bytes: &uploads,
-        };
-        verify::check(market, options)?
+        let index = IndexCheck { is_deep: report.is_deep, listings: &listings, rebuilt: &rebuilt };
+        verify::check(market, index, &uploads)?
     };
     if report.is_json {
         print_as_json(&found);

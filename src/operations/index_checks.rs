@@ -5,14 +5,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use marketplace_index::{Filters, Scope, Search, Snapshot, Sort, Start, catch_panics};
 use uuid::Uuid;
 
-use super::verify::CheckOptions;
 use crate::{
     domain::{catalog::CatalogEntry, listings::ListingRowId},
     error::{Error, Result},
     market::{Market, Reader},
-    search::{self, Taxonomy},
+    search::{self, Progress, Taxonomy},
     store,
 };
+
+/// How the index is checked, and where the progress is reported.
+#[derive(Clone, Copy)]
+pub struct IndexCheck<'a> {
+    /// Whether the index is also compared with one that is built from the database.
+    pub is_deep: bool,
+    /// Progress of comparing listings.
+    pub listings: &'a dyn Progress,
+    /// Progress of building another index, in listings.
+    pub rebuilt: &'a dyn Progress,
+}
 
 /// Number of changes that are read with one statement.
 const BATCH_SIZE: usize = 4096;
@@ -22,7 +32,7 @@ const BATCH_SIZE: usize = 4096;
 pub(super) fn find_inconsistencies(
     market: &Market,
     reader: &Reader,
-    options: CheckOptions,
+    options: IndexCheck,
 ) -> Result<Vec<String>> {
     let mut found = market.find_index_damage();
     if !found.is_empty() || reader.index.has_failed() {
@@ -65,7 +75,7 @@ struct Comparison<'a> {
 
 impl Comparison<'_> {
     /// Compares the documents that the index was given.
-    fn find_differences(&self, options: CheckOptions) -> Result<Vec<String>> {
+    fn find_differences(&self, options: IndexCheck) -> Result<Vec<String>> {
         let mut indexed: BTreeMap<u64, u64> =
             catch_panics(|| Ok(self.reader.index.snapshot().fingerprints()))?;
         let mut found = Vec::new();
@@ -91,7 +101,7 @@ impl Comparison<'_> {
     }
 
     /// Builds another index in a temporary directory, and compares everything that searches read.
-    fn find_differences_from_rebuilt(&self, market: &Market, options: CheckOptions) -> Result<Vec<String>> {
+    fn find_differences_from_rebuilt(&self, market: &Market, options: IndexCheck) -> Result<Vec<String>> {
         let directory = tempfile::tempdir().map_err(Error::internal)?;
         let rebuilt = market.create_index(&directory.path().join("index"))?;
         let mut writer = market.open_index_writer(&rebuilt)?;
@@ -124,7 +134,7 @@ impl Comparison<'_> {
     /// Calls `visit` with each listing and its row ID.
     fn for_each_listing(
         &self,
-        progress: &dyn search::Progress,
+        progress: &dyn Progress,
         mut visit: impl FnMut(u64, &CatalogEntry) -> Result<()>,
     ) -> Result<()> {
         let row_ids: Vec<ListingRowId> = store::verify::listing_row_ids(self.reader.rows)?;

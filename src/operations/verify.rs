@@ -1,7 +1,7 @@
 //! Consistency checks of a market: the database, the ledger, the inventory, the uploads, the files of
 //! bundles, and the index. They change nothing.
 
-use super::index_checks;
+use super::index_checks::{self, IndexCheck};
 use crate::{
     error::{ErrorChain, Result},
     market::{Market, Reader},
@@ -54,33 +54,20 @@ pub struct Inconsistency {
     pub message: String,
 }
 
-/// What a check reads, and where it reports its progress.
-#[derive(Clone, Copy)]
-pub struct CheckOptions<'a> {
-    /// Whether the index is also compared with one that is built from the database.
-    pub is_deep: bool,
-    /// Progress in listings.
-    pub listings: &'a dyn Progress,
-    /// Progress of building an index, in listings.
-    pub rebuilt: &'a dyn Progress,
-    /// Progress in bytes of uploads.
-    pub upload_bytes: &'a dyn Progress,
-}
-
 /// Returns a description of each inconsistency in the market. Empty if there is none.
 pub fn find_inconsistencies(market: &Market) -> Result<Vec<String>> {
-    let options = CheckOptions { is_deep: false, listings: &(), rebuilt: &(), upload_bytes: &() };
-    Ok(check(market, options)?.into_iter().map(|found| found.message).collect())
+    let index = IndexCheck { is_deep: false, listings: &(), rebuilt: &() };
+    Ok(check(market, index, &())?.into_iter().map(|found| found.message).collect())
 }
 
-/// Returns each inconsistency in the market.
-pub fn check(market: &Market, options: CheckOptions) -> Result<Vec<Inconsistency>> {
+/// Returns each inconsistency in the market. `upload_bytes` gets the progress in bytes of uploads.
+pub fn check(market: &Market, index: IndexCheck, upload_bytes: &dyn Progress) -> Result<Vec<Inconsistency>> {
     let mut found = market.read_blocking(|reader| {
         let mut found = check_records(reader)?;
-        add(&mut found, Part::Index, index_checks::find_inconsistencies(market, reader, options))?;
+        add(&mut found, Part::Index, index_checks::find_inconsistencies(market, reader, index))?;
         Ok(found)
     })?;
-    let files = super::uploads::find_damaged_with_progress(market, options.upload_bytes);
+    let files = super::uploads::find_damaged_with_progress(market, upload_bytes);
     add(&mut found, Part::Files, files)?;
     Ok(found)
 }

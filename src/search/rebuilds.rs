@@ -4,8 +4,10 @@
 //! fails although all files are intact, the index stays in use, since the fault may concern few searches.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
-    thread::{self, JoinHandle},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -13,11 +15,10 @@ use marketplace_index::Error as IndexError;
 
 use super::{
     directory::{self, IndexDirectory, OpenedIndex},
-    indexer::Indexer,
-    shared_updater::Shared,
+    indexer::{Indexer, Progress},
     updater::WriterOptions,
 };
-use crate::error::{Error, ErrorChain, sources};
+use crate::error::{Error, ErrorChain, Result, sources};
 
 /// Minimum time between two examinations of an index whose files were intact. They read all of it.
 const EXAMINATION_INTERVAL: Duration = Duration::from_mins(1);
@@ -29,39 +30,33 @@ const LAST_RETRY: Duration = Duration::from_mins(1);
 /// Maximum number of damaged files that a log line names.
 const MAX_LOGGED_FILES: usize = 3;
 
-/// Why the index is rebuilt, or may have to be.
-#[derive(Clone, Debug)]
+/// Why the index may have to be rebuilt.
+#[derive(Clone, Copy, Debug)]
 pub(super) enum RebuildCause {
     /// It has an older schema version. It is used until the new one is built.
     OlderSchema,
-    /// A search failed. What is wrong is not known yet.
-    FailedSearch,
-    /// Its files are damaged.
-    Damage,
+    /// A search or an update failed.
+    Failure,
 }
 
-/// The rebuild that runs, if any.
-#[derive(Debug, Default)]
-pub(super) struct RebuildState {
-    is_running: bool,
-    thread: Option<JoinHandle<()>>,
-    /// Whether an index with intact files was rebuilt because a search failed. Another rebuild would not help.
-    has_replaced_intact: bool,
+/// The updates of an index that go on during a rebuild. A rebuild that is canceled ends soon.
+pub(super) trait Updates: Progress {
+    /// Uses the index that was swapped in, after applying the changes that it lacks.
+    fn follow(&self) -> Result<()>;
+
+    /// Waits. Returns early if the rebuild is canceled.
+    fn wait(&self, time: Duration);
 }
 
-impl RebuildState {
-    pub(super) fn take_thread(&mut self) -> Option<JoinHandle<()>> {
-        self.thread.take()
-    }
-}
-
-/// What a rebuild needs.
+/// Rebuilds the index of a directory.
 pub(super) struct Rebuilder {
     indexer: Indexer,
     directory: Arc<IndexDirectory>,
     options: WriterOptions,
     /// When the files were last found to be intact. Locked while they are read.
     last_intact: Mutex<Option<Instant>>,
+    /// Whether an index with intact files was rebuilt because a search failed. Another rebuild would not help.
+    has_replaced_intact: AtomicBool,
 }
 
 impl Rebuilder {
@@ -70,7 +65,18 @@ impl Rebuilder {
         directory: &Arc<IndexDirectory>,
         options: WriterOptions,
     ) -> Rebuilder {
-        Rebuilder { indexer, directory: Arc::clone(directory), options, last_intact: Mutex::default() }
+        Rebuilder {
+            indexer,
+            directory: Arc::clone(directory),
+            options,
+            last_intact: Mutex::default(),
+            has_replaced_intact: AtomicBool::default(),
+        }
+    }
+
+    /// Whether an index is the current one.
+    pub(super) fn is_current(&self, opened: &Arc<OpenedIndex>) -> bool {
+        Arc::ptr_eq(opened, &self.directory.opened())
     }
 
     /// Whether the current index has failed.
@@ -99,79 +105,40 @@ impl Rebuilder {
         opened.mark_failed();
         true
     }
-}
 
-impl Shared {
-    /// See [`SharedUpdater::report_failed_search`](super::SharedUpdater::report_failed_search).
-    pub(super) fn report_failed_search(self: &Arc<Self>, opened: &Arc<OpenedIndex>) {
-        if Arc::ptr_eq(opened, &self.rebuilder.directory.opened()) {
-            self.start_rebuild(RebuildCause::FailedSearch);
-        }
-    }
-
-    /// Whether an update failed because the current index is damaged, which was not known before. Then it is rebuilt.
-    pub(super) fn is_index_damaged(self: &Arc<Self>, error: &Error) -> bool {
+    /// Whether an update failed because the current index is damaged, which was not known before.
+    pub(super) fn is_damaged(&self, error: &Error) -> bool {
         let is_of_index = sources(error).any(|source| {
             source.downcast_ref::<IndexError>().is_some_and(|error| !matches!(error, IndexError::Busy))
         });
-        let is_damaged = is_of_index && !self.rebuilder.has_failed() && self.rebuilder.examine();
-        if is_damaged {
-            tracing::error!(cause = %ErrorChain(error), "updating the search index failed");
-            self.start_rebuild(RebuildCause::Damage);
-        }
-        is_damaged
+        is_of_index && !self.has_failed() && self.examine()
     }
 
-    /// Starts the thread that rebuilds the index, unless it runs.
-    pub(super) fn start_rebuild(self: &Arc<Self>, cause: RebuildCause) {
-        let mut state = self.lock();
-        if state.rebuilds.is_running || state.is_stopping {
-            return;
-        }
-        let shared = Arc::clone(self);
-        let work = move || {
-            let _running = Running(&shared);
-            shared.rebuild(&cause);
-        };
-        match thread::Builder::new().name("index-rebuild".to_owned()).spawn(work) {
-            Ok(thread) => {
-                state.rebuilds.is_running = true;
-                state.rebuilds.thread = Some(thread);
-            }
-            // The next search that fails tries again.
-            Err(cause) => tracing::error!(%cause, "cannot start the thread that rebuilds the search index"),
-        }
-    }
-
-    fn rebuild(self: &Arc<Self>, cause: &RebuildCause) {
+    /// Rebuilds the index if the cause requires it.
+    pub(super) fn run(&self, cause: RebuildCause, updates: &dyn Updates) {
         match cause {
             RebuildCause::OlderSchema => {
                 tracing::info!("the search index has an older schema; it is used while a new one is built");
-                if let Err(error) = self.rebuild_once() {
+                if let Err(error) = self.rebuild(updates) {
                     tracing::error!(
                         cause = %ErrorChain(&error),
                         "building a new search index failed; the one with the older schema stays in use"
                     );
                 }
             }
-            RebuildCause::FailedSearch | RebuildCause::Damage => {
-                if self.rebuilder.examine() {
-                    self.replace_failed();
-                } else {
-                    self.replace_intact();
-                }
-            }
+            RebuildCause::Failure if self.examine() => self.replace_failed(updates),
+            RebuildCause::Failure => self.replace_intact(updates),
         }
     }
 
     /// Rebuilds an index that has failed. Does not give up before that has succeeded.
-    fn replace_failed(self: &Arc<Self>) {
+    fn replace_failed(&self, updates: &dyn Updates) {
         let mut delay = FIRST_RETRY;
-        while let Err(error) = self.rebuild_once() {
+        while let Err(error) = self.rebuild(updates) {
             let cause = ErrorChain(&error);
             tracing::error!(%cause, seconds = delay.as_secs(), "rebuilding the search index failed; trying it again");
-            let waited = self.changed.wait_timeout_while(self.lock(), delay, |state| !state.is_stopping);
-            if waited.unwrap_or_else(PoisonError::into_inner).0.is_stopping {
+            updates.wait(delay);
+            if updates.is_canceled() {
                 return;
             }
             delay = (2 * delay).min(LAST_RETRY);
@@ -179,33 +146,24 @@ impl Shared {
     }
 
     /// Rebuilds an index whose files are intact, once.
-    fn replace_intact(self: &Arc<Self>) {
-        if std::mem::replace(&mut self.lock().rebuilds.has_replaced_intact, true) {
+    fn replace_intact(&self, updates: &dyn Updates) {
+        if self.has_replaced_intact.swap(true, Ordering::Relaxed) {
             tracing::error!("a search failed, although the files of the search index are intact");
             return;
         }
         tracing::error!("a search failed, although the files of the search index are intact; it is rebuilt");
-        if let Err(error) = self.rebuild_once() {
+        if let Err(error) = self.rebuild(updates) {
             tracing::error!(cause = %ErrorChain(&error), "rebuilding the search index failed");
         }
     }
 
     /// Builds an index, swaps it in, and uses it.
-    fn rebuild_once(self: &Arc<Self>) -> crate::error::Result<()> {
-        let Rebuilder { indexer, directory, options, .. } = &self.rebuilder;
+    fn rebuild(&self, updates: &dyn Updates) -> Result<()> {
+        let Rebuilder { indexer, directory, options, .. } = self;
         let (memory_bytes, threads) = (options.memory_bytes, options.threads);
-        let listings = directory::rebuild_index(directory.path(), indexer, memory_bytes, threads, &**self)?;
-        self.follow()?;
+        let listings = directory::rebuild_index(directory.path(), indexer, memory_bytes, threads, updates)?;
+        updates.follow()?;
         tracing::info!(listings, "the search index was rebuilt");
         Ok(())
-    }
-}
-
-/// A rebuild that runs. It ends even if it panics.
-struct Running<'s>(&'s Arc<Shared>);
-
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        self.0.lock().rebuilds.is_running = false;
     }
 }

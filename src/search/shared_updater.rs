@@ -12,7 +12,7 @@ use std::{
 use super::{
     directory::{IndexDirectory, OpenedIndex},
     indexer::{Indexer, Progress},
-    rebuilds::{RebuildCause, RebuildState, Rebuilder},
+    rebuilds::{RebuildCause, Rebuilder, Updates},
     updater::{Updater, WriterOptions},
 };
 use crate::{
@@ -32,7 +32,7 @@ const BUSY_DELAY: Duration = Duration::from_millis(20);
 
 /// The state of the index. Numbers are those of changes.
 #[derive(Debug, Default)]
-pub(super) struct State {
+struct State {
     /// The last change that a write waits for.
     requested: u64,
     /// The last change that the index has.
@@ -49,8 +49,11 @@ pub(super) struct State {
     error: Option<Arc<Error>>,
     /// Whether the changes of other processes have to be applied.
     must_follow: bool,
-    pub(super) is_stopping: bool,
-    pub(super) rebuilds: RebuildState,
+    is_stopping: bool,
+    /// Whether a thread rebuilds the index, or looks whether it has to.
+    is_rebuilding: bool,
+    /// That thread, or the last one.
+    rebuilding: Option<JoinHandle<()>>,
     /// The thread that commits, if it runs.
     committing: Option<JoinHandle<()>>,
     /// Whether the idle closer looks at a private index.
@@ -59,10 +62,10 @@ pub(super) struct State {
     watched_updates: u64,
 }
 
-pub(super) struct Shared {
+struct Shared {
     state: Mutex<State>,
-    pub(super) changed: Condvar,
-    pub(super) rebuilder: Rebuilder,
+    changed: Condvar,
+    rebuilder: Rebuilder,
     /// Locked by the thread that set `is_updating`, and to close the engine's writer.
     updater: Mutex<Updater>,
     /// What closes the writer of a private index, which no other process sees; `None` for other indexes.
@@ -117,7 +120,9 @@ impl SharedUpdater {
     /// Reports that a search of an index has failed. If the index is still in use, a thread looks for the cause, and rebuilds
     /// the index.
     pub fn report_failed_search(&self, opened: &Arc<OpenedIndex>) {
-        self.shared.report_failed_search(opened);
+        if self.shared.rebuilder.is_current(opened) {
+            self.shared.start_rebuild(RebuildCause::Failure);
+        }
     }
 
     /// Runs `work` after everything was written to the files of a private index, which do not change meanwhile.
@@ -178,7 +183,7 @@ impl Drop for SharedUpdater {
     fn drop(&mut self) {
         let mut state = self.shared.lock();
         state.is_stopping = true;
-        let (committing, rebuilding) = (state.committing.take(), state.rebuilds.take_thread());
+        let (committing, rebuilding) = (state.committing.take(), state.rebuilding.take());
         drop(state);
         self.shared.changed.notify_all();
         for thread in [committing, rebuilding].into_iter().flatten() {
@@ -222,7 +227,7 @@ impl Shared {
         }
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -277,7 +282,7 @@ impl Shared {
     }
 
     /// See [`SharedUpdater::follow`].
-    pub(super) fn follow(self: &Arc<Self>) -> Result<()> {
+    fn follow(self: &Arc<Self>) -> Result<()> {
         let mut state = self.lock();
         state.must_follow = true;
         let failures = state.failures;
@@ -298,6 +303,34 @@ impl Shared {
         }
         state.must_follow = !is_done;
         Ok(())
+    }
+
+    /// Whether an update failed because the index is damaged. Then it is rebuilt.
+    fn is_index_damaged(self: &Arc<Self>, error: &Error) -> bool {
+        let is_damaged = self.rebuilder.is_damaged(error);
+        if is_damaged {
+            tracing::error!(cause = %ErrorChain(error), "updating the search index failed");
+            self.start_rebuild(RebuildCause::Failure);
+        }
+        is_damaged
+    }
+
+    /// Starts the thread that rebuilds the index, unless it runs.
+    fn start_rebuild(self: &Arc<Self>, cause: RebuildCause) {
+        let mut state = self.lock();
+        if state.is_rebuilding || state.is_stopping {
+            return;
+        }
+        let shared = Arc::clone(self);
+        let work = move || {
+            let rebuilding = Rebuilding(&shared);
+            shared.rebuilder.run(cause, &rebuilding);
+        };
+        match thread::Builder::new().name("index-rebuild".to_owned()).spawn(work) {
+            Ok(thread) => (state.is_rebuilding, state.rebuilding) = (true, Some(thread)),
+            // The next search that fails tries again.
+            Err(cause) => tracing::error!(%cause, "cannot start the thread that rebuilds the search index"),
+        }
     }
 
     /// Starts the thread that commits, unless it runs. A private index is closed by the idle closer instead.
@@ -410,11 +443,29 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// Stops a rebuild when the updater is dropped.
-impl Progress for Shared {
+/// The thread that rebuilds the index. It stops when the updater is dropped.
+struct Rebuilding<'s>(&'s Arc<Shared>);
+
+impl Progress for Rebuilding<'_> {
     fn advance(&self, _: u64, _: u64) {}
 
     fn is_canceled(&self) -> bool {
-        self.lock().is_stopping
+        self.0.lock().is_stopping
+    }
+}
+
+impl Updates for Rebuilding<'_> {
+    fn follow(&self) -> Result<()> {
+        self.0.follow()
+    }
+
+    fn wait(&self, time: Duration) {
+        drop(self.0.changed.wait_timeout_while(self.0.lock(), time, |state| !state.is_stopping));
+    }
+}
+
+impl Drop for Rebuilding<'_> {
+    fn drop(&mut self) {
+        self.0.lock().is_rebuilding = false;
     }
 }

@@ -7,6 +7,7 @@ mod demo;
 mod examples;
 mod money;
 mod operator;
+mod settings;
 mod standard_input;
 mod texts;
 mod verify;

@@ -3,7 +3,7 @@
 use std::{io::Write, sync::Mutex};
 
 use marketplace::{
-    operations::{self, verify::CheckOptions},
+    operations::{self, index_checks::IndexCheck},
     search::Progress,
 };
 use serde_json::{Value, json};

@@ -57,9 +57,13 @@ fn verify_names_the_damage_and_its_repair() {
 
     // A database that is damaged is a problem, too, and no failure of the command.
     let database = directory.join("market/market.sqlite");
+    let rows = rusqlite::Connection::open(&database).unwrap();
+    let sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'languages'";
+    let page: usize = rows.query_row(sql, [], |row| row.get(0)).unwrap();
+    let page_size: usize = rows.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap();
+    drop(rows);
     let mut bytes = fs::read(&database).unwrap();
-    let page = bytes.len() / 4096 / 2 * 4096;
-    bytes[page..page + 2 * 4096].fill(0x55);
+    bytes[(page - 1) * page_size..page * page_size].fill(0x55);
     fs::write(&database, bytes).unwrap();
     let (text, _) = verify_damaged(&[], directory);
     assert!(text.contains("database: ") && text.contains("to repair database: restore a backup"), "{text}");

@@ -10,7 +10,10 @@ use std::{
 use marketplace::{
     clock::fixture_record_id,
     market::{Market, OpenMode, OpenOptions as MarketOptions},
-    operations::verify::{self, CheckOptions, Inconsistency, Part},
+    operations::{
+        index_checks::IndexCheck,
+        verify::{self, Inconsistency, Part},
+    },
 };
 use serde_json::{Value, json};
 
@@ -109,8 +112,8 @@ fn open(directory: &Path, mode: OpenMode) -> Market {
 }
 
 fn verify(directory: &Path, is_deep: bool) -> Vec<Inconsistency> {
-    let options = CheckOptions { is_deep, listings: &(), rebuilt: &(), upload_bytes: &() };
-    verify::check(&open(directory, OpenMode::Inspect), options).unwrap()
+    let index = IndexCheck { is_deep, listings: &(), rebuilt: &() };
+    verify::check(&open(directory, OpenMode::Inspect), index, &()).unwrap()
 }
 
 /// Returns the contents of all files, without those of locks.

@@ -28,7 +28,9 @@ use marketplace::{
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::harness::{environment, listing_lifecycle, listings::listing_fields, random::Random};
+use crate::harness::{
+    environment, listing_lifecycle, listings::listing_fields, panics::ProcessLog, random::Random,
+};
 
 /// Environment variable with the data directory of the server to kill.
 const DIRECTORY_VARIABLE: &str = "KILL_FOLDER";
@@ -217,6 +219,7 @@ fn run_and_kill(directory: &Path, seed: u64, after: u64) -> Vec<(Uuid, String, S
         }
     }
     let status = server.wait().unwrap();
+    log.assert_no_panic();
     assert!(
         acknowledged.len() as u64 >= after,
         "the server exited with {status} after {} writes",

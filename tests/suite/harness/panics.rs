@@ -3,7 +3,7 @@
 
 use std::{
     fs::File,
-    io::{Read, Seek, SeekFrom},
+    os::unix::fs::FileExt,
     panic,
     process::Stdio,
     sync::{Mutex, Once},
@@ -15,6 +15,9 @@ static FOUND: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Beginnings of the names of threads of the search engine, which it survives.
 const ENGINE_THREADS: [&str; 3] = ["merge_thread", "segment_updater", "thrd-tantivy"];
+
+/// Maximum number of times that a log is read until it has a text.
+const MAX_POLLS: usize = 1_000_000;
 
 /// Records panics of the program from now on.
 pub fn watch() {
@@ -68,10 +71,27 @@ impl ProcessLog {
 
     /// Fails if the process, which has ended, has printed a panic.
     pub fn assert_no_panic(&mut self) {
-        let mut bytes = Vec::new();
-        self.0.seek(SeekFrom::Start(0)).unwrap();
-        self.0.read_to_end(&mut bytes).unwrap();
-        assert_none_in(&String::from_utf8_lossy(&bytes));
+        assert_none_in(&self.read());
+    }
+
+    /// Returns when the process has printed a text.
+    pub fn wait_for(&mut self, text: &str) {
+        let is_printed = (0..MAX_POLLS).any(|_| {
+            thread::yield_now();
+            self.read().contains(text)
+        });
+        assert!(is_printed, "{text:?} is not in the log: {}", self.read());
+    }
+
+    fn read(&mut self) -> String {
+        let (mut bytes, mut offset) = (vec![0; 1 << 16], 0);
+        // The position of the file is that of the process, too.
+        while let count @ 1.. = self.0.read_at(&mut bytes[offset..], offset as u64).unwrap() {
+            offset += count;
+            bytes.resize(offset + (1 << 16), 0);
+        }
+        bytes.truncate(offset);
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 }
 
