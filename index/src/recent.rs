@@ -123,7 +123,9 @@ impl RecentTerms {
             for (term, docs) in terms {
                 let occurrence =
                     Occurrence { field: field.field_id(), term: term.as_bytes(), positions: &[] };
-                docs.iter().for_each(|doc| visit(*doc, &occurrence));
+                for doc in docs {
+                    visit(*doc, &occurrence);
+                }
             }
         }
         for (term, postings) in &self.stems {

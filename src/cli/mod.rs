@@ -40,6 +40,7 @@ mod verify;
 mod webhooks;
 
 use std::{
+    ffi::OsStr,
     path::{Path, PathBuf},
     process::ExitCode,
     sync::{
@@ -55,7 +56,7 @@ use self::{logging::init_logging, operator::OperatorCommand};
 use crate::{
     artifacts::child,
     clock::{Clock, Entropy},
-    config::{Layers, Settings, SettingsError},
+    config::{Layers, Settings, SettingsError, VARIABLE_PREFIX},
     error::{Error, ErrorChain},
     fixtures,
     market::{self, Market, OpenMode, OpenOptions},
@@ -290,14 +291,20 @@ impl GlobalOptions {
             })?;
             layers.add_file(&path, &text)?;
         }
-        let warnings = layers.add_variables(std::env::vars_os().filter_map(|(name, value)| {
-            Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
-        }))?;
+        // Variables of other programs may have any names and values.
+        let ours = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+            .filter(|(name, _)| name.starts_with(VARIABLE_PREFIX));
+        let ours: Vec<(String, String)> = ours
+            .map(|(name, value)| utf8(&name, &value).map(|value| (name, value)))
+            .collect::<Result<_, SettingsError>>()?;
+        let warnings = layers.add_variables(ours)?;
         for warning in warnings {
             eprintln!("warning: {warning}");
         }
         if let Some(directory) = &self.data {
-            layers.set("data.folder", directory.display().to_string().into(), "--data".to_owned())?;
+            let folder = utf8("--data", directory.as_os_str())?;
+            layers.set("data.folder", folder.into(), "--data".to_owned())?;
         }
         Ok(layers)
     }
@@ -322,6 +329,14 @@ impl GlobalOptions {
         init_logging(&settings, "warn");
         open_directory(&directory, settings, mode, Durability::Full)
     }
+}
+
+/// Returns the value of a variable or a flag as text.
+fn utf8(origin: &str, value: &OsStr) -> Result<String, SettingsError> {
+    value.to_str().map(str::to_owned).ok_or_else(|| {
+        let message = format!("{} is not in UTF-8", value.to_string_lossy());
+        SettingsError { origin: origin.to_owned(), message }
+    })
 }
 
 /// Opens a market that uses the system clock and the system's random numbers.

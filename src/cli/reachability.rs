@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn only_hosts_that_the_settings_name_are_tried() {
         let mut settings = Settings::default();
-        assert_eq!(hosts(&settings), []);
+        assert!(hosts(&settings).is_empty());
         settings.repositories.github_url = "file:///srv".to_owned();
         settings.repositories.gitlab_url = "http://127.0.0.1:1".to_owned();
         settings.repositories.gitlab_api_url = String::new();

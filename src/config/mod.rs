@@ -33,6 +33,7 @@ pub use settings::{
     LogFormat, LogSettings, PayoutSettings, QualitySettings, QuotaSettings, REPOSITORIES_OF_WORLD,
     RepositorySettings, SandboxSettings, Secret, ServerSettings, Settings, WebhookSettings,
 };
+pub use variables::VARIABLE_PREFIX;
 
 /// The first layer, which defines every key.
 pub const DEFAULTS: &str = include_str!("../../marketplace.toml");

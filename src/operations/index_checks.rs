@@ -67,13 +67,13 @@ fn pending(market: &Market, reader: &Reader) -> Result<BTreeSet<u64>> {
 }
 
 /// The index, and the database of the same time.
-struct Comparison<'a> {
-    reader: &'a Reader<'a>,
+struct Comparison<'r, 'a> {
+    reader: &'r Reader<'a>,
     taxonomy: Taxonomy,
     pending: BTreeSet<u64>,
 }
 
-impl Comparison<'_> {
+impl Comparison<'_, '_> {
     /// Compares the documents that the index was given.
     fn find_differences(&self, options: IndexCheck) -> Result<Vec<String>> {
         let mut indexed: BTreeMap<u64, u64> =

@@ -47,7 +47,7 @@ pub struct OpenedIndex {
 }
 
 impl OpenedIndex {
-    const fn new((name, index): (String, Index)) -> OpenedIndex {
+    fn new((name, index): (String, Index)) -> OpenedIndex {
         OpenedIndex { name, index: Some(index), has_failed: AtomicBool::new(false) }
     }
 

@@ -23,10 +23,14 @@ fn segment_files(dir: &Path) -> Vec<PathBuf> {
 const DAMAGES: [(&str, fn(&mut Vec<u8>)); 6] = [
     ("half of it is overwritten", |bytes| {
         let half = bytes.len() / 2;
-        bytes[..half].iter_mut().for_each(|byte| *byte = !*byte);
+        for byte in &mut bytes[..half] {
+            *byte = !*byte;
+        }
     }),
     ("sixteen bytes are overwritten", |bytes| {
-        bytes.iter_mut().take(16).for_each(|byte| *byte ^= 0x5a);
+        for byte in bytes.iter_mut().take(16) {
+            *byte ^= 0x5a;
+        }
     }),
     ("a bit is flipped", |bytes| bytes[0] ^= 1),
     ("the last byte is overwritten", |bytes| *bytes.last_mut().unwrap() ^= 0xff),
@@ -126,7 +130,9 @@ fn contents_of_two_indexes_are_compared_listing_by_listing() {
     let directory = tempfile::tempdir().unwrap();
     let older = Index::create_with_version(&directory.path().join("older"), OLDEST_SCHEMA_VERSION).unwrap();
     let mut writer = older.writer(15_000_000, 1).unwrap();
-    docs.iter().for_each(|doc| writer.put(doc).unwrap());
+    for doc in &docs {
+        writer.put(doc).unwrap();
+    }
     writer.commit(1).unwrap();
     let older = older.snapshot().content_digests().unwrap();
     assert_eq!((older[&1], older[&3]), (expected[&1], expected[&3]));

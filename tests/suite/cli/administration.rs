@@ -198,9 +198,8 @@ fn uploading_and_verifying_report_their_progress() {
     let rows = rusqlite::Connection::open(market.market().data_dir().join("market.sqlite")).unwrap();
     let get = |sql: &str| rows.query_row(sql, [], |row| row.get::<_, u64>(0)).unwrap();
     let (listings, rebuilt, bytes) = (Reported::default(), Reported::default(), Reported::default());
-    let options =
-        CheckOptions { is_deep: true, listings: &listings, rebuilt: &rebuilt, upload_bytes: &bytes };
-    assert_eq!(operations::verify::check(market.market(), options).unwrap(), []);
+    let index = IndexCheck { is_deep: true, listings: &listings, rebuilt: &rebuilt };
+    assert!(operations::verify::check(market.market(), index, &bytes).unwrap().is_empty());
     rebuilt.assert_complete(get("SELECT count(*) FROM listings"));
     listings.assert_complete(get("SELECT count(*) FROM listings"));
     bytes.assert_complete(get("SELECT sum(size_bytes) FROM uploads"));

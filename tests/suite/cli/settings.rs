@@ -1,6 +1,6 @@
 //! Settings that cannot work, as operators learn of them: when a command starts, before it changes anything.
 
-use std::fs;
+use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt};
 
 use super::{Server, marketplace, run, stdout_of, temp_dir};
 use crate::harness::records::demo_records;
@@ -44,6 +44,10 @@ fn server_with_impossible_settings_does_not_start() {
     let stderr = String::from_utf8(output.stderr).unwrap();
     let expected = "error: MARKETPLACE_BLOBS_ENDPOINT: blobs.endpoint must be";
     assert!(stderr.starts_with(expected) && stderr.contains("\"http://localhost:9000\""), "{stderr}");
+    let mut variable = marketplace(&["team", "list"], directory);
+    let output = variable.env("MARKETPLACE_DATA_FOLDER", OsStr::from_bytes(b"a\xff")).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.starts_with("error: MARKETPLACE_DATA_FOLDER: a\u{fffd} is not in UTF-8"), "{stderr}");
     let output = marketplace(&["team", "list", "--data", ""], directory).output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(stderr.starts_with("error: --data: data.folder must be the path of a directory"), "{stderr}");

@@ -17,12 +17,7 @@ use marketplace::{
 };
 use serde_json::{Value, json};
 
-use crate::harness::{
-    TestMarket, market_options,
-    records::demo_records,
-    templates::{self},
-    usual_settings,
-};
+use crate::harness::{TestMarket, market_options, records::demo_records, templates, usual_settings};
 
 /// Maximum number of times that a test repeats a search until the index is rebuilt, which takes milliseconds.
 const MAX_POLLS: usize = 100_000;
@@ -37,7 +32,7 @@ const SEARCHES: [&str; 8] = [
     "query=kitchn",
     "query=data&languages=java",
     "query=code&sort=price_low",
-    "certified=true&sort=price_high",
+    "verified_only=true&sort=price_high",
 ];
 
 /// Returns the files in the directory of the current index with one of these extensions; all files of segments for none.
@@ -102,7 +97,9 @@ const DAMAGES: [(&str, fn(&Path)); 14] = [
     }),
     ("no name of the index", |index| fs::write(index.join("CURRENT"), "?").unwrap()),
     ("no files", |index| {
-        files(index, &[]).iter().for_each(|path| fs::remove_file(path).unwrap());
+        for path in files(index, &[]) {
+            fs::remove_file(path).unwrap();
+        }
     }),
     ("no directory", |index| fs::remove_dir_all(index).unwrap()),
 ];
@@ -110,6 +107,9 @@ const DAMAGES: [(&str, fn(&Path)); 14] = [
 fn open(directory: &Path, mode: OpenMode) -> Market {
     Market::open(MarketOptions { mode, ..market_options(directory, usual_settings()) }).unwrap()
 }
+
+/// What `verify` finds in an intact market.
+const NOTHING: [Inconsistency; 0] = [];
 
 fn verify(directory: &Path, is_deep: bool) -> Vec<Inconsistency> {
     let index = IndexCheck { is_deep, listings: &(), rebuilt: &() };
@@ -135,8 +135,8 @@ fn contents(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 fn verify_finds_every_damage_and_changes_nothing() {
     let intact = templates::demo().copy();
     let before = contents(intact.path());
-    assert_eq!(verify(intact.path(), false), []);
-    assert_eq!(verify(intact.path(), true), [], "an index that is built anew is equal");
+    assert_eq!(verify(intact.path(), false), NOTHING);
+    assert_eq!(verify(intact.path(), true), NOTHING, "an index that is built anew is equal");
     assert!(contents(intact.path()) == before, "verify changed a market without problems");
     for (description, damage) in DAMAGES {
         let directory = templates::demo().copy();
@@ -150,7 +150,7 @@ fn verify_finds_every_damage_and_changes_nothing() {
         }
         assert!(contents(directory.path()) == before, "{description}: verify changed the market");
         open(directory.path(), OpenMode::Command).reindex(&()).unwrap();
-        assert_eq!(verify(directory.path(), true), [], "{description}: reindex repairs it");
+        assert_eq!(verify(directory.path(), true), NOTHING, "{description}: reindex repairs it");
     }
 }
 
@@ -168,15 +168,16 @@ fn verify_accepts_an_index_that_lacks_the_last_changes() {
         .unwrap();
     drop(market);
     fs::remove_dir_all(directory.path().join("index")).unwrap();
+    fs::create_dir(directory.path().join("index")).unwrap();
     for (path, bytes) in &index {
         let is_directory = bytes.is_empty() && path.extension().is_none() && !path.ends_with("CURRENT");
         if is_directory { fs::create_dir_all(path).unwrap() } else { fs::write(path, bytes).unwrap() }
     }
-    assert_eq!(verify(directory.path(), true), []);
+    assert_eq!(verify(directory.path(), true), NOTHING);
     let market = open(directory.path(), OpenMode::Command);
     market.update_index(market.latest_change().unwrap(), &()).unwrap();
     drop(market);
-    assert_eq!(verify(directory.path(), true), []);
+    assert_eq!(verify(directory.path(), true), NOTHING);
 }
 
 fn browse_path(search: &str) -> String {
@@ -240,7 +241,7 @@ async fn writes_succeed_while_the_index_is_damaged() {
     for (description, damage) in DAMAGES.into_iter().filter(|(name, _)| !name.contains("truncated")) {
         let market = TestMarket::demo();
         damage(&market.market().data_dir().join("index"));
-        let team = fixture_record_id("teams", &demo_records().team_of("mkt_demo_vendor"));
+        let team = fixture_record_id("teams", demo_records().team_of("mkt_demo_vendor"));
         // More than one, since an update may need none of the damaged parts, or only with the commit.
         for number in 0..3 {
             let body = json!({"team_id": team, "title": format!("Zirbelnuss {number}")});

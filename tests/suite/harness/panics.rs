@@ -25,7 +25,7 @@ pub fn watch() {
     HOOK.call_once(|| {
         let print = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {
-            let file = panic.location().map_or("", |location| location.file());
+            let file = panic.location().map_or("", panic::Location::file);
             let thread = thread::current();
             let name = thread.name().unwrap_or_default();
             if is_of_program(file, name, marketplace_index::is_catching_panics()) {
