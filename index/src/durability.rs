@@ -9,12 +9,13 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-use tantivy::IndexMeta;
 use tantivy::directory::ManagedDirectory;
 use tantivy::index::SegmentComponent;
+use tantivy::{Directory, IndexMeta};
 
 use crate::columns::EXTENSION as COLUMNS;
 use crate::error::Error;
+use crate::panics::catch_panics;
 use crate::private_directory::replace_file;
 
 /// File in the directory that contains the ID of the boot under which the files were written, until all of
@@ -68,14 +69,30 @@ pub(crate) fn sync(directory: &Path) -> io::Result<()> {
 
 /// Verifies the checksum of every file of a commit. Reads each file once.
 pub(crate) fn verify(directory: &ManagedDirectory, meta: &IndexMeta) -> Result<(), Error> {
+    match find_damage(directory, meta)?.into_iter().next() {
+        Some(damage) => Err(Error::Corrupt(damage)),
+        None => Ok(()),
+    }
+}
+
+/// Verifies the checksum of every file of a commit, and returns what is wrong with each file that is damaged.
+pub(crate) fn find_damage(directory: &ManagedDirectory, meta: &IndexMeta) -> Result<Vec<String>, Error> {
+    let mut found = Vec::new();
     for segment in &meta.segments {
         let deletes = segment.delete_opstamp().map(|_| SegmentComponent::Delete);
         let own = SEGMENT_EXTENSIONS.map(|extension| SegmentComponent::Custom(extension.to_owned()));
         for path in own.into_iter().chain(deletes).map(|component| segment.relative_path(component)) {
-            if !directory.validate_checksum(&path)? {
-                return Err(Error::Corrupt(format!("{} has a wrong checksum", path.display())));
-            }
+            // The engine panics on some files that are truncated.
+            let verified = catch_panics(|| Ok(directory.validate_checksum(&path)?));
+            let damage = match verified {
+                Ok(true) => continue,
+                Ok(false) => "has a wrong checksum",
+                Err(Error::Corrupt(_) | Error::Panicked(_)) if !directory.exists(&path)? => "is missing",
+                Err(Error::Corrupt(_) | Error::Panicked(_)) => "is truncated or has a damaged footer",
+                Err(other) => return Err(other),
+            };
+            found.push(format!("{} {damage}", path.display()));
         }
     }
-    Ok(())
+    Ok(found)
 }

@@ -10,6 +10,7 @@ use crate::Index;
 use crate::durability;
 use crate::error::Error;
 use crate::merge_policy::GrowingSegments;
+use crate::panics::catch_panics;
 
 /// Minimum memory per indexing thread, as required by the search engine, in bytes.
 const MIN_THREAD_BYTES: usize = 15_000_000;
@@ -99,7 +100,7 @@ impl ClosingEngine<'_> {
     /// private.
     pub fn finish(mut self) -> Result<(), Error> {
         if let Some(writer) = self.open.take() {
-            writer.wait_merging_threads()?;
+            catch_panics(|| Ok(writer.wait_merging_threads()?))?;
             if !self.index.is_private() {
                 durability::sync(self.index.dir())?;
             }

@@ -35,6 +35,9 @@ pub enum Error {
     /// A file operation failed.
     #[error("reading or writing the index failed: {0}")]
     Io(#[from] io::Error),
+    /// The search engine panicked, as it does on some damaged files. The text is the message of the panic.
+    #[error("the search engine panicked: {0}")]
+    Panicked(String),
     /// The search engine failed for another reason.
     #[error("the search engine failed: {0}")]
     Engine(#[source] TantivyError),

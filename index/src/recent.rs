@@ -11,6 +11,7 @@ use tantivy::tokenizer::TokenStream;
 use tantivy::{DocId, TantivyDocument};
 
 use crate::columns::Columns;
+use crate::contents::Occurrence;
 use crate::doc_bitmap::DocBitmap;
 use crate::document::{ListingDocument, ListingRowId};
 use crate::edit_distance::OneEdit;
@@ -109,6 +110,30 @@ impl RecentTerms {
         let columns =
             Columns::build(docs.iter().map(|doc| (&doc.row, doc.labels.iter().map(AsRef::as_ref))))?;
         Ok((terms, columns))
+    }
+
+    /// Calls `visit` with each term of each document.
+    pub(crate) fn for_each_occurrence(&self, fields: Fields, mut visit: impl FnMut(DocId, &Occurrence)) {
+        for (doc, listing) in (0..).zip(&self.listings) {
+            let term = fields.listing(*listing);
+            let field = fields.listing.field_id();
+            visit(doc, &Occurrence { field, term: term.serialized_value_bytes(), positions: &[] });
+        }
+        for (field, terms) in [(fields.labels, &self.labels), (fields.forms, &self.forms)] {
+            for (term, docs) in terms {
+                let occurrence =
+                    Occurrence { field: field.field_id(), term: term.as_bytes(), positions: &[] };
+                for doc in docs {
+                    visit(*doc, &occurrence);
+                }
+            }
+        }
+        for (term, postings) in &self.stems {
+            let (field, term) = (fields.stems.field_id(), term.as_bytes());
+            for (doc, positions) in postings.docs.iter().zip(&postings.positions) {
+                visit(*doc, &Occurrence { field, term, positions });
+            }
+        }
     }
 
     pub(crate) fn find_listing(&self, listing: ListingRowId) -> Option<DocId> {

@@ -5,11 +5,15 @@
 use std::sync::Arc;
 
 use tantivy::index::{SegmentComponent, SegmentId};
+use tantivy::postings::Postings as _;
 use tantivy::query::{EnableScoring, PhraseQuery, Query};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{Directory, DocId, DocSet, InvertedIndexReader, Opstamp, SegmentMeta, SegmentReader, Term};
+use tantivy::{
+    Directory, DocId, DocSet, InvertedIndexReader, Opstamp, SegmentMeta, SegmentReader, TERMINATED, Term,
+};
 
 use crate::columns::{Columns, EXTENSION};
+use crate::contents::Occurrence;
 use crate::doc_bitmap::DocBitmap;
 use crate::document::{ListingRowId, TeamRowId};
 use crate::edit_distance::OneEdit;
@@ -167,6 +171,37 @@ impl SegmentView {
     pub(crate) fn alive_docs(&self) -> impl Iterator<Item = DocId> + '_ {
         let all = 0..self.segment.columns.size();
         all.filter(|doc| self.is_alive(*doc))
+    }
+
+    /// Calls `visit` with each term of each document, also of deleted ones.
+    pub(crate) fn for_each_occurrence(
+        &self,
+        fields: Fields,
+        mut visit: impl FnMut(DocId, &Occurrence),
+    ) -> Result<(), Error> {
+        let reader = match &self.segment.terms {
+            Terms::Engine(terms) => &terms.reader,
+            Terms::Recent(terms) => {
+                terms.for_each_occurrence(fields, visit);
+                return Ok(());
+            }
+        };
+        let mut positions = Vec::new();
+        for field in [fields.listing, fields.labels, fields.stems, fields.forms] {
+            let index = reader.inverted_index(field)?;
+            let mut terms = index.terms().stream()?;
+            while terms.advance() {
+                let option = IndexRecordOption::WithFreqsAndPositions;
+                let mut postings = index.read_postings_from_terminfo(terms.value(), option)?;
+                while postings.doc() != TERMINATED {
+                    postings.positions(&mut positions);
+                    let (field, term) = (field.field_id(), terms.key());
+                    visit(postings.doc(), &Occurrence { field, term, positions: &positions });
+                    postings.advance();
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Returns the documents of a team that are alive, at any stage, in ascending order.

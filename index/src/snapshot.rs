@@ -18,7 +18,7 @@ use crate::order::{Order, Position, SortKey};
 use crate::page::{self, Page, PageRequest};
 use crate::query;
 use crate::recent::RecentDocument;
-use crate::schema::Fields;
+use crate::schema::{self, Fields};
 use crate::search::{Filters, Scope, Search, SearchResults, Start, Totals};
 use crate::segment::SegmentView;
 use crate::text_analysis::{self, ParsedText};
@@ -77,6 +77,12 @@ impl Snapshot {
             .map(|meta| SegmentView::open(index, fields, meta, earlier_views.get(&meta.id()).copied()));
         let views = views.collect::<Result<Vec<_>, Error>>()?;
         Ok(Snapshot::of_views(fields, splitting, views, change, earlier))
+    }
+
+    /// Returns the snapshot of an index without documents, at change 0.
+    pub fn empty() -> Snapshot {
+        let (_, fields) = schema::schema();
+        Snapshot::of_views(fields, schema::splitting(schema::SCHEMA_VERSION), Vec::new(), 0, None)
     }
 
     fn of_views(
@@ -283,6 +289,10 @@ impl Snapshot {
     /// Returns the segments.
     pub(crate) fn views(&self) -> &[Arc<SegmentView>] {
         &self.views
+    }
+
+    pub(crate) const fn fields(&self) -> Fields {
+        self.fields
     }
 
     /// Returns the documents in scope for each segment, or `None` if these are the visible ones.

@@ -14,6 +14,7 @@ use crate::Index;
 use crate::document::{ListingDocument, ListingRowId};
 use crate::engine_writer::EngineWriter;
 use crate::error::Error;
+use crate::panics::catch_panics;
 use crate::recent::RecentDocument;
 use crate::replaced_listing::ReplacedListing;
 use crate::snapshot::Snapshot;
@@ -34,7 +35,7 @@ const MAX_RECENT_BYTES: usize = 200_000;
 const SMALL_BATCH_MEMORY: usize = 200_000;
 
 /// Changes the index. There is at most one writer per directory, among all processes. Changes become visible
-/// on commit, and uncommitted changes are lost when the writer is dropped.
+/// on commit, and uncommitted changes are lost when the writer is dropped. It has to be dropped after any error.
 pub struct Writer {
     index: Index,
     engine: Arc<EngineWriter>,
@@ -59,6 +60,10 @@ pub struct Writer {
 
 impl Writer {
     pub(crate) fn open(index: &Index, memory_bytes: usize, threads: usize) -> Result<Writer, Error> {
+        catch_panics(|| Writer::open_at_commit(index, memory_bytes, threads))
+    }
+
+    fn open_at_commit(index: &Index, memory_bytes: usize, threads: usize) -> Result<Writer, Error> {
         let engine = Arc::new(EngineWriter::lock(index, memory_bytes, threads)?);
         // Another process may have written since; see `write_batch`.
         let written = index.load_commit(None)?;
@@ -80,19 +85,23 @@ impl Writer {
     /// Adds a listing. Replaces its earlier document.
     pub fn put(&mut self, doc: &ListingDocument) -> Result<(), Error> {
         self.batch_bytes += doc.text.title.len() + doc.text.description.len();
-        if self.is_streaming {
-            return self.stream(doc.listing, Some(self.index.fields().document(doc)));
-        }
-        let document = RecentDocument::new(doc, self.index.fields(), &mut self.analyzers);
-        self.change(doc.listing, Some(document))
+        catch_panics(|| {
+            if self.is_streaming {
+                return self.stream(doc.listing, Some(self.index.fields().document(doc)));
+            }
+            let document = RecentDocument::new(doc, self.index.fields(), &mut self.analyzers);
+            self.change(doc.listing, Some(document))
+        })
     }
 
     /// Removes a listing, if the index has it.
     pub fn remove(&mut self, listing: ListingRowId) -> Result<(), Error> {
-        if self.is_streaming {
-            return self.stream(listing, None);
-        }
-        self.change(listing, None)
+        catch_panics(|| {
+            if self.is_streaming {
+                return self.stream(listing, None);
+            }
+            self.change(listing, None)
+        })
     }
 
     fn change(&mut self, listing: ListingRowId, doc: Option<RecentDocument>) -> Result<(), Error> {
@@ -138,7 +147,7 @@ impl Writer {
         self.recent.append(&mut self.batch);
         self.recent_bytes += mem::take(&mut self.batch_bytes);
         let docs: Vec<&RecentDocument> = self.recent.values().flatten().collect();
-        self.index.show_recent(&base, &listings, &docs, change)?;
+        catch_panics(|| self.index.show_recent(&base, &listings, &docs, change))?;
         self.change = change;
         Ok(())
     }
@@ -162,6 +171,10 @@ impl Writer {
     /// returns, [`Index::snapshot`] includes them. A kill does not lose them, but a failure of the machine
     /// may, after which the index opens at an earlier commit, or is [corrupt](Error::Corrupt).
     pub fn commit(&mut self, change: u64) -> Result<(), Error> {
+        catch_panics(|| self.write_commit(change))
+    }
+
+    fn write_commit(&mut self, change: u64) -> Result<(), Error> {
         self.write_batch()?;
         self.engine.with(|engine| {
             let mut commit = engine.prepare_commit()?;

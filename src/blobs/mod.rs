@@ -116,7 +116,8 @@ pub struct Blobs {
 }
 
 impl Blobs {
-    /// Creates the storage of the market in a data directory, with the store that the settings choose.
+    /// Creates the storage of the market in a data directory, with the store that the settings choose. Contacts no other
+    /// machine.
     pub fn open(data_dir: &Path, settings: &BlobSettings) -> io::Result<Blobs> {
         let s3 = (settings.kind == BlobKind::S3).then(|| S3::new(settings)).transpose()?;
         Ok(Blobs::new(data_dir.join("blobs"), s3))
@@ -298,6 +299,14 @@ impl Blobs {
         match &self.s3 {
             Some(s3) => Ok(s3.head_upload(id)?.is_some()),
             None => self.local.upload_path(id).try_exists(),
+        }
+    }
+
+    /// Returns where the file of an upload is, for messages to operators.
+    pub fn upload_location(&self, id: Uuid) -> String {
+        match &self.s3 {
+            Some(s3) => format!("object {}", s3.upload_key(id)),
+            None => format!("file {}", self.local.upload_path(id).display()),
         }
     }
 

@@ -10,7 +10,7 @@ use std::{
 
 use futures_util::StreamExt;
 use object_store::{
-    ClientOptions, ObjectStore, ObjectStoreExt, PutPayload,
+    ClientOptions, ObjectStore, ObjectStoreExt, PutPayload, RetryConfig,
     aws::{AmazonS3, AmazonS3Builder},
     client::{HttpClient, HttpConnector},
     multipart::{MultipartStore, PartId},
@@ -83,9 +83,14 @@ impl Drop for S3 {
 impl S3 {
     /// Creates a client from the settings. It does not connect yet.
     pub fn new(settings: &BlobSettings) -> io::Result<S3> {
+        S3::with_retries(settings, RetryConfig::default())
+    }
+
+    fn with_retries(settings: &BlobSettings, retries: RetryConfig) -> io::Result<S3> {
         let allows_http = settings.endpoint.starts_with("http:");
         let mut builder = AmazonS3Builder::new()
             .with_http_connector(Connector { allows_http })
+            .with_retry(retries)
             .with_region(&settings.region)
             .with_bucket_name(&settings.bucket)
             .with_access_key_id(&settings.access_key_id)
@@ -95,7 +100,22 @@ impl S3 {
         }
         // Has no thread of its own: connections make progress while a call waits.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(S3 { store: builder.build()?, prefix: settings.prefix.clone(), runtime: Some(runtime) })
+        let s3 = S3 { store: builder.build()?, prefix: settings.prefix.clone(), runtime: Some(runtime) };
+        // The library uses some settings only for requests. Signing is one without the network.
+        let path = s3.staging_path(Uuid::nil());
+        s3.block_on(s3.store.signed_url(Method::PUT, &path, Duration::from_secs(1)))?;
+        Ok(s3)
+    }
+
+    /// Requests the list of the staged uploads once, as a server does regularly.
+    pub fn check_access(settings: &BlobSettings) -> io::Result<()> {
+        let s3 = S3::with_retries(settings, RetryConfig { max_retries: 0, ..RetryConfig::default() })?;
+        s3.block_on(async { s3.store.list(Some(&s3.staged_prefix())).next().await.transpose() })?;
+        Ok(())
+    }
+
+    fn staged_prefix(&self) -> Path {
+        Path::from(format!("{}staged", self.prefix))
     }
 
     /// Waits for a future on a separate thread, because the caller may itself be in an asynchronous runtime.
@@ -103,6 +123,11 @@ impl S3 {
         let runtime = self.runtime.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
         let result = std::thread::scope(|scope| scope.spawn(|| runtime.block_on(work)).join());
         result.map_err(|_| io::Error::other("the store's library panicked"))?.map_err(into_io_error)
+    }
+
+    /// Returns the key of the object of an upload.
+    pub(super) fn upload_key(&self, id: Uuid) -> String {
+        self.object_path(id).to_string()
     }
 
     fn object_path(&self, id: Uuid) -> Path {
@@ -229,9 +254,8 @@ impl S3 {
     /// Returns the IDs of the single-part uploads that were sent and not completed. A signed URL accepts them
     /// as long as it is valid, even after completion.
     pub(super) fn list_staged(&self) -> io::Result<Vec<Uuid>> {
-        let prefix = Path::from(format!("{}staged", self.prefix));
         self.block_on(async {
-            let mut objects = self.store.list(Some(&prefix));
+            let mut objects = self.store.list(Some(&self.staged_prefix()));
             let mut ids = Vec::new();
             while let Some(object) = objects.next().await.transpose()? {
                 let name = object.location.filename().and_then(|name| name.strip_suffix(".zip"));

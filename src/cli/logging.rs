@@ -40,7 +40,21 @@ pub fn init_logging(settings: &Settings, default_filter: &str) {
         .fmt_fields(SpanFields(settings.log.format))
         .event_format(LineFormat(settings.log.format));
     // If the process has a logger already (tests run several commands), that one stays.
-    let _ = lines.try_init();
+    if lines.try_init().is_ok() {
+        silence_caught_panics();
+    }
+}
+
+/// Lets panics of the search engine print nothing: they become errors, which are logged. Others are printed as usual.
+fn silence_caught_panics() {
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if marketplace_index::is_catching_panics() {
+            tracing::debug!(%panic, "the search engine panicked");
+        } else {
+            print(panic);
+        }
+    }));
 }
 
 /// Formats an event as one line: the event's own fields, and then the spans that it is in, such as the job that

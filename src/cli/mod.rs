@@ -25,6 +25,7 @@ mod opportunities;
 mod process;
 mod progress;
 mod public_demo;
+mod reachability;
 mod reindex;
 mod replay;
 mod restore;
@@ -40,6 +41,7 @@ mod verify;
 mod webhooks;
 
 use std::{
+    ffi::OsStr,
     path::{Path, PathBuf},
     process::ExitCode,
     sync::{
@@ -55,7 +57,7 @@ use self::{logging::init_logging, operator::OperatorCommand};
 use crate::{
     artifacts::child,
     clock::{Clock, Entropy},
-    config::{Layers, Settings, SettingsError},
+    config::{Layers, Settings, SettingsError, VARIABLE_PREFIX},
     error::{Error, ErrorChain},
     fixtures,
     market::{self, Market, OpenMode, OpenOptions},
@@ -269,7 +271,7 @@ fn dispatch(cli: Cli) -> CommandResult {
         Command::Mcp(mcp) => mcp.run(&options),
         Command::Gym { command } => command.run(&options),
         Command::Sweep(_) => sweep::Sweep::run(&options),
-        Command::Verify(_) => verify::Verify::run(&options),
+        Command::Verify(verify) => verify.run(&options),
         Command::Check(check) => check.run(),
         Command::Backup(backup) => backup.run(&options),
         Command::Replay(replay) => replay.run(),
@@ -306,20 +308,35 @@ impl GlobalOptions {
             })?;
             layers.add_file(&path, &text)?;
         }
-        let warnings = layers.add_variables(std::env::vars_os().filter_map(|(name, value)| {
-            Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
-        }))?;
+        // Variables of other programs may have any names and values.
+        let ours = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+            .filter(|(name, _)| name.starts_with(VARIABLE_PREFIX));
+        let ours: Vec<(String, String)> = ours
+            .map(|(name, value)| utf8(&name, &value).map(|value| (name, value)))
+            .collect::<Result<_, SettingsError>>()?;
+        let warnings = layers.add_variables(ours)?;
         for warning in warnings {
             eprintln!("warning: {warning}");
         }
         if let Some(directory) = &self.data {
-            layers.set("data.folder", directory.display().to_string().into(), "--data".to_owned())?;
+            let folder = utf8("--data", directory.as_os_str())?;
+            layers.set("data.folder", folder.into(), "--data".to_owned())?;
         }
         Ok(layers)
     }
 
     /// Opens the market for a command that may change it. Fails if there is no market, unless `may_create`.
     fn open_market(&self, may_create: bool) -> Result<Market, CommandError> {
+        self.open_market_for(OpenMode::Command, may_create)
+    }
+
+    /// Opens the market to look for damage, without changing anything.
+    fn inspect_market(&self) -> Result<Market, CommandError> {
+        self.open_market_for(OpenMode::Inspect, false)
+    }
+
+    fn open_market_for(&self, mode: OpenMode, may_create: bool) -> Result<Market, CommandError> {
         let settings = self.load_layers()?.resolve()?;
         let directory = settings.data.folder.clone();
         if !may_create && !directory.join(market::DATABASE_FILE).is_file() {
@@ -327,8 +344,16 @@ impl GlobalOptions {
             return Err(CommandError::Open(missing.into()));
         }
         init_logging(&settings, "warn");
-        open_directory(&directory, settings, OpenMode::Command, Durability::Full)
+        open_directory(&directory, settings, mode, Durability::Full)
     }
+}
+
+/// Returns the value of a variable or a flag as text.
+fn utf8(origin: &str, value: &OsStr) -> Result<String, SettingsError> {
+    value.to_str().map(str::to_owned).ok_or_else(|| {
+        let message = format!("{} is not in UTF-8", value.to_string_lossy());
+        SettingsError { origin: origin.to_owned(), message }
+    })
 }
 
 /// Opens a market that uses the system clock and the system's random numbers.
@@ -349,7 +374,7 @@ fn open_directory(
         run_step: crate::operations::due_steps::run_step,
         program: market::this_program(),
     })?;
-    if mode != OpenMode::ReadOnly {
+    if !mode.is_read_only() {
         fixtures::seed_taxonomy(&market)?;
     }
     Ok(market)

@@ -48,6 +48,6 @@ impl Restore {
         ));
         let market = open_directory(&directory, settings, OpenMode::Command, Durability::Full)?;
         market.update_index(market.latest_change()?, &CliProgress::new("indexing"))?;
-        verify::verify(&market)
+        verify::verify(&market, verify::Report::default())
     }
 }

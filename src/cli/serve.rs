@@ -13,10 +13,11 @@ use tokio::sync::watch;
 use super::{
     CommandError, CommandResult, GlobalOptions, demo, init_logging, open_directory, print_line, process,
     public_demo::{self, PublicDemoOptions},
+    reachability,
     temporary_directory::TemporaryDirectory,
 };
 use crate::{
-    config::{Layers, RepositorySettings, Settings, parse_listen_address},
+    config::{Layers, Settings, SettingsError, parse_listen_address},
     domain::time::Timestamp,
     fixtures,
     market::{self, Market, OpenMode},
@@ -78,7 +79,8 @@ impl Serve {
         });
         let (market, app) = (market?, app.unwrap_or_else(|panic| resume_unwind(panic)));
         self.log_start(options, &market, &listener)?;
-        app.check_selected_tools(&settings.agents).map_err(CommandError::Usage)?;
+        app.check_selected_tools(&settings.agents)
+            .map_err(|message| SettingsError { origin: layers.origin(&["agents.tools"]), message })?;
         let runtime = process::build_runtime(market.settings())?;
         let worlds =
             market.settings().sandbox.enabled.then(|| open_worlds(&market, layers, self.demo)).transpose()?;
@@ -177,7 +179,7 @@ impl Serve {
         worlds: Option<Arc<Worlds>>,
     ) -> CommandResult {
         let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
-        warn_of_missing_directories(market.settings());
+        reachability::check(&market);
         let url = rest::base_url(market.settings(), address);
         let app = match worlds {
             Some(worlds) => app.serve_with_sandbox(market.clone(), &url, address, worlds),
@@ -238,16 +240,6 @@ pub(super) fn open_worlds(
         directory: market.data_dir().join(WORLDS_DIRECTORY),
     };
     Worlds::new(options).map(Arc::new).map_err(|error| CommandError::Other(error.to_string()))
-}
-
-/// Logs a warning for each directory of local repositories that does not exist.
-fn warn_of_missing_directories(settings: &Settings) {
-    let RepositorySettings { github_url, gitlab_url, bitbucket_url, .. } = &settings.repositories;
-    for url in [github_url, gitlab_url, bitbucket_url] {
-        if url.strip_prefix("file://").is_some_and(|path| !Path::new(path).is_dir()) {
-            tracing::warn!(url, "there is no such directory, so no repository can be linked from it");
-        }
-    }
 }
 
 /// Prints the API keys of the demo market, its time, its directory, and some commands to try: also for operators if the

@@ -1,43 +1,88 @@
 //! The `marketplace verify` command.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
+use serde_json::json;
 
-use super::{CommandError, CommandResult, GlobalOptions, print_line, progress::CliProgress};
-use crate::{market::Market, operations};
+use super::{
+    CommandError, CommandResult, GlobalOptions, lists::print_json, print_line, progress::CliProgress,
+};
+use crate::{
+    market::Market,
+    operations::{
+        index_checks::IndexCheck,
+        verify::{self, Inconsistency, Part},
+    },
+    string_enum::StringEnum,
+};
 
-/// Check the database, the ledger, the uploads, and the search index for problems.
+/// Check the database, the ledger, the uploads, and the search index for problems. Changes nothing.
+///
+/// Reads everything: the records, the files of uploads and bundles with their digests, the files of the index with their
+/// checksums, and the documents in the index.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  marketplace verify --data ./market\n\nPrints one line per problem, and exits with 1 if there is any."
+    after_help = "Examples:\n  marketplace verify --data ./market\n  marketplace verify --data ./market --deep --json\n\nPrints one line per problem and how to repair it, and exits with 1 if there is any. A server may use the\nmarket at the same time. What it has not committed to the index yet is not compared."
 )]
-pub struct Verify {}
+pub struct Verify {
+    /// Also build a second search index, in the directory for temporary files (TMPDIR), and compare both.
+    #[arg(long)]
+    deep: bool,
+    /// Print the problems as JSON.
+    #[arg(long = "json")]
+    is_json: bool,
+}
+
+/// How a check is made, and how its result is printed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Report {
+    is_deep: bool,
+    is_json: bool,
+}
 
 impl Verify {
-    pub(super) fn run(options: &GlobalOptions) -> CommandResult {
-        let market = options.open_market(false)?;
-        // A server commits its last changes to the index a moment after it shows them.
-        market.update_index(market.latest_change()?, &())?;
-        verify(&market)
+    pub(super) fn run(self, options: &GlobalOptions) -> CommandResult {
+        verify(&options.inspect_market()?, Report { is_deep: self.deep, is_json: self.is_json })
     }
 }
 
 /// Checks a market, and prints the problems. Fails if there is any.
-pub(super) fn verify(market: &Market) -> CommandResult {
-    let faults = {
-        let (listings, uploads) = (CliProgress::new("listings"), CliProgress::bytes("uploads"));
-        operations::verify::check(market, &listings, &uploads)?
+pub(super) fn verify(market: &Market, report: Report) -> CommandResult {
+    let found = {
+        let (listings, rebuilt) = (CliProgress::new("listings"), CliProgress::new("building an index"));
+        let uploads = CliProgress::bytes("uploads");
+        let index = IndexCheck { is_deep: report.is_deep, listings: &listings, rebuilt: &rebuilt };
+        verify::check(market, index, &uploads)?
     };
-    for problem in &faults {
-        print_line(problem);
+    if report.is_json {
+        print_as_json(&found);
+    } else {
+        print_as_text(&found);
     }
-    match faults.len() {
-        0 => {
-            print_line("no problems found");
-            Ok(())
-        }
-        count => {
-            let hint = "run `marketplace reindex` to repair problems of the index";
-            Err(CommandError::Other(format!("{count} problems found; {hint}")))
-        }
+    match found.len() {
+        0 => Ok(()),
+        1 => Err(CommandError::Other("1 problem found".to_owned())),
+        count => Err(CommandError::Other(format!("{count} problems found"))),
+    }
+}
+
+fn print_as_json(found: &[Inconsistency]) {
+    let problems = found.iter().map(|Inconsistency { part, message }| {
+        json!({"part": part.as_str(), "message": message, "repair": part.repair()})
+    });
+    print_json(&json!({"problems": problems.collect::<Vec<_>>()}));
+}
+
+fn print_as_text(found: &[Inconsistency]) {
+    for Inconsistency { part, message } in found {
+        print_line(format_args!("{}: {message}", part.as_str()));
+    }
+    let parts: BTreeSet<Part> = found.iter().map(|found| found.part).collect();
+    for part in parts {
+        print_line(format_args!("to repair {}: {}", part.as_str(), part.repair()));
+    }
+    if found.is_empty() {
+        print_line("no problems found");
     }
 }

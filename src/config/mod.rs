@@ -8,7 +8,9 @@ mod agents;
 mod listed;
 mod listen;
 mod ranges;
+mod relations;
 mod settings;
+mod texts;
 mod variables;
 mod worlds;
 
@@ -19,6 +21,9 @@ use std::{
 
 use toml::{Table, Value, de::DeTable};
 
+use self::relations::Contradiction;
+use crate::domain::money::Cents;
+
 pub use agents::{ANSWER_BYTES, AgentSettings, SchemaDetail, TextDetail, Toolset};
 pub use listed::ListedSetting;
 pub use listen::parse_listen_address;
@@ -28,9 +33,13 @@ pub use settings::{
     LogFormat, LogSettings, PayoutSettings, QualitySettings, QuotaSettings, REPOSITORIES_OF_WORLD,
     RepositorySettings, SandboxSettings, Secret, ServerSettings, Settings, WebhookSettings,
 };
+pub use variables::VARIABLE_PREFIX;
 
 /// The first layer, which defines every key.
 pub const DEFAULTS: &str = include_str!("../../marketplace.toml");
+
+/// Origin of the values in it.
+const COMPILED_IN: &str = "marketplace.toml (compiled in)";
 
 /// Minimum similarity (Jaro-Winkler) of a name that is suggested for an unknown one.
 const MIN_SIMILARITY: f64 = 0.7;
@@ -146,7 +155,9 @@ impl Layers {
             (_, value) => value,
         };
         if default.type_str() != value.type_str() {
-            let message = format!("{key} must be of type {}, not {}", default.type_str(), value.type_str());
+            let (right, wrong) = (default.type_str(), value.type_str());
+            let message =
+                format!("{key} must be of type {right}, not {wrong}; write it as {}", example(default));
             return Err(SettingsError { origin, message });
         }
         if let Some(Value::Table(section)) = self.values.get_mut(section) {
@@ -176,8 +187,17 @@ impl Layers {
         self.set("keys.allow_fixture_keys", true.into(), "--demo".to_owned())
     }
 
-    /// Checks types and ranges, and returns the settings.
+    /// Checks every setting that can be judged without the network, and returns the settings.
     pub fn resolve(self) -> Result<Settings, SettingsError> {
+        for (key, min, max) in ranges::RANGES {
+            let value = self.value(key).map_or(Ok(()), |value| ranges::check(value, min, max));
+            value.map_err(|problem| self.invalid_value(key, &problem))?;
+        }
+        for (key, rule) in texts::RULES {
+            for text in self.texts(key) {
+                rule(text).map_err(|problem| self.invalid_value(key, &problem))?;
+            }
+        }
         let values = Value::Table(self.values.clone());
         let mut settings: Settings = serde_path_to_error::deserialize(values).map_err(|error| {
             // A value of a list belongs to the key of the list.
@@ -185,57 +205,36 @@ impl Layers {
             let key = path.split('[').next().unwrap_or_default();
             self.invalid_value(key, &format!("is invalid: {}", error.inner().message()))
         })?;
-        let url = settings.server.public_url.trim_end_matches('/').to_owned();
-        if !url.is_empty() && !url.starts_with("http://") && !url.starts_with("https://") {
-            return Err(
-                self.invalid_value("server.public_url", "must start with http:// or https://, or be empty")
-            );
+        if Cents::from_dollars(settings.quality.credits_per_run).is_none() {
+            let value = settings.quality.credits_per_run;
+            let problem = format!("must be an amount in dollars and cents, such as 4.99, but is {value}");
+            return Err(self.invalid_value("quality.credits_per_run", &problem));
         }
-        settings.server.public_url = url;
-        for host in &settings.server.trusted_hosts {
-            if !listen::is_host_without_port(host) {
-                let problem = format!(
-                    "must have host names or IP addresses without scheme and port, such as market.example, not {host:?}"
-                );
-                return Err(self.invalid_value("server.trusted_hosts", &problem));
-            }
+        if let Some(Contradiction { keys, message }) = relations::find_contradiction(&settings) {
+            return Err(SettingsError { origin: self.origin(keys), message });
         }
-        let (page, email) = (&settings.contact.url, &settings.contact.email);
-        let is_page = |url: url::Url| ["https", "http"].contains(&url.scheme());
-        if !page.is_empty() && !url::Url::parse(page).is_ok_and(is_page) {
-            return Err(self.invalid_value("contact.url", "must be an http or https address, or empty"));
-        }
-        if !email.is_empty() && !email.contains('@') {
-            return Err(self.invalid_value("contact.email", "must be an email address, or empty"));
-        }
-        for (key, url) in settings.repositories.urls() {
-            let parsed = url::Url::parse(url).ok();
-            let is_valid = parsed.is_some_and(|url| {
-                ["https", "http", "file"].contains(&url.scheme())
-                    && url.username().is_empty()
-                    && url.password().is_none()
-            });
-            let is_unset = url.is_empty() && key.ends_with("_api_url");
-            if !is_valid && !is_unset {
-                let problem = "must start with https://, http://, or file://, without a user or password; \
-                    set the token key instead";
-                return Err(self.invalid_value(key, problem));
-            }
-        }
-        for (key, value, min, max) in settings.ranges() {
-            if !(min..=max).contains(&value) {
-                return Err(
-                    self.invalid_value(key, &format!("must be between {min} and {max}, but is {value}"))
-                );
-            }
-        }
+        settings.trim_urls();
         Ok(settings)
     }
 
+    /// Returns the texts of a setting: one, or those of a list.
+    fn texts(&self, key: &str) -> Vec<&str> {
+        match self.value(key) {
+            Some(Value::String(text)) => vec![text],
+            Some(Value::Array(texts)) => texts.iter().filter_map(Value::as_str).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the error of a setting. `message` continues the key.
     fn invalid_value(&self, key: &str, message: &str) -> SettingsError {
-        let origin =
-            self.origins.get(key).cloned().unwrap_or_else(|| "marketplace.toml (compiled in)".to_owned());
-        SettingsError { origin, message: format!("{key} {message}") }
+        SettingsError { origin: self.origin(&[key]), message: format!("{key} {message}") }
+    }
+
+    /// Returns the origin of the first of these keys that was set.
+    pub fn origin(&self, keys: &[&str]) -> String {
+        let origin = keys.iter().find_map(|key| self.origins.get(*key));
+        origin.map_or(COMPILED_IN, String::as_str).to_owned()
     }
 
     fn unknown_section(&self, origin: String, section: &str) -> SettingsError {
@@ -258,6 +257,14 @@ impl Layers {
     }
 }
 
+/// Returns an example of a value with the type of a default.
+fn example(default: &Value) -> String {
+    match default {
+        Value::Array(values) if values.is_empty() => "[\"first\", \"second\"]".to_owned(),
+        other => other.to_string(),
+    }
+}
+
 /// Returns the known name that is most similar to `name`, if one is similar.
 fn most_similar<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
     let similarity = |known: &String| strsim::jaro_winkler(name, known);
@@ -274,126 +281,4 @@ fn suggestion(name: &str, known: &[String]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn settings_from_file(text: &str) -> Result<Settings, SettingsError> {
-        let mut layers = Layers::new();
-        layers.add_file(Path::new("my.toml"), text)?;
-        layers.resolve()
-    }
-
-    #[test]
-    fn later_layers_override_earlier_ones() {
-        let mut layers = Layers::new();
-        layers
-            .add_file(Path::new("my.toml"), "[fees]\nbuyer_percent = 3\nplatform_percent = 12.5\n")
-            .unwrap();
-        let variables = [
-            ("MARKETPLACE_FEES_BUYER_PERCENT", "4"),
-            ("MARKETPLACE_SERVER_LISTEN", "127.0.0.1:0"),
-            ("MARKETPLACE_API_KEY", "secret"),
-            ("PATH", "/bin"),
-        ];
-        layers.add_variables(variables.map(|(name, value)| (name.to_owned(), value.to_owned()))).unwrap();
-        layers.set("data.folder", Value::from("elsewhere"), "--data".to_owned()).unwrap();
-        let settings = layers.resolve().unwrap();
-        assert!((settings.fees.buyer_percent - 4.0).abs() < 1e-9);
-        assert!((settings.fees.platform_percent - 12.5).abs() < 1e-9);
-        assert_eq!(settings.server.listen.port(), 0);
-        assert_eq!(settings.data.folder, Path::new("elsewhere"));
-    }
-
-    #[test]
-    fn errors_name_the_origin_and_the_nearest_key() {
-        for (text, expected) in [
-            (
-                "[fees]\n\nbuyer_percnt = 1",
-                "my.toml:3: unknown key \"buyer_percnt\" in [fees]; did you mean \"buyer_percent\"?",
-            ),
-            ("[fee]\na = 1", "my.toml:1: unknown section [fee]; did you mean \"fees\"?"),
-            ("fees = 3", "my.toml:1: unknown section [fees]; did you mean \"fees\"?"),
-            ("[data]\nreaders = \"two\"", "my.toml:2: data.readers must be of type integer, not string"),
-            ("[data]\nreaders = 0", "my.toml:2: data.readers must be between 1 and 64, but is 0"),
-            (
-                "[fees]\nbuyer_percent = nan",
-                "my.toml:2: fees.buyer_percent must be between 0 and 100, but is NaN",
-            ),
-        ] {
-            assert_eq!(settings_from_file(text).unwrap_err().to_string(), expected);
-        }
-        assert!(settings_from_file("[fees\n").unwrap_err().to_string().starts_with("my.toml:1: "));
-        assert!(
-            settings_from_file("[server]\nlisten = \"nowhere\"")
-                .unwrap_err()
-                .to_string()
-                .starts_with("my.toml:2: server.listen")
-        );
-        assert!(
-            settings_from_file("[agents]\ntoolsets = [\"catalogue\"]").unwrap_err().to_string().starts_with(
-                "my.toml:2: agents.toolsets is invalid: unknown variant `catalogue`, expected one of `all`"
-            )
-        );
-        assert!(
-            settings_from_file("[log]\nformat = \"xml\"")
-                .unwrap_err()
-                .to_string()
-                .starts_with("my.toml:2: log.format")
-        );
-    }
-
-    #[test]
-    fn demo_changes_only_what_nothing_sets() {
-        type Check = fn(&Settings) -> bool;
-        let by_file = |layers: &mut Layers, text: &str| layers.add_file(Path::new("my.toml"), text).unwrap();
-        let by_variable = |layers: &mut Layers, name: &str, text: &str| {
-            layers.add_variables([(name.to_owned(), text.to_owned())]).unwrap();
-        };
-        let demo: [(&str, Check); 6] = [
-            ("limits.other", |settings| settings.limits.other == 0 && settings.limits.address == 0),
-            ("limits.catalog", |settings| settings.limits.catalog == 0),
-            ("repositories.attempts", |settings| settings.repositories.attempts == 1),
-            ("webhooks.allow_private_addresses", |settings| settings.webhooks.allow_private_addresses),
-            ("events.keep_days", |settings| settings.events.keep_days == 0),
-            ("sandbox.enabled", |settings| settings.sandbox.enabled),
-        ];
-        for (key, is_of_demo) in demo {
-            let defaults = Layers::new();
-            let default = defaults.value(key).unwrap().to_string();
-            let (section, name) = key.split_once('.').unwrap();
-            let unset = Layers::new();
-            let (mut file, mut variable, mut flag) = (unset.clone(), unset.clone(), unset.clone());
-            by_file(&mut file, &format!("[{section}]\n{name} = {default}\n"));
-            by_variable(
-                &mut variable,
-                &format!("MARKETPLACE_{}", key.replace('.', "_").to_uppercase()),
-                &default,
-            );
-            flag.set(key, defaults.value(key).unwrap().clone(), "--flag".to_owned()).unwrap();
-            for (mut layers, is_changed) in [(unset, true), (file, false), (variable, false), (flag, false)] {
-                layers.apply_demo().unwrap();
-                let settings = layers.resolve().unwrap();
-                assert_eq!(is_of_demo(&settings), is_changed, "{key}");
-                assert!(settings.limits.in_flight > 0 && settings.keys.allow_fixture_keys);
-            }
-            assert!(!is_of_demo(&Settings::default()), "{key}");
-        }
-    }
-
-    #[test]
-    fn trusted_hosts_are_checked() {
-        for (text, expected) in [
-            ("[\"market.example\", \"10.0.0.7\", \"[::1]\"]", None),
-            (
-                "[\"shop\", \"shop:8080\"]",
-                Some(
-                    "my.toml:2: server.trusted_hosts must have host names or IP addresses without scheme and port, such \
-                     as market.example, not \"shop:8080\"",
-                ),
-            ),
-        ] {
-            let settings = settings_from_file(&format!("[server]\ntrusted_hosts = {text}\n"));
-            assert_eq!(settings.err().map(|error| error.to_string()).as_deref(), expected);
-        }
-    }
-}
+mod tests;

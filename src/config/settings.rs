@@ -266,20 +266,6 @@ pub struct BlobSettings {
     pub max_upload_bytes: u64,
 }
 
-impl RepositorySettings {
-    /// Returns all URLs with their setting keys.
-    pub(super) fn urls(&self) -> [(&'static str, &str); 6] {
-        [
-            ("repositories.github_url", &self.github_url),
-            ("repositories.github_api_url", &self.github_api_url),
-            ("repositories.gitlab_url", &self.gitlab_url),
-            ("repositories.gitlab_api_url", &self.gitlab_api_url),
-            ("repositories.bitbucket_url", &self.bitbucket_url),
-            ("repositories.bitbucket_api_url", &self.bitbucket_api_url),
-        ]
-    }
-}
-
 /// Numbers of background jobs.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -486,4 +472,23 @@ pub struct Settings {
     pub events: EventSettings,
     /// What is logged and how.
     pub log: LogSettings,
+}
+
+impl Settings {
+    /// Removes slashes at the end of base URLs, to which paths are appended.
+    pub(super) fn trim_urls(&mut self) {
+        let repositories = &mut self.repositories;
+        for url in [
+            &mut self.server.public_url,
+            &mut self.blobs.endpoint,
+            &mut repositories.github_url,
+            &mut repositories.github_api_url,
+            &mut repositories.gitlab_url,
+            &mut repositories.gitlab_api_url,
+            &mut repositories.bitbucket_url,
+            &mut repositories.bitbucket_api_url,
+        ] {
+            url.truncate(url.trim_end_matches('/').len());
+        }
+    }
 }

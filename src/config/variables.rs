@@ -5,7 +5,7 @@ use toml::{Table, Value};
 use super::{Layers, SettingsError};
 
 /// Prefix of environment variables that are settings.
-const VARIABLE_PREFIX: &str = "MARKETPLACE_";
+pub const VARIABLE_PREFIX: &str = "MARKETPLACE_";
 
 /// Names of environment variables, without the prefix, that are not settings, but used in other ways.
 /// `BIN` is the program that the helpers for tests start.

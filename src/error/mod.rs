@@ -33,6 +33,10 @@ const STORAGE_RETRY_SECONDS: u64 = 60;
 /// Seconds after which a client should retry a write that failed because another process writes for long.
 const LOCKED_RETRY_SECONDS: u64 = 5;
 
+/// Seconds after which a client should retry a search while the index is being rebuilt, and if nothing rebuilds it yet.
+const INDEX_RETRY_SECONDS: u64 = 5;
+const DAMAGED_INDEX_RETRY_SECONDS: u64 = 60;
+
 /// Why an operation failed.
 #[derive(Debug)]
 pub enum Error {
@@ -134,6 +138,13 @@ pub enum Error {
         /// Seconds after which the client should retry.
         retry_seconds: u64,
     },
+    /// The search index has failed. Nothing was changed.
+    IndexUnavailable {
+        /// Whether this process is rebuilding it.
+        is_rebuilding: bool,
+        /// Seconds after which the client should retry.
+        retry_seconds: u64,
+    },
     /// An internal error. Its source is logged with all causes, and never sent to the client.
     Internal(BoxedError),
 }
@@ -157,6 +168,12 @@ impl Error {
     /// Creates an [`Error::DatabaseLocked`].
     pub const fn database_locked() -> Error {
         Error::DatabaseLocked { retry_seconds: LOCKED_RETRY_SECONDS }
+    }
+
+    /// Creates an [`Error::IndexUnavailable`].
+    pub const fn index_unavailable(is_rebuilding: bool) -> Error {
+        let retry_seconds = if is_rebuilding { INDEX_RETRY_SECONDS } else { DAMAGED_INDEX_RETRY_SECONDS };
+        Error::IndexUnavailable { is_rebuilding, retry_seconds }
     }
 
     /// Creates an [`Error::Internal`] from an error or a text. If a source of the error is a full disk, the
@@ -206,7 +223,8 @@ impl Error {
             Error::AtCapacity { .. }
             | Error::ResponseTimeout { .. }
             | Error::BeingPrepared { .. }
-            | Error::DatabaseLocked { .. } => Code::AtCapacity,
+            | Error::DatabaseLocked { .. }
+            | Error::IndexUnavailable { .. } => Code::AtCapacity,
             Error::Internal(_) => Code::InternalError,
             Error::Invalid(_) => return None,
         })
@@ -308,6 +326,14 @@ impl Error {
                  changed. Retry in {}.",
                 format_seconds(*retry_seconds)
             ),
+            Error::IndexUnavailable { is_rebuilding: true, retry_seconds } => format!(
+                "The search index is being rebuilt, and what needs no search still works. Retry in {}.",
+                format_seconds(*retry_seconds)
+            ),
+            Error::IndexUnavailable { is_rebuilding: false, .. } => {
+                "The search index is damaged. The operator of this market can repair it with `marketplace reindex`."
+                    .to_owned()
+            }
             Error::Internal(_) => {
                 "An internal error occurred. Try again; if the error persists, report the request ID to \
                  the operator of this server."

@@ -9,11 +9,10 @@ use std::{
     time::Duration,
 };
 
-use marketplace_index::Snapshot;
 use tracing::Span;
 
 use super::{
-    Ids, Inner, Market, Permit, Reader, Requester, Writer, due_steps::MAX_STEPS_PER_TRANSACTION,
+    Ids, Inner, Market, Permit, Reader, Requester, SearchIndex, Writer, due_steps::MAX_STEPS_PER_TRANSACTION,
     milliseconds, other_processes, spawn_blocking, webhook_queue::WebhookQueue,
 };
 use crate::{
@@ -65,7 +64,7 @@ impl Market {
         if let Some(permit) = self.inner.readers.try_acquire(&requester)
             && let Some(reader) = self.inner.store.try_reader()
         {
-            let index = self.snapshot();
+            let index = self.search_index();
             let _span = span_of_read(&permit).entered();
             return reader.read(|rows| work(&self.inner.reader(rows, index)));
         }
@@ -356,13 +355,13 @@ impl Inner {
     /// Runs a read operation with one of the read connections.
     fn read<T>(&self, permit: Permit, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         let _span = span_of_read(&permit).entered();
-        let index = self.index_dir.index().snapshot();
+        let index = SearchIndex::current(self);
         let result = self.store.read(|rows| work(&self.reader(rows, index)));
         drop(permit);
         result
     }
 
-    fn reader<'a>(&'a self, rows: &'a store::Reader<'a>, index: Arc<Snapshot>) -> Reader<'a> {
+    fn reader<'a>(&'a self, rows: &'a store::Reader<'a>, index: SearchIndex<'a>) -> Reader<'a> {
         Reader {
             rows,
             index,

@@ -1,9 +1,12 @@
 //! How changes get into the search index: by the updater of a serving process, or by a command.
 
 use std::{
+    path::Path,
     sync::PoisonError,
     time::{Duration, Instant},
 };
+
+use marketplace_index::Index;
 
 use super::{Market, opening::index_writer_size, other_processes};
 use crate::{
@@ -49,7 +52,7 @@ impl Market {
         let (mut last_progress, mut last_notice, mut seen) = (Instant::now(), Instant::now(), 0);
         loop {
             inner.index_dir.reload()?;
-            let index = inner.index_dir.index();
+            let index = inner.index_dir.index()?;
             index.reload()?;
             let indexed = index.snapshot().change();
             if indexed >= change {
@@ -61,7 +64,8 @@ impl Market {
             match index.writer(size.memory_bytes, size.threads) {
                 Ok(mut writer) => {
                     inner.indexer.drain(&mut writer, progress).map_err(|cause| {
-                        let message = "the search index could not be updated; what was written is stored";
+                        let message = "the search index could not be updated; what was written is stored; repair the \
+                                       index with `marketplace reindex`";
                         Error::internal_with_source(message, cause)
                     })?;
                     writer.finish()?;
@@ -92,8 +96,10 @@ impl Market {
             return Ok(());
         }
         self.has_foreign_commit()?;
-        inner.index_dir.reload()?;
-        inner.index_dir.index().reload()?;
+        if inner.index_dir.reload()? || inner.index_dir.opened().has_failed() {
+            return Ok(());
+        }
+        inner.index_dir.index()?.reload()?;
         Ok(())
     }
 
@@ -132,6 +138,27 @@ impl Market {
             self.inner.notify_of_commit();
         }
         Ok(is_changed)
+    }
+
+    /// Whether this process keeps the index up to date.
+    pub fn updates_index(&self) -> bool {
+        self.inner.updater.is_some()
+    }
+
+    /// Returns what is wrong with the files of the index. Reads all of them, and changes nothing.
+    pub fn find_index_damage(&self) -> Vec<String> {
+        self.inner.index_dir.find_damage()
+    }
+
+    /// Creates an empty index in a directory, with the schema version of the market's own.
+    pub fn create_index(&self, path: &Path) -> Result<Index> {
+        Ok(Index::create_with_version(path, self.inner.index_dir.index()?.version())?)
+    }
+
+    /// Opens the writer of an index that is not the market's own.
+    pub fn open_index_writer(&self, index: &Index) -> Result<marketplace_index::Writer> {
+        let WriterOptions { memory_bytes, threads } = index_writer_size(&self.inner.settings);
+        Ok(index.writer(memory_bytes, threads)?)
     }
 
     /// Rebuilds the index and swaps it in. A server on the same directory switches to the new index and

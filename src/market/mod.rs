@@ -18,6 +18,7 @@ mod opening;
 mod other_processes;
 mod requester;
 mod scheduler;
+mod search_index;
 mod space;
 mod webhook_queue;
 mod world_markets;
@@ -46,6 +47,7 @@ pub use opening::max_blocking_threads;
 pub use other_processes::{SOCKET_FILE, follow_processes};
 pub use requester::{MarketId, Requester, WorkOwner};
 pub use scheduler::{Permit, Scheduler, Share};
+pub use search_index::SearchIndex;
 pub use world_markets::{HostCheck, WorldOptions};
 
 use crate::{
@@ -128,7 +130,7 @@ pub struct Reader<'a> {
     /// The database, in one transaction.
     pub rows: &'a store::Reader<'a>,
     /// The index. This snapshot is older than the transaction, so the rows of every listing in it exist.
-    pub index: Arc<Snapshot>,
+    pub index: SearchIndex<'a>,
     /// The time of the request.
     pub now: Timestamp,
     /// The settings of the market.
@@ -364,9 +366,9 @@ impl Market {
         self.inner.indexer.latest_change()
     }
 
-    /// Returns the current index snapshot, without starting a database transaction.
+    /// Returns the current index snapshot, whether or not the index has failed. Operations use [`Market::search_index`].
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.inner.index_dir.index().snapshot()
+        self.inner.index_dir.opened().snapshot()
     }
 
     /// Returns the cache of API keys.

@@ -103,6 +103,15 @@ pub enum OpenMode {
     Command,
     /// Read for any length of time, whether or not a server uses the same directory. Every write fails.
     ReadOnly,
+    /// Like `ReadOnly`, to find damage: the index may be missing or unusable.
+    Inspect,
+}
+
+impl OpenMode {
+    /// Whether every write fails.
+    pub const fn is_read_only(self) -> bool {
+        matches!(self, OpenMode::ReadOnly | OpenMode::Inspect)
+    }
 }
 
 /// Options for opening a market.

@@ -63,18 +63,18 @@ impl Market {
         if path.join(RESTORE_MARKER).exists() {
             return Err(OpenError::Restoring(path));
         }
-        if mode != OpenMode::ReadOnly {
+        if !mode.is_read_only() {
             private_files::create_dir_all(&path).map_err(unusable)?;
             private_files::repair_tree(&path).map_err(unusable)?;
             open_options::check_writable(&path)?;
         }
         let lock = match mode {
             OpenMode::Serve => Some(ServeLock::acquire(&path)?),
-            OpenMode::Command | OpenMode::ReadOnly => None,
+            OpenMode::Command | OpenMode::ReadOnly | OpenMode::Inspect => None,
         };
         let (database, readers) = (path.join(DATABASE_FILE), settings.data.readers);
         let store = Arc::new(match mode {
-            OpenMode::ReadOnly => {
+            OpenMode::ReadOnly | OpenMode::Inspect => {
                 Store::open_read_only(&database, readers).map_err(|error| OpenError::store(&path, error))?
             }
             OpenMode::Serve | OpenMode::Command => Store::open(&database, readers, durability)?,
@@ -87,10 +87,11 @@ impl Market {
         let blob_secret = find_or_create_secret(&store, &entropy, BLOB_SECRET)?;
         let index_dir = Arc::new(match mode {
             OpenMode::ReadOnly => IndexDirectory::open_existing(&path.join("index"))?,
+            OpenMode::Inspect => IndexDirectory::open_for_inspection(&path.join("index")),
             OpenMode::Serve | OpenMode::Command => IndexDirectory::open(&path.join("index"))?,
         });
         let indexer = Indexer::new(Arc::clone(&store), Arc::clone(&clock), renderer);
-        if mode != OpenMode::ReadOnly {
+        if !mode.is_read_only() {
             index_dir.discard_if_ahead(|| indexer.latest_change())?;
             prepare_due_steps(&store, clock.now())?;
         }
@@ -100,7 +101,7 @@ impl Market {
             OpenMode::Serve => {
                 Some(SharedUpdater::open(indexer.clone(), &index_dir, index_writer_size(&settings))?)
             }
-            OpenMode::Command | OpenMode::ReadOnly => None,
+            OpenMode::Command | OpenMode::ReadOnly | OpenMode::Inspect => None,
         };
         let secrets = Secrets { cursor_key, blob_secret, entropy };
         let reservations = Reservations::default();

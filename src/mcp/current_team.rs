@@ -13,10 +13,10 @@ use crate::{
     rest::Caller,
 };
 
-/// Returns the browse gate of the key's team; none if it lacks a role or the NDA.
+/// Returns the browse gate of the key's team; none if it lacks a role or the NDA, or while the search index is rebuilt.
 pub fn catalog_gate(caller: &Caller, market: &Market) -> Option<BrowseGate> {
     let member = Member::authorize(caller.authenticated().clone()).ok()?;
-    Some(CatalogViewer::new(member, market).gate())
+    CatalogViewer::new(member, market).ok().map(|viewer| viewer.gate())
 }
 
 /// Describes the key's team: its roles, its browse access, facts, and what the agent should do first.

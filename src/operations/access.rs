@@ -321,11 +321,11 @@ impl BrowseGate {
 
 impl CatalogViewer {
     /// Computes the browse gate of a member. Counts its published listings in the current index.
-    pub fn new(member: Member, market: &Market) -> CatalogViewer {
+    pub fn new(member: Member, market: &Market) -> Result<CatalogViewer> {
         let required = market.settings().browse_gate.required_published;
-        let published = market.snapshot().active_count(member.team_row_id().0 as u64);
+        let published = market.search_index().active_count(member.team_row_id().0 as u64)?;
         let gate = BrowseGate::new(member.team(), published, required);
-        CatalogViewer { member, gate }
+        Ok(CatalogViewer { member, gate })
     }
 
     /// Returns the member.

@@ -167,7 +167,7 @@ fn listed_value(reader: &Reader, vendor: &Vendor, search: Search) -> Result<Cent
     if marketplace_index::is_blank(&search.text) {
         return store::listings::published_total_price(reader.rows, vendor.team_row_id());
     }
-    let published = reader.index.active_count(vendor.team_row_id().0 as u64);
+    let published = reader.index.active_count(vendor.team_row_id().0 as u64)?;
     let filters = Filters { stages: vec![search::index_stage(LifecycleStage::Active)], ..Filters::default() };
     let matching =
         Search { filters, start: Start::First, limit: published as usize, totals: false, ..search };

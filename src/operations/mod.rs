@@ -37,6 +37,7 @@ pub mod grant_uploads;
 pub mod grants;
 pub mod groups;
 pub mod idempotency;
+pub mod index_checks;
 pub mod job_changes;
 pub mod job_threads;
 pub mod jobs;

@@ -39,8 +39,8 @@ pub fn find(reader: &Reader, authenticated: &AuthenticatedTeam) -> Result<Option
     };
     if let Ok(vendor) = Vendor::authorize(authenticated.clone()) {
         let team = vendor.team_row_id().0 as u64;
-        let all = reader.index.count(marketplace_index::Scope::Team(team));
-        facts.listings = Some((reader.index.active_count(team), all));
+        let all = reader.index.count(marketplace_index::Scope::Team(team))?;
+        facts.listings = Some((reader.index.active_count(team)?, all));
         facts.assets = Some(assets::count(reader, &vendor, &Query::new(vendor.team_row_id()))?);
     }
     if let Ok(buyer) = Buyer::authorize(authenticated.clone()) {

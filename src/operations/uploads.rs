@@ -8,12 +8,12 @@ use std::{
 
 use super::teams;
 use crate::{
-    blobs::{self, StoredFile},
+    blobs::{self, Blobs, StoredFile},
     domain::{
         collections::Collection,
         events::{EventData, UploadData},
     },
-    error::{Error, Result},
+    error::{Error, Result, excerpt},
     market::Market,
     regular_files,
     search::Progress,
@@ -98,9 +98,10 @@ pub fn find_damaged_with_progress(market: &Market, progress: &dyn Progress) -> R
     let uploaded: u64 = uploads.iter().map(|upload| upload.size_bytes).sum();
     let total = uploaded + bundle_files.iter().map(|file| file.size_bytes).sum::<u64>();
     let mut sink = Counted { inner: io::sink(), progress, done: 0, total };
-    let found = uploads
-        .iter()
-        .filter_map(|upload| find_damage(upload, market.blobs().copy_upload(upload.id, &mut sink)));
+    let found = uploads.iter().filter_map(|upload| {
+        let read = market.blobs().copy_upload(upload.id, &mut sink);
+        find_damage(market.blobs(), upload, read)
+    });
     let mut found: Vec<String> = found.collect();
     for file in bundle_files {
         let recorded = StoredFile { size_bytes: file.size_bytes, sha256: file.sha256 };
@@ -152,15 +153,29 @@ pub(super) fn find_bundle_damage(recorded: &StoredFile, read: io::Result<StoredF
     match read {
         Ok(file) if file == *recorded => None,
         Ok(_) => Some(format!("the file {sha256} of a bundle differs from its digest")),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
+            Some(format!("the file {sha256} of a bundle is missing"))
+        }
         Err(cause) => Some(format!("the file {sha256} of a bundle cannot be read: {cause}")),
     }
 }
 
 /// Returns what is wrong with the file of an upload, if anything, given what was read of it.
-pub(super) fn find_damage(upload: &RecordedUpload, read: io::Result<StoredFile>) -> Option<String> {
-    match read {
-        Ok(file) if file.sha256 == upload.sha256 => None,
-        Ok(_) => Some(format!("upload {} differs from the received file", upload.id)),
-        Err(cause) => Some(format!("upload {} cannot be read: {cause}", upload.id)),
-    }
+pub(super) fn find_damage(
+    blobs: &Blobs,
+    upload: &RecordedUpload,
+    read: io::Result<StoredFile>,
+) -> Option<String> {
+    let RecordedUpload { id, size_bytes, file_name, team_name, .. } = upload;
+    let (file_name, place) = (excerpt(file_name), blobs.upload_location(*id));
+    let damage = match read {
+        Ok(file) if file.sha256 == upload.sha256 => return None,
+        Ok(file) => format!("differs from the received file: {place} has {} bytes", file.size_bytes),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => format!("is missing: there is no {place}"),
+        Err(cause) => format!("cannot be read from {place}: {cause}"),
+    };
+    Some(format!(
+        "the upload {id} ({file_name:?} of the team {:?}, {size_bytes} bytes) {damage}",
+        excerpt(team_name)
+    ))
 }

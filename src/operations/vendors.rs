@@ -11,12 +11,26 @@ pub fn find_by_name(reader: &Reader, name: &str) -> Result<Vec<TeamRowId>> {
 
 /// Returns whether a team with this name has a published listing. Of other teams, nobody learns whether they exist.
 pub fn is_published(reader: &Reader, _: &AuthenticatedTeam, name: &str) -> Result<bool> {
-    Ok(find_by_name(reader, name)?.into_iter().any(|team| reader.index.active_count(team.0 as u64) > 0))
+    for team in find_by_name(reader, name)? {
+        if has_listing(reader, team)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Returns the names of teams that have published listings, oldest teams first, of the first `max` vendors.
 pub fn published_names(reader: &Reader, _: &AuthenticatedTeam, max: usize) -> Result<Vec<String>> {
     let vendors = store::teams::list_vendor_names(reader.rows, max)?;
-    let has_listing = |team: &TeamRowId| reader.index.active_count(team.0 as u64) > 0;
-    Ok(vendors.into_iter().filter(|(team, _)| has_listing(team)).map(|(_, name)| name).collect())
+    let mut names = Vec::with_capacity(vendors.len());
+    for (team, name) in vendors {
+        if has_listing(reader, team)? {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
+fn has_listing(reader: &Reader, team: TeamRowId) -> Result<bool> {
+    Ok(reader.index.active_count(team.0 as u64)? > 0)
 }

@@ -74,7 +74,7 @@ impl Terms {
 
 /// Returns the known values.
 pub fn terms(reader: &Reader, team: &AuthenticatedTeam, vocabulary: Vocabulary) -> Result<Terms> {
-    let of_listings = |facet| Terms::OfListings(reader.index.market_facets(), facet);
+    let of_listings = |facet| reader.index.market_facets().map(|facets| Terms::OfListings(facets, facet));
     let rows = reader.rows;
     let labeled = |terms: Vec<(String, String)>| {
         Terms::Labeled(terms.into_iter().map(|(slug, label)| Term { slug, label }).collect())
@@ -108,8 +108,8 @@ pub fn terms(reader: &Reader, team: &AuthenticatedTeam, vocabulary: Vocabulary) 
             let (models, _) = store::inventory::list_task_facets(rows, team.team().row_id)?;
             labeled(models.into_iter().map(|model| (model.clone(), model)).collect())
         }
-        Vocabulary::Capabilities => of_listings(Facet::Capabilities),
-        Vocabulary::FileExtensions => of_listings(Facet::FileExtensions),
-        Vocabulary::RoboticsFormats => of_listings(Facet::RoboticsFormats),
+        Vocabulary::Capabilities => of_listings(Facet::Capabilities)?,
+        Vocabulary::FileExtensions => of_listings(Facet::FileExtensions)?,
+        Vocabulary::RoboticsFormats => of_listings(Facet::RoboticsFormats)?,
     })
 }

@@ -123,7 +123,7 @@ impl Policy for CatalogViewer {
         authenticated: Authenticated,
         request: &Request,
     ) -> Result<CatalogViewer> {
-        Ok(CatalogViewer::new(Member::admit(served, authenticated, request).await?, served.market()))
+        CatalogViewer::new(Member::admit(served, authenticated, request).await?, served.market())
     }
 }
 

@@ -128,7 +128,8 @@ fn error_status(error: &Error) -> StatusCode {
         | Error::ResponseTimeout { .. }
         | Error::StorageFull { .. }
         | Error::BeingPrepared { .. }
-        | Error::DatabaseLocked { .. } => StatusCode::SERVICE_UNAVAILABLE,
+        | Error::DatabaseLocked { .. }
+        | Error::IndexUnavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
     }
 }
 
@@ -224,6 +225,7 @@ fn error_header(error: &Error) -> Option<(HeaderName, HeaderValue)> {
         | Error::StorageFull { retry_seconds }
         | Error::BeingPrepared { retry_seconds, .. }
         | Error::DatabaseLocked { retry_seconds }
+        | Error::IndexUnavailable { retry_seconds, .. }
         | Error::ResponseTimeout { retry_seconds } => {
             Some((header::RETRY_AFTER, HeaderValue::from(*retry_seconds)))
         }

@@ -5,16 +5,19 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use arc_swap::ArcSwap;
-use marketplace_index::{Error as IndexError, Index};
+use marketplace_index::{Error as IndexError, Index, Snapshot};
 use uuid::Uuid;
 
 use super::indexer::{Indexer, Progress};
 use crate::{
-    error::{Error, Result},
+    error::{Error, ErrorChain, Result},
     private_files,
 };
 
@@ -31,7 +34,45 @@ pub struct NewerIndex {
 /// The index of a market, as this process currently has it open.
 pub struct IndexDirectory {
     path: PathBuf,
-    current: ArcSwap<(String, Index)>,
+    current: ArcSwap<OpenedIndex>,
+}
+
+/// An index that this process uses until another one is swapped in.
+pub struct OpenedIndex {
+    name: String,
+    /// `None` if the index cannot be opened, which only [`IndexDirectory::open_for_inspection`] accepts.
+    index: Option<Index>,
+    /// Whether it is damaged, so that it is not searched any more.
+    has_failed: AtomicBool,
+}
+
+impl OpenedIndex {
+    fn new((name, index): (String, Index)) -> OpenedIndex {
+        OpenedIndex { name, index: Some(index), has_failed: AtomicBool::new(false) }
+    }
+
+    /// Returns the current snapshot; an empty one if the index cannot be opened.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.index.as_ref().map_or_else(|| Arc::new(Snapshot::empty()), Index::snapshot)
+    }
+
+    /// Whether the index is damaged, so that it must not be searched.
+    pub fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Relaxed)
+    }
+
+    /// Records that the index is damaged, until another one is swapped in.
+    pub fn mark_failed(&self) {
+        self.has_failed.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns what is damaged: each file of the index, or the index as a whole. Reads all of its files.
+    pub fn find_damage(&self) -> Vec<String> {
+        match &self.index {
+            Some(index) => index.find_damage().unwrap_or_else(|cause| vec![cause.to_string()]),
+            None => vec!["the index cannot be opened".to_owned()],
+        }
+    }
 }
 
 impl IndexDirectory {
@@ -40,7 +81,7 @@ impl IndexDirectory {
     /// queue. No data is lost, since the index is derived from the database.
     pub fn open(path: &Path) -> Result<IndexDirectory> {
         private_files::create_dir_all(path).map_err(|error| directory_error(path, error))?;
-        let (name, index) = match read_current(path)? {
+        let opened = match read_current(path)? {
             Some(name) => match Index::open(&path.join(&name)) {
                 Ok(index) => (name, index),
                 // Another process has swapped in another one meanwhile, and deleted this one.
@@ -61,9 +102,11 @@ impl IndexDirectory {
                 create_index(path)?
             }
         };
-        let directory =
-            IndexDirectory { path: path.to_owned(), current: ArcSwap::from_pointee((name, index)) };
-        Ok(directory)
+        Ok(IndexDirectory::of(path, OpenedIndex::new(opened)))
+    }
+
+    fn of(path: &Path, current: OpenedIndex) -> IndexDirectory {
+        IndexDirectory { path: path.to_owned(), current: ArcSwap::from_pointee(current) }
     }
 
     /// Replaces the current index by an empty one, which is then filled from the queue, if it has changes
@@ -71,10 +114,10 @@ impl IndexDirectory {
     /// transactions of a bulk write, whose numbers other changes would then get.
     pub fn discard_if_ahead(&self, latest_change: impl FnOnce() -> Result<u64>) -> Result<()> {
         // Read before the number of the database, which increases first.
-        let indexed = self.index().snapshot().change();
+        let indexed = self.opened().snapshot().change();
         if indexed > latest_change()? {
             tracing::warn!("the search index has changes that the database lacks; rebuilding it");
-            self.current.store(Arc::new(create_index(&self.path)?));
+            self.current.store(Arc::new(OpenedIndex::new(create_index(&self.path)?)));
         }
         Ok(())
     }
@@ -89,32 +132,71 @@ impl IndexDirectory {
         };
         let name = read_current(path)?.ok_or_else(missing)?;
         let index = Index::open(&path.join(&name))?;
-        Ok(IndexDirectory { path: path.to_owned(), current: ArcSwap::from_pointee((name, index)) })
+        Ok(IndexDirectory::of(path, OpenedIndex::new((name, index))))
+    }
+
+    /// Like [`IndexDirectory::open_existing`], but an index that is unusable counts as one that has failed.
+    pub fn open_for_inspection(path: &Path) -> IndexDirectory {
+        IndexDirectory::open_existing(path).unwrap_or_else(|_| {
+            let unusable =
+                OpenedIndex { name: String::new(), index: None, has_failed: AtomicBool::new(true) };
+            IndexDirectory::of(path, unusable)
+        })
+    }
+
+    /// Returns what is wrong with the files of the current index. Changes nothing, and reads all of them.
+    pub fn find_damage(&self) -> Vec<String> {
+        let name = match read_current(&self.path) {
+            Ok(Some(name)) => name,
+            Ok(None) => return vec![format!("there is no search index in {}", self.path.display())],
+            Err(cause) => return vec![ErrorChain(&cause).to_string()],
+        };
+        let describe = |found: Vec<String>| {
+            let file = |damage: String| format!("the file {}/{damage}", self.path.join(&name).display());
+            found.into_iter().map(file).collect()
+        };
+        match marketplace_index::find_damage(&self.path.join(&name)) {
+            // Another process may have swapped in another one meanwhile, and deleted this one.
+            _ if read_current(&self.path).is_ok_and(|now| now.is_some_and(|now| now != name)) => {
+                self.find_damage()
+            }
+            Ok(found) if !found.is_empty() => describe(found),
+            Ok(_) => match Index::open(&self.path.join(&name)) {
+                Ok(_) => Vec::new(),
+                Err(cause) => vec![format!("the search index cannot be used: {cause}")],
+            },
+            Err(cause) => vec![format!("the search index cannot be used: {cause}")],
+        }
     }
 
     /// Opens a copy of a directory for a market that nothing else uses; see [`Index::open_copy`].
     pub fn open_copy(path: &Path, original: &IndexDirectory) -> Result<IndexDirectory> {
-        let current = original.current.load();
-        let (name, index) = &**current;
-        let index = Index::open_copy(&path.join(name), index)?;
-        Ok(IndexDirectory { path: path.to_owned(), current: ArcSwap::from_pointee((name.clone(), index)) })
+        let name = original.opened().name.clone();
+        let index = Index::open_copy(&path.join(&name), &original.index()?)?;
+        Ok(IndexDirectory::of(path, OpenedIndex::new((name, index))))
     }
 
-    /// Returns the current index.
-    pub fn index(&self) -> Index {
-        self.current.load().1.clone()
+    /// Returns the current index, as this process has it open.
+    pub fn opened(&self) -> Arc<OpenedIndex> {
+        self.current.load_full()
+    }
+
+    /// Returns the current index. Fails if it cannot be opened.
+    pub fn index(&self) -> Result<Index> {
+        let index = self.current.load().index.clone();
+        index.ok_or_else(|| Error::internal("there is no search index that can be used"))
     }
 
     /// Whether another process swapped in an index that this process has not opened yet.
     pub fn has_newer_index(&self) -> Result<bool> {
-        Ok(read_current(&self.path)?.is_some_and(|name| name != self.current.load().0))
+        Ok(read_current(&self.path)?.is_some_and(|name| name != self.current.load().name))
     }
 
     /// Opens the index that was swapped in, by this or another process, without using it yet. Returns `None`
     /// if there was none.
     pub fn open_newer(&self) -> Result<Option<NewerIndex>> {
         match read_current(&self.path)? {
-            Some(name) if name != self.current.load().0 => {
+            Some(name) if name != self.current.load().name => {
                 let index = Index::open(&self.path.join(&name))?;
                 Ok(Some(NewerIndex { name, index }))
             }
@@ -124,7 +206,7 @@ impl IndexDirectory {
 
     /// Uses a newer index from now on.
     pub fn replace(&self, newer: NewerIndex) {
-        self.current.store(Arc::new((newer.name, newer.index)));
+        self.current.store(Arc::new(OpenedIndex::new((newer.name, newer.index))));
     }
 
     /// Opens and uses the index that was swapped in. Returns whether there was one.
@@ -142,7 +224,7 @@ impl IndexDirectory {
     /// Deletes the directories of indexes that are neither current nor being built. Only the process that
     /// writes the index may call this.
     pub fn remove_stale(&self) {
-        let name = self.current.load().0.clone();
+        let name = self.current.load().name.clone();
         for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
             let other = entry.file_name().to_string_lossy().into_owned();
             if !entry.path().is_dir() || other == name {
@@ -193,6 +275,8 @@ pub fn rebuild_index(
     threads: usize,
     progress: &dyn Progress,
 ) -> Result<u64> {
+    // Somebody may have deleted the directory.
+    private_files::create_dir_all(path).map_err(|error| directory_error(path, error))?;
     let name = Uuid::new_v4().simple().to_string();
     let marker = BuildMarker::try_lock(path, &name)
         .ok_or_else(|| Error::internal(format!("cannot write to the directory {}", path.display())))?;

@@ -7,10 +7,11 @@ mod directory;
 mod documents;
 mod indexer;
 mod prepared_changes;
+mod rebuilds;
 mod shared_updater;
 mod updater;
 
-pub use directory::{IndexDirectory, rebuild_index};
+pub use directory::{IndexDirectory, OpenedIndex, rebuild_index};
 pub use documents::{Taxonomy, build_document, index_stage, listing_row_id};
 pub use indexer::{Indexer, Progress, RenderedListing, Renderer};
 pub use prepared_changes::PreparedChange;

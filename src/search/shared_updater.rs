@@ -4,15 +4,15 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    path::Path,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak},
     thread::{self, JoinHandle},
     time::Duration,
 };
 
 use super::{
-    directory::{self, IndexDirectory},
+    directory::{IndexDirectory, OpenedIndex},
     indexer::{Indexer, Progress},
+    rebuilds::{RebuildCause, Rebuilder, Updates},
     updater::{Updater, WriterOptions},
 };
 use crate::{
@@ -50,6 +50,10 @@ struct State {
     /// Whether the changes of other processes have to be applied.
     must_follow: bool,
     is_stopping: bool,
+    /// Whether a thread rebuilds the index, or looks whether it has to.
+    is_rebuilding: bool,
+    /// That thread, or the last one.
+    rebuilding: Option<JoinHandle<()>>,
     /// The thread that commits, if it runs.
     committing: Option<JoinHandle<()>>,
     /// Whether the idle closer looks at a private index.
@@ -61,6 +65,7 @@ struct State {
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
+    rebuilder: Rebuilder,
     /// Locked by the thread that set `is_updating`, and to close the engine's writer.
     updater: Mutex<Updater>,
     /// What closes the writer of a private index, which no other process sees; `None` for other indexes.
@@ -71,37 +76,33 @@ struct Shared {
 /// current update, or the current batch of a rebuild, and commits.
 pub struct SharedUpdater {
     shared: Arc<Shared>,
-    rebuild: Option<JoinHandle<()>>,
 }
 
 impl SharedUpdater {
     /// Opens the index writer and brings the index up to date.
     ///
     /// If the index has an older schema version, it is used until a thread has built a new one. Until then,
-    /// `options` apply to two writers.
+    /// `options` apply to two writers. If it turns out to be damaged, it is rebuilt by a thread, too.
     pub fn open(
         indexer: Indexer,
         directory: &Arc<IndexDirectory>,
         options: WriterOptions,
     ) -> Result<SharedUpdater> {
-        let updater = Updater::open(indexer.clone(), Arc::clone(directory), options)?;
-        let state = State { indexed: updater.last_change(), ..State::default() };
-        let shared = Arc::new(Shared {
-            state: Mutex::new(state),
-            changed: Condvar::new(),
-            updater: Mutex::new(updater),
-            idle_closer: None,
-        });
+        let shared = Arc::new(Shared::new(indexer, directory, options, None));
+        let opened = shared.lock_updater().open_writer();
+        if let Err(error) = opened
+            && !shared.is_index_damaged(&error)
+        {
+            return Err(error);
+        }
+        let indexed = shared.lock_updater().last_change();
+        shared.lock().indexed = indexed;
         // Closes the engine's writer if opening the index needed it.
         shared.start_committing(&mut shared.lock());
-        let mut opened = SharedUpdater { shared, rebuild: None };
-        if directory.index().is_outdated() {
-            let (shared, path) = (Arc::clone(&opened.shared), directory.path().to_owned());
-            let work = move || replace_outdated(&shared, &indexer, &path, options);
-            let thread = thread::Builder::new().name("index-rebuild".to_owned()).spawn(work);
-            opened.rebuild = Some(thread.map_err(Error::internal)?);
+        if directory.index()?.is_outdated() {
+            shared.start_rebuild(RebuildCause::OlderSchema);
         }
-        Ok(opened)
+        Ok(SharedUpdater { shared })
     }
 
     /// Creates the updates of a private index, which is a complete copy of another one. There is no thread: changes are
@@ -113,15 +114,15 @@ impl SharedUpdater {
         options: WriterOptions,
         idle_closer: IdleCloser,
     ) -> SharedUpdater {
-        let updater = Updater::of_private_index(indexer, Arc::clone(directory), options);
-        let state = State { indexed: updater.last_change(), ..State::default() };
-        let shared = Shared {
-            state: Mutex::new(state),
-            changed: Condvar::new(),
-            updater: Mutex::new(updater),
-            idle_closer: Some(idle_closer),
-        };
-        SharedUpdater { shared: Arc::new(shared), rebuild: None }
+        SharedUpdater { shared: Arc::new(Shared::new(indexer, directory, options, Some(idle_closer))) }
+    }
+
+    /// Reports that a search of an index has failed. If the index is still in use, a thread looks for the cause, and rebuilds
+    /// the index.
+    pub fn report_failed_search(&self, opened: &Arc<OpenedIndex>) {
+        if self.shared.rebuilder.is_current(opened) {
+            self.shared.start_rebuild(RebuildCause::Failure);
+        }
     }
 
     /// Runs `work` after everything was written to the files of a private index, which do not change meanwhile.
@@ -134,13 +135,13 @@ impl SharedUpdater {
     }
 
     /// Returns when the index includes a change: updates it on this thread, or waits for another thread that
-    /// does.
+    /// does. Does not wait for an index that has failed: nothing searches it before it is rebuilt.
     pub fn wait_until_indexed(&self, change: u64) -> Result<()> {
         let shared = &self.shared;
         let mut state = shared.lock();
         state.requested = state.requested.max(change);
         let failures = state.failures;
-        while state.indexed < change {
+        while state.indexed < change && !shared.rebuilder.has_failed() {
             if state.failures != failures {
                 return Err(state.unindexed_error());
             }
@@ -182,10 +183,10 @@ impl Drop for SharedUpdater {
     fn drop(&mut self) {
         let mut state = self.shared.lock();
         state.is_stopping = true;
-        let committing = state.committing.take();
+        let (committing, rebuilding) = (state.committing.take(), state.rebuilding.take());
         drop(state);
         self.shared.changed.notify_all();
-        for thread in [committing, self.rebuild.take()].into_iter().flatten() {
+        for thread in [committing, rebuilding].into_iter().flatten() {
             let _ = thread.join();
         }
         if self.shared.idle_closer.is_some() {
@@ -209,6 +210,23 @@ impl State {
 }
 
 impl Shared {
+    fn new(
+        indexer: Indexer,
+        directory: &Arc<IndexDirectory>,
+        options: WriterOptions,
+        idle_closer: Option<IdleCloser>,
+    ) -> Shared {
+        let updater = Updater::new(indexer.clone(), Arc::clone(directory), options);
+        let state = State { indexed: updater.last_change(), ..State::default() };
+        Shared {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            rebuilder: Rebuilder::new(indexer, directory, options),
+            updater: Mutex::new(updater),
+            idle_closer,
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -235,6 +253,10 @@ impl Shared {
         let result = update(&mut updater);
         let is_ahead = updater.is_ahead();
         drop(updater);
+        let result = result.or_else(|error| {
+            // Nobody waits for an index that has failed.
+            if self.is_index_damaged(&error) { Ok(None) } else { Err(error) }
+        });
         if matches!(result, Ok(None)) {
             thread::sleep(BUSY_DELAY);
         }
@@ -281,6 +303,34 @@ impl Shared {
         }
         state.must_follow = !is_done;
         Ok(())
+    }
+
+    /// Whether an update failed because the index is damaged. Then it is rebuilt.
+    fn is_index_damaged(self: &Arc<Self>, error: &Error) -> bool {
+        let is_damaged = self.rebuilder.is_damaged(error);
+        if is_damaged {
+            tracing::error!(cause = %ErrorChain(error), "updating the search index failed");
+            self.start_rebuild(RebuildCause::Failure);
+        }
+        is_damaged
+    }
+
+    /// Starts the thread that rebuilds the index, unless it runs.
+    fn start_rebuild(self: &Arc<Self>, cause: RebuildCause) {
+        let mut state = self.lock();
+        if state.is_rebuilding || state.is_stopping {
+            return;
+        }
+        let shared = Arc::clone(self);
+        let work = move || {
+            let rebuilding = Rebuilding(&shared);
+            shared.rebuilder.run(cause, &rebuilding);
+        };
+        match thread::Builder::new().name("index-rebuild".to_owned()).spawn(work) {
+            Ok(thread) => (state.is_rebuilding, state.rebuilding) = (true, Some(thread)),
+            // The next search that fails tries again.
+            Err(cause) => tracing::error!(%cause, "cannot start the thread that rebuilds the search index"),
+        }
     }
 
     /// Starts the thread that commits, unless it runs. A private index is closed by the idle closer instead.
@@ -343,14 +393,16 @@ impl Shared {
     }
 
     /// Closes the engine's writer. Updates that need it meanwhile wait.
-    fn close_engine(&self) {
+    fn close_engine(self: &Arc<Self>) {
         let updater = self.lock_updater();
         let Some(engine) = updater.unused_engine() else { return };
         // No update can leave uncommitted changes between this check and the next line.
         let closing = engine.close();
         drop(updater);
         if let Err(error) = closing.finish() {
-            tracing::error!(cause = %ErrorChain(&Error::from(error)), "closing the search index failed");
+            let error = Error::from(error);
+            tracing::error!(cause = %ErrorChain(&error), "closing the search index failed");
+            self.is_index_damaged(&error);
         }
         self.lock_updater().release_merged_files();
     }
@@ -391,24 +443,29 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// Stops a rebuild when the updater is dropped.
-impl Progress for Shared {
+/// The thread that rebuilds the index. It stops when the updater is dropped.
+struct Rebuilding<'s>(&'s Arc<Shared>);
+
+impl Progress for Rebuilding<'_> {
     fn advance(&self, _: u64, _: u64) {}
 
     fn is_canceled(&self) -> bool {
-        self.lock().is_stopping
+        self.0.lock().is_stopping
     }
 }
 
-/// Builds an index with the current schema, swaps it in, and uses it. If this fails, the older index stays in
-/// use until the next start.
-fn replace_outdated(shared: &Arc<Shared>, indexer: &Indexer, path: &Path, options: WriterOptions) {
-    tracing::info!("the search index has an older schema; it is used while a new one is built");
-    let built = directory::rebuild_index(path, indexer, options.memory_bytes, options.threads, &**shared);
-    if let Err(error) = built.and_then(|_| shared.follow()) {
-        tracing::error!(
-            cause = %ErrorChain(&error),
-            "building a new search index failed; the one with the older schema stays in use"
-        );
+impl Updates for Rebuilding<'_> {
+    fn follow(&self) -> Result<()> {
+        self.0.follow()
+    }
+
+    fn wait(&self, time: Duration) {
+        drop(self.0.changed.wait_timeout_while(self.0.lock(), time, |state| !state.is_stopping));
+    }
+}
+
+impl Drop for Rebuilding<'_> {
+    fn drop(&mut self) {
+        self.0.lock().is_rebuilding = false;
     }
 }

@@ -26,20 +26,8 @@ pub(super) struct Updater {
 }
 
 impl Updater {
-    /// Opens the index writer and brings the index up to date.
-    pub(super) fn open(
-        indexer: Indexer,
-        directory: Arc<IndexDirectory>,
-        options: WriterOptions,
-    ) -> Result<Updater> {
-        let mut writer = directory.index().writer(options.memory_bytes, options.threads)?;
-        directory.remove_stale();
-        indexer.drain(&mut writer, &())?;
-        Ok(Updater { indexer, directory, options, writer: Some(writer) })
-    }
-
-    /// Creates the updates of a private index. Its writer is opened for the first update.
-    pub(super) fn of_private_index(
+    /// Creates the updates of an index. Its writer is opened for the first update.
+    pub(super) const fn new(
         indexer: Indexer,
         directory: Arc<IndexDirectory>,
         options: WriterOptions,
@@ -47,9 +35,18 @@ impl Updater {
         Updater { indexer, directory, options, writer: None }
     }
 
+    /// Opens the index writer, and brings the index up to date. Other indexes in the directory are deleted.
+    pub(super) fn open_writer(&mut self) -> Result<()> {
+        let mut writer = self.directory.index()?.writer(self.options.memory_bytes, self.options.threads)?;
+        self.directory.remove_stale();
+        self.indexer.drain(&mut writer, &())?;
+        self.writer = Some(writer);
+        Ok(())
+    }
+
     /// Returns the number of the last change that the index shows.
     pub(super) fn last_change(&self) -> u64 {
-        self.directory.index().snapshot().change()
+        self.directory.opened().snapshot().change()
     }
 
     /// Returns whether the index shows changes that other processes do not see.
@@ -59,9 +56,12 @@ impl Updater {
 
     /// Brings the current index up to date with the changes up to the number `last`, and returns the number
     /// of the last change that it has. Returns `None` while another process holds the writer, as a command
-    /// may do with an index that was just swapped in.
+    /// may do with an index that was just swapped in. An index that has failed is not updated any more.
     pub(super) fn update(&mut self, last: u64) -> Result<Option<u64>> {
-        let index = self.directory.index();
+        if self.has_failed() {
+            return Ok(Some(self.last_change()));
+        }
+        let index = self.directory.index()?;
         // After an error, uncommitted changes are lost with the writer.
         let mut writer = match self.writer.take() {
             Some(writer) => writer,
@@ -75,9 +75,20 @@ impl Updater {
         Ok(Some(index.snapshot().change()))
     }
 
+    /// Returns whether the current index has failed. Its writer is closed then.
+    fn has_failed(&mut self) -> bool {
+        let has_failed = self.directory.opened().has_failed();
+        if has_failed {
+            self.writer = None;
+        }
+        has_failed
+    }
+
     /// Commits the changes that the index shows, so that other processes see them.
     pub(super) fn commit(&mut self) -> Result<Option<u64>> {
-        if let Some(mut writer) = self.writer.take() {
+        if !self.has_failed()
+            && let Some(mut writer) = self.writer.take()
+        {
             self.indexer.flush(&mut writer)?;
             self.writer = Some(writer);
         }

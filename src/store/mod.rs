@@ -123,6 +123,10 @@ const CACHE_KIB: i64 = 32_000;
 /// Flags with which read connections are opened.
 const READ_ONLY: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
 
+/// Flags with which connections are opened that could write, but are configured not to. If the file is read-only, so are
+/// they.
+const READ_WRITE: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+
 /// Flags with which a database is opened by a URI.
 const READ_ONLY_URI: OpenFlags = READ_ONLY.union(OpenFlags::SQLITE_OPEN_URI);
 
@@ -206,10 +210,14 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens the database at `path` read-only, without migrating it. Even its write connection is read-only,
-    /// so SQLite rejects every write.
+    /// Opens the database at `path` read-only, without migrating it. SQLite rejects every write, also of its write
+    /// connection.
     pub fn open_read_only(path: &Path, readers: u32) -> std::result::Result<Store, OpenError> {
-        Store::open_existing(path, path, READ_ONLY, readers)
+        let mut log = path.as_os_str().to_owned();
+        log.push("-wal");
+        // The files that exist while a database is in use are deleted by the last connection that could write.
+        let flags = if Path::new(&log).exists() { READ_ONLY } else { READ_WRITE };
+        Store::open_existing(path, path, flags, readers)
     }
 
     /// Like [`Store::open_read_only`], without locks, which are files in the directory of the database. If

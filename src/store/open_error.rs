@@ -15,7 +15,7 @@ pub enum OpenError {
     /// An older version of the program created the database, and it was opened read-only, so it cannot be
     /// migrated.
     #[error(
-        "the database {0} was created by an older version of marketplace; run `marketplace verify` on its directory once to bring it up to date"
+        "the database {0} was created by an older version of marketplace; run `marketplace reindex` on its directory once to bring it up to date"
     )]
     OlderVersion(PathBuf),
     /// The database does not exist, and was opened read-only, so it cannot be created. Contains the

@@ -75,11 +75,23 @@ pub struct RecordedUpload {
     pub size_bytes: u64,
     /// SHA-256 digest of the file in hexadecimal.
     pub sha256: String,
+    /// Name of the file, as its team called it.
+    pub file_name: String,
+    /// Name of the team.
+    pub team_name: String,
 }
 
 /// Returns every upload, oldest first.
 pub fn list(reader: &Reader) -> Result<Vec<RecordedUpload>> {
-    reader.query_all("SELECT uuid, size_bytes, sha256 FROM uploads ORDER BY id", [], |row| {
-        Ok(RecordedUpload { id: row.get(0)?, size_bytes: row.get(1)?, sha256: row.get(2)? })
+    const SQL: &str = "SELECT u.uuid, u.size_bytes, u.sha256, u.file_name, t.name
+         FROM uploads u JOIN teams t ON t.id = u.team ORDER BY u.id";
+    reader.query_all(SQL, [], |row| {
+        Ok(RecordedUpload {
+            id: row.get(0)?,
+            size_bytes: row.get(1)?,
+            sha256: row.get(2)?,
+            file_name: row.get(3)?,
+            team_name: row.get(4)?,
+        })
     })
 }

@@ -69,13 +69,27 @@ pub fn find_ledger_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
                  WHERE d.kind = 'hold_ends' AND d.subject = h.entry AND d.due_at = h.available_at)
          ORDER BY h.entry";
     // Refunds have the date of release of the hold from which they come. Entries that are available at once are not
-    // on hold.
-    const RELEASES: &str = "SELECT t.uuid, h.available_at
+    // on hold. Until refunds had an entry for each hold, one entry could take from several holds, and from some although it
+    // was available at once. Such an entry counts with the dates of these holds.
+    const RELEASES: &str = "WITH old_refunds AS (
+             SELECT r.id FROM ledger_entries r JOIN earnings_hold_uses u ON u.refund = r.id
+             GROUP BY r.id
+             HAVING count(*) > 1 OR r.available_at = r.created_at OR sum(u.cents) <> (
+                 SELECT -sum(p.cents) FROM ledger_postings p WHERE p.entry = r.id AND p.account = 'earnings')
+         ), releases (team, available_at, cents) AS (
+             SELECT p.team, e.available_at, p.cents FROM ledger_postings p JOIN ledger_entries e ON e.id = p.entry
+             WHERE p.account = 'earnings' AND e.available_at > e.created_at AND e.id NOT IN (SELECT id FROM old_refunds)
+             UNION ALL
+             SELECT p.team, s.available_at, -u.cents FROM old_refunds r JOIN earnings_hold_uses u ON u.refund = r.id
+             JOIN ledger_entries s ON s.id = u.hold
+             JOIN ledger_postings p ON p.entry = s.id AND p.account = 'earnings'
+         )
+         SELECT t.uuid, h.available_at
          FROM (SELECT team, available_at, sum(remaining_cents) AS held FROM earnings_holds GROUP BY 1, 2) h
          JOIN teams t ON t.id = h.team
-         WHERE h.held IS NOT (SELECT sum(p.cents) FROM ledger_postings p JOIN ledger_entries e ON e.id = p.entry
-             WHERE p.team = h.team AND p.account = 'earnings' AND e.available_at = h.available_at
-                 AND e.available_at > e.created_at)
+         LEFT JOIN (SELECT team, available_at, sum(cents) AS cents FROM releases GROUP BY 1, 2) r
+             ON r.team = h.team AND r.available_at = h.available_at
+         WHERE h.held IS NOT r.cents
          ORDER BY t.id, h.available_at";
     const WITHDRAWALS: &str = "SELECT w.uuid FROM withdrawals w
          WHERE NOT EXISTS (SELECT 1 FROM ledger_postings p

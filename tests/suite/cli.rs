@@ -9,8 +9,10 @@ mod money;
 mod operator;
 mod regular_files;
 mod seeding;
+mod settings;
 mod standard_input;
 mod texts;
+mod verify;
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -21,6 +23,8 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::harness::panics::{self, ProcessLog};
+
 fn marketplace(arguments: &[&str], directory: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_marketplace"));
     command.args(arguments).current_dir(directory).env_clear();
@@ -28,7 +32,9 @@ fn marketplace(arguments: &[&str], directory: &Path) -> Command {
 }
 
 fn run(arguments: &[&str], directory: &Path) -> Output {
-    marketplace(arguments, directory).output().unwrap()
+    let output = marketplace(arguments, directory).output().unwrap();
+    panics::assert_none_in(&String::from_utf8_lossy(&output.stderr));
+    output
 }
 
 /// Runs a command and returns its exit code and its standard error.
@@ -42,8 +48,8 @@ fn stdout_of(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// A server, and the address in the first line of its output.
-struct Server(Child, String);
+/// A server, the address in the first line of its output, and its log.
+struct Server(Child, String, ProcessLog);
 
 impl Server {
     fn start(arguments: &[&str], directory: &Path) -> Server {
@@ -52,11 +58,12 @@ impl Server {
     }
 
     fn spawn(mut command: Command) -> Server {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let log = ProcessLog::new();
+        let mut child = command.stdout(Stdio::piped()).stderr(log.stdio()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("listening on http://").expect("an address").to_owned();
-        Server(child, address)
+        Server(child, address, log)
     }
 
     fn signal(&self, name: &str) {
@@ -74,6 +81,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
+        self.2.assert_no_panic();
     }
 }
 
@@ -470,11 +478,12 @@ fn mcp_check_says_in_plain_words_what_is_wrong() {
 fn mcp_over_http_serves_no_other_routes() {
     let temp_dir = temp_dir();
     let mut command = marketplace(&["mcp", "--demo", "--http", "0.0.0.0:0"], temp_dir.path());
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let log = ProcessLog::new();
+    let mut child = command.stdout(Stdio::piped()).stderr(log.stdio()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let url = line.trim().strip_prefix("listening on ").expect("a URL").to_owned();
-    let server = Server(child, url.clone());
+    let server = Server(child, url.clone(), log);
     assert!(url.starts_with("http://127.0.0.1:"), "{url} can be opened");
     let client = marketplace::http_client::blocking().unwrap().build().unwrap();
     let send = |key: &str| {

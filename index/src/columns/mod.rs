@@ -162,6 +162,11 @@ impl Columns {
         self.arrays[column.index()].get(doc as usize)
     }
 
+    /// Returns all numbers of a document.
+    pub(crate) fn row(&self, doc: DocId) -> NumericRow {
+        std::array::from_fn(|column| self.arrays[column].get(doc as usize))
+    }
+
     /// Retains the documents whose number is between `min` and `max` (inclusive), and returns how many are
     /// left.
     pub(crate) fn retain_between(

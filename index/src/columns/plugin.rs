@@ -17,7 +17,7 @@ use tantivy::{
 
 use super::Columns;
 use super::builder::ColumnsBuilder;
-use crate::numeric::{NUMERIC_COLUMNS, NumericRow};
+use crate::numeric::NUMERIC_COLUMNS;
 use crate::schema::Fields;
 
 /// Extension of the columns file of a segment.
@@ -57,8 +57,7 @@ impl SegmentPlugin for ColumnsPlugin {
                 Columns::open(&bytes).map_err(|error| TantivyError::InternalError(error.to_string()))?;
             let ordinals: Vec<u32> = source.label_names().iter().map(|name| builder.ordinal(name)).collect();
             for doc in reader.doc_ids_alive() {
-                let row: NumericRow = std::array::from_fn(|column| source.arrays[column].get(doc as usize));
-                builder.push(&row, source.labels(doc).map(|label| ordinals[label as usize]));
+                builder.push(&source.row(doc), source.labels(doc).map(|label| ordinals[label as usize]));
             }
         }
         write_columns(builder, merge.target_segment)

@@ -168,7 +168,7 @@ fn copy_upload(
         return Ok(Ok(recorded));
     }
     let read = objects.put(|to| blobs.copy_upload(upload.id, to), |found| *found == recorded)?;
-    Ok(match uploads::find_damage(upload, read) {
+    Ok(match uploads::find_damage(blobs, upload, read) {
         None => Ok(recorded),
         Some(damage) => Err(damage),
     })

@@ -202,8 +202,8 @@ impl BrowseApi {
             return Ok(Json::from_bytes(bytes));
         }
         // The unfiltered first page is the same for all teams until the index changes, except for the counts.
-        let snapshot = market.snapshot();
-        let first_page = match call.served.first_pages().get(snapshot.generation(), request.sort, limit) {
+        let index = market.search_index();
+        let first_page = match call.served.first_pages().get(index.generation(), request.sort, limit) {
             Some(first_page) => first_page,
             None => {
                 let (sort, caller) = (request.sort, viewer.clone());
@@ -216,7 +216,7 @@ impl BrowseApi {
                 call.served.first_pages().insert(generation, sort, limit, page)
             }
         };
-        let owned = snapshot.active_count(viewer.member().team_row_id().0 as u64);
+        let owned = index.active_count(viewer.member().team_row_id().0 as u64)?;
         let totals = (first_page.listing_count, owned, &first_page.facets);
         let next_cursor = first_page.next_cursor.as_deref();
         Ok(Json::from_bytes(page_json(&first_page.items, next_cursor, limit, is_locked, Some(&totals))))

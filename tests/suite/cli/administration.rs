@@ -2,7 +2,10 @@
 
 use std::{io::Write, sync::Mutex};
 
-use marketplace::{operations, search::Progress};
+use marketplace::{
+    operations::{self, index_checks::IndexCheck},
+    search::Progress,
+};
 use serde_json::{Value, json};
 
 use super::{Server, marketplace, run, run_failing, stdout_of, temp_dir};
@@ -194,8 +197,10 @@ fn uploading_and_verifying_report_their_progress() {
     uploaded.assert_complete(file.as_file().metadata().unwrap().len());
     let rows = rusqlite::Connection::open(market.market().data_dir().join("market.sqlite")).unwrap();
     let get = |sql: &str| rows.query_row(sql, [], |row| row.get::<_, u64>(0)).unwrap();
-    let (listings, bytes) = (Reported::default(), Reported::default());
-    assert_eq!(operations::verify::check(market.market(), &listings, &bytes).unwrap(), [""; 0]);
+    let (listings, rebuilt, bytes) = (Reported::default(), Reported::default(), Reported::default());
+    let index = IndexCheck { is_deep: true, listings: &listings, rebuilt: &rebuilt };
+    assert!(operations::verify::check(market.market(), index, &bytes).unwrap().is_empty());
+    rebuilt.assert_complete(get("SELECT count(*) FROM listings"));
     listings.assert_complete(get("SELECT count(*) FROM listings"));
     bytes.assert_complete(get("SELECT sum(size_bytes) FROM uploads"));
 }

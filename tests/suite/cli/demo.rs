@@ -10,6 +10,7 @@ use marketplace::{clock::Clock, domain::time::Timestamp, fixtures::demo_image::D
 use serde_json::{Value, json};
 
 use super::{Server, marketplace, run, run_failing, stdout_of, temp_dir};
+use crate::harness::panics::ProcessLog;
 
 #[test]
 fn foreign_variables_stop_no_command() {
@@ -33,8 +34,9 @@ const LAST_LINE: &str = "MCP server: ";
 fn start_demo(variables: &[(&str, &Path)], directory: &Path) -> Server {
     let mut command = marketplace(&["serve", "--demo", "--listen", "127.0.0.1:0"], directory);
     command.envs(variables.iter().copied());
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let mut server = Server(child, String::new());
+    let log = ProcessLog::new();
+    let child = command.stdout(Stdio::piped()).stderr(log.stdio()).spawn().unwrap();
+    let mut server = Server(child, String::new(), log);
     let lines = BufReader::new(server.0.stdout.take().unwrap()).lines().map(Result::unwrap);
     let mut lines = lines.take_while(|line| !line.starts_with(LAST_LINE));
     let printed = lines.find_map(|line| Some(line.trim().strip_prefix("--data ")?.to_owned()));

@@ -28,7 +28,9 @@ use marketplace::{
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::harness::{environment, listing_lifecycle, listings::listing_fields, random::Random};
+use crate::harness::{
+    environment, listing_lifecycle, listings::listing_fields, panics::ProcessLog, random::Random,
+};
 
 /// Environment variable with the data directory of the server to kill.
 const DIRECTORY_VARIABLE: &str = "KILL_FOLDER";
@@ -194,12 +196,13 @@ struct State {
 /// Runs the server, kills it right after the line number `after`, and returns all writes that it
 /// acknowledged: listing, kind of write, and value.
 fn run_and_kill(directory: &Path, seed: u64, after: u64) -> Vec<(Uuid, String, String)> {
+    let mut log = ProcessLog::new();
     let mut server = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "contract::kill::writes_until_it_is_killed", "--nocapture", "--test-threads=1"])
         .env(DIRECTORY_VARIABLE, directory)
         .env(SEED_VARIABLE, seed.to_string())
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
+        .stderr(log.stdio())
         .spawn()
         .unwrap();
     let mut acknowledged = Vec::new();
@@ -216,6 +219,7 @@ fn run_and_kill(directory: &Path, seed: u64, after: u64) -> Vec<(Uuid, String, S
         }
     }
     let status = server.wait().unwrap();
+    log.assert_no_panic();
     assert!(
         acknowledged.len() as u64 >= after,
         "the server exited with {status} after {} writes",

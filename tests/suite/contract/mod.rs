@@ -11,6 +11,7 @@ mod body_problems;
 pub mod cases;
 mod concurrent_processes;
 mod damaged_backups;
+mod damaged_index;
 mod demo_image;
 mod documents;
 mod due_steps;

@@ -1,7 +1,7 @@
 //! A market on a temporary directory, with a stopped clock and deterministic secrets, called in process.
 //!
 //! Dropping a market checks what must hold after every test: the index equals one that is rebuilt from the
-//! database, and the ledger sums to zero.
+//! database, the ledger sums to zero, and nothing has panicked.
 
 pub mod archives;
 pub mod backups;
@@ -12,6 +12,7 @@ pub mod environment;
 pub mod git;
 pub mod listing_lifecycle;
 pub mod listings;
+pub mod panics;
 pub mod random;
 pub mod receiver;
 pub mod records;
@@ -244,6 +245,7 @@ impl TestMarket {
             bytes: body.into_vec().await.unwrap(),
         };
         drop(turn);
+        panics::assert_none();
         if let Some((_, kept)) = &self.world {
             kept.lock().unwrap().push((name, response.clone()));
         }
@@ -253,6 +255,7 @@ impl TestMarket {
 
 /// Returns how tested markets are opened.
 pub fn market_options(directory: &Path, settings: Settings) -> OpenOptions {
+    panics::watch();
     OpenOptions {
         data_dir: directory.to_owned(),
         settings,
@@ -292,6 +295,7 @@ impl Drop for TestMarket {
             self.run_background();
             let inconsistencies = operations::verify::find_inconsistencies(&self.market).unwrap();
             assert!(inconsistencies.is_empty(), "the market is inconsistent: {inconsistencies:#?}");
+            panics::assert_none();
         }
     }
 }

@@ -13,9 +13,12 @@ use reqwest::{
 };
 use serde_json::Value;
 
+use super::panics::ProcessLog;
+
 /// A server on a data directory, and the key for requests to it. It is killed when dropped.
 pub struct Server {
     process: Child,
+    log: ProcessLog,
     url: String,
     key: String,
     client: Client,
@@ -38,12 +41,13 @@ impl Server {
 
     fn run(mut command: Command, key: &str) -> Server {
         let command = command.args(["--listen", "127.0.0.1:0"]);
-        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let log = ProcessLog::new();
+        let mut process = command.stdout(Stdio::piped()).stderr(log.stdio()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let url = line.trim().strip_prefix("listening on ").expect("the server prints its URL").to_owned();
         let client = marketplace::http_client::blocking().unwrap().build().unwrap();
-        Server { process, url, key: key.to_owned(), client }
+        Server { process, log, url, key: key.to_owned(), client }
     }
 
     /// Sends a request and returns the status and the body, `Null` if there is none.
@@ -94,6 +98,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
+        self.log.assert_no_panic();
     }
 }
 

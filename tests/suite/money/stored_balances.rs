@@ -99,3 +99,31 @@ fn database_refuses_to_falsify_money() {
         assert!(error.contains(expected), "{statement}: {error}");
     }
 }
+
+/// Refunds had one entry, with one date, before each hold that they take from had one of its own.
+#[test]
+fn refunds_of_earlier_versions_count_with_the_dates_of_their_holds() {
+    let market = money_market();
+    let old = sell(&market, ("seller", "buyer"), Cents(1_000), PaymentSource::Invoice).unwrap();
+    market.clock().advance(10 * DAY);
+    sell(&market, ("seller", "buyer"), Cents(500), PaymentSource::Invoice).unwrap();
+    // The refund takes 800 from available earnings, and 100 from the hold of the other sale.
+    withdraw(&market, "seller", Cents(100)).unwrap();
+    refund(&market, old).unwrap();
+    let rows = Connection::open(market.market().data_dir().join("market.sqlite")).unwrap();
+    rows.execute("DROP TRIGGER ledger_entries_stay", []).unwrap();
+    let set_available_at = |time: &str| {
+        let refund = "id IN (SELECT refund FROM earnings_hold_uses)";
+        let sql = format!("UPDATE ledger_entries SET available_at = {time} WHERE {refund}");
+        assert_eq!(rows.execute(&sql, []).unwrap(), 1);
+        verify::find_inconsistencies(market.market()).unwrap()
+    };
+    assert_eq!(set_available_at("available_at"), [""; 0]);
+    // As an earlier version recorded it: available at once, and taken from a hold.
+    assert_eq!(set_available_at("created_at"), [""; 0]);
+    // No version took from one hold with the date of another one.
+    let found = set_available_at("created_at + 1");
+    assert!(matches!(&found[..], [one] if one.starts_with("the earnings of team")), "{found:?}");
+    set_available_at("(SELECT max(s.available_at) FROM ledger_entries s WHERE s.entry_type <> 'refund')");
+    assert_eq!(verify::find_inconsistencies(market.market()).unwrap(), [""; 0]);
+}

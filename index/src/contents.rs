@@ -1,0 +1,68 @@
+//! Everything that searches read about each listing, as one number, to compare two indexes.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use tantivy::DocId;
+
+use crate::document::ListingRowId;
+use crate::error::Error;
+use crate::numeric::NumericColumn;
+use crate::segment::SegmentView;
+use crate::snapshot::Snapshot;
+
+/// A term of a field, with its positions in a document.
+pub(crate) struct Occurrence<'a> {
+    /// The field, as a number that does not depend on the segment.
+    pub(crate) field: u32,
+    /// The bytes of the term.
+    pub(crate) term: &'a [u8],
+    /// Positions; empty for fields without them.
+    pub(crate) positions: &'a [u32],
+}
+
+impl Occurrence<'_> {
+    fn digest(&self) -> u64 {
+        digest(&(self.field, self.term, self.positions))
+    }
+}
+
+impl Snapshot {
+    /// Returns, for each listing, a digest of what the index has of it: its terms with their positions, its numbers, and
+    /// its labels. It depends neither on segments nor on the order of changes. Reads the whole index, so it takes about
+    /// as long as building it.
+    pub fn content_digests(&self) -> Result<BTreeMap<ListingRowId, u64>, Error> {
+        let mut digests = BTreeMap::new();
+        for view in self.views() {
+            let mut of_docs: HashMap<DocId, u64> =
+                view.alive_docs().map(|doc| (doc, columns_digest(view, doc))).collect();
+            view.for_each_occurrence(self.fields(), |doc, occurrence| {
+                // Addition, since segments have their terms in the same order, but documents in another one.
+                if let Some(digest) = of_docs.get_mut(&doc) {
+                    *digest = digest.wrapping_add(occurrence.digest());
+                }
+            })?;
+            let columns = &view.segment.columns;
+            digests.extend(
+                of_docs.into_iter().map(|(doc, digest)| (columns.get(NumericColumn::Listing, doc), digest)),
+            );
+        }
+        Ok(digests)
+    }
+}
+
+/// Returns a digest of the numbers and the labels of a document.
+fn columns_digest(view: &SegmentView, doc: DocId) -> u64 {
+    let columns = &view.segment.columns;
+    let mut labels: Vec<&str> =
+        columns.labels(doc).map(|ordinal| columns.label_names()[ordinal as usize].as_str()).collect();
+    labels.sort_unstable();
+    digest(&(columns.row(doc), labels))
+}
+
+/// Returns a digest that is the same for equal values in one version of the program.
+fn digest(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}

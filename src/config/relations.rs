@@ -1,0 +1,66 @@
+//! What settings require of each other.
+
+use super::settings::{BlobKind, Settings};
+
+/// Something that is wrong with several settings together.
+pub(super) struct Contradiction {
+    /// The settings. The first one that was set is the origin of the error.
+    pub(super) keys: &'static [&'static str],
+    /// What is wrong, and what to do.
+    pub(super) message: String,
+}
+
+/// Returns the first contradiction.
+pub(super) fn find_contradiction(settings: &Settings) -> Option<Contradiction> {
+    find_missing_of_s3(settings).or_else(|| {
+        let (body, memory) = (settings.server.max_body_bytes, u64::from(settings.limits.memory_mb) << 20);
+        let (readings, started) = (settings.jobs.readings, settings.jobs.started);
+        let (file, repository) = (settings.repositories.max_file_bytes, settings.repositories.max_bytes);
+        [
+            (
+                memory > 0 && body > memory / 4,
+                &["server.max_body_bytes", "limits.memory_mb"][..],
+                format!(
+                    "server.max_body_bytes is {body}, but a team can use a quarter of limits.memory_mb, which is {}; lower \
+                     the first, or raise the second to {}",
+                    memory / 4,
+                    (4 * body).div_ceil(1 << 20)
+                ),
+            ),
+            (
+                readings > started,
+                &["jobs.readings", "jobs.started"],
+                format!("jobs.readings is {readings}, but jobs.started, which includes them, is {started}; raise jobs.started"),
+            ),
+            (
+                file > repository,
+                &["repositories.max_file_bytes", "repositories.max_bytes"],
+                format!(
+                    "repositories.max_file_bytes is {file}, but a repository can have only repositories.max_bytes, {repository}; \
+                     lower the first, or raise the second"
+                ),
+            ),
+        ]
+        .into_iter()
+        .find(|(is_wrong, ..)| *is_wrong)
+        .map(|(_, keys, message)| Contradiction { keys, message })
+    })
+}
+
+/// Returns what a store for uploads lacks that is not the data directory.
+fn find_missing_of_s3(settings: &Settings) -> Option<Contradiction> {
+    let blobs = &settings.blobs;
+    let values = [
+        ("blobs.bucket", blobs.bucket.is_empty(), "the name of a bucket, such as \"market-uploads\""),
+        ("blobs.access_key_id", blobs.access_key_id.is_empty(), "the ID of an access key"),
+        (
+            "blobs.secret_access_key",
+            blobs.secret_access_key.reveal().is_none(),
+            "the secret of the access key",
+        ),
+    ];
+    let (key, _, what) =
+        values.into_iter().find(|(_, is_empty, _)| blobs.kind == BlobKind::S3 && *is_empty)?;
+    let message = format!("{key} is empty, but blobs.kind is \"s3\"; set it to {what}");
+    Some(Contradiction { keys: &["blobs.kind"], message })
+}

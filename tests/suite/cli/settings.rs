@@ -1,0 +1,80 @@
+//! Settings that cannot work, as operators learn of them: when a command starts, before it changes anything.
+
+use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt};
+
+use super::{Server, marketplace, run, stdout_of, temp_dir};
+use crate::harness::records::demo_records;
+
+#[test]
+fn server_with_impossible_settings_does_not_start() {
+    const S3: &str =
+        "[blobs]\nkind = \"s3\"\nbucket = \"files\"\naccess_key_id = \"a\"\nsecret_access_key = \"b\"\n";
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    for (settings, expected) in [
+        (
+            format!("{S3}endpoint = \"127.0.0.1:9000\"\n"),
+            "my.toml:6: blobs.endpoint must be a URL with http:// or https://, but is \"127.0.0.1:9000\"; write it as \
+             \"http://127.0.0.1:9000\"",
+        ),
+        (
+            format!("{S3}endpoint = \"ftp://x\"\n"),
+            "my.toml:6: blobs.endpoint must be a URL with http:// or https://, but is \"ftp://x\"; write it as \
+             \"https://x\"",
+        ),
+        (
+            "[blobs]\nkind = \"s3\"\n".to_owned(),
+            "my.toml:2: blobs.bucket is empty, but blobs.kind is \"s3\"; set it to the name of a bucket, such as \
+             \"market-uploads\"",
+        ),
+        (
+            "[agents]\n\ntools = [\"get_walet\"]\n".to_owned(),
+            "my.toml:3: agents.tools: There is no tool \"get_walet\"",
+        ),
+    ] {
+        fs::write(directory.join("my.toml"), &settings).unwrap();
+        let arguments = ["serve", "--config", "my.toml", "--data", "market", "--listen", "127.0.0.1:0"];
+        let output = marketplace(&arguments, directory).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(stderr.starts_with(&format!("error: {expected}")), "{stderr}");
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+    }
+    let mut variable = marketplace(&["serve", "--data", "market"], directory);
+    let output = variable.env("MARKETPLACE_BLOBS_ENDPOINT", "localhost:9000").output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let expected = "error: MARKETPLACE_BLOBS_ENDPOINT: blobs.endpoint must be";
+    assert!(stderr.starts_with(expected) && stderr.contains("\"http://localhost:9000\""), "{stderr}");
+    let mut variable = marketplace(&["team", "list"], directory);
+    let output = variable.env("MARKETPLACE_DATA_FOLDER", OsStr::from_bytes(b"a\xff")).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.starts_with("error: MARKETPLACE_DATA_FOLDER: a\u{fffd} is not in UTF-8"), "{stderr}");
+    let output = marketplace(&["team", "list", "--data", ""], directory).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.starts_with("error: --data: data.folder must be the path of a directory"), "{stderr}");
+}
+
+/// What only the network can judge does not keep a server from starting, and a request that needs it does not panic.
+#[test]
+fn server_starts_without_its_store_and_says_so() {
+    let temp_dir = temp_dir();
+    // Nothing listens on a port that was just free.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let settings = format!(
+        "[blobs]\nkind = \"s3\"\nendpoint = \"http://127.0.0.1:{port}\"\nbucket = \"files\"\naccess_key_id = \"a\"\n\
+         secret_access_key = \"b\"\n[repositories]\ngitlab_url = \"http://127.0.0.1:{port}\"\n"
+    );
+    fs::write(temp_dir.path().join("my.toml"), settings).unwrap();
+    let mut server = Server::start(&["--demo", "--config", "my.toml", "--data", "market"], temp_dir.path());
+    let team = demo_records().find("teams", demo_records().team_of("mkt_demo_vendor"));
+    let create = ["grant", "create", team["name"].as_str().unwrap(), "--title", "Scans", "--data", "market"];
+    let token = stdout_of(&run(&create, temp_dir.path()));
+    let client = marketplace::http_client::blocking().unwrap().build().unwrap();
+    let url = format!("http://{}/v2/vendor/uploads/grants/{}", server.1, token.trim());
+    // An upload in one part is planned without the network.
+    let body = serde_json::json!({"file_name": "scans.zip", "size_bytes": 1_000});
+    let planned = client.post(url).bearer_auth("mkt_demo_vendor").json(&body).send().unwrap();
+    assert!(planned.status().is_success(), "{}", planned.text().unwrap());
+    for warning in ["the store for uploads cannot be used", "repositories.gitlab_url"] {
+        server.2.wait_for(warning);
+    }
+}

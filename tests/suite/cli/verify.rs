@@ -1,0 +1,72 @@
+//! `marketplace verify`: what it prints, and how it exits.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::{marketplace, run, stdout_of, temp_dir};
+
+/// Runs `verify` on a market with problems. Returns its output and its standard error.
+fn verify_damaged(arguments: &[&str], directory: &std::path::Path) -> (String, String) {
+    let output = run(&[&["verify", "--data", "market"], arguments].concat(), directory);
+    assert_eq!(output.status.code(), Some(1));
+    (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn verify_names_the_damage_and_its_repair() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    stdout_of(&run(
+        &["team", "create", "Acme Data", "--role", "vendor", "--nda", "--data", "market"],
+        directory,
+    ));
+    fs::write(directory.join("scans.zip"), b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0").unwrap();
+    let upload = ["upload", "scans.zip", "--team", "Acme Data", "--data", "market"];
+    let url = stdout_of(&run(&upload, directory));
+    let name = url.trim().rsplit('/').next().unwrap();
+    for arguments in [&["verify", "--data", "market"][..], &["verify", "--data", "market", "--deep"]] {
+        assert_eq!(stdout_of(&run(arguments, directory)), "no problems found\n");
+    }
+    let json: Value =
+        serde_json::from_str(&stdout_of(&run(&["verify", "--data", "market", "--json"], directory))).unwrap();
+    assert_eq!(json, serde_json::json!({"problems": []}));
+
+    fs::remove_file(directory.join("market/blobs/uploads").join(name)).unwrap();
+    let (text, stderr) = verify_damaged(&[], directory);
+    let id = name.strip_suffix(".zip").unwrap();
+    let expected = format!(
+        "files: the upload {id} (\"scans.zip\" of the team \"Acme Data\", 22 bytes) is missing: there is no file \
+         market/blobs/uploads/{name}\n"
+    );
+    assert!(
+        text.starts_with(&expected) && text.contains("to repair files: copy the file from a backup"),
+        "{text}"
+    );
+    assert!(!text.contains("reindex") && stderr == "error: 1 problem found\n", "{text}{stderr}");
+
+    fs::remove_dir_all(directory.join("market/index")).unwrap();
+    let (text, _) = verify_damaged(&["--json"], directory);
+    let json: Value = serde_json::from_str(&text).unwrap();
+    let problems = json["problems"].as_array().unwrap();
+    let parts: Vec<&str> = problems.iter().map(|problem| problem["part"].as_str().unwrap()).collect();
+    assert_eq!(parts, ["index", "files"]);
+    assert!(problems[0]["repair"].as_str().unwrap().contains("`marketplace reindex`"), "{text}");
+    assert!(problems[0]["message"].as_str().unwrap().contains("no search index"), "{text}");
+    assert!(!directory.join("market/index").exists(), "verify does not rebuild it");
+
+    // A database that is damaged is a problem, too, and no failure of the command.
+    let database = directory.join("market/market.sqlite");
+    let rows = rusqlite::Connection::open(&database).unwrap();
+    let sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'languages'";
+    let page: usize = rows.query_row(sql, [], |row| row.get(0)).unwrap();
+    let page_size: usize = rows.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap();
+    drop(rows);
+    let mut bytes = fs::read(&database).unwrap();
+    bytes[(page - 1) * page_size..page * page_size].fill(0x55);
+    fs::write(&database, bytes).unwrap();
+    let (text, _) = verify_damaged(&[], directory);
+    assert!(text.contains("database: ") && text.contains("to repair database: restore a backup"), "{text}");
+    let mut closed = marketplace(&["verify", "--data", "market", "--json"], directory);
+    assert_eq!(closed.stdout(std::process::Stdio::null()).status().unwrap().code(), Some(1));
+}
