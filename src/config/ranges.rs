@@ -75,6 +75,7 @@ impl Settings {
             ("purchases.refund_days", f64::from(self.purchases.refund_days), 0.0, 3650.0),
             ("keys.rotation_overlap_hours", f64::from(self.keys.rotation_overlap_hours), 0.0, 8760.0),
             ("sandbox.max_worlds", f64::from(self.sandbox.max_worlds), 1.0, 1e5),
+            ("sandbox.max_snapshots_per_world", f64::from(self.sandbox.max_snapshots_per_world), 1.0, 1e5),
             ("sandbox.max_mb", self.sandbox.max_mb as f64, 0.0, 1e7),
             (
                 "agents.max_answer_bytes",

@@ -19,25 +19,31 @@ pub fn find_inconsistencies(market: &Market) -> Result<Vec<String>> {
 /// Like [`find_inconsistencies`], and reports the progress: first of listings, then of bytes of uploads.
 pub fn check(market: &Market, listings: &dyn Progress, upload_bytes: &dyn Progress) -> Result<Vec<String>> {
     let mut inconsistencies = market.read_blocking(|reader| {
-        let mut inconsistencies = store::verify::find_corruption(reader.rows)?;
-        inconsistencies.extend(store::verify::find_ledger_inconsistencies(reader.rows)?);
-        inconsistencies.extend(store::verify::find_miscounted_records(reader.rows)?);
+        let mut inconsistencies = find_contradictions(reader)?;
         for (kind, subject, error) in store::due_steps::list_failed(reader.rows)? {
             let (kind, row_id) = (kind.as_str(), subject.0);
             inconsistencies.push(format!("the due step {kind} of row {row_id} failed: {error}"));
-        }
-        inconsistencies.extend(store::event_retention::find_inconsistencies(reader.rows)?);
-        inconsistencies.extend(store::exclusive_sales::find_inconsistencies(reader.rows)?);
-        inconsistencies.extend(store::inventory::find_inconsistencies(reader.rows)?);
-        for principal in store::usage::list_miscounted(reader.rows)? {
-            let (kind, row_id) = (principal.kind().as_str(), principal.row_id());
-            inconsistencies.push(format!("the usage of {kind} {row_id} differs from its records"));
         }
         inconsistencies.extend(find_index_inconsistencies(reader, listings)?);
         Ok(inconsistencies)
     })?;
     inconsistencies.extend(super::uploads::find_damaged_with_progress(market, upload_bytes)?);
     Ok(inconsistencies)
+}
+
+/// Returns a description of each contradiction between rows of the database.
+pub fn find_contradictions(reader: &Reader) -> Result<Vec<String>> {
+    let mut found = store::verify::find_corruption(reader.rows)?;
+    found.extend(store::verify::find_ledger_inconsistencies(reader.rows)?);
+    found.extend(store::verify::find_miscounted_records(reader.rows)?);
+    found.extend(store::event_retention::find_inconsistencies(reader.rows)?);
+    found.extend(store::exclusive_sales::find_inconsistencies(reader.rows)?);
+    found.extend(store::inventory::find_inconsistencies(reader.rows)?);
+    for principal in store::usage::list_miscounted(reader.rows)? {
+        let (kind, row_id) = (principal.kind().as_str(), principal.row_id());
+        found.push(format!("the usage of {kind} {row_id} differs from its records"));
+    }
+    Ok(found)
 }
 
 /// Returns a description of each difference between the index and the database.

@@ -2,12 +2,15 @@
 //! the requests in progress (see [`super::capacity`]) and no connection to the database while nothing happens, and
 //! they have no deadline. Each principal can have a number of them, and all principals together another.
 
-use std::net::IpAddr;
+use std::{net::IpAddr, time::Duration};
 
 use poem::Request;
-use tokio::sync::watch;
+use tokio::{sync::watch, time::timeout};
 
-use super::fair_limit::{FairLimit, FairPermit, Holder};
+use super::{
+    capacity::Slot,
+    fair_limit::{FairLimit, FairPermit, Holder},
+};
 use crate::{
     config::LimitSettings,
     domain::principals::Principal,
@@ -17,6 +20,9 @@ use crate::{
 
 /// The `Retry-After` of a request that was rejected because there is no place for it. The others are held for long.
 const RETRY_SECONDS: u64 = 5;
+
+/// How long a request may take before it is held, if it can be.
+const LONG: Duration = Duration::from_secs(2);
 
 /// The places of a server.
 #[derive(Clone, Debug)]
@@ -43,6 +49,27 @@ impl HeldRequests {
     /// Like [`HeldRequests::try_acquire`], for a request without a key, by the network of its client.
     pub fn try_acquire_for_network(&self, network: IpAddr) -> Result<HeldPlace> {
         self.try_acquire_for(Holder::Network(network))
+    }
+
+    /// Does the rest of a request, after which nothing follows except the response. If it takes long, the request is held from
+    /// then on; without a place, it keeps its slot and its deadline.
+    pub async fn finish<T>(
+        &self,
+        request: &Request,
+        (market, principal): (MarketId, Principal),
+        rest: impl Future<Output = T>,
+    ) -> T {
+        let mut rest = Box::pin(rest);
+        if let Ok(done) = timeout(LONG, &mut rest).await {
+            return done;
+        }
+        match self.try_acquire(market, principal) {
+            Ok(_place) => {
+                Slot::remove_deadline(request);
+                Slot::release_for_rest(request, rest).await
+            }
+            Err(_) => rest.await,
+        }
     }
 
     fn try_acquire_for(&self, holder: Holder) -> Result<HeldPlace> {

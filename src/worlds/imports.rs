@@ -22,8 +22,9 @@ use crate::{
     },
     clock::ClockState,
     config::Layers,
-    error::{Error, LocSegment, Problem, Result},
+    error::{Error, ErrorChain, LocSegment, Problem, Result},
     market::{DATABASE_FILE, Market},
+    operations::{uploads, verify},
     private_files,
     store::{self, table_import},
 };
@@ -79,7 +80,7 @@ pub(super) fn read(
         check(market)?;
         Ok(change(market)?)
     };
-    let template = place.with_index(opener, &settings, (clock, keys.into()), complete)?;
+    let template = place.with_index(opener, &settings, (clock, keys.into()), complete).map_err(of_rows)?;
     Ok((template, given))
 }
 
@@ -214,18 +215,30 @@ fn insert_rows(filling: &table_import::Filling, directory: &Path) -> Result<()> 
     Ok(())
 }
 
-/// Checks what the constraints of the tables do not: that the database is intact, and that sums and numbers are right.
+/// Checks what the constraints and the rules of the tables do not: that the database is intact, that rows do not contradict
+/// each other, and that the files of uploads and bundles are there.
 fn check(market: &Market) -> std::result::Result<(), WorldError> {
-    let found = market.read_blocking(|reader| {
-        let mut found = store::verify::find_corruption(reader.rows)?;
-        found.extend(store::verify::find_ledger_inconsistencies(reader.rows)?);
-        found.extend(store::verify::find_miscounted_records(reader.rows)?);
-        Ok(found)
-    })?;
-    match found.first() {
+    if let Some(problem) = market.read_blocking(verify::find_contradictions)?.first() {
+        return Err(refused(&["tables"], format!("The rows contradict each other: {problem}.")).into());
+    }
+    match uploads::find_damaged(market)?.first() {
         Some(problem) => {
-            Err(refused(&["tables"], format!("The rows contradict each other: {problem}.")).into())
+            Err(refused(&["blobs"], format!("The files contradict the rows: {problem}.")).into())
         }
         None => Ok(()),
+    }
+}
+
+/// Returns the error of a market that cannot be opened or read because of its rows.
+fn of_rows(error: WorldError) -> WorldError {
+    let is_of_rows = match &error {
+        WorldError::Files(_) | WorldError::Seed(_) => false,
+        WorldError::Open(_) | WorldError::Refused(Error::Internal(_)) => !store::is_of_machine(&error),
+        WorldError::Refused(_) => false,
+    };
+    if is_of_rows {
+        refused(&["tables"], format!("The rows cannot be read: {}.", ErrorChain(&error))).into()
+    } else {
+        error
     }
 }
