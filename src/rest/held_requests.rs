@@ -141,6 +141,56 @@ mod tests {
         assert!(take(4).is_err());
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn long_request_is_held_and_answered_when_it_is_done() {
+        use poem::{Endpoint, EndpointExt, IntoResponse, Response, endpoint::make};
+
+        use crate::{
+            clock::{Clock, Stopwatch},
+            rest::capacity::Capacity,
+        };
+
+        const WORK: Duration = Duration::from_secs(600);
+        let mut settings = Settings::default();
+        (settings.limits.in_flight, settings.limits.queue, settings.server.answer_seconds) = (8, 0, 60);
+        (settings.limits.held, settings.limits.held_per_principal) = (8, 4);
+        let held = HeldRequests::new(&settings.limits);
+        let long = make(move |request: Request| {
+            let held = held.clone();
+            async move {
+                let key: i64 = request.uri().path()[1..].parse().unwrap();
+                let holder = (MarketId(0), Principal::Operator(KeyRowId(key)));
+                if key > 0 {
+                    held.finish(&request, holder, tokio::time::sleep(WORK)).await;
+                }
+                "done".into_response()
+            }
+        });
+        let capacity = Capacity::new(&settings, Stopwatch::start(std::sync::Arc::new(Clock::System)));
+        let app =
+            std::sync::Arc::new(long.around(move |inner, request| capacity.clone().layer(inner, request)));
+        let send = |key: i64| {
+            let app = std::sync::Arc::clone(&app);
+            let request = Request::builder().uri(format!("/{key}").parse().unwrap()).finish();
+            tokio::spawn(async move {
+                let response: Response = app.get_response(request).await;
+                response.status().as_u16()
+            })
+        };
+        let start = tokio::time::Instant::now();
+        let eight: Vec<_> = [1, 1, 1, 1, 1, 2, 2, 2].map(send).into();
+        tokio::time::sleep(LONG * 2).await;
+        assert_eq!(send(0).await.unwrap(), 200, "those that are held have no slot");
+        let mut statuses = Vec::new();
+        for sent in eight {
+            statuses.push(sent.await.unwrap());
+        }
+        statuses.sort_unstable();
+        // One has no place, so it keeps its deadline.
+        assert_eq!(statuses, [200, 200, 200, 200, 200, 200, 200, 503]);
+        assert!(start.elapsed() >= WORK && start.elapsed() < WORK * 2);
+    }
+
     #[test]
     fn attempts_without_a_place_cost_little_and_leave_nothing_behind() {
         let held = HeldRequests::new(&Settings::default().limits);

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
 use rusqlite::{Connection, types::Value};
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::DeserializeOwned;
 
 use super::{
     quality_runs::RunAsset,
@@ -93,7 +93,7 @@ impl Rule {
                 Some(format!("The value must have {} bytes.", lengths.join(" or ")))
             }
             (Rule::JsonBytes, Value::Blob(bytes))
-                if serde_json::from_slice::<BTreeMap<String, IgnoredAny>>(bytes).is_err() =>
+                if serde_json::from_slice::<BTreeMap<String, serde_json::Value>>(bytes).is_err() =>
             {
                 Some("The value must be a JSON object.".to_owned())
             }

@@ -231,11 +231,8 @@ fn check(market: &Market) -> std::result::Result<(), WorldError> {
 
 /// Returns the error of a market that cannot be opened or read because of its rows.
 fn of_rows(error: WorldError) -> WorldError {
-    let is_of_rows = match &error {
-        WorldError::Files(_) | WorldError::Seed(_) => false,
-        WorldError::Open(_) | WorldError::Refused(Error::Internal(_)) => !store::is_of_machine(&error),
-        WorldError::Refused(_) => false,
-    };
+    let is_unexpected = matches!(&error, WorldError::Open(_) | WorldError::Refused(Error::Internal(_)));
+    let is_of_rows = is_unexpected && !store::is_of_machine(&error);
     if is_of_rows {
         refused(&["tables"], format!("The rows cannot be read: {}.", ErrorChain(&error))).into()
     } else {
