@@ -9,6 +9,7 @@ use std::{
 use super::{
     error::WorldError,
     exports::{BLOBS, TEMPORARY_FILES},
+    import_checks,
     market_file::{self, MarketFile},
     opener::Opener,
     settings::{GivenSettings, WorldSettings},
@@ -22,11 +23,10 @@ use crate::{
     },
     clock::ClockState,
     config::Layers,
-    error::{Error, ErrorChain, LocSegment, Problem, Result},
+    error::{Error, LocSegment, Problem, Result},
     market::{DATABASE_FILE, Market},
-    operations::{uploads, verify},
     private_files,
-    store::{self, table_import},
+    store::table_import,
 };
 
 /// Maximum size of a file in bytes.
@@ -67,6 +67,7 @@ pub(super) fn read(
     let rows = directory.join(ROWS);
     let market = MarketFile::parse(&read_market_file(&rows.join(market_file::NAME))?)?;
     let (clock, keys) = (market.clock()?, market.keys());
+    let counts = clock.clone();
     create_directories(&market, directory)?;
     let database = directory.join(DATABASE_FILE);
     table_import::create(&database, market.schema_version, &market.sequences, |filling| {
@@ -77,10 +78,11 @@ pub(super) fn read(
     let given: GivenSettings = market.settings.into_iter().collect();
     let settings = WorldSettings::resolve(layers, GivenSettings::default())?.resolved;
     let complete = |market: &Market| {
-        check(market)?;
+        import_checks::check(market, &counts)?;
         Ok(change(market)?)
     };
-    let template = place.with_index(opener, &settings, (clock, keys.into()), complete).map_err(of_rows)?;
+    let template = place.with_index(opener, &settings, (clock, keys.into()), complete);
+    let template = template.map_err(import_checks::of_rows)?;
     Ok((template, given))
 }
 
@@ -104,7 +106,7 @@ fn in_file(error: Error) -> Error {
     }
 }
 
-fn refused(path: &[&str], message: impl Into<String>) -> Error {
+pub(super) fn refused(path: &[&str], message: impl Into<String>) -> Error {
     Error::invalid(Problem::body(path, "value_error", message))
 }
 
@@ -213,29 +215,4 @@ fn insert_rows(filling: &table_import::Filling, directory: &Path) -> Result<()> 
         }
     }
     Ok(())
-}
-
-/// Checks what the constraints and the rules of the tables do not: that the database is intact, that rows do not contradict
-/// each other, and that the files of uploads and bundles are there.
-fn check(market: &Market) -> std::result::Result<(), WorldError> {
-    if let Some(problem) = market.read_blocking(verify::find_contradictions)?.first() {
-        return Err(refused(&["tables"], format!("The rows contradict each other: {problem}.")).into());
-    }
-    match uploads::find_damaged(market)?.first() {
-        Some(problem) => {
-            Err(refused(&["blobs"], format!("The files contradict the rows: {problem}.")).into())
-        }
-        None => Ok(()),
-    }
-}
-
-/// Returns the error of a market that cannot be opened or read because of its rows.
-fn of_rows(error: WorldError) -> WorldError {
-    let is_unexpected = matches!(&error, WorldError::Open(_) | WorldError::Refused(Error::Internal(_)));
-    let is_of_rows = is_unexpected && !store::is_of_machine(&error);
-    if is_of_rows {
-        refused(&["tables"], format!("The rows cannot be read: {}.", ErrorChain(&error))).into()
-    } else {
-        error
-    }
 }
