@@ -1,14 +1,22 @@
-//! Closes what was not used for a short while. One thread does so for all markets that share an [`IdleCloser`]. It runs only
-//! while something is open.
+//! Closes what was not used for a short while, or what was not used for the longest time if too much is open. One thread does so
+//! for all markets that share an [`IdleCloser`]. It runs only while something is open.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    collections::VecDeque,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak},
     thread,
     time::Duration,
 };
 
 /// Interval at which open resources are looked at. What is idle is closed after one to two intervals.
 const INTERVAL: Duration = Duration::from_secs(1);
+
+/// Maximum number of open resources that are not in use. Each has up to a few megabytes of memory, most of which the process
+/// keeps after it was closed, for the next ones.
+const MAX_OPEN: usize = 64;
+
+/// How long the thread waits before it looks again for a resource to close, if all are in use.
+const RETRY: Duration = Duration::from_millis(10);
 
 /// A resource that is opened when it is needed.
 pub trait CloseWhenIdle: Send + Sync {
@@ -25,14 +33,16 @@ pub struct IdleCloser {
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
+    /// Notified when there are too many open resources.
+    exceeded: Condvar,
     /// Locked while resources are closed.
     closing: Mutex<()>,
 }
 
 #[derive(Default)]
 struct State {
-    /// What is open. A resource that was dropped needs no closing.
-    open: Vec<Weak<dyn CloseWhenIdle>>,
+    /// What is open, in the order in which it was opened or looked at. A resource that was dropped needs no closing.
+    open: VecDeque<Weak<dyn CloseWhenIdle>>,
     is_running: bool,
 }
 
@@ -46,8 +56,11 @@ impl IdleCloser {
     /// Closes a resource once it is idle. Called whenever it was opened.
     pub fn watch(&self, resource: Weak<dyn CloseWhenIdle>) {
         let mut state = self.lock();
-        state.open.push(resource);
+        state.open.push_back(resource);
         if state.is_running {
+            if state.open.len() > MAX_OPEN {
+                self.shared.exceeded.notify_one();
+            }
             return;
         }
         let closer = self.clone();
@@ -73,8 +86,14 @@ impl IdleCloser {
 
     fn run(&self) {
         loop {
-            thread::sleep(INTERVAL);
-            self.close_idle();
+            let may_wait = |state: &mut State| state.open.len() <= MAX_OPEN;
+            let waited = self.shared.exceeded.wait_timeout_while(self.lock(), INTERVAL, may_wait);
+            let is_over = waited.unwrap_or_else(PoisonError::into_inner).1.timed_out();
+            if is_over {
+                self.close_idle();
+            } else if !self.close_longest_unused() {
+                thread::sleep(RETRY);
+            }
             let mut state = self.lock();
             if state.open.is_empty() {
                 state.is_running = false;
@@ -89,6 +108,28 @@ impl IdleCloser {
         let mut open = std::mem::take(&mut self.lock().open);
         open.retain(|resource| resource.upgrade().is_some_and(|resource| !resource.close_if_idle()));
         self.lock().open.append(&mut open);
+    }
+
+    /// Closes resources until there are not too many. Those that were used since the last look are looked at once more after
+    /// all others. Returns false if too many are in use.
+    fn close_longest_unused(&self) -> bool {
+        let _closing = self.lock_closing();
+        let mut open = std::mem::take(&mut self.lock().open);
+        let looks = 2 * open.len();
+        for _ in 0..looks {
+            if open.len() <= MAX_OPEN {
+                break;
+            }
+            let Some(weak) = open.pop_front() else { break };
+            if weak.upgrade().is_some_and(|resource| !resource.close_if_idle()) {
+                open.push_back(weak);
+            }
+        }
+        let is_enough = open.len() <= MAX_OPEN;
+        let mut state = self.lock();
+        open.append(&mut state.open);
+        state.open = open;
+        is_enough
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -132,5 +173,33 @@ mod tests {
         drop(used);
         closer.close_idle();
         assert_eq!(closer.open_count(), 0);
+    }
+
+    #[test]
+    fn those_that_were_not_used_for_the_longest_time_are_closed_if_there_are_too_many() {
+        let closer = IdleCloser::default();
+        closer.lock().is_running = true;
+        let watch = |uses: u32| {
+            let used = Arc::new(Used(AtomicU32::new(uses)));
+            let resource: Weak<Used> = Arc::downgrade(&used);
+            closer.watch(resource);
+            used
+        };
+        // One is always in use.
+        let busy = watch(u32::MAX);
+        let others: Vec<_> = (0..MAX_OPEN).map(|_| watch(1)).collect();
+        assert!(closer.close_longest_unused());
+        assert_eq!(closer.open_count(), MAX_OPEN);
+        let looked_at = others.iter().filter(|used| used.0.load(Ordering::SeqCst) == 0).count();
+        assert_eq!(looked_at, MAX_OPEN, "each was used, and got a second chance");
+        assert!(busy.0.load(Ordering::SeqCst) < u32::MAX);
+        let more: Vec<_> = (0..MAX_OPEN).map(|_| watch(0)).collect();
+        assert!(closer.close_longest_unused());
+        assert_eq!(closer.open_count(), MAX_OPEN);
+        drop((others, more));
+        let in_use: Vec<_> = (0..=MAX_OPEN).map(|_| watch(u32::MAX)).collect();
+        assert!(!closer.close_longest_unused(), "all are in use");
+        drop(in_use);
+        assert!(closer.close_longest_unused());
     }
 }

@@ -33,6 +33,12 @@ impl Client {
         self.send("POST", path, &format!("{head}\r\n{body}"))
     }
 
+    /// Sends a DELETE request. Panics if it fails.
+    #[allow(dead_code)] // Not every benchmark deletes.
+    pub fn delete(&mut self, path: &str) {
+        self.send("DELETE", path, "");
+    }
+
     /// Sends a request and returns the response body. `rest` holds further headers and the request body.
     fn send(&mut self, method: &str, path: &str, headers_and_body: &str) -> Vec<u8> {
         let end = if headers_and_body.is_empty() { "\r\n" } else { headers_and_body };

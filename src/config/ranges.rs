@@ -9,7 +9,7 @@ use crate::domain::jobs::MAX_ATTEMPTS;
 const MAX_REPOSITORY_ATTEMPTS: f64 = MAX_ATTEMPTS as f64;
 
 /// Numeric settings with their minimum and maximum.
-pub(super) const RANGES: [(&str, f64, f64); 80] = [
+pub(super) const RANGES: [(&str, f64, f64); 81] = [
     ("server.drain_seconds", 0.0, 3600.0),
     ("server.max_connections", 1.0, 1e5),
     ("server.max_header_bytes", 8192.0, 1e6),
@@ -79,6 +79,7 @@ pub(super) const RANGES: [(&str, f64, f64); 80] = [
     ("purchases.refund_days", 0.0, 3650.0),
     ("keys.rotation_overlap_hours", 0.0, 8760.0),
     ("sandbox.max_worlds", 1.0, 1e5),
+    ("sandbox.max_snapshots_per_world", 1.0, 1e5),
     ("sandbox.max_mb", 0.0, 1e7),
     ("agents.max_answer_bytes", *ANSWER_BYTES.start() as f64, *ANSWER_BYTES.end() as f64),
     ("webhooks.max_endpoints", 0.0, 1e4),

@@ -114,6 +114,8 @@ pub struct SandboxSettings {
     pub enabled: bool,
     /// Maximum number of worlds at the same time.
     pub max_worlds: u32,
+    /// Maximum number of snapshots of one world at the same time. There are at most as many snapshots as worlds.
+    pub max_snapshots_per_world: u32,
     /// Megabytes of the disk for all worlds and snapshots together; 0 for no limit.
     pub max_mb: u64,
 }

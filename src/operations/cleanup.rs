@@ -3,24 +3,26 @@
 
 use super::{
     access::Platform,
-    discarded_uploads,
-    idempotency::delete_expired,
+    discarded_uploads, idempotency,
     retention::{self, Removed},
     running_job::{JobResult, RunningJob},
-    walks, webhook_deliveries,
+    walks, webhook_deliveries, webhook_inbox,
 };
 use crate::{
-    domain::jobs::{JobKind, JobSubject, KEEP_ENDED_DAYS},
+    domain::{
+        jobs::{JobKind, JobSubject, KEEP_ENDED_DAYS},
+        time::Timestamp,
+    },
     error::{Error, Result},
-    market::{Market, Writer},
+    market::{Market, Reader, Writer},
     store,
 };
 
 /// Seconds until the next cleanup, if something to delete was in use.
 const RETRY_SECONDS: i64 = 60;
 
-/// Hours between two cleanups that nothing else requested, which delete what has expired meanwhile.
-const INTERVAL_HOURS: i64 = 6;
+/// Microseconds between two cleanups that nothing else requested, which delete what has expired meanwhile: six hours.
+const INTERVAL_MICROS: i64 = 6 * 3_600_000_000;
 
 /// The subject of the cleanup that is due after the interval. One that is due earlier has another subject,
 /// since jobs of the same kind and subject are queued once.
@@ -103,11 +105,67 @@ pub fn sweep(market: &Market) -> Result<Swept> {
         is_backup_running,
         uploads,
         in_use: discarded.in_use,
-        responses: delete_expired(market)?,
+        responses: idempotency::delete_expired(market)?,
         sort_changes: walks::prune_sort_changes(market)?,
         old_records: retention::remove_old(market, Platform::of_process())?,
         deliveries: webhook_deliveries::delete_old(market)?,
     })
+}
+
+/// Cleanups in succession that find nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IdleCleanups {
+    /// Time at which the first is due.
+    pub first: Timestamp,
+    /// Their number, at least 1.
+    pub count: u64,
+}
+
+impl IdleCleanups {
+    /// Returns the times at which they are due.
+    pub fn times(self) -> impl Iterator<Item = Timestamp> {
+        (0..self.count as i64).map(move |number| self.first.plus_micros(number * INTERVAL_MICROS))
+    }
+
+    /// Does what they do to the market, at the time when the last of them is due: they enqueue one another.
+    pub fn skip(self, writer: &Writer) -> Result<()> {
+        let next = self.first.plus_micros(self.count as i64 * INTERVAL_MICROS);
+        store::jobs::repeat(writer.rows, JobKind::Cleanup, NEXT, self.count, next)
+    }
+}
+
+/// Returns the cleanups up to a time that find nothing, before anything else is due; `None` if there are none. The market was
+/// swept, and nothing was changed since.
+pub fn find_idle(reader: &Reader, until: Timestamp) -> Result<Option<IdleCleanups>> {
+    let Some(first) = store::jobs::find_due_at(reader.rows, JobKind::Cleanup, NEXT)? else { return Ok(None) };
+    let others = [
+        store::due_steps::next_due_at(reader.rows)?,
+        store::jobs::next_due_besides(reader.rows, JobKind::Cleanup, NEXT)?,
+        webhook_inbox::next_due_at(reader)?,
+        next_effect_at(reader)?,
+    ];
+    let last =
+        others.into_iter().flatten().map(|at| at.plus_micros(-1)).chain([until]).min().unwrap_or(until);
+    let count = (last.0.saturating_sub(first.0)).div_euclid(INTERVAL_MICROS) + 1;
+    Ok(u64::try_from(count).ok().filter(|count| *count > 0).map(|count| IdleCleanups { first, count }))
+}
+
+/// Returns when time alone will let a sweep find something, given that the last one has left nothing; `None` for never. May
+/// be early.
+fn next_effect_at(reader: &Reader) -> Result<Option<Timestamp>> {
+    if store::discarded_uploads::has_any(reader.rows, reader.now)? {
+        return Ok(Some(reader.now));
+    }
+    let first_job = store::jobs::first_ended_at(reader.rows)?;
+    let all = [
+        store::discarded_uploads::next_abandoned_at(reader.rows)?,
+        first_job.map(|at| at.plus_days(KEEP_ENDED_DAYS)),
+        idempotency::next_expiry_at(reader)?,
+        walks::next_prune_at(reader)?,
+        retention::next_removal_at(reader)?,
+        webhook_deliveries::next_deletion_at(reader)?,
+    ];
+    Ok(all.into_iter().flatten().min())
 }
 
 /// Sweeps, and again after the interval, or sooner if a backup was running, or an upload was in use or was discarded
@@ -139,6 +197,6 @@ pub fn enqueue_next_if_none(writer: &Writer) -> Result<()> {
 }
 
 fn enqueue_next(writer: &Writer) -> Result<()> {
-    let due_at = writer.now.plus_micros(INTERVAL_HOURS * 3_600_000_000);
+    let due_at = writer.now.plus_micros(INTERVAL_MICROS);
     writer.enqueue_at(JobKind::Cleanup, NEXT, due_at)
 }

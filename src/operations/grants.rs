@@ -73,8 +73,7 @@ pub fn create(writer: &mut Writer, grant: &GrantInput) -> Result<(GrantRowId, St
         consumed_at: None,
         expired_at: None,
     };
-    let mut token = URL_SAFE_NO_PAD.encode(writer.entropy.random_secret());
-    token.truncate(TOKEN_LENGTH);
+    let token = token_of(&writer.entropy.random_secret());
     let row_id = store::grants::insert(writer.rows, &new, &token_digest(&token))?;
     writer.schedule(StepKind::GrantExpires, row_id, new.expires_at)?;
     writer.emit(Some(team), new.id, &EventData::UploadGrantCreated(UploadGrantData::from(&new)))?;
@@ -145,6 +144,18 @@ fn check(grant: &Grant, operation: GrantOperation, now: Timestamp) -> Result<Gra
 pub fn revoke_and_delete(market: &Market, grant: GrantRowId) -> Result<()> {
     market.write_blocking(|writer| revoke(writer, grant))?;
     discarded_uploads::delete_all(market).map(|_| ())
+}
+
+/// Returns the token that is made of a secret.
+fn token_of(secret: &[u8; 32]) -> String {
+    let mut token = URL_SAFE_NO_PAD.encode(secret);
+    token.truncate(TOKEN_LENGTH);
+    token
+}
+
+/// Whether the token that is made of a secret exists.
+pub fn is_taken(reader: &Reader, secret: &[u8; 32]) -> Result<bool> {
+    Ok(store::grants::find(reader.rows, &token_digest(&token_of(secret)))?.is_some())
 }
 
 fn token_digest(token: &str) -> [u8; 32] {

@@ -105,6 +105,11 @@ fn store_response(
     Ok(returned.unwrap_or(key_use.response))
 }
 
+/// Returns when the first use of a key expires; `None` if none is stored.
+pub fn next_expiry_at(reader: &Reader) -> Result<Option<Timestamp>> {
+    Ok(store::idempotency::first_used_at(reader.rows)?.map(|at| at.plus_days(RETENTION_DAYS)))
+}
+
 /// Deletes all expired uses of keys, in transactions of bounded size. Returns their number.
 pub fn delete_expired(market: &Market) -> Result<u64> {
     let mut count = 0;

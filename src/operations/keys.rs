@@ -74,10 +74,8 @@ fn insert(
     problems.check_text(&["name"], name, texts::KEY_NAME);
     problems.collect(check_expiry(writer.now, expires_at))?;
     problems.into_result()?;
-    let mut secret = URL_SAFE_NO_PAD.encode(writer.entropy.random_secret());
-    secret.truncate(SECRET_LENGTH);
     let prefix = if team.is_some() { PREFIX } else { OPERATOR_PREFIX };
-    let key = format!("{prefix}{secret}");
+    let key = key_of(prefix, &writer.entropy.random_secret());
     let id = writer.new_id(Collection::Keys);
     let new = NewKey {
         id,
@@ -241,4 +239,21 @@ fn find(rows: &store::Reader, id: Uuid) -> Result<KeyTimes> {
 /// Checks that the status of a key allows an operation.
 fn check(key: &KeyTimes, operation: KeyOperation, now: Timestamp) -> Result<KeyStatus> {
     key.status(now).check(operation)
+}
+
+/// Returns the key with a prefix that is made of a secret.
+fn key_of(prefix: &str, secret: &[u8; 32]) -> String {
+    let mut text = URL_SAFE_NO_PAD.encode(secret);
+    text.truncate(SECRET_LENGTH);
+    format!("{prefix}{text}")
+}
+
+/// Whether the key that is made of a secret exists, of a team or of an operator.
+pub fn is_taken(reader: &Reader, secret: &[u8; 32]) -> Result<bool> {
+    for prefix in [PREFIX, OPERATOR_PREFIX] {
+        if store::keys::find_by_digest(reader.rows, &KeyCache::digest(&key_of(prefix, secret)))?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

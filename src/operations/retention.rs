@@ -55,6 +55,21 @@ pub fn remove_old(market: &Market, platform: Platform) -> Result<Removed> {
     Ok(removed)
 }
 
+/// Returns when [`remove_old`] will find something, given that it has removed everything until now; `None` for never. May be
+/// early.
+pub fn next_removal_at(reader: &Reader) -> Result<Option<Timestamp>> {
+    let keep_days = i64::from(reader.settings.events.keep_days);
+    if keep_days == 0 {
+        return Ok(None);
+    }
+    let mut first = store::event_retention::next_reason(reader.rows)?;
+    for table in DATED_TABLES {
+        let time = store::event_retention::first_time(reader.rows, *table)?;
+        first = first.into_iter().chain(time).min();
+    }
+    Ok(first.map(|at| at.plus_days(keep_days)))
+}
+
 /// Repeats a deletion, each time in a transaction of its own, until it deletes nothing. Returns the number of deleted
 /// rows.
 fn in_batches(market: &Market, delete: impl Fn(&Writer) -> Result<usize>) -> Result<u64> {

@@ -72,13 +72,24 @@ pub fn check(market: &Market, index: IndexCheck, upload_bytes: &dyn Progress) ->
     Ok(found)
 }
 
+/// Returns a description of each contradiction between rows of the database.
+pub fn find_contradictions(reader: &Reader) -> Result<Vec<String>> {
+    Ok(check_rows(reader)?.into_iter().map(|found| found.message).collect())
+}
+
 /// Checks what the database alone says.
 fn check_records(reader: &Reader) -> Result<Vec<Inconsistency>> {
+    let mut found = check_rows(reader)?;
+    add(&mut found, Part::DueSteps, find_failed_steps(reader))?;
+    Ok(found)
+}
+
+/// Checks that rows of the database agree with each other.
+fn check_rows(reader: &Reader) -> Result<Vec<Inconsistency>> {
     let (rows, mut found) = (reader.rows, Vec::new());
     add(&mut found, Part::Database, store::verify::find_corruption(rows))?;
     add(&mut found, Part::Ledger, store::verify::find_ledger_inconsistencies(rows))?;
     add(&mut found, Part::Records, store::verify::find_miscounted_records(rows))?;
-    add(&mut found, Part::DueSteps, find_failed_steps(reader))?;
     add(&mut found, Part::Records, store::event_retention::find_inconsistencies(rows))?;
     add(&mut found, Part::Records, store::exclusive_sales::find_inconsistencies(rows))?;
     add(&mut found, Part::Records, store::inventory::find_inconsistencies(rows))?;

@@ -47,6 +47,11 @@ pub(super) fn sort_values_of_first_page(
     Ok(changed.into_iter().map(|(listing, values)| (listing.0 as u64, convert(values))).collect())
 }
 
+/// Returns when the first sort values are needed no longer; `None` if none are stored.
+pub(super) fn next_prune_at(reader: &Reader) -> Result<Option<Timestamp>> {
+    Ok(store::sort_changes::first_changed_at(reader.rows)?.map(|at| at.plus_days(RETENTION_DAYS)))
+}
+
 /// Deletes sort values that only expired cursors need, in transactions of bounded size. Returns their number.
 pub(super) fn prune_sort_changes(market: &Market) -> Result<u64> {
     let mut count = 0;

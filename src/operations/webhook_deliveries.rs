@@ -10,7 +10,7 @@ use crate::{
         webhooks::{AfterAttempt, AttemptResult, DeliveryStatus, WebhookDisabledReason, is_failing},
     },
     error::{Error, Result},
-    market::{Market, Writer},
+    market::{Market, Reader, Writer},
     store::{self, webhook_attempts::Attempt, webhook_deliveries::Delivery},
 };
 
@@ -97,6 +97,19 @@ fn disable_if_failing(writer: &Writer, delivery: &Delivery, is_gone: bool) -> Re
     } else {
         Ok(())
     }
+}
+
+/// Returns when [`delete_old`] will find something, given that it has deleted everything until now; `None` for never. May be
+/// early.
+pub fn next_deletion_at(reader: &Reader) -> Result<Option<Timestamp>> {
+    let secret = store::webhooks::first_secret_ends_at(reader.rows)?;
+    let ended = match reader.settings.events.keep_days {
+        0 => None,
+        days => {
+            store::webhook_deliveries::first_ended_at(reader.rows)?.map(|at| at.plus_days(i64::from(days)))
+        }
+    };
+    Ok(secret.into_iter().chain(ended).min())
 }
 
 /// Deletes what is kept no longer, in transactions of bounded size: deliveries that ended more than

@@ -78,7 +78,7 @@ async fn put_part(served: &ServedMarket, mut request: Request) -> Result<Respons
     let chunks = Chunks::new(body.into(), &market.settings().server, None);
     let received = receive_part(market, chunks, writer, size, resources.map(RequestResources::memory));
     // The request gives up its in-flight slot, since nothing follows that needs one.
-    let etag = Slot::receive_last_body(&request, received).await?;
+    let etag = Slot::release_for_rest(&request, received).await?;
     drop(slot);
     let Some(etag) = etag else {
         // If the upload ended meanwhile, that is the reason, and another attempt is useless.

@@ -170,13 +170,14 @@ impl Slot {
         Ok(result)
     }
 
-    /// Releases the request's slot and receives `body`, after which nothing follows except the response. A
-    /// body that was received therefore never fails for lack of a slot.
-    pub async fn receive_last_body<T>(request: &Request, body: impl Future<Output = T>) -> T {
+    /// Releases the request's slot and does the rest of its work, such as receiving its body, after which nothing
+    /// follows except the response. Work that was done therefore never fails for lack of a slot. Something else
+    /// must limit the number of such requests, as in [`Slot::release_during`].
+    pub async fn release_for_rest<T>(request: &Request, rest: impl Future<Output = T>) -> T {
         if let Some(slot) = request.data::<Slot>() {
             drop(slot.replace_permit(None));
         }
-        body.await
+        rest.await
     }
 
     /// Removes the time limit of the response. The caller must check that data keeps moving.
@@ -370,7 +371,7 @@ mod tests {
                 std::future::pending::<()>().await;
             }
             let body = request.take_body();
-            let received = Slot::receive_last_body(&request, body.into_vec()).await;
+            let received = Slot::release_for_rest(&request, body.into_vec()).await;
             Ok::<_, poem::Error>(received.unwrap().into_response())
         });
         let app = with_capacity(&capacity(1, 0, 0), endpoint);

@@ -2,12 +2,13 @@
 //! the requests in progress (see [`super::capacity`]) and no connection to the database while nothing happens, and
 //! they have no deadline. Each principal can have a number of them, and all principals together another.
 
-use std::net::IpAddr;
+use std::{net::IpAddr, time::Duration};
 
 use poem::Request;
-use tokio::sync::watch;
+use tokio::{sync::watch, time::timeout};
 
 use super::{
+    capacity::Slot,
     fair_limit::{FairLimit, FairPermit, Holder},
     stream_turns::StreamTurns,
 };
@@ -20,6 +21,9 @@ use crate::{
 
 /// The `Retry-After` of a request that was rejected because there is no place for it. The others are held for long.
 const RETRY_SECONDS: u64 = 5;
+
+/// How long a request may take before it is held, if it can be.
+const LONG: Duration = Duration::from_secs(2);
 
 /// The places of a server, and the turns of streams to read.
 #[derive(Clone, Debug)]
@@ -59,6 +63,27 @@ impl HeldRequests {
     /// Like [`HeldRequests::try_acquire`], for a request without a key, by the network of its client.
     pub fn try_acquire_for_network(&self, network: IpAddr) -> Result<HeldPlace> {
         self.try_acquire_for(Holder::Network(network))
+    }
+
+    /// Does the rest of a request, after which nothing follows except the response. If it takes long, the request is held from
+    /// then on; without a place, it keeps its slot and its deadline.
+    pub async fn finish<T>(
+        &self,
+        request: &Request,
+        (market, principal): (MarketId, Principal),
+        rest: impl Future<Output = T>,
+    ) -> T {
+        let mut rest = Box::pin(rest);
+        if let Ok(done) = timeout(LONG, &mut rest).await {
+            return done;
+        }
+        match self.try_acquire(market, principal) {
+            Ok(_place) => {
+                Slot::remove_deadline(request);
+                Slot::release_for_rest(request, rest).await
+            }
+            Err(_) => rest.await,
+        }
     }
 
     fn try_acquire_for(&self, holder: Holder) -> Result<HeldPlace> {
@@ -140,6 +165,56 @@ mod tests {
         drop(places);
         let _places = [take(4).unwrap(), take(4).unwrap()];
         assert!(take(4).is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn long_request_is_held_and_answered_when_it_is_done() {
+        use poem::{Endpoint, EndpointExt, IntoResponse, Response, endpoint::make};
+
+        use crate::{
+            clock::{Clock, Stopwatch},
+            rest::capacity::Capacity,
+        };
+
+        const WORK: Duration = Duration::from_secs(600);
+        let mut settings = Settings::default();
+        (settings.limits.in_flight, settings.limits.queue, settings.server.answer_seconds) = (8, 0, 60);
+        (settings.limits.held, settings.limits.held_per_principal) = (8, 4);
+        let held = held_requests(&settings.limits);
+        let long = make(move |request: Request| {
+            let held = held.clone();
+            async move {
+                let key: i64 = request.uri().path()[1..].parse().unwrap();
+                let holder = (MarketId(0), Principal::Operator(KeyRowId(key)));
+                if key > 0 {
+                    held.finish(&request, holder, tokio::time::sleep(WORK)).await;
+                }
+                "done".into_response()
+            }
+        });
+        let capacity = Capacity::new(&settings, Stopwatch::start(std::sync::Arc::new(Clock::System)));
+        let app =
+            std::sync::Arc::new(long.around(move |inner, request| capacity.clone().layer(inner, request)));
+        let send = |key: i64| {
+            let app = std::sync::Arc::clone(&app);
+            let request = Request::builder().uri(format!("/{key}").parse().unwrap()).finish();
+            tokio::spawn(async move {
+                let response: Response = app.get_response(request).await;
+                response.status().as_u16()
+            })
+        };
+        let start = tokio::time::Instant::now();
+        let eight: Vec<_> = [1, 1, 1, 1, 1, 2, 2, 2].map(send).into();
+        tokio::time::sleep(LONG * 2).await;
+        assert_eq!(send(0).await.unwrap(), 200, "those that are held have no slot");
+        let mut statuses = Vec::new();
+        for sent in eight {
+            statuses.push(sent.await.unwrap());
+        }
+        statuses.sort_unstable();
+        // One has no place, so it keeps its deadline.
+        assert_eq!(statuses, [200, 200, 200, 200, 200, 200, 200, 503]);
+        assert!(start.elapsed() >= WORK && start.elapsed() < WORK * 2);
     }
 
     #[test]

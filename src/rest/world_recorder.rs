@@ -98,7 +98,7 @@ impl WorldRecorder {
         RequestHead {
             origin,
             is_by_port,
-            method: request.method().to_string(),
+            method: secrets::mask_text(request.method().as_str()),
             path: path.to_owned(),
             query: request.uri().query().map(str::to_owned),
             version: match request.version() {
@@ -200,7 +200,7 @@ impl RecordedRequest {
             status: response.status().as_u16(),
             code: self.code,
             headers: headers(response.headers()),
-            request_id: text(request_id::HEADER),
+            request_id: text(request_id::HEADER).map(|id| secrets::mask_text(&id)),
             fault_id: text(FAULT_HEADER),
         };
         self.recording.answer(head, label, self.world_market.clock().now());
@@ -211,9 +211,7 @@ impl RecordedRequest {
 /// Returns headers with their secrets masked.
 pub fn headers(all: &HeaderMap) -> Vec<Header> {
     let masked = |(name, value): (&HeaderName, &poem::http::HeaderValue)| {
-        let (name, value) = (name.as_str(), value.as_bytes());
-        let value =
-            if secrets::is_secret_header(name) { secrets::mask_header(value) } else { value.to_vec() };
+        let (name, value) = (name.as_str(), secrets::mask_header(name.as_str(), value.as_bytes()));
         Header { name: name.to_owned(), value }
     };
     all.iter().map(masked).collect()

@@ -2,7 +2,7 @@
 
 use rusqlite::ToSql;
 
-use super::{Reader, Writer};
+use super::{Reader, Writer, row};
 use crate::{
     domain::{
         row_ids::GrantRowId,
@@ -65,6 +65,14 @@ pub fn has_any(reader: &Reader, now: Timestamp) -> Result<bool> {
                  AND (revoked_at IS NOT NULL OR expired_at IS NOT NULL OR expires_at <= ?1))
              OR EXISTS (SELECT 1 FROM trace_uploads WHERE expires_at <= ?1)";
     reader.query_one(SQL, [now.0], |row| row.get(0))
+}
+
+/// Returns when the first upload can be discarded, given that none can be now; `None` if there is none.
+pub fn next_abandoned_at(reader: &Reader) -> Result<Option<Timestamp>> {
+    const SQL: &str = "SELECT min(at) FROM (
+             SELECT min(expires_at) AS at FROM upload_grants WHERE upload IS NOT NULL AND consumed_at IS NULL
+             UNION ALL SELECT min(expires_at) FROM trace_uploads)";
+    reader.query_one(SQL, [], |row| row::optional_time(row, 0))
 }
 
 /// Returns all discarded uploads whose bytes may still exist.

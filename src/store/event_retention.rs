@@ -53,6 +53,19 @@ pub fn find_removable(reader: &Reader, through: EventRowId) -> Result<Option<(Ev
     Ok(first.zip(last))
 }
 
+/// Returns the time of the event that is the next to be a reason to remove events, once it is old; `None` if none is. The
+/// report of the last removal is none until there is more to remove, and reports of advances are none.
+pub fn next_reason(reader: &Reader) -> Result<Option<Timestamp>> {
+    const SQL: &str = "SELECT id, type, occurred_at FROM events
+         WHERE id > (SELECT through FROM trimmed_events) AND type <> ?1 ORDER BY id LIMIT 2";
+    let first = reader.query_all(SQL, [EventType::ClockAdvanced.as_str()], read_place)?;
+    let reason = first
+        .iter()
+        .enumerate()
+        .find(|(index, event)| *index > 0 || event.event_type != EventType::OutboxTrimmed);
+    Ok(reason.map(|(_, event)| event.occurred_at))
+}
+
 /// Returns an event that exists.
 pub fn find(reader: &Reader, row_id: EventRowId) -> Result<Option<EventPlace>> {
     reader.query_first("SELECT id, type, occurred_at FROM events WHERE id = ?1", [row_id], read_place)
@@ -137,6 +150,11 @@ pub fn delete_older(writer: &Writer, table: DatedTable, since: Timestamp, limit:
              SELECT id FROM (SELECT id, {time} AS time FROM {name} ORDER BY id LIMIT ?2) WHERE time < ?1)"
     );
     writer.execute(&sql, (since.0, limit))
+}
+
+/// Returns the earliest time in a table.
+pub fn first_time(reader: &Reader, DatedTable { name, time }: DatedTable) -> Result<Option<Timestamp>> {
+    reader.query_one(&format!("SELECT min({time}) FROM {name}"), [], |row| row::optional_time(row, 0))
 }
 
 /// Returns a description of each inconsistency of the outbox: its IDs have no gaps after those that were removed.

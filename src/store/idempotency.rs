@@ -1,6 +1,6 @@
 //! Responses to requests with an `Idempotency-Key`, stored for replay.
 
-use super::{Reader, Writer};
+use super::{Reader, Writer, row};
 use crate::{
     domain::{principals::Principal, time::Timestamp},
     error::Result,
@@ -52,6 +52,11 @@ pub fn insert(
     let (kind, row_id) = columns(principal);
     writer.execute(SQL, (kind, row_id, key, route, key_use.body_digest, &key_use.response, at.0))?;
     Ok(())
+}
+
+/// Returns the time of the first use of a key that is stored.
+pub fn first_used_at(reader: &Reader) -> Result<Option<Timestamp>> {
+    reader.query_one("SELECT min(created_at) FROM idempotency_keys", [], |row| row::optional_time(row, 0))
 }
 
 /// Deletes a principal's oldest uses of keys that are not later than `since`: at most `limit`.

@@ -200,6 +200,44 @@ pub fn claim(writer: &Writer, queue: Queue, max_per_team: u32, now: Timestamp) -
     Ok(claimed)
 }
 
+/// Returns when a queued job of this kind and subject is due, unless it is leased.
+pub fn find_due_at(reader: &Reader, kind: JobKind, subject: JobSubject) -> Result<Option<Timestamp>> {
+    const SQL: &str = "SELECT run_after FROM jobs WHERE kind = ?1 AND subject = ?2 AND leased_until IS NULL";
+    reader.query_first(SQL, (kind.as_str(), subject), |row| row::time(row, 0))
+}
+
+/// Returns the earliest time at which a job that is not of this kind and subject is due or its lease ends.
+pub fn next_due_besides(reader: &Reader, kind: JobKind, subject: JobSubject) -> Result<Option<Timestamp>> {
+    const SQL: &str = "SELECT min(min(run_after, coalesce(leased_until, run_after))) FROM jobs
+         WHERE kind <> ?1 OR subject <> ?2";
+    reader.query_one(SQL, (kind.as_str(), subject), |row| row::optional_time(row, 0))
+}
+
+/// Does to a waiting job what `count` runs do each of which claims it, finishes it, and enqueues it again. It is then due at
+/// `next`.
+pub fn repeat(
+    writer: &Writer,
+    kind: JobKind,
+    subject: JobSubject,
+    count: u64,
+    next: Timestamp,
+) -> Result<()> {
+    const CLAIM: &str = "INSERT INTO job_claims (queue, team, claim)
+         SELECT j.queue, j.team, ?3 + coalesce((SELECT max(claim) FROM job_claims c WHERE c.queue = j.queue), 0)
+         FROM jobs j WHERE j.kind = ?1 AND j.subject = ?2
+         ON CONFLICT (queue, team) DO UPDATE SET claim = excluded.claim";
+    writer.execute(CLAIM, (kind.as_str(), subject, count))?;
+    cancel(writer, kind, subject)?;
+    // The last one takes the last number.
+    writer.execute("UPDATE sqlite_sequence SET seq = seq + ?1 - 1 WHERE name = 'jobs'", [count])?;
+    enqueue(writer, kind, subject, next)
+}
+
+/// Returns when the first job that was given up or canceled ended.
+pub fn first_ended_at(reader: &Reader) -> Result<Option<Timestamp>> {
+    reader.query_one("SELECT min(ended_at) FROM ended_jobs", [], |row| row::optional_time(row, 0))
+}
+
 /// Returns the earliest time after `now` at which a job is due or a lease ends.
 pub fn next_due_at(reader: &Reader, now: Timestamp) -> Result<Option<Timestamp>> {
     const SQL: &str = "SELECT min(at) FROM (

@@ -29,6 +29,7 @@ pub mod fixture_references;
 pub mod grants;
 pub mod groups;
 pub mod idempotency;
+mod import_rules;
 pub mod index_queue;
 pub mod inventory;
 pub mod jobs;
@@ -160,6 +161,25 @@ impl From<rusqlite::Error> for Error {
 pub fn has_failed(error: &Error) -> bool {
     error::sources(error).filter_map(|source| source.downcast_ref::<rusqlite::Error>()).any(|failure| {
         failure.sqlite_error_code().is_some_and(|code| code != rusqlite::ErrorCode::ConstraintViolation)
+    })
+}
+
+/// Whether an error is one of the machine, such as a full disk, rather than of what is read or written.
+pub fn is_of_machine(error: &(dyn std::error::Error + 'static)) -> bool {
+    use rusqlite::ErrorCode;
+    const CODES: [ErrorCode; 8] = [
+        ErrorCode::CannotOpen,
+        ErrorCode::DatabaseBusy,
+        ErrorCode::DatabaseLocked,
+        ErrorCode::DiskFull,
+        ErrorCode::OutOfMemory,
+        ErrorCode::PermissionDenied,
+        ErrorCode::ReadOnly,
+        ErrorCode::SystemIoFailure,
+    ];
+    error::sources(error).any(|source| {
+        let code = source.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error_code);
+        source.is::<std::io::Error>() || code.is_some_and(|code| CODES.contains(&code))
     })
 }
 

@@ -139,6 +139,11 @@ pub fn find_as_of(
     Ok((changed.len() <= limit).then(|| changed.into_iter().collect()))
 }
 
+/// Returns the time of the first change that is stored.
+pub fn first_changed_at(reader: &Reader) -> Result<Option<Timestamp>> {
+    reader.query_one("SELECT min(changed_at) FROM listing_sort_changes", [], |row| row::optional_time(row, 0))
+}
+
 /// Deletes changes before `since`, among the oldest `limit` changes, and changes with lower numbers. Returns
 /// the number of deleted rows; 0 if none are left.
 pub fn prune(writer: &Writer, since: Timestamp, limit: u32) -> Result<usize> {

@@ -3,24 +3,26 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use rusqlite::{Connection, ErrorCode, Transaction, types::Value};
+use rusqlite::{Connection, Transaction, types::Value};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::{
+    import_rules::{self, Rule, Violation},
     migrations, sql_functions,
     table_schema::{self, Column, ColumnKind, Table},
 };
 use crate::{
-    error::{Error, Problem, Result},
-    private_files,
+    error::{Error, ErrorChain, Problem, Result},
+    private_files, store,
 };
 
 /// Number of insert statements that are kept prepared. The rows of a table come one after another.
 const STATEMENTS: usize = 4;
 
-/// Creates a database with the schema of a version, and with the rows that `fill` inserts. The file must not exist. The next
-/// process that opens it migrates it. Nothing is synchronized with the disk.
+/// Creates a database with the schema of a version, and with the rows that `fill` inserts, and migrates it. The file must not
+/// exist. Nothing is synchronized with the disk. Fails if the rows, or those that migrations make of them, violate the schema
+/// or the rules in [`import_rules`], with the first table and row that do.
 ///
 /// The triggers that maintain numbers and refuse changes do not run, since the rows have what they did.
 pub fn create(
@@ -52,10 +54,13 @@ pub fn create(
         // Rows that migrations have inserted.
         transaction.execute(&table.clear(), [])?;
     }
-    let filling = Filling {
-        tables: tables.into_iter().map(|table| (table.name.clone(), table)).collect(),
-        connection: &transaction,
+    // The rules are for the latest version.
+    let is_latest = schema_version as usize == latest;
+    let with_rules = |table: Table| {
+        let rules = table.columns.iter().map(|column| Rule::of(&table.name, column)).collect();
+        (table.name.clone(), FilledTable { rules: if is_latest { rules } else { Vec::new() }, table })
     };
+    let filling = Filling { tables: tables.into_iter().map(with_rules).collect(), connection: &transaction };
     fill(&filling)?;
     set_sequences(&transaction, sequences)?;
     check_references(&transaction)?;
@@ -63,6 +68,20 @@ pub fn create(
         transaction.execute_batch(&trigger)?;
     }
     transaction.commit()?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    migrations::migrate_to(&mut connection, latest).map_err(|error| {
+        if store::is_of_machine(&error) {
+            return error;
+        }
+        let message = format!("The rows cannot be migrated to version {latest}: {}.", ErrorChain(&error));
+        refused(&["schema_version"], message)
+    })?;
+    if let Some(Violation { table, row, column, message }) = import_rules::find_violation(&connection)? {
+        let (file, row) = (file_name(&table), row.map(|row| row.to_string()));
+        let path: Vec<&str> =
+            [Some(&file), row.as_ref(), column.as_ref()].into_iter().flatten().map(String::as_str).collect();
+        return Err(refused(&path, message));
+    }
     connection.close().map_err(|(_, cause)| cause.into())
 }
 
@@ -90,8 +109,12 @@ fn set_sequences(transaction: &Transaction, sequences: &BTreeMap<String, i64>) -
          WHERE type = 'table' AND name = ?1 AND sql LIKE '%AUTOINCREMENT%'";
     for (table, last) in sequences {
         let is_known: bool = transaction.query_row(IS_KNOWN, [table], |row| row.get(0))?;
-        if !is_known || *last < 0 {
+        if !is_known {
             return Err(refused(&["sequences", table], "There is no such sequence."));
+        }
+        if !import_rules::COUNTS.contains(last) {
+            let message = format!("The number must be from 0 to {}.", import_rules::COUNTS.end());
+            return Err(refused(&["sequences", table], message));
         }
         let changed = transaction
             .execute("UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1", (table, last))?;
@@ -123,18 +146,26 @@ pub fn file_name(table: &str) -> String {
 /// A database that gets its rows.
 #[derive(Debug)]
 pub struct Filling<'c> {
-    tables: BTreeMap<String, Table>,
+    tables: BTreeMap<String, FilledTable>,
     connection: &'c Transaction<'c>,
+}
+
+/// A table that gets its rows, with a rule for each column, or without rules.
+#[derive(Debug)]
+pub struct FilledTable {
+    table: Table,
+    rules: Vec<Rule>,
 }
 
 impl Filling<'_> {
     /// Returns the table whose rows are in a file with this name.
-    pub fn table(&self, file: &str) -> Option<&Table> {
+    pub fn table(&self, file: &str) -> Option<&FilledTable> {
         self.tables.get(file.strip_prefix("tables/")?.strip_suffix(".jsonl")?)
     }
 
     /// Inserts a row, which is line `number` of the file of its table.
-    pub fn insert(&self, table: &Table, number: usize, line: &str) -> Result<()> {
+    pub fn insert(&self, filled: &FilledTable, number: usize, line: &str) -> Result<()> {
+        let FilledTable { table, rules } = filled;
         let (file, number) = (file_name(&table.name), number.to_string());
         let refuse = |column: Option<&str>, message: String| match column {
             Some(column) => refused(&[&file, &number, column], message),
@@ -144,13 +175,16 @@ impl Filling<'_> {
             refuse(None, "The line must be a JSON object with the columns of a row.".to_owned())
         })?;
         let mut values = Vec::with_capacity(table.columns.len());
-        for column in &table.columns {
+        for (index, column) in table.columns.iter().enumerate() {
             let value = match fields.remove(&column.name) {
                 Some(value) => parse(column.kind, value.get()).ok_or_else(|| {
                     refuse(Some(&column.name), format!("The value must be {}.", describe(column.kind)))
                 })?,
                 None => Value::Null,
             };
+            if let Some(message) = rules.get(index).and_then(|rule| rule.violation(&value)) {
+                return Err(refuse(Some(&column.name), message));
+            }
             values.push(value);
         }
         if let Some(column) = fields.keys().next() {
@@ -164,10 +198,8 @@ impl Filling<'_> {
             .and_then(|mut statement| statement.execute(rusqlite::params_from_iter(values)));
         match inserted {
             Ok(_) => Ok(()),
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-                Err(refuse(None, format!("The row violates a rule of its table: {error}.")))
-            }
-            Err(error) => Err(error.into()),
+            Err(error) if store::is_of_machine(&error) => Err(error.into()),
+            Err(error) => Err(refuse(None, format!("The row violates a rule of its table: {error}."))),
         }
     }
 }
@@ -229,18 +261,20 @@ mod tests {
         sql_functions::register(&connection).unwrap();
         migrations::migrate_to(&mut connection, VERSION as usize).unwrap();
         let teams = "INSERT INTO teams (id, uuid, name, is_vendor, is_buyer, tier, created_at)
-             VALUES (1, randomblob(16), 'Ärzte \"A\"', 1, 0, 1, 0), (2, randomblob(16), 'B', 0, 1, 1, -5)";
+             VALUES (1, randomblob(16), 'Ärzte \"A\"', 1, 0, 1, 0), (2, randomblob(16), 'B', 0, 1, 1, -5);
+             INSERT INTO groups (uuid, team, name, name_key, is_default, created_at, updated_at)
+             SELECT randomblob(16), id, 'Default', 'default', 1, 0, 0 FROM teams";
         connection.execute_batch(teams).unwrap();
         let count = AtomicU64::new(0);
         let reader = Reader { connection: &connection, statement_count: &count };
         let sequences = table_rows::sequences(&reader).unwrap();
         let fill = |filling: &Filling| {
             for table in table_rows::tables(&reader)? {
-                let table = filling.table(&file_name(&table.name)).expect("both have the same version");
+                let filled = filling.table(&file_name(&table.name)).expect("both have the same version");
                 let mut number = 0;
-                table_rows::for_each_row(&reader, table, |row| {
+                table_rows::for_each_row(&reader, &table, |row| {
                     number += 1;
-                    filling.insert(table, number, row)
+                    filling.insert(filled, number, row)
                 })?;
             }
             Ok(())

@@ -1,5 +1,7 @@
 //! Consistency checks of the database.
 
+use std::collections::HashSet;
+
 use uuid::Uuid;
 
 use super::{Reader, row};
@@ -33,6 +35,21 @@ pub fn find_miscounted_records(reader: &Reader) -> Result<Vec<String>> {
         let (kind, state): (String, String) = (row.get(0)?, row.get(1)?);
         Ok(format!("the stored number of records of the kind {kind} in the state {state} is wrong"))
     })
+}
+
+/// Returns the IDs of all records.
+pub fn list_ids(reader: &Reader) -> Result<HashSet<Uuid>> {
+    const TABLES: &str = "SELECT t.name FROM pragma_table_list t JOIN pragma_table_xinfo(t.name) c
+         WHERE t.schema = 'main' AND t.type = 'table' AND c.name = 'uuid'";
+    let mut ids = HashSet::new();
+    for table in reader.query_all(TABLES, [], |row| row.get::<_, String>(0))? {
+        let sql = format!("SELECT uuid FROM {table} WHERE uuid IS NOT NULL");
+        reader.for_each_row(&sql, [], |row| {
+            ids.insert(row.get(0)?);
+            Ok(())
+        })?;
+    }
+    Ok(ids)
 }
 
 /// Returns a description of each inconsistency of the ledger: entries that do not sum to zero, and stored balances

@@ -183,6 +183,15 @@ pub fn list_due(
     })
 }
 
+/// Returns when the first of the deliveries ended that [`delete_ended`] deletes at some time.
+pub fn first_ended_at(reader: &Reader) -> Result<Option<Timestamp>> {
+    const SQL: &str = "SELECT min(at) FROM (
+             SELECT min(ended_at) AS at FROM webhook_deliveries
+             UNION ALL SELECT min(w.disabled_at) FROM webhooks w
+                 JOIN webhook_deliveries d ON d.webhook = w.id AND d.next_attempt_at IS NOT NULL)";
+    reader.query_one(SQL, [], |row| row::optional_time(row, 0))
+}
+
 /// Deletes at most `limit` deliveries with their attempts: those that ended before a time, and pending ones of
 /// webhooks that were disabled before it. Returns their number.
 pub fn delete_ended(writer: &Writer, before: Timestamp, limit: u32) -> Result<u32> {

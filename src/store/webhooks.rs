@@ -220,6 +220,12 @@ pub fn delete(writer: &Writer, row_id: WebhookRowId, now: Timestamp) -> Result<(
     Ok(())
 }
 
+/// Returns when the first of the replaced secrets ends.
+pub fn first_secret_ends_at(reader: &Reader) -> Result<Option<Timestamp>> {
+    reader
+        .query_one("SELECT min(previous_secret_ends_at) FROM webhooks", [], |row| row::optional_time(row, 0))
+}
+
 /// Deletes replaced secrets that no longer sign.
 pub fn delete_ended_secrets(writer: &Writer, now: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE webhooks SET previous_secret = NULL, previous_secret_ends_at = NULL

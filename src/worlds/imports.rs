@@ -9,6 +9,7 @@ use std::{
 use super::{
     error::WorldError,
     exports::{BLOBS, TEMPORARY_FILES},
+    import_checks,
     market_file::{self, MarketFile},
     opener::Opener,
     settings::{GivenSettings, WorldSettings},
@@ -25,7 +26,7 @@ use crate::{
     error::{Error, LocSegment, Problem, Result},
     market::{DATABASE_FILE, Market},
     private_files,
-    store::{self, table_import},
+    store::table_import,
 };
 
 /// Maximum size of a file in bytes.
@@ -66,6 +67,7 @@ pub(super) fn read(
     let rows = directory.join(ROWS);
     let market = MarketFile::parse(&read_market_file(&rows.join(market_file::NAME))?)?;
     let (clock, keys) = (market.clock()?, market.keys());
+    let counts = clock.clone();
     create_directories(&market, directory)?;
     let database = directory.join(DATABASE_FILE);
     table_import::create(&database, market.schema_version, &market.sequences, |filling| {
@@ -76,10 +78,11 @@ pub(super) fn read(
     let given: GivenSettings = market.settings.into_iter().collect();
     let settings = WorldSettings::resolve(layers, GivenSettings::default())?.resolved;
     let complete = |market: &Market| {
-        check(market)?;
+        import_checks::check(market, &counts)?;
         Ok(change(market)?)
     };
-    let template = place.with_index(opener, &settings, (clock, keys.into()), complete)?;
+    let template = place.with_index(opener, &settings, (clock, keys.into()), complete);
+    let template = template.map_err(import_checks::of_rows)?;
     Ok((template, given))
 }
 
@@ -103,7 +106,7 @@ fn in_file(error: Error) -> Error {
     }
 }
 
-fn refused(path: &[&str], message: impl Into<String>) -> Error {
+pub(super) fn refused(path: &[&str], message: impl Into<String>) -> Error {
     Error::invalid(Problem::body(path, "value_error", message))
 }
 
@@ -212,20 +215,4 @@ fn insert_rows(filling: &table_import::Filling, directory: &Path) -> Result<()> 
         }
     }
     Ok(())
-}
-
-/// Checks what the constraints of the tables do not: that the database is intact, and that sums and numbers are right.
-fn check(market: &Market) -> std::result::Result<(), WorldError> {
-    let found = market.read_blocking(|reader| {
-        let mut found = store::verify::find_corruption(reader.rows)?;
-        found.extend(store::verify::find_ledger_inconsistencies(reader.rows)?);
-        found.extend(store::verify::find_miscounted_records(reader.rows)?);
-        Ok(found)
-    })?;
-    match found.first() {
-        Some(problem) => {
-            Err(refused(&["tables"], format!("The rows contradict each other: {problem}.")).into())
-        }
-        None => Ok(()),
-    }
 }

@@ -10,6 +10,7 @@ mod error;
 mod exports;
 mod faults;
 mod files;
+mod import_checks;
 mod imports;
 mod inbox;
 mod job_places;

@@ -61,6 +61,8 @@ pub struct Worlds {
     directory: PathBuf,
     /// Maximum number of worlds, and of snapshots.
     limit: usize,
+    /// Maximum number of snapshots of one world.
+    snapshot_limit: usize,
     /// What all worlds and snapshots use of the disk.
     disk: DiskBudget,
     /// What the journals of all worlds use, and what the clients of all worlds have met.
@@ -97,6 +99,7 @@ impl Worlds {
             opener: opener.on_disk_of(&root),
             layers: layers.for_worlds().map_err(|SettingsError { message, .. }| Error::internal(message))?,
             limit: root.settings().sandbox.max_worlds as usize,
+            snapshot_limit: root.settings().sandbox.max_snapshots_per_world as usize,
             disk: DiskBudget::new(root.settings().sandbox.max_mb),
             journals: SharedSpace::new(root.settings().sandbox.max_mb * disk_budget::BYTES_PER_MEGABYTE),
             coverage: Arc::default(),
@@ -173,19 +176,19 @@ impl Worlds {
         Ok(world)
     }
 
-    /// Makes a snapshot of a world. The name must be free.
+    /// Makes a snapshot of a world. The name must be free, and the world have fewer snapshots than the maximum.
     pub fn create_snapshot(
         &self,
         world: &World,
         name: &str,
     ) -> std::result::Result<Arc<Snapshot>, WorldError> {
         self.reserve_disk(0)?;
-        let place = self.reserve_snapshot(name)?;
+        let place = self.reserve_snapshot(name, world)?;
         let template = self.copy_world(world, place.number)?;
         self.reserve_copy(&template)?;
         let settings = world.given_settings();
-        let snapshot =
-            Arc::new(Snapshot { name: name.to_owned(), world: world.name().to_owned(), template, settings });
+        let WorldDetails { id: world_id, name: world, .. } = world.details().clone();
+        let snapshot = Arc::new(Snapshot { name: name.to_owned(), world, world_id, template, settings });
         place.fill(|state, name| state.snapshots.insert(name, Some(Arc::clone(&snapshot))));
         Ok(snapshot)
     }
@@ -248,6 +251,12 @@ impl Worlds {
     /// Returns all snapshots, by name.
     pub fn snapshots(&self) -> Vec<Arc<Snapshot>> {
         self.lock().snapshots.values().flatten().cloned().collect()
+    }
+
+    /// Returns the world that a snapshot was made from, unless it has ended.
+    pub fn find_world_of_snapshot(&self, name: &str) -> Option<Arc<World>> {
+        let snapshot = self.lock().snapshots.get(name)?.clone()?;
+        self.find(&snapshot.world).filter(|world| world.details().id == snapshot.world_id)
     }
 
     /// Deletes a snapshot. Returns whether there was one. Worlds that were forked from it stay.
@@ -401,12 +410,19 @@ impl Worlds {
         Ok(Place { worlds: self, name, number })
     }
 
-    /// Reserves a place for a new snapshot.
-    fn reserve_snapshot(&self, name: &str) -> Result<Place<'_>> {
+    /// Reserves a place for a new snapshot of a world, whose turn the caller has.
+    fn reserve_snapshot(&self, name: &str, world: &World) -> Result<Place<'_>> {
         let mut state = self.lock();
+        let full = |message| Err(Error::InvalidState(StateCode::TooManyWorlds, message));
+        let is_of_world = |snapshot: &&Arc<Snapshot>| snapshot.world_id == world.details().id;
+        if state.snapshots.values().flatten().filter(is_of_world).count() >= self.snapshot_limit {
+            let limit = self.snapshot_limit;
+            return full(format!(
+                "The world has {limit} snapshots, which is the maximum of one world. Delete one of them."
+            ));
+        }
         if state.snapshots.len() >= self.limit {
-            let message = format!("There are {} snapshots, which is the maximum. Delete one.", self.limit);
-            return Err(Error::InvalidState(StateCode::TooManyWorlds, message));
+            return full(format!("There are {} snapshots, which is the maximum. Delete one.", self.limit));
         }
         state.check_free(name)?;
         state.created += 1;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use uuid::Uuid;
+
 use super::{settings::GivenSettings, template::Template, world::World};
 use crate::domain::time::Timestamp;
 
@@ -12,6 +14,8 @@ pub struct Snapshot {
     pub name: String,
     /// Name of the world that it was made from.
     pub world: String,
+    /// ID of that world. A later one with the same name has another one.
+    pub(super) world_id: Uuid,
     pub(super) template: Template,
     pub(super) settings: GivenSettings,
 }

@@ -305,7 +305,7 @@ impl World {
             has_jobs,
             job_places,
             receive: &receive,
-            fails_job: &|_| false,
+            fails_job: None,
             on_done: &|_| {},
         };
         work.next_due_at()
@@ -383,7 +383,7 @@ impl World {
             has_jobs,
             job_places: self.opener.job_places(),
             receive: &receive,
-            fails_job: &fails_job,
+            fails_job: self.faults.has_job_rules().then_some(&fails_job),
             on_done: &|_| {},
         };
         work.run()?;
@@ -433,7 +433,7 @@ impl World {
             has_jobs: true,
             job_places: self.opener.job_places(),
             receive: &receive,
-            fails_job: &fails_job,
+            fails_job: self.faults.has_job_rules().then_some(&fails_job),
             on_done: &on_done,
         };
         work.advance_to(target(market.clock().now()), requester)?;

@@ -1,6 +1,6 @@
 //! Journals as scripts for bash, which send the requests with curl.
 
-use std::{collections::HashMap, fmt::Write as _};
+use std::{collections::HashMap, fmt::Write as _, ops::Range};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use uuid::Uuid;
@@ -105,30 +105,22 @@ impl ScriptWriter<'_> {
                 request.path.strip_prefix(&sandbox).unwrap_or(&request.path),
             ),
         };
-        let mut url = base.to_owned();
-        let (mut masked, mut literal) = (0, Vec::new());
-        for (index, segment) in path.split('/').enumerate() {
-            let slash = if index > 0 { "/" } else { "" };
-            if secrets::is_token(segment) {
-                masked += 1;
-                let variable = self.secret(entry.number, masked);
-                literal.extend(slash.as_bytes());
-                let _ = write!(url, "{}\"${variable}\"", take_quoted(&mut literal));
-            } else {
-                literal.extend(slash.bytes().chain(segment.bytes()));
-            }
-        }
-        if let Some(query) = &request.query {
+        let (mut url, mut masked, mut literal) = (base.to_owned(), 0, Vec::new());
+        let mut add = |text: &str, places: Vec<Range<usize>>| {
             let mut end = 0;
-            literal.push(b'?');
-            for place in secrets::find(query.as_bytes(), false) {
+            for place in places {
                 masked += 1;
                 let variable = self.secret(entry.number, masked);
-                literal.extend(&query.as_bytes()[end..place.start]);
+                literal.extend_from_slice(&text.as_bytes()[end..place.start]);
                 let _ = write!(url, "{}\"${variable}\"", take_quoted(&mut literal));
                 end = place.end;
             }
-            literal.extend(&query.as_bytes()[end..]);
+            literal.extend_from_slice(&text.as_bytes()[end..]);
+        };
+        add(path, secrets::find_in_path(path));
+        if let Some(query) = &request.query {
+            add("?", Vec::new());
+            add(query, secrets::find(query.as_bytes(), false));
         }
         url + &take_quoted(&mut literal)
     }

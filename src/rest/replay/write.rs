@@ -1,6 +1,7 @@
 //! Writes the file of a replay.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, HashMap},
     fs::File,
     io::{self, Read, Write},
@@ -190,17 +191,13 @@ impl Writer<'_> {
 
     /// Returns the path, with the places of secrets that earlier answers had.
     fn path(&mut self, entry: &JournalEntry) -> Vec<PathPart> {
+        let path = &entry.request.path;
         let mut parts = Vec::new();
-        let mut text = String::new();
-        for (index, segment) in entry.request.path.split('/').enumerate() {
-            if index > 0 {
-                text.push('/');
-            }
-            if !secrets::is_token(segment) {
-                text.push_str(segment);
-                continue;
-            }
-            match self.learned.get(segment.as_bytes()) {
+        let (mut text, mut end) = (String::new(), 0);
+        for place in secrets::find_in_path(path) {
+            text.push_str(&path[end..place.start]);
+            end = place.end;
+            match self.learned.get(&path.as_bytes()[place]) {
                 Some(place) => {
                     parts.push(PathPart::Text(std::mem::take(&mut text)));
                     parts.push(PathPart::Secret(*place));
@@ -217,6 +214,7 @@ impl Writer<'_> {
                 }
             }
         }
+        text.push_str(&path[end..]);
         if !text.is_empty() || parts.is_empty() {
             parts.push(PathPart::Text(text));
         }
@@ -228,14 +226,18 @@ impl Writer<'_> {
         let (size, is_complete) = (snapshot.length, snapshot.is_complete);
         match entry.request_body.whole()? {
             Some(WholeBody::InMemory(bytes)) => {
-                let is_secret =
-                    entry.request.origin == Origin::World && !secrets::find(&bytes, false).is_empty();
-                if !is_secret {
-                    return Ok(ReplayBody::inline(&bytes, size, is_complete));
-                }
-                self.missing.push(format!("The body of request {} has a secret.", entry.number));
-                Ok(ReplayBody::inline(&secrets::mask(&bytes, false), size, is_complete))
+                let masked = self.without_secrets(entry, &bytes);
+                Ok(ReplayBody::inline(&masked, size, is_complete))
             }
+            Some(WholeBody::InFile(file, length)) if length <= MAX_ANSWER_BYTES as u64 => {
+                let mut bytes = Vec::new();
+                file.take(length).read_to_end(&mut bytes)?;
+                let masked = self.without_secrets(entry, &bytes);
+                self.archive.start(&request_file(entry.number), masked.len() as u64)?;
+                self.archive.write_all(&masked)?;
+                Ok(ReplayBody { size, is_complete, is_in_file: true, ..ReplayBody::default() })
+            }
+            // Only files that are uploaded are larger.
             Some(WholeBody::InFile(file, length)) => {
                 self.archive.start(&request_file(entry.number), length)?;
                 io::copy(&mut file.take(length), self.archive)?;
@@ -247,6 +249,18 @@ impl Writer<'_> {
                 Ok(ReplayBody { size, is_complete, ..ReplayBody::default() })
             }
         }
+    }
+
+    /// Returns the body of a request. If it has secrets, they are masked, it is not compressed, and the file is not complete.
+    /// Imports are kept as they are.
+    fn without_secrets<'b>(&mut self, entry: &JournalEntry, body: &'b [u8]) -> Cow<'b, [u8]> {
+        let is_import = entry.request.origin == Origin::Sandbox && entry.request.path.ends_with("/import");
+        let decoded = bodies::decoded(&entry.request.headers, body).unwrap_or(Cow::Borrowed(body));
+        if is_import || secrets::find(&decoded, false).is_empty() {
+            return Cow::Borrowed(body);
+        }
+        self.missing.push(format!("The body of request {} has a secret.", entry.number));
+        Cow::Owned(secrets::mask(&decoded, false))
     }
 
     fn answer(&mut self, entry: &JournalEntry) -> io::Result<Option<ReplayAnswer>> {

@@ -7,12 +7,12 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{
-    access::{WorldOperator, WorldReader},
+    access::{SnapshotOperator, WorldOperator, WorldReader},
     worlds::{post, read},
 };
 use crate::{
     error::{Code, Error},
-    operations::access::{ActingOperator, Operator},
+    operations::access::Operator,
     rest::{
         idempotent::Idempotent,
         json::{Json, JsonResult, NoContent},
@@ -75,7 +75,7 @@ routes! {
     /// `GET /sandbox/v1/snapshots`
     ListSnapshots: Operator = read("list_snapshots", Target::None);
     /// `DELETE /sandbox/v1/snapshots/{snapshot}`
-    DeleteSnapshot: ActingOperator =
+    DeleteSnapshot: SnapshotOperator =
         RouteAttributes::delete("delete_snapshot", Budget::Other, Contract::new(Target::Snapshot));
 }
 
@@ -104,7 +104,8 @@ impl SnapshotsApi {
 
     /// Make a snapshot of a world
     ///
-    /// Keeps the state of the world under a name, so that other worlds can be forked from it. It stays when the world ends.
+    /// Keeps the state of the world under a name, so that other worlds can be forked from it. It stays when the world ends. A
+    /// world can have `sandbox.max_snapshots_per_world` of them.
     #[oai(path = "/worlds/:world/snapshots", method = "post", operation_id = "create_snapshot")]
     async fn create(
         &self,
@@ -138,7 +139,8 @@ impl SnapshotsApi {
 
     /// Delete a snapshot
     ///
-    /// Deletes the snapshot. Worlds that were forked from it stay.
+    /// Deletes the snapshot. Worlds that were forked from it stay. Besides those of the server, the operator keys of the world
+    /// that it was made from can do so while that world exists.
     #[oai(path = "/snapshots/:snapshot", method = "delete", operation_id = "delete_snapshot")]
     async fn delete(
         &self,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use poem::Request;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
@@ -14,6 +15,7 @@ use crate::{
     domain::{clock_modes::ClockMode, durations, time::Timestamp},
     error::{Error, Problem, Result},
     market::Requester,
+    operations::access::PrincipalProof as _,
     rest::{
         enum_value::EnumValue,
         idempotent::Idempotent,
@@ -195,10 +197,12 @@ impl WorldClockApi {
     /// Change the clock of a world
     ///
     /// Sets the clock, advances it by a duration, or changes how it moves. Before the response, everything that is due until
-    /// the new time is carried out, in the order in which it is due, each at its own time. A clock never goes back.
+    /// the new time is carried out, in the order in which it is due, each at its own time, however long that takes: wait for
+    /// the response without a time limit. A clock never goes back.
     #[oai(path = "/worlds/:world/clock", method = "post", operation_id = "change_world_clock")]
     async fn change(
         &self,
+        request: &Request,
         call: Call<ChangeWorldClock>,
         idempotent: Idempotent,
         /// Name of the world.
@@ -206,13 +210,18 @@ impl WorldClockApi {
         body: Body<WorldClockIn>,
     ) -> JsonResult<ChangedWorldClock> {
         let world: Arc<World> = call.served.require_sandbox()?.worlds().require(&world.0)?;
-        let Body { value, source } = body;
-        let turn = world.admit().await?;
-        let work = move |operator: &WorldOperator| {
-            let _turn = turn;
-            let done = value.into_change()?.apply(&world, operator.requester())?;
-            Ok(ChangedWorldClock::new(&world, &done))
+        let Call { served, access, .. } = call;
+        let holder = (world.market().id(), access.principal());
+        let change = async {
+            let Body { value, source } = body;
+            let turn = world.admit().await?;
+            let work = move |operator: &WorldOperator| {
+                let _turn = turn;
+                let done = value.into_change()?.apply(&world, operator.requester())?;
+                Ok(ChangedWorldClock::new(&world, &done))
+            };
+            idempotent.run(&served, access, source, work).await
         };
-        idempotent.run(&call.served, call.access, source, work).await
+        served.held_requests().finish(request, holder, change).await
     }
 }

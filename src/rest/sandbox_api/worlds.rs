@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use poem::Request;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -209,24 +210,31 @@ impl WorldsApi {
     #[oai(path = "/worlds", method = "post", operation_id = "create_world")]
     async fn create(
         &self,
+        request: &Request,
         call: Call<CreateWorld>,
         idempotent: Idempotent,
         base: LinkBaseUrl,
         body: Body<WorldIn>,
     ) -> JsonResult<WorldOut, 201> {
-        let Body { value, source } = body;
         let sandbox = call.served.require_sandbox()?;
-        // Nothing changes the world that it is forked from meanwhile.
-        let turn = match value.from.as_ref().and_then(|name| sandbox.worlds().find(&name.0)) {
-            Some(world) => Some(world.admit().await?),
-            None => None,
+        let Call { served, access, .. } = call;
+        let holder = (served.market().id(), access.principal());
+        // It can take long, since everything that is due until `now` is carried out.
+        let create = async {
+            let Body { value, source } = body;
+            // Nothing changes the world that it is forked from meanwhile.
+            let turn = match value.from.as_ref().and_then(|name| sandbox.worlds().find(&name.0)) {
+                Some(world) => Some(world.admit().await?),
+                None => None,
+            };
+            let work = move |_: &ActingOperator| {
+                let _turn = turn;
+                let world = sandbox.create(&value.into_new_world()?)?;
+                Ok(WorldOut::new(&world, &base.0))
+            };
+            idempotent.run(&served, access, source, work).await
         };
-        let work = move |_: &ActingOperator| {
-            let _turn = turn;
-            let world = sandbox.create(&value.into_new_world()?)?;
-            Ok(WorldOut::new(&world, &base.0))
-        };
-        idempotent.run(&call.served, call.access, source, work).await
+        served.held_requests().finish(request, holder, create).await
     }
 
     /// Get a world

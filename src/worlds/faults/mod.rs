@@ -231,6 +231,12 @@ impl Faults {
         })
     }
 
+    /// Whether there are faults for jobs.
+    pub fn has_job_rules(&self) -> bool {
+        self.is_any.load(Ordering::Acquire)
+            && self.lock().faults.iter().any(|fault| matches!(fault.new.rule, FaultRule::Jobs(_)))
+    }
+
     /// Whether a job of a kind fails.
     pub fn fails_job(&self, moment: Moment, kind: JobKind) -> bool {
         let is_for = |rule: &FaultRule| match rule {

@@ -193,7 +193,7 @@ impl CallMatch {
             if !values.iter().any(|value| value == expected) {
                 found.add(1, || match values.first() {
                     Some(value) => {
-                        let value = shown(&secrets::mask_text(value));
+                        let value = shown(&secrets::mask_value(&format!("{name}="), value));
                         format!("`{name}` in the query is {value}, expected {expected}")
                     }
                     None => format!("the query has no `{name}`, expected {expected}"),
@@ -288,7 +288,8 @@ fn compare_values(
         (expected, actual) if expected == actual => {}
         (expected, actual) => {
             found.add(1, || {
-                format!("`{place}` is {}, expected {}", shown_value(actual), shown_value(expected))
+                let actual = secrets::mask_value(&format!("\"{}\":", place.1), &actual.to_string());
+                format!("`{place}` is {}, expected {}", shown(&actual), shown_value(expected))
             });
         }
     }

@@ -3,6 +3,7 @@
 
 mod body;
 mod coverage;
+mod decoding;
 mod entry;
 mod expectation;
 mod filter;

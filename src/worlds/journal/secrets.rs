@@ -1,74 +1,144 @@
 //! The secrets in what a journal has, which it does not show: API keys, secrets of webhooks, signatures of addresses, and
-//! tokens of upload grants. The headers that carry keys are masked when they are recorded.
+//! tokens of upload grants, wherever they are, and however they are encoded. Headers are masked when they are recorded.
 
 use std::ops::Range;
+
+use super::decoding::{find_in_decoded, is_begun_escape};
 
 /// What is shown instead of a secret.
 pub const MASK: &str = "********";
 
-/// What precedes a secret, its minimum length in bytes, and which other bytes than letters, digits, `-`, and `_` it can have.
-/// Keys of the demo market are shorter: they are no secrets.
-const MARKS: [(&[u8], usize, &[u8]); 6] = [
-    (b"mkt_", 40, b""),
-    (b"whsec_", 20, b"+/="),
-    (b"ignature=", 16, b"%+/="),
-    (b"Security-Token=", 16, b"%+/="),
-    (b"\"token\":\"", 20, b""),
-    (b"/uploads/grants/", 20, b""),
+/// What a secret follows.
+struct Mark {
+    text: &'static [u8],
+    /// Bytes between the text and the secret.
+    separators: &'static [u8],
+    /// Minimum length in bytes of the secret.
+    min: usize,
+    /// Which other bytes than letters, digits, `-`, and `_` it can have.
+    others: &'static [u8],
+}
+
+impl Mark {
+    const fn new(text: &'static [u8], min: usize, others: &'static [u8]) -> Mark {
+        Mark { text, separators: b"", min, others }
+    }
+}
+
+/// Keys of the demo market are shorter than those here: they are no secrets.
+const MARKS: [Mark; 8] = [
+    Mark::new(b"mkt_", 24, b""),
+    Mark::new(b"whsec_", 20, b"+/="),
+    Mark::new(b"ignature=", 16, b"%+/="),
+    Mark::new(b"Security-Token=", 16, b"%+/="),
+    Mark::new(b"?sig=", 16, b"%+/="),
+    Mark::new(b"&sig=", 16, b"%+/="),
+    Mark { text: b"\"token\"", separators: b" \t\r\n:\"", min: 20, others: b"" },
+    Mark::new(b"/uploads/grants/", 20, b""),
 ];
 
 /// Length in bytes from which a segment of a path can be a token.
 const MIN_TOKEN: usize = 32;
 
-/// Headers whose values are secrets, in lower case. The scheme is shown.
-const SECRET_HEADERS: [&str; 6] =
-    ["authorization", "proxy-authorization", "platform-api-key", "x-api-key", "cookie", "set-cookie"];
+/// Headers whose values are secrets, in lower case, and parts of the names of others. The scheme is shown.
+const SECRET_HEADERS: [&str; 3] = ["authorization", "cookie", "set-cookie"];
+const PARTS_OF_SECRET_HEADERS: [&str; 7] =
+    ["-authorization", "api-key", "apikey", "token", "secret", "password", "credential"];
 
 /// Whether the value of a header is a secret. `name` is in lower case.
 pub fn is_secret_header(name: &str) -> bool {
-    SECRET_HEADERS.contains(&name)
+    SECRET_HEADERS.contains(&name) || PARTS_OF_SECRET_HEADERS.iter().any(|part| name.contains(part))
 }
 
-/// Returns the value of a header that is a secret, with its scheme, such as `Bearer ********`.
-pub fn mask_header(value: &[u8]) -> Vec<u8> {
+/// Returns the value of a header with its secrets masked. `name` is in lower case. A value that is a secret keeps its scheme,
+/// as in `Bearer ********`.
+pub fn mask_header(name: &str, value: &[u8]) -> Vec<u8> {
+    if !is_secret_header(name) {
+        let is_address = value.starts_with(b"/") || find_bytes(value, b"://") || value.contains(&b'%');
+        return masked(value, &if is_address { find_in_address(value) } else { find(value, false) });
+    }
     let scheme = value.iter().position(|byte| *byte == b' ').map(|end| &value[..=end]);
     let rest = &value[scheme.map_or(0, <[u8]>::len)..];
     let secret: &[u8] = if rest.trim_ascii().is_empty() { rest } else { MASK.as_bytes() };
-    [scheme.unwrap_or_default(), secret].concat()
+    [&mask(scheme.unwrap_or_default(), false), secret].concat()
 }
 
-/// Returns the places of the secrets in a body, in their order. With `is_cut`, the bytes are only the beginning of the body,
-/// so a secret at the end can be incomplete.
+/// Returns the places of the secrets in bytes, in their order, also of those that are percent-encoded or escaped in JSON. With
+/// `is_cut`, the bytes are only the beginning of something, so a secret at the end can be incomplete.
 pub fn find(bytes: &[u8], is_cut: bool) -> Vec<Range<usize>> {
+    find_in_decoded(bytes, |decoded| find_marked(decoded, is_cut))
+}
+
+/// Like [`find`], for the path of a request, in which each segment that can be a token is a secret, wherever it is: a client
+/// can misspell a path.
+pub fn find_in_path(path: &str) -> Vec<Range<usize>> {
+    find_in_address(path.as_bytes())
+}
+
+fn find_in_address(address: &[u8]) -> Vec<Range<usize>> {
+    find_in_decoded(address, |decoded| {
+        let mut found = find_marked(decoded, false);
+        found.extend(find_tokens(decoded));
+        found
+    })
+}
+
+fn find_marked(bytes: &[u8], is_cut: bool) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
-    while let Some(next) =
-        bytes[at..].iter().position(|byte| matches!(byte, b'm' | b'w' | b'i' | b'S' | b'"' | b'/'))
-    {
+    let is_first = |byte: &u8| MARKS.iter().any(|mark| mark.text[0] == *byte);
+    while let Some(next) = bytes[at..].iter().position(is_first) {
         at += next;
-        let mark = MARKS.iter().find(|(mark, ..)| bytes[at..].starts_with(mark));
-        let Some((mark, min, others)) = mark else {
+        let Some(mark) = MARKS.iter().find(|mark| bytes[at..].starts_with(mark.text)) else {
             at += 1;
             continue;
         };
-        let start = at + mark.len();
+        at += mark.text.len();
+        at += bytes[at..].iter().take_while(|byte| mark.separators.contains(byte)).count();
         let is_part =
-            |byte: &u8| byte.is_ascii_alphanumeric() || b"-_".contains(byte) || others.contains(byte);
-        let length = bytes[start..].iter().take_while(|byte| is_part(byte)).count();
-        at = start;
-        if length >= *min || is_cut && length > 0 && start + length == bytes.len() {
-            at += length;
-            found.push(start..at);
+            |byte: &u8| byte.is_ascii_alphanumeric() || b"-_".contains(byte) || mark.others.contains(byte);
+        let length = bytes[at..].iter().take_while(|byte| is_part(byte)).count();
+        let (start, end) = (at, at + length);
+        if is_cut && length > 0 && is_begun_escape(&bytes[end..]) {
+            found.push(start..bytes.len());
+            at = bytes.len();
+        } else if length >= mark.min {
+            found.push(start..end);
+            at = end;
         }
     }
     found
 }
 
-/// Returns bytes with [`MASK`] in place of each secret.
-pub fn mask(bytes: &[u8], is_cut: bool) -> Vec<u8> {
+/// Returns the places of the segments of a path or an address that can be tokens.
+fn find_tokens(bytes: &[u8]) -> Vec<Range<usize>> {
+    let mut start = 0;
+    let segments = bytes.split(|byte| b"/?#".contains(byte)).map(|segment| {
+        let place = start..start + segment.len();
+        start = place.end + 1;
+        (segment, place)
+    });
+    segments.filter(|(segment, _)| is_token(segment)).map(|(_, place)| place).collect()
+}
+
+/// Whether a segment of a path can be a token.
+fn is_token(segment: &[u8]) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_".contains(byte);
+    segment.len() >= MIN_TOKEN
+        && segment.iter().all(is_part)
+        && segment.iter().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
+        && uuid::Uuid::try_parse_ascii(segment).is_err()
+}
+
+fn find_bytes(bytes: &[u8], text: &[u8]) -> bool {
+    bytes.windows(text.len()).any(|window| window == text)
+}
+
+/// Returns bytes with [`MASK`] in these places, which are in their order.
+fn masked(bytes: &[u8], places: &[Range<usize>]) -> Vec<u8> {
     let mut masked = Vec::with_capacity(bytes.len());
     let mut end = 0;
-    for place in find(bytes, is_cut) {
+    for place in places {
         masked.extend_from_slice(&bytes[end..place.start]);
         masked.extend_from_slice(MASK.as_bytes());
         end = place.end;
@@ -77,32 +147,48 @@ pub fn mask(bytes: &[u8], is_cut: bool) -> Vec<u8> {
     masked
 }
 
+/// Returns bytes with [`MASK`] in place of each secret.
+pub fn mask(bytes: &[u8], is_cut: bool) -> Vec<u8> {
+    masked(bytes, &find(bytes, is_cut))
+}
+
 /// Like [`mask`], for text.
 pub fn mask_text(text: &str) -> String {
-    // Secrets are ASCII, so what is left is still UTF-8.
-    String::from_utf8_lossy(&mask(text.as_bytes(), false)).into_owned()
+    into_text(&mask(text.as_bytes(), false))
 }
 
-/// Returns a path with [`MASK`] in place of each segment that can be a token, wherever it is: a client can misspell a path.
+/// Like [`mask_text`], for a value by what precedes it where it was sent, such as `signature=`.
+pub fn mask_value(before: &str, value: &str) -> String {
+    let masked = mask_text(&format!("{before}{value}"));
+    masked.strip_prefix(before).map_or_else(|| MASK.to_owned(), str::to_owned)
+}
+
+/// Like [`mask_text`], for a path; see [`find_in_path`].
 pub fn mask_path(path: &str) -> String {
-    path.split('/')
-        .map(|segment| if is_token(segment) { MASK } else { segment })
-        .collect::<Vec<_>>()
-        .join("/")
+    into_text(&masked(path.as_bytes(), &find_in_path(path)))
 }
 
-/// Whether a segment of a path can be a token.
-pub fn is_token(segment: &str) -> bool {
-    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
-    segment.len() >= MIN_TOKEN
-        && segment.bytes().all(is_part)
-        && segment.bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
-        && uuid::Uuid::try_parse(segment).is_err()
+/// Secrets begin and end between characters, so what is left is still UTF-8.
+fn into_text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Returns text with each byte of some percent-encoded.
+    fn percent(text: &str, is_encoded: impl Fn(char) -> bool) -> String {
+        let encode = |character: char| match character {
+            character if is_encoded(character) => format!("%{:02x}", u32::from(character)),
+            character => character.to_string(),
+        };
+        text.chars().map(encode).collect()
+    }
+
+    fn json(text: &str) -> String {
+        text.chars().map(|character| format!("\\u{:04x}", u32::from(character))).collect()
+    }
 
     #[test]
     fn secrets_are_masked_wherever_they_are() {
@@ -113,12 +199,34 @@ mod tests {
             (format!(r#"{{"secret":"whsec_{secret}+/="}}"#), r#"{"secret":"whsec_********"}"#),
             (format!("/p?size=1&signature={secret}&x=1"), "/p?size=1&signature=********&x=1"),
             (format!("X-Amz-Signature={secret}"), "X-Amz-Signature=********"),
+            (format!("https://a.example/b?sig={secret}%3D&x=1"), "https://a.example/b?sig=********&x=1"),
             (format!(r#"{{"token":"{}"}}"#, &secret[..32]), r#"{"token":"********"}"#),
+            (format!("{{\"token\" :\n \"{}\"}}", &secret[..32]), "{\"token\" :\n \"********\"}"),
             (
                 "mkt_demo_operator_read whsec_ mkt_ signature=no".to_owned(),
                 "mkt_demo_operator_read whsec_ mkt_ signature=no",
             ),
             ("ä mkt_é".to_owned(), "ä mkt_é"),
+            // Encoded.
+            (format!("key=%6dkt%5F{secret}&x=%20"), "key=%6dkt%5F********&x=%20"),
+            (format!("key={}", percent(&format!("mkt_{secret}"), |_| true)), "key=%6d%6b%74%5f********"),
+            (format!("a=mkt_{}", percent(&secret, |character| character == 'B')), "a=mkt_********"),
+            (
+                format!("to=http%3A%2F%2Fa%3Fsignature%3D{secret}%26x"),
+                "to=http%3A%2F%2Fa%3Fsignature%3D********%26x",
+            ),
+            (
+                percent(&percent(&format!("mkt_{secret}"), |_| true), |character| character == '%'),
+                "%256d%256b%2574%255f********",
+            ),
+            (format!(r#"{{"a":"{}{secret}"}}"#, json("mkt_")), r#"{"a":"\u006d\u006b\u0074\u005f********"}"#),
+            (format!(r#"{{"a":"mkt_{}"}}"#, json(&secret)), r#"{"a":"mkt_********"}"#),
+            (format!(r#"{{"a":"{{\"token\":\"{secret}\"}}"}}"#), r#"{"a":"{\"token\":\"********\"}"}"#),
+            (format!(r#"{{"a":"b\u0026sig={secret}"}}"#), r#"{"a":"b\u0026sig=********"}"#),
+            (
+                format!(r"http:\/\/a\/uploads\/grants\/{secret}\/x"),
+                r"http:\/\/a\/uploads\/grants\/********\/x",
+            ),
         ] {
             assert_eq!(mask_text(&text), expected, "{text}");
         }
@@ -126,34 +234,76 @@ mod tests {
 
     #[test]
     fn incomplete_secret_at_the_end_of_a_beginning_is_masked() {
-        assert_eq!(mask(b"a mkt_abc", true), b"a mkt_********");
-        assert_eq!(mask(b"a mkt_abc", false), b"a mkt_abc");
-        assert_eq!(mask(b"a mkt_abc b", true), b"a mkt_abc b");
+        for (bytes, expected) in [
+            (&b"a mkt_abc"[..], &b"a mkt_********"[..]),
+            (b"a mkt_abc b", b"a mkt_abc b"),
+            (br"a mkt_abc\u00", b"a mkt_********"),
+            (b"a %6dkt_abc%6", b"a %6dkt_********"),
+        ] {
+            assert_eq!(mask(bytes, true), expected);
+            assert_eq!(mask(bytes, false), bytes);
+        }
     }
 
     #[test]
     fn tokens_in_paths_are_masked_and_ids_are_not() {
         let token = "aB3-".repeat(8);
         let id = "0f0e0d0c-0b0a-4908-8706-050403020100";
-        assert_eq!(
-            mask_path(&format!("/v2/vendor/uploads/grants/{token}/parts")),
-            "/v2/vendor/uploads/grants/********/parts"
-        );
+        for (path, expected) in [
+            (format!("/v2/vendor/uploads/grants/{token}/parts"), "/v2/vendor/uploads/grants/********/parts"),
+            (format!("/v2/vendor/upload/grant/{token}"), "/v2/vendor/upload/grant/********"),
+            (
+                format!("/v2/vendor/upload/grant/{}", percent(&token, |_| true)),
+                "/v2/vendor/upload/grant/********",
+            ),
+            (format!("/v2%2Fvendor%2Fupload%2F{token}%2Fparts"), "/v2%2Fvendor%2Fupload%2F********%2Fparts"),
+            (format!("/v2/teams/mkt_{token}"), "/v2/teams/********"),
+            (format!("/v2/teams/%6dkt_{}", &token[..30]), "/v2/teams/********"),
+        ] {
+            assert_eq!(mask_path(&path), expected, "{path}");
+        }
         let plain = format!("/v2/assets/{id}/a-long-name-of-words-without-any-digit-in-it");
         assert_eq!(mask_path(&plain), plain);
     }
 
     #[test]
-    fn headers_keep_their_scheme() {
-        for (value, expected) in [
-            ("Bearer mkt_a", "Bearer ********"),
-            ("bearer   k1 ", "bearer ********"),
-            ("Bearer  ", "Bearer  "),
-            ("secret", "********"),
-            ("", ""),
+    fn headers_keep_what_is_no_secret() {
+        let token = "aB3-".repeat(8);
+        for (name, value, expected) in [
+            ("authorization", "Bearer mkt_a".to_owned(), "Bearer ********"),
+            ("authorization", "bearer   k1 ".to_owned(), "bearer ********"),
+            ("authorization", "Bearer  ".to_owned(), "Bearer  "),
+            ("x-api-key", "secret".to_owned(), "********"),
+            ("x-auth-token", "secret".to_owned(), "********"),
+            ("x-amz-security-token", "secret".to_owned(), "********"),
+            ("cookie", String::new(), ""),
+            ("x-request-id", format!("mkt_{token}"), "mkt_********"),
+            ("idempotency-key", format!("a-mkt_{token}.1"), "a-mkt_********.1"),
+            ("idempotency-key", token.clone(), "aB3-aB3-aB3-aB3-aB3-aB3-aB3-aB3-"),
+            (
+                "referer",
+                format!("https://a.example/uploads/{token}/x"),
+                "https://a.example/uploads/********/x",
+            ),
+            ("referer", format!("https://a.example/?k=mkt%5F{token}"), "https://a.example/?k=mkt%5F********"),
+            ("location", format!("/p?signature={token}"), "/p?signature=********"),
+            ("accept", "text/html, */*;q=0.8".to_owned(), "text/html, */*;q=0.8"),
+            (
+                "idempotency-key",
+                "0f0e0d0c-0b0a-4908-8706-050403020100".to_owned(),
+                "0f0e0d0c-0b0a-4908-8706-050403020100",
+            ),
         ] {
-            assert_eq!(mask_header(value.as_bytes()), expected.as_bytes(), "{value}");
+            let masked = mask_header(name, value.as_bytes());
+            assert_eq!(String::from_utf8_lossy(&masked), expected, "{name}: {value}");
         }
-        assert!(is_secret_header("authorization") && !is_secret_header("accept"));
+    }
+
+    #[test]
+    fn values_are_masked_by_what_precedes_them() {
+        let secret = "aB3-".repeat(8);
+        assert_eq!(mask_value("signature=", &secret), MASK);
+        assert_eq!(mask_value("\"token\":", &format!("\"{secret}\"")), format!("\"{MASK}\""));
+        assert_eq!(mask_value("cursor=", &secret), secret);
     }
 }

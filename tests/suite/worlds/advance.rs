@@ -8,6 +8,7 @@ use std::{
 use marketplace::{
     domain::{
         events::EventType,
+        jobs::JobKind,
         principals::KeyScope,
         webhooks::{AttemptError, AttemptResult},
     },
@@ -17,10 +18,10 @@ use marketplace::{
         keys, webhook_inbox,
         webhooks::{self, CheckedUrl, WebhookInput},
     },
-    worlds::{DoneWork, START, WorkKind, WorkOutcome, World},
+    worlds::{DoneWork, FaultRule, FaultTiming, NewFault, START, WorkKind, WorkOutcome, World},
 };
 
-use super::{DAY, Sandbox, create_team, events};
+use super::{DAY, Sandbox, create_team, events, tables};
 use crate::harness::TestMarket;
 
 /// Microseconds per second.
@@ -186,4 +187,29 @@ fn secrets_continue_in_forks_and_begin_anew_after_a_reset() {
     assert_eq!(world.clock().secret_count, before + 2);
     world.reset().unwrap();
     assert_eq!((create(), create()), (first, second));
+}
+
+/// Returns the tables of a world after an advance, and what was done.
+fn tables_after(world: &World, days: i64) -> (Vec<DoneWork>, tables::Tables) {
+    let done = world.advance_to(START.plus_micros(days * DAY)).unwrap();
+    (done, tables::tables(&world.market()))
+}
+
+#[test]
+fn cleanups_that_find_nothing_cost_nothing() {
+    let sandbox = Sandbox::new(2);
+    let [fast, slow] = ["fast", "slow"].map(|name| sandbox.create(name, "demo"));
+    // With a fault for other jobs, each cleanup is carried out.
+    let rule = FaultRule::Jobs(Some(JobKind::Estimate));
+    slow.faults().add(NewFault { rule, timing: FaultTiming::default(), is_forced: false }).unwrap();
+    let [(fast_done, fast_tables), (slow_done, slow_tables)] =
+        [&fast, &slow].map(|world| tables_after(world, 200));
+    assert_eq!(fast_done, slow_done);
+    tables::assert_same(&fast_tables, &slow_tables, "after cleanups that were skipped");
+    let (days, before) = (36_500, fast.market().statement_count());
+    let (done, _) = tables_after(&fast, 200 + days);
+    let cleanups = done.iter().filter(|work| work.kind.as_str() == "sweep").count();
+    assert_eq!(cleanups as i64, 4 * days, "each of them is reported");
+    let statements = fast.market().statement_count() - before;
+    assert!(statements < 20_000, "{statements} statements for {cleanups} cleanups");
 }

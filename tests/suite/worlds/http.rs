@@ -214,6 +214,60 @@ async fn clock_is_set_advanced_and_never_goes_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn snapshots_count_for_their_world_and_its_key_deletes_them() {
+    let market = TestMarket::with_settings(|settings| settings.sandbox.max_snapshots_per_world = 2);
+    let server_key = operator_key(&market);
+    // Keys are derived from the seed, so that those of two worlds differ.
+    let new = async |name: &str, seed: u32| {
+        let body = json!({"name": name, "from": "empty", "seed": seed});
+        let world = market.call(&server_key, "POST", "/sandbox/v1/worlds", &body).await.expect_status(201);
+        let first = world["keys"][0]["key"].as_str().unwrap();
+        let (path, key) =
+            (format!("/w/{name}/operator/v1/operator-keys"), json!({"name": "A", "scope": "all"}));
+        let created = market.call(first, "POST", &path, &key).await.expect_status(201);
+        created["secret"].as_str().unwrap().to_owned()
+    };
+    let (mut one, other) = (new("one", 2).await, new("other", 3).await);
+    let make = async |key: &str, world: &str, name: &str| {
+        let path = format!("/sandbox/v1/worlds/{world}/snapshots");
+        market.call(key, "POST", &path, &json!({"name": name})).await
+    };
+    let delete = async |key: &str, name: &str| {
+        market.call(key, "DELETE", &format!("/sandbox/v1/snapshots/{name}"), &Value::Null).await.status
+    };
+    // Whose key, world, and whether there is still space.
+    for (key, world, name, expected) in [
+        (&one, "one", "a", 201),
+        (&server_key, "one", "b", 201),
+        (&one, "one", "c", 409),
+        (&server_key, "one", "c", 409),
+        (&other, "other", "c", 201),
+    ] {
+        assert_eq!(make(key, world, name).await.status, expected, "{world} {name}");
+    }
+    assert_eq!(make(&one, "one", "d").await.expect_error(409), "too_many_worlds");
+    for (key, name, expected) in [
+        (&other, "a", 401),
+        (&one, "c", 401),
+        (&one, "nothing", 401),
+        (&one, "a", 204),
+        (&one, "a", 401),
+        (&server_key, "b", 204),
+        (&server_key, "b", 404),
+    ] {
+        assert_eq!(delete(key, name).await, expected, "{name}");
+    }
+    assert_eq!(make(&one, "one", "d").await.status, 201, "there is space again");
+    // Another world with the same name is not the one that made it.
+    market.call(&server_key, "DELETE", "/sandbox/v1/worlds/one", &Value::Null).await.expect_status(204);
+    assert_eq!(delete(&one, "d").await, 401);
+    one = new("one", 4).await;
+    assert_eq!(delete(&one, "d").await, 401);
+    assert_eq!((make(&one, "one", "e").await.status, make(&one, "one", "f").await.status), (201, 201));
+    assert_eq!(delete(&server_key, "d").await, 204);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn snapshot_is_forked_after_its_world_has_ended() {
     let market = TestMarket::demo();
     create(&market, json!({"name": "one", "settings": {"fees.buyer_percent": 2.5}})).await;

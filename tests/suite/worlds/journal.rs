@@ -178,6 +178,120 @@ async fn no_format_of_a_journal_shows_a_secret() {
     assert_eq!(grants[0]["key"]["name"], "CI");
 }
 
+/// Returns text with every character percent-encoded.
+fn percent(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02x}")).collect()
+}
+
+/// Returns text with every character as an escape of JSON.
+fn escaped(text: &str) -> String {
+    text.bytes().map(|byte| format!("\\u{byte:04X}")).collect()
+}
+
+/// Returns text without escapes of JSON and percent-encoding, also one within the other.
+fn decoded(text: &str) -> String {
+    let mut text = text.to_owned();
+    for _ in 0..5 {
+        let escapes = [("%", 2), ("\\u", 4), ("\\", 0)];
+        for (start, digits) in escapes {
+            let mut parts = text.split(start);
+            let mut plain = parts.next().unwrap_or_default().to_owned();
+            for part in parts {
+                let code = part.get(..digits).and_then(|code| u32::from_str_radix(code, 16).ok());
+                match code.and_then(char::from_u32) {
+                    Some(character) => plain.extend([character.to_string().as_str(), &part[digits..]]),
+                    None if digits == 0 => plain.push_str(part),
+                    None => plain.extend([start, part]),
+                }
+            }
+            text = plain;
+        }
+    }
+    text
+}
+
+#[test]
+fn test_decodes_what_it_encodes() {
+    let text = "mkt_aB3-";
+    for encoded in [percent(text), escaped(text), percent(&escaped(text)), escaped(&percent(&percent(text)))]
+    {
+        assert_eq!(decoded(&encoded), text, "{encoded}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_format_of_a_journal_shows_a_secret_that_is_encoded() {
+    let world = WorldCaller::new("one", json!({})).await;
+    let (team, key) = world.create_team("Harbor Works").await;
+    let (url, token, _) = world.upload(&team, &key, 10).await;
+    let hook = json!({"url": "http://127.0.0.1:9/hook", "event_types": ["team.created"]});
+    let webhook = world.call(OPERATOR, "POST", "/operator/v1/webhooks", &hook).await.expect_status(201);
+    let signature = url.split("signature=").nth(1).unwrap();
+    let signed = format!("https://a.example/p?signature={signature}");
+    let grant = format!("https://a.example/v2/vendor/upload/grant/{token}/x");
+    let (hook_secret, bearer) = (webhook["secret"].as_str().unwrap(), format!("Bearer {VENDOR}"));
+    // Each secret as it is written down: alone, or in an address.
+    for secret in [key.as_str(), hook_secret, &signed, &grant] {
+        let in_json = json!({"name": secret}).to_string();
+        for (name, value) in [
+            ("x-auth-token", secret.to_owned()),
+            ("referer", format!("https://a.example/?from={secret}")),
+            ("referer", format!("https://a.example/?from={}", percent(secret))),
+            ("x-request-id", secret.to_owned()),
+            ("idempotency-key", secret.to_owned()),
+            ("user-agent", percent(&percent(secret))),
+            ("x-context", in_json.clone()),
+            ("x-context", format!("{{\"a\": \"{}\"}}", escaped(secret))),
+        ] {
+            let headers = [("authorization", bearer.as_str()), (name, value.as_str())];
+            world.market.send(Method::GET, "/w/one/v2/wallet", &headers).await;
+        }
+        for path in [
+            format!("/v2/teams/{}", percent(secret)),
+            format!("/v2/teams/{}", percent(&percent(secret))),
+            format!("/v2/wallet?a={}", percent(secret)),
+            format!("/v2/wallet?a=1&{}=x", percent(&percent(secret))),
+            format!("/v2%2Fteams%2F{}", percent(secret)),
+        ] {
+            world.market.get(VENDOR, &format!("/w/one{path}")).await;
+        }
+        for (kind, body) in [
+            ("application/json", format!("{{\"name\": \"{}\"}}", escaped(secret))),
+            ("application/json", json!({"name": in_json}).to_string()),
+            ("application/json", json!({"name": json!({"a": in_json}).to_string()}).to_string()),
+            ("application/json", format!("{{\"{}\": 1}}", escaped(secret))),
+            ("application/x-www-form-urlencoded", format!("name={}", percent(secret))),
+            ("text/plain", secret.replace('/', "\\/")),
+        ] {
+            let headers = [("authorization", bearer.as_str()), ("content-type", kind)];
+            world.market.send_body(Method::POST, "/w/one/v2/asset-groups", &headers, body).await;
+        }
+    }
+    let method = Method::from_bytes(key.as_bytes()).unwrap();
+    world.market.send(method, "/w/one/v2/wallet", &[]).await;
+    let replay = world.sandbox("GET", "/replay", &Value::Null).await;
+    let files = crate::harness::archives::unzip(&replay.bytes);
+    let mut shown = vec![("replay", String::from_utf8(files["requests.jsonl"].clone()).unwrap())];
+    for format in ["json&limit=5000", "har", "curl"] {
+        let response = world.sandbox("GET", &format!("/journal?format={format}"), &Value::Null).await;
+        assert_eq!(response.status, 200);
+        shown.push((format, String::from_utf8(response.bytes).unwrap()));
+    }
+    let expectation =
+        json!({"match": {"operation": "create_asset_group", "body": {"name": "x"}}, "times": 1});
+    let checked = world.sandbox("POST", "/expectations", &expectation).await;
+    shown.push(("expectations", String::from_utf8(checked.bytes).unwrap()));
+    for (format, text) in shown {
+        let text = decoded(&text);
+        for secret in [&key["mkt_".len()..], &hook_secret["whsec_".len()..], signature, &token] {
+            if let Some(at) = text.find(secret) {
+                panic!("{format} has {secret}: {}", &text[at.saturating_sub(200)..at]);
+            }
+        }
+        assert!(text.contains("********"), "{format}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn bodies_that_are_long_binary_or_compressed_are_shown() {
     let world = WorldCaller::new("one", json!({})).await;

@@ -7,6 +7,7 @@ mod expectations;
 mod exports;
 mod faults;
 mod http;
+mod import_mutations;
 mod isolation;
 mod journal;
 mod journal_story;

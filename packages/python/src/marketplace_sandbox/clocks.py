@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 ClockMode = Literal["frozen", "running"]
 
+# Seconds. A change is answered when everything that is due is carried out.
+_CHANGE_TIMEOUT = 3600.0
+
 
 @dataclass(frozen=True)
 class DoneWork:
@@ -75,7 +78,9 @@ class Clock:
         self._change({"mode": "frozen"})
 
     def _change(self, change: dict[str, Any]) -> ClockChange:
-        body = self._world.sandbox_request("POST", "/clock", json_body=change).json()
+        body = self._world.sandbox_request(
+            "POST", "/clock", json_body=change, timeout=_CHANGE_TIMEOUT
+        ).json()
         done = tuple(
             DoneWork(
                 work["group"], work["kind"], work["subject_id"], parse_time(work["due_at"]), work["outcome"]

@@ -1,0 +1,58 @@
+//! What is checked of an imported market once it is open: what neither the schema nor the rules of columns say.
+
+use super::{error::WorldError, exports::BLOBS, imports::refused, market_file};
+use crate::{
+    clock::{ClockState, SimulatedClock},
+    domain::collections::Collection,
+    error::{Error, ErrorChain, Result},
+    market::{Market, Reader},
+    operations::{grants, keys, uploads, verify},
+    store,
+    string_enum::StringEnum,
+};
+
+/// Number of the next IDs of each collection, and of the next secrets, of which none may exist.
+const CHECKED_COUNTS: usize = 64;
+
+/// Checks that the database is intact, that rows do not contradict each other, that the files of uploads and bundles are there,
+/// and that nothing exists that the clock will create.
+pub(super) fn check(market: &Market, clock: &ClockState) -> std::result::Result<(), WorldError> {
+    if let Some(problem) = market.read_blocking(verify::find_contradictions)?.first() {
+        return Err(refused(&["tables"], format!("The rows contradict each other: {problem}.")).into());
+    }
+    if let Some(problem) = uploads::find_damaged(market)?.first() {
+        return Err(refused(&[BLOBS], format!("The files contradict the rows: {problem}.")).into());
+    }
+    market.read_blocking(|reader| check_counts(reader, clock))?;
+    Ok(())
+}
+
+fn check_counts(reader: &Reader, clock: &ClockState) -> Result<()> {
+    let (existing, next) = (store::verify::list_ids(reader.rows)?, SimulatedClock::new(clock));
+    let repeated = |path: &[&str]| {
+        let path = [&[market_file::NAME, "clock"], path].concat();
+        refused(&path, "The count is too small: what is created next would repeat what a row already has.")
+    };
+    for collection in Collection::ALL {
+        if (0..CHECKED_COUNTS).any(|_| existing.contains(&next.new_id(*collection))) {
+            return Err(repeated(&["ids", collection.as_str()]));
+        }
+    }
+    let entropy = next.entropy();
+    for _ in 0..CHECKED_COUNTS {
+        let secret = entropy.random_secret();
+        if keys::is_taken(reader, &secret)? || grants::is_taken(reader, &secret)? {
+            return Err(repeated(&["secrets"]));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the error of a market that cannot be opened or read because of its rows.
+pub(super) fn of_rows(error: WorldError) -> WorldError {
+    let is_unexpected = matches!(&error, WorldError::Open(_) | WorldError::Refused(Error::Internal(_)));
+    if !is_unexpected || store::is_of_machine(&error) {
+        return error;
+    }
+    refused(&["tables"], format!("The rows cannot be read: {}.", ErrorChain(&error))).into()
+}
