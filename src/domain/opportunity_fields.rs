@@ -175,10 +175,10 @@ impl OpportunityFields {
         let kinds = &self.accepted_asset_types;
         let max_kinds = Kind::ALL.len();
         let repeated_kinds =
-            find_repeated(kinds.iter().map(|kind| kind.as_str()), max_kinds, |kind| kind.to_string());
+            find_repeated(kinds.iter().map(|kind| kind.as_str()), max_kinds, |kind| (*kind).to_owned());
         check(&["accepted_asset_types"], kinds.len(), max_kinds, repeated_kinds);
         let teams = &self.excluded_team_ids;
-        let repeated_teams = find_repeated(teams.iter(), MAX_EXCLUDED_TEAMS, |team| team.to_string());
+        let repeated_teams = find_repeated(teams.iter(), MAX_EXCLUDED_TEAMS, |team| format!("{team}"));
         check(&["excluded_team_ids"], teams.len(), MAX_EXCLUDED_TEAMS, repeated_teams);
         if !teams.is_empty() && self.visibility != VisibilityMode::AllExcept {
             let message = "`excluded_team_ids` is only allowed with the visibility mode `all_except`.";

@@ -155,12 +155,12 @@ pub fn attach_all(
     let closed_kinds = closed_kinds(&store::taxonomy::deprecations(rows)?);
     let target = Target { team, listing: listing.row_id, closed_kinds: &closed_kinds, only_linked_codebases };
     let absent = candidates.absent_ids(team, &ids)?;
-    check_refusals(rows, absent, &candidates.list_refused(&target)?)?;
+    check_refusals(rows, &absent, &candidates.list_refused(&target)?)?;
     attach_candidates(writer, actor, (listing, change), &candidates, &target).map(drop)
 }
 
 /// Fails if any asset cannot be attached, with a problem for each reason that names the assets.
-fn check_refusals(rows: &store::Reader, absent: Named, refused: &[(AttachSkip, AssetRowId)]) -> Result<()> {
+fn check_refusals(rows: &store::Reader, absent: &Named, refused: &[(AttachSkip, AssetRowId)]) -> Result<()> {
     let mut problems = Problems::default();
     for reason in AttachSkip::ALL {
         let (named, what) = match reason {

@@ -50,7 +50,8 @@ fn api_links(from: &Api, linked: &[&Api]) -> String {
 /// Removes the examples of parameters that can be left out, since the reference sends them unless a reader removes them:
 /// a list begins without filters. Their descriptions state them instead.
 fn describe_examples(document: &mut Value) {
-    let paths = document["paths"].as_object_mut().into_iter().flat_map(|paths| paths.values_mut());
+    let paths = document.get_mut("paths").and_then(Value::as_object_mut);
+    let paths = paths.into_iter().flat_map(|paths| paths.values_mut());
     let operations = paths.filter_map(Value::as_object_mut).flat_map(|path| path.values_mut());
     let parameters = operations.filter_map(|operation| operation.get_mut("parameters")?.as_array_mut());
     for parameter in parameters.flatten().filter(|parameter| parameter["required"] != true) {

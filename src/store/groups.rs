@@ -168,7 +168,7 @@ pub fn name_assets(reader: &Reader, team: TeamRowId, row_id: GroupRowId) -> Resu
         Ok(name_of(&row.get::<_, String>(0)?, row.get::<_, Uuid>(1)?))
     })?;
     let mut named: Named = names.into_iter().collect();
-    named.add_unnamed(count - named.count());
+    named.add_unnamed(count.saturating_sub(named.count()));
     Ok(named)
 }
 

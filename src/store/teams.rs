@@ -10,7 +10,6 @@ use crate::{
         time::Timestamp,
     },
     error::Result,
-    string_enum::StringEnum,
 };
 
 /// The columns of the table `teams t` that [`read_team`] needs.
