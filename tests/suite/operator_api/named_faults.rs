@@ -85,10 +85,12 @@ async fn assets_that_cannot_be_attached_are_named_with_what_they_lack() {
 #[tokio::test]
 async fn what_is_in_the_way_of_an_operation_is_named() {
     let market = market_with_faults();
-    let bought = post(&market, "purchases", &purchase("buyer", "plain", "credits")).await.ok();
-    post(&market, "purchases", &purchase("other", "only", "credits")).await.ok();
-    let offered = post(&market, "offers", &offer("both", "plain", "5.00", "credits")).await.ok();
-    let run = post(&market, "quality-runs", &json!({"listing_id": listing_id("files")})).await.ok();
+    let bought = post(&market, "purchases", &purchase("buyer", "plain", "credits")).await.expect_status(201);
+    post(&market, "purchases", &purchase("other", "only", "credits")).await.expect_status(201);
+    let offered =
+        post(&market, "offers", &offer("both", "plain", "5.00", "credits")).await.expect_status(201);
+    let run =
+        post(&market, "quality-runs", &json!({"listing_id": listing_id("files")})).await.expect_status(201);
     let listing = |key: &str| format!("listings/{}", listing_id(key));
     let codes = format!("{}; {}", named("Code c1", "c1"), named("Code c2", "c2"));
     let files = named("Files", "files-files");
