@@ -4,10 +4,9 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::{
-    CommandError, CommandResult, GlobalOptions,
+    CommandError, CommandResult,
     amounts::{amount, parse_amount},
-    operator::{Client, OperatorOptions, body_of, names, parse_value},
-    print_line,
+    operator::{ApiCommand, Client, ListLimit, Records, body_of, names, parse_value},
 };
 use crate::{
     domain::{listings::LifecycleStage, money::Cents},
@@ -33,6 +32,8 @@ pub enum ListingCommand {
         /// Stage of the listings: draft, review, ready, active, or archived.
         #[arg(long, value_parser = parse_value::<LifecycleStage>)]
         stage: Option<LifecycleStage>,
+        #[command(flatten)]
+        limit: ListLimit,
     },
     /// Show a listing.
     #[command(after_help = "Example:\n  marketplace listing show \"Billing core\"")]
@@ -44,7 +45,12 @@ pub enum ListingCommand {
     Edit(ListingChanges),
     /// Show what happened to a listing.
     #[command(after_help = "Example:\n  marketplace listing history \"Billing core\"")]
-    History(OneListing),
+    History {
+        #[command(flatten)]
+        of: OneListing,
+        #[command(flatten)]
+        limit: ListLimit,
+    },
     /// Attach assets to a listing.
     #[command(after_help = "Example:\n  marketplace listing attach \"Billing core\" \"Billing history\"")]
     Attach {
@@ -207,34 +213,34 @@ pub struct ListingChanges {
     terms: Option<String>,
 }
 
-/// The fields that lists show.
-const COLUMNS: [&str; 7] = ["id", "stage", "price", "asset_count", "created_at", "team", "title"];
-
-/// The fields of one listing.
-const ALL_COLUMNS: [&str; 22] = [
-    "id",
-    "team_id",
-    "team",
-    "title",
-    "stage",
-    "review_status",
-    "catalog_status",
-    "review_feedback",
-    "price",
-    "sample_price",
-    "currency",
-    "accepts_bids",
-    "exclusive",
-    "asset_ids",
-    "submitted_offer_count",
-    "featured",
-    "certified_at",
-    "latest_quality_run_id",
-    "terms",
-    "created_at",
-    "published_at",
-    "archived_at",
-];
+const LISTINGS: Records = Records {
+    path: "/listings",
+    columns: &["id", "stage", "price", "asset_count", "created_at", "team", "title"],
+    all_columns: &[
+        "id",
+        "team_id",
+        "team",
+        "title",
+        "stage",
+        "review_status",
+        "catalog_status",
+        "review_feedback",
+        "price",
+        "sample_price",
+        "currency",
+        "accepts_bids",
+        "exclusive",
+        "asset_ids",
+        "submitted_offer_count",
+        "featured",
+        "certified_at",
+        "latest_quality_run_id",
+        "terms",
+        "created_at",
+        "published_at",
+        "archived_at",
+    ],
+};
 
 /// The fields of an entry of a history.
 const HISTORY_COLUMNS: [&str; 5] = ["occurred_at", "actor", "event_type", "from_status", "to_status"];
@@ -288,27 +294,25 @@ impl ListingChanges {
     }
 }
 
-impl ListingCommand {
-    pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> CommandResult {
-        let client = &options.connect(global, false)?;
+impl ApiCommand for ListingCommand {
+    fn run(&self, client: &Client) -> CommandResult {
         match self {
             ListingCommand::Create(listing) => {
-                client.print_id(&client.post("/listings", &listing.body(client)?)?);
+                LISTINGS.create(client, &listing.body(client)?)?;
                 eprintln!("created a draft; `marketplace listing submit` sends it to review");
                 Ok(())
             }
-            ListingCommand::List { team, stage } => {
+            ListingCommand::List { team, stage, limit } => {
                 let team = names::optional_team(client, team.as_ref())?;
                 let filters = [("team_id", team), ("stage", json!(stage.map(StringEnum::as_str)))];
-                client.print_list(&COLUMNS, client.list("/listings", &filters, None)?)
+                LISTINGS.list(client, &filters, *limit)
             }
-            ListingCommand::Show(of) => client.print_record(&ALL_COLUMNS, client.get(&path(client, of)?)?),
+            ListingCommand::Show(of) => LISTINGS.show(client, names::listing(client, &of.listing)?),
             ListingCommand::Edit(changes) => {
-                let path = names::LISTINGS.path(client, &changes.listing)?;
-                client.print_record(&ALL_COLUMNS, client.patch(&path, &changes.body(client)?)?)
+                LISTINGS.edit(client, names::listing(client, &changes.listing)?, &changes.body(client)?)
             }
-            ListingCommand::History(of) => {
-                let history = client.list(&format!("{}/history", path(client, of)?), &[], None)?;
+            ListingCommand::History { of, limit } => {
+                let history = client.list(&format!("{}/history", path(client, of)?), &[], limit.rows())?;
                 client.print_list(&HISTORY_COLUMNS, history)
             }
             ListingCommand::Attach { listing, assets } => {
@@ -350,8 +354,7 @@ fn path(client: &Client, of: &OneListing) -> Result<String, CommandError> {
 fn submit(client: &Client, of: &OneListing) -> CommandResult {
     let path = path(client, of)?;
     let run_before = client.get(&path)?["latest_quality_run_id"].take();
-    let submitted = client.post(&format!("{path}/submit"), &Value::Null)?;
-    print_stage(client, &submitted);
+    let submitted = LISTINGS.change(client, names::listing(client, &of.listing)?, "submit", &Value::Null)?;
     if submitted["latest_quality_run_id"] == run_before {
         eprintln!("started no quality run, since the team has too few credits");
     } else {
@@ -370,13 +373,7 @@ fn decide(client: &Client, decision: &Decision, verb: &str) -> CommandResult {
     change(client, &decision.listing, verb, &json!({"note": decision.note}))
 }
 
+/// Performs a transition, and prints the lifecycle stage after it.
 fn change(client: &Client, listing: &str, verb: &str, body: &Value) -> CommandResult {
-    let id = names::listing(client, listing)?;
-    print_stage(client, &client.post(&format!("/listings/{id}/{verb}"), body)?);
-    Ok(())
-}
-
-/// Prints the lifecycle stage of a listing.
-fn print_stage(client: &Client, listing: &Value) {
-    client.print(listing, |listing| print_line(listing["stage"].as_str().unwrap_or_default()));
+    LISTINGS.change(client, names::listing(client, listing)?, verb, body).map(drop)
 }

@@ -29,14 +29,16 @@ impl Completions {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  marketplace man /usr/local/share/man/man1")]
 pub struct Man {
-    /// The directory, which must exist.
+    /// The directory. It is created if it does not exist.
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 }
 
 impl Man {
     pub(super) fn run(&self) -> CommandResult {
-        clap_mangen::generate_to(Cli::command(), &self.directory).map_err(|cause| {
+        let written = std::fs::create_dir_all(&self.directory)
+            .and_then(|()| clap_mangen::generate_to(Cli::command(), &self.directory));
+        written.map_err(|cause| {
             CommandError::Other(format!("cannot write manual pages to {}: {cause}", self.directory.display()))
         })
     }

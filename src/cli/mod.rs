@@ -2,41 +2,52 @@
 //! operation, and prints the result. Business rules are in `operations` and `domain`.
 
 mod amounts;
+mod asset_types;
 mod assets;
+mod audit;
 mod backup;
 mod bids;
 mod check;
 mod credits;
 mod deals;
 mod demo;
+mod estimations;
 mod events;
 mod grants;
 mod gym;
+mod jobs;
 mod keys;
+mod labels;
 mod ledger;
 mod listings;
 mod lists;
 mod logging;
 mod manual;
 mod mcp;
+mod notifications;
 mod openapi;
 mod operator;
 mod opportunities;
 mod process;
 mod progress;
+mod quality_runs;
 mod reindex;
 mod replay;
 mod restore;
 mod seed;
 mod serve;
 mod server_url;
+mod settings;
+mod status;
 mod sweep;
+mod tasks;
 mod tasksets;
 mod teams;
 mod temporary_directory;
 mod upload;
 mod verify;
 mod webhooks;
+mod withdrawals;
 
 use std::{
     path::{Path, PathBuf},
@@ -107,8 +118,12 @@ enum Command {
     Grant(OperatorCommand<grants::GrantCommand>),
     /// List and show assets, which listings consist of.
     Asset(OperatorCommand<assets::AssetCommand>),
+    /// List, enable, deprecate, and retire asset types.
+    AssetType(OperatorCommand<asset_types::AssetTypeCommand>),
     /// Create, edit, submit, decide about, publish, and check listings.
     Listing(OperatorCommand<listings::ListingCommand>),
+    /// Start and cancel quality runs, and show their results.
+    QualityRun(OperatorCommand<quality_runs::QualityRunCommand>),
     /// Bid on listings, and decide about offers.
     Offer(OperatorCommand<deals::OfferCommand>),
     /// Buy listings, and complete, cancel, and refund purchases.
@@ -119,16 +134,38 @@ enum Command {
     Bid(OperatorCommand<bids::BidCommand>),
     /// Create tasksets, and import traces into them.
     Taskset(OperatorCommand<tasksets::TasksetCommand>),
+    /// Create, show, and delete tasks, their versions, and their builds.
+    Task(OperatorCommand<tasks::TaskCommand>),
+    /// Request estimations of repositories.
+    Estimation(OperatorCommand<estimations::EstimationCommand>),
+    /// List, create, and rename domains.
+    Domain(OperatorCommand<labels::DomainCommand>),
+    /// List, create, and rename content tags.
+    ContentTag(OperatorCommand<labels::ContentTagCommand>),
+    /// List, create, and change inventory tags.
+    InventoryTag(OperatorCommand<labels::InventoryTagCommand>),
+    /// List notifications of teams, and mark them as read.
+    Notification(OperatorCommand<notifications::NotificationCommand>),
     /// Send events to endpoints, and list deliveries.
     Webhook(OperatorCommand<webhooks::WebhookCommand>),
     /// List events, and follow them.
     Events(events::Events),
     /// Buy, adjust, and convert credits of teams.
     Credits(OperatorCommand<credits::CreditsCommand>),
+    /// Request withdrawals of earnings, and record that they were paid or failed.
+    Withdrawal(OperatorCommand<withdrawals::WithdrawalCommand>),
     /// List the newest ledger entries.
     Ledger(ledger::Ledger),
-    /// Upload a zip file for a team.
+    /// Upload a zip file for a team, in parts.
     Upload(upload::Upload),
+    /// List, retry, and cancel background jobs.
+    Job(OperatorCommand<jobs::JobCommand>),
+    /// List what operators have changed.
+    Audit(audit::Audit),
+    /// List the settings in effect.
+    Settings(settings::Settings),
+    /// Show facts about the market and its health.
+    Status(status::Status),
     /// Print completions for a shell.
     Completions(manual::Completions),
     /// Write manual pages.
@@ -173,6 +210,17 @@ enum CommandError {
     Seed(#[from] fixtures::SeedError),
     #[error("{}", operator_message(.0))]
     Market(#[from] Error),
+    /// The operator API refused a request.
+    #[error("{message}")]
+    Refused {
+        /// Code of the error; `invalid` if the request has problems.
+        code: String,
+        /// What was wrong.
+        message: String,
+    },
+    /// A server did not respond.
+    #[error("{0}")]
+    NoResponse(String),
     #[error("{0}")]
     Other(String),
     #[error("{0}")]
@@ -237,21 +285,34 @@ fn dispatch(cli: Cli) -> CommandResult {
         Command::Serve(serve) => serve.run(&options),
         Command::Seed(seed) => seed.run(&options),
         Command::Reindex(_) => reindex::Reindex::run(&options),
-        Command::Team(OperatorCommand { command, options: api }) => command.run(&api, &options),
-        Command::Key(OperatorCommand { command, options: api }) => command.run(&api, &options),
-        Command::Operator(OperatorCommand { command, options: api }) => command.run(&api, &options),
-        Command::Grant(OperatorCommand { command, options: api }) => command.run(&api, &options),
-        Command::Asset(OperatorCommand { command, options: api }) => command.run(&api, &options),
-        Command::Bid(OperatorCommand { command, options: api }) => command.run(&api, &options),
-        Command::Listing(OperatorCommand { command, options: api }) => command.run(&api, &options),
-        Command::Offer(OperatorCommand { command, options: api }) => command.run(&api, &options),
-        Command::Purchase(OperatorCommand { command, options: api }) => command.run(&api, &options),
-        Command::Credits(OperatorCommand { command, options: api }) => command.run(&api, &options),
-        Command::Opportunity(OperatorCommand { command, options: api }) => command.run(&api, &options),
-        Command::Taskset(OperatorCommand { command, options: api }) => command.run(&api, &options),
-        Command::Webhook(OperatorCommand { command, options: api }) => command.run(&api, &options),
+        Command::Team(command) => command.run(&options),
+        Command::Key(command) => command.run(&options),
+        Command::Operator(command) => command.run(&options),
+        Command::Grant(command) => command.run(&options),
+        Command::Asset(command) => command.run(&options),
+        Command::AssetType(command) => command.run(&options),
+        Command::QualityRun(command) => command.run(&options),
+        Command::Task(command) => command.run(&options),
+        Command::Estimation(command) => command.run(&options),
+        Command::Domain(command) => command.run(&options),
+        Command::ContentTag(command) => command.run(&options),
+        Command::InventoryTag(command) => command.run(&options),
+        Command::Notification(command) => command.run(&options),
+        Command::Withdrawal(command) => command.run(&options),
+        Command::Job(command) => command.run(&options),
+        Command::Bid(command) => command.run(&options),
+        Command::Listing(command) => command.run(&options),
+        Command::Offer(command) => command.run(&options),
+        Command::Purchase(command) => command.run(&options),
+        Command::Credits(command) => command.run(&options),
+        Command::Opportunity(command) => command.run(&options),
+        Command::Taskset(command) => command.run(&options),
+        Command::Webhook(command) => command.run(&options),
         Command::Events(events) => events.run(&options),
         Command::Ledger(ledger) => ledger.run(&options),
+        Command::Audit(audit) => audit.run(&options),
+        Command::Settings(settings) => settings.run(&options),
+        Command::Status(status) => status.run(&options),
         Command::Upload(upload) => upload.run(&options),
         Command::Completions(completions) => {
             completions.run();

@@ -2,6 +2,9 @@
 
 pub mod client;
 pub mod names;
+pub mod part_uploads;
+mod records;
 mod server;
 
-pub use client::{Client, OperatorCommand, OperatorOptions, body_of, parse_value};
+pub use client::{ApiCommand, Client, OperatorCommand, OperatorOptions, body_of, parse_value};
+pub use records::{ListLimit, Records};
