@@ -75,7 +75,7 @@ impl ApiCommand for AssetCommand {
                 ];
                 ASSETS.list(client, &filters, *limit)
             }
-            AssetCommand::Show { asset } => ASSETS.show(client, names::ASSETS.id(client, asset)?),
+            AssetCommand::Show { asset } => ASSETS.show(client, &names::ASSETS.id(client, asset)?),
         }
     }
 }

@@ -132,7 +132,7 @@ impl ApiCommand for CreditsCommand {
                 ("description", json!(reason)),
             ];
             let changed = client.post(path, &body_of(fields))?;
-            let wallet = WALLETS.get(client, team)?;
+            let wallet = WALLETS.get(client, &team)?;
             client.print(&changed, |_| print_line(wallet["credits"].as_str().unwrap_or_default()));
             Ok(())
         };
@@ -142,7 +142,9 @@ impl ApiCommand for CreditsCommand {
                 change(ADJUSTMENTS.path, team, *amount, Some(reason))
             }
             CreditsCommand::Convert { team, amount } => change(CONVERSIONS.path, team, *amount, None),
-            CreditsCommand::Show { team: Some(team), .. } => WALLETS.show(client, names::team(client, team)?),
+            CreditsCommand::Show { team: Some(team), .. } => {
+                WALLETS.show(client, &names::team(client, team)?)
+            }
             CreditsCommand::Show { team: None, limit } => WALLETS.list(client, &[], *limit),
             CreditsCommand::Purchases(movements) => movements.print(client, &PURCHASES),
             CreditsCommand::Adjustments(movements) => movements.print(client, &ADJUSTMENTS),

@@ -104,7 +104,7 @@ impl ApiCommand for GrantCommand {
                 let filters = [("team_id", team.into()), ("status", json!(status.map(StringEnum::as_str)))];
                 GRANTS.list(client, &filters, *limit)?;
             }
-            GrantCommand::Show { grant } => GRANTS.show(client, names::GRANTS.id(client, grant)?)?,
+            GrantCommand::Show { grant } => GRANTS.show(client, &names::GRANTS.id(client, grant)?)?,
             GrantCommand::Revoke { grant } => {
                 let id = names::GRANTS.id(client, grant)?;
                 let revoked = client.post(&format!("/grants/{id}/revoke"), &Value::Null)?;

@@ -221,7 +221,7 @@ impl Keys {
     }
 
     fn show(&self, client: &Client, key: &str) -> CommandResult {
-        self.records.show(client, self.named.id(client, key)?)
+        self.records.show(client, &self.named.id(client, key)?)
     }
 
     fn expire(&self, client: &Client, Expiry { key, at }: &Expiry) -> CommandResult {

@@ -43,7 +43,7 @@ pub enum ListingCommand {
         after_help = "Examples:\n  marketplace listing edit \"Billing core\" --price 5200 --accepts-bids true\n  marketplace listing edit \"Billing core\" --title \"Billing core 2\""
     )]
     Edit(ListingChanges),
-    /// Show what happened to a listing.
+    /// List what happened to a listing.
     #[command(after_help = "Example:\n  marketplace listing history \"Billing core\"")]
     History {
         #[command(flatten)]
@@ -307,9 +307,9 @@ impl ApiCommand for ListingCommand {
                 let filters = [("team_id", team), ("stage", json!(stage.map(StringEnum::as_str)))];
                 LISTINGS.list(client, &filters, *limit)
             }
-            ListingCommand::Show(of) => LISTINGS.show(client, names::listing(client, &of.listing)?),
+            ListingCommand::Show(of) => LISTINGS.show(client, &names::listing(client, &of.listing)?),
             ListingCommand::Edit(changes) => {
-                LISTINGS.edit(client, names::listing(client, &changes.listing)?, &changes.body(client)?)
+                LISTINGS.edit(client, &names::listing(client, &changes.listing)?, &changes.body(client)?)
             }
             ListingCommand::History { of, limit } => {
                 let history = client.list(&format!("{}/history", path(client, of)?), &[], limit.rows())?;
@@ -352,9 +352,9 @@ fn path(client: &Client, of: &OneListing) -> Result<String, CommandError> {
 
 /// Submits a listing, and says whether that started a quality run.
 fn submit(client: &Client, of: &OneListing) -> CommandResult {
-    let path = path(client, of)?;
-    let run_before = client.get(&path)?["latest_quality_run_id"].take();
-    let submitted = LISTINGS.change(client, names::listing(client, &of.listing)?, "submit", &Value::Null)?;
+    let id = &names::listing(client, &of.listing)?;
+    let run_before = LISTINGS.get(client, id)?["latest_quality_run_id"].take();
+    let submitted = LISTINGS.change(client, id, "submit", &Value::Null)?;
     if submitted["latest_quality_run_id"] == run_before {
         eprintln!("started no quality run, since the team has too few credits");
     } else {
@@ -375,5 +375,5 @@ fn decide(client: &Client, decision: &Decision, verb: &str) -> CommandResult {
 
 /// Performs a transition, and prints the lifecycle stage after it.
 fn change(client: &Client, listing: &str, verb: &str, body: &Value) -> CommandResult {
-    LISTINGS.change(client, names::listing(client, listing)?, verb, body).map(drop)
+    LISTINGS.change(client, &names::listing(client, listing)?, verb, body).map(drop)
 }

@@ -414,27 +414,4 @@ fn print_line(line: impl std::fmt::Display) {
 }
 
 #[cfg(test)]
-mod tests {
-    use clap::CommandFactory;
-
-    use super::*;
-
-    /// The names of the global options. Clap would take an argument of a subcommand with the same name for the option:
-    /// the URL of a new webhook for that of the server, for instance.
-    const GLOBAL: [&str; 4] = ["config", "data", "url", "json"];
-
-    fn assert_no_global_name(command: &clap::Command) {
-        let own = command.get_arguments().filter(|argument| !argument.is_global_set());
-        for argument in own {
-            let id = argument.get_id().as_str();
-            assert!(!GLOBAL.contains(&id), "{} has an argument {id}", command.get_name());
-        }
-        command.get_subcommands().for_each(assert_no_global_name);
-    }
-
-    #[test]
-    fn no_argument_has_the_name_of_a_global_option() {
-        assert_no_global_name(&Cli::command());
-        Cli::command().debug_assert();
-    }
-}
+mod tests;

@@ -196,10 +196,10 @@ impl ApiCommand for OpportunityCommand {
                 let filters = [("team_id", team), ("status", json!(status.map(StringEnum::as_str)))];
                 kind.records().list(client, &filters, *limit)
             }
-            OpportunityCommand::Show(one) => one.kind.records().show(client, one.id(client)?),
+            OpportunityCommand::Show(one) => one.kind.records().show(client, &one.id(client)?),
             OpportunityCommand::Edit(changes) => {
                 let one = &changes.opportunity;
-                one.kind.records().edit(client, one.id(client)?, &changes.body())
+                one.kind.records().edit(client, &one.id(client)?, &changes.body())
             }
             OpportunityCommand::Publish(one) => change(client, one, "publish", &Value::Null),
             OpportunityCommand::Close(one) => change(client, one, "close", &Value::Null),
@@ -214,5 +214,5 @@ impl ApiCommand for OpportunityCommand {
 
 /// Performs a transition, and prints the status after it.
 fn change(client: &Client, one: &OneOpportunity, verb: &str, body: &Value) -> CommandResult {
-    one.kind.records().change(client, one.id(client)?, verb, body).map(drop)
+    one.kind.records().change(client, &one.id(client)?, verb, body).map(drop)
 }

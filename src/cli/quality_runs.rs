@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    CommandResult,
+    CommandError, CommandResult,
     operator::{ApiCommand, Client, ListLimit, Records, body_of, names, parse_value},
 };
 use crate::{domain::quality_runs::RunStatus, string_enum::StringEnum};
@@ -91,19 +91,14 @@ const CHECK_COLUMNS: [&str; 6] = ["status", "key", "mandatory", "asset_kind", "a
 
 impl ApiCommand for QualityRunCommand {
     fn run(&self, client: &Client) -> CommandResult {
-        let ids = |listing: &Option<String>, asset: &Option<String>| {
-            let listing = listing.as_ref().map(|listing| names::listing(client, listing)).transpose()?;
-            let asset = asset.as_ref().map(|asset| names::ASSETS.id(client, asset)).transpose()?;
-            Ok([("listing_id", json!(listing)), ("asset_id", json!(asset))])
-        };
         match self {
             QualityRunCommand::Create(Subject { listing, asset }) => {
-                RUNS.create(client, &body_of(ids(listing, asset)?))?;
+                RUNS.create(client, &body_of(subject_ids(client, listing.as_ref(), asset.as_ref())?))?;
                 eprintln!("started a quality run; a running server performs it");
                 Ok(())
             }
             QualityRunCommand::List { team, listing, asset, status, limit } => {
-                let [listing, asset] = ids(listing, asset)?;
+                let [listing, asset] = subject_ids(client, listing.as_ref(), asset.as_ref())?;
                 let team = ("team_id", names::optional_team(client, team.as_ref())?);
                 let status = ("status", json!(status.map(StringEnum::as_str)));
                 RUNS.list(client, &[team, listing, asset, status], *limit)
@@ -112,4 +107,15 @@ impl ApiCommand for QualityRunCommand {
             QualityRunCommand::Cancel(run) => RUNS.change(client, run.id, "cancel", &Value::Null).map(drop),
         }
     }
+}
+
+/// Returns the IDs of what is checked.
+fn subject_ids(
+    client: &Client,
+    listing: Option<&String>,
+    asset: Option<&String>,
+) -> Result<[(&'static str, Value); 2], CommandError> {
+    let listing = listing.map(|listing| names::listing(client, listing)).transpose()?;
+    let asset = asset.map(|asset| names::ASSETS.id(client, asset)).transpose()?;
+    Ok([("listing_id", json!(listing)), ("asset_id", json!(asset))])
 }

@@ -43,7 +43,7 @@ pub enum TasksetCommand {
         /// The file, with a JSON object in each line.
         file: PathBuf,
     },
-    /// Show the imports of traces into a taskset, newest first.
+    /// List the imports of traces into a taskset, newest first.
     #[command(after_help = "Example:\n  marketplace taskset imports \"Court forms\"")]
     Imports {
         /// ID or name of the taskset.
@@ -118,7 +118,7 @@ impl ApiCommand for TasksetCommand {
                 IMPORTS.show_with_rows(client, id, ("problems", &["line", "message"]))?;
             }
             TasksetCommand::Show { taskset } => {
-                TASKSETS.show(client, names::TASKSETS.id(client, taskset)?)?;
+                TASKSETS.show(client, &names::TASKSETS.id(client, taskset)?)?;
             }
         }
         Ok(())

@@ -155,7 +155,7 @@ impl ApiCommand for TeamCommand {
                 teams.truncate(limit.rows().unwrap_or(usize::MAX));
                 client.print_list(TEAMS.columns, teams)?;
             }
-            TeamCommand::Show { team } => TEAMS.show(client, names::team(client, team)?)?,
+            TeamCommand::Show { team } => TEAMS.show(client, &names::team(client, team)?)?,
             TeamCommand::AcceptNda { team } => {
                 let changed = client.post(&format!("{}/accept-nda", path(client, team)?), &Value::Null)?;
                 client.print(&changed, |team| {
@@ -164,7 +164,7 @@ impl ApiCommand for TeamCommand {
                 });
             }
             TeamCommand::Edit(changes) => {
-                TEAMS.edit(client, names::team(client, &changes.team)?, &changes.body())?;
+                TEAMS.edit(client, &names::team(client, &changes.team)?, &changes.body())?;
             }
             TeamCommand::Close { team } => {
                 let closed = client.post(&format!("{}/close", path(client, team)?), &Value::Null)?;

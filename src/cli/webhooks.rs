@@ -197,9 +197,9 @@ impl ApiCommand for WebhookCommand {
                 let filters = [("team_id", team), ("status", json!(status.map(StringEnum::as_str)))];
                 WEBHOOKS.list(client, &filters, *limit)?;
             }
-            WebhookCommand::Show(of) => WEBHOOKS.show(client, of.id(client)?)?,
+            WebhookCommand::Show(of) => WEBHOOKS.show(client, &of.id(client)?)?,
             WebhookCommand::Edit(changes) => {
-                WEBHOOKS.edit(client, names::WEBHOOKS.id(client, &changes.webhook)?, &changes.body())?;
+                WEBHOOKS.edit(client, &names::WEBHOOKS.id(client, &changes.webhook)?, &changes.body())?;
             }
             WebhookCommand::Enable(of) => set_status(client, of, "enabled")?,
             WebhookCommand::Disable(of) => set_status(client, of, "disabled")?,

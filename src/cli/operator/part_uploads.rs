@@ -197,7 +197,7 @@ fn send_listed(
         let start = part["part_number"].as_u64().unwrap_or(1).saturating_sub(1).saturating_mul(part_size);
         start.min(size)..start.saturating_add(part_size).min(size)
     };
-    let missing: u64 = parts.iter().map(|part| range(part)).map(|range| range.end - range.start).sum();
+    let missing: u64 = parts.iter().map(range).map(|range| range.end - range.start).sum();
     let mut arrived = size.saturating_sub(missing);
     for (index, part) in parts.iter().enumerate() {
         let range = range(part);

@@ -40,7 +40,7 @@ impl Records {
     }
 
     /// Prints a record.
-    pub fn show(&self, client: &Client, id: impl Display) -> CommandResult {
+    pub fn show(&self, client: &Client, id: impl Display + Copy) -> CommandResult {
         client.print_record(self.all_columns, self.get(client, id)?)
     }
 
@@ -48,7 +48,7 @@ impl Records {
     pub fn show_with_rows(
         &self,
         client: &Client,
-        id: impl Display,
+        id: impl Display + Copy,
         (field, columns): (&str, &[&str]),
     ) -> CommandResult {
         let record = self.get(client, id)?;
@@ -56,7 +56,7 @@ impl Records {
     }
 
     /// Returns a record.
-    pub fn get(&self, client: &Client, id: impl Display) -> Result<Value, CommandError> {
+    pub fn get(&self, client: &Client, id: impl Display + Copy) -> Result<Value, CommandError> {
         client.get(&format!("{}/{id}", self.path))
     }
 
@@ -67,7 +67,7 @@ impl Records {
     }
 
     /// Changes fields of a record, and prints it.
-    pub fn edit(&self, client: &Client, id: impl Display, body: &Value) -> CommandResult {
+    pub fn edit(&self, client: &Client, id: impl Display + Copy, body: &Value) -> CommandResult {
         client.print_record(self.all_columns, client.patch(&format!("{}/{id}", self.path), body)?)
     }
 
@@ -75,7 +75,7 @@ impl Records {
     pub fn change(
         &self,
         client: &Client,
-        id: impl Display,
+        id: impl Display + Copy,
         verb: &str,
         body: &Value,
     ) -> Result<Value, CommandError> {

@@ -246,11 +246,7 @@ routes! {
     PlanTeamUpload: ActingOperator = routes::post_body(
         "plan_team_upload",
         "teams",
-        || json!({
-            "file_name": "scans-2026.zip",
-            "size_bytes": 48_213,
-            "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-        }),
+        || json!({"file_name": "scans-2026.zip", "size_bytes": 48_213}),
         Actor::Platform,
         &[],
     );

@@ -18,6 +18,7 @@ mod races;
 mod sales_market;
 mod tasksets;
 mod taxonomy;
+mod uploads;
 
 use marketplace::{
     clock::fixture_record_id,
