@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::{
-    CommandError, CommandResult,
+    CHANGE_GROUP, CommandError, CommandResult,
     operator::{ApiCommand, Client, ListLimit, Records, body_of},
 };
 
@@ -104,18 +104,18 @@ pub struct Relabeled {
 
 /// What to change about an inventory tag.
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("change").required(true).multiple(true))]
+#[command(group = clap::ArgGroup::new(CHANGE_GROUP).required(true).multiple(true))]
 pub struct TagChanges {
     /// Slug of the tag.
     slug: String,
     /// New display name.
-    #[arg(long, group = "change")]
+    #[arg(long, group = CHANGE_GROUP)]
     label: Option<String>,
     /// New description of what the tag says about a listing.
-    #[arg(long, group = "change")]
+    #[arg(long, group = CHANGE_GROUP)]
     description: Option<String>,
     /// New category.
-    #[arg(long, group = "change")]
+    #[arg(long, group = CHANGE_GROUP)]
     category: Option<String>,
 }
 

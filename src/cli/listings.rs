@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::{
-    CommandError, CommandResult,
+    CHANGE_GROUP, CommandError, CommandResult,
     amounts::{amount, parse_amount},
     operator::{ApiCommand, Client, ListLimit, Records, body_of, names, parse_value},
 };
@@ -177,39 +177,39 @@ pub struct NewListing {
 
 /// What to change about a listing.
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("change").required(true).multiple(true))]
+#[command(group = clap::ArgGroup::new(CHANGE_GROUP).required(true).multiple(true))]
 pub struct ListingChanges {
     /// ID or title of the listing.
     listing: String,
     /// New title.
-    #[arg(long, group = "change")]
+    #[arg(long, group = CHANGE_GROUP)]
     title: Option<String>,
     /// New description.
-    #[arg(long, group = "change")]
+    #[arg(long, group = CHANGE_GROUP)]
     description: Option<String>,
     /// New price in US dollars.
-    #[arg(long, value_parser = parse_amount, group = "change")]
+    #[arg(long, value_parser = parse_amount, group = CHANGE_GROUP)]
     price: Option<Cents>,
     /// Remove the price, so that the listing can only be bid on.
-    #[arg(long, conflicts_with = "price", group = "change")]
+    #[arg(long, conflicts_with = "price", group = CHANGE_GROUP)]
     no_price: bool,
     /// New price of a sample in US dollars. 0 offers a free sample.
-    #[arg(long, value_parser = parse_amount, group = "change")]
+    #[arg(long, value_parser = parse_amount, group = CHANGE_GROUP)]
     sample_price: Option<Cents>,
     /// ID or title of an asset that the sample has. Repeat the option for several. Other assets are removed from it.
-    #[arg(long = "sample-asset", value_name = "ASSET", group = "change")]
+    #[arg(long = "sample-asset", value_name = "ASSET", group = CHANGE_GROUP)]
     sample_assets: Vec<String>,
     /// Offer no sample.
-    #[arg(long, conflicts_with = "sample_price", group = "change")]
+    #[arg(long, conflicts_with = "sample_price", group = CHANGE_GROUP)]
     no_sample: bool,
     /// Whether buyers can bid.
-    #[arg(long, value_name = "BOOL", group = "change")]
+    #[arg(long, value_name = "BOOL", group = CHANGE_GROUP)]
     accepts_bids: Option<bool>,
     /// Whether the listing is sold once, exclusively.
-    #[arg(long, value_name = "BOOL", group = "change")]
+    #[arg(long, value_name = "BOOL", group = CHANGE_GROUP)]
     exclusive: Option<bool>,
     /// New license and conditions.
-    #[arg(long, group = "change")]
+    #[arg(long, group = CHANGE_GROUP)]
     terms: Option<String>,
 }
 

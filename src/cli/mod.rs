@@ -58,7 +58,7 @@ use std::{
     },
 };
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use rustix::fs::Mode;
 
 use self::{logging::init_logging, operator::OperatorCommand};
@@ -262,7 +262,7 @@ type CommandResult = Result<(), CommandError>;
 pub fn run() -> ExitCode {
     // Libraries create files, too, so the umask is what keeps all of them private.
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
-    let cli = Cli::parse();
+    let cli = Cli::from_arg_matches(&parser().get_matches()).unwrap_or_else(|error| error.exit());
     if let Command::ReadUntrusted { invocation } = &cli.command {
         return child::run(invocation);
     }
@@ -277,6 +277,32 @@ pub fn run() -> ExitCode {
             })
         }
     }
+}
+
+/// Columns of help and usage if the output is no terminal. Usage is never wrapped.
+const HELP_COLUMNS: usize = 100;
+
+/// Name of the groups of options that say what to change, of which one is required.
+const CHANGE_GROUP: &str = "change";
+
+/// Returns the parser of the command line.
+fn parser() -> clap::Command {
+    with_short_usage(Cli::command(), "marketplace")
+}
+
+/// Leaves required options out of the usage of commands for which it would be too long. Help lists them anyway.
+fn with_short_usage(command: clap::Command, name: &str) -> clap::Command {
+    let positionals: Vec<String> = command.get_positionals().map(ToString::to_string).collect();
+    let options = command.get_opts().filter(|option| option.is_required_set());
+    let options: usize = options.map(|option| option.to_string().len() + 1).sum();
+    let usage = format!("{name} [OPTIONS] {}", positionals.join(" "));
+    let is_long = "Usage: ".len() + usage.len() + options > HELP_COLUMNS;
+    let has_changes = command.get_groups().any(|group| group.get_id() == CHANGE_GROUP);
+    let command = if is_long || has_changes { command.override_usage(usage) } else { command };
+    command.mut_subcommands(|below| {
+        let name = format!("{name} {}", below.get_name());
+        with_short_usage(below, &name)
+    })
 }
 
 fn dispatch(cli: Cli) -> CommandResult {

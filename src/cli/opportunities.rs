@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::{
-    CommandError, CommandResult,
+    CHANGE_GROUP, CommandError, CommandResult,
     operator::{ApiCommand, Client, ListLimit, Records, body_of, names, parse_value},
 };
 use crate::{
@@ -86,21 +86,21 @@ pub struct NewOpportunity {
 
 /// What to change about an opportunity.
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("change").required(true).multiple(true))]
+#[command(group = clap::ArgGroup::new(CHANGE_GROUP).required(true).multiple(true))]
 pub struct OpportunityChanges {
     #[command(flatten)]
     opportunity: OneOpportunity,
     /// New title.
-    #[arg(long, group = "change")]
+    #[arg(long, group = CHANGE_GROUP)]
     title: Option<String>,
     /// New description of what the buyer is looking for.
-    #[arg(long, group = "change")]
+    #[arg(long, group = CHANGE_GROUP)]
     description: Option<String>,
     /// Kind of asset that the buyer accepts. Repeat the option for several. Other kinds are removed.
-    #[arg(long = "accepts", value_name = "KIND", value_parser = parse_value::<Kind>, group = "change")]
+    #[arg(long = "accepts", value_name = "KIND", value_parser = parse_value::<Kind>, group = CHANGE_GROUP)]
     accepts: Vec<Kind>,
     /// New time by which vendors must respond, in the future and in RFC 3339 format.
-    #[arg(long, value_parser = super::keys::parse_timestamp, group = "change")]
+    #[arg(long, value_parser = super::keys::parse_timestamp, group = CHANGE_GROUP)]
     deadline: Option<Timestamp>,
 }
 

@@ -47,7 +47,7 @@ pub enum QualityRunCommand {
 
 /// What to check.
 #[derive(Debug, Args)]
-#[group(required = true)]
+#[group(required = true, multiple = false)]
 pub struct Subject {
     /// ID or title of the listing to check, with all its assets.
     #[arg(long)]

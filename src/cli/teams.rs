@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::{
-    CommandResult,
+    CHANGE_GROUP, CommandResult,
     operator::{ApiCommand, Client, ListLimit, Records, body_of, names, parse_value},
     print_line,
 };
@@ -74,27 +74,27 @@ pub enum TeamCommand {
 
 /// What to change about a team.
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("change").required(true).multiple(true))]
+#[command(group = clap::ArgGroup::new(CHANGE_GROUP).required(true).multiple(true))]
 pub struct TeamChanges {
     /// ID or name of the team.
     team: String,
     /// New name, which no other team has in any case. The team's listings show it.
-    #[arg(long, group = "change")]
+    #[arg(long, group = CHANGE_GROUP)]
     name: Option<String>,
     /// Marketplace role: vendor or buyer. Repeat the option for both. Other roles are removed.
-    #[arg(long = "role", value_name = "ROLE", value_parser = parse_value::<Role>, group = "change")]
+    #[arg(long = "role", value_name = "ROLE", value_parser = parse_value::<Role>, group = CHANGE_GROUP)]
     roles: Vec<Role>,
     /// Remove all roles.
-    #[arg(long, conflicts_with = "roles", group = "change")]
+    #[arg(long, conflicts_with = "roles", group = CHANGE_GROUP)]
     no_roles: bool,
     /// New seller tier, 1 to 3.
-    #[arg(long, group = "change")]
+    #[arg(long, group = CHANGE_GROUP)]
     tier: Option<u8>,
     /// URL of the avatar image; an empty one removes it.
-    #[arg(long, value_name = "URL", group = "change")]
+    #[arg(long, value_name = "URL", group = CHANGE_GROUP)]
     avatar: Option<String>,
     /// How the team is paid, in words, which only operators read; an empty text removes it.
-    #[arg(long, value_name = "TEXT", group = "change")]
+    #[arg(long, value_name = "TEXT", group = CHANGE_GROUP)]
     payout: Option<String>,
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    CommandError, CommandResult,
+    CHANGE_GROUP, CommandError, CommandResult,
     operator::{ApiCommand, Client, ListLimit, Records, body_of, names, parse_value},
     print_line,
 };
@@ -145,21 +145,21 @@ pub struct OneWebhook {
 
 /// What to change about a webhook.
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("change").required(true).multiple(true))]
+#[command(group = clap::ArgGroup::new(CHANGE_GROUP).required(true).multiple(true))]
 pub struct WebhookChanges {
     /// ID or URL of the webhook.
     webhook: String,
     /// New URL of the endpoint.
-    #[arg(long, group = "change")]
+    #[arg(long, group = CHANGE_GROUP)]
     endpoint: Option<String>,
     /// Type of events to send. Repeat the option for several. Other types are removed.
-    #[arg(long = "type", value_name = "TYPE", value_parser = parse_value::<EventType>, group = "change")]
+    #[arg(long = "type", value_name = "TYPE", value_parser = parse_value::<EventType>, group = CHANGE_GROUP)]
     types: Vec<EventType>,
     /// Send events of all types.
-    #[arg(long, conflicts_with = "types", group = "change")]
+    #[arg(long, conflicts_with = "types", group = CHANGE_GROUP)]
     all_types: bool,
     /// What the webhook is for.
-    #[arg(long, value_name = "TEXT", group = "change")]
+    #[arg(long, value_name = "TEXT", group = CHANGE_GROUP)]
     description: Option<String>,
 }
 

@@ -358,10 +358,12 @@ impl TeamUploadsApi {
         idempotent: Idempotent,
     ) -> JsonResult<CompletedUploadOut> {
         let (upload, base_url) = (upload_id.0, call.served.base_url().to_owned());
-        let join =
-            move |market: &Market, platform: Platform, ()| team_uploads::join(market, platform, upload);
-        let complete = move |writer: &mut Writer, platform: Platform, joined: &Option<JoinedFile>| {
-            let completed = team_uploads::complete(writer, platform, &base_url, upload, joined.as_ref())?;
+        let join = move |market: &Market, platform: Platform, ()| {
+            Ok((upload, team_uploads::join(market, platform, upload)?))
+        };
+        let complete = move |writer: &mut Writer, platform: Platform, joined: &(Uuid, Option<JoinedFile>)| {
+            let (upload, joined) = (joined.0, joined.1.as_ref());
+            let completed = team_uploads::complete(writer, platform, &base_url, upload, joined)?;
             Ok(CompletedUploadOut::from(completed))
         };
         let body = Body { value: (), source: BodySource::empty() };
