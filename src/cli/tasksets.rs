@@ -8,7 +8,9 @@ use uuid::Uuid;
 
 use super::{
     CommandResult,
-    operator::{ApiCommand, Client, ListLimit, Records, names, parse_value, part_uploads::SourceFile},
+    operator::{
+        ApiCommand, Client, ListLimit, Records, SourceFile, names, parse_value, part_uploads::send_parts,
+    },
     print_line,
 };
 use crate::{domain::trace_imports::TraceImportStatus, string_enum::StringEnum};
@@ -132,7 +134,8 @@ fn import(client: &Client, taskset: &str, file: &Path) -> CommandResult {
     let plan_body = json!({"file_name": file.name(), "size_bytes": file.size_bytes()});
     let plan = client.post(&format!("{taskset}/trace-uploads"), &plan_body)?;
     let body = json!({"upload_id": plan["id"]});
-    file.send_parts(client, &format!("/trace-uploads/{}", plan["id"].as_str().unwrap_or_default()), plan)?;
+    let path = format!("/trace-uploads/{}", plan["id"].as_str().unwrap_or_default());
+    send_parts(client, &file, &path, plan)?;
     let started: Value = client.post(&format!("{taskset}/traces"), &body)?;
     client.print(&started, |started| print_line(started["id"].as_str().unwrap_or_default()));
     eprintln!("started the import; a running server performs it");

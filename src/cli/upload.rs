@@ -8,7 +8,9 @@ use uuid::Uuid;
 
 use super::{
     CommandError, CommandResult, GlobalOptions,
-    operator::{Client, ListLimit, OperatorOptions, Records, body_of, names, part_uploads::SourceFile},
+    operator::{
+        Client, ListLimit, OperatorOptions, Records, SourceFile, body_of, names, part_uploads::send_parts,
+    },
     print_line,
     progress::CliProgress,
 };
@@ -157,7 +159,7 @@ fn plan(client: &Client, team: &str, file: &SourceFile, sha256: &str) -> Result<
 
 /// Sends the parts that have not arrived, and completes the upload.
 fn send(client: &Client, file: &SourceFile, path: &str, plan: Value) -> Result<Value, CommandError> {
-    file.send_parts(client, path, plan)?;
+    send_parts(client, file, path, plan)?;
     let mut first_refusal = None;
     for attempt in 0..COMPLETION_ATTEMPTS {
         if attempt > 0 {
@@ -167,7 +169,7 @@ fn send(client: &Client, file: &SourceFile, path: &str, plan: Value) -> Result<V
             Ok(completed) => return Ok(completed),
             Err(error) => match code_of(&error) {
                 // A part was damaged on the server's disk.
-                "parts_missing" => file.send_parts(client, path, client.get(path)?)?,
+                "parts_missing" => send_parts(client, file, path, client.get(path)?)?,
                 // The request before goes on, even if its response was not waited for.
                 "" | "conflict" | "request_timeout" | "at_capacity" => {
                     first_refusal.get_or_insert(error);

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use tokio::runtime::Runtime;
 
 use super::{
-    part_uploads::FilePart,
+    file_parts::FilePart,
     server::{self, Server},
 };
 use crate::{
@@ -199,7 +199,7 @@ impl Client {
             Ok(json) if is_refusal(&json) => Err(refusal(&json)),
             _ => {
                 let message = format!("the upload of a part was refused with status {status}");
-                Err(CommandError::Other(message))
+                Err(CommandError::Refused { code: status.to_string(), message })
             }
         }
     }

@@ -8,7 +8,7 @@ use reqwest::{
 };
 use serde_json::Value;
 
-use super::part_uploads::FilePart;
+use super::file_parts::FilePart;
 use crate::{
     cli::{
         CommandError,

@@ -305,7 +305,7 @@ impl TeamUploadsApi {
             TeamUploadOut::new(&market, &base_url, planned, Vec::new())
         };
         let finish = |market: &Market, (_, upload): (FileInput, Upload)| {
-            operator_uploads::finish_plan(market, &upload)
+            operator_uploads::finish_plan(market, &upload);
         };
         changes::post_prepared(call, idempotent, body, prepare, plan, finish).await
     }

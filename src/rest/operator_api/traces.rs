@@ -301,7 +301,7 @@ impl TracesApi {
             TraceUploadOut::new(&market, &base_url, (planned, taskset), &[])
         };
         let finish = |market: &Market, (_, upload): (FileInput, Upload)| {
-            operator_uploads::finish_plan(market, &upload)
+            operator_uploads::finish_plan(market, &upload);
         };
         changes::post_prepared(call, idempotent, body, prepare, plan, finish).await
     }
