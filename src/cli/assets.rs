@@ -4,8 +4,8 @@ use clap::Subcommand;
 use serde_json::json;
 
 use super::{
-    CommandResult, GlobalOptions,
-    operator::{OperatorOptions, names, parse_value},
+    CommandResult,
+    operator::{ApiCommand, Client, ListLimit, Records, names, parse_value},
 };
 use crate::{
     domain::{assets::Kind, stages::Stage},
@@ -30,6 +30,8 @@ pub enum AssetCommand {
         /// ID or title of a listing with the assets.
         #[arg(long)]
         listing: Option<String>,
+        #[command(flatten)]
+        limit: ListLimit,
     },
     /// Show an asset.
     #[command(after_help = "Example:\n  marketplace asset show \"Billing core\"")]
@@ -39,32 +41,31 @@ pub enum AssetCommand {
     },
 }
 
-/// The fields that lists show.
-const COLUMNS: [&str; 6] = ["id", "kind", "stage", "created_at", "team", "title"];
+const ASSETS: Records = Records {
+    path: "/assets",
+    columns: &["id", "kind", "stage", "created_at", "team", "title"],
+    all_columns: &[
+        "id",
+        "team_id",
+        "team",
+        "title",
+        "description",
+        "kind",
+        "stage",
+        "missing",
+        "price",
+        "currency",
+        "exclusivity",
+        "repository",
+        "listing_ids",
+        "created_at",
+    ],
+};
 
-/// The fields of one asset.
-const ALL_COLUMNS: [&str; 14] = [
-    "id",
-    "team_id",
-    "team",
-    "title",
-    "description",
-    "kind",
-    "stage",
-    "missing",
-    "price",
-    "currency",
-    "exclusivity",
-    "repository",
-    "listing_ids",
-    "created_at",
-];
-
-impl AssetCommand {
-    pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> CommandResult {
-        let client = &options.connect(global, false)?;
+impl ApiCommand for AssetCommand {
+    fn run(&self, client: &Client) -> CommandResult {
         match self {
-            AssetCommand::List { team, kind, stage, listing } => {
+            AssetCommand::List { team, kind, stage, listing, limit } => {
                 let listing = listing.as_ref().map(|listing| names::listing(client, listing)).transpose()?;
                 let filters = [
                     ("team_id", names::optional_team(client, team.as_ref())?),
@@ -72,11 +73,9 @@ impl AssetCommand {
                     ("stage", json!(stage.map(StringEnum::as_str))),
                     ("listing_id", json!(listing)),
                 ];
-                client.print_list(&COLUMNS, client.list("/assets", &filters, None)?)
+                ASSETS.list(client, &filters, *limit)
             }
-            AssetCommand::Show { asset } => {
-                client.print_record(&ALL_COLUMNS, client.get(&names::ASSETS.path(client, asset)?)?)
-            }
+            AssetCommand::Show { asset } => ASSETS.show(client, &names::ASSETS.id(client, asset)?),
         }
     }
 }

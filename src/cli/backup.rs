@@ -17,10 +17,11 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  marketplace backup /mnt/backup/market --data ./market\n\nCopies the database as of one \
-                  moment, all finished uploads, and the copies of repositories. The search\nindex is rebuilt by \
-                  `marketplace restore`. If DEST has an earlier backup of the same market, only what has\nchanged is \
+                  moment, all finished uploads, and the copies of repositories. The search index is rebuilt by \
+                  `marketplace restore`. If DEST has an earlier backup of the same market, only what has changed is \
                   written, and the earlier backup is replaced when the new one is complete. What it has already is \
-                  read\nand compared with its digest. The settings file is not part of a backup. Whoever can read a backup can read the whole market."
+                  read and compared with its digest. The settings file is not part of a backup. Whoever can read a \
+                  backup can read the whole market."
 )]
 pub struct Backup {
     /// Directory of the backup: an empty one, or one with an earlier backup of this market.

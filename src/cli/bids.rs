@@ -5,9 +5,8 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    CommandResult, GlobalOptions,
-    operator::{Client, OperatorOptions, body_of, names, parse_value},
-    print_line,
+    CommandResult,
+    operator::{ApiCommand, Client, ListLimit, Records, body_of, names, parse_value},
 };
 use crate::{domain::opportunities::BidStatus, string_enum::StringEnum};
 
@@ -45,6 +44,8 @@ pub enum BidCommand {
         /// Status of the bids.
         #[arg(long, value_parser = parse_value::<BidStatus>)]
         status: Option<BidStatus>,
+        #[command(flatten)]
+        limit: ListLimit,
     },
     /// Show a project bid.
     #[command(after_help = "Example:\n  marketplace bid show 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
@@ -81,32 +82,27 @@ pub struct OneBid {
     id: Uuid,
 }
 
-/// The path of project bids.
-const PATH: &str = "/project-bids";
+const BIDS: Records = Records {
+    path: "/project-bids",
+    columns: &["id", "status", "num_tasks", "expected_timeline_days", "opportunity_id", "created_at", "team"],
+    all_columns: &[
+        "id",
+        "opportunity_id",
+        "team_id",
+        "team",
+        "buyer_id",
+        "buyer",
+        "status",
+        "num_tasks",
+        "expected_timeline_days",
+        "created_at",
+        "updated_at",
+        "completed_at",
+    ],
+};
 
-/// The fields that lists show.
-const COLUMNS: [&str; 7] =
-    ["id", "status", "num_tasks", "expected_timeline_days", "opportunity_id", "created_at", "team"];
-
-/// The fields of one bid.
-const ALL_COLUMNS: [&str; 12] = [
-    "id",
-    "opportunity_id",
-    "team_id",
-    "team",
-    "buyer_id",
-    "buyer",
-    "status",
-    "num_tasks",
-    "expected_timeline_days",
-    "created_at",
-    "updated_at",
-    "completed_at",
-];
-
-impl BidCommand {
-    pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> CommandResult {
-        let client = &options.connect(global, false)?;
+impl ApiCommand for BidCommand {
+    fn run(&self, client: &Client) -> CommandResult {
         match self {
             BidCommand::Create { team, opportunity, tasks, days } => {
                 let body = body_of([
@@ -115,10 +111,9 @@ impl BidCommand {
                     ("num_tasks", json!(tasks)),
                     ("expected_timeline_days", json!(days)),
                 ]);
-                client.print_id(&client.post(PATH, &body)?);
-                Ok(())
+                BIDS.create(client, &body)
             }
-            BidCommand::List { vendor, buyer, opportunity, status } => {
+            BidCommand::List { vendor, buyer, opportunity, status, limit } => {
                 let opportunity = opportunity
                     .as_ref()
                     .map(|opportunity| names::PROJECT_OPPORTUNITIES.id(client, opportunity))
@@ -129,11 +124,9 @@ impl BidCommand {
                     ("opportunity_id", json!(opportunity)),
                     ("status", json!(status.map(StringEnum::as_str))),
                 ];
-                client.print_list(&COLUMNS, client.list(PATH, &filters, None)?)
+                BIDS.list(client, &filters, *limit)
             }
-            BidCommand::Show(bid) => {
-                client.print_record(&ALL_COLUMNS, client.get(&format!("{PATH}/{}", bid.id))?)
-            }
+            BidCommand::Show(bid) => BIDS.show(client, bid.id),
             BidCommand::Accept(bid) => change(client, bid, "accept", &Value::Null),
             BidCommand::Decline(bid) => change(client, bid, "decline", &Value::Null),
             BidCommand::Withdraw(bid) => change(client, bid, "withdraw", &Value::Null),
@@ -151,7 +144,5 @@ impl BidCommand {
 
 /// Performs a transition, and prints the status after it.
 fn change(client: &Client, bid: &OneBid, verb: &str, body: &Value) -> CommandResult {
-    let changed = client.post(&format!("{PATH}/{}/{verb}", bid.id), body)?;
-    client.print(&changed, |changed| print_line(changed["status"].as_str().unwrap_or_default()));
-    Ok(())
+    BIDS.change(client, bid.id, verb, body).map(drop)
 }

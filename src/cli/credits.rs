@@ -1,17 +1,18 @@
 //! The `marketplace credits` command.
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use serde_json::json;
+use uuid::Uuid;
 
 use super::{
-    CommandResult, GlobalOptions,
+    CommandResult,
     amounts::{amount, parse_amount},
-    operator::{OperatorOptions, body_of, names},
+    operator::{ApiCommand, Client, ListLimit, Records, body_of, names},
     print_line,
 };
 use crate::domain::money::Cents;
 
-/// Manage the credits of teams. Each command prints the credits that the team has after it, in US dollars.
+/// Manage the credits of teams. Each change prints the credits that the team has after it, in US dollars.
 #[derive(Debug, Subcommand)]
 pub enum CreditsCommand {
     /// Buy credits for a team. The platform takes them as paid.
@@ -50,17 +51,79 @@ pub enum CreditsCommand {
     #[command(after_help = "Example:\n  marketplace credits show \"Acme Data\"")]
     Show {
         /// ID or name of the team.
+        #[arg(conflicts_with = "limit")]
         team: Option<String>,
+        #[command(flatten)]
+        limit: ListLimit,
     },
+    /// List purchases of credits, newest first, or show one.
+    #[command(after_help = "Example:\n  marketplace credits purchases --team \"Acme Data\"")]
+    Purchases(Movements),
+    /// List adjustments of credits, newest first, or show one.
+    #[command(after_help = "Example:\n  marketplace credits adjustments --limit 10")]
+    Adjustments(Movements),
+    /// List conversions of earnings, newest first, or show one.
+    #[command(after_help = "Example:\n  marketplace credits conversions --team \"Acme Data\"")]
+    Conversions(Movements),
 }
 
-/// The fields of a wallet.
-const COLUMNS: [&str; 6] =
-    ["team_id", "credits", "earnings_total", "earnings_pending", "earnings_available", "team"];
+/// Which purchases, adjustments, or conversions are meant.
+#[derive(Debug, Args)]
+pub struct Movements {
+    /// ID of the one to show.
+    #[arg(conflicts_with_all = ["team", "limit"])]
+    id: Option<Uuid>,
+    /// ID or name of the team.
+    #[arg(long)]
+    team: Option<String>,
+    #[command(flatten)]
+    limit: ListLimit,
+}
 
-impl CreditsCommand {
-    pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> CommandResult {
-        let client = &options.connect(global, false)?;
+const WALLETS: Records = Records {
+    path: "/wallets",
+    columns: &["team_id", "credits", "earnings_total", "earnings_pending", "earnings_available", "team"],
+    all_columns: &["team_id", "credits", "earnings_total", "earnings_pending", "earnings_available", "team"],
+};
+
+const PURCHASES: Records = Records {
+    path: "/credit-purchases",
+    columns: &["id", "amount", "status", "created_at", "team"],
+    all_columns: &[
+        "id",
+        "team_id",
+        "team",
+        "amount",
+        "currency",
+        "status",
+        "ledger_entry_id",
+        "created_at",
+        "completed_at",
+    ],
+};
+
+const ADJUSTMENTS: Records = Records {
+    path: "/adjustments",
+    columns: &["id", "amount", "created_at", "team", "description"],
+    all_columns: &["id", "team_id", "team", "amount", "currency", "description", "created_at"],
+};
+
+const CONVERSIONS: Records = Records { path: "/conversions", ..ADJUSTMENTS };
+
+impl Movements {
+    fn print(&self, client: &Client, records: &Records) -> CommandResult {
+        match self.id {
+            Some(id) => records.show(client, id),
+            None => {
+                let filters = [("team_id", names::optional_team(client, self.team.as_ref())?)];
+                records.list(client, &filters, self.limit)
+            }
+        }
+    }
+}
+
+impl ApiCommand for CreditsCommand {
+    fn run(&self, client: &Client) -> CommandResult {
         let change = |path: &str, team: &str, cents: Cents, reason: Option<&String>| {
             let team = names::team(client, team)?;
             let fields = [
@@ -69,23 +132,23 @@ impl CreditsCommand {
                 ("description", json!(reason)),
             ];
             let changed = client.post(path, &body_of(fields))?;
-            let wallet = client.get(&format!("/wallets/{team}"))?;
+            let wallet = WALLETS.get(client, &team)?;
             client.print(&changed, |_| print_line(wallet["credits"].as_str().unwrap_or_default()));
             Ok(())
         };
         match self {
-            CreditsCommand::Buy { team, amount } => change("/credit-purchases", team, *amount, None),
+            CreditsCommand::Buy { team, amount } => change(PURCHASES.path, team, *amount, None),
             CreditsCommand::Adjust { team, amount, reason } => {
-                change("/adjustments", team, *amount, Some(reason))
+                change(ADJUSTMENTS.path, team, *amount, Some(reason))
             }
-            CreditsCommand::Convert { team, amount } => change("/conversions", team, *amount, None),
-            CreditsCommand::Show { team: Some(team) } => {
-                let wallet = client.get(&format!("/wallets/{}", names::team(client, team)?))?;
-                client.print_record(&COLUMNS, wallet)
+            CreditsCommand::Convert { team, amount } => change(CONVERSIONS.path, team, *amount, None),
+            CreditsCommand::Show { team: Some(team), .. } => {
+                WALLETS.show(client, &names::team(client, team)?)
             }
-            CreditsCommand::Show { team: None } => {
-                client.print_list(&COLUMNS, client.list("/wallets", &[], None)?)
-            }
+            CreditsCommand::Show { team: None, limit } => WALLETS.list(client, &[], *limit),
+            CreditsCommand::Purchases(movements) => movements.print(client, &PURCHASES),
+            CreditsCommand::Adjustments(movements) => movements.print(client, &ADJUSTMENTS),
+            CreditsCommand::Conversions(movements) => movements.print(client, &CONVERSIONS),
         }
     }
 }

@@ -5,10 +5,9 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    CommandError, CommandResult, GlobalOptions,
+    CommandError, CommandResult,
     amounts::{amount, parse_amount},
-    operator::{Client, OperatorOptions, body_of, names, parse_value},
-    print_line,
+    operator::{ApiCommand, Client, ListLimit, Records, body_of, names, parse_value},
 };
 use crate::{
     domain::{
@@ -51,6 +50,8 @@ pub enum OfferCommand {
         /// Status of the offers.
         #[arg(long, value_parser = parse_value::<OfferStatus>)]
         status: Option<OfferStatus>,
+        #[command(flatten)]
+        limit: ListLimit,
     },
     /// Show an offer.
     #[command(after_help = "Example:\n  marketplace offer show 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
@@ -117,6 +118,11 @@ pub enum PurchaseCommand {
         /// Status of the purchases.
         #[arg(long, value_parser = parse_value::<PurchaseStatus>)]
         status: Option<PurchaseStatus>,
+        /// What was bought: full or sample.
+        #[arg(long, value_parser = parse_value::<PurchaseKind>)]
+        kind: Option<PurchaseKind>,
+        #[command(flatten)]
+        limit: ListLimit,
     },
     /// Show a purchase.
     #[command(after_help = "Example:\n  marketplace purchase show 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
@@ -139,7 +145,7 @@ pub struct OneDeal {
     id: Uuid,
 }
 
-const OFFERS: Deals = Deals {
+const OFFERS: Records = Records {
     path: "/offers",
     columns: &["id", "status", "amount", "listing_id", "created_at", "expires_at", "team"],
     all_columns: &[
@@ -160,7 +166,7 @@ const OFFERS: Deals = Deals {
     ],
 };
 
-const PURCHASES: Deals = Deals {
+const PURCHASES: Records = Records {
     path: "/purchases",
     columns: &["id", "kind", "status", "total", "listing_id", "created_at", "team"],
     all_columns: &[
@@ -190,51 +196,37 @@ const PURCHASES: Deals = Deals {
     ],
 };
 
-/// Offers, or purchases.
-struct Deals {
-    path: &'static str,
-    columns: &'static [&'static str],
-    all_columns: &'static [&'static str],
+/// The filters that lists of offers and of purchases have.
+struct DealFilters<'a> {
+    buyer: &'a Option<String>,
+    vendor: &'a Option<String>,
+    listing: &'a Option<String>,
+    status: Option<&'static str>,
 }
 
-impl Deals {
-    fn list(
-        &self,
-        client: &Client,
-        [buyer, vendor]: [&Option<String>; 2],
-        listing: Option<&String>,
-        status: Option<&'static str>,
-    ) -> CommandResult {
-        let listing = listing.map(|listing| names::listing(client, listing)).transpose()?;
-        let filters = [
-            ("team_id", names::optional_team(client, buyer.as_ref())?),
-            ("vendor_team_id", names::optional_team(client, vendor.as_ref())?),
+impl DealFilters<'_> {
+    fn to_query(&self, client: &Client) -> Result<[(&'static str, Value); 4], CommandError> {
+        let listing = self.listing.as_ref().map(|listing| names::listing(client, listing)).transpose()?;
+        Ok([
+            ("team_id", names::optional_team(client, self.buyer.as_ref())?),
+            ("vendor_team_id", names::optional_team(client, self.vendor.as_ref())?),
             ("listing_id", json!(listing)),
-            ("status", json!(status)),
-        ];
-        client.print_list(self.columns, client.list(self.path, &filters, None)?)
-    }
-
-    fn show(&self, client: &Client, deal: &OneDeal) -> CommandResult {
-        client.print_record(self.all_columns, client.get(&format!("{}/{}", self.path, deal.id))?)
-    }
-
-    /// Performs a transition, and prints the status after it.
-    fn change(&self, client: &Client, deal: &OneDeal, verb: &str) -> CommandResult {
-        let changed = client.post(&format!("{}/{}/{verb}", self.path, deal.id), &Value::Null)?;
-        client.print(&changed, |changed| {
-            print_line(changed["status"].as_str().unwrap_or_default());
-            if let Some(purchase) = changed["purchase_id"].as_str() {
-                eprintln!("the purchase is {purchase}");
-            }
-        });
-        Ok(())
+            ("status", json!(self.status)),
+        ])
     }
 }
 
-impl OfferCommand {
-    pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> CommandResult {
-        let client = &options.connect(global, false)?;
+/// Performs a transition, and prints the status after it.
+fn change(deals: &Records, client: &Client, deal: &OneDeal, verb: &str) -> CommandResult {
+    let changed = deals.change(client, deal.id, verb, &Value::Null)?;
+    if let Some(purchase) = changed["purchase_id"].as_str().filter(|_| !client.prints_json()) {
+        eprintln!("the purchase is {purchase}");
+    }
+    Ok(())
+}
+
+impl ApiCommand for OfferCommand {
+    fn run(&self, client: &Client) -> CommandResult {
         match self {
             OfferCommand::Create { team, listing, amount: cents, pay_with } => {
                 let body = json!({
@@ -243,30 +235,28 @@ impl OfferCommand {
                     "amount": amount(Some(*cents)),
                     "pay_with": pay_with.as_str(),
                 });
-                client.print_id(&client.post(OFFERS.path, &body)?);
-                Ok(())
+                OFFERS.create(client, &body)
             }
-            OfferCommand::List { buyer, vendor, listing, status } => {
+            OfferCommand::List { buyer, vendor, listing, status, limit } => {
                 let status = status.map(StringEnum::as_str);
-                OFFERS.list(client, [buyer, vendor], listing.as_ref(), status)
+                let filters = DealFilters { buyer, vendor, listing, status }.to_query(client)?;
+                OFFERS.list(client, &filters, *limit)
             }
-            OfferCommand::Show(offer) => OFFERS.show(client, offer),
+            OfferCommand::Show(offer) => OFFERS.show(client, offer.id),
             OfferCommand::Edit { id, amount: cents, pay_with } => {
                 let pay_with = json!(pay_with.map(StringEnum::as_str));
                 let body = body_of([("amount", amount(*cents)), ("pay_with", pay_with)]);
-                let changed = client.patch(&format!("{}/{id}", OFFERS.path), &body)?;
-                client.print_record(OFFERS.all_columns, changed)
+                OFFERS.edit(client, id, &body)
             }
-            OfferCommand::Accept(offer) => OFFERS.change(client, offer, "accept"),
-            OfferCommand::Decline(offer) => OFFERS.change(client, offer, "decline"),
-            OfferCommand::Withdraw(offer) => OFFERS.change(client, offer, "withdraw"),
+            OfferCommand::Accept(offer) => change(&OFFERS, client, offer, "accept"),
+            OfferCommand::Decline(offer) => change(&OFFERS, client, offer, "decline"),
+            OfferCommand::Withdraw(offer) => change(&OFFERS, client, offer, "withdraw"),
         }
     }
 }
 
-impl PurchaseCommand {
-    pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> Result<(), CommandError> {
-        let client = &options.connect(global, false)?;
+impl ApiCommand for PurchaseCommand {
+    fn run(&self, client: &Client) -> CommandResult {
         match self {
             PurchaseCommand::Create { team, listing, kind, assets, pay_with } => {
                 let assets = names::assets(client, assets)?;
@@ -283,14 +273,16 @@ impl PurchaseCommand {
                 eprintln!("the purchase is {}", created["status"].as_str().unwrap_or_default());
                 Ok(())
             }
-            PurchaseCommand::List { buyer, vendor, listing, status } => {
+            PurchaseCommand::List { buyer, vendor, listing, status, kind, limit } => {
                 let status = status.map(StringEnum::as_str);
-                PURCHASES.list(client, [buyer, vendor], listing.as_ref(), status)
+                let mut filters = DealFilters { buyer, vendor, listing, status }.to_query(client)?.to_vec();
+                filters.push(("kind", json!(kind.map(StringEnum::as_str))));
+                PURCHASES.list(client, &filters, *limit)
             }
-            PurchaseCommand::Show(purchase) => PURCHASES.show(client, purchase),
-            PurchaseCommand::Complete(purchase) => PURCHASES.change(client, purchase, "complete"),
-            PurchaseCommand::Cancel(purchase) => PURCHASES.change(client, purchase, "cancel"),
-            PurchaseCommand::Refund(purchase) => PURCHASES.change(client, purchase, "refund"),
+            PurchaseCommand::Show(purchase) => PURCHASES.show(client, purchase.id),
+            PurchaseCommand::Complete(purchase) => change(&PURCHASES, client, purchase, "complete"),
+            PurchaseCommand::Cancel(purchase) => change(&PURCHASES, client, purchase, "cancel"),
+            PurchaseCommand::Refund(purchase) => change(&PURCHASES, client, purchase, "refund"),
         }
     }
 }

@@ -21,13 +21,13 @@ use crate::{
 /// How often `--follow` looks for new events.
 const FOLLOW_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The value of `--after` for what happens from now on.
+/// The value of `--cursor` for what happens from now on.
 const NOW: &str = "now";
 
 /// List events, oldest first: what has happened in the market.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  marketplace events --type listing.published --type purchase.completed\n  marketplace events --after evt_0000000000002250 --limit 1000 --json\n  marketplace events --follow --after now --json"
+    after_help = "Examples:\n  marketplace events --type listing.published --type purchase.completed\n  marketplace events --cursor evt_0000000000002250 --limit 1000 --json\n  marketplace events --follow --cursor now --json"
 )]
 pub struct Events {
     /// ID or name of a team, to list only the events in its view.
@@ -37,14 +37,14 @@ pub struct Events {
     #[arg(long = "type", value_name = "TYPE", value_parser = parse_value::<EventType>)]
     types: Vec<EventType>,
     /// ID of an event, to list only later ones, or `now` [default: before the oldest event that is kept]
-    #[arg(long, value_name = "ID", value_parser = parse_place)]
-    after: Option<String>,
+    #[arg(long, visible_alias = "after", value_name = "ID", value_parser = parse_place)]
+    cursor: Option<String>,
     /// Maximum number of events, up to 1000. It does not apply to `--follow`.
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=1000))]
     limit: u16,
     /// Keep printing what happens, until interrupted. With `--json`, each event is a line.
     ///
-    /// To continue later without a gap, name the last event that was printed with `--after`.
+    /// To continue later without a gap, name the last event that was printed with `--cursor`.
     #[arg(long)]
     follow: bool,
     #[command(flatten)]
@@ -58,7 +58,7 @@ const COLUMNS: [&str; 6] = ["id", "occurred_at", "type", "subject.id", "request_
 /// long.
 const WIDTHS: [usize; 6] = [20, 20, 28, 36, 36, 0];
 
-/// Parses what `--after` names.
+/// Parses what `--cursor` names.
 fn parse_place(text: &str) -> Result<String, String> {
     if text == NOW || EventId::parse(text).is_some() {
         Ok(text.to_owned())
@@ -76,7 +76,7 @@ impl Events {
         if self.follow {
             return self.follow(client, &filters);
         }
-        let mut cursor = json!(self.after);
+        let mut cursor = json!(self.cursor);
         let mut events = Vec::new();
         while events.len() < usize::from(self.limit) {
             let limit = usize::from(self.limit) - events.len();
@@ -98,7 +98,7 @@ impl Events {
         if !self.options.json && !is_open(writeln!(output, "{}", table.heading()))? {
             return Ok(());
         }
-        let mut cursor = json!(self.after);
+        let mut cursor = json!(self.cursor);
         let mut printed = None;
         loop {
             let mut page = client
@@ -137,10 +137,8 @@ fn is_open(result: io::Result<()>) -> Result<bool, CommandError> {
 
 /// Adds to an error how to continue after what was printed, up to an event.
 fn with_place(error: CommandError, printed: Option<&str>) -> CommandError {
-    match (error, printed) {
-        (CommandError::Other(message), Some(id)) => {
-            CommandError::Other(format!("{message}; `--after {id}` continues after what was printed"))
-        }
-        (error, _) => error,
+    match printed {
+        Some(id) => CommandError::Other(format!("{error}; `--cursor {id}` continues after what was printed")),
+        None => error,
     }
 }

@@ -5,11 +5,14 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    CommandResult, GlobalOptions,
-    operator::{OperatorOptions, body_of, names, parse_value},
+    CommandResult,
+    operator::{ApiCommand, Client, ListLimit, Records, body_of, names, parse_value},
     print_line,
 };
-use crate::{domain::assets::Exclusivity, string_enum::StringEnum};
+use crate::{
+    domain::{assets::Exclusivity, grants::GrantState},
+    string_enum::StringEnum,
+};
 
 /// Manage upload grants.
 #[derive(Debug, Subcommand)]
@@ -37,6 +40,17 @@ pub enum GrantCommand {
     List {
         /// ID or name of the team.
         team: String,
+        /// State of the grants.
+        #[arg(long, value_parser = parse_value::<GrantState>)]
+        status: Option<GrantState>,
+        #[command(flatten)]
+        limit: ListLimit,
+    },
+    /// Show an upload grant, without its token.
+    #[command(after_help = "Example:\n  marketplace grant show 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
+    Show {
+        /// ID of the grant, as printed by `grant list`, or the title of one that can be used.
+        grant: String,
     },
     /// Revoke an unused upload grant, and delete what was uploaded with it.
     #[command(after_help = "Example:\n  marketplace grant revoke 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
@@ -46,12 +60,29 @@ pub enum GrantCommand {
     },
 }
 
-/// The fields that lists show.
-const COLUMNS: [&str; 6] = ["id", "title", "status", "expires_at", "consumed_at", "revoked_at"];
+const GRANTS: Records = Records {
+    path: "/grants",
+    columns: &["id", "title", "status", "expires_at", "consumed_at", "revoked_at"],
+    all_columns: &[
+        "id",
+        "team_id",
+        "team",
+        "title",
+        "status",
+        "exclusivity",
+        "group_id",
+        "max_bytes",
+        "file_name",
+        "size_bytes",
+        "created_at",
+        "expires_at",
+        "consumed_at",
+        "revoked_at",
+    ],
+};
 
-impl GrantCommand {
-    pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> CommandResult {
-        let client = &options.connect(global, false)?;
+impl ApiCommand for GrantCommand {
+    fn run(&self, client: &Client) -> CommandResult {
         match self {
             GrantCommand::Create { team, title, exclusivity, group, max_bytes } => {
                 let body = body_of([
@@ -61,17 +92,19 @@ impl GrantCommand {
                     ("group_id", json!(group)),
                     ("max_bytes", json!(max_bytes)),
                 ]);
-                let created = client.post("/grants", &body)?;
+                let created = client.post(GRANTS.path, &body)?;
                 client.print(&created, |created| {
                     print_line(created["token"].as_str().unwrap_or_default());
                     let id = created["grant"]["id"].as_str().unwrap_or_default();
                     eprintln!("created grant {id}; its token will not be shown again");
                 });
             }
-            GrantCommand::List { team } => {
-                let filters = [("team_id", names::team(client, team)?.into())];
-                client.print_list(&COLUMNS, client.list("/grants", &filters, None)?)?;
+            GrantCommand::List { team, status, limit } => {
+                let team = names::team(client, team)?;
+                let filters = [("team_id", team.into()), ("status", json!(status.map(StringEnum::as_str)))];
+                GRANTS.list(client, &filters, *limit)?;
             }
+            GrantCommand::Show { grant } => GRANTS.show(client, &names::GRANTS.id(client, grant)?)?,
             GrantCommand::Revoke { grant } => {
                 let id = names::GRANTS.id(client, grant)?;
                 let revoked = client.post(&format!("/grants/{id}/revoke"), &Value::Null)?;

@@ -4,8 +4,8 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::{
-    CommandError, CommandResult, GlobalOptions,
-    operator::{Client, OperatorOptions, body_of, names},
+    CommandResult,
+    operator::{ApiCommand, Client, ListLimit, Records, body_of, names},
     print_line,
 };
 use crate::{
@@ -35,6 +35,14 @@ pub enum KeyCommand {
     List {
         /// ID or name of the team.
         team: String,
+        #[command(flatten)]
+        limit: ListLimit,
+    },
+    /// Show an API key, without its secret.
+    #[command(after_help = "Example:\n  marketplace key show ci")]
+    Show {
+        /// ID of the key, as printed by `key list`, or its name.
+        key: String,
     },
     /// Change when an API key expires.
     #[command(
@@ -93,7 +101,13 @@ pub enum OperatorKeyCommand {
     Create(NewOperatorKey),
     /// List the operator keys. The secrets are not stored, so they cannot be shown.
     #[command(after_help = "Example:\n  marketplace operator key list")]
-    List,
+    List(ListLimit),
+    /// Show an operator key, without its secret.
+    #[command(after_help = "Example:\n  marketplace operator key show \"Review desk\"")]
+    Show {
+        /// ID of the key, as printed by `operator key list`, or its name.
+        key: String,
+    },
     /// Change when an operator key expires.
     #[command(
         after_help = "Example:\n  marketplace operator key expire 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11 never"
@@ -156,37 +170,64 @@ fn time(at: Option<Timestamp>) -> Value {
 }
 
 const KEYS: Keys = Keys {
-    path: "/keys",
     named: &names::KEYS,
-    columns: &["id", "name", "status", "created_at", "expires_at", "revoked_at", "last_used_at"],
+    records: Records {
+        path: "/keys",
+        columns: &["id", "name", "status", "created_at", "expires_at", "revoked_at", "last_used_at"],
+        all_columns: &[
+            "id",
+            "team_id",
+            "team",
+            "name",
+            "status",
+            "created_at",
+            "expires_at",
+            "rotated_at",
+            "revoked_at",
+            "last_used_at",
+        ],
+    },
 };
 
 const OPERATOR_KEYS: Keys = Keys {
-    path: "/operator-keys",
     named: &names::OPERATOR_KEYS,
-    columns: &["id", "name", "scope", "status", "created_at", "expires_at", "revoked_at", "last_used_at"],
+    records: Records {
+        path: "/operator-keys",
+        columns: &["id", "name", "scope", "status", "created_at", "expires_at", "revoked_at", "last_used_at"],
+        all_columns: &[
+            "id",
+            "name",
+            "scope",
+            "status",
+            "created_at",
+            "expires_at",
+            "rotated_at",
+            "revoked_at",
+            "last_used_at",
+        ],
+    },
 };
 
 /// The keys of teams, or those of operators.
 struct Keys {
-    path: &'static str,
     named: &'static names::Named,
-    columns: &'static [&'static str],
+    records: Records,
 }
 
 impl Keys {
     fn create(&self, client: &Client, body: &Value) -> CommandResult {
-        print_new_key(client, &client.post(self.path, body)?);
+        print_new_key(client, &client.post(self.records.path, body)?);
         Ok(())
     }
 
-    fn list(&self, client: &Client, filters: &[(&str, Value)]) -> CommandResult {
-        client.print_list(self.columns, client.list(self.path, filters, None)?)
+    fn show(&self, client: &Client, key: &str) -> CommandResult {
+        self.records.show(client, &self.named.id(client, key)?)
     }
 
     fn expire(&self, client: &Client, Expiry { key, at }: &Expiry) -> CommandResult {
         let id = self.named.id(client, key)?;
-        let changed = client.patch(&format!("{}/{id}", self.path), &json!({"expires_at": time(at.0)}))?;
+        let changed =
+            client.patch(&format!("{}/{id}", self.records.path), &json!({"expires_at": time(at.0)}))?;
         client.print(&changed, |key| {
             let at =
                 key["expires_at"].as_str().map_or("never expires".to_owned(), |at| format!("expires {at}"));
@@ -198,13 +239,13 @@ impl Keys {
     fn rotate(&self, client: &Client, Rotation { key, expires }: &Rotation) -> CommandResult {
         let id = self.named.id(client, key)?;
         let body = body_of([("expires_at", time(*expires))]);
-        print_new_key(client, &client.post(&format!("{}/{id}/rotate", self.path), &body)?);
+        print_new_key(client, &client.post(&format!("{}/{id}/rotate", self.records.path), &body)?);
         Ok(())
     }
 
     fn revoke(&self, client: &Client, key: &str) -> CommandResult {
         let id = self.named.id(client, key)?;
-        let revoked = client.post(&format!("{}/{id}/revoke", self.path), &Value::Null)?;
+        let revoked = client.post(&format!("{}/{id}/revoke", self.records.path), &Value::Null)?;
         client.print(&revoked, |_| print_line(format_args!("revoked key {id}")));
         Ok(())
     }
@@ -219,16 +260,18 @@ fn print_new_key(client: &Client, created: &Value) {
     });
 }
 
-impl KeyCommand {
-    pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> CommandResult {
-        let client = &options.connect(global, false)?;
+impl ApiCommand for KeyCommand {
+    fn run(&self, client: &Client) -> CommandResult {
         match self {
             KeyCommand::Create { team, name, expires } => {
                 let team = names::team(client, team)?;
                 let expires_at = ("expires_at", time(*expires));
                 KEYS.create(client, &body_of([("team_id", team.into()), ("name", json!(name)), expires_at]))
             }
-            KeyCommand::List { team } => KEYS.list(client, &[("team_id", names::team(client, team)?.into())]),
+            KeyCommand::List { team, limit } => {
+                KEYS.records.list(client, &[("team_id", names::team(client, team)?.into())], *limit)
+            }
+            KeyCommand::Show { key } => KEYS.show(client, key),
             KeyCommand::Expire(expiry) => KEYS.expire(client, expiry),
             KeyCommand::Rotate(rotation) => KEYS.rotate(client, rotation),
             KeyCommand::Revoke { key } => KEYS.revoke(client, key),
@@ -236,11 +279,14 @@ impl KeyCommand {
     }
 }
 
-impl OperatorSubcommand {
-    pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> Result<(), CommandError> {
+impl ApiCommand for OperatorSubcommand {
+    fn may_create_market(&self) -> bool {
         let OperatorSubcommand::Key { command, new } = self;
-        let is_new = new.is_some() || matches!(command, Some(OperatorKeyCommand::Create(_)));
-        let client = &options.connect(global, is_new)?;
+        new.is_some() || matches!(command, Some(OperatorKeyCommand::Create(_)))
+    }
+
+    fn run(&self, client: &Client) -> CommandResult {
+        let OperatorSubcommand::Key { command, new } = self;
         match (command, new) {
             (_, Some(new)) | (Some(OperatorKeyCommand::Create(new)), None) => {
                 let NewOperatorKey { name, read_only, expires } = new;
@@ -252,7 +298,9 @@ impl OperatorSubcommand {
             (Some(OperatorKeyCommand::Expire(expiry)), None) => OPERATOR_KEYS.expire(client, expiry),
             (Some(OperatorKeyCommand::Rotate(rotation)), None) => OPERATOR_KEYS.rotate(client, rotation),
             (Some(OperatorKeyCommand::Revoke { key }), None) => OPERATOR_KEYS.revoke(client, key),
-            (Some(OperatorKeyCommand::List) | None, None) => OPERATOR_KEYS.list(client, &[]),
+            (Some(OperatorKeyCommand::Show { key }), None) => OPERATOR_KEYS.show(client, key),
+            (Some(OperatorKeyCommand::List(limit)), None) => OPERATOR_KEYS.records.list(client, &[], *limit),
+            (None, None) => OPERATOR_KEYS.records.list(client, &[], ListLimit::default()),
         }
     }
 }

@@ -1,13 +1,18 @@
 //! The `marketplace ledger` command.
 
 use clap::Args;
-use serde_json::Value;
+use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::{
     CommandResult, GlobalOptions,
     lists::print_json,
-    operator::{OperatorOptions, names},
+    operator::{OperatorOptions, names, parse_value},
 };
+use crate::{domain::ledger::EntryType, string_enum::StringEnum};
+
+/// The path of the entries.
+const PATH: &str = "/ledger-entries";
 
 /// List the newest ledger entries: what each changed.
 #[derive(Debug, Args)]
@@ -17,6 +22,15 @@ use super::{
 pub struct Ledger {
     /// ID or name of a team, to list only the entries that changed its credits or earnings.
     team: Option<String>,
+    /// Type of the entries.
+    #[arg(long = "type", value_name = "TYPE", value_parser = parse_value::<EntryType>)]
+    entry_type: Option<EntryType>,
+    /// ID of a purchase, to list only its entries.
+    #[arg(long)]
+    purchase: Option<Uuid>,
+    /// ID of an entry, to show only this one.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["team", "entry_type", "purchase", "limit"])]
+    entry: Option<Uuid>,
     /// Maximum number of entries, up to 1000.
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
     limit: u16,
@@ -32,8 +46,17 @@ impl Ledger {
     pub(super) fn run(&self, global: &GlobalOptions) -> CommandResult {
         let client = &self.options.connect(global, false)?;
         let team = names::optional_team(client, self.team.as_ref())?;
-        let limit = Some(usize::from(self.limit));
-        let entries = client.list("/ledger-entries", &[("team_id", team.clone())], limit)?;
+        let entries = match self.entry {
+            Some(id) => vec![client.get(&format!("{PATH}/{id}"))?],
+            None => {
+                let filters = [
+                    ("team_id", team.clone()),
+                    ("entry_type", json!(self.entry_type.map(StringEnum::as_str))),
+                    ("purchase_id", json!(self.purchase)),
+                ];
+                client.list(PATH, &filters, Some(usize::from(self.limit)))?
+            }
+        };
         if self.options.json {
             print_json(&entries.into());
             return Ok(());

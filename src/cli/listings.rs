@@ -4,10 +4,9 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::{
-    CommandError, CommandResult, GlobalOptions,
+    CHANGE_GROUP, CommandError, CommandResult,
     amounts::{amount, parse_amount},
-    operator::{Client, OperatorOptions, body_of, names, parse_value},
-    print_line,
+    operator::{ApiCommand, Client, ListLimit, Records, body_of, names, parse_value},
 };
 use crate::{
     domain::{listings::LifecycleStage, money::Cents},
@@ -33,6 +32,8 @@ pub enum ListingCommand {
         /// Stage of the listings: draft, review, ready, active, or archived.
         #[arg(long, value_parser = parse_value::<LifecycleStage>)]
         stage: Option<LifecycleStage>,
+        #[command(flatten)]
+        limit: ListLimit,
     },
     /// Show a listing.
     #[command(after_help = "Example:\n  marketplace listing show \"Billing core\"")]
@@ -42,9 +43,14 @@ pub enum ListingCommand {
         after_help = "Examples:\n  marketplace listing edit \"Billing core\" --price 5200 --accepts-bids true\n  marketplace listing edit \"Billing core\" --title \"Billing core 2\""
     )]
     Edit(ListingChanges),
-    /// Show what happened to a listing.
+    /// List what happened to a listing.
     #[command(after_help = "Example:\n  marketplace listing history \"Billing core\"")]
-    History(OneListing),
+    History {
+        #[command(flatten)]
+        of: OneListing,
+        #[command(flatten)]
+        limit: ListLimit,
+    },
     /// Attach assets to a listing.
     #[command(after_help = "Example:\n  marketplace listing attach \"Billing core\" \"Billing history\"")]
     Attach {
@@ -171,70 +177,70 @@ pub struct NewListing {
 
 /// What to change about a listing.
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("change").required(true).multiple(true))]
+#[command(group = clap::ArgGroup::new(CHANGE_GROUP).required(true).multiple(true))]
 pub struct ListingChanges {
     /// ID or title of the listing.
     listing: String,
     /// New title.
-    #[arg(long, group = "change")]
+    #[arg(long, group = CHANGE_GROUP)]
     title: Option<String>,
     /// New description.
-    #[arg(long, group = "change")]
+    #[arg(long, group = CHANGE_GROUP)]
     description: Option<String>,
     /// New price in US dollars.
-    #[arg(long, value_parser = parse_amount, group = "change")]
+    #[arg(long, value_parser = parse_amount, group = CHANGE_GROUP)]
     price: Option<Cents>,
     /// Remove the price, so that the listing can only be bid on.
-    #[arg(long, conflicts_with = "price", group = "change")]
+    #[arg(long, conflicts_with = "price", group = CHANGE_GROUP)]
     no_price: bool,
     /// New price of a sample in US dollars. 0 offers a free sample.
-    #[arg(long, value_parser = parse_amount, group = "change")]
+    #[arg(long, value_parser = parse_amount, group = CHANGE_GROUP)]
     sample_price: Option<Cents>,
     /// ID or title of an asset that the sample has. Repeat the option for several. Other assets are removed from it.
-    #[arg(long = "sample-asset", value_name = "ASSET", group = "change")]
+    #[arg(long = "sample-asset", value_name = "ASSET", group = CHANGE_GROUP)]
     sample_assets: Vec<String>,
     /// Offer no sample.
-    #[arg(long, conflicts_with = "sample_price", group = "change")]
+    #[arg(long, conflicts_with = "sample_price", group = CHANGE_GROUP)]
     no_sample: bool,
     /// Whether buyers can bid.
-    #[arg(long, value_name = "BOOL", group = "change")]
+    #[arg(long, value_name = "BOOL", group = CHANGE_GROUP)]
     accepts_bids: Option<bool>,
     /// Whether the listing is sold once, exclusively.
-    #[arg(long, value_name = "BOOL", group = "change")]
+    #[arg(long, value_name = "BOOL", group = CHANGE_GROUP)]
     exclusive: Option<bool>,
     /// New license and conditions.
-    #[arg(long, group = "change")]
+    #[arg(long, group = CHANGE_GROUP)]
     terms: Option<String>,
 }
 
-/// The fields that lists show.
-const COLUMNS: [&str; 7] = ["id", "stage", "price", "asset_count", "created_at", "team", "title"];
-
-/// The fields of one listing.
-const ALL_COLUMNS: [&str; 22] = [
-    "id",
-    "team_id",
-    "team",
-    "title",
-    "stage",
-    "review_status",
-    "catalog_status",
-    "review_feedback",
-    "price",
-    "sample_price",
-    "currency",
-    "accepts_bids",
-    "exclusive",
-    "asset_ids",
-    "submitted_offer_count",
-    "featured",
-    "certified_at",
-    "latest_quality_run_id",
-    "terms",
-    "created_at",
-    "published_at",
-    "archived_at",
-];
+const LISTINGS: Records = Records {
+    path: "/listings",
+    columns: &["id", "stage", "price", "asset_count", "created_at", "team", "title"],
+    all_columns: &[
+        "id",
+        "team_id",
+        "team",
+        "title",
+        "stage",
+        "review_status",
+        "catalog_status",
+        "review_feedback",
+        "price",
+        "sample_price",
+        "currency",
+        "accepts_bids",
+        "exclusive",
+        "asset_ids",
+        "submitted_offer_count",
+        "featured",
+        "certified_at",
+        "latest_quality_run_id",
+        "terms",
+        "created_at",
+        "published_at",
+        "archived_at",
+    ],
+};
 
 /// The fields of an entry of a history.
 const HISTORY_COLUMNS: [&str; 5] = ["occurred_at", "actor", "event_type", "from_status", "to_status"];
@@ -288,27 +294,25 @@ impl ListingChanges {
     }
 }
 
-impl ListingCommand {
-    pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> CommandResult {
-        let client = &options.connect(global, false)?;
+impl ApiCommand for ListingCommand {
+    fn run(&self, client: &Client) -> CommandResult {
         match self {
             ListingCommand::Create(listing) => {
-                client.print_id(&client.post("/listings", &listing.body(client)?)?);
+                LISTINGS.create(client, &listing.body(client)?)?;
                 eprintln!("created a draft; `marketplace listing submit` sends it to review");
                 Ok(())
             }
-            ListingCommand::List { team, stage } => {
+            ListingCommand::List { team, stage, limit } => {
                 let team = names::optional_team(client, team.as_ref())?;
                 let filters = [("team_id", team), ("stage", json!(stage.map(StringEnum::as_str)))];
-                client.print_list(&COLUMNS, client.list("/listings", &filters, None)?)
+                LISTINGS.list(client, &filters, *limit)
             }
-            ListingCommand::Show(of) => client.print_record(&ALL_COLUMNS, client.get(&path(client, of)?)?),
+            ListingCommand::Show(of) => LISTINGS.show(client, &names::listing(client, &of.listing)?),
             ListingCommand::Edit(changes) => {
-                let path = names::LISTINGS.path(client, &changes.listing)?;
-                client.print_record(&ALL_COLUMNS, client.patch(&path, &changes.body(client)?)?)
+                LISTINGS.edit(client, &names::listing(client, &changes.listing)?, &changes.body(client)?)
             }
-            ListingCommand::History(of) => {
-                let history = client.list(&format!("{}/history", path(client, of)?), &[], None)?;
+            ListingCommand::History { of, limit } => {
+                let history = client.list(&format!("{}/history", path(client, of)?), &[], limit.rows())?;
                 client.print_list(&HISTORY_COLUMNS, history)
             }
             ListingCommand::Attach { listing, assets } => {
@@ -348,10 +352,9 @@ fn path(client: &Client, of: &OneListing) -> Result<String, CommandError> {
 
 /// Submits a listing, and says whether that started a quality run.
 fn submit(client: &Client, of: &OneListing) -> CommandResult {
-    let path = path(client, of)?;
-    let run_before = client.get(&path)?["latest_quality_run_id"].take();
-    let submitted = client.post(&format!("{path}/submit"), &Value::Null)?;
-    print_stage(client, &submitted);
+    let id = &names::listing(client, &of.listing)?;
+    let run_before = LISTINGS.get(client, id)?["latest_quality_run_id"].take();
+    let submitted = LISTINGS.change(client, id, "submit", &Value::Null)?;
     if submitted["latest_quality_run_id"] == run_before {
         eprintln!("started no quality run, since the team has too few credits");
     } else {
@@ -370,13 +373,7 @@ fn decide(client: &Client, decision: &Decision, verb: &str) -> CommandResult {
     change(client, &decision.listing, verb, &json!({"note": decision.note}))
 }
 
+/// Performs a transition, and prints the lifecycle stage after it.
 fn change(client: &Client, listing: &str, verb: &str, body: &Value) -> CommandResult {
-    let id = names::listing(client, listing)?;
-    print_stage(client, &client.post(&format!("/listings/{id}/{verb}"), body)?);
-    Ok(())
-}
-
-/// Prints the lifecycle stage of a listing.
-fn print_stage(client: &Client, listing: &Value) {
-    client.print(listing, |listing| print_line(listing["stage"].as_str().unwrap_or_default()));
+    LISTINGS.change(client, &names::listing(client, listing)?, verb, body).map(drop)
 }

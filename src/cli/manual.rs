@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
-use super::{Cli, CommandError, CommandResult, print_line};
+use super::{CommandError, CommandResult, parser, print_line};
 
 /// Print completions for a shell.
 #[derive(Debug, Args)]
@@ -20,7 +20,7 @@ pub struct Completions {
 impl Completions {
     pub(super) fn run(&self) {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "marketplace", &mut script);
+        clap_complete::generate(self.shell, &mut parser(), "marketplace", &mut script);
         print_line(String::from_utf8_lossy(&script).trim_end());
     }
 }
@@ -29,14 +29,16 @@ impl Completions {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  marketplace man /usr/local/share/man/man1")]
 pub struct Man {
-    /// The directory, which must exist.
+    /// The directory. It is created if it does not exist.
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 }
 
 impl Man {
     pub(super) fn run(&self) -> CommandResult {
-        clap_mangen::generate_to(Cli::command(), &self.directory).map_err(|cause| {
+        let written = std::fs::create_dir_all(&self.directory)
+            .and_then(|()| clap_mangen::generate_to(parser(), &self.directory));
+        written.map_err(|cause| {
             CommandError::Other(format!("cannot write manual pages to {}: {cause}", self.directory.display()))
         })
     }

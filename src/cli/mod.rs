@@ -2,23 +2,29 @@
 //! operation, and prints the result. Business rules are in `operations` and `domain`.
 
 mod amounts;
+mod asset_types;
 mod assets;
+mod audit;
 mod backup;
 mod bids;
 mod check;
 mod credits;
 mod deals;
 mod demo;
+mod estimations;
 mod events;
 mod grants;
 mod gym;
+mod jobs;
 mod keys;
+mod labels;
 mod ledger;
 mod listings;
 mod lists;
 mod logging;
 mod manual;
 mod mcp;
+mod notifications;
 mod openapi;
 mod operator;
 mod opportunities;
@@ -26,19 +32,24 @@ mod process;
 mod progress;
 mod public_demo;
 mod reachability;
+mod quality_runs;
 mod reindex;
 mod replay;
 mod restore;
 mod seed;
 mod serve;
 mod server_url;
+mod settings;
+mod status;
 mod sweep;
+mod tasks;
 mod tasksets;
 mod teams;
 mod temporary_directory;
 mod upload;
 mod verify;
 mod webhooks;
+mod withdrawals;
 
 use std::{
     ffi::OsStr,
@@ -50,7 +61,7 @@ use std::{
     },
 };
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use rustix::fs::Mode;
 
 use self::{logging::init_logging, operator::OperatorCommand};
@@ -116,8 +127,12 @@ enum Command {
     Grant(OperatorCommand<grants::GrantCommand>),
     /// List and show assets, which listings consist of.
     Asset(OperatorCommand<assets::AssetCommand>),
+    /// List, enable, deprecate, and retire asset types.
+    AssetType(OperatorCommand<asset_types::AssetTypeCommand>),
     /// Create, edit, submit, decide about, publish, and check listings.
     Listing(OperatorCommand<listings::ListingCommand>),
+    /// Start and cancel quality runs, and show their results.
+    QualityRun(OperatorCommand<quality_runs::QualityRunCommand>),
     /// Bid on listings, and decide about offers.
     Offer(OperatorCommand<deals::OfferCommand>),
     /// Buy listings, and complete, cancel, and refund purchases.
@@ -128,16 +143,38 @@ enum Command {
     Bid(OperatorCommand<bids::BidCommand>),
     /// Create tasksets, and import traces into them.
     Taskset(OperatorCommand<tasksets::TasksetCommand>),
+    /// Create, show, and delete tasks, their versions, and their builds.
+    Task(OperatorCommand<tasks::TaskCommand>),
+    /// Request estimations of repositories.
+    Estimation(OperatorCommand<estimations::EstimationCommand>),
+    /// List, create, and rename domains.
+    Domain(OperatorCommand<labels::DomainCommand>),
+    /// List, create, and rename content tags.
+    ContentTag(OperatorCommand<labels::ContentTagCommand>),
+    /// List, create, and change inventory tags.
+    InventoryTag(OperatorCommand<labels::InventoryTagCommand>),
+    /// List notifications of teams, and mark them as read.
+    Notification(OperatorCommand<notifications::NotificationCommand>),
     /// Send events to endpoints, and list deliveries.
     Webhook(OperatorCommand<webhooks::WebhookCommand>),
     /// List events, and follow them.
     Events(events::Events),
     /// Buy, adjust, and convert credits of teams.
     Credits(OperatorCommand<credits::CreditsCommand>),
+    /// Request withdrawals of earnings, and record that they were paid or failed.
+    Withdrawal(OperatorCommand<withdrawals::WithdrawalCommand>),
     /// List the newest ledger entries.
     Ledger(ledger::Ledger),
-    /// Upload a zip file for a team.
+    /// Upload a zip file for a team, in parts.
     Upload(upload::Upload),
+    /// List, retry, and cancel background jobs.
+    Job(OperatorCommand<jobs::JobCommand>),
+    /// List what operators have changed.
+    Audit(audit::Audit),
+    /// List the settings in effect.
+    Settings(settings::Settings),
+    /// Show facts about the market and its health.
+    Status(status::Status),
     /// Print completions for a shell.
     Completions(manual::Completions),
     /// Write manual pages.
@@ -182,6 +219,17 @@ enum CommandError {
     Seed(#[from] fixtures::SeedError),
     #[error("{}", operator_message(.0))]
     Market(#[from] Error),
+    /// The operator API refused a request.
+    #[error("{message}")]
+    Refused {
+        /// Code of the error; `invalid` if the request has problems.
+        code: String,
+        /// What was wrong.
+        message: String,
+    },
+    /// A server did not respond.
+    #[error("{0}")]
+    NoResponse(String),
     #[error("{0}")]
     Other(String),
     #[error("{0}")]
@@ -223,7 +271,7 @@ type CommandResult = Result<(), CommandError>;
 pub fn run() -> ExitCode {
     // Libraries create files, too, so the umask is what keeps all of them private.
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
-    let cli = Cli::parse();
+    let cli = Cli::from_arg_matches(&parser().get_matches()).unwrap_or_else(|error| error.exit());
     if let Command::ReadUntrusted { invocation } = &cli.command {
         return child::run(invocation);
     }
@@ -240,27 +288,66 @@ pub fn run() -> ExitCode {
     }
 }
 
+/// Columns of help and usage if the output is no terminal. Usage is never wrapped.
+const HELP_COLUMNS: usize = 100;
+
+/// Name of the groups of options that say what to change, of which one is required.
+const CHANGE_GROUP: &str = "change";
+
+/// Returns the parser of the command line.
+fn parser() -> clap::Command {
+    with_short_usage(Cli::command(), "marketplace")
+}
+
+/// Leaves required options out of the usage of commands for which it would be too long. Help lists them anyway.
+fn with_short_usage(command: clap::Command, name: &str) -> clap::Command {
+    let positionals: Vec<String> = command.get_positionals().map(ToString::to_string).collect();
+    let options = command.get_opts().filter(|option| option.is_required_set());
+    let options: usize = options.map(|option| option.to_string().len() + 1).sum();
+    let usage = format!("{name} [OPTIONS] {}", positionals.join(" "));
+    let is_long = "Usage: ".len() + usage.len() + options > HELP_COLUMNS;
+    let has_changes = command.get_groups().any(|group| group.get_id() == CHANGE_GROUP);
+    let command = if is_long || has_changes { command.override_usage(usage) } else { command };
+    command.mut_subcommands(|below| {
+        let name = format!("{name} {}", below.get_name());
+        with_short_usage(below, &name)
+    })
+}
+
 fn dispatch(cli: Cli) -> CommandResult {
     let options = cli.options;
     match cli.command {
         Command::Serve(serve) => serve.run(&options),
         Command::Seed(seed) => seed.run(&options),
         Command::Reindex(_) => reindex::Reindex::run(&options),
-        Command::Team(OperatorCommand { command, options: api }) => command.run(&api, &options),
-        Command::Key(OperatorCommand { command, options: api }) => command.run(&api, &options),
-        Command::Operator(OperatorCommand { command, options: api }) => command.run(&api, &options),
-        Command::Grant(OperatorCommand { command, options: api }) => command.run(&api, &options),
-        Command::Asset(OperatorCommand { command, options: api }) => command.run(&api, &options),
-        Command::Bid(OperatorCommand { command, options: api }) => command.run(&api, &options),
-        Command::Listing(OperatorCommand { command, options: api }) => command.run(&api, &options),
-        Command::Offer(OperatorCommand { command, options: api }) => command.run(&api, &options),
-        Command::Purchase(OperatorCommand { command, options: api }) => command.run(&api, &options),
-        Command::Credits(OperatorCommand { command, options: api }) => command.run(&api, &options),
-        Command::Opportunity(OperatorCommand { command, options: api }) => command.run(&api, &options),
-        Command::Taskset(OperatorCommand { command, options: api }) => command.run(&api, &options),
-        Command::Webhook(OperatorCommand { command, options: api }) => command.run(&api, &options),
+        Command::Team(command) => command.run(&options),
+        Command::Key(command) => command.run(&options),
+        Command::Operator(command) => command.run(&options),
+        Command::Grant(command) => command.run(&options),
+        Command::Asset(command) => command.run(&options),
+        Command::AssetType(command) => command.run(&options),
+        Command::QualityRun(command) => command.run(&options),
+        Command::Task(command) => command.run(&options),
+        Command::Estimation(command) => command.run(&options),
+        Command::Domain(command) => command.run(&options),
+        Command::ContentTag(command) => command.run(&options),
+        Command::InventoryTag(command) => command.run(&options),
+        Command::Notification(command) => command.run(&options),
+        Command::Withdrawal(command) => command.run(&options),
+        Command::Job(command) => command.run(&options),
+        Command::Bid(command) => command.run(&options),
+        Command::Listing(command) => command.run(&options),
+        Command::Offer(command) => command.run(&options),
+        Command::Purchase(command) => command.run(&options),
+        Command::Credits(command) => command.run(&options),
+        Command::Opportunity(command) => command.run(&options),
+        Command::Taskset(command) => command.run(&options),
+        Command::Webhook(command) => command.run(&options),
         Command::Events(events) => events.run(&options),
         Command::Ledger(ledger) => ledger.run(&options),
+        Command::Audit(audit) => audit.run(&options),
+        Command::Settings(settings) => settings.run(&options),
+        Command::Status(status) => status.run(&options),
         Command::Upload(upload) => upload.run(&options),
         Command::Completions(completions) => {
             completions.run();
@@ -395,27 +482,4 @@ fn print_line(line: impl std::fmt::Display) {
 }
 
 #[cfg(test)]
-mod tests {
-    use clap::CommandFactory;
-
-    use super::*;
-
-    /// The names of the global options. Clap would take an argument of a subcommand with the same name for the option:
-    /// the URL of a new webhook for that of the server, for instance.
-    const GLOBAL: [&str; 4] = ["config", "data", "url", "json"];
-
-    fn assert_no_global_name(command: &clap::Command) {
-        let own = command.get_arguments().filter(|argument| !argument.is_global_set());
-        for argument in own {
-            let id = argument.get_id().as_str();
-            assert!(!GLOBAL.contains(&id), "{} has an argument {id}", command.get_name());
-        }
-        command.get_subcommands().for_each(assert_no_global_name);
-    }
-
-    #[test]
-    fn no_argument_has_the_name_of_a_global_option() {
-        assert_no_global_name(&Cli::command());
-        Cli::command().debug_assert();
-    }
-}
+mod tests;

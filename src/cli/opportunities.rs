@@ -4,9 +4,8 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::{
-    CommandError, CommandResult, GlobalOptions,
-    operator::{Client, OperatorOptions, body_of, names, parse_value},
-    print_line,
+    CHANGE_GROUP, CommandError, CommandResult,
+    operator::{ApiCommand, Client, ListLimit, Records, body_of, names, parse_value},
 };
 use crate::{
     domain::{assets::Kind, opportunities::OpportunityStatus, time::Timestamp},
@@ -32,6 +31,8 @@ pub enum OpportunityCommand {
         status: Option<OpportunityStatus>,
         #[command(flatten)]
         kind: OpportunityKindOption,
+        #[command(flatten)]
+        limit: ListLimit,
     },
     /// Show an opportunity.
     #[command(after_help = "Example:\n  marketplace opportunity show \"COBOL with its history\"")]
@@ -85,21 +86,21 @@ pub struct NewOpportunity {
 
 /// What to change about an opportunity.
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("change").required(true).multiple(true))]
+#[command(group = clap::ArgGroup::new(CHANGE_GROUP).required(true).multiple(true))]
 pub struct OpportunityChanges {
     #[command(flatten)]
     opportunity: OneOpportunity,
     /// New title.
-    #[arg(long, group = "change")]
+    #[arg(long, group = CHANGE_GROUP)]
     title: Option<String>,
     /// New description of what the buyer is looking for.
-    #[arg(long, group = "change")]
+    #[arg(long, group = CHANGE_GROUP)]
     description: Option<String>,
     /// Kind of asset that the buyer accepts. Repeat the option for several. Other kinds are removed.
-    #[arg(long = "accepts", value_name = "KIND", value_parser = parse_value::<Kind>, group = "change")]
+    #[arg(long = "accepts", value_name = "KIND", value_parser = parse_value::<Kind>, group = CHANGE_GROUP)]
     accepts: Vec<Kind>,
     /// New time by which vendors must respond, in the future and in RFC 3339 format.
-    #[arg(long, value_parser = super::keys::parse_timestamp, group = "change")]
+    #[arg(long, value_parser = super::keys::parse_timestamp, group = CHANGE_GROUP)]
     deadline: Option<Timestamp>,
 }
 
@@ -121,8 +122,9 @@ pub struct OpportunityKindOption {
 }
 
 impl OpportunityKindOption {
-    const fn path(self) -> &'static str {
-        if self.project { "/project-opportunities" } else { "/opportunities" }
+    const fn records(self) -> Records {
+        let path = if self.project { "/project-opportunities" } else { "/opportunities" };
+        Records { path, columns: &COLUMNS, all_columns: &ALL_COLUMNS }
     }
 
     const fn named(self) -> &'static names::Named {
@@ -131,8 +133,8 @@ impl OpportunityKindOption {
 }
 
 impl OneOpportunity {
-    fn path(&self, client: &Client) -> Result<String, CommandError> {
-        self.kind.named().path(client, &self.opportunity)
+    fn id(&self, client: &Client) -> Result<String, CommandError> {
+        self.kind.named().id(client, &self.opportunity)
     }
 }
 
@@ -172,9 +174,8 @@ const ALL_COLUMNS: [&str; 13] = [
     "closed_at",
 ];
 
-impl OpportunityCommand {
-    pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> CommandResult {
-        let client = &options.connect(global, false)?;
+impl ApiCommand for OpportunityCommand {
+    fn run(&self, client: &Client) -> CommandResult {
         match self {
             OpportunityCommand::Create(new) => {
                 let kinds: Vec<&str> = new.accepts.iter().map(|kind| kind.as_str()).collect();
@@ -185,22 +186,20 @@ impl OpportunityCommand {
                     ("accepted_asset_types", json!(kinds)),
                     ("deadline", json!(new.deadline.map(|at| at.to_string()))),
                 ]);
-                client.print_id(&client.post(new.kind.path(), &body)?);
+                new.kind.records().create(client, &body)?;
                 let project = if new.kind.project { " --project" } else { "" };
                 eprintln!("created a draft; `marketplace opportunity publish{project}` shows it to vendors");
                 Ok(())
             }
-            OpportunityCommand::List { team, status, kind } => {
+            OpportunityCommand::List { team, status, kind, limit } => {
                 let team = names::optional_team(client, team.as_ref())?;
                 let filters = [("team_id", team), ("status", json!(status.map(StringEnum::as_str)))];
-                client.print_list(&COLUMNS, client.list(kind.path(), &filters, None)?)
+                kind.records().list(client, &filters, *limit)
             }
-            OpportunityCommand::Show(one) => {
-                client.print_record(&ALL_COLUMNS, client.get(&one.path(client)?)?)
-            }
+            OpportunityCommand::Show(one) => one.kind.records().show(client, &one.id(client)?),
             OpportunityCommand::Edit(changes) => {
-                let path = changes.opportunity.path(client)?;
-                client.print_record(&ALL_COLUMNS, client.patch(&path, &changes.body())?)
+                let one = &changes.opportunity;
+                one.kind.records().edit(client, &one.id(client)?, &changes.body())
             }
             OpportunityCommand::Publish(one) => change(client, one, "publish", &Value::Null),
             OpportunityCommand::Close(one) => change(client, one, "close", &Value::Null),
@@ -215,7 +214,5 @@ impl OpportunityCommand {
 
 /// Performs a transition, and prints the status after it.
 fn change(client: &Client, one: &OneOpportunity, verb: &str, body: &Value) -> CommandResult {
-    let changed = client.post(&format!("{}/{verb}", one.path(client)?), body)?;
-    client.print(&changed, |changed| print_line(changed["status"].as_str().unwrap_or_default()));
-    Ok(())
+    one.kind.records().change(client, &one.id(client)?, verb, body).map(drop)
 }

@@ -20,8 +20,8 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  marketplace restore /mnt/backup/market --data ./restored\n\nChecks the digest of every \
-                  file, rebuilds the search index, and then does what `marketplace verify` does. The\nrestored market is \
-                  another copy: its backups do not replace those of the original without --replace.\nExits with 1 if the \
+                  file, rebuilds the search index, and then does what `marketplace verify` does. The restored market is \
+                  another copy: its backups do not replace those of the original without --replace.\n\nExits with 1 if the \
                   backup is damaged, if the data directory is in use or not empty, or if there is a problem."
 )]
 pub struct Restore {

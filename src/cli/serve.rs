@@ -181,6 +181,9 @@ impl Serve {
         let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
         reachability::check(&market);
         let url = rest::base_url(market.settings(), address);
+        if let Err(cause) = market.record_server_url(&url) {
+            tracing::warn!(%cause, "commands on the data directory do not know the URL of the server");
+        }
         let app = match worlds {
             Some(worlds) => app.serve_with_sandbox(market.clone(), &url, address, worlds),
             None => app.serve(market.clone(), &url),

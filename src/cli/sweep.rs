@@ -8,7 +8,7 @@ use crate::operations::{self, cleanup::Swept};
 /// Delete files that are no longer needed. Safe while a server is running, and on a full disk.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  marketplace sweep --data ./market\n\nDeletes copies of detached repositories, files of bundles whose purchase was refunded, uploads\nwhose grant was revoked or has expired, responses that were stored for idempotency keys more than\na day ago, and events, entries of the audit, and deliveries to webhooks that are older than\nevents.keep_days. A server does the same in the background."
+    after_help = "Example:\n  marketplace sweep --data ./market\n\nDeletes copies of detached repositories, files of bundles whose purchase was refunded, uploads whose grant was revoked or has expired, responses that were stored for idempotency keys more than a day ago, and events, entries of the audit, and deliveries to webhooks that are older than events.keep_days. A server does the same in the background."
 )]
 pub struct Sweep {}
 

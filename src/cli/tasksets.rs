@@ -4,13 +4,16 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::{
-    CommandError, CommandResult, GlobalOptions,
-    operator::{Client, OperatorOptions, names},
+    CommandResult,
+    operator::{
+        ApiCommand, Client, ListLimit, Records, SourceFile, names, parse_value, part_uploads::send_parts,
+    },
     print_line,
 };
-use crate::regular_files;
+use crate::{domain::trace_imports::TraceImportStatus, string_enum::StringEnum};
 
 /// Manage tasksets.
 #[derive(Debug, Subcommand)]
@@ -21,6 +24,8 @@ pub enum TasksetCommand {
         /// ID or name of the team.
         #[arg(long)]
         team: Option<String>,
+        #[command(flatten)]
+        limit: ListLimit,
     },
     /// Create an empty taskset for a team, and print its ID.
     #[command(after_help = "Example:\n  marketplace taskset create \"Acme Data\" \"Court forms\"")]
@@ -40,11 +45,24 @@ pub enum TasksetCommand {
         /// The file, with a JSON object in each line.
         file: PathBuf,
     },
-    /// Show the imports of traces into a taskset, newest first.
+    /// List the imports of traces into a taskset, newest first.
     #[command(after_help = "Example:\n  marketplace taskset imports \"Court forms\"")]
     Imports {
         /// ID or name of the taskset.
         taskset: String,
+        /// Status of the imports.
+        #[arg(long, value_parser = parse_value::<TraceImportStatus>)]
+        status: Option<TraceImportStatus>,
+        #[command(flatten)]
+        limit: ListLimit,
+    },
+    /// Show an import of traces, with the first lines that were rejected.
+    #[command(
+        after_help = "Example:\n  marketplace taskset import-result 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11"
+    )]
+    ImportResult {
+        /// ID of the import, as printed by `taskset imports`.
+        id: Uuid,
     },
     /// Show a taskset.
     #[command(after_help = "Example:\n  marketplace taskset show \"Court forms\"")]
@@ -54,32 +72,55 @@ pub enum TasksetCommand {
     },
 }
 
-/// The fields that lists of tasksets show.
-const COLUMNS: [&str; 5] = ["id", "task_count", "created_at", "team", "name"];
+const TASKSETS: Records = Records {
+    path: "/tasksets",
+    columns: &["id", "task_count", "created_at", "team", "name"],
+    all_columns: &["id", "task_count", "created_at", "team", "name"],
+};
 
-/// The fields that lists of imports show.
-const IMPORT_COLUMNS: [&str; 7] =
-    ["id", "status", "lines", "inserted", "existing", "rejected", "requested_at"];
+const IMPORTS: Records = Records {
+    path: "/trace-imports",
+    columns: &["id", "status", "lines", "inserted", "existing", "rejected", "requested_at"],
+    all_columns: &[
+        "id",
+        "taskset_id",
+        "team_id",
+        "team",
+        "status",
+        "size_bytes",
+        "lines",
+        "inserted",
+        "existing",
+        "rejected",
+        "error",
+        "requested_at",
+        "started_at",
+        "finished_at",
+    ],
+};
 
-impl TasksetCommand {
-    pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> CommandResult {
-        let client = &options.connect(global, false)?;
+impl ApiCommand for TasksetCommand {
+    fn run(&self, client: &Client) -> CommandResult {
         match self {
-            TasksetCommand::List { team } => {
+            TasksetCommand::List { team, limit } => {
                 let filters = [("team_id", names::optional_team(client, team.as_ref())?)];
-                client.print_list(&COLUMNS, client.list("/tasksets", &filters, None)?)?;
+                TASKSETS.list(client, &filters, *limit)?;
             }
             TasksetCommand::Create { team, name } => {
                 let body = json!({"team_id": names::team(client, team)?, "name": name});
-                client.print_id(&client.post("/tasksets", &body)?);
+                TASKSETS.create(client, &body)?;
             }
             TasksetCommand::Import { taskset, file } => import(client, taskset, file)?,
-            TasksetCommand::Imports { taskset } => {
+            TasksetCommand::Imports { taskset, status, limit } => {
                 let path = format!("{}/traces", names::TASKSETS.path(client, taskset)?);
-                client.print_list(&IMPORT_COLUMNS, client.list(&path, &[], None)?)?;
+                let filters = [("status", json!(status.map(StringEnum::as_str)))];
+                client.print_list(IMPORTS.columns, client.list(&path, &filters, limit.rows())?)?;
+            }
+            TasksetCommand::ImportResult { id } => {
+                IMPORTS.show_with_rows(client, id, ("problems", &["line", "message"]))?;
             }
             TasksetCommand::Show { taskset } => {
-                client.print_record(&COLUMNS, client.get(&names::TASKSETS.path(client, taskset)?)?)?;
+                TASKSETS.show(client, &names::TASKSETS.id(client, taskset)?)?;
             }
         }
         Ok(())
@@ -88,20 +129,13 @@ impl TasksetCommand {
 
 /// Uploads a file in its parts, and starts the import.
 fn import(client: &Client, taskset: &str, file: &Path) -> CommandResult {
-    let cannot_read = |cause| CommandError::Other(format!("cannot read {}: {cause}", file.display()));
-    // The server has limits of its own for uploads.
-    let opened = regular_files::open(file, u64::MAX).map_err(cannot_read)?;
-    let size = opened.metadata().map_err(cannot_read)?.len();
-    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let file = SourceFile::new(file)?;
     let taskset = names::TASKSETS.path(client, taskset)?;
-    let plan_body = json!({"file_name": name, "size_bytes": size});
+    let plan_body = json!({"file_name": file.name(), "size_bytes": file.size_bytes()});
     let plan = client.post(&format!("{taskset}/trace-uploads"), &plan_body)?;
-    let part_size = plan["part_size_bytes"].as_u64().unwrap_or(size);
-    for part in plan["parts"].as_array().into_iter().flatten() {
-        let start = (part["part_number"].as_u64().unwrap_or(1) - 1) * part_size;
-        client.put_part(part, &opened, start, part_size.min(size - start))?;
-    }
     let body = json!({"upload_id": plan["id"]});
+    let path = format!("/trace-uploads/{}", plan["id"].as_str().unwrap_or_default());
+    send_parts(client, &file, &path, plan)?;
     let started: Value = client.post(&format!("{taskset}/traces"), &body)?;
     client.print(&started, |started| print_line(started["id"].as_str().unwrap_or_default()));
     eprintln!("started the import; a running server performs it");

@@ -4,8 +4,8 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::{
-    CommandResult, GlobalOptions,
-    operator::{Client, OperatorOptions, body_of, names, parse_value},
+    CHANGE_GROUP, CommandResult,
+    operator::{ApiCommand, Client, ListLimit, Records, body_of, names, parse_value},
     print_line,
 };
 use crate::{domain::teams::Role, string_enum::StringEnum};
@@ -30,9 +30,18 @@ pub enum TeamCommand {
         #[arg(long)]
         nda: bool,
     },
-    /// List all teams.
-    #[command(after_help = "Example:\n  marketplace team list")]
-    List,
+    /// List teams, by name.
+    #[command(after_help = "Example:\n  marketplace team list --role buyer")]
+    List {
+        /// Marketplace role: vendor or buyer.
+        #[arg(long, value_parser = parse_value::<Role>)]
+        role: Option<Role>,
+        /// Whether the teams were closed [default: both]
+        #[arg(long, value_name = "BOOL")]
+        closed: Option<bool>,
+        #[command(flatten)]
+        limit: ListLimit,
+    },
     /// Show a team.
     #[command(after_help = "Example:\n  marketplace team show \"Acme Data\"")]
     Show {
@@ -65,27 +74,27 @@ pub enum TeamCommand {
 
 /// What to change about a team.
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("change").required(true).multiple(true))]
+#[command(group = clap::ArgGroup::new(CHANGE_GROUP).required(true).multiple(true))]
 pub struct TeamChanges {
     /// ID or name of the team.
     team: String,
     /// New name, which no other team has in any case. The team's listings show it.
-    #[arg(long, group = "change")]
+    #[arg(long, group = CHANGE_GROUP)]
     name: Option<String>,
     /// Marketplace role: vendor or buyer. Repeat the option for both. Other roles are removed.
-    #[arg(long = "role", value_name = "ROLE", value_parser = parse_value::<Role>, group = "change")]
+    #[arg(long = "role", value_name = "ROLE", value_parser = parse_value::<Role>, group = CHANGE_GROUP)]
     roles: Vec<Role>,
     /// Remove all roles.
-    #[arg(long, conflicts_with = "roles", group = "change")]
+    #[arg(long, conflicts_with = "roles", group = CHANGE_GROUP)]
     no_roles: bool,
     /// New seller tier, 1 to 3.
-    #[arg(long, group = "change")]
+    #[arg(long, group = CHANGE_GROUP)]
     tier: Option<u8>,
     /// URL of the avatar image; an empty one removes it.
-    #[arg(long, value_name = "URL", group = "change")]
+    #[arg(long, value_name = "URL", group = CHANGE_GROUP)]
     avatar: Option<String>,
     /// How the team is paid, in words, which only operators read; an empty text removes it.
-    #[arg(long, value_name = "TEXT", group = "change")]
+    #[arg(long, value_name = "TEXT", group = CHANGE_GROUP)]
     payout: Option<String>,
 }
 
@@ -93,21 +102,21 @@ fn role_names(roles: &[Role]) -> Value {
     roles.iter().map(|role| role.as_str()).collect()
 }
 
-/// The fields that lists show.
-const COLUMNS: [&str; 7] = ["id", "name", "roles", "tier", "nda_accepted_at", "created_at", "closed_at"];
-
-/// The fields of one team.
-const ALL_COLUMNS: [&str; 9] = [
-    "id",
-    "name",
-    "roles",
-    "tier",
-    "nda_accepted_at",
-    "avatar_url",
-    "payout_setup",
-    "created_at",
-    "closed_at",
-];
+const TEAMS: Records = Records {
+    path: "/teams",
+    columns: &["id", "name", "roles", "tier", "nda_accepted_at", "created_at", "closed_at"],
+    all_columns: &[
+        "id",
+        "name",
+        "roles",
+        "tier",
+        "nda_accepted_at",
+        "avatar_url",
+        "payout_setup",
+        "created_at",
+        "closed_at",
+    ],
+};
 
 impl TeamChanges {
     /// Returns the body of the change.
@@ -126,24 +135,27 @@ impl TeamChanges {
     }
 }
 
-impl TeamCommand {
-    pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> CommandResult {
-        let may_create = matches!(self, TeamCommand::Create { .. });
-        let client = &options.connect(global, may_create)?;
+impl ApiCommand for TeamCommand {
+    fn may_create_market(&self) -> bool {
+        matches!(self, TeamCommand::Create { .. })
+    }
+
+    fn run(&self, client: &Client) -> CommandResult {
         match self {
             TeamCommand::Create { name, roles, tier, nda } => {
                 let roles = role_names(roles);
                 let body = json!({"name": name, "roles": roles, "tier": tier, "nda_accepted": nda});
-                client.print_id(&client.post("/teams", &body)?);
+                TEAMS.create(client, &body)?;
             }
-            TeamCommand::List => {
-                let mut teams = client.list("/teams", &[], None)?;
+            TeamCommand::List { role, closed, limit } => {
+                let filters = [("role", json!(role.map(StringEnum::as_str))), ("closed", json!(closed))];
+                // All are read, since the API has another order.
+                let mut teams = client.list(TEAMS.path, &filters, None)?;
                 teams.sort_by_cached_key(|team| team["name"].as_str().map(str::to_lowercase));
-                client.print_list(&COLUMNS, teams)?;
+                teams.truncate(limit.rows().unwrap_or(usize::MAX));
+                client.print_list(TEAMS.columns, teams)?;
             }
-            TeamCommand::Show { team } => {
-                client.print_record(&ALL_COLUMNS, client.get(&path(client, team)?)?)?;
-            }
+            TeamCommand::Show { team } => TEAMS.show(client, &names::team(client, team)?)?,
             TeamCommand::AcceptNda { team } => {
                 let changed = client.post(&format!("{}/accept-nda", path(client, team)?), &Value::Null)?;
                 client.print(&changed, |team| {
@@ -152,8 +164,7 @@ impl TeamCommand {
                 });
             }
             TeamCommand::Edit(changes) => {
-                let changed = client.patch(&path(client, &changes.team)?, &changes.body())?;
-                client.print_record(&ALL_COLUMNS, changed)?;
+                TEAMS.edit(client, &names::team(client, &changes.team)?, &changes.body())?;
             }
             TeamCommand::Close { team } => {
                 let closed = client.post(&format!("{}/close", path(client, team)?), &Value::Null)?;

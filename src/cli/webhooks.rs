@@ -5,11 +5,17 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    CommandError, CommandResult, GlobalOptions,
-    operator::{Client, OperatorOptions, body_of, names, parse_value},
+    CHANGE_GROUP, CommandError, CommandResult,
+    operator::{ApiCommand, Client, ListLimit, Records, body_of, names, parse_value},
     print_line,
 };
-use crate::{domain::events::EventType, string_enum::StringEnum};
+use crate::{
+    domain::{
+        events::EventType,
+        webhooks::{DeliveryStatus, WebhookStatus},
+    },
+    string_enum::StringEnum,
+};
 
 /// Manage webhooks: endpoints to which events are sent.
 #[derive(Debug, Subcommand)]
@@ -19,9 +25,8 @@ pub enum WebhookCommand {
         after_help = "Examples:\n  marketplace webhook create https://example.com/hook --team \"Acme Data\" --type offer.submitted\n  marketplace webhook create https://example.com/all"
     )]
     Create {
-        // The field is not named `url`, since that is the global option for the server.
+        // Neither the field nor its value has the name of the option `--url`, which is the server's.
         /// URL of the endpoint.
-        #[arg(value_name = "URL")]
         endpoint: String,
         /// ID or name of the team whose events are sent [default: those of all teams, as operators see them]
         #[arg(long)]
@@ -39,6 +44,11 @@ pub enum WebhookCommand {
         /// ID or name of the team whose events are sent.
         #[arg(long)]
         team: Option<String>,
+        /// Status of the webhooks: enabled or disabled.
+        #[arg(long, value_parser = parse_value::<WebhookStatus>)]
+        status: Option<WebhookStatus>,
+        #[command(flatten)]
+        limit: ListLimit,
     },
     /// Show a webhook.
     #[command(after_help = "Example:\n  marketplace webhook show https://example.com/hook")]
@@ -65,9 +75,18 @@ pub enum WebhookCommand {
     Deliveries {
         #[command(flatten)]
         of: OneWebhook,
+        /// Status of the deliveries.
+        #[arg(long, value_parser = parse_value::<DeliveryStatus>)]
+        status: Option<DeliveryStatus>,
         /// Maximum number of deliveries, up to 1000.
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
         limit: u16,
+    },
+    /// Show a delivery, with its attempts.
+    #[command(after_help = "Example:\n  marketplace webhook delivery 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
+    Delivery {
+        /// ID of the delivery, as printed by `webhook deliveries`.
+        id: Uuid,
     },
     /// Send a delivery again.
     #[command(after_help = "Example:\n  marketplace webhook redeliver 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
@@ -77,27 +96,45 @@ pub enum WebhookCommand {
     },
 }
 
-/// The fields that lists of webhooks show.
-const COLUMNS: [&str; 6] = ["id", "status", "disabled_reason", "team", "url", "event_types"];
+const WEBHOOKS: Records = Records {
+    path: "/webhooks",
+    columns: &["id", "status", "disabled_reason", "team", "url", "event_types"],
+    all_columns: &[
+        "id",
+        "team_id",
+        "team",
+        "url",
+        "description",
+        "event_types",
+        "status",
+        "disabled_reason",
+        "disabled_at",
+        "last_success_at",
+        "created_at",
+    ],
+};
 
-/// The fields of one webhook.
-const ALL_COLUMNS: [&str; 11] = [
-    "id",
-    "team_id",
-    "team",
-    "url",
-    "description",
-    "event_types",
-    "status",
-    "disabled_reason",
-    "disabled_at",
-    "last_success_at",
-    "created_at",
-];
+const DELIVERIES: Records = Records {
+    path: "/webhook-deliveries",
+    columns: &["id", "event_type", "status", "attempt_count", "created_at", "next_attempt_at"],
+    all_columns: &[
+        "id",
+        "webhook_id",
+        "team_id",
+        "team",
+        "event_type",
+        "message_id",
+        "status",
+        "attempt_count",
+        "created_at",
+        "next_attempt_at",
+        "ended_at",
+        "body",
+    ],
+};
 
-/// The fields that lists of deliveries show.
-const DELIVERY_COLUMNS: [&str; 6] =
-    ["id", "event_type", "status", "attempt_count", "created_at", "next_attempt_at"];
+/// The fields of an attempt to deliver.
+const ATTEMPT_COLUMNS: [&str; 6] = ["number", "attempted_at", "milliseconds", "status", "error", "response"];
 
 /// A webhook.
 #[derive(Debug, Args)]
@@ -108,21 +145,21 @@ pub struct OneWebhook {
 
 /// What to change about a webhook.
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("change").required(true).multiple(true))]
+#[command(group = clap::ArgGroup::new(CHANGE_GROUP).required(true).multiple(true))]
 pub struct WebhookChanges {
     /// ID or URL of the webhook.
     webhook: String,
     /// New URL of the endpoint.
-    #[arg(long = "endpoint", value_name = "URL", group = "change")]
+    #[arg(long, group = CHANGE_GROUP)]
     endpoint: Option<String>,
     /// Type of events to send. Repeat the option for several. Other types are removed.
-    #[arg(long = "type", value_name = "TYPE", value_parser = parse_value::<EventType>, group = "change")]
+    #[arg(long = "type", value_name = "TYPE", value_parser = parse_value::<EventType>, group = CHANGE_GROUP)]
     types: Vec<EventType>,
     /// Send events of all types.
-    #[arg(long, conflicts_with = "types", group = "change")]
+    #[arg(long, conflicts_with = "types", group = CHANGE_GROUP)]
     all_types: bool,
     /// What the webhook is for.
-    #[arg(long, value_name = "TEXT", group = "change")]
+    #[arg(long, value_name = "TEXT", group = CHANGE_GROUP)]
     description: Option<String>,
 }
 
@@ -141,9 +178,8 @@ impl WebhookChanges {
     }
 }
 
-impl WebhookCommand {
-    pub(super) fn run(&self, options: &OperatorOptions, global: &GlobalOptions) -> CommandResult {
-        let client = &options.connect(global, false)?;
+impl ApiCommand for WebhookCommand {
+    fn run(&self, client: &Client) -> CommandResult {
         match self {
             WebhookCommand::Create { endpoint, team, types, description } => {
                 let team = names::optional_team(client, team.as_ref())?;
@@ -156,17 +192,14 @@ impl WebhookCommand {
                 ]);
                 print_secret(client, &client.post("/webhooks", &body)?);
             }
-            WebhookCommand::List { team } => {
+            WebhookCommand::List { team, status, limit } => {
                 let team = names::optional_team(client, team.as_ref())?;
-                let webhooks = client.list("/webhooks", &[("team_id", team)], None)?;
-                client.print_list(&COLUMNS, webhooks)?;
+                let filters = [("team_id", team), ("status", json!(status.map(StringEnum::as_str)))];
+                WEBHOOKS.list(client, &filters, *limit)?;
             }
-            WebhookCommand::Show(of) => {
-                client.print_record(&ALL_COLUMNS, client.get(&of.path(client)?)?)?;
-            }
+            WebhookCommand::Show(of) => WEBHOOKS.show(client, &of.id(client)?)?,
             WebhookCommand::Edit(changes) => {
-                let path = names::WEBHOOKS.path(client, &changes.webhook)?;
-                client.print_record(&ALL_COLUMNS, client.patch(&path, &changes.body())?)?;
+                WEBHOOKS.edit(client, &names::WEBHOOKS.id(client, &changes.webhook)?, &changes.body())?;
             }
             WebhookCommand::Enable(of) => set_status(client, of, "enabled")?,
             WebhookCommand::Disable(of) => set_status(client, of, "disabled")?,
@@ -178,14 +211,19 @@ impl WebhookCommand {
                 client.delete(&format!("/webhooks/{id}"))?;
                 client.print(&json!({"deleted": id}), |_| print_line(format_args!("deleted webhook {id}")));
             }
-            WebhookCommand::Deliveries { of, limit } => {
-                let filters = [("webhook_id", json!(of.id(client)?))];
-                let deliveries = client.list("/webhook-deliveries", &filters, Some(usize::from(*limit)))?;
-                client.print_list(&DELIVERY_COLUMNS, deliveries)?;
+            WebhookCommand::Deliveries { of, status, limit } => {
+                let filters = [
+                    ("webhook_id", json!(of.id(client)?)),
+                    ("status", json!(status.map(StringEnum::as_str))),
+                ];
+                let deliveries = client.list(DELIVERIES.path, &filters, Some(usize::from(*limit)))?;
+                client.print_list(DELIVERIES.columns, deliveries)?;
+            }
+            WebhookCommand::Delivery { id } => {
+                DELIVERIES.show_with_rows(client, id, ("attempts", &ATTEMPT_COLUMNS))?;
             }
             WebhookCommand::Redeliver { id } => {
-                let sent = client.post(&format!("/webhook-deliveries/{id}/redeliver"), &Value::Null)?;
-                client.print(&sent, |sent| print_line(sent["status"].as_str().unwrap_or_default()));
+                DELIVERIES.change(client, id, "redeliver", &Value::Null)?;
             }
         }
         Ok(())

@@ -160,11 +160,14 @@ pub fn parse_url(text: &str, may_be_private: bool) -> Result<Url> {
     let expected = schemes.iter().map(|scheme| format!("{scheme}://")).collect::<Vec<_>>().join(" or ");
     let url = match Url::parse(text) {
         Ok(url) if schemes.contains(&url.scheme()) => url,
-        _ => {
-            return invalid(
-                "url_scheme",
-                format!("`url` must be an absolute URL that begins with {expected}."),
-            );
+        found => {
+            let mut message = format!("`url` must be an absolute URL that begins with {expected}.");
+            if found.is_ok_and(|url| url.scheme() == "http") {
+                message.push_str(
+                    " With the setting `webhooks.allow_private_addresses`, http:// is accepted, too.",
+                );
+            }
+            return invalid("url_scheme", message);
         }
     };
     if !url.username().is_empty() || url.password().is_some() {

@@ -41,7 +41,7 @@ pub use descriptor_limit::raise_descriptor_limit;
 pub use due_steps::{DoneStep, StepRunner};
 pub use entry_points::{ReadWork, WriteWork};
 pub use key_cache::{CachedKey, KeyCache};
-pub use lock::{SERVE_LOCK_FILE, ServeLock};
+pub use lock::{SERVE_LOCK_FILE, ServeLock, running_server_url};
 pub use open_options::{OpenError, OpenMode, OpenOptions, this_program};
 pub use opening::max_blocking_threads;
 pub use other_processes::{SOCKET_FILE, follow_processes};
@@ -122,7 +122,7 @@ struct Inner {
     waiting_threads: Arc<Semaphore>,
     /// The database version seen by the last [`Market::refresh`].
     seen_version: Mutex<Option<i64>>,
-    _lock: Option<ServeLock>,
+    serve_lock: Option<ServeLock>,
 }
 
 /// The context of a read operation: rows and index of one point in time, the current time, and the settings.
@@ -449,6 +449,11 @@ impl Market {
     /// Returns the data directory of the market.
     pub fn data_dir(&self) -> &std::path::Path {
         &self.inner.data_dir
+    }
+
+    /// Records the URL of the server of this market in the data directory, where [`running_server_url`] finds it.
+    pub fn record_server_url(&self, url: &str) -> std::io::Result<()> {
+        self.inner.serve_lock.as_ref().map_or(Ok(()), |lock| lock.write_url(url))
     }
 }
 

@@ -153,7 +153,7 @@ impl Market {
             host_check: OnceLock::new(),
             waiting_threads,
             seen_version,
-            _lock: lock,
+            serve_lock: lock,
         };
         Ok(Market { inner: Arc::new(inner) })
     }

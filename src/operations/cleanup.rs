@@ -93,7 +93,7 @@ pub fn sweep(market: &Market) -> Result<Swept> {
             .read_blocking(|reader| {
                 let grant = store::grants::find_by_upload(reader.rows, upload)?;
                 let is_granted = grant.is_some_and(|(grant, _)| grant.consumed_at.is_none());
-                Ok(is_granted || store::trace_uploads::find(reader.rows, upload)?.is_some())
+                Ok(is_granted || store::operator_uploads::find(reader.rows, upload)?.is_some())
             })
             .unwrap_or(true)
     };

@@ -345,9 +345,9 @@ pub fn finish_completion(market: &Market, joined: Option<JoinedUpload>) {
 /// Returns the team of an upload, and how the upload is split into parts. Fails unless the upload is in
 /// progress and its grant, if it has one, is still open.
 fn find_in_progress(reader: &Reader, upload: Uuid) -> Result<(TeamRowId, PartLayout)> {
-    let traces = store::trace_uploads::find(reader.rows, upload)?;
-    if let Some(traces) = traces.filter(|traces| traces.expires_at > reader.now) {
-        return Ok((traces.team, traces.upload.layout));
+    let by_operator = store::operator_uploads::find(reader.rows, upload)?;
+    if let Some(found) = by_operator.filter(|found| found.expires_at > reader.now) {
+        return Ok((found.team, found.upload.layout));
     }
     let found = store::grants::find_by_upload(reader.rows, upload)?;
     let open = found.filter(|(grant, _)| grant.state(reader.now) == GrantState::Open);

@@ -1,84 +1,18 @@
-//! Uploads of zip files into the market, from the command line.
+//! Uploads that are complete: their URLs, and damage of their files.
 
 use std::{
     fs::File,
-    io::{self, Read, Write},
-    path::Path,
+    io::{self, Write},
 };
 
-use super::teams;
 use crate::{
-    blobs::{self, Blobs, StoredFile},
-    domain::{
-        collections::Collection,
-        events::{EventData, UploadData},
-    },
-    error::{Error, Result, excerpt},
+    blobs::{self, StoredFile},
+    error::Result,
     market::Market,
     regular_files,
     search::Progress,
-    store::{
-        self,
-        uploads::{NewUpload, RecordedUpload},
-    },
+    store::{self, uploads::RecordedUpload},
 };
-
-/// Possible first bytes of a zip file: a local file header, or the end of the central directory if the
-/// archive is empty.
-const ZIP_SIGNATURES: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
-
-/// Copies a zip file into the market for a team, given by ID or name. Returns the URL of the upload, below
-/// `base_url`, with which it can be attached to raw data.
-pub fn import_zip(market: &Market, team: &str, file: &Path, base_url: &str) -> Result<String> {
-    import_zip_with_progress(market, team, file, base_url, &())
-}
-
-/// Like [`import_zip`], and reports how many bytes of the file were copied.
-pub fn import_zip_with_progress(
-    market: &Market,
-    team: &str,
-    file: &Path,
-    base_url: &str,
-    progress: &dyn Progress,
-) -> Result<String> {
-    let team = market.read_blocking(|reader| teams::resolve(reader.rows, team))?;
-    let unreadable = |cause| Error::Conflict(format!("cannot read {}: {cause}", file.display()));
-    let mut source =
-        regular_files::open(file, market.settings().blobs.max_upload_bytes).map_err(unreadable)?;
-    let mut signature = Vec::new();
-    Read::by_ref(&mut source).take(4).read_to_end(&mut signature).map_err(unreadable)?;
-    if !ZIP_SIGNATURES.contains(&signature.as_slice()) {
-        return Err(Error::Conflict(format!("{} is not a zip file; pack the data as one", file.display())));
-    }
-    let id = market.clock().new_id(Collection::Uploads);
-    let total = source.metadata().map_err(unreadable)?.len();
-    let reservation = market.reserve_space(total)?;
-    let mut contents = Counted { inner: signature.as_slice().chain(source), progress, done: 0, total };
-    let written = market.blobs().put_upload(id, &mut contents).map_err(|cause| {
-        Error::Conflict(format!("cannot copy {} into the market: {cause}", file.display()))
-    })?;
-    drop(reservation);
-    let url = upload_url(base_url, id);
-    let inserted = market.write_blocking(|writer| {
-        let upload = NewUpload {
-            id,
-            team: team.row_id,
-            file_name: &file.file_name().unwrap_or_default().to_string_lossy(),
-            size_bytes: written.size_bytes,
-            sha256: &written.sha256,
-            url: &url,
-            created_at: writer.now,
-        };
-        store::uploads::insert(writer.rows, &upload)?;
-        let data = UploadData { upload_id: id, size_bytes: written.size_bytes };
-        writer.emit(Some(team.row_id), id, &EventData::UploadCompleted(data))
-    });
-    if inserted.is_err() {
-        // Without a row, nothing would ever delete the file. A failure to remove it here is ignored.
-        let _ = market.blobs().remove_upload(id);
-    }
-    inserted.map(|()| url)
-}
 
 /// Returns the URL with which an upload is attached. It only identifies the upload; nothing is served there.
 pub fn upload_url(base_url: &str, id: uuid::Uuid) -> String {
@@ -112,7 +46,7 @@ pub fn find_damaged_with_progress(market: &Market, progress: &dyn Progress) -> R
     Ok(found)
 }
 
-/// Reports how many bytes were read from, or written to, something.
+/// Reports how many bytes were written to something.
 struct Counted<'a, T> {
     inner: T,
     progress: &'a dyn Progress,
@@ -124,14 +58,6 @@ impl<T> Counted<'_, T> {
     fn advance(&mut self, count: usize) {
         self.done += count as u64;
         self.progress.advance(self.done, self.total.max(self.done));
-    }
-}
-
-impl<T: Read> Read for Counted<'_, T> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.inner.read(buffer)?;
-        self.advance(count);
-        Ok(count)
     }
 }
 

@@ -50,7 +50,7 @@ impl CheckedUrl {
             Err(AddressError::NotPublic) => invalid(
                 "private_address",
                 "The host of `url` has a private address, to which this server does not send. Use a host on the \
-                 public internet, or ask the operator to allow private addresses.",
+                 public internet, or allow private addresses with the setting `webhooks.allow_private_addresses`.",
             ),
         }
     }

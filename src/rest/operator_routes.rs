@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    market::Market,
+    market::{Market, running_server_url},
     operations::access::Authenticated,
 };
 
@@ -37,7 +37,9 @@ impl OperatorRoutes {
     pub fn new(market: Market) -> OperatorRoutes {
         // Without the documents, which take longer to generate than most commands.
         let routes = Arc::new(app::routes_with_files(OPERATOR.groups).boxed());
-        let url = base_url(market.settings(), market.settings().server.listen);
+        // URLs in responses are those of the server that is running on the data directory, if there is one.
+        let url = running_server_url(market.data_dir())
+            .unwrap_or_else(|| base_url(market.settings(), market.settings().server.listen));
         let held_requests = HeldRequests::without_server(&market);
         OperatorRoutes { routes, served: Arc::new(ServedMarket::new(market, &url, held_requests)) }
     }
@@ -47,14 +49,14 @@ impl OperatorRoutes {
         url.starts_with(self.served.base_url())
     }
 
-    /// Sends `length` bytes of a file to a URL of an upload, and returns the status of the response.
+    /// Sends `length` bytes of a file to a URL of an upload, and returns the status and the bytes of the response.
     pub async fn put(
         &self,
         url: &str,
         headers: &[(String, String)],
         file: std::fs::File,
         length: u64,
-    ) -> Result<u16> {
+    ) -> Result<(u16, Vec<u8>)> {
         let path = url.strip_prefix(self.served.base_url()).unwrap_or(url);
         let mut request = Request::builder().method(Method::PUT).uri(path.parse().map_err(Error::internal)?);
         for (name, value) in headers {
@@ -65,9 +67,7 @@ impl OperatorRoutes {
         let mut request = request.body(Body::from_async_read(bytes));
         request.set_data(Arc::clone(&self.served));
         request.set_data(RequestId::generate(self.served.market().clock()));
-        let response =
-            error_layer::layer(Arc::clone(&self.routes), request).await.map_err(Error::internal)?;
-        Ok(response.status().as_u16())
+        self.send(request).await
     }
 
     /// Performs a request, and returns its status and the bytes of its response. `path` may include a query string.
@@ -82,6 +82,10 @@ impl OperatorRoutes {
         request.set_data(InProcessProof::of_local_command(Authenticated::of_local_command(id.as_str())));
         request.set_data(Arc::clone(&self.served));
         request.set_data(id);
+        self.send(request).await
+    }
+
+    async fn send(&self, request: Request) -> Result<(u16, Vec<u8>)> {
         let mut response =
             error_layer::layer(Arc::clone(&self.routes), request).await.map_err(Error::internal)?;
         let bytes = response_body::take_in_memory(&mut response).await.unwrap_or_default();

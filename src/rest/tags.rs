@@ -24,7 +24,7 @@ pub enum Tag {
     Codebases,
     /// Zip archives of data files.
     RawData,
-    /// Zip archives that are uploaded in parts under an upload grant.
+    /// Zip archives that are uploaded in parts: by a vendor under an upload grant, or by an operator for a team.
     Uploads,
     /// Task versions, each imported from one of the team's tasksets.
     Tasks,

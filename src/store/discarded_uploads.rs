@@ -1,4 +1,4 @@
-//! Uploads that were taken from their grants, and whose bytes are to be deleted.
+//! Uploads that were taken from their grants, or that operators will not complete, and whose bytes are to be deleted.
 
 use rusqlite::ToSql;
 
@@ -20,21 +20,21 @@ pub fn discard(writer: &Writer, grant: GrantRowId) -> Result<()> {
 /// Discards the pending uploads of all grants that were revoked or have expired.
 pub fn discard_abandoned(writer: &Writer, now: Timestamp) -> Result<()> {
     discard_where(writer, "(revoked_at IS NOT NULL OR expired_at IS NOT NULL OR expires_at <= ?1)", now.0)?;
-    discard_trace_uploads(writer, "expires_at <= ?1", now.0)
+    discard_operator_uploads(writer, "expires_at <= ?1", now.0)
 }
 
-/// Discards an upload of traces that cannot be completed.
-pub fn discard_traces(writer: &Writer, upload: uuid::Uuid) -> Result<()> {
-    discard_trace_uploads(writer, "uuid = ?1", upload)
+/// Discards an upload by an operator that was canceled or cannot be completed.
+pub fn discard_operator_upload(writer: &Writer, upload: uuid::Uuid) -> Result<()> {
+    discard_operator_uploads(writer, "uuid = ?1", upload)
 }
 
-fn discard_trace_uploads(writer: &Writer, condition: &str, parameter: impl ToSql + Copy) -> Result<()> {
+fn discard_operator_uploads(writer: &Writer, condition: &str, parameter: impl ToSql + Copy) -> Result<()> {
     let insert = format!(
         "INSERT INTO discarded_uploads (upload, reference, size_bytes)
-         SELECT uuid, reference, size_bytes FROM trace_uploads WHERE {condition}"
+         SELECT uuid, reference, size_bytes FROM operator_uploads WHERE {condition}"
     );
     if writer.execute(&insert, [parameter])? > 0 {
-        writer.execute(&format!("DELETE FROM trace_uploads WHERE {condition}"), [parameter])?;
+        writer.execute(&format!("DELETE FROM operator_uploads WHERE {condition}"), [parameter])?;
     }
     Ok(())
 }
@@ -63,7 +63,7 @@ pub fn has_any(reader: &Reader, now: Timestamp) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (SELECT 1 FROM discarded_uploads) OR EXISTS (
              SELECT 1 FROM upload_grants WHERE upload IS NOT NULL AND consumed_at IS NULL
                  AND (revoked_at IS NOT NULL OR expired_at IS NOT NULL OR expires_at <= ?1))
-             OR EXISTS (SELECT 1 FROM trace_uploads WHERE expires_at <= ?1)";
+             OR EXISTS (SELECT 1 FROM operator_uploads WHERE expires_at <= ?1)";
     reader.query_one(SQL, [now.0], |row| row.get(0))
 }
 

@@ -3,7 +3,7 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer};
+use super::{Reader, Writer, row};
 use crate::{
     domain::{
         row_ids::{AssetRowId, UploadRowId},
@@ -57,6 +57,44 @@ pub fn find_by_url(reader: &Reader, team: TeamRowId, url: &str) -> Result<Option
     const SQL: &str = "SELECT id, size_bytes FROM uploads WHERE url = ?1 AND team = ?2
          AND NOT EXISTS (SELECT 1 FROM trace_imports WHERE upload = uploads.id)";
     reader.query_first(SQL, (url, team), |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// A zip that was uploaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompletedUpload {
+    /// ID of the upload.
+    pub id: Uuid,
+    /// ID of the team.
+    pub team: Uuid,
+    /// Original name of the file.
+    pub file_name: String,
+    /// Size of the file in bytes.
+    pub size_bytes: u64,
+    /// SHA-256 digest of the file in hexadecimal.
+    pub sha256: String,
+    /// URL by which raw data assets refer to the upload.
+    pub url: String,
+    /// Time at which the upload completed.
+    pub completed_at: Timestamp,
+}
+
+/// Returns the uploaded zip with this ID. Uploads of traces are not zips.
+pub fn find_zip(reader: &Reader, id: Uuid) -> Result<Option<CompletedUpload>> {
+    const SQL: &str =
+        "SELECT u.uuid, t.uuid AS team_uuid, u.file_name, u.size_bytes, u.sha256, u.url, u.created_at
+         FROM uploads u JOIN teams t ON t.id = u.team
+         WHERE u.uuid = ?1 AND NOT EXISTS (SELECT 1 FROM trace_imports WHERE upload = u.id)";
+    reader.query_first(SQL, [id], |row| {
+        Ok(CompletedUpload {
+            id: row.get("uuid")?,
+            team: row.get("team_uuid")?,
+            file_name: row.get("file_name")?,
+            size_bytes: row.get("size_bytes")?,
+            sha256: row.get("sha256")?,
+            url: row.get("url")?,
+            completed_at: row::time(row, "created_at")?,
+        })
+    })
 }
 
 /// Returns the SHA-256 digest, in hexadecimal, of the upload that is linked to an asset; `None` if none is.

@@ -3,6 +3,7 @@
 mod administration;
 mod backups;
 mod check;
+mod commands;
 mod demo;
 mod examples;
 mod money;
@@ -12,6 +13,7 @@ mod seeding;
 mod settings;
 mod standard_input;
 mod texts;
+mod uploads;
 mod verify;
 
 use std::{
@@ -228,6 +230,13 @@ fn upload_stores_the_file_and_prints_its_url() {
         1,
         "the failed uploads leave no files"
     );
+    // The URL is that of the server that runs on the data directory, wherever it listens.
+    let server = Server::start(&[], directory);
+    let url = stdout_of(&run(&["upload", "scans.zip", "--team", "Acme Data"], directory));
+    assert!(url.starts_with(&format!("http://{}/v2/blobs/uploads/", server.1)), "{url}");
+    assert_eq!(server.terminate(), 0);
+    let url = stdout_of(&run(&["upload", "scans.zip", "--team", "Acme Data"], directory));
+    assert!(url.starts_with("http://127.0.0.1:8080/"), "no server runs: {url}");
     std::fs::write(&blob, b"PK\x05\x06").unwrap();
     let output = run(&["verify"], directory);
     assert_eq!(output.status.code(), Some(1));

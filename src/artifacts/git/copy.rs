@@ -277,7 +277,9 @@ fn from_host_error(error: HostError, limits: Limits) -> ReadError {
                 .to_owned()
         }
         HostError::NotPublic => {
-            "The host is not on the public internet. Use a public host, or upload a zip.".to_owned()
+            "The host is not on the public internet, and the setting `repositories.private_hosts` of this server does \
+             not allow others. Use a public host, or upload a zip."
+                .to_owned()
         }
         HostError::TooLarge => format!(
             "The repository is larger than {} bytes. Link a smaller one, or upload a zip.",

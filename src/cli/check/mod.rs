@@ -35,7 +35,7 @@ use super::{
 /// Check whether a deployment behaves as its documents and the interface say.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  marketplace check https://staging.example.com --key @STAGING_VENDOR --key @STAGING_BUYER\n  marketplace check http://127.0.0.1:8080 --key mkt_demo_vendor --key mkt_demo_operator --json\n  marketplace check --rules\n\nOnly GET and HEAD requests are sent, unless --allow-writes is set.\nExit codes: 0 no differences, 1 differences, 2 the check could not be completed."
+    after_help = "Examples:\n  marketplace check https://staging.example.com --key @STAGING_VENDOR --key @STAGING_BUYER\n  marketplace check http://127.0.0.1:8080 --key mkt_demo_vendor --key mkt_demo_operator --json\n  marketplace check --rules\n\nOnly GET and HEAD requests are sent, unless --allow-writes is set.\n\nExit codes: 0 no differences, 1 differences, 2 the check could not be completed."
 )]
 pub struct Check {
     /// URL of the deployment. It may have a path, such as that of a world.

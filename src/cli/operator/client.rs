@@ -4,16 +4,16 @@
 use std::{
     cell::RefCell,
     collections::{BTreeSet, HashMap},
-    fs::File,
-    io::{Read, Seek},
 };
 
 use clap::{Args, Subcommand};
-use reqwest::blocking::Body;
 use serde_json::{Map, Value};
 use tokio::runtime::Runtime;
 
-use super::server::{self, Server};
+use super::{
+    file_parts::FilePart,
+    server::{self, Server},
+};
 use crate::{
     cli::{
         CommandError, CommandResult, GlobalOptions,
@@ -28,7 +28,7 @@ use crate::{
 const URL_VARIABLE: &str = "MARKETPLACE_OPERATOR_URL";
 
 /// Maximum number of items that a command lists.
-const MAX_ITEMS: usize = 100_000;
+pub const MAX_ITEMS: usize = 100_000;
 
 /// Number of items of a page that a command requests.
 const PAGE_ITEMS: usize = 100;
@@ -56,9 +56,27 @@ pub struct OperatorOptions {
 #[derive(Debug, Args)]
 pub struct OperatorCommand<C: Subcommand> {
     #[command(subcommand)]
-    pub command: C,
+    command: C,
     #[command(flatten)]
-    pub options: OperatorOptions,
+    options: OperatorOptions,
+}
+
+/// What a command does with the operator API.
+pub trait ApiCommand {
+    /// Whether the command creates a market in the data directory if there is none.
+    fn may_create_market(&self) -> bool {
+        false
+    }
+
+    /// Sends the requests of the command, and prints the results.
+    fn run(&self, client: &Client) -> CommandResult;
+}
+
+impl<C: Subcommand + ApiCommand> OperatorCommand<C> {
+    /// Connects to the market that the options name, and runs the command.
+    pub fn run(&self, global: &GlobalOptions) -> CommandResult {
+        self.command.run(&self.options.connect(global, self.command.may_create_market())?)
+    }
 }
 
 /// A connection to the operator API.
@@ -160,28 +178,29 @@ impl Client {
         self.get(&format!("/events?{}", encode_query(filters.iter().chain(&parameters))))
     }
 
-    /// Sends a part of a file to where a plan of an upload says: `length` bytes from `start` on.
-    pub fn put_part(&self, part: &Value, file: &File, start: u64, length: u64) -> CommandResult {
-        let url = part["url"].as_str().unwrap_or_default();
-        let headers: Vec<(String, String)> = part["headers"]
+    /// Sends a part of a file to where a plan of an upload says.
+    pub fn put_part(&self, address: &Value, part: FilePart) -> CommandResult {
+        let url = address["url"].as_str().unwrap_or_default();
+        let headers: Vec<(String, String)> = address["headers"]
             .as_object()
             .into_iter()
             .flatten()
             .map(|(name, value)| (name.clone(), plain(value)))
             .collect();
-        let cannot_read =
-            |cause: std::io::Error| CommandError::Other(format!("the file cannot be read: {cause}"));
-        let mut opened = file.try_clone().map_err(cannot_read)?;
-        opened.seek(std::io::SeekFrom::Start(start)).map_err(cannot_read)?;
-        let status = match &self.target {
+        let (status, bytes) = match &self.target {
             Target::Local(runtime, routes) if routes.serves(url) => {
-                runtime.block_on(routes.put(url, &headers, opened, length))?
+                let length = part.length();
+                runtime.block_on(routes.put(url, &headers, part.into_file(), length))?
             }
-            _ => server::put_part(url, &headers, Body::sized(opened.take(length), length), length)?,
+            _ => server::put_part(url, &headers, part)?,
         };
-        match status {
-            200..300 => Ok(()),
-            _ => Err(CommandError::Other(format!("the upload of a part was refused with status {status}"))),
+        match serde_json::from_slice(&bytes) {
+            _ if (200..300).contains(&status) => Ok(()),
+            Ok(json) if is_refusal(&json) => Err(refusal(&json)),
+            _ => {
+                let message = format!("the upload of a part was refused with status {status}");
+                Err(CommandError::Refused { code: status.to_string(), message })
+            }
         }
     }
 
@@ -227,6 +246,26 @@ impl Client {
         Ok(())
     }
 
+    /// Prints a record like [`Client::print_record`], and the records of its field `rows.0` as a table with the columns
+    /// `rows.1`.
+    pub fn print_record_with_rows(
+        &self,
+        columns: &[&str],
+        mut record: Value,
+        rows: (&str, &[&str]),
+    ) -> CommandResult {
+        let (field, row_columns) = rows;
+        let rows = if self.json { Value::Null } else { record[field].take() };
+        self.print_record(columns, record)?;
+        if let Value::Array(rows) = rows
+            && !rows.is_empty()
+        {
+            print_line("");
+            print_table(row_columns, &rows);
+        }
+        Ok(())
+    }
+
     /// Adds the fields of `TEAM_NAMES` that a table has to its records.
     pub fn add_team_names(&self, columns: &[&str], records: &mut [Value]) -> CommandResult {
         let shown = TEAM_NAMES.into_iter().filter(|(_, name)| columns.contains(name));
@@ -257,6 +296,11 @@ impl Client {
         Ok(())
     }
 
+    /// Whether results are printed as JSON.
+    pub const fn prints_json(&self) -> bool {
+        self.json
+    }
+
     /// Prints a new record: JSON, or else its ID.
     pub fn print_id(&self, record: &Value) {
         self.print(record, |record| print_line(record["id"].as_str().unwrap_or_default()));
@@ -282,11 +326,12 @@ fn is_refusal(json: &Value) -> bool {
 /// Returns the error for a response: its message, or all problems of the request.
 fn refusal(json: &Value) -> CommandError {
     if let Some(message) = json["error"]["message"].as_str() {
-        return CommandError::Other(message.to_owned());
+        let code = json["error"]["code"].as_str().unwrap_or_default();
+        return CommandError::Refused { code: code.to_owned(), message: message.to_owned() };
     }
     let problems = json["detail"].as_array().into_iter().flatten();
     let messages: Vec<&str> = problems.filter_map(|problem| problem["msg"].as_str()).collect();
-    CommandError::Other(messages.join(" "))
+    CommandError::Refused { code: "invalid".to_owned(), message: messages.join(" ") }
 }
 
 /// Returns a query string. Arrays become repeated parameters.

@@ -8,6 +8,7 @@ use reqwest::{
 };
 use serde_json::Value;
 
+use super::file_parts::FilePart;
 use crate::{
     cli::{
         CommandError,
@@ -78,21 +79,19 @@ impl Server {
     }
 }
 
-/// Sends a part of a file to a URL of an upload, which needs no key. Returns the status.
+/// Sends a part of a file to a URL of an upload, which needs no key. Returns the status and the bytes of the response.
 pub fn put_part(
     url: &str,
     headers: &[(String, String)],
-    body: Body,
-    length: u64,
-) -> Result<u16, CommandError> {
+    part: FilePart,
+) -> Result<(u16, Vec<u8>), CommandError> {
+    let length = part.length();
     let timeout = Duration::from_secs(RESPONSE_SECONDS + length / MIN_BYTES_PER_SECOND);
-    let request =
-        headers.iter().fold(client()?.put(url).timeout(timeout).body(body), |request, (name, value)| {
-            request.header(name, value)
-        });
+    let request = client()?.put(url).timeout(timeout).body(Body::sized(part, length));
+    let request = headers.iter().fold(request, |request, (name, value)| request.header(name, value));
     // The query of the URL is a signature.
     let host = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
-    Ok(send(request, &host.unwrap_or_default())?.0)
+    send(request, &host.unwrap_or_default())
 }
 
 fn client() -> Result<reqwest::blocking::Client, CommandError> {
@@ -128,7 +127,7 @@ fn failed_request(cause: reqwest::Error, to: &str) -> CommandError {
     let cause = cause.without_url();
     let root = std::iter::successors(cause.source(), |&cause| cause.source()).last();
     let reason = root.map_or_else(|| cause.to_string(), ToString::to_string);
-    CommandError::Other(if cause.is_connect() {
+    CommandError::NoResponse(if cause.is_connect() {
         format!("cannot connect to {to}: {reason}; check the URL, and that the server is running")
     } else if cause.is_timeout() {
         format!("{to} did not respond in time; it may still act, so check what it did before you try again")

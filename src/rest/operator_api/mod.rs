@@ -37,6 +37,7 @@ mod routes;
 mod task_versions;
 mod tasks;
 mod tasksets;
+mod team_uploads;
 mod teams;
 mod traces;
 mod wallets;
@@ -52,6 +53,7 @@ use super::route::DeclaredRoute;
 pub fn apis() -> impl OpenApi {
     (
         (teams::TeamsApi, keys::KeysApi, operator_keys::OperatorKeysApi, grants::GrantsApi),
+        team_uploads::TeamUploadsApi,
         (listings::apis(), assets::AssetsApi, quality_runs::QualityRunsApi),
         (offers::OffersApi, purchases::PurchasesApi),
         (wallets::WalletsApi, ledger_entries::LedgerEntriesApi),
@@ -75,6 +77,7 @@ pub fn routes() -> Vec<DeclaredRoute> {
         keys::ROUTES,
         operator_keys::ROUTES,
         grants::ROUTES,
+        team_uploads::ROUTES,
         &listings::routes(),
         assets::ROUTES,
         quality_runs::ROUTES,

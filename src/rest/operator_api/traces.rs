@@ -1,7 +1,5 @@
 //! Imports of graded traces into tasksets, and the uploads of their files.
 
-use std::collections::BTreeMap;
-
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
@@ -12,21 +10,23 @@ use super::{
     pages::{self, PageParams, page_of},
     resources::{self, Resource, Subject},
     routes::{self, routes},
+    team_uploads::missing_parts,
 };
 use crate::{
-    blobs::{PresignedUrl, UploadedPart},
+    blobs::UploadedPart,
     domain::{
         events::EventType,
         listings::Actor,
         trace_imports::{RejectedLine, TraceImportStatus},
         uploads::Upload,
     },
-    error::{Code, Result},
+    error::{Code, Error, Result},
     market::{CheckContext, Market, Writer},
     operations::{
         access::{ActingOperator, Operator, Platform},
-        grant_uploads::{self, FileInput},
-        trace_uploads::{self, JoinedTraces},
+        grant_uploads::FileInput,
+        operator_uploads::{self, JoinedFile, UploadPurpose},
+        trace_uploads::{self, TraceUpload},
     },
     rest::{
         enum_value::EnumValue,
@@ -40,12 +40,10 @@ use crate::{
         shapes::{
             UtcTime,
             strings::{FileName, Sha256Digest},
+            uploads::PartAddress,
         },
     },
-    store::{
-        records::tasksets::{TraceImportFilter, TraceImportRecord},
-        trace_uploads::TraceUpload,
-    },
+    store::records::tasksets::{TraceImportFilter, TraceImportRecord},
 };
 
 /// An ID that nothing has. The demo market has no imports, and no uploads in progress.
@@ -174,23 +172,10 @@ pub struct TraceUploadOut {
     /// Number of parts.
     pub part_count: u32,
     /// The parts that were not received yet, in order.
-    pub parts: Vec<TraceUploadPart>,
+    pub parts: Vec<PartAddress>,
     /// Time at which the upload was planned.
     pub created_at: UtcTime,
     /// Time at which the upload expires.
-    pub expires_at: UtcTime,
-}
-
-/// Where to send a part of an upload.
-#[derive(Debug, Object, Serialize)]
-pub struct TraceUploadPart {
-    /// Number of the part, from 1.
-    pub part_number: u32,
-    /// Signed URL to PUT the part to.
-    pub url: String,
-    /// Headers to send with the request, by name.
-    pub headers: BTreeMap<String, String>,
-    /// Time at which the URL expires.
     pub expires_at: UtcTime,
 }
 
@@ -211,27 +196,20 @@ impl TraceUploadOut {
     fn new(
         market: &Market,
         base_url: &str,
-        found: TraceUpload,
+        (found, taskset): TraceUpload,
         received: &[UploadedPart],
     ) -> Result<TraceUploadOut> {
         let layout = found.upload.layout;
-        let is_missing = |number: &u32| received.iter().all(|part| part.part_number != *number);
-        let missing = (1..=layout.part_count()).filter(is_missing);
-        let part = |(part_number, address)| {
-            let PresignedUrl { url, headers, expires_at } = address;
-            TraceUploadPart { part_number, url, headers, expires_at: expires_at.into() }
-        };
-        let parts = grant_uploads::part_urls(market, base_url, &found.upload, missing)?;
         Ok(TraceUploadOut {
             id: found.upload.id,
-            taskset_id: found.taskset_id,
+            taskset_id: taskset.id,
             team_id: found.team_id,
             file_name: found.file_name,
             size_bytes: layout.size_bytes,
             sha256: found.sha256,
             part_size_bytes: layout.part_bytes,
             part_count: layout.part_count(),
-            parts: parts.into_iter().map(part).collect(),
+            parts: missing_parts(market, base_url, &found.upload, received)?,
             created_at: found.created_at.into(),
             expires_at: found.expires_at.into(),
         })
@@ -291,7 +269,7 @@ impl TracesApi {
     ///
     /// Returns where to send a file of JSON Lines, in one part or several. Each URL accepts one PUT request with the bytes
     /// of its part, for one hour. When all parts were sent, `create_trace_import` imports the file. The upload expires
-    /// after a day. At most 10 uploads can be in progress for the tasksets of a team.
+    /// after a day. At most 10 uploads by operators can be in progress for a team.
     #[oai(
         path = "/tasksets/:taskset_id/trace-uploads",
         method = "post",
@@ -306,22 +284,25 @@ impl TracesApi {
         idempotent: Idempotent,
         body: Body<TraceUploadIn>,
     ) -> JsonResult<TraceUploadOut, 201> {
-        let (taskset, base_url, market) = (taskset_id.0, link_base.0, call.served.market().clone());
+        let (base_url, market) = (link_base.0, call.served.market().clone());
+        let purpose = UploadPurpose::Traces(taskset_id.0);
         let prepare = move |market: &Market, platform: Platform, body: TraceUploadIn| {
             let file = FileInput {
                 file_name: body.file_name.into_valid()?.into(),
                 size_bytes: body.size_bytes.into_valid()?.unsigned_abs(),
                 sha256: body.sha256.map(String::from),
             };
-            let upload = trace_uploads::prepare(market, platform, taskset, &file)?;
+            let upload = operator_uploads::prepare(market, platform, purpose, &file)?;
             Ok((file, upload))
         };
         let plan = move |writer: &mut Writer, platform: Platform, (file, upload): &(FileInput, Upload)| {
-            let planned = trace_uploads::plan(writer, platform, taskset, file, upload)?;
-            TraceUploadOut::new(&market, &base_url, planned, &[])
+            let planned = operator_uploads::plan(writer, platform, purpose, file, upload)?;
+            let taskset = planned.taskset.ok_or_else(|| Error::internal("the upload has no taskset"))?;
+            TraceUploadOut::new(&market, &base_url, (planned, taskset), &[])
         };
-        let finish =
-            |market: &Market, (_, upload): (FileInput, Upload)| trace_uploads::finish_plan(market, &upload);
+        let finish = |market: &Market, (_, upload): (FileInput, Upload)| {
+            operator_uploads::finish_plan(market, &upload);
+        };
         changes::post_prepared(call, idempotent, body, prepare, plan, finish).await
     }
 
@@ -380,7 +361,7 @@ impl TracesApi {
         let prepare = move |market: &Market, platform: Platform, body: TraceImportIn| {
             trace_uploads::join(market, platform, taskset_id.0, body.upload_id.into_valid()?)
         };
-        let start = |writer: &mut Writer, platform: Platform, joined: &JoinedTraces| {
+        let start = |writer: &mut Writer, platform: Platform, joined: &JoinedFile| {
             let id = trace_uploads::start_import(writer, platform, joined)?;
             TraceImportOut::find(&writer.check_context(), platform, &id)
         };

@@ -11,6 +11,7 @@ pub mod scalars;
 pub mod strings;
 pub mod taxonomy;
 mod time;
+pub mod uploads;
 
 pub use amounts::{Amount, Money, SignedAmount};
 pub use time::{CalendarDay, RequestTime, UtcTime};

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::codebases::types::Codebase;
 use crate::{
-    blobs::{PresignedUrl, UploadedPart},
+    blobs::PresignedUrl,
     domain::{problems::Problems, uploads::Upload},
     error::{Code, Error},
     market::{Market, Writer},
@@ -31,6 +31,7 @@ use crate::{
             UtcTime,
             scalars::{Scalar, impl_scalar},
             strings::{ContentType, FileName, PartETag, Sha256Digest},
+            uploads::{PartAddress, ReceivedPart},
         },
     },
     string_enum::string_enum,
@@ -162,19 +163,6 @@ pub struct MultipartPlan {
     pub expires_at: UtcTime,
 }
 
-/// Signed URL of one part of an upload.
-#[derive(Debug, Object, Serialize)]
-pub struct PartAddress {
-    /// Number of the part, starting at 1.
-    pub part_number: u32,
-    /// Signed URL to PUT the part to.
-    pub url: String,
-    /// Headers to send with the request, by name.
-    pub headers: BTreeMap<String, String>,
-    /// Time at which the URL expires.
-    pub expires_at: UtcTime,
-}
-
 /// Plan of an upload: in one piece or in several parts.
 #[derive(Debug, Union, Serialize)]
 #[oai(discriminator_name = "mode", one_of)]
@@ -188,17 +176,6 @@ pub enum UploadPlan {
     Multipart(MultipartPlan),
 }
 
-/// A part that the server has received.
-#[derive(Debug, Object, Serialize)]
-pub struct ReceivedPart {
-    /// Number of the part, starting at 1.
-    pub part_number: u32,
-    /// ETag of the part in quotes, needed to complete the upload; empty if the store does not report it.
-    pub etag: String,
-    /// Size of the part in bytes.
-    pub size_bytes: u64,
-}
-
 /// URLs for parts of an upload, and the parts received so far.
 #[derive(Debug, Object, Serialize)]
 pub struct UploadParts {
@@ -208,21 +185,6 @@ pub struct UploadParts {
     pub parts: Vec<PartAddress>,
     /// Parts received so far, in order of their numbers, so that a client can resume the upload.
     pub received: Vec<ReceivedPart>,
-}
-
-impl From<(u32, PresignedUrl)> for PartAddress {
-    fn from((part_number, address): (u32, PresignedUrl)) -> PartAddress {
-        let PresignedUrl { url, headers, expires_at } = address;
-        PartAddress { part_number, url, headers, expires_at: expires_at.into() }
-    }
-}
-
-impl From<UploadedPart> for ReceivedPart {
-    fn from(part: UploadedPart) -> ReceivedPart {
-        let UploadedPart { part_number, etag, size_bytes } = part;
-        let etag = if etag.is_empty() { etag } else { format!("\"{etag}\"") };
-        ReceivedPart { part_number, etag, size_bytes }
-    }
 }
 
 impl UploadPlan {

@@ -15,6 +15,7 @@ pub mod listing_history;
 pub mod listings;
 pub mod notifications;
 pub mod offers;
+pub mod operator_uploads;
 pub mod opportunities;
 pub mod pages;
 pub mod project_bids;

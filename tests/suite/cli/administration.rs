@@ -1,6 +1,6 @@
 //! What operators see when they administer a market: messages, lists, completions, and manual pages.
 
-use std::{io::Write, sync::Mutex};
+use std::sync::Mutex;
 
 use marketplace::{
     operations::{self, index_checks::IndexCheck},
@@ -9,7 +9,7 @@ use marketplace::{
 use serde_json::{Value, json};
 
 use super::{Server, marketplace, run, run_failing, stdout_of, temp_dir};
-use crate::harness::{BASE, TestMarket, archives::zip_of, records::demo_records};
+use crate::harness::{TestMarket, archives::zip_of, records::demo_records, uploads::import_zip};
 
 #[test]
 fn unknown_team_is_reported_with_the_most_similar_one() {
@@ -159,8 +159,10 @@ fn completions_and_manual_pages_name_every_command() {
     for page in ["marketplace.1", "marketplace-backup.1", "marketplace-key-create.1"] {
         assert!(std::fs::read_to_string(directory.join(page)).unwrap().contains(".TH"), "{page}");
     }
-    let (code, stderr) = run_failing(&["man", "none"], directory);
-    assert!(code == 1 && stderr.contains("cannot write manual pages to none"), "{stderr}");
+    stdout_of(&run(&["man", "share/man/man1"], directory));
+    assert!(directory.join("share/man/man1/marketplace.1").is_file(), "the directory is created");
+    let (code, stderr) = run_failing(&["man", "marketplace.1/pages"], directory);
+    assert!(code == 1 && stderr.contains("cannot write manual pages to marketplace.1/pages"), "{stderr}");
 }
 
 /// What was reported: how much is done, of how much.
@@ -184,17 +186,12 @@ impl Reported {
 }
 
 #[test]
-fn uploading_and_verifying_report_their_progress() {
+fn verifying_reports_its_progress() {
     let market = TestMarket::demo();
     let text = "one line of many\n".repeat(1 << 16);
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(&zip_of(&[("a.txt", &text), ("b.txt", &text)])).unwrap();
     let team = demo_records().find("teams", demo_records().team_of("mkt_demo_vendor"));
-    let uploaded = Reported::default();
-    let path = file.path();
-    let name = team["name"].as_str().unwrap();
-    operations::uploads::import_zip_with_progress(market.market(), name, path, BASE, &uploaded).unwrap();
-    uploaded.assert_complete(file.as_file().metadata().unwrap().len());
+    let zip = zip_of(&[("a.txt", &text), ("b.txt", &text)]);
+    import_zip(market.market(), team["name"].as_str().unwrap(), &zip);
     let rows = rusqlite::Connection::open(market.market().data_dir().join("market.sqlite")).unwrap();
     let get = |sql: &str| rows.query_row(sql, [], |row| row.get::<_, u64>(0)).unwrap();
     let (listings, rebuilt, bytes) = (Reported::default(), Reported::default(), Reported::default());

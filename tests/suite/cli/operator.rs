@@ -14,15 +14,15 @@ use uuid::Uuid;
 use super::{Server, marketplace, run, stdout_of, temp_dir};
 
 /// A command line on a market with two teams, two assets, and a taskset with a task.
-struct Desk {
-    directory: TempDir,
+pub(super) struct Desk {
+    pub(super) directory: TempDir,
     /// The server with the market, and the key for it; `None` if commands open the data directory.
-    server: Option<(Server, String)>,
+    pub(super) server: Option<(Server, String)>,
 }
 
 impl Desk {
     /// Creates a market in a new directory.
-    fn local() -> Desk {
+    pub(super) fn local() -> Desk {
         let directory = temp_dir();
         let team = |key: &str, name: &str, role: &str| json!({"key": key, "name": name, "roles": [role], "tier": 1, "nda_accepted_at": "-P79D", "created_at": "-P79D"});
         let asset = |key: &str, title: &str| json!({"key": key, "team": "acme", "sku": "raw_data", "title": title, "description": "Scans.", "domain_tags": ["legal"], "price_usd": 90, "created_at": "-P75D", "raw_data": {}});
@@ -41,7 +41,7 @@ impl Desk {
     }
 
     /// Creates a market in a new directory, and starts a server on it.
-    fn remote() -> Desk {
+    pub(super) fn remote() -> Desk {
         let Desk { directory, .. } = Desk::local();
         let key = stdout_of(&run(&["operator", "key", "desk"], directory.path())).trim().to_owned();
         let mut server = marketplace(&["serve", "--listen", "127.0.0.1:0"], directory.path());
@@ -50,7 +50,7 @@ impl Desk {
     }
 
     /// Returns a command. For a server, it runs in a directory without a market.
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(super) fn command(&self, arguments: &[&str]) -> Command {
         let Some((server, key)) = &self.server else {
             let mut command = marketplace(arguments, self.directory.path());
             command.env(PRIVATE_WEBHOOKS.0, PRIVATE_WEBHOOKS.1);
@@ -67,11 +67,11 @@ impl Desk {
     }
 
     /// Runs a command that must succeed, and returns what it prints without the line break.
-    fn print(&self, arguments: &[&str]) -> String {
+    pub(super) fn print(&self, arguments: &[&str]) -> String {
         stdout_of(&self.run(arguments)).trim_end().to_owned()
     }
 
-    fn print_json(&self, arguments: &[&str]) -> Value {
+    pub(super) fn print_json(&self, arguments: &[&str]) -> Value {
         let text = self.print(&[arguments, &["--json"]].concat());
         serde_json::from_str(&text).unwrap_or_else(|cause| panic!("{arguments:?}: {cause}: {text}"))
     }
@@ -79,6 +79,9 @@ impl Desk {
 
 /// The setting that lets webhooks have private addresses.
 const PRIVATE_WEBHOOKS: (&str, &str) = ("MARKETPLACE_WEBHOOKS_ALLOW_PRIVATE_ADDRESSES", "true");
+
+/// An archive without files.
+pub(super) const EMPTY_ZIP: &[u8; 22] = b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
 /// What commands print, in a form that does not depend on the market: IDs are numbered in the order in which they are
 /// printed first, and times and secrets are replaced.
@@ -90,6 +93,11 @@ struct Transcript<'a> {
 
 impl Transcript<'_> {
     fn normalize_word(&mut self, word: &str) -> String {
+        if let Some((address, name)) = word.strip_suffix(".zip").and_then(|word| word.rsplit_once('/'))
+            && address.starts_with("http://127.0.0.1")
+        {
+            return format!("UPLOADS/{}", self.normalize_word(name));
+        }
         if let Ok(id) = Uuid::try_parse(word) {
             let next = self.ids.len();
             return format!("#{}", self.ids.entry(id).or_insert(next));
@@ -153,6 +161,8 @@ fn run_story(desk: &Desk) -> Vec<String> {
     administer(&mut to);
     sell(&mut to);
     ask_for_data(&mut to);
+    arrange(&mut to);
+    upload(&mut to);
     send_events(&mut to);
     to.printed
 }
@@ -257,6 +267,94 @@ fn ask_for_data(to: &mut Transcript) {
     to.json(&["taskset", "imports", "Empty"]);
 }
 
+/// The taxonomy, and what the platform looks after.
+fn arrange(to: &mut Transcript) {
+    to.text(&["domain", "create", "tides", "Tide records"]);
+    assert_eq!(to.json(&["domain", "edit", "tides", "--label", "Tides"])["label"], "Tides");
+    to.text(&["domain", "show", "tides"]);
+    assert_eq!(to.text(&["domain", "list", "--limit", "2"]).lines().count(), 3);
+    to.json(&["content-tag", "create", "ebb", "Ebb"]);
+    to.text(&["content-tag", "edit", "ebb", "--label", "Ebb and flow"]);
+    assert_eq!(to.json(&["content-tag", "list", "--limit", "1"])[0]["label"], "Ebb and flow");
+    let words = ["--description", "Has a value for each hour.", "--category", "Resolution"];
+    to.text(&[&["inventory-tag", "create", "hourly", "Hourly"], &words[..]].concat());
+    to.json(&["inventory-tag", "edit", "hourly", "--category", "Time"]);
+    assert!(to.text(&["inventory-tag", "list", "--category", "Time"]).contains("hourly"));
+    to.text(&["asset-type", "list"]);
+    assert_eq!(to.json(&["asset-type", "disable", "raw_data"])["enabled"], false);
+    to.text(&["asset-type", "enable", "raw_data"]);
+    assert!(to.failure(&["asset-type", "retire", "raw_data"]).contains("not allowed"));
+    to.text(&[
+        "asset-type",
+        "deprecate",
+        "raw_data",
+        "--retires",
+        "2999-01-01T00:00:00Z",
+        "--message",
+        "Later.",
+    ]);
+
+    assert!(to.failure(&["withdrawal", "create", "Acme Data", "100000"]).contains("earnings"));
+    to.text(&["withdrawal", "list", "--status", "paid"]);
+    assert_eq!(to.json(&["credits", "purchases", "--team", "Beta Labs"])[0]["amount"], "500.00");
+    let adjusted = to.json(&["credits", "adjustments", "--limit", "1"])[0]["id"].clone();
+    assert!(to.text(&["credits", "adjustments", adjusted.as_str().unwrap()]).contains("Booked twice"));
+    to.text(&["credits", "conversions"]);
+    let entry = to.json(&["ledger", "--type", "adjustment", "--limit", "1"])[0]["id"].clone();
+    assert!(to.text(&["ledger", "--entry", entry.as_str().unwrap()]).contains("Booked twice"));
+
+    let task = to.json(&["task", "list", "Court forms"])[0]["id"].as_str().unwrap().to_owned();
+    to.text(&["task", "show", &task]);
+    let version = to.json(&["task", "versions", &task, "--limit", "1"])[0]["id"].as_str().unwrap().to_owned();
+    to.text(&["task", "version", &version]);
+    let build = to.id(&["task", "create-build", &version, "queued"]);
+    assert_eq!(to.json(&["task", "edit-build", &build, "failed"])["status"], "failed");
+    to.text(&["task", "builds", &version]);
+    to.text(&["task", "build", &build]);
+    let new = to.id(&["task", "create", "Court forms", "Letter", "--external-id", "L-1", "--tag", "short"]);
+    to.text(&["task", "create-version", &new, "--state", "draft", "--brief", "{\"prompt\": \"Write.\"}"]);
+    to.text(&["task", "delete", &new]);
+    assert_eq!(to.text(&["task", "list", "Court forms", "--deleted", "true"]).lines().count(), 2);
+
+    let found = to.json(&["notification", "list", "--team", "Acme Data", "--unread", "true", "--limit", "1"]);
+    let found = found[0]["id"].as_str().unwrap();
+    to.text(&["notification", "show", found]);
+    assert_eq!(to.text(&["notification", "read", found]), "read");
+    let key = to.json(&["key", "list", "Acme Data", "--limit", "1"])[0]["id"].as_str().unwrap().to_owned();
+    to.text(&["key", "show", &key]);
+    to.text(&["operator", "key", "show", "reader"]);
+    to.text(&["quality-run", "list", "--asset", "Letters"]);
+    assert!(to.failure(&["quality-run", "create", "--asset", "Letters"]).contains("data"));
+    to.text(&["estimation", "list", "--team", "Acme Data"]);
+    to.text(&["job", "list", "--state", "failed"]);
+    assert!(to.failure(&["job", "retry", "999999"]).contains("No job was found."));
+    let setting = to.json(&["settings", "quotas.upload_gb"]);
+    assert_eq!(setting[0]["value"], setting[0]["default"]);
+    assert!(to.desk.print(&["settings", "--changed"]).contains("webhooks.allow_private_addresses"));
+    assert_eq!(to.text(&["settings", "--limit", "3"]).lines().count(), 4);
+    assert!(to.desk.print(&["status"]).contains("closed teams:        0"), "{}", to.desk.print(&["status"]));
+    let audit = to.desk.print(&["audit", "--operation", "update_domain", "--limit", "1"]);
+    assert!(audit.lines().nth(1).unwrap().contains("tides"), "{audit}");
+}
+
+/// Uploads a zip.
+fn upload(to: &mut Transcript) {
+    let zip = to.desk.directory.path().join("empty.zip");
+    std::fs::write(&zip, EMPTY_ZIP).unwrap();
+    let zip = zip.to_str().unwrap();
+    let url = to.desk.print(&["upload", zip, "--team", "Acme Data"]);
+    assert!(url.starts_with("http://127.0.0.1:") && url.ends_with(".zip"), "{url}");
+    let uploaded = to.json(&["upload", zip, "--team", "acme data"]);
+    assert_eq!((&uploaded["size_bytes"], &uploaded["file_name"]), (&json!(22), &json!("empty.zip")));
+    assert_eq!(to.text(&["upload", "list", "--team", "Acme Data"]).lines().count(), 1);
+    assert!(to.failure(&["upload", zip, "--team", "Acme"]).contains("did you mean \"Acme Data\"?"));
+    assert!(to.failure(&["upload", "/dev/null", "--team", "Acme Data"]).contains("and not a regular file"));
+    let absent = "00000000-0000-0000-0000-000000000000";
+    for verb in ["show", "cancel"] {
+        assert!(to.failure(&["upload", verb, absent]).contains("No upload in progress was found."));
+    }
+}
+
 fn send_events(to: &mut Transcript) {
     // The URL of the webhook must not be taken for that of the server. Nothing is sent to it, since no such event occurs.
     let hook = "http://127.0.0.1:9/hook";
@@ -341,7 +439,7 @@ fn assert_follows(desk: &Desk) {
     let mut resumed = Follower::start(desk, &[&created[..], &["--after", &ids[1]]].concat());
     assert_eq!([resumed.next_event()[0].clone(), resumed.next_event()[0].clone()], ids[2..]);
 
-    let mut table = Follower::start(desk, &["--type", "team.created", "--after", &ids[2]]);
+    let mut table = Follower::start(desk, &["--type", "team.created", "--cursor", &ids[2]]);
     let heading = table.next_line();
     assert!(heading.starts_with("ID  ") && heading.ends_with("  TEAM"), "{heading}");
     let line = table.next_line();
@@ -367,7 +465,7 @@ fn events_of_a_server_are_followed_until_it_stops() {
     assert_eq!(desk.server.take().unwrap().0.terminate(), 0);
     let stderr = std::io::read_to_string(follower.process.stderr.take().unwrap()).unwrap();
     assert_eq!(follower.process.wait().unwrap().code(), Some(1));
-    let place = stderr.split_once("`--after ").expect(&stderr).1.split('`').next().unwrap();
+    let place = stderr.split_once("`--cursor ").expect(&stderr).1.split('`').next().unwrap();
     assert!(place >= last.as_str(), "{place} is not before {last}");
     assert!(stderr.contains("cannot connect to http://127.0.0.1:"), "{stderr}");
 }

@@ -1,7 +1,7 @@
 //! Every operation with a body reports all problems of the body at once, in the order of the body: those that
 //! its schema finds, and those that the operation finds.
 
-use std::{collections::BTreeSet, io::Write, iter};
+use std::{collections::BTreeSet, iter};
 
 use marketplace::{
     domain::assets::Exclusivity,
@@ -13,9 +13,10 @@ use serde_json::{Value, json};
 
 use super::cases::VENDOR;
 use crate::harness::{
-    BASE, TestMarket, TestResponse,
+    TestMarket, TestResponse,
     documents::{Document, documents, documents_of_teams, vendor_document},
     records::{self, demo_records},
+    uploads::import_zip,
 };
 
 /// An ID that nothing has.
@@ -201,9 +202,7 @@ fn team_name() -> &'static str {
 
 /// Creates raw data with an archive.
 async fn create_raw_data(market: &TestMarket) -> Value {
-    let mut zip = tempfile::NamedTempFile::new().unwrap();
-    zip.write_all(b"PK\x05\x06").unwrap();
-    let url = operations::uploads::import_zip(market.market(), team_name(), zip.path(), BASE).unwrap();
+    let url = import_zip(market.market(), team_name(), b"PK\x05\x06");
     let body = json!({"title": "Scans", "data": {"channel": "zip", "url": url}});
     send(market, "POST", "raw-data", body.to_string()).await.expect_status(201)
 }

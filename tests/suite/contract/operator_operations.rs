@@ -5,11 +5,17 @@ use std::collections::BTreeSet;
 
 use marketplace::{
     domain::events::{EventRowId, EventType},
+    operations::{
+        access::Platform,
+        grant_uploads::FileInput,
+        operator_uploads::{self, UploadPurpose},
+    },
     store,
     string_enum::StringEnum,
 };
 use poem::http::Method;
 use serde_json::{Map, Value, json};
+use uuid::Uuid;
 
 use super::cases::{Case, OPERATOR, RequiredAccess, cases};
 use crate::harness::{BASE, TestMarket};
@@ -57,6 +63,17 @@ async fn requests(market: &TestMarket, row: &Case, earlier: &Map<String, Value>)
             let path = format!("/operator/v1/tasksets/{}/traces", upload["taskset_id"].as_str().unwrap());
             vec![(path, json!({"upload_id": upload["id"]}))]
         }
+        "complete_team_upload" => {
+            let upload = &earlier["plan_team_upload"];
+            let zeros = "\0".repeat(upload["size_bytes"].as_u64().unwrap() as usize);
+            let url = upload["parts"][0]["url"].as_str().unwrap().strip_prefix(BASE).unwrap();
+            assert_eq!(market.send_body(Method::PUT, url, &[], zeros).await.status, 200);
+            vec![(format!("/operator/v1/uploads/{}/complete", upload["id"].as_str().unwrap()), Value::Null)]
+        }
+        "cancel_team_upload" => {
+            let team = earlier["plan_team_upload"]["team_id"].as_str().unwrap().parse().unwrap();
+            vec![(format!("/operator/v1/uploads/{}", plan_upload(market, team)), Value::Null)]
+        }
         "update_task_build" => {
             let id = earlier["create_task_build"]["id"].as_str().unwrap();
             vec![(format!("/operator/v1/task-builds/{id}"), row.body())]
@@ -74,6 +91,17 @@ async fn requests(market: &TestMarket, row: &Case, earlier: &Map<String, Value>)
         }
         _ => row.requests_for_all_records().into_iter().map(|(_, path)| (path, row.body())).collect(),
     }
+}
+
+/// Plans an upload without an entry in the audit. Returns its ID.
+fn plan_upload(market: &TestMarket, team: Uuid) -> Uuid {
+    let (market, platform, purpose) = (market.market(), Platform::of_process(), UploadPurpose::Zip(team));
+    let file = FileInput { file_name: "a.zip".to_owned(), size_bytes: 22, sha256: None };
+    let upload = operator_uploads::prepare(market, platform, purpose, &file).unwrap();
+    let plan =
+        market.write_blocking(|writer| operator_uploads::plan(writer, platform, purpose, &file, &upload));
+    plan.unwrap();
+    upload.id
 }
 
 /// Calls an operation on the first record for which it succeeds.
@@ -125,6 +153,7 @@ pub async fn call_operator_operations_on(market: &TestMarket) -> Map<String, Val
         // The demo has no records of these kinds before.
         let read = match row.operation {
             "create_trace_upload" => Some(("get_trace_upload", "trace-uploads")),
+            "plan_team_upload" => Some(("get_team_upload", "uploads")),
             "create_trace_import" => Some(("get_trace_import", "trace-imports")),
             "retry_job" => Some(("get_job", "jobs")),
             _ => None,

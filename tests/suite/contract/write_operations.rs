@@ -1,6 +1,6 @@
 //! Runs every operation that changes data once, on its own demo market.
 
-use std::{collections::BTreeSet, io::Write};
+use std::collections::BTreeSet;
 
 use marketplace::{
     domain::{assets::Exclusivity, principals::PrincipalKind},
@@ -13,6 +13,7 @@ use super::cases::{Case, VENDOR, cases};
 use crate::harness::{
     BASE, TestMarket,
     records::{self, demo_records},
+    uploads::import_zip,
 };
 
 /// A demo market and the responses so far, by operation ID.
@@ -79,10 +80,7 @@ pub async fn call_write_operations_on(market: &TestMarket) -> Map<String, Value>
     let raw = calls.call("create_raw_data", "POST", "raw-data", None, 201).await;
     let raw_path = format!("raw-data/{}", id(&raw));
     calls.call("update_raw_data", "PATCH", &raw_path, None, 200).await;
-    let mut zip = tempfile::NamedTempFile::new().unwrap();
-    zip.write_all(b"PK\x05\x06").unwrap();
-    let url = operations::uploads::import_zip(calls.market.market(), demo_team_name(team), zip.path(), BASE)
-        .unwrap();
+    let url = import_zip(calls.market.market(), demo_team_name(team), b"PK\x05\x06");
     let link = Some(json!({"channel": "zip", "url": url}));
     calls.call("attach_raw_data", "POST", &format!("{raw_path}/data"), link, 201).await;
     calls.call("start_raw_data_qc", "POST", &format!("{raw_path}/qc/runs"), None, 202).await;

@@ -20,6 +20,7 @@ pub mod s3;
 pub mod server;
 pub mod teams;
 pub mod templates;
+pub mod uploads;
 pub mod worlds;
 
 use std::{

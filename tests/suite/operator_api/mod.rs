@@ -19,6 +19,7 @@ mod races;
 mod sales_market;
 mod tasksets;
 mod taxonomy;
+mod uploads;
 
 use marketplace::{
     clock::fixture_record_id,

@@ -1,6 +1,6 @@
 //! Markets with a small inventory for the vendor tests, and API calls as the seller.
 
-use std::{fmt::Write as _, io::Write as _};
+use std::fmt::Write as _;
 
 use marketplace::{
     clock::fixture_record_id,
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::{
     catalog::small_market,
-    harness::{BASE, TestMarket, TestResponse},
+    harness::{TestMarket, TestResponse, uploads::import_zip},
 };
 
 /// API key of the seller, the vendor that most tests act as.
@@ -97,9 +97,7 @@ pub fn upload_empty_zip(market: &TestMarket, team: &str) -> String {
 
 /// Uploads these bytes for a team, given by name, and returns the URL of the upload.
 pub fn upload_zip(market: &TestMarket, team: &str, bytes: &[u8]) -> String {
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(bytes).unwrap();
-    operations::uploads::import_zip(market.market(), team, file.path(), BASE).unwrap()
+    import_zip(market.market(), team, bytes)
 }
 
 /// Returns a taskset with one task for each case of an import: `built`, `two` (two versions), `gone`

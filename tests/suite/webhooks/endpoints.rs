@@ -51,6 +51,13 @@ fn private_addresses_are_refused_when_saved() {
         assert_eq!(problem(check_url(&market, url)), "private_address", "{url}");
     }
     assert_eq!(problem(check_url(&market, "http://1.1.1.1/")), "url_scheme", "http is for private addresses");
+    // Whoever has a reason to use one learns which setting allows it.
+    for url in ["https://127.0.0.1/hook", "https://localhost/hook", "http://127.0.0.1:9000/hook"] {
+        let Err(Error::Invalid(problems)) = check_url(&market, url) else { panic!("{url} is refused") };
+        assert!(problems[0].msg.contains("`webhooks.allow_private_addresses`"), "{url}: {}", problems[0].msg);
+    }
+    let Err(Error::Invalid(problems)) = check_url(&market, "ftp://a/") else { panic!("it is refused") };
+    assert!(!problems[0].msg.contains("setting"), "no setting allows it: {}", problems[0].msg);
     assert_eq!(problem(check_url(&market, "https://name.invalid/")), "host_not_found");
     check_url(&market, "https://1.1.1.1/hook").unwrap();
     check_url(&market, "https://[2606:4700::1111]:8443/hook").unwrap();

@@ -1,41 +1,30 @@
 //! Archives that are being analyzed when the server is killed.
 
-use std::{
-    io::Cursor,
-    path::{Path, PathBuf},
-};
+use std::io::Cursor;
 
-use marketplace::{domain::assets::ArtifactStatus, market::Market, operations, store};
+use marketplace::{domain::assets::ArtifactStatus, market::Market, store};
 use serde_json::json;
 use uuid::Uuid;
 use zip::{ZipWriter, write::SimpleFileOptions};
 
 use super::{KILLS, KilledMarket, TEAM};
-use crate::harness::{BASE, random::Random};
+use crate::harness::{random::Random, uploads::import_zip};
 
 /// Number of files in the archive, large enough that a kill can interrupt the analysis.
 const FILES: u64 = 2_000;
 
-fn create_archive(directory: &Path) -> PathBuf {
+fn create_archive() -> Vec<u8> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for number in 0..FILES {
         writer.start_file(format!("{}/{number}.txt", number % 7), SimpleFileOptions::default()).unwrap();
     }
-    let path = directory.join("archive.zip");
-    std::fs::write(&path, writer.finish().unwrap().into_inner()).unwrap();
-    path
+    writer.finish().unwrap().into_inner()
 }
 
 #[test]
 fn archives_are_analyzed_despite_server_kills() {
     let killed_market = KilledMarket::new("file:///nowhere");
-    let url = operations::uploads::import_zip(
-        &killed_market.market(),
-        TEAM,
-        &create_archive(killed_market.directory.path()),
-        BASE,
-    )
-    .unwrap();
+    let url = import_zip(&killed_market.market(), TEAM, &create_archive());
     let body = json!({"title": "Scans", "suffix_title": true, "data": {"channel": "zip", "url": url}});
     let mut random = Random::new(5);
     let (mut asset_ids, mut interrupted_analyses) = (Vec::new(), 0);

@@ -1,0 +1,51 @@
+//! The `marketplace audit` command.
+
+use clap::Args;
+use serde_json::json;
+
+use super::{
+    CommandResult, GlobalOptions,
+    operator::{ListLimit, OperatorOptions, names},
+};
+
+/// List what operators have changed, newest first.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  marketplace audit --limit 20\n  marketplace audit --operation publish_listing --team \"Acme Data\""
+)]
+pub struct Audit {
+    /// ID or name of the operator key that was used.
+    #[arg(long)]
+    key: Option<String>,
+    /// ID of the operation in the operator API, such as `publish_listing`.
+    #[arg(long)]
+    operation: Option<String>,
+    /// ID or slug of the record that was changed.
+    #[arg(long, value_name = "ID")]
+    subject: Option<String>,
+    /// ID or name of the team that was acted for.
+    #[arg(long)]
+    team: Option<String>,
+    #[command(flatten)]
+    limit: ListLimit,
+    #[command(flatten)]
+    options: OperatorOptions,
+}
+
+/// The fields that lists show.
+const COLUMNS: [&str; 8] =
+    ["number", "occurred_at", "operator", "operation", "subject.kind", "subject.id", "request_id", "team"];
+
+impl Audit {
+    pub(super) fn run(&self, global: &GlobalOptions) -> CommandResult {
+        let client = &self.options.connect(global, false)?;
+        let key = self.key.as_ref().map(|key| names::OPERATOR_KEYS.id(client, key)).transpose()?;
+        let filters = [
+            ("operator_key_id", json!(key)),
+            ("operation", json!(self.operation)),
+            ("subject_id", json!(self.subject)),
+            ("team_id", names::optional_team(client, self.team.as_ref())?),
+        ];
+        client.print_list(&COLUMNS, client.list("/audit", &filters, self.limit.rows())?)
+    }
+}

@@ -1,0 +1,104 @@
+//! The `marketplace estimation` command.
+
+use clap::Subcommand;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{
+    CommandResult,
+    operator::{ApiCommand, Client, ListLimit, Records, body_of, names, parse_value},
+};
+use crate::{
+    domain::{
+        assets::{Kind, RepositoryChannel},
+        estimations::EstimationStatus,
+    },
+    string_enum::StringEnum,
+};
+
+/// Request and look at estimations: what a repository would be worth.
+#[derive(Debug, Subcommand)]
+pub enum EstimationCommand {
+    /// Request an estimation of a repository for a vendor, and print its ID. A running server performs it.
+    #[command(after_help = "Example:\n  marketplace estimation create \"Acme Data\" acme/billing")]
+    Create {
+        /// ID or name of the vendor.
+        team: String,
+        /// Full name of the repository, such as acme/billing.
+        repository: String,
+        /// Where the repository is.
+        #[arg(long, default_value = "github", value_parser = parse_value::<RepositoryChannel>)]
+        channel: RepositoryChannel,
+        /// Kind of asset that it would become.
+        #[arg(long, default_value = "codebase", value_parser = parse_value::<Kind>)]
+        kind: Kind,
+        /// ID or title of the asset that the repository belongs to.
+        #[arg(long)]
+        asset: Option<String>,
+    },
+    /// List estimations, newest first.
+    #[command(after_help = "Example:\n  marketplace estimation list --team \"Acme Data\" --status completed")]
+    List {
+        /// ID or name of the vendor.
+        #[arg(long)]
+        team: Option<String>,
+        /// Status of the estimations.
+        #[arg(long, value_parser = parse_value::<EstimationStatus>)]
+        status: Option<EstimationStatus>,
+        #[command(flatten)]
+        limit: ListLimit,
+    },
+    /// Show an estimation.
+    #[command(after_help = "Example:\n  marketplace estimation show 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
+    Show {
+        /// ID of the estimation, as printed by `estimation list`.
+        id: Uuid,
+    },
+}
+
+const ESTIMATIONS: Records = Records {
+    path: "/estimations",
+    columns: &["id", "status", "quote_low", "quote_high", "created_at", "team", "repo_full_name"],
+    all_columns: &[
+        "id",
+        "team_id",
+        "team",
+        "sku",
+        "channel",
+        "repo_full_name",
+        "name",
+        "status",
+        "quote_low",
+        "quote_high",
+        "currency",
+        "failure_message",
+        "inventory_asset_id",
+        "created_by",
+        "created_at",
+        "completed_at",
+    ],
+};
+
+impl ApiCommand for EstimationCommand {
+    fn run(&self, client: &Client) -> CommandResult {
+        match self {
+            EstimationCommand::Create { team, repository, channel, kind, asset } => {
+                let asset = asset.as_ref().map(|asset| names::ASSETS.id(client, asset)).transpose()?;
+                let body = body_of([
+                    ("team_id", names::team(client, team)?.into()),
+                    ("sku", kind.as_str().into()),
+                    ("channel", channel.as_str().into()),
+                    ("repo_full_name", json!(repository)),
+                    ("inventory_asset_id", json!(asset)),
+                ]);
+                ESTIMATIONS.create(client, &body)
+            }
+            EstimationCommand::List { team, status, limit } => {
+                let team = names::optional_team(client, team.as_ref())?;
+                let filters = [("team_id", team), ("status", json!(status.map(StringEnum::as_str)))];
+                ESTIMATIONS.list(client, &filters, *limit)
+            }
+            EstimationCommand::Show { id } => ESTIMATIONS.show(client, id),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The `marketplace job` command.
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::{
+    CommandResult,
+    operator::{ApiCommand, Client, ListLimit, Records, names, parse_value},
+};
+use crate::{
+    domain::jobs::{JobKind, JobState},
+    string_enum::StringEnum,
+};
+
+/// Manage background jobs that have not completed.
+#[derive(Debug, Subcommand)]
+pub enum JobCommand {
+    /// List jobs, newest first. A job that completes is deleted.
+    #[command(after_help = "Example:\n  marketplace job list --state failed")]
+    List {
+        /// What the jobs do.
+        #[arg(long, value_parser = parse_value::<JobKind>)]
+        kind: Option<JobKind>,
+        /// State of the jobs.
+        #[arg(long, value_parser = parse_value::<JobState>)]
+        state: Option<JobState>,
+        /// ID or name of the team that they work for.
+        #[arg(long)]
+        team: Option<String>,
+        #[command(flatten)]
+        limit: ListLimit,
+    },
+    /// Show a job.
+    #[command(after_help = "Example:\n  marketplace job show 17")]
+    Show(OneJob),
+    /// Start a job again that was given up or canceled.
+    #[command(after_help = "Example:\n  marketplace job retry 17")]
+    Retry(OneJob),
+    /// Cancel a job.
+    #[command(after_help = "Example:\n  marketplace job cancel 17")]
+    Cancel(OneJob),
+}
+
+/// A job.
+#[derive(Debug, Args)]
+pub struct OneJob {
+    /// ID of the job, as printed by `job list`: a number.
+    id: u64,
+}
+
+const JOBS: Records = Records {
+    path: "/jobs",
+    columns: &["id", "kind", "state", "attempts", "due_at", "ended_at", "subject_kind", "subject_id", "team"],
+    all_columns: &[
+        "id",
+        "kind",
+        "state",
+        "subject_kind",
+        "subject_id",
+        "team_id",
+        "team",
+        "attempts",
+        "enqueued_at",
+        "due_at",
+        "ended_at",
+    ],
+};
+
+impl ApiCommand for JobCommand {
+    fn run(&self, client: &Client) -> CommandResult {
+        match self {
+            JobCommand::List { kind, state, team, limit } => {
+                let filters = [
+                    ("kind", json!(kind.map(StringEnum::as_str))),
+                    ("state", json!(state.map(StringEnum::as_str))),
+                    ("team_id", names::optional_team(client, team.as_ref())?),
+                ];
+                JOBS.list(client, &filters, *limit)
+            }
+            JobCommand::Show(job) => JOBS.show(client, job.id),
+            JobCommand::Retry(job) => JOBS.change(client, job.id, "retry", &Value::Null).map(drop),
+            JobCommand::Cancel(job) => JOBS.change(client, job.id, "cancel", &Value::Null).map(drop),
+        }
+    }
+}

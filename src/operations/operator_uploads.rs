@@ -1,0 +1,202 @@
+//! Uploads of files by operators, for a team or one of its tasksets. An upload is planned, its parts are sent to signed
+//! URLs, and what the file is for completes it (`team_uploads.rs`, `trace_uploads.rs`). One that is not completed in time
+//! is discarded by the next cleanup.
+
+use uuid::Uuid;
+
+use super::{
+    access::{Platform, check_open},
+    discarded_uploads,
+    grant_uploads::{FileInput, conflict_error},
+    quotas,
+};
+use crate::{
+    blobs::{CompletionOutcome, StoredFile, UploadLock, UploadedPart},
+    domain::{
+        collections::Collection,
+        grants::GRANT_HOURS,
+        principals::Principal,
+        teams::Team,
+        upload_activity::UploadStep,
+        uploads::{PartLayout, Upload},
+    },
+    error::{Error, ErrorChain, Problem, QuotaExcess, Result},
+    market::{Market, Reader, Writer},
+    store::{
+        self,
+        operator_uploads::{OperatorUpload, UploadTaskset},
+    },
+};
+
+/// Maximum number of uploads by operators in progress for a team.
+const MAX_IN_PROGRESS: u64 = 10;
+
+/// What a file is uploaded for.
+#[derive(Clone, Copy, Debug)]
+pub enum UploadPurpose {
+    /// A zip for the team with this ID.
+    Zip(Uuid),
+    /// Traces for the taskset with this ID.
+    Traces(Uuid),
+}
+
+/// Makes the blob store calls that a plan requires, before [`plan`] writes it. Call [`finish_plan`] with the result.
+pub fn prepare(market: &Market, _: Platform, purpose: UploadPurpose, file: &FileInput) -> Result<Upload> {
+    let max_bytes = market.settings().blobs.max_upload_bytes;
+    if file.size_bytes == 0 || file.size_bytes > max_bytes {
+        let message = format!(
+            "`size_bytes` must be 1 to {max_bytes}, the setting `blobs.max_upload_bytes` of the server."
+        );
+        return Err(Error::invalid(Problem::body(&["size_bytes"], "less_than_equal", message)));
+    }
+    market.read_blocking(|reader| find_owner(reader.rows, purpose).map(drop))?;
+    let (id, layout) = (market.clock().new_id(Collection::Uploads), PartLayout::new(file.size_bytes));
+    let store_upload_id = market.blobs().start_upload(id, layout).map_err(Error::internal)?;
+    Ok(Upload { id, layout, store_upload_id })
+}
+
+/// Writes the plan of an upload. Its bytes count for the quota of the team.
+pub fn plan(
+    writer: &mut Writer,
+    _: Platform,
+    purpose: UploadPurpose,
+    file: &FileInput,
+    upload: &Upload,
+) -> Result<OperatorUpload> {
+    let (team, taskset) = find_owner(writer.rows, purpose)?;
+    let used = store::operator_uploads::count(writer.rows, team.row_id, writer.now)?;
+    if used >= MAX_IN_PROGRESS {
+        return Err(Error::QuotaExceeded(QuotaExcess {
+            holder: "team",
+            quota: "operator_uploads",
+            limit: MAX_IN_PROGRESS,
+            used,
+            requested: 1,
+        }));
+    }
+    let planned = OperatorUpload {
+        upload: upload.clone(),
+        team: team.row_id,
+        team_id: team.id,
+        taskset,
+        file_name: file.file_name.clone(),
+        sha256: file.sha256.clone(),
+        created_at: writer.now,
+        expires_at: writer.now.plus_micros(GRANT_HOURS * 3600 * 1_000_000),
+    };
+    quotas::enforce(writer, Principal::Team(team.row_id), |writer| {
+        store::operator_uploads::insert(writer.rows, &planned)
+    })?;
+    Ok(planned)
+}
+
+/// Deletes what [`prepare`] started if [`plan`] did not write it. Call this whether or not [`plan`] succeeded.
+pub fn finish_plan(market: &Market, upload: &Upload) {
+    let finish = || -> Result<()> {
+        let find = |reader: &Reader| store::operator_uploads::find(reader.rows, upload.id);
+        if market.read_blocking(find)?.is_none()
+            && let Ok(lock) = market.blobs().lock_upload(upload.id, UploadStep::Delete)
+        {
+            market.blobs().delete_upload(upload, &lock).map_err(Error::internal)?;
+            market.clock().give_back_id(Collection::Uploads, upload.id);
+        }
+        Ok(())
+    };
+    if let Err(cause) = finish() {
+        tracing::warn!(cause = %ErrorChain(&cause), "an upload that was not used could not be deleted");
+    }
+}
+
+/// Returns an upload in progress.
+pub(super) fn find(reader: &Reader, upload: Uuid) -> Result<OperatorUpload> {
+    let found = store::operator_uploads::find(reader.rows, upload)?;
+    found.filter(|found| found.expires_at > reader.now).ok_or_else(not_in_progress)
+}
+
+pub(super) fn not_in_progress() -> Error {
+    Error::not_found("upload in progress")
+}
+
+/// Returns the parts of an upload that were received so far.
+pub(super) fn received_parts(market: &Market, found: &OperatorUpload) -> Result<Vec<UploadedPart>> {
+    market.blobs().received_parts(&found.upload).map_err(Error::internal)
+}
+
+/// An upload whose parts were joined to a file of the announced size and digest. As long as it exists, no other
+/// request completes or deletes the upload.
+#[derive(Debug)]
+pub struct JoinedFile {
+    /// The upload.
+    pub(super) upload: OperatorUpload,
+    /// The file.
+    pub(super) file: StoredFile,
+    _lock: UploadLock,
+}
+
+/// Joins the parts of the upload that `find_planned` returns. Fails with [`Error::PartsMissing`] if some were not
+/// received. A file with another digest than announced is discarded.
+pub(super) fn join(
+    market: &Market,
+    find_planned: impl Fn(&Reader) -> Result<OperatorUpload>,
+) -> Result<JoinedFile> {
+    let id = market.read_blocking(&find_planned)?.upload.id;
+    let lock = market.blobs().lock_upload(id, UploadStep::Complete).map_err(conflict_error)?;
+    // Read again, since the upload may have been completed or discarded before it was locked.
+    let planned = market.read_blocking(&find_planned)?;
+    let file = join_parts(market, &planned.upload, &lock)?;
+    if let Some(sha256) = planned.sha256.as_ref().filter(|announced| **announced != file.sha256) {
+        let message = format!(
+            "The file has the SHA-256 digest {}, but {sha256} was announced. Plan another upload, and send the whole \
+             file.",
+            file.sha256
+        );
+        market.write_blocking(|writer| store::discarded_uploads::discard_operator_upload(writer.rows, id))?;
+        discarded_uploads::delete(market, &planned.upload, &lock)?;
+        return Err(Error::Conflict(message));
+    }
+    Ok(JoinedFile { upload: planned, file, _lock: lock })
+}
+
+fn join_parts(market: &Market, upload: &Upload, lock: &UploadLock) -> Result<StoredFile> {
+    // If there is a file, an earlier request has joined the parts and failed afterwards.
+    if let Some(file) = market.blobs().find_joined(upload).map_err(Error::internal)? {
+        return Ok(file);
+    }
+    let received = market.blobs().received_parts(upload).map_err(Error::internal)?;
+    let parts: Vec<(u32, String)> =
+        received.iter().map(|part| (part.part_number, part.etag.clone())).collect();
+    match market.blobs().join_parts(upload, &received, &parts, lock).map_err(Error::internal)? {
+        CompletionOutcome::Complete(file) => Ok(file),
+        CompletionOutcome::Missing(missing) => Err(Error::PartsMissing(missing)),
+    }
+}
+
+/// Ends a joined upload, which the caller completes in the same transaction. Fails if it was canceled meanwhile, or if
+/// its team was closed.
+pub(super) fn consume(writer: &Writer, joined: &JoinedFile) -> Result<()> {
+    let id = joined.upload.upload.id;
+    if store::operator_uploads::find(writer.rows, id)?.as_ref() != Some(&joined.upload) {
+        return Err(not_in_progress());
+    }
+    check_open(&store::teams::find_by_row_id(writer.rows, joined.upload.team)?)?;
+    store::operator_uploads::delete(writer.rows, id)
+}
+
+/// Returns the team of an upload, and the taskset if it is for one. Fails if the team was closed.
+pub(super) fn find_owner(
+    rows: &store::Reader,
+    purpose: UploadPurpose,
+) -> Result<(Team, Option<UploadTaskset>)> {
+    let (team, taskset) = match purpose {
+        UploadPurpose::Zip(id) => {
+            (store::teams::find(rows, id)?.ok_or_else(|| Error::not_found("team"))?, None)
+        }
+        UploadPurpose::Traces(id) => {
+            let found = store::tasksets::find(rows, id)?.ok_or_else(|| Error::not_found("taskset"))?;
+            let taskset = UploadTaskset { row_id: found.row_id, id: found.id };
+            (store::teams::find_by_row_id(rows, found.team)?, Some(taskset))
+        }
+    };
+    check_open(&team)?;
+    Ok((team, taskset))
+}

@@ -1,0 +1,388 @@
+//! Zips that operators upload for teams, in parts.
+
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{
+    changes,
+    pages::{self, PageParams, page_of},
+    resources::{Resource, Subject},
+    routes::{self, routes},
+};
+use crate::{
+    blobs::UploadedPart,
+    domain::{events::EventType, listings::Actor, uploads::Upload},
+    error::{Code, Result},
+    market::{CheckContext, Market, Writer},
+    operations::{
+        access::{ActingOperator, Operator, Platform},
+        grant_uploads::{self, FileInput},
+        operator_uploads::{self, JoinedFile, UploadPurpose},
+        team_uploads,
+    },
+    rest::{
+        idempotent::Idempotent,
+        json::{Json, JsonResult, NoContent},
+        limits::Budget,
+        params::Params,
+        problem::ApiError,
+        request_body::{Body, BodySource, Checked},
+        route::{Call, Contract, Path, RouteAttributes, Target},
+        served_market::LinkBaseUrl,
+        shapes::{
+            UtcTime,
+            strings::{FileName, Sha256Digest},
+            uploads::{PartAddress, ReceivedPart},
+        },
+    },
+    store::{
+        operator_uploads::OperatorUpload,
+        records::operator_uploads::{ZipUploadFilter, ZipUploadRecord},
+        uploads,
+    },
+};
+
+/// An ID that nothing has. The demo market has no uploads in progress.
+const ABSENT: Target = Target::Absent("00000000-0000-0000-0000-000000000000");
+
+/// A zip that is being uploaded for a team.
+#[derive(Debug, Object, Serialize)]
+pub struct TeamUploadSummary {
+    /// ID of the upload.
+    pub id: Uuid,
+    /// ID of the team.
+    pub team_id: Uuid,
+    /// Name of the file.
+    pub file_name: String,
+    /// Size of the file in bytes.
+    pub size_bytes: u64,
+    /// Announced SHA-256 digest of the file; null if none was.
+    pub sha256: Option<String>,
+    /// Size of each part except the last, in bytes.
+    pub part_size_bytes: u64,
+    /// Number of parts.
+    pub part_count: u32,
+    /// Time at which the upload was planned.
+    pub created_at: UtcTime,
+    /// Time at which the upload expires.
+    pub expires_at: UtcTime,
+}
+
+/// A zip that is being uploaded for a team: where to send its parts, and which have arrived.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "TeamUpload")]
+pub struct TeamUploadOut {
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub upload: TeamUploadSummary,
+    /// The parts that were not received yet, in order.
+    pub parts: Vec<PartAddress>,
+    /// The parts that were received, in order.
+    pub received: Vec<ReceivedPart>,
+}
+
+/// A zip that was uploaded for a team.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "CompletedUpload")]
+pub struct CompletedUploadOut {
+    /// ID of the upload.
+    pub id: Uuid,
+    /// ID of the team.
+    pub team_id: Uuid,
+    /// Name of the file.
+    pub file_name: String,
+    /// Size of the file in bytes.
+    pub size_bytes: u64,
+    /// SHA-256 digest of the file.
+    pub sha256: String,
+    /// URL with which the team can attach the zip to raw data. Nothing is served there.
+    pub url: String,
+    /// Time at which the upload was completed.
+    pub completed_at: UtcTime,
+}
+
+/// What the records of uploads are called in the audit.
+const KIND: &str = "upload";
+
+impl Subject for TeamUploadSummary {
+    const KIND: &'static str = KIND;
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        Some(self.team_id)
+    }
+}
+
+impl Subject for TeamUploadOut {
+    const KIND: &'static str = KIND;
+
+    fn id(&self) -> String {
+        self.upload.id()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        self.upload.team()
+    }
+}
+
+impl Subject for CompletedUploadOut {
+    const KIND: &'static str = KIND;
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn team(&self) -> Option<Uuid> {
+        Some(self.team_id)
+    }
+}
+
+impl From<OperatorUpload> for TeamUploadSummary {
+    fn from(found: OperatorUpload) -> TeamUploadSummary {
+        let layout = found.upload.layout;
+        TeamUploadSummary {
+            id: found.upload.id,
+            team_id: found.team_id,
+            file_name: found.file_name,
+            size_bytes: layout.size_bytes,
+            sha256: found.sha256,
+            part_size_bytes: layout.part_bytes,
+            part_count: layout.part_count(),
+            created_at: found.created_at.into(),
+            expires_at: found.expires_at.into(),
+        }
+    }
+}
+
+impl Resource for TeamUploadSummary {
+    type Record = ZipUploadRecord;
+
+    fn new(ZipUploadRecord(found): ZipUploadRecord, _: &CheckContext) -> TeamUploadSummary {
+        found.into()
+    }
+}
+
+impl TeamUploadOut {
+    fn new(
+        market: &Market,
+        base_url: &str,
+        found: OperatorUpload,
+        received: Vec<UploadedPart>,
+    ) -> Result<TeamUploadOut> {
+        let parts = missing_parts(market, base_url, &found.upload, &received)?;
+        let received = received.into_iter().map(ReceivedPart::from).collect();
+        Ok(TeamUploadOut { upload: found.into(), parts, received })
+    }
+}
+
+impl From<uploads::CompletedUpload> for CompletedUploadOut {
+    fn from(upload: uploads::CompletedUpload) -> CompletedUploadOut {
+        let uploads::CompletedUpload { id, team, file_name, size_bytes, sha256, url, completed_at } = upload;
+        CompletedUploadOut {
+            id,
+            team_id: team,
+            file_name,
+            size_bytes,
+            sha256,
+            url,
+            completed_at: completed_at.into(),
+        }
+    }
+}
+
+/// Returns where to send the parts of an upload that are not among those that were received.
+pub(super) fn missing_parts(
+    market: &Market,
+    base_url: &str,
+    upload: &Upload,
+    received: &[UploadedPart],
+) -> Result<Vec<PartAddress>> {
+    let is_missing = |number: &u32| received.iter().all(|part| part.part_number != *number);
+    let missing = (1..=upload.layout.part_count()).filter(is_missing);
+    let addresses = grant_uploads::part_urls(market, base_url, upload, missing)?;
+    Ok(addresses.into_iter().map(PartAddress::from).collect())
+}
+
+page_of! {
+    /// A page of uploads in progress.
+    TeamUploadPage, TeamUploadSummary
+}
+
+/// What the list of uploads can be filtered by.
+#[derive(Debug, Object, Serialize)]
+pub struct TeamUploadFilters {
+    /// ID of the team.
+    team_id: Option<Uuid>,
+}
+
+/// The query of the list of uploads.
+#[derive(Debug, Object)]
+pub struct TeamUploadQuery {
+    #[oai(flatten)]
+    page: PageParams,
+    #[oai(flatten)]
+    filters: TeamUploadFilters,
+}
+
+/// A zip to upload for a team.
+#[derive(Debug, Object)]
+pub struct TeamUploadIn {
+    /// Name of the file.
+    file_name: Checked<FileName>,
+    /// Size of the zip in bytes, at most `blobs.max_upload_bytes` of the settings.
+    #[oai(validator(minimum(value = "22"), maximum(value = "5000000000000")))]
+    size_bytes: Checked<i64>,
+    /// SHA-256 digest of the zip, 64 lowercase hexadecimal digits. If set, the uploaded file must match it.
+    sha256: Option<Sha256Digest>,
+}
+
+routes! {
+    /// `POST /operator/v1/teams/{team_id}/uploads`
+    PlanTeamUpload: ActingOperator = routes::post_body(
+        "plan_team_upload",
+        "teams",
+        || json!({"file_name": "scans-2026.zip", "size_bytes": 48_213}),
+        Actor::Platform,
+        &[],
+    );
+    /// `GET /operator/v1/uploads`
+    ListTeamUploads: Operator =
+        routes::list("list_team_uploads", &["team_id=00000000-0000-0000-0000-000000000000"]);
+    /// `GET /operator/v1/uploads/{upload_id}`
+    GetTeamUpload: Operator = routes::read("get_team_upload", Contract::new(ABSENT));
+    /// `POST /operator/v1/uploads/{upload_id}/complete`
+    CompleteTeamUpload: ActingOperator = routes::post_to(
+        "complete_team_upload",
+        ABSENT,
+        None,
+        Actor::Platform,
+        &[EventType::UploadCompleted],
+    ).with_conflicts(&[Code::PartsMissing]);
+    /// `DELETE /operator/v1/uploads/{upload_id}`
+    CancelTeamUpload: ActingOperator =
+        RouteAttributes::delete("cancel_team_upload", Budget::Other, Contract::new(ABSENT))
+            .with_effect(Actor::Platform, &[]);
+}
+
+pub struct TeamUploadsApi;
+
+#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Uploads")]
+impl TeamUploadsApi {
+    /// Plan an upload
+    ///
+    /// Returns where to send a zip for a team: in one piece, or in parts of `part_size_bytes`. Each URL accepts a PUT
+    /// request with the bytes of its part, for one hour. `get_team_upload` returns which parts have arrived, with new URLs
+    /// for the others. When all have, complete the upload. It expires after a day. Its bytes count for the quota of the
+    /// team, and at most 10 uploads by operators can be in progress for it.
+    #[oai(path = "/teams/:team_id/uploads", method = "post", operation_id = "plan_team_upload")]
+    async fn plan(
+        &self,
+        call: Call<PlanTeamUpload>,
+        /// ID of the team.
+        team_id: Path<Uuid>,
+        link_base: LinkBaseUrl,
+        idempotent: Idempotent,
+        body: Body<TeamUploadIn>,
+    ) -> JsonResult<TeamUploadOut, 201> {
+        let (base_url, market) = (link_base.0, call.served.market().clone());
+        let purpose = UploadPurpose::Zip(team_id.0);
+        let prepare = move |market: &Market, platform: Platform, body: TeamUploadIn| {
+            let file = FileInput {
+                file_name: body.file_name.into_valid()?.into(),
+                size_bytes: body.size_bytes.into_valid()?.unsigned_abs(),
+                sha256: body.sha256.map(String::from),
+            };
+            let upload = operator_uploads::prepare(market, platform, purpose, &file)?;
+            Ok((file, upload))
+        };
+        let plan = move |writer: &mut Writer, platform: Platform, (file, upload): &(FileInput, Upload)| {
+            let planned = operator_uploads::plan(writer, platform, purpose, file, upload)?;
+            TeamUploadOut::new(&market, &base_url, planned, Vec::new())
+        };
+        let finish = |market: &Market, (_, upload): (FileInput, Upload)| {
+            operator_uploads::finish_plan(market, &upload);
+        };
+        changes::post_prepared(call, idempotent, body, prepare, plan, finish).await
+    }
+
+    /// List uploads
+    ///
+    /// Returns the uploads in progress that operators have planned for teams, newest first, without their parts.
+    #[oai(path = "/uploads", method = "get", operation_id = "list_team_uploads")]
+    async fn list(
+        &self,
+        call: Call<ListTeamUploads>,
+        query: Params<TeamUploadQuery>,
+    ) -> JsonResult<TeamUploadPage> {
+        let TeamUploadQuery { page, filters } = query.0;
+        let filter = ZipUploadFilter { team: filters.team_id, now: call.served.market().clock().now() };
+        pages::list::<_, TeamUploadSummary, _>(call, page, &filters, filter).await
+    }
+
+    /// Get an upload
+    ///
+    /// Returns an upload in progress: the parts that have arrived, and new URLs for the others.
+    #[oai(path = "/uploads/:upload_id", method = "get", operation_id = "get_team_upload")]
+    async fn get(
+        &self,
+        call: Call<GetTeamUpload>,
+        /// ID of the upload.
+        upload_id: Path<Uuid>,
+        link_base: LinkBaseUrl,
+    ) -> JsonResult<TeamUploadOut> {
+        let (platform, base_url) = (call.access.platform(), link_base.0);
+        let find = move |market: &Market| {
+            let (found, received) = team_uploads::find_with_parts(market, platform, upload_id.0)?;
+            Json::<TeamUploadOut>::render(&TeamUploadOut::new(market, &base_url, found, received)?)
+        };
+        let found = call.served.market().spawn_blocking(find).await.map_err(ApiError)?;
+        Ok(Json::from_bytes(found))
+    }
+
+    /// Complete an upload
+    ///
+    /// Joins the parts, verifies size and digest of the zip, and returns the URL with which the team can attach it to raw
+    /// data. If a part is missing or damaged, the upload is kept: send that part again, then repeat this request. If the
+    /// digest differs, plan another upload. Completing an upload again returns the same.
+    #[oai(path = "/uploads/:upload_id/complete", method = "post", operation_id = "complete_team_upload")]
+    async fn complete(
+        &self,
+        call: Call<CompleteTeamUpload>,
+        /// ID of the upload.
+        upload_id: Path<Uuid>,
+        idempotent: Idempotent,
+    ) -> JsonResult<CompletedUploadOut> {
+        let (upload, base_url) = (upload_id.0, call.served.base_url().to_owned());
+        let join = move |market: &Market, platform: Platform, ()| {
+            Ok((upload, team_uploads::join(market, platform, upload)?))
+        };
+        let complete = move |writer: &mut Writer, platform: Platform, joined: &(Uuid, Option<JoinedFile>)| {
+            let (upload, joined) = (joined.0, joined.1.as_ref());
+            let completed = team_uploads::complete(writer, platform, &base_url, upload, joined)?;
+            Ok(CompletedUploadOut::from(completed))
+        };
+        let body = Body { value: (), source: BodySource::empty() };
+        changes::post_prepared(call, idempotent, body, join, complete, |_, _| {}).await
+    }
+
+    /// Cancel an upload
+    ///
+    /// Cancels an upload in progress. What has arrived of it is deleted.
+    #[oai(path = "/uploads/:upload_id", method = "delete", operation_id = "cancel_team_upload")]
+    async fn cancel(
+        &self,
+        call: Call<CancelTeamUpload>,
+        /// ID of the upload.
+        upload_id: Path<Uuid>,
+    ) -> std::result::Result<NoContent, ApiError> {
+        let cancel = move |writer: &mut Writer, platform: Platform| {
+            team_uploads::cancel(writer, platform, upload_id.0).map(TeamUploadSummary::from)
+        };
+        changes::delete(call, cancel).await
+    }
+}

@@ -1,0 +1,112 @@
+//! Uploads by operators for teams that are in progress: zips, and files with traces of a taskset.
+
+use uuid::Uuid;
+
+use super::{Reader, Writer, row};
+use crate::{
+    domain::{
+        row_ids::TasksetRowId,
+        teams::TeamRowId,
+        time::Timestamp,
+        uploads::{PartLayout, Upload},
+    },
+    error::Result,
+};
+
+/// An upload by an operator that is in progress.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperatorUpload {
+    /// ID, size, and parts of the upload.
+    pub upload: Upload,
+    /// Row ID of the team.
+    pub team: TeamRowId,
+    /// ID of the team.
+    pub team_id: Uuid,
+    /// The taskset whose traces the file has; `None` for a zip.
+    pub taskset: Option<UploadTaskset>,
+    /// Name of the file.
+    pub file_name: String,
+    /// SHA-256 digest of the file in hexadecimal, if it was announced.
+    pub sha256: Option<String>,
+    /// Time at which the upload was planned.
+    pub created_at: Timestamp,
+    /// Time at which the upload expires.
+    pub expires_at: Timestamp,
+}
+
+/// The taskset of an upload of traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UploadTaskset {
+    /// Row ID of the taskset.
+    pub row_id: TasksetRowId,
+    /// ID of the taskset.
+    pub id: Uuid,
+}
+
+/// The columns of an upload, for [`read`].
+pub(super) const COLUMNS: &str = "u.uuid, u.reference, u.size_bytes, u.team, t.uuid AS team_uuid, u.taskset,
+    s.uuid AS taskset_uuid, u.file_name, u.sha256, u.created_at, u.expires_at";
+
+/// The tables of these columns.
+pub(super) const TABLES: &str =
+    "operator_uploads u LEFT JOIN teams t ON t.id = u.team LEFT JOIN tasksets s ON s.id = u.taskset";
+
+/// Reads an upload.
+pub(super) fn read(row: &rusqlite::Row) -> rusqlite::Result<OperatorUpload> {
+    let taskset: Option<TasksetRowId> = row.get("taskset")?;
+    let taskset_id: Option<Uuid> = row.get("taskset_uuid")?;
+    Ok(OperatorUpload {
+        upload: Upload {
+            id: row.get("uuid")?,
+            layout: PartLayout::new(row.get("size_bytes")?),
+            store_upload_id: row.get("reference")?,
+        },
+        team: row.get("team")?,
+        team_id: row.get("team_uuid")?,
+        taskset: taskset.zip(taskset_id).map(|(row_id, id)| UploadTaskset { row_id, id }),
+        file_name: row.get("file_name")?,
+        sha256: row.get("sha256")?,
+        created_at: row::time(row, "created_at")?,
+        expires_at: row::time(row, "expires_at")?,
+    })
+}
+
+/// Returns the upload with this ID, even if it has expired.
+pub fn find(reader: &Reader, upload: Uuid) -> Result<Option<OperatorUpload>> {
+    reader.query_first(&format!("SELECT {COLUMNS} FROM {TABLES} WHERE u.uuid = ?1"), [upload], read)
+}
+
+/// Returns the number of uploads in progress for a team.
+pub fn count(reader: &Reader, team: TeamRowId, now: Timestamp) -> Result<u64> {
+    const SQL: &str = "SELECT count(*) FROM operator_uploads WHERE team = ?1 AND expires_at > ?2";
+    reader.query_one(SQL, (team, now.0), |row| row.get(0))
+}
+
+/// Inserts an upload.
+pub fn insert(writer: &Writer, new: &OperatorUpload) -> Result<()> {
+    const SQL: &str = "INSERT INTO operator_uploads
+             (uuid, team, taskset, reference, file_name, size_bytes, sha256, created_at, expires_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    let Upload { id, layout, store_upload_id } = &new.upload;
+    writer.execute(
+        SQL,
+        (
+            id,
+            new.team,
+            new.taskset.map(|taskset| taskset.row_id),
+            store_upload_id,
+            &new.file_name,
+            layout.size_bytes as i64,
+            &new.sha256,
+            new.created_at.0,
+            new.expires_at.0,
+        ),
+    )?;
+    Ok(())
+}
+
+/// Deletes an upload that was completed.
+pub fn delete(writer: &Writer, upload: Uuid) -> Result<()> {
+    writer.execute("DELETE FROM operator_uploads WHERE uuid = ?1", [upload])?;
+    Ok(())
+}
