@@ -1,13 +1,16 @@
 //! `marketplace verify`: what it prints, and how it exits.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use serde_json::Value;
 
-use super::{marketplace, run, stdout_of, temp_dir};
+use super::{Server, marketplace, run, stdout_of, temp_dir};
+
+/// Maximum number of requests until the index is rebuilt, which takes milliseconds.
+const MAX_POLLS: usize = 20_000;
 
 /// Runs `verify` on a market with problems. Returns its output and its standard error.
-fn verify_damaged(arguments: &[&str], directory: &std::path::Path) -> (String, String) {
+fn verify_damaged(arguments: &[&str], directory: &Path) -> (String, String) {
     let output = run(&[&["verify", "--data", "market"], arguments].concat(), directory);
     assert_eq!(output.status.code(), Some(1));
     (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
@@ -69,4 +72,51 @@ fn verify_names_the_damage_and_its_repair() {
     assert!(text.contains("database: ") && text.contains("to repair database: restore a backup"), "{text}");
     let mut closed = marketplace(&["verify", "--data", "market", "--json"], directory);
     assert_eq!(closed.stdout(std::process::Stdio::null()).status().unwrap().code(), Some(1));
+}
+
+/// Overwrites the first half of each file of the search index with one of these extensions.
+fn overwrite_index(market: &Path, extensions: &[&str]) {
+    let name = fs::read_to_string(market.join("index/CURRENT")).unwrap();
+    for entry in fs::read_dir(market.join("index").join(name.trim())).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extensions.iter().any(|other| extension == *other)) {
+            let mut bytes = fs::read(&path).unwrap();
+            let half = bytes.len() / 2;
+            bytes[..half].fill(0xff);
+            fs::write(&path, bytes).unwrap();
+        }
+    }
+}
+
+#[test]
+fn server_replaces_a_damaged_index_and_logs_it() {
+    let temp_dir = temp_dir();
+    let arguments = ["--demo", "--data", "market"];
+    assert_eq!(Server::start(&arguments, temp_dir.path()).terminate(), 0);
+    overwrite_index(&temp_dir.path().join("market"), &["idx", "pos"]);
+    let (text, _) = verify_damaged(&[], temp_dir.path());
+    assert!(
+        text.contains(".idx has a wrong checksum") && text.contains("run `marketplace reindex`"),
+        "{text}"
+    );
+    let mut server = Server::start(&arguments, temp_dir.path());
+    let client = marketplace::http_client::blocking().unwrap().build().unwrap();
+    let url = format!("http://{}/v2/listings/browse?query=cobol", server.1);
+    let mut statuses = Vec::new();
+    while statuses.last() != Some(&200) {
+        let response = client.get(&url).bearer_auth("mkt_demo_buyer").send().unwrap();
+        if response.status() == 503 {
+            assert_eq!(response.headers()["retry-after"], "5");
+        }
+        statuses.push(response.status().as_u16());
+        assert!(statuses.len() < MAX_POLLS, "the index is not rebuilt");
+    }
+    assert!(statuses.iter().all(|status| [200, 503].contains(status)), "{statuses:?}");
+    for line in ["the search index is damaged", "the search index was rebuilt"] {
+        server.2.wait_for(line);
+    }
+    // The server may commit meanwhile.
+    let verified = run(&["verify", "--data", "market"], temp_dir.path());
+    assert_eq!(stdout_of(&verified), "no problems found\n");
+    assert_eq!(server.terminate(), 0);
 }
