@@ -203,11 +203,11 @@ fn cleanups_that_find_nothing_cost_nothing() {
     let rule = FaultRule::Jobs(Some(JobKind::Estimate));
     slow.faults().add(NewFault { rule, timing: FaultTiming::default(), is_forced: false }).unwrap();
     let [(fast_done, fast_tables), (slow_done, slow_tables)] =
-        [&fast, &slow].map(|world| tables_after(world, 200));
+        [&fast, &slow].map(|world| tables_after(world, 100));
     assert_eq!(fast_done, slow_done);
     tables::assert_same(&fast_tables, &slow_tables, "after cleanups that were skipped");
     let (days, before) = (36_500, fast.market().statement_count());
-    let (done, _) = tables_after(&fast, 200 + days);
+    let (done, _) = tables_after(&fast, 100 + days);
     let cleanups = done.iter().filter(|work| work.kind.as_str() == "sweep").count();
     assert_eq!(cleanups as i64, 4 * days, "each of them is reported");
     let statements = fast.market().statement_count() - before;

@@ -115,7 +115,7 @@ fn import(sandbox: &Sandbox, world: &World, files: &Files, mutation: &Mutation) 
         Err(WorldError::Refused(Error::Invalid(problems))) => {
             let loc: Value = serde_json::to_value(&problems[0].loc).unwrap();
             let segment =
-                |segment: &Value| segment.as_str().map(str::to_owned).unwrap_or(segment.to_string());
+                |segment: &Value| segment.as_str().map_or_else(|| segment.to_string(), str::to_owned);
             Some(loc.as_array().unwrap().iter().skip(1).map(segment).collect())
         }
         Err(error) => panic!("{}: {error:?}", mutation.description),
