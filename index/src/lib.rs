@@ -102,7 +102,7 @@ impl Index {
     }
 
     /// Like [`Index::create`], but with a schema version that an earlier program wrote, from
-    /// [`OLDEST_SCHEMA_VERSION`]. Only tests of what happens to such an index need this.
+    /// [`OLDEST_SCHEMA_VERSION`], to compare it with such an index.
     pub fn create_with_version(dir: &Path, version: u32) -> Result<Index, Error> {
         private_directory::create_dir_all(dir)?;
         if fs::read_dir(dir)?.next().is_some() {

@@ -158,6 +158,7 @@ fn other_orders(
     current: &Snapshot,
     rebuilt: &Snapshot,
 ) -> std::result::Result<Vec<String>, marketplace_index::Error> {
+    let listings = current.count(Scope::Market).max(rebuilt.count(Scope::Market));
     let mut found = Vec::new();
     for (sort, name) in [
         (Sort::Recommended, "recommended"),
@@ -172,7 +173,7 @@ fn other_orders(
             sort,
             start: Start::First,
             ordered_as: BTreeMap::new(),
-            limit: usize::MAX,
+            limit: listings as usize,
             viewer: None,
             totals: true,
         };
