@@ -1,5 +1,7 @@
 //! The fields of an opportunity that its owner sets, and their rules.
 
+use std::collections::BTreeMap;
+
 use uuid::Uuid;
 
 use super::{
@@ -11,7 +13,10 @@ use super::{
     texts,
     time::Timestamp,
 };
-use crate::error::Problem;
+use crate::{
+    error::{Named, Problem, excerpt},
+    string_enum::StringEnum,
+};
 
 /// Maximum number of teams that an opportunity excludes.
 pub const MAX_EXCLUDED_TEAMS: usize = 100;
@@ -154,24 +159,27 @@ impl OpportunityFields {
     }
 
     fn check_lists(&self, problems: &mut Problems) {
-        let mut check = |path: &[&str], count: usize, max: usize, is_distinct: bool| {
+        let mut check = |path: &[&str], count: usize, max: usize, repeated: Named| {
             let name = path.last().copied().unwrap_or_default();
             if count > max {
                 let message = format!("`{name}` has {count} items. It can have at most {max}.");
                 problems.push(Problem::body(path, "too_long", message));
-            } else if !is_distinct {
-                let message = format!("`{name}` has an item more than once.");
+            } else if !repeated.is_empty() {
+                let message = format!("`{name}` has these items more than once: {repeated}.");
                 problems.push(Problem::body(path, "duplicate", message));
             }
         };
         let tags = &self.metadata.tags;
-        check(&["metadata", "tags"], tags.len(), MAX_TAGS, is_distinct(tags, MAX_TAGS));
+        let repeated_tags = find_repeated(tags.iter(), MAX_TAGS, |tag| format!("{:?}", excerpt(tag)));
+        check(&["metadata", "tags"], tags.len(), MAX_TAGS, repeated_tags);
         let kinds = &self.accepted_asset_types;
-        let max_kinds = <Kind as crate::string_enum::StringEnum>::ALL.len();
-        check(&["accepted_asset_types"], kinds.len(), max_kinds, is_distinct(kinds, max_kinds));
+        let max_kinds = Kind::ALL.len();
+        let repeated_kinds =
+            find_repeated(kinds.iter().map(|kind| kind.as_str()), max_kinds, |kind| (*kind).to_owned());
+        check(&["accepted_asset_types"], kinds.len(), max_kinds, repeated_kinds);
         let teams = &self.excluded_team_ids;
-        let are_distinct = is_distinct(teams, MAX_EXCLUDED_TEAMS);
-        check(&["excluded_team_ids"], teams.len(), MAX_EXCLUDED_TEAMS, are_distinct);
+        let repeated_teams = find_repeated(teams.iter(), MAX_EXCLUDED_TEAMS, |team| format!("{team}"));
+        check(&["excluded_team_ids"], teams.len(), MAX_EXCLUDED_TEAMS, repeated_teams);
         if !teams.is_empty() && self.visibility != VisibilityMode::AllExcept {
             let message = "`excluded_team_ids` is only allowed with the visibility mode `all_except`.";
             problems.push(Problem::body(&["excluded_team_ids"], "value_error", message));
@@ -198,10 +206,13 @@ impl OpportunityFields {
     }
 }
 
-/// Whether no two of the first `max` items are equal.
-fn is_distinct<T: PartialEq>(items: &[T], max: usize) -> bool {
-    let items = &items[..items.len().min(max)];
-    items.iter().enumerate().all(|(index, item)| !items[..index].contains(item))
+/// Names those of the first `max` items that occur among them more than once.
+fn find_repeated<T: Ord>(items: impl Iterator<Item = T>, max: usize, name: impl Fn(&T) -> String) -> Named {
+    let mut counts = BTreeMap::new();
+    for item in items.take(max) {
+        *counts.entry(item).or_insert(0) += 1;
+    }
+    counts.iter().filter(|(_, count)| **count > 1).map(|(item, _)| name(item)).collect()
 }
 
 #[cfg(test)]
@@ -275,6 +286,24 @@ mod tests {
         let found = problems(&long, OpportunityKind::Project);
         assert_eq!(found[..3], expected);
         assert_eq!(found[3], "metadata.budget_max value_error");
+    }
+
+    #[test]
+    fn repeated_items_are_named() {
+        let mut invalid = fields();
+        invalid.metadata.tags = ["b", "a", "c", "a", "b", "a"].map(str::to_owned).to_vec();
+        invalid.accepted_asset_types = vec![Kind::Codebase, Kind::Task, Kind::Codebase];
+        let Err(Error::Invalid(found)) = invalid.find_problems(OpportunityKind::Listing).into_result() else {
+            panic!("items are repeated")
+        };
+        let messages: Vec<&str> = found.iter().map(|problem| problem.msg.as_str()).collect();
+        assert_eq!(
+            messages,
+            [
+                "`tags` has these items more than once: \"a\"; \"b\".",
+                "`accepted_asset_types` has these items more than once: codebase."
+            ]
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::problems::Problems;
-use crate::error::Problem;
+use crate::error::{Named, Problem, excerpt};
 
 /// Maximum number of assets of a sample.
 pub const MAX_SAMPLE_ASSETS: usize = 100;
@@ -100,10 +100,12 @@ pub fn check(problems: &mut Problems, sample: &[SampledAsset]) {
                 format!("All `paths` of an asset can have at most {MAX_ALL_PATHS_BYTES} bytes together.");
             add("paths", "too_long", rule);
         }
-        if paths.iter().take(MAX_SAMPLE_PATHS).any(|path| !is_path(path)) {
+        let invalid = paths.iter().take(MAX_SAMPLE_PATHS).filter(|path| !is_path(path));
+        let invalid: Named = invalid.map(|path| format!("{:?}", excerpt(path))).collect();
+        if !invalid.is_empty() {
             let rule = format!(
                 "Each path must name a file or a directory of the data, from its root and without `..`, in 1 to \
-                 {MAX_PATH_BYTES} bytes."
+                 {MAX_PATH_BYTES} bytes. These do not: {invalid}."
             );
             add("paths", "value_error", rule);
         }

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::error::Named;
+
 /// A step of an upload that takes a while. Two steps of one upload run at the same time only if both receive
 /// parts, and these are different parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,10 +22,10 @@ pub enum UploadStep {
 }
 
 /// Why a step cannot begin now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UploadConflict {
-    /// Parts are being received; for a part, the same part.
-    PartsArriving,
+    /// The parts with these numbers are being received; for a part, the same part.
+    PartsArriving(Named),
     /// The upload is being completed.
     Completing,
     /// The upload is being replaced or deleted.
@@ -47,11 +49,12 @@ impl UploadActivity {
         }
         match step {
             UploadStep::ReceivePart(number) if self.parts.insert(number) => Ok(()),
+            UploadStep::ReceivePart(number) => Err(UploadConflict::PartsArriving([number].iter().collect())),
             UploadStep::Complete | UploadStep::Replace | UploadStep::Delete if self.parts.is_empty() => {
                 self.exclusive = Some(step);
                 Ok(())
             }
-            _ => Err(UploadConflict::PartsArriving),
+            _ => Err(UploadConflict::PartsArriving(self.parts.iter().collect())),
         }
     }
 

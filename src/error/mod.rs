@@ -4,6 +4,7 @@
 
 mod codes;
 mod excerpt;
+mod named;
 mod problem;
 mod quota;
 mod sources;
@@ -16,13 +17,11 @@ use self::sources::ErrorWithSource;
 pub use self::{
     codes::{Code, GoneCode, StateCode},
     excerpt::excerpt,
+    named::{MAX_NAMED, Named, name_of},
     problem::{LocSegment, MAX_PROBLEMS, Problem},
     quota::QuotaExcess,
     sources::{BoxedError, ErrorChain, sources},
 };
-
-/// Maximum number of missing parts that a message lists. The details always list all of them.
-const MAX_LISTED_PARTS: usize = 10;
 
 /// The result of an operation of the marketplace.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -360,15 +359,13 @@ fn invalid_transition_message(from: &str, allowed: &[&str]) -> String {
     format!("This transition is not allowed in stage `{from}`. Allowed transitions: {allowed}.")
 }
 
-/// Returns the message about parts that an upload lacks.
+/// Returns the message about parts that an upload lacks. The details list all of them.
 fn missing_parts_message(missing: &[u32]) -> String {
-    let shown: Vec<String> = missing.iter().take(MAX_LISTED_PARTS).map(u32::to_string).collect();
-    let more = if missing.len() > MAX_LISTED_PARTS { ", and more" } else { "" };
+    let missing: Named = missing.iter().collect();
     format!(
-        "These parts were not received, or `parts` does not list them with their ETags: {}{more}. \
+        "These parts were not received, or `parts` does not list them with their ETags: {missing}. \
          `POST .../parts` returns the received parts and new URLs for others. Upload what is \
-         missing, then complete the upload again with the numbers and ETags of all parts.",
-        shown.join(", ")
+         missing, then complete the upload again with the numbers and ETags of all parts."
     )
 }
 

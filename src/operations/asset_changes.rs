@@ -19,7 +19,7 @@ use crate::{
         stages::Stage,
         time::Day,
     },
-    error::{LocSegment, Problem, Result},
+    error::{LocSegment, Problem, Result, excerpt},
     market::{CheckContext, Writer},
     store,
     string_enum::StringEnum,
@@ -204,11 +204,16 @@ pub fn validate_columns(columns: &BTreeMap<String, serde_json::Value>, problems:
     }
     for (name, value) in columns {
         if name.chars().nth(MAX_COLUMN_NAME).is_some() {
-            let msg = format!("The name of a column must have at most {MAX_COLUMN_NAME} characters.");
+            let column = excerpt(name);
+            let msg =
+                format!("The name of the column {column:?} must have at most {MAX_COLUMN_NAME} characters.");
             report(&["extra_columns", name], msg);
         }
         if !is_nested_at_most(value, MAX_COLUMN_DEPTH) {
-            let msg = format!("The value of a column must be nested at most {MAX_COLUMN_DEPTH} levels deep.");
+            let column = excerpt(name);
+            let msg = format!(
+                "The value of the column {column:?} must be nested at most {MAX_COLUMN_DEPTH} levels deep."
+            );
             report(&["extra_columns", name], msg);
         }
     }

@@ -18,7 +18,7 @@ use crate::{
         row_ids::{AssetRowId, GroupRowId},
         taxonomy::Retirement,
     },
-    error::{Error, Result, StateCode},
+    error::{Error, Named, Result, StateCode, name_of},
     market::{CheckContext, Reader, Writer},
     store::{
         self,
@@ -294,12 +294,16 @@ pub fn check_not_in_use(writer: &Writer, asset: &Asset) -> Result<()> {
     let is_fixed = |listing: &ListingRow| {
         matches!(listing.status.stage(), LifecycleStage::Review | LifecycleStage::Active)
     };
-    if !store::listings::listings_with_asset(writer.rows, asset.row_id)?.iter().any(is_fixed) {
+    let listings = store::listings::listings_with_asset(writer.rows, asset.row_id)?;
+    let fixed = listings.iter().filter(|listing| is_fixed(listing));
+    let fixed: Named = fixed.map(|listing| name_of(&listing.title, listing.id)).collect();
+    if fixed.is_empty() {
         return Ok(());
     }
-    let message =
-        "The asset is on a listing that is in review or published. Withdraw or unpublish the listing first.";
-    Err(Error::InvalidState(StateCode::AssetInUse, message.to_owned()))
+    let message = format!(
+        "The asset is on listings that are in review or published: {fixed}. Withdraw or unpublish them first."
+    );
+    Err(Error::InvalidState(StateCode::AssetInUse, message))
 }
 
 /// Deletes an asset. Its data must be detached.

@@ -2,7 +2,7 @@
 //! themselves are in `exclusive_sales`.
 
 use crate::{
-    error::{Error, Result, StateCode},
+    error::{Error, Named, Result, StateCode, excerpt},
     store::{self, Reader, exclusive_sales::Obstacles, listings::ListingRow, purchases::PurchaseRow},
 };
 
@@ -13,53 +13,69 @@ pub fn check_listing(rows: &Reader, listing: &ListingRow, is_exclusive: bool) ->
         return check_not_sold(rows, listing);
     }
     let found = store::exclusive_sales::find_obstacles(rows, listing.row_id)?;
-    if found.is_sold {
-        return Err(no_longer_available());
+    if !found.sold.is_empty() {
+        return Err(assets_are_sold(&found.sold));
     }
-    let problem = if found.has_other_kind {
-        "Only codebases can be sold exclusively. Detach the other assets, or set `exclusive` to false."
-    } else if found.is_covered {
-        "A codebase of the listing was sold already, so it cannot be sold exclusively. Detach it, or set \
-         `exclusive` to false."
-    } else if found.has_unavailable {
-        "A codebase of the listing is not available for exclusive sales. Set its `exclusivity` to available, \
-         detach it, or set `exclusive` to false."
+    let problem = if !found.other_kinds.is_empty() {
+        let others = found.other_kinds;
+        format!(
+            "Only codebases can be sold exclusively. Detach these assets, or set `exclusive` to false: {others}."
+        )
+    } else if !found.covered.is_empty() {
+        let covered = found.covered;
+        format!(
+            "These codebases were sold already, so they cannot be sold exclusively: {covered}. Detach them, or set \
+             `exclusive` to false."
+        )
+    } else if !found.unavailable.is_empty() {
+        let unavailable = found.unavailable;
+        format!(
+            "These codebases are not available for exclusive sales: {unavailable}. Set their `exclusivity` to \
+             available, detach them, or set `exclusive` to false."
+        )
     } else {
         return Ok(());
     };
-    Err(Error::Conflict(problem.to_owned()))
+    Err(Error::Conflict(problem))
 }
 
-/// Checks that no asset of a listing was sold exclusively.
+/// Checks that no asset of a listing was sold exclusively, for its vendor.
 pub fn check_not_sold(rows: &Reader, listing: &ListingRow) -> Result<()> {
-    if store::exclusive_sales::has_sold_asset(rows, listing.row_id)? {
-        return Err(no_longer_available());
-    }
-    Ok(())
+    let sold = store::exclusive_sales::find_sold_assets(rows, listing.row_id)?;
+    if sold.is_empty() { Ok(()) } else { Err(assets_are_sold(&sold)) }
 }
 
-/// Checks that a listing can be sold now.
-pub fn check_sale(rows: &Reader, listing: &ListingRow) -> Result<()> {
-    if !listing.is_exclusive {
-        return check_not_sold(rows, listing);
-    }
-    match store::exclusive_sales::find_obstacles(rows, listing.row_id)? {
-        found if found == Obstacles::default() => Ok(()),
-        _ => Err(no_longer_available()),
-    }
+/// Checks that a listing, or its sample, can be sold now.
+pub fn check_sale(rows: &Reader, listing: &ListingRow, is_of_data: bool) -> Result<()> {
+    let can_be_sold = if is_of_data && listing.is_exclusive {
+        store::exclusive_sales::find_obstacles(rows, listing.row_id)? == Obstacles::default()
+    } else {
+        store::exclusive_sales::find_sold_assets(rows, listing.row_id)?.is_empty()
+    };
+    if can_be_sold { Ok(()) } else { Err(no_longer_available(&listing.title)) }
 }
 
 /// Checks that a purchase of data can be completed, whatever was sold since its creation.
 pub fn check_completion(rows: &Reader, purchase: &PurchaseRow) -> Result<()> {
     let found = store::exclusive_sales::find_obstacles_of_purchase(rows, purchase.row_id)?;
-    if found.is_sold || purchase.is_exclusive && found.is_covered {
-        return Err(no_longer_available());
+    if !found.sold.is_empty() || purchase.is_exclusive && !found.covered.is_empty() {
+        return Err(no_longer_available(&purchase.listing_title));
     }
     Ok(())
 }
 
-fn no_longer_available() -> Error {
-    let message =
-        "An asset of the listing cannot be sold now, because of another sale or by decision of the vendor.";
-    Error::InvalidState(StateCode::NoLongerAvailable, message.to_owned())
+fn assets_are_sold(sold: &Named) -> Error {
+    let message = format!(
+        "These assets were sold exclusively, so the listing cannot be offered: {sold}. Detach them first."
+    );
+    Error::InvalidState(StateCode::NoLongerAvailable, message)
+}
+
+/// Returns the error for a buyer, who may not learn which assets the vendor has sold to whom.
+fn no_longer_available(title: &str) -> Error {
+    let message = format!(
+        "The listing {:?} cannot be sold now, because of another sale of its assets or by decision of the vendor.",
+        excerpt(title)
+    );
+    Error::InvalidState(StateCode::NoLongerAvailable, message)
 }

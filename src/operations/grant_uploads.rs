@@ -84,7 +84,7 @@ fn lock_unreceived(market: &Market, upload: Upload) -> Result<(Upload, UploadLoc
     };
     let lock =
         market.blobs().lock_upload(upload.id, UploadStep::Replace).map_err(|conflict| match conflict {
-            UploadConflict::PartsArriving => received(),
+            UploadConflict::PartsArriving(_) => received(),
             other => conflict_error(other),
         })?;
     match market.blobs().received_parts(&upload).map_err(Error::internal)?.as_slice() {
@@ -95,8 +95,10 @@ fn lock_unreceived(market: &Market, upload: Upload) -> Result<(Upload, UploadLoc
 
 pub(super) fn conflict_error(conflict: UploadConflict) -> Error {
     let message = match conflict {
-        UploadConflict::PartsArriving => {
-            "Some parts are still being uploaded. Complete the upload when they have arrived."
+        UploadConflict::PartsArriving(parts) => {
+            return Error::Conflict(format!(
+                "These parts are still being uploaded: {parts}. Complete the upload when they have arrived."
+            ));
         }
         UploadConflict::Completing => {
             "Another request is completing this upload. Wait for its response, then send this request again."
@@ -373,10 +375,9 @@ pub fn start_part(
     let lock =
         market.blobs().lock_upload(upload, UploadStep::ReceivePart(number)).map_err(
             |conflict| match conflict {
-                UploadConflict::PartsArriving => Error::Conflict(
-                    "Another request is sending this part. Send it again when that request has finished."
-                        .to_owned(),
-                ),
+                UploadConflict::PartsArriving(part) => Error::Conflict(format!(
+                    "Another request is sending part {part}. Send it again when that request has finished."
+                )),
                 other => conflict_error(other),
             },
         )?;

@@ -54,9 +54,9 @@ pub fn delete(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
         let message = "The default group cannot be deleted. Rename it, or delete another group.";
         return Err(Error::InvalidState(StateCode::DefaultGroup, message.to_owned()));
     }
-    let count = store::groups::asset_count(writer.rows, vendor.team_row_id(), group.row_id)?;
-    if count > 0 {
-        let message = format!("The group has {count} assets. Move them to another group first.");
+    let assets = store::groups::name_assets(writer.rows, vendor.team_row_id(), group.row_id)?;
+    if !assets.is_empty() {
+        let message = format!("The group has assets: {assets}. Move them to another group first.");
         return Err(Error::InvalidState(StateCode::GroupNotEmpty, message));
     }
     store::groups::delete(writer.rows, group.row_id, default)?;

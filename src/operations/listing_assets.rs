@@ -1,11 +1,15 @@
 //! The assets of a vendor's own listings: which ones a listing has, attaching, and detaching.
 
+use std::collections::BTreeSet;
+
 use uuid::Uuid;
 
 use super::{
     access::Vendor,
     assets::{self, Deprecations},
-    exclusivity, listing_changes, listings,
+    exclusivity,
+    listing_changes::{self, AllowedChange},
+    listings,
     references::Groups,
 };
 use crate::{
@@ -16,13 +20,14 @@ use crate::{
         listing_lifecycle::{ListingState, Operation},
         listings::{Actor, AttachSkip},
         problems::Problems,
+        row_ids::AssetRowId,
     },
-    error::{Error, LocSegment, Problem, Result},
+    error::{Error, LocSegment, MAX_NAMED, Named, Problem, Result, name_of},
     market::{CheckContext, Writer},
     store::{
         self,
         inventory::Query,
-        listing_assets::{AttachCounts, Candidates},
+        listing_assets::{AttachCounts, Candidates, Target},
         listings::ListingRow,
     },
     string_enum::StringEnum,
@@ -98,8 +103,8 @@ pub fn check_attachment(
     problems.into_result_of(listing)
 }
 
-/// Attaches assets to a listing: those with these IDs, and all that match one of the filters. The work
-/// happens inside the database, so any number of assets can be attached.
+/// Attaches assets to a listing: those with these IDs, and all that match one of the filters, as far as they are
+/// codebases with linked data. The work happens inside the database, so any number of assets can be attached.
 pub fn attach(
     writer: &mut Writer,
     vendor: &Vendor,
@@ -108,74 +113,130 @@ pub fn attach(
     ids: &[Uuid],
     matches: Vec<AssetSelector>,
 ) -> Result<AttachResult> {
-    attach_candidates(writer, vendor, actor, listing, ids, matches, true)
+    let change = listing_changes::check(listing, Operation::Attach)?;
+    let (rows, team) = (writer.rows, vendor.team_row_id());
+    let deprecations = store::taxonomy::deprecations(rows)?;
+    let candidates = Candidates::new(rows)?;
+    let ids: BTreeSet<Uuid> = ids.iter().copied().collect();
+    let found = candidates.add_ids(team, &ids)?;
+    for selector in matches {
+        let query = Query {
+            kinds: assets::filter_kinds(selector.kinds, selector.deprecated, &deprecations),
+            group: selector.group_id,
+            conditions: selector.conditions,
+            ..Query::new(team)
+        };
+        candidates.add_matches(&query, &selector.exclude_ids)?;
+    }
+    let closed_kinds = closed_kinds(&deprecations);
+    let target =
+        Target { team, listing: listing.row_id, closed_kinds: &closed_kinds, only_linked_codebases: true };
+    let counts = attach_candidates(writer, actor, (listing, change), &candidates, &target)?;
+    let skipped = skip_counts(ids.len() as u64 - found, counts);
+    let assets = list(writer.rows, vendor, listing.id)?;
+    Ok(AttachResult { assets, attached: counts.attached, skipped })
 }
 
-/// Attaches assets of any kind to a listing, all or none. Every asset must be listable.
+/// Attaches assets to a listing, all or none. Fails with the names of those that cannot be attached, and why. With
+/// `only_linked_codebases`, these are all but codebases with linked data.
 pub fn attach_all(
     writer: &mut Writer,
     vendor: &Vendor,
     actor: Actor,
     listing: &ListingRow,
     ids: &[Uuid],
+    only_linked_codebases: bool,
 ) -> Result<()> {
-    let result = attach_candidates(writer, vendor, actor, listing, ids, Vec::new(), false)?;
-    let problem = |(reason, count): &(AttachSkip, u64)| {
-        let why = match reason {
-            AttachSkip::NotFound => "do not exist or belong to another team",
-            AttachSkip::AlreadyAttached => "are already attached",
-            AttachSkip::Deprecated => "are of a kind that accepts no new listings",
-            AttachSkip::NotListable => "are incomplete; add what they lack first",
-        };
-        Problem::body(&["asset_ids"], "value_error", format!("Of the assets, {count} {why}."))
-    };
-    if result.skipped.is_empty() {
-        return Ok(());
-    }
-    Err(Error::Invalid(result.skipped.iter().map(problem).collect()))
+    let change = listing_changes::check(listing, Operation::Attach)?;
+    let (rows, team) = (writer.rows, vendor.team_row_id());
+    let candidates = Candidates::new(rows)?;
+    let ids: BTreeSet<Uuid> = ids.iter().copied().collect();
+    candidates.add_ids(team, &ids)?;
+    let closed_kinds = closed_kinds(&store::taxonomy::deprecations(rows)?);
+    let target = Target { team, listing: listing.row_id, closed_kinds: &closed_kinds, only_linked_codebases };
+    let absent = candidates.absent_ids(team, &ids)?;
+    check_refusals(rows, &absent, &candidates.list_refused(&target)?)?;
+    attach_candidates(writer, actor, (listing, change), &candidates, &target).map(drop)
 }
 
-/// Attaches assets of any kind, or only codebases with linked data.
+/// Fails if any asset cannot be attached, with a problem for each reason that names the assets.
+fn check_refusals(rows: &store::Reader, absent: &Named, refused: &[(AttachSkip, AssetRowId)]) -> Result<()> {
+    let mut problems = Problems::default();
+    for reason in AttachSkip::ALL {
+        let (named, what) = match reason {
+            AttachSkip::NotFound => (absent.clone(), "do not exist, or belong to another team"),
+            AttachSkip::AlreadyAttached => {
+                (name_refused(rows, refused, *reason)?, "are on the listing already")
+            }
+            AttachSkip::Deprecated => {
+                (name_refused(rows, refused, *reason)?, "are of kinds that accept no new listings")
+            }
+            AttachSkip::NotListable => {
+                (name_refused(rows, refused, *reason)?, "cannot be listed yet. Add what they lack first")
+            }
+        };
+        if !named.is_empty() {
+            let rule = format!("These assets {what}: {named}.");
+            problems.push(Problem::body(&["asset_ids"], "value_error", rule));
+        }
+    }
+    problems.into_result()
+}
+
+/// Names the assets that were refused for a reason. Those that cannot be listed are named with what they lack.
+fn name_refused(
+    rows: &store::Reader,
+    refused: &[(AttachSkip, AssetRowId)],
+    reason: AttachSkip,
+) -> Result<Named> {
+    let of_reason: Vec<AssetRowId> =
+        refused.iter().filter(|(found, _)| *found == reason).map(|(_, row_id)| *row_id).collect();
+    let (first, others) = of_reason.split_at(of_reason.len().min(MAX_NAMED));
+    let mut named = Named::default();
+    for row_id in first {
+        let asset = store::assets::find_by_row_id(rows, *row_id)?
+            .ok_or_else(|| Error::internal("a candidate disappeared in its own transaction"))?;
+        let name = name_of(&asset.title, asset.id);
+        named.add(|| if reason == AttachSkip::NotListable { name + &what_it_lacks(&asset) } else { name });
+    }
+    named.add_unnamed(others.len() as u64);
+    Ok(named)
+}
+
+/// Returns why an asset cannot be attached as a codebase with linked data, as the end of a clause.
+fn what_it_lacks(asset: &Asset) -> String {
+    let missing: Vec<&str> = asset.missing_fields().into_iter().map(StringEnum::as_str).collect();
+    if !missing.is_empty() {
+        format!(" lacks {}", missing.join(", "))
+    } else if asset.kind == Kind::Codebase {
+        " has no linked data".to_owned()
+    } else {
+        " is not a codebase".to_owned()
+    }
+}
+
+/// Returns the kinds that accept no new listings.
+fn closed_kinds(deprecations: &Deprecations) -> Vec<Kind> {
+    let kinds = Kind::ALL.iter().copied();
+    kinds.filter(|kind| !assets::accepts_new_listings(deprecations, *kind)).collect()
+}
+
+/// Attaches the candidates that can be attached, and records the change of the listing.
 fn attach_candidates(
     writer: &mut Writer,
-    vendor: &Vendor,
     actor: Actor,
-    listing: &ListingRow,
-    ids: &[Uuid],
-    matches: Vec<AssetSelector>,
-    only_linked_codebases: bool,
-) -> Result<AttachResult> {
-    let change = listing_changes::check(listing, Operation::Attach)?;
-    let deprecations = store::taxonomy::deprecations(writer.rows)?;
-    let candidates = Candidates::new(writer.rows)?;
-    let mut distinct = ids.to_vec();
-    distinct.sort_unstable();
-    distinct.dedup();
-    let found = candidates.add_ids(vendor.team_row_id(), &distinct)?;
-    for selector in matches {
-        let query = Query {
-            kinds: assets::filter_kinds(selector.kinds, selector.deprecated, &deprecations),
-            group: selector.group_id,
-            conditions: selector.conditions,
-            ..Query::new(vendor.team_row_id())
-        };
-        candidates.add_matches(&query, &selector.exclude_ids)?;
-    }
-    let closed: Vec<Kind> = Kind::ALL
-        .iter()
-        .copied()
-        .filter(|kind| !assets::accepts_new_listings(&deprecations, *kind))
-        .collect();
-    let counts = candidates.attach(vendor.team_row_id(), listing.row_id, &closed, only_linked_codebases)?;
+    (listing, change): (&ListingRow, AllowedChange),
+    candidates: &Candidates,
+    target: &Target,
+) -> Result<AttachCounts> {
+    let counts = candidates.attach(target)?;
     if counts.attached > 0 {
         if listing.is_exclusive {
             exclusivity::check_listing(writer.rows, listing, true)?;
         }
         listing_changes::record(writer, listing, change, actor, None)?;
     }
-    let skipped = skip_counts(distinct.len() as u64 - found, counts);
-    let assets = list(writer.rows, vendor, listing.id)?;
-    Ok(AttachResult { assets, attached: counts.attached, skipped })
+    Ok(counts)
 }
 
 /// Returns the reasons for which any asset was skipped, in their order.

@@ -22,7 +22,7 @@ pub fn create(
     listing_lifecycle::create(writer, vendor, actor, id, fields)?;
     if !asset_ids.is_empty() {
         let listing = listings::find_own(writer.rows, vendor, id)?;
-        listing_assets::attach_all(writer, vendor, actor, &listing, asset_ids)?;
+        listing_assets::attach_all(writer, vendor, actor, &listing, asset_ids, false)?;
     }
     Ok(id)
 }

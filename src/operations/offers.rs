@@ -55,13 +55,17 @@ pub fn submit(writer: &mut Writer, buyer: &Buyer, actor: Actor, input: &OfferInp
         let message = "The listing does not accept bids. Buy it at its price instead.";
         return Err(Error::Conflict(message.to_owned()));
     }
-    if store::offers::has_submitted(writer.rows, buyer.team_row_id(), listing.row_id)? {
-        let message = "The team already has a submitted offer on this listing. Change or withdraw that one.";
-        return Err(Error::Conflict(message.to_owned()));
+    if let Some(offer) = store::offers::find_submitted(writer.rows, buyer.team_row_id(), listing.row_id)? {
+        return Err(Error::Conflict(format!(
+            "The team already has a submitted offer on this listing, {offer}. Change or withdraw that one."
+        )));
     }
-    if store::purchases::has_standing(writer.rows, buyer.team_row_id(), listing.row_id, true)? {
-        let message = "The team already has a purchase of this listing that is pending or completed.";
-        return Err(Error::Conflict(message.to_owned()));
+    if let Some(purchase) =
+        store::purchases::find_standing(writer.rows, buyer.team_row_id(), listing.row_id, true)?
+    {
+        return Err(Error::Conflict(format!(
+            "The team already has a purchase of this listing that is pending or completed: {purchase}."
+        )));
     }
     let offer = insert(writer, buyer, &listing, input)?;
     let expire_days = i64::from(writer.settings.offers.expire_days);

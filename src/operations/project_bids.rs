@@ -52,10 +52,10 @@ pub fn submit(
     let mut problems = Problems::default();
     fields.check(&mut problems);
     problems.into_result()?;
-    if store::opportunities::has_standing_bid(writer.rows, opportunity.row_id, team)? {
-        let message =
-            "Your team has a bid on this project opportunity. Withdraw it before you submit another one.";
-        return Err(Error::Conflict(message.to_owned()));
+    if let Some(bid) = store::opportunities::find_standing_bid(writer.rows, opportunity.row_id, team)? {
+        return Err(Error::Conflict(format!(
+            "Your team has the bid {bid} on this project opportunity. Withdraw it before you submit another one."
+        )));
     }
     let event = |text: &str| BidEvent { at: writer.now, event: text.to_owned() };
     let new = NewBid {
@@ -242,7 +242,11 @@ fn resolve_tasksets(writer: &Writer, team: TeamRowId, ids: &[Uuid]) -> Result<Ve
     for (index, id) in ids.iter().enumerate() {
         let path = [FIELD, &index.to_string()];
         if ids[..index].contains(id) {
-            problems.push(Problem::body(&path, "duplicate", "The taskset is named more than once."));
+            problems.push(Problem::body(
+                &path,
+                "duplicate",
+                format!("The taskset {id} is named more than once."),
+            ));
             continue;
         }
         match store::tasksets::find(writer.rows, *id)?.filter(|taskset| taskset.team == team) {
@@ -250,7 +254,7 @@ fn resolve_tasksets(writer: &Writer, team: TeamRowId, ids: &[Uuid]) -> Result<Ve
             None => problems.push(Problem::body(
                 &path,
                 "unknown_reference",
-                "Your team has no taskset with this ID.",
+                format!("Your team has no taskset {id}."),
             )),
         }
     }

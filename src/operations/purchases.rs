@@ -152,26 +152,21 @@ fn listed_price(listing: &ListingRow, kind: PurchaseKind) -> Result<Cents> {
 /// asset was sold exclusively.
 pub fn check_sale(rows: &store::Reader, sale: &Sale) -> Result<()> {
     let is_of_data = sale.kind.is_of_data();
-    if store::purchases::has_standing(rows, sale.buyer, sale.listing.row_id, is_of_data)? {
-        let message = match sale.kind {
-            PurchaseKind::Sample => {
-                "The team already has a purchase of this sample that is pending or completed."
-            }
-            PurchaseKind::Full => {
-                "The team already has a purchase of this listing that is pending or completed."
-            }
+    if let Some(id) = store::purchases::find_standing(rows, sale.buyer, sale.listing.row_id, is_of_data)? {
+        let of = match sale.kind {
+            PurchaseKind::Sample => "sample",
+            PurchaseKind::Full => "listing",
             PurchaseKind::AcceptedBid => {
                 // The vendor must not learn that the bidder bought the listing.
-                "The bidder can no longer buy. Decline the offer."
+                let message = "The bidder can no longer buy. Decline the offer.";
+                return Err(Error::Conflict(message.to_owned()));
             }
         };
-        return Err(Error::Conflict(message.to_owned()));
+        return Err(Error::Conflict(format!(
+            "The team already has a purchase of this {of} that is pending or completed: {id}."
+        )));
     }
-    if is_of_data {
-        exclusivity::check_sale(rows, sale.listing)
-    } else {
-        exclusivity::check_not_sold(rows, sale.listing)
-    }
+    exclusivity::check_sale(rows, sale.listing, is_of_data)
 }
 
 /// Returns what a purchase at this price costs now.

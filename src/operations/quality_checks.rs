@@ -26,7 +26,7 @@ use crate::{
         row_ids::AssetRowId,
         tasks::BuildStatus,
     },
-    error::{Error, Result},
+    error::{Error, Named, Result, excerpt},
     market::{Market, Writer},
     store::{
         self,
@@ -293,17 +293,18 @@ fn check_tasks(asset: AssetRowId, tasks: &[TaskFacts]) -> Vec<CheckResult> {
             if task.is_graded { has } else { lacks },
         ));
     }
-    let unbuilt: Vec<&TaskFacts> =
-        tasks.iter().filter(|task| task.build != Some(BuildStatus::Succeeded)).collect();
-    let message = match unbuilt.first() {
-        None if tasks.is_empty() => "The asset has no tasks. Add tasks.".to_owned(),
-        None => format!("The environments of all {} tasks were built.", tasks.len()),
-        Some(first) => format!(
-            "The environments of {} of {} tasks were not built (the first is {:?}). Build them.",
-            unbuilt.len(),
-            tasks.len(),
-            first.name.chars().take(100).collect::<String>()
-        ),
+    let unbuilt = tasks.iter().filter(|task| task.build != Some(BuildStatus::Succeeded));
+    let unbuilt: Named = unbuilt.map(|task| format!("{:?}", excerpt(&task.name))).collect();
+    let message = if tasks.is_empty() {
+        "The asset has no tasks. Add tasks.".to_owned()
+    } else if unbuilt.is_empty() {
+        format!("The environments of all {} tasks were built.", tasks.len())
+    } else {
+        format!(
+            "The environments of {} of {} tasks were not built: {unbuilt}. Build them.",
+            unbuilt.count(),
+            tasks.len()
+        )
     };
     checks.push(environment_check(asset, unbuilt.is_empty() && !tasks.is_empty(), &message));
     checks

@@ -134,9 +134,12 @@ fn insert_run(
     title: &str,
     triggered_by: RunTrigger,
 ) -> Result<(QualityRunRowId, RunStart)> {
-    if !store::quality_runs::list_unfinished(writer.rows, subject)?.is_empty() {
-        let message = "A quality run is still in progress. Wait until it ends, then start another one.";
-        return Err(Error::InvalidState(StateCode::RunInProgress, message.to_owned()));
+    if let Some(unfinished) = store::quality_runs::list_unfinished(writer.rows, subject)?.first() {
+        let message = format!(
+            "The quality run {} is still in progress. Wait until it ends, then start another one.",
+            unfinished.run.id
+        );
+        return Err(Error::InvalidState(StateCode::RunInProgress, message));
     }
     let price = run_price(writer);
     charge(writer, writer.new_id(Collection::LedgerEntries), team, title, price)?;

@@ -60,7 +60,7 @@ impl Groups {
     /// reveal whether another team has a group with this ID.
     pub fn find(&self, id: Uuid) -> std::result::Result<&Group, Problem> {
         self.0.get(&id).ok_or_else(|| {
-            let msg = "Your team has no such group. `GET /v2/asset-groups` lists its groups.";
+            let msg = format!("Your team has no group {id}. `GET /v2/asset-groups` lists its groups.");
             Problem::body(&["group_id"], "unknown_reference", msg)
         })
     }

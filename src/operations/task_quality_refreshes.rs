@@ -23,7 +23,8 @@ use crate::{
 const BATCH_SIZE: usize = 100;
 
 /// Error message for the vendor if a refresh fails. The cause is logged.
-const REFRESH_FAILED: &str = "The quality of some tasks could not be refreshed. Request another refresh.";
+const REFRESH_FAILED: &str =
+    "The refresh failed on every attempt because of an internal error. Request another one.";
 
 /// A refresh, if there is one, and when a task asset of the team was last refreshed.
 pub type RefreshState = (Option<Refresh>, Option<Timestamp>);

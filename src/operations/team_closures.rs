@@ -41,18 +41,18 @@ pub fn close(writer: &mut Writer, platform: Platform, actor: Actor, team: &str) 
 }
 
 fn check_owes_nothing(writer: &Writer, team: &Team) -> Result<()> {
-    let owed = store::teams::count_owed_deliveries(writer.rows, team.row_id)?;
-    let undecided = store::teams::count_undecided_deliveries(writer.rows, team.row_id)?;
-    if owed > 0 {
+    let owed = store::opportunities::name_owed_bids(writer.rows, team.row_id)?;
+    if !owed.is_empty() {
         return Err(Error::Conflict(format!(
-            "Number of deliveries that the team {:?} owes: {owed}. Their project bids were accepted and are not \
-             delivered yet. Record the deliveries first.",
+            "The team {:?} owes the deliveries of these project bids, which were accepted: {owed}. Record the \
+             deliveries first.",
             team.name
         )));
     }
-    if undecided > 0 {
+    let undecided = store::opportunities::name_delivered_bids(writer.rows, team.row_id)?;
+    if !undecided.is_empty() {
         return Err(Error::Conflict(format!(
-            "Number of deliveries that the team {:?} has not accepted: {undecided}. Complete their project bids \
+            "The team {:?} has not accepted the deliveries of these project bids: {undecided}. Complete the bids \
              first.",
             team.name
         )));

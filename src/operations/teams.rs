@@ -12,7 +12,7 @@ use crate::{
         texts,
         time::Timestamp,
     },
-    error::{Error, Problem, Result},
+    error::{Error, Named, Problem, Result},
     market::{Reader, Writer},
     store::{self, teams::NewTeam},
 };
@@ -123,9 +123,8 @@ pub fn resolve(rows: &store::Reader, id_or_name: &str) -> Result<Team> {
         (Some(team), true) => Ok(team),
         (None, _) => Err(unknown_team(id_or_name, &store::teams::list(rows)?)),
         (last, _) => {
-            let ids: Vec<String> = found.iter().chain(&last).map(|team| team.id.to_string()).collect();
-            let message =
-                format!("Several teams are named {id_or_name:?}. Use one of their IDs: {}.", ids.join(", "));
+            let ids: Named = found.iter().chain(&last).map(|team| team.id).collect();
+            let message = format!("Several teams are named {id_or_name:?}. Use one of their IDs: {ids}.");
             Err(Error::Conflict(message))
         }
     }

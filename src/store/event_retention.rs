@@ -7,7 +7,7 @@ use crate::{
         events::{EventRowId, EventType, RecordCounts},
         time::Timestamp,
     },
-    error::Result,
+    error::{Named, Result},
     string_enum::StringEnum,
 };
 
@@ -144,12 +144,24 @@ pub fn find_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
     const SQL: &str = "SELECT (SELECT seq FROM sqlite_sequence WHERE name = 'events') - t.through
              - (SELECT count(*) FROM events WHERE id > t.through)
          FROM trimmed_events t";
+    const GAPS: &str = "SELECT kept.id + 1 FROM (
+             SELECT through AS id FROM trimmed_events
+             UNION ALL SELECT id FROM events WHERE id > (SELECT through FROM trimmed_events)
+         ) kept
+         WHERE kept.id < (SELECT seq FROM sqlite_sequence WHERE name = 'events')
+             AND NOT EXISTS (SELECT 1 FROM events e WHERE e.id = kept.id + 1)
+         ORDER BY kept.id";
     let missing: Option<i64> = reader.query_one(SQL, [], |row| row.get(0))?;
-    let is_wrong = missing.is_some_and(|missing| missing != 0);
-    Ok(is_wrong
-        .then(|| "events are missing that are not among the oldest ones".to_owned())
-        .into_iter()
-        .collect())
+    let Some(missing) = missing.filter(|missing| *missing != 0) else { return Ok(Vec::new()) };
+    let mut gaps: Named = Named::default();
+    reader.for_each_row(GAPS, [], |row| {
+        let first: i64 = row.get(0)?;
+        gaps.add(|| first.to_string());
+        Ok(())
+    })?;
+    Ok(vec![format!(
+        "events are missing that are not among the oldest ones: {missing}, beginning with these IDs: {gaps}"
+    )])
 }
 
 #[cfg(test)]

@@ -9,21 +9,21 @@ use crate::{
         listings::ListingRowId,
         row_ids::{AssetRowId, PurchaseRowId},
     },
-    error::Result,
+    error::{Named, Result, name_of},
     string_enum::StringEnum,
 };
 
-/// What prevents the exclusive sale of a set of assets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The assets that prevent the exclusive sale of a set of assets, by reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Obstacles {
-    /// An asset was sold exclusively, and not refunded. It cannot be sold in any way.
-    pub is_sold: bool,
-    /// A completed purchase covers an asset, and is not of a sample.
-    pub is_covered: bool,
-    /// An asset is not a codebase.
-    pub has_other_kind: bool,
-    /// A codebase is not available for exclusive sales.
-    pub has_unavailable: bool,
+    /// Assets that were sold exclusively, and not refunded. They cannot be sold in any way.
+    pub sold: Named,
+    /// Assets that a completed purchase covers, which is not of a sample.
+    pub covered: Named,
+    /// Assets that are no codebases.
+    pub other_kinds: Named,
+    /// Codebases that are not available for exclusive sales.
+    pub unavailable: Named,
 }
 
 /// Whether a completed purchase other than `?2` covers the asset `s.asset`, and is not of a sample.
@@ -31,29 +31,41 @@ const IS_COVERED: &str = "EXISTS (
     SELECT 1 FROM purchase_assets c JOIN purchases p ON p.id = c.purchase
     WHERE c.asset = s.asset AND p.status = 'completed' AND p.kind <> 'sample' AND p.id IS NOT ?2)";
 
+/// Whether the asset `s.asset` was sold exclusively, and not refunded.
+const IS_SOLD: &str = "EXISTS (SELECT 1 FROM exclusive_sales e WHERE e.asset = s.asset)";
+
 /// Returns what prevents the exclusive sale of the assets of a listing.
 pub fn find_obstacles(reader: &Reader, listing: ListingRowId) -> Result<Obstacles> {
     let sql = format!(
-        "SELECT coalesce(max(EXISTS (SELECT 1 FROM exclusive_sales e WHERE e.asset = s.asset)), 0),
-             coalesce(max({IS_COVERED}), 0), coalesce(max(a.kind <> 'codebase'), 0),
-             coalesce(max(a.kind = 'codebase' AND a.exclusivity IS NOT 'available'), 0)
-         FROM listing_assets s JOIN assets a ON a.id = s.asset WHERE s.listing = ?1"
+        "SELECT a.title, a.uuid, {IS_SOLD}, {IS_COVERED}, a.kind <> 'codebase',
+             a.kind = 'codebase' AND a.exclusivity IS NOT 'available'
+         FROM listing_assets s JOIN assets a ON a.id = s.asset WHERE s.listing = ?1 ORDER BY s.position"
     );
-    reader.query_one(&sql, (listing, None::<i64>), |row| {
-        Ok(Obstacles {
-            is_sold: row.get(0)?,
-            is_covered: row.get(1)?,
-            has_other_kind: row.get(2)?,
-            has_unavailable: row.get(3)?,
-        })
-    })
+    read_obstacles(reader, &sql, (listing, None::<i64>))
 }
 
-/// Whether an asset of a listing was sold exclusively, and not refunded.
-pub fn has_sold_asset(reader: &Reader, listing: ListingRowId) -> Result<bool> {
-    const SQL: &str = "SELECT EXISTS (
-             SELECT 1 FROM listing_assets s JOIN exclusive_sales e ON e.asset = s.asset WHERE s.listing = ?1)";
-    reader.query_one(SQL, [listing], |row| row.get(0))
+/// Names the assets of a listing that were sold exclusively, and not refunded.
+pub fn find_sold_assets(reader: &Reader, listing: ListingRowId) -> Result<Named> {
+    let sql = format!(
+        "SELECT a.title, a.uuid, TRUE, FALSE, FALSE, FALSE
+         FROM listing_assets s JOIN assets a ON a.id = s.asset WHERE s.listing = ?1 AND {IS_SOLD} ORDER BY s.position"
+    );
+    Ok(read_obstacles(reader, &sql, [listing])?.sold)
+}
+
+fn read_obstacles(reader: &Reader, sql: &str, parameters: impl rusqlite::Params) -> Result<Obstacles> {
+    let mut found = Obstacles::default();
+    reader.for_each_row(sql, parameters, |row| {
+        let (title, id): (String, Uuid) = (row.get(0)?, row.get(1)?);
+        let obstacles = [&mut found.sold, &mut found.covered, &mut found.other_kinds, &mut found.unavailable];
+        for (column, named) in (2_usize..).zip(obstacles) {
+            if row.get(column)? {
+                named.add(|| name_of(&title, id));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// Whether an asset was sold exclusively, and not refunded.
@@ -62,17 +74,13 @@ pub fn is_sold(reader: &Reader, asset: AssetRowId) -> Result<bool> {
     reader.query_one(SQL, [asset], |row| row.get(0))
 }
 
-/// Returns whether an asset of a purchase was sold exclusively, and whether another completed purchase covers
-/// one.
+/// Returns the assets of a purchase that were sold exclusively, and those that another completed purchase covers.
 pub fn find_obstacles_of_purchase(reader: &Reader, purchase: PurchaseRowId) -> Result<Obstacles> {
     let sql = format!(
-        "SELECT coalesce(max(EXISTS (SELECT 1 FROM exclusive_sales e WHERE e.asset = s.asset)), 0),
-             coalesce(max({IS_COVERED}), 0)
-         FROM purchase_assets s WHERE s.purchase = ?1"
+        "SELECT a.title, a.uuid, {IS_SOLD}, {IS_COVERED}, FALSE, FALSE
+         FROM purchase_assets s JOIN assets a ON a.id = s.asset WHERE s.purchase = ?1 ORDER BY s.asset"
     );
-    reader.query_one(&sql, (purchase, purchase), |row| {
-        Ok(Obstacles { is_sold: row.get(0)?, is_covered: row.get(1)?, ..Obstacles::default() })
-    })
+    read_obstacles(reader, &sql, (purchase, purchase))
 }
 
 /// Records that the assets of a purchase are sold exclusively. Fails if one of them already is.
@@ -139,26 +147,35 @@ pub fn list_ended_purchases(reader: &Reader, purchase: PurchaseRowId) -> Result<
 /// Returns messages about exclusive sales that do not match the purchases, and about sold assets that are still
 /// offered. Empty if there are none.
 pub fn find_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
-    const UNFOUNDED: &str = "SELECT a.uuid FROM exclusive_sales s JOIN assets a ON a.id = s.asset
+    const UNFOUNDED: &str = "SELECT a.uuid, p.uuid FROM exclusive_sales s JOIN assets a ON a.id = s.asset
          JOIN purchases p ON p.id = s.purchase WHERE NOT (p.exclusive AND p.status = 'completed') ORDER BY s.asset";
-    const MISSING: &str = "SELECT p.uuid FROM purchases p JOIN purchase_assets c ON c.purchase = p.id
+    const MISSING: &str = "SELECT p.uuid, a.uuid FROM purchases p JOIN purchase_assets c ON c.purchase = p.id
+         JOIN assets a ON a.id = c.asset
          WHERE p.exclusive AND p.status = 'completed'
              AND NOT EXISTS (SELECT 1 FROM exclusive_sales s WHERE s.asset = c.asset AND s.purchase = p.id)
-         ORDER BY p.id";
-    const OFFERED: &str = "SELECT l.uuid FROM exclusive_sales s JOIN listing_assets la ON la.asset = s.asset
-         JOIN listings l ON l.id = la.listing WHERE l.catalog_status = 'published' ORDER BY l.id";
+         ORDER BY p.id, a.id";
+    const OFFERED: &str = "SELECT l.uuid, a.uuid FROM exclusive_sales s JOIN assets a ON a.id = s.asset
+         JOIN listing_assets la ON la.asset = s.asset
+         JOIN listings l ON l.id = la.listing WHERE l.catalog_status = 'published' ORDER BY l.id, a.id";
     let mut found = Vec::new();
-    for (sql, kind, problem) in [
-        (UNFOUNDED, "asset", "is recorded as sold exclusively, but not by a completed exclusive purchase"),
-        (
-            MISSING,
-            "purchase",
-            "is a completed exclusive sale, but its assets are not recorded as sold exclusively",
-        ),
-        (OFFERED, "listing", "is in the catalog, but an asset of it was sold exclusively"),
-    ] {
-        let ids: Vec<Uuid> = reader.query_all(sql, [], |row| row.get(0))?;
-        found.extend(ids.into_iter().map(|id| format!("the {kind} {id} {problem}")));
-    }
+    let mut add = |sql: &str, describe: &dyn Fn(Uuid, Uuid) -> String| -> Result<()> {
+        found.extend(reader.query_all(sql, [], |row| Ok(describe(row.get(0)?, row.get(1)?)))?);
+        Ok(())
+    };
+    add(UNFOUNDED, &|asset, purchase| {
+        format!(
+            "the asset {asset} is recorded as sold exclusively by the purchase {purchase}, which is no completed \
+             exclusive purchase"
+        )
+    })?;
+    add(MISSING, &|purchase, asset| {
+        format!(
+            "the purchase {purchase} is a completed exclusive sale, but its asset {asset} is not recorded as sold \
+             exclusively"
+        )
+    })?;
+    add(OFFERED, &|listing, asset| {
+        format!("the listing {listing} is in the catalog, but its asset {asset} was sold exclusively")
+    })?;
     Ok(found)
 }

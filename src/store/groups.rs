@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::{Reader, Writer, row};
 use crate::{
     domain::{collation, row_ids::GroupRowId, teams::TeamRowId, time::Timestamp},
-    error::Result,
+    error::{MAX_NAMED, Named, Result, name_of},
 };
 
 /// Name of the default group, which every team has.
@@ -157,11 +157,19 @@ pub fn rename(writer: &Writer, row_id: GroupRowId, name: &str, at: Timestamp) ->
     Ok(())
 }
 
-/// Returns the number of assets in a group that are not deleted.
-pub fn asset_count(reader: &Reader, team: TeamRowId, row_id: GroupRowId) -> Result<u64> {
-    const SQL: &str =
+/// Names the assets in a group that are not deleted, oldest first.
+pub fn name_assets(reader: &Reader, team: TeamRowId, row_id: GroupRowId) -> Result<Named> {
+    const COUNT: &str =
         "SELECT coalesce(sum(assets), 0) FROM inventory_counts WHERE team = ?1 AND group_id = ?2";
-    reader.query_one(SQL, (team, row_id), |row| row.get(0))
+    const FIRST: &str = "SELECT a.title, a.uuid FROM inventory i JOIN assets a ON a.id = i.asset
+         WHERE i.team = ?1 AND i.group_id = ?2 ORDER BY i.created_at, i.asset LIMIT ?3";
+    let count: u64 = reader.query_one(COUNT, (team, row_id), |row| row.get(0))?;
+    let names: Vec<String> = reader.query_all(FIRST, (team, row_id, MAX_NAMED as i64), |row| {
+        Ok(name_of(&row.get::<_, String>(0)?, row.get::<_, Uuid>(1)?))
+    })?;
+    let mut named: Named = names.into_iter().collect();
+    named.add_unnamed(count.saturating_sub(named.count()));
+    Ok(named)
 }
 
 /// Deletes a group without assets. The rows of deleted assets that refer to it move to the group

@@ -1,11 +1,19 @@
 //! The assets of listings, and bulk attachment.
 
+use std::collections::BTreeSet;
+
 use uuid::Uuid;
 
 use super::{Reader, Writer, asset_rows, index_queue, inventory::Query, row};
 use crate::{
-    domain::{assets::Kind, inventory::Asset, listings::ListingRowId, row_ids::AssetRowId, teams::TeamRowId},
-    error::Result,
+    domain::{
+        assets::Kind,
+        inventory::Asset,
+        listings::{AttachSkip, ListingRowId},
+        row_ids::AssetRowId,
+        teams::TeamRowId,
+    },
+    error::{Named, Result},
 };
 
 /// Returns the first assets of a listing, in the order in which they were attached.
@@ -33,6 +41,36 @@ pub struct AttachCounts {
     pub attached: u64,
 }
 
+/// What candidates are attached to, and which of them can be.
+#[derive(Clone, Copy, Debug)]
+pub struct Target<'a> {
+    /// The vendor.
+    pub team: TeamRowId,
+    /// The listing.
+    pub listing: ListingRowId,
+    /// The kinds that accept no new listings.
+    pub closed_kinds: &'a [Kind],
+    /// Whether only codebases with linked data can be attached. Otherwise, all assets can that are not incomplete.
+    pub only_linked_codebases: bool,
+}
+
+impl Target<'_> {
+    /// Returns the parameters of [`REASONS`].
+    const fn parameters<'c>(&self, closed_kinds: &'c str) -> (ListingRowId, &'c str, TeamRowId, bool) {
+        (self.listing, closed_kinds, self.team, self.only_linked_codebases)
+    }
+}
+
+/// The candidates, each with the reason for which it cannot be attached; 3 if it can be. If several reasons apply,
+/// the first one counts.
+const REASONS: &str = "SELECT CASE
+         WHEN EXISTS (SELECT 1 FROM listing_assets la WHERE la.asset = c.asset AND la.listing = ?1) THEN 0
+         WHEN a.kind IN (SELECT value FROM json_each(?2)) THEN 1
+         WHEN i.stage = 0 OR ?4 AND NOT (i.kind = 'codebase' AND i.is_linked) THEN 2 ELSE 3 END AS reason,
+         c.asset
+     FROM candidates c JOIN assets a ON a.id = c.asset
+     JOIN inventory i ON i.team = ?3 AND i.group_id = a.group_id AND i.created_at = a.created_at AND i.asset = a.id";
+
 /// The set of assets to attach, collected in a temporary table, so that its size does not matter.
 #[derive(Debug)]
 pub struct Candidates<'w> {
@@ -48,7 +86,7 @@ impl<'w> Candidates<'w> {
     }
 
     /// Adds the team's assets with these IDs. Returns the number of assets added.
-    pub fn add_ids(&self, team: TeamRowId, ids: &[Uuid]) -> Result<u64> {
+    pub fn add_ids(&self, team: TeamRowId, ids: &BTreeSet<Uuid>) -> Result<u64> {
         const FOUND: &str = "INSERT OR IGNORE INTO candidates (asset)
              SELECT a.id FROM json_each(?1) j JOIN assets a ON a.uuid = unhex(j.value)
              WHERE a.team = ?2 AND a.deleted_at IS NULL";
@@ -69,28 +107,37 @@ impl<'w> Candidates<'w> {
         Ok(())
     }
 
-    /// Appends all candidates that can be attached to a listing, in order of creation: those that are not
-    /// incomplete, or of these only codebases with linked data, if `only_linked_codebases`. `closed_kinds` are the kinds that accept no new
-    /// listings.
-    pub fn attach(
-        &self,
-        team: TeamRowId,
-        listing: ListingRowId,
-        closed_kinds: &[Kind],
-        only_linked_codebases: bool,
-    ) -> Result<AttachCounts> {
-        // If several reasons apply, the first one counts.
-        const REASONS: &str = "SELECT CASE
-                 WHEN EXISTS (SELECT 1 FROM listing_assets la WHERE la.asset = c.asset AND la.listing = ?1) THEN 0
-                 WHEN a.kind IN (SELECT value FROM json_each(?2)) THEN 1
-                 WHEN i.stage = 0 OR ?4 AND NOT (i.kind = 'codebase' AND i.is_linked) THEN 2 ELSE 3 END AS reason,
-                 c.asset
-             FROM candidates c JOIN assets a ON a.id = c.asset
-             JOIN inventory i ON i.team = ?3 AND i.group_id = a.group_id AND i.created_at = a.created_at AND i.asset = a.id";
-        let closed_kinds = row::to_json(closed_kinds)?;
+    /// Returns which of these IDs are not those of assets of the team.
+    pub fn absent_ids(&self, team: TeamRowId, ids: &BTreeSet<Uuid>) -> Result<Named> {
+        const SQL: &str = "SELECT unhex(j.value) FROM json_each(?1) j WHERE NOT EXISTS (
+                 SELECT 1 FROM assets a WHERE a.uuid = unhex(j.value) AND a.team = ?2 AND a.deleted_at IS NULL)";
+        let ids: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
+        let absent: Vec<Uuid> = self.writer.query_all(SQL, (row::to_json(&ids)?, team), |row| row.get(0))?;
+        Ok(absent.iter().collect())
+    }
+
+    /// Returns the row IDs of the candidates that cannot be attached to a listing, in order of creation, each with
+    /// the reason.
+    pub fn list_refused(&self, target: &Target) -> Result<Vec<(AttachSkip, AssetRowId)>> {
+        let sql = format!("SELECT reason, asset FROM ({REASONS}) WHERE reason < 3 ORDER BY asset");
+        let closed_kinds = row::to_json(target.closed_kinds)?;
+        self.writer.query_all(&sql, target.parameters(&closed_kinds), |row| {
+            let reason = match row.get(0)? {
+                0_i64 => AttachSkip::AlreadyAttached,
+                1 => AttachSkip::Deprecated,
+                _ => AttachSkip::NotListable,
+            };
+            Ok((reason, row.get(1)?))
+        })
+    }
+
+    /// Appends all candidates that can be attached to a listing, in order of creation.
+    pub fn attach(&self, target: &Target) -> Result<AttachCounts> {
+        let Target { listing, .. } = *target;
+        let closed_kinds = row::to_json(target.closed_kinds)?;
+        let parameters = target.parameters(&closed_kinds);
         let mut attached = AttachCounts::default();
         let counts = format!("SELECT reason, count(*) FROM ({REASONS}) GROUP BY reason");
-        let parameters = (listing, &closed_kinds, team, only_linked_codebases);
         self.writer.for_each_row(&counts, parameters, |row| {
             let count = row.get(1)?;
             match row.get(0)? {

@@ -194,11 +194,11 @@ pub fn list_submitted_by(reader: &Reader, buyer: TeamRowId) -> Result<Vec<OfferR
     reader.query_all(&sql, [buyer], read_row)
 }
 
-/// Whether a buyer has a submitted offer on a listing.
-pub fn has_submitted(reader: &Reader, buyer: TeamRowId, listing: ListingRowId) -> Result<bool> {
+/// Returns the ID of a buyer's submitted offer on a listing.
+pub fn find_submitted(reader: &Reader, buyer: TeamRowId, listing: ListingRowId) -> Result<Option<Uuid>> {
     const SQL: &str =
-        "SELECT EXISTS (SELECT 1 FROM offers WHERE listing = ?1 AND buyer = ?2 AND status = 'submitted')";
-    reader.query_one(SQL, (listing, buyer), |row| row.get(0))
+        "SELECT uuid FROM offers WHERE listing = ?1 AND buyer = ?2 AND status = 'submitted' LIMIT 1";
+    reader.query_first(SQL, (listing, buyer), |row| row.get(0))
 }
 
 /// Updates what a buyer offers.

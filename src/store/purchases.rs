@@ -194,11 +194,17 @@ pub(super) fn list_where(
     reader.query_all(&format!("{SELECT_ROW} WHERE {condition} ORDER BY p.id"), [parameter], read_row)
 }
 
-/// Whether a buyer has a pending or completed purchase of a listing: of its data, or else of its sample.
-pub fn has_standing(reader: &Reader, buyer: TeamRowId, listing: ListingRowId, of_data: bool) -> Result<bool> {
-    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM purchases
-         WHERE buyer = ?1 AND listing = ?2 AND status IN ('pending', 'completed') AND (kind <> 'sample') = ?3)";
-    reader.query_one(SQL, (buyer, listing, of_data), |row| row.get(0))
+/// Returns the ID of a buyer's pending or completed purchase of a listing: of its data, or else of its sample.
+pub fn find_standing(
+    reader: &Reader,
+    buyer: TeamRowId,
+    listing: ListingRowId,
+    of_data: bool,
+) -> Result<Option<Uuid>> {
+    const SQL: &str = "SELECT uuid FROM purchases
+         WHERE buyer = ?1 AND listing = ?2 AND status IN ('pending', 'completed') AND (kind <> 'sample') = ?3
+         LIMIT 1";
+    reader.query_first(SQL, (buyer, listing, of_data), |row| row.get(0))
 }
 
 /// Records the payment of a purchase, and that its agreement was signed at the same time.

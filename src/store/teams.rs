@@ -6,12 +6,10 @@ use uuid::Uuid;
 use super::{Reader, Writer, groups, row};
 use crate::{
     domain::{
-        opportunities::BidStatus,
         teams::{Team, TeamRowId},
         time::Timestamp,
     },
     error::Result,
-    string_enum::StringEnum,
 };
 
 /// The columns of the table `teams t` that [`read_team`] needs.
@@ -162,17 +160,4 @@ pub fn find_payout_setup(reader: &Reader, team: TeamRowId) -> Result<Option<Stri
 pub fn queue_listings(writer: &Writer, team: TeamRowId) -> Result<()> {
     const SQL: &str = "SELECT id FROM listings WHERE team = ?1 ORDER BY id";
     super::index_queue::enqueue_all(writer, SQL, [team])
-}
-
-/// Returns the number of deliveries on the project opportunities of a team that it has not accepted yet.
-pub fn count_undecided_deliveries(reader: &Reader, team: TeamRowId) -> Result<u64> {
-    const SQL: &str = "SELECT count(*) FROM opportunities o JOIN project_bids b ON b.opportunity = o.id
-         WHERE o.owner = ?1 AND b.status = ?2";
-    reader.query_one(SQL, (team, BidStatus::Delivered.as_str()), |row| row.get(0))
-}
-
-/// Returns the number of project bids of a team that were accepted and not delivered yet.
-pub fn count_owed_deliveries(reader: &Reader, team: TeamRowId) -> Result<u64> {
-    const SQL: &str = "SELECT count(*) FROM project_bids WHERE team = ?1 AND status = ?2";
-    reader.query_one(SQL, (team, BidStatus::Accepted.as_str()), |row| row.get(0))
 }

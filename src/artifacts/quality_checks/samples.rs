@@ -1,47 +1,12 @@
 //! Samples that the message of a finding names: the first few locations, and the total number.
 
-use std::fmt;
+use crate::error::Named;
 
 /// Maximum number of samples that a message names.
 const MAX_SAMPLES: usize = 3;
 
 /// Locations of a problem: the total number, and descriptions of the first few.
-#[derive(Clone, Debug, Default)]
-pub struct Samples {
-    count: u64,
-    samples: Vec<String>,
-}
-
-impl Samples {
-    /// Counts a location. `describe` returns its description, and is only called if the location becomes a
-    /// sample.
-    pub fn add(&mut self, describe: impl FnOnce() -> String) {
-        self.count += 1;
-        if self.samples.len() < MAX_SAMPLES {
-            self.samples.push(describe());
-        }
-    }
-
-    /// Returns the total number of locations.
-    pub fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// Whether there are no locations.
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-}
-
-impl fmt::Display for Samples {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.samples.join("; "))?;
-        match self.count - self.samples.len() as u64 {
-            0 => Ok(()),
-            more => write!(f, "; and {more} more"),
-        }
-    }
-}
+pub type Samples = Named<MAX_SAMPLES>;
 
 /// Masks a secret or personal data for use in a message: shows a few of the first characters, followed by
 /// `****`.
@@ -66,16 +31,6 @@ pub fn with_noun(count: u64, singular: &str, plural: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn first_samples_are_named_and_rest_counted() {
-        let mut samples = Samples::default();
-        assert!(samples.is_empty());
-        for number in 1..=5 {
-            samples.add(|| number.to_string());
-        }
-        assert_eq!((samples.to_string().as_str(), samples.count()), ("1; 2; 3; and 2 more", 5));
-    }
 
     #[test]
     fn masked_values_show_few_characters() {

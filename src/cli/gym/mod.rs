@@ -9,6 +9,7 @@ use clap::{Args, Subcommand};
 
 use self::subject::{OpenedGym, Subject};
 use super::{CommandError, CommandResult, GlobalOptions, lists::print_json, print_line};
+use crate::{error::Named, gym::Outcome};
 
 /// Measure how well an agent answers questions with the tools of the agent server.
 ///
@@ -79,9 +80,11 @@ impl Reference {
         } else {
             print_line(report.to_text().trim_end());
         }
-        match report.total.questions - report.total.right {
-            0 => Ok(()),
-            count => Err(CommandError::Other(format!("{count} questions have no right answer"))),
+        let unanswered = report.questions.iter().filter(|question| question.outcome != Outcome::Right);
+        let unanswered: Named = unanswered.map(|question| &question.id).collect();
+        if unanswered.is_empty() {
+            return Ok(());
         }
+        Err(CommandError::Other(format!("these questions have no right answer: {unanswered}")))
     }
 }

@@ -10,9 +10,6 @@ use crate::cli::CommandError;
 /// Minimum similarity (Jaro-Winkler) of a name that is suggested for an unknown one.
 const MIN_SIMILARITY: f64 = 0.7;
 
-/// Maximum number of IDs that an error names.
-const MAX_IDS: usize = 10;
-
 /// Maximum number of records among which a similar name is looked for.
 const MAX_SUGGESTED: usize = 2000;
 
@@ -98,8 +95,7 @@ impl Named {
             [one] => Ok(id_of(one)),
             [] => Err(self.unknown(name, &client.list(self.path, &self.filters(), Some(MAX_SUGGESTED))?)),
             several => {
-                let ids: Vec<String> = several.iter().take(MAX_IDS).map(id_of).collect();
-                let ids = ids.join(", ");
+                let ids: crate::error::Named = several.iter().map(id_of).collect();
                 let kinds = plural(self.kind);
                 let message = format!("Several {kinds} are named {name:?}. Use one of their IDs: {ids}.");
                 Err(CommandError::Other(message))

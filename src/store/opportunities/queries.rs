@@ -10,7 +10,7 @@ use crate::{
         teams::TeamRowId,
         time::Timestamp,
     },
-    error::Result,
+    error::{Named, Result, name_of},
     store::{Reader, row},
     string_enum::StringEnum,
 };
@@ -164,11 +164,42 @@ pub fn find_bid(reader: &Reader, id: Uuid) -> Result<Option<Bid>> {
     reader.query_first(&sql, [id], read_bid)
 }
 
-/// Whether the team has a bid on the opportunity that was neither declined nor withdrawn.
-pub fn has_standing_bid(reader: &Reader, opportunity: OpportunityRowId, team: TeamRowId) -> Result<bool> {
-    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM project_bids
-         WHERE opportunity = ?1 AND team = ?2 AND status NOT IN ('declined', 'withdrawn'))";
-    reader.query_one(SQL, (opportunity, team), |row| row.get(0))
+/// Returns the ID of the team's bid on the opportunity that was neither declined nor withdrawn.
+pub fn find_standing_bid(
+    reader: &Reader,
+    opportunity: OpportunityRowId,
+    team: TeamRowId,
+) -> Result<Option<Uuid>> {
+    const SQL: &str = "SELECT uuid FROM project_bids
+         WHERE opportunity = ?1 AND team = ?2 AND status NOT IN ('declined', 'withdrawn') LIMIT 1";
+    reader.query_first(SQL, (opportunity, team), |row| row.get(0))
+}
+
+/// Names the bids of a team that were accepted and not delivered yet, oldest first: the titles of the
+/// opportunities, and the IDs of the bids.
+pub fn name_owed_bids(reader: &Reader, team: TeamRowId) -> Result<Named> {
+    const SQL: &str =
+        "SELECT o.title, b.uuid FROM project_bids b JOIN opportunities o ON o.id = b.opportunity
+         WHERE b.team = ?1 AND b.status = 'accepted' ORDER BY b.id";
+    name_bids(reader, SQL, team)
+}
+
+/// Names the bids on the project opportunities of a team whose deliveries it has not accepted yet, oldest first.
+pub fn name_delivered_bids(reader: &Reader, owner: TeamRowId) -> Result<Named> {
+    const SQL: &str =
+        "SELECT o.title, b.uuid FROM opportunities o JOIN project_bids b ON b.opportunity = o.id
+         WHERE o.owner = ?1 AND b.status = 'delivered' ORDER BY b.id";
+    name_bids(reader, SQL, owner)
+}
+
+fn name_bids(reader: &Reader, sql: &str, team: TeamRowId) -> Result<Named> {
+    let mut named = Named::default();
+    reader.for_each_row(sql, [team], |row| {
+        let (title, id): (String, Uuid) = (row.get(0)?, row.get(1)?);
+        named.add(|| name_of(&title, id));
+        Ok(())
+    })?;
+    Ok(named)
 }
 
 /// Returns the IDs of a team's bids that are submitted, oldest first.

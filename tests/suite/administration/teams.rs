@@ -232,9 +232,13 @@ fn team_that_owes_a_delivery_is_not_closed() {
         "project_bids": [bid("one", "seller", "accepted"), bid("two", "both", "submitted")],
     });
     let market = small_market_with(&[], &records);
-    assert!(
-        conflict(close(&market, "Seller house"))
-            .contains("Number of deliveries that the team \"Seller house\" owes: 1.")
+    assert_eq!(
+        conflict(close(&market, "Seller house")),
+        format!(
+            "The team \"Seller house\" owes the deliveries of these project bids, which were accepted: \"Tasks\" \
+             ({}). Record the deliveries first.",
+            fixture_record_id("project_bids", "one")
+        )
     );
     close(&market, "Both house").unwrap();
 }

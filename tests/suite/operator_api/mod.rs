@@ -9,6 +9,7 @@ mod grants;
 mod jobs;
 mod listings;
 mod money;
+mod named_faults;
 mod notifications;
 mod offers;
 mod opportunities;

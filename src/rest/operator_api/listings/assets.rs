@@ -77,7 +77,7 @@ impl ListingAssetsApi {
             let vendor = platform.vendor_of_listing(writer.rows, id)?;
             let listing = listings::find_own(writer.rows, &vendor, id)?;
             let assets = asset_ids(body.asset_ids)?;
-            listing_assets::attach_all(writer, &vendor, Actor::Team, &listing, &assets).map(|()| id)
+            listing_assets::attach_all(writer, &vendor, Actor::Team, &listing, &assets, false).map(|()| id)
         })
         .await
     }
