@@ -27,6 +27,8 @@ pub struct Api {
     pub cors: CorsPolicy,
     /// Title of the document.
     pub title: &'static str,
+    /// Version of the API, which is not that of the program.
+    pub version: &'static str,
     /// What the API is for: the first paragraph of the document.
     pub purpose: &'static str,
     /// API key of the demo market that the docs page contains.
@@ -87,6 +89,9 @@ static AGENT_ROUTES: RouteGroup = RouteGroup {
 /// The prefix of the APIs for teams.
 const TEAM_PREFIX: &str = "/v2";
 
+/// The version of the APIs for teams.
+const TEAM_API_VERSION: &str = "2.0.0";
+
 /// The API for teams that sell data.
 pub static VENDOR: Api = Api {
     name: "vendor",
@@ -94,6 +99,7 @@ pub static VENDOR: Api = Api {
     keys: PrincipalKind::Team,
     cors: CorsPolicy::ConfiguredOrigins,
     title: "Data marketplace: vendor API",
+    version: TEAM_API_VERSION,
     purpose: "For teams that sell data: the catalog as buyers see it, and the team's own listings, assets, \
               uploads, estimations, and sales.",
     demo_key: "mkt_demo_vendor",
@@ -108,6 +114,7 @@ pub static BUYER: Api = Api {
     keys: PrincipalKind::Team,
     cors: CorsPolicy::ConfiguredOrigins,
     title: "Data marketplace: buyer API",
+    version: TEAM_API_VERSION,
     purpose: "For teams that buy data: the catalog with its quality evidence and previews, and the team's \
               purchases, offers, and opportunities.",
     demo_key: "mkt_demo_buyer",
@@ -122,6 +129,7 @@ pub static OPERATOR: Api = Api {
     keys: PrincipalKind::Operator,
     cors: CorsPolicy::ConfiguredOrigins,
     title: "Data marketplace: operator API",
+    version: "1.0.0",
     purpose: "For operators of the marketplace, and for tests: everything that happens in the market beyond what \
               teams do themselves. An operator decides for the platform, and acts in the name of any team.",
     demo_key: "mkt_demo_operator",
@@ -136,6 +144,7 @@ pub static SANDBOX: Api = Api {
     keys: PrincipalKind::Operator,
     cors: CorsPolicy::ConfiguredOrigins,
     title: "Data marketplace: sandbox API",
+    version: "1.0.0",
     purpose: "For tests: worlds, which are private copies of a market, each with a clock of its own. A world serves \
               all APIs of the server below its own base address.",
     demo_key: "mkt_demo_operator",
@@ -151,6 +160,7 @@ pub static AGENTS: Api = Api {
     keys: PrincipalKind::Team,
     cors: CorsPolicy::SameOrigin,
     title: "Data marketplace: operations of agents",
+    version: "1.0.0",
     purpose: "For the agent server: related data in one call, and sums that the server computes.",
     demo_key: "",
     groups: &[&AGENT_ROUTES],
@@ -180,6 +190,12 @@ impl Api {
     /// Whether it is the sandbox API, which worlds do not have themselves.
     pub fn is_sandbox(&self) -> bool {
         self.name == SANDBOX.name
+    }
+
+    /// Returns the name for people.
+    pub fn display_name(&self) -> String {
+        let (first, rest) = self.name.split_at(1);
+        format!("{}{rest} API", first.to_ascii_uppercase())
     }
 
     /// Returns the path of the OpenAPI document.

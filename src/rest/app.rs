@@ -11,6 +11,7 @@ use super::{
     api_documents::openapi_document,
     blobs, bundles, declarations,
     documented_operations::DocumentedOperations,
+    guides::GUIDES,
     openapi_pages, path_params,
     route::DeclaredRoute,
     router, world_transfers,
@@ -26,6 +27,9 @@ const RELATIVE_SERVER: &str = "..";
 /// An endpoint that several markets share.
 pub type SharedEndpoint = Arc<BoxEndpoint<'static, Response>>;
 
+/// Docs pages by path.
+type DocsPages = Vec<(Arc<str>, SharedEndpoint)>;
+
 /// The routes, documents, and docs pages of the server. They never change, so any number of markets can be
 /// served with them; see [`super::ServerBuilder`].
 #[derive(Clone)]
@@ -36,7 +40,8 @@ struct Parts {
     routes: SharedEndpoint,
     /// The document and the routes of the operations that only agents call.
     agents: (Arc<Value>, SharedEndpoint),
-    docs_pages: Vec<(Arc<str>, SharedEndpoint)>,
+    /// The docs pages by path: without and with the sandbox API. All pages of a market link each other.
+    docs_pages: [DocsPages; 2],
     operations: Arc<DocumentedOperations>,
     has_demo_keys: bool,
 }
@@ -82,12 +87,11 @@ impl App {
         for (api, document) in &apis {
             routes = routes.at(api.document_path(), openapi_pages::json_page(Arc::clone(document)));
         }
-        let docs_page = |(api, document): &(&'static Api, Arc<Value>)| -> (Arc<str>, SharedEndpoint) {
-            let key = if has_demo_keys { api.demo_key } else { "" };
-            let page = openapi_pages::html_page(Arc::clone(document), key).boxed();
-            (api.docs_path().into(), Arc::new(page))
-        };
-        let docs_pages = apis.iter().map(docs_page).collect();
+        for guide in &GUIDES {
+            routes = routes.at(guide.path(), guide.page());
+        }
+        let of_worlds: Vec<_> = apis.iter().filter(|(api, _)| !api.is_sandbox()).cloned().collect();
+        let docs_pages = [docs_pages(&of_worlds, has_demo_keys), docs_pages(&apis, has_demo_keys)];
         let operations =
             DocumentedOperations::new(apis.iter().map(|(api, document)| (api.name, &**document)));
         let (routes, operations) = (Arc::new(routes.boxed()), Arc::new(operations));
@@ -137,15 +141,26 @@ impl App {
         Arc::clone(&self.0.routes)
     }
 
-    /// Returns the docs pages, by path.
-    pub(super) fn docs_pages(&self) -> &[(Arc<str>, SharedEndpoint)] {
-        &self.0.docs_pages
+    /// Returns the docs pages of a market by path. A world has no sandbox API.
+    pub(super) fn docs_pages(&self, has_sandbox: bool) -> &[(Arc<str>, SharedEndpoint)] {
+        &self.0.docs_pages[usize::from(has_sandbox)]
     }
 
     /// Whether pages for people contain the keys of the demo market.
     pub fn has_demo_keys(&self) -> bool {
         self.0.has_demo_keys
     }
+}
+
+/// Returns the docs pages of APIs with their documents, each with links to all of them.
+fn docs_pages(apis: &[(&'static Api, Arc<Value>)], has_demo_keys: bool) -> DocsPages {
+    let linked: Vec<&'static Api> = apis.iter().map(|(api, _)| *api).collect();
+    let page = |(api, document): &(&'static Api, Arc<Value>)| -> (Arc<str>, SharedEndpoint) {
+        let key = if has_demo_keys { api.demo_key } else { "" };
+        let page = openapi_pages::html_page(api, Arc::clone(document), key, linked.clone());
+        (api.docs_path().into(), Arc::new(page.boxed()))
+    };
+    apis.iter().map(page).collect()
 }
 
 /// Returns the routes of groups, and those of uploads and bundles.

@@ -304,6 +304,7 @@ mod tests {
             keys,
             cors: CorsPolicy::ConfiguredOrigins,
             title: "",
+            version: "",
             purpose: "",
             demo_key: "",
             groups: &GROUPS,

@@ -10,7 +10,7 @@ use poem::{
 };
 use serde_json::{Value, json};
 
-use super::{api::Api, link_base::LinkBase, page_parts, router};
+use super::{api::Api, guides::GUIDES, link_base::LinkBase, page_parts, router};
 use crate::{
     domain::principals::PrincipalKind,
     fixtures::{DEMO_KEYS, DEMO_OPERATOR_KEY},
@@ -49,16 +49,21 @@ fn landing_json(apis: &[&Api], base_url: &str, is_demo: bool) -> Value {
     let apis = apis.iter().map(|api| {
         json!({
             "name": api.name,
+            "version": api.version,
             "docs": format!("{base_url}{}", api.docs_path()),
             "openapi": format!("{base_url}{}", api.document_path()),
         })
     });
+    let guides = GUIDES
+        .iter()
+        .map(|guide| json!({"title": guide.title(), "url": format!("{base_url}{}", guide.path())}));
     let demo_keys = demo_keys.map(|(key, meaning)| json!({"key": key, "description": meaning}));
     json!({
         "name": "Data marketplace",
         "version": env!("CARGO_PKG_VERSION"),
         "apis": apis.collect::<Vec<_>>(),
         "agent_server": format!("{base_url}/v2/mcp/"),
+        "guides": guides.collect::<Vec<_>>(),
         "demo_keys": demo_keys.collect::<Vec<_>>(),
     })
 }
@@ -67,15 +72,20 @@ fn landing_json(apis: &[&Api], base_url: &str, is_demo: bool) -> Value {
 fn landing_html(apis: &[&Api], base_url: &str, is_demo: bool) -> String {
     let mut rows = String::new();
     for api in apis {
-        let (name, docs, document) = (capitalized(api.name), api.docs_path(), api.document_path());
+        let (name, docs, document) = (api.display_name(), api.docs_path(), api.document_path());
         // Writing to a `String` does not fail.
         let _ = writeln!(
             rows,
-            "<tr><td><a href=\"{}\">{name} API</a></td><td>Interactive reference, <a href=\"{}\">OpenAPI document</a></td></tr>",
+            "<tr><td><a href=\"{}\">{name}</a></td><td>Version {}</td><td>Interactive reference, <a href=\"{}\">OpenAPI \
+             document</a></td></tr>",
             docs.trim_start_matches('/'),
+            api.version,
             document.trim_start_matches('/'),
         );
     }
+    let guides = GUIDES
+        .iter()
+        .map(|guide| format!("<a href=\"{}\">{}</a>", guide.path().trim_start_matches('/'), guide.title()));
     let mut demo_keys = "<p>Keys of this demo market:</p>\n<table>\n".to_owned();
     for (key, meaning) in self::demo_keys(apis) {
         let _ = writeln!(demo_keys, "<tr><td><code>{key}</code></td><td>{meaning}</td></tr>");
@@ -86,6 +96,7 @@ fn landing_html(apis: &[&Api], base_url: &str, is_demo: bool) -> String {
         .replace("{icon}", &page_parts::icon())
         .replace("{page_style}", page_parts::PAGE_STYLE)
         .replace("{apis}", rows.trim_end())
+        .replace("{guides}", &guides.collect::<Vec<_>>().join(",\n"))
         .replace("{key}", key)
         .replace("{demo_keys}", demo_keys)
         .replace("{version}", env!("CARGO_PKG_VERSION"))
@@ -96,12 +107,6 @@ fn landing_html(apis: &[&Api], base_url: &str, is_demo: bool) -> String {
 fn demo_keys(apis: &[&Api]) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
     let has_operators = apis.iter().any(|api| api.keys == PrincipalKind::Operator);
     DEMO_KEYS.iter().chain(has_operators.then_some(&DEMO_OPERATOR_KEY))
-}
-
-/// Returns an ASCII name with its first letter in upper case.
-fn capitalized(name: &str) -> String {
-    let (first, rest) = name.split_at(1);
-    first.to_ascii_uppercase() + rest
 }
 
 /// Whether the `Accept` headers give JSON a higher weight than HTML. Wildcards do not count, so that browsers

@@ -34,6 +34,7 @@ mod fault_answers;
 mod faulty_body;
 mod filter_entries;
 mod first_page_cache;
+mod guides;
 mod head;
 mod held_requests;
 mod host;

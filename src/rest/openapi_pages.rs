@@ -8,6 +8,7 @@ use poem_openapi::OpenApiService;
 use serde_json::{Value, json};
 
 use super::{
+    api::Api,
     coding::StaticContent,
     page_parts::{PAGE_STYLE, escape_html, icon},
     response_body::SharedBody,
@@ -23,13 +24,52 @@ pub fn json_page(document: Arc<Value>) -> impl Endpoint<Output = Response> + 'st
     static_page("application/json", None, move || document.to_string())
 }
 
-/// Serves the interactive reference of a document, with an API key in its key box. The first request creates it. The address
-/// of the server is relative, so the page works by any host name under which it is reached.
-pub fn html_page(document: Arc<Value>, key: &'static str) -> impl Endpoint<Output = Response> + 'static {
-    static_page("text/html; charset=utf-8", Some(POLICY), move || reference_html(&document, key))
+/// Serves the interactive reference of the document of an API, with an API key in its key box, and with links to the
+/// references of other APIs. The first request creates it. The address of the server is relative, so the page works by
+/// any host name under which it is reached.
+pub fn html_page(
+    api: &'static Api,
+    document: Arc<Value>,
+    key: &'static str,
+    linked: Vec<&'static Api>,
+) -> impl Endpoint<Output = Response> + 'static {
+    static_page("text/html; charset=utf-8", Some(POLICY), move || {
+        reference_html(&document, key, &api_links(api, &linked))
+    })
 }
 
-fn reference_html(document: &Value, key: &str) -> String {
+/// Returns the links from the reference of an API to those of all.
+fn api_links(from: &Api, linked: &[&Api]) -> String {
+    let link = |api: &&Api| {
+        let current = if api.name == from.name { " aria-current=\"page\"" } else { "" };
+        format!("<a href=\"..{}\"{current}>{}</a>", api.docs_path(), api.display_name())
+    };
+    linked.iter().map(link).collect::<Vec<_>>().join(" ")
+}
+
+/// Removes the examples of parameters that can be left out, since the reference sends them unless a reader removes them:
+/// a list begins without filters. Their descriptions state them instead.
+fn describe_examples(document: &mut Value) {
+    let paths = document.get_mut("paths").and_then(Value::as_object_mut);
+    let paths = paths.into_iter().flat_map(|paths| paths.values_mut());
+    let operations = paths.filter_map(Value::as_object_mut).flat_map(|path| path.values_mut());
+    let parameters = operations.filter_map(|operation| operation.get_mut("parameters")?.as_array_mut());
+    for parameter in parameters.flatten().filter(|parameter| parameter["required"] != true) {
+        let Some(example) = parameter.as_object_mut().and_then(|fields| fields.remove("example")) else {
+            continue;
+        };
+        let values = example.as_array().map_or_else(|| std::slice::from_ref(&example), Vec::as_slice);
+        let values = values.iter().map(|value| match value.as_str() {
+            Some(text) => format!("`{text}`"),
+            None => format!("`{value}`"),
+        });
+        let example = values.collect::<Vec<_>>().join(", ");
+        let description = parameter["description"].as_str().unwrap_or_default();
+        parameter["description"] = json!(format!("{description}\n\nExample: {example}"));
+    }
+}
+
+fn reference_html(document: &Value, key: &str, api_links: &str) -> String {
     let empty = OpenApiService::new((), "", "").swagger_ui_html();
     let between = |start: &str, end: &str| {
         let (_, rest) = empty.split_once(start).expect("the framework's page has this element");
@@ -37,6 +77,7 @@ fn reference_html(document: &Value, key: &str) -> String {
     };
     let mut document = document.clone();
     document["servers"] = json!([{"url": ".."}]);
+    describe_examples(&mut document);
     // The document is embedded in a `<script>` element, which the characters `</` could close.
     let spec = document.to_string().replace("</", "<\\/");
     let values = [
@@ -45,6 +86,7 @@ fn reference_html(document: &Value, key: &str) -> String {
         ("ui_style", between("<style charset=\"UTF-8\">", "</style>").to_owned()),
         ("page_style", PAGE_STYLE.to_owned()),
         ("docs_style", include_str!("pages/docs.css").to_owned()),
+        ("api_links", api_links.to_owned()),
         ("demo_key", escape_html(key)),
         ("ui_script", between("<script charset=\"UTF-8\">", "</script>").to_owned()),
         ("spec", spec),
@@ -62,7 +104,8 @@ fn reference_html(document: &Value, key: &str) -> String {
     page + rest
 }
 
-fn static_page(
+/// Serves content that the first request creates.
+pub(super) fn static_page(
     content_type: &'static str,
     policy: Option<&'static str>,
     create: impl FnOnce() -> String + Send + 'static,
@@ -92,13 +135,14 @@ mod tests {
     use tokio::time::timeout;
 
     use super::*;
-    use crate::rest::{compression, etag, resources::tests::with_memory};
+    use crate::rest::{APIS, VENDOR, compression, etag, resources::tests::with_memory};
 
     #[tokio::test]
     async fn reference_embeds_document_and_loads_nothing_external() {
         let document =
             json!({"info": {"title": "Things {spec}"}, "x": "</script>", "servers": [{"url": "http://a"}]});
-        let response = TestClient::new(html_page(Arc::new(document), "mkt_demo_a\"b")).get("/").send().await;
+        let page = html_page(&VENDOR, Arc::new(document), "mkt_demo_a\"b", APIS.to_vec());
+        let response = TestClient::new(page).get("/").send().await;
         response.assert_content_type("text/html; charset=utf-8");
         let policy = response.0.headers()["content-security-policy"].to_str().unwrap().to_owned();
         assert!(policy.contains("connect-src 'self';"), "{policy}");

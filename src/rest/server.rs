@@ -110,7 +110,7 @@ impl ServerBuilder {
         let app = self.app.clone();
         let link_base = self.served.link_base().clone();
         let landing = landing_page::landing_page(self.apis(), link_base, app.has_demo_keys());
-        let pages = app.docs_pages().iter().cloned();
+        let pages = app.docs_pages(self.served.sandbox().is_some()).iter().cloned();
         pages.fold(self.mount("/", landing), |builder, (path, page)| builder.mount(path, page))
     }
 

@@ -32,9 +32,9 @@ pub fn example_key(route: &DeclaredRoute) -> String {
     }
 }
 
-/// Returns the example value of a parameter of an operation. IDs are those of the demo market. Docs pages
-/// send all examples of an operation unless a reader changes them, so they have results together. Therefore,
-/// optional parameters that would exclude each other have none.
+/// Returns the example value of a parameter of an operation. IDs are those of the demo market. All examples of an
+/// operation have results together, since tools send them together. Therefore, optional parameters that would exclude
+/// each other have none.
 pub fn example_parameter(attributes: &RouteAttributes, name: &str, is_in_path: bool) -> Option<Value> {
     let own = attributes.parameter_examples.iter().find(|(parameter, _)| *parameter == name);
     if let Some((_, json)) = own {

@@ -24,9 +24,6 @@ use crate::{config::ContactSettings, domain::principals::PrincipalKind, string_e
 /// The OpenAPI version: the last one in which `nullable` has the meaning that clients expect.
 const OPENAPI_VERSION: &str = "3.0.3";
 
-/// The version of the API.
-const API_VERSION: &str = "2.0.0";
-
 /// Generates the OpenAPI document of one API.
 pub fn generate_document(api: &Api, base_url: &str) -> Value {
     let mut document: Value =
@@ -68,14 +65,14 @@ fn attributes_of(operation: &Map<String, Value>, routes: &[DeclaredRoute]) -> De
 }
 
 fn info(api: &Api) -> Value {
-    let Api { title, purpose: text, .. } = api;
+    let Api { title, version, purpose: text, .. } = api;
     let (key, holder) = match api.keys {
         PrincipalKind::Team => ("a team's API key", "team"),
         PrincipalKind::Operator => ("an operator key", "operator key"),
     };
     json!({
         "title": title,
-        "version": API_VERSION,
+        "version": version,
         "description": format!(
             "{text}\n\nAuthenticate with {key} in the `Authorization: Bearer <key>`, \
              `platform-api-key`, or `X-API-Key` header; if several are sent, only the first in this order \

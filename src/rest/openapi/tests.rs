@@ -113,6 +113,7 @@ static API: Api = Api {
     keys: PrincipalKind::Team,
     cors: CorsPolicy::ConfiguredOrigins,
     title: "Things",
+    version: "1.0.0",
     purpose: "For tests.",
     demo_key: "",
     groups: &[&THINGS],

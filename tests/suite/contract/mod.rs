@@ -27,6 +27,7 @@ mod notification_types;
 mod operations;
 mod operator_ids;
 pub mod operator_operations;
+mod pages;
 mod prefilled;
 mod received_ids;
 mod responses;

@@ -1,5 +1,5 @@
-//! The requests that the docs pages send unless a reader changes them: every parameter has its example or its
-//! default, and the key is the one in the page.
+//! The requests that the documents state by example: every parameter has its example or its default. The docs pages have
+//! the key.
 
 use marketplace::{config::ContactSettings, mcp, rest};
 use poem::http::Method;

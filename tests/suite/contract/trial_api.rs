@@ -82,6 +82,7 @@ static TRIAL: Api = Api {
     keys: PrincipalKind::Team,
     cors: CorsPolicy::ConfiguredOrigins,
     title: "Trial API",
+    version: "1.0.0",
     purpose: "For a test.",
     demo_key: "mkt_demo_buyer",
     groups: &[&TRIAL_ROUTES],

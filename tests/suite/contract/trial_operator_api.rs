@@ -142,6 +142,7 @@ static TRIAL_OPERATOR: Api = Api {
     keys: PrincipalKind::Operator,
     cors: CorsPolicy::SameOrigin,
     title: "Trial API for operators",
+    version: "1.0.0",
     purpose: "For a test.",
     demo_key: "",
     groups: &[&TEAM_ROUTES],
