@@ -5,7 +5,6 @@ use toml::Value;
 use super::agents::ANSWER_BYTES;
 use crate::domain::jobs::MAX_ATTEMPTS;
 
-#[expect(clippy::cast_lossless, reason = "conversions are not constant functions")]
 const MAX_REPOSITORY_ATTEMPTS: f64 = MAX_ATTEMPTS as f64;
 
 /// Numeric settings with their minimum and maximum.

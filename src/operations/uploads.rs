@@ -6,10 +6,9 @@ use std::{
 };
 
 use crate::{
-    blobs::{self, StoredFile},
-    error::Result,
+    blobs::{self, Blobs, StoredFile},
+    error::{Result, excerpt},
     market::Market,
-    regular_files,
     search::Progress,
     store::{self, uploads::RecordedUpload},
 };
