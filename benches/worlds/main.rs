@@ -9,6 +9,7 @@
 #![allow(missing_docs, clippy::print_stdout)]
 
 #[path = "../http/client.rs"]
+#[expect(dead_code, reason = "the benchmark of routes also reads")]
 mod client;
 #[path = "../listed_writes/codebases.rs"]
 mod codebases;

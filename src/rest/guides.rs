@@ -79,7 +79,7 @@ mod tests {
         let mut files: Vec<String> = std::fs::read_dir(repository("docs"))
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .filter(|name| name.ends_with(".md"))
+            .filter(|name| std::path::Path::new(name).extension().is_some_and(|extension| extension == "md"))
             .collect();
         files.sort_unstable();
         let mut sorted = served;

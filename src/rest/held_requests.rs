@@ -176,7 +176,7 @@ mod tests {
             rest::capacity::Capacity,
         };
 
-        const WORK: Duration = Duration::from_secs(600);
+        const WORK: Duration = Duration::from_mins(10);
         let mut settings = Settings::default();
         (settings.limits.in_flight, settings.limits.queue, settings.server.answer_seconds) = (8, 0, 60);
         (settings.limits.held, settings.limits.held_per_principal) = (8, 4);

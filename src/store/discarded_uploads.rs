@@ -71,7 +71,7 @@ pub fn has_any(reader: &Reader, now: Timestamp) -> Result<bool> {
 pub fn next_abandoned_at(reader: &Reader) -> Result<Option<Timestamp>> {
     const SQL: &str = "SELECT min(at) FROM (
              SELECT min(expires_at) AS at FROM upload_grants WHERE upload IS NOT NULL AND consumed_at IS NULL
-             UNION ALL SELECT min(expires_at) FROM trace_uploads)";
+             UNION ALL SELECT min(expires_at) FROM operator_uploads)";
     reader.query_one(SQL, [], |row| row::optional_time(row, 0))
 }
 

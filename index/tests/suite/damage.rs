@@ -19,8 +19,11 @@ fn segment_files(dir: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// What damages the bytes of a file.
+type Damage = fn(&mut Vec<u8>);
+
 /// Ways to damage a file.
-const DAMAGES: [(&str, fn(&mut Vec<u8>)); 6] = [
+const DAMAGES: [(&str, Damage); 6] = [
     ("half of it is overwritten", |bytes| {
         let half = bytes.len() / 2;
         for byte in &mut bytes[..half] {

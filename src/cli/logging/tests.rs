@@ -133,7 +133,7 @@ fn events_of_the_log_crate_have_their_own_target() {
             {
                 log.target = "engine::indexer",
                 log.module_path = "engine::indexer",
-                log.file = "/root/.cargo/registry/src/engine/indexer.rs",
+                log.file = "/home/a/.cargo/registry/src/engine/indexer.rs",
                 log.line = 7
             },
             "committed"

@@ -165,7 +165,8 @@ mod tests {
     fn places_after_what_was_decoded_are_right() {
         for sent in ["%2525 %41 z", r"\u0041\\ %41 z", "%41%42 %25%32%35 z", "z"] {
             let place = find(sent, "z");
-            assert_eq!(place, [sent.len() - 1..sent.len()], "{sent}");
+            assert_eq!(place.first(), Some(&(sent.len() - 1..sent.len())), "{sent}");
+            assert_eq!(place.len(), 1, "{sent}");
         }
     }
 

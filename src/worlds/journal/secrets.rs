@@ -187,7 +187,8 @@ mod tests {
     }
 
     fn json(text: &str) -> String {
-        text.chars().map(|character| format!("\\u{:04x}", u32::from(character))).collect()
+        let escapes = text.chars().map(|character| format!("\\u{:04x}", u32::from(character)));
+        escapes.collect::<Vec<_>>().concat()
     }
 
     #[test]

@@ -162,8 +162,9 @@ fn public_demo_must_be_allowed() {
 
 /// Returns what a demo server prints when it starts. It is killed then.
 fn first_lines(mut command: std::process::Command) -> Vec<String> {
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let mut server = Server(child, String::new());
+    let log = ProcessLog::new();
+    let child = command.stdout(Stdio::piped()).stderr(log.stdio()).spawn().unwrap();
+    let mut server = Server(child, String::new(), log);
     let lines = BufReader::new(server.0.stdout.take().unwrap()).lines().map(Result::unwrap);
     lines.take_while(|line| !line.starts_with(LAST_LINE)).collect()
 }
@@ -208,16 +209,11 @@ fn log_has_the_start_the_signal_and_the_end() {
     for (signal, name) in [("TERM", "SIGTERM"), ("INT", "SIGINT")] {
         let arguments =
             ["serve", "--demo", "--listen", "127.0.0.1:0", "--data", "market", "--config", "own.toml"];
-        let mut command = marketplace(&arguments, directory);
-        let log = std::fs::File::create(directory.join("log")).unwrap();
-        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim().strip_prefix("listening on http://").unwrap().to_owned();
-        let mut server = Server(child, address.clone());
+        let mut server = Server::spawn(marketplace(&arguments, directory));
+        let address = server.1.clone();
         server.signal(signal);
         assert_eq!(server.0.wait().unwrap().code(), Some(0));
-        let log = std::fs::read_to_string(directory.join("log")).unwrap();
+        let log = server.2.read();
         let only_line = |message: &str| {
             let lines: Vec<&str> = log.lines().filter(|line| line.contains(message)).collect();
             assert_eq!(lines.len(), 1, "{message}: {log}");

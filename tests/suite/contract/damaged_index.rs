@@ -71,8 +71,11 @@ fn overwrite_16_bytes(index: &Path, extensions: &[&str]) {
     overwrite(&files(index, extensions), |length| length / 3, |_| 16);
 }
 
+/// What damages an index in this directory.
+type Damage = fn(&Path);
+
 /// Kinds of damage to the directory of the index.
-const DAMAGES: [(&str, fn(&Path)); 14] = [
+const DAMAGES: [(&str, Damage); 14] = [
     ("half of the postings and positions", |index| overwrite_half(index, &["idx", "pos"])),
     ("16 bytes of the terms", |index| overwrite_16_bytes(index, &["term"])),
     ("16 bytes of the postings", |index| overwrite_16_bytes(index, &["idx"])),

@@ -28,7 +28,7 @@ const LAYERS: [&str; 15] = [
 ];
 
 /// Layers that every layer may use.
-const FOUNDATIONS: [&str; 11] = [
+const FOUNDATIONS: [&str; 12] = [
     "error",
     "clock",
     "config",

@@ -206,6 +206,6 @@ async fn vendor_is_told_what_its_records_are_used_for() {
         assert!((400..500).contains(&refused.status), "{path}: {}", refused.json());
         assert_eq!(messages(&refused), [expected], "{path}");
     }
-    let read = market.call(OPERATOR, "GET", &format!("/operator/v1/assets/{}", asset_id("s1")), &Value::Null);
-    assert_eq!(read.await.ok()["title"], "Scans 1", "nothing was changed");
+    let read = market.get(OPERATOR, &format!("/operator/v1/assets/{}", asset_id("s1"))).await;
+    assert_eq!(read.ok()["title"], "Scans 1", "nothing was changed");
 }

@@ -97,8 +97,8 @@ fn run(steps: &[Step], more: &str) -> Vec<String> {
     fs::write(programs.join("archive.zip"), zip_of(&[("contents.txt", "Scans of the north pier\n")]))
         .unwrap();
     let commands = steps.iter().map(|step| step.commands).chain([more]);
-    let commands: String =
-        commands.map(|commands| format!("printf '{MARK}'\n{}\n", with_free_port(commands))).collect();
+    let commands = commands.map(|commands| format!("printf '{MARK}'\n{}\n", with_free_port(commands)));
+    let commands = commands.collect::<Vec<_>>().concat();
     let program = Path::new(env!("CARGO_BIN_EXE_marketplace")).parent().unwrap();
     let path = format!("{}:{}:{}", programs.display(), program.display(), std::env::var("PATH").unwrap());
     let work = directory.path().join("work");

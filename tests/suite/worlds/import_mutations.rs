@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::Sandbox;
 use crate::{
-    contract::cases::{CaseRequest, cases},
+    contract::cases::{Case, CaseRequest, cases},
     harness::{archives, environment, random::Random},
 };
 
@@ -22,6 +22,9 @@ const WORLD: &str = "copy";
 
 /// One of this number of requests is sent to a world that was imported.
 const SHARE_OF_REQUESTS: usize = 12;
+
+/// A table, the column and its change (or none if all rows are removed), and whether it is still a world.
+type ChangedTable = (&'static str, Option<(&'static str, Change)>, bool);
 
 /// A change of an archive.
 struct Mutation {
@@ -141,9 +144,9 @@ async fn check_answers(sandbox: &Sandbox, requests: &[&CaseRequest], description
 
 /// Returns GET requests of every operation of a world's APIs as every team.
 fn requests() -> Vec<CaseRequest> {
-    let is_sent = |row: &&crate::contract::cases::Case| !row.is_of_sandbox();
+    let is_sent = |row: &&Case| !row.is_of_sandbox();
     let gets = cases().filter(is_sent).filter(|row| row.documented().method == "GET");
-    gets.flat_map(|row| row.ok_requests()).collect()
+    gets.flat_map(Case::ok_requests).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -154,8 +157,7 @@ async fn changed_export_is_a_world_that_answers_or_is_refused_by_table_and_row()
     let requests = requests();
     let numbers = |value: i64| Change::Value(json!(value));
     let text = |value: &str| Change::Value(json!(value));
-    // The table, the column and its change (or none if all rows are removed), and whether it is still a world.
-    let table: [(&str, Option<(&str, Change)>, bool); 20] = [
+    let table: [ChangedTable; 20] = [
         ("trimmed_events", None, false),
         ("pruned_sort_changes", None, false),
         ("sort_key_version", None, false),

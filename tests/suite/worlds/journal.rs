@@ -180,12 +180,12 @@ async fn no_format_of_a_journal_shows_a_secret() {
 
 /// Returns text with every character percent-encoded.
 fn percent(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02x}")).collect()
+    text.bytes().map(|byte| format!("%{byte:02x}")).collect::<Vec<_>>().concat()
 }
 
 /// Returns text with every character as an escape of JSON.
 fn escaped(text: &str) -> String {
-    text.bytes().map(|byte| format!("\\u{byte:04X}")).collect()
+    text.bytes().map(|byte| format!("\\u{byte:04X}")).collect::<Vec<_>>().concat()
 }
 
 /// Returns text without escapes of JSON and percent-encoding, also one within the other.
