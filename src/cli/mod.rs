@@ -61,7 +61,7 @@ use std::{
     },
 };
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use rustix::fs::Mode;
 
 use self::{logging::init_logging, operator::OperatorCommand};
@@ -301,9 +301,9 @@ fn parser() -> clap::Command {
 
 /// Leaves required options out of the usage of commands for which it would be too long. Help lists them anyway.
 fn with_short_usage(command: clap::Command, name: &str) -> clap::Command {
-    let positionals: Vec<String> = command.get_positionals().map(ToString::to_string).collect();
+    let positionals: Vec<String> = command.get_positionals().map(shown_argument).collect();
     let options = command.get_opts().filter(|option| option.is_required_set());
-    let options: usize = options.map(|option| option.to_string().len() + 1).sum();
+    let options: usize = options.map(|option| shown_argument(option).len() + 1).sum();
     let usage = format!("{name} [OPTIONS] {}", positionals.join(" "));
     let is_long = "Usage: ".len() + usage.len() + options > HELP_COLUMNS;
     let has_changes = command.get_groups().any(|group| group.get_id() == CHANGE_GROUP);
@@ -312,6 +312,19 @@ fn with_short_usage(command: clap::Command, name: &str) -> clap::Command {
         let name = format!("{name} {}", below.get_name());
         with_short_usage(below, &name)
     })
+}
+
+/// Returns an argument as a usage shows it, without building the command, which would take longer than most commands.
+fn shown_argument(argument: &clap::Arg) -> String {
+    let names = argument.get_value_names().map(|names| names.iter().map(ToString::to_string).collect());
+    let names: Vec<String> = names.unwrap_or_else(|| vec![argument.get_id().as_str().to_uppercase()]);
+    let values = names.join("> <");
+    let more = if matches!(argument.get_action(), ArgAction::Append) { "..." } else { "" };
+    match argument.get_long() {
+        Some(long) => format!("--{long} <{values}>{more}"),
+        None if argument.is_required_set() => format!("<{values}>{more}"),
+        None => format!("[{values}]{more}"),
+    }
 }
 
 fn dispatch(cli: Cli) -> CommandResult {

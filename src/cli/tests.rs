@@ -1,7 +1,5 @@
 //! Tests of all commands: their help texts, and the names of their arguments.
 
-use clap::ArgAction;
-
 use super::*;
 
 /// Returns all commands, each with its name as it is typed.

@@ -178,7 +178,7 @@ mod tests {
 
         const WORK: Duration = Duration::from_mins(10);
         let mut settings = Settings::default();
-        (settings.limits.in_flight, settings.limits.queue, settings.server.answer_seconds) = (8, 0, 60);
+        (settings.limits.in_flight, settings.limits.queue, settings.server.answer_seconds) = (16, 0, 60);
         (settings.limits.held, settings.limits.held_per_principal) = (8, 4);
         let held = held_requests(&settings.limits);
         let long = make(move |request: Request| {
@@ -204,6 +204,7 @@ mod tests {
             })
         };
         let start = tokio::time::Instant::now();
+        // A client without a key has at most half of the slots.
         let eight: Vec<_> = [1, 1, 1, 1, 1, 2, 2, 2].map(send).into();
         tokio::time::sleep(LONG * 2).await;
         assert_eq!(send(0).await.unwrap(), 200, "those that are held have no slot");

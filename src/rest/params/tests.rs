@@ -101,7 +101,7 @@ fn invalid_values_are_reported_with_type_and_message() {
             problems.iter().map(|problem| format!("{} {}", problem.kind, problem.msg)).collect();
         assert_eq!(reported, [expected], "{query}");
     }
-    assert_eq!(parse_query::<Sample>("slug=A1").unwrap_err()[0].kind, "value_error");
+    assert_eq!(parse_query::<Sample>("slug=A1").unwrap_err()[0].kind, "string_pattern_mismatch");
     let ids = format!("ids={ID}&ids={ID}&ids={ID}");
     assert_eq!(parse_query::<Sample>(&ids).unwrap_err()[0].kind, "too_long");
 }
