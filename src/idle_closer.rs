@@ -191,7 +191,7 @@ mod tests {
         assert!(closer.close_longest_unused());
         assert_eq!(closer.open_count(), MAX_OPEN);
         let looked_at = others.iter().filter(|used| used.0.load(Ordering::SeqCst) == 0).count();
-        assert_eq!(looked_at, MAX_OPEN, "each was used, and got a second chance");
+        assert_eq!(looked_at, MAX_OPEN, "each was used, and was kept once");
         assert!(busy.0.load(Ordering::SeqCst) < u32::MAX);
         let more: Vec<_> = (0..MAX_OPEN).map(|_| watch(0)).collect();
         assert!(closer.close_longest_unused());

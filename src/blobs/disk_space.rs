@@ -62,7 +62,7 @@ impl DiskSpace {
         if self.reserve_bytes == 0 {
             return Ok(());
         }
-        // Read before the measurement: what is written in between counts twice, and never not at all.
+        // Read before the measurement: what is written in between counts twice rather than not at all.
         let reserved = self.reservations.0.load(Ordering::SeqCst);
         let required = self.reserve_bytes.saturating_add(reserved).saturating_add(bytes);
         let free = self.free_bytes().map_err(Error::internal)?;

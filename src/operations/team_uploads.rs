@@ -11,7 +11,7 @@ use super::{
 use crate::{
     blobs::UploadedPart,
     domain::events::{EventData, UploadData},
-    error::Result,
+    error::{Error, Result},
     market::{Market, Reader, Writer},
     store::{
         self,
@@ -42,7 +42,15 @@ pub fn join(market: &Market, _: Platform, upload: Uuid) -> Result<Option<JoinedF
     if market.read_blocking(|reader| store::uploads::find_zip(reader.rows, upload))?.is_some() {
         return Ok(None);
     }
-    operator_uploads::join(market, |reader| find(reader, upload)).map(Some)
+    match operator_uploads::join(market, |reader| find(reader, upload)) {
+        // Another request may have completed it meanwhile.
+        Err(Error::NotFound(_))
+            if market.read_blocking(|reader| store::uploads::find_zip(reader.rows, upload))?.is_some() =>
+        {
+            Ok(None)
+        }
+        joined => joined.map(Some),
+    }
 }
 
 /// Records a joined upload, which its team can then attach by its URL below `base_url`.

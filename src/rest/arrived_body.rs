@@ -11,7 +11,7 @@ use std::{
 use bytes::Bytes;
 use http_body::{Body as _, Frame, SizeHint};
 use http_body_util::combinators::BoxBody;
-use poem::{Body, Request};
+use poem::{Body, Request, http::header};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::chunks::Chunks;
@@ -43,14 +43,18 @@ impl Default for EarlyReceiver {
 impl EarlyReceiver {
     /// Waits until the body of a request has arrived, as far as there is memory for it, but not longer than the settings
     /// permit. If it does not arrive, reading it fails with the reason. A body over `server.max_body_bytes` is left unread.
-    pub async fn receive(&self, request: &mut Request, settings: &ServerSettings) {
+    /// Returns the number of bytes of the body, as far as it is known.
+    pub async fn receive(&self, request: &mut Request, settings: &ServerSettings) -> u64 {
         if request.uri().path().starts_with(UPLOADS) {
-            return;
+            let length = request.header(header::CONTENT_LENGTH).and_then(|length| length.parse().ok());
+            return length.unwrap_or(0);
         }
         let body: InnerBody = request.take_body().into();
         let is_received = !body.is_end_stream() && body.size_hint().lower() <= settings.max_body_bytes;
         let body = if is_received { self.receive_body(body, settings).await } else { body };
+        let length = body.size_hint().lower();
         request.set_body(Body::from(body));
+        length
     }
 
     async fn receive_body(&self, body: InnerBody, settings: &ServerSettings) -> InnerBody {

@@ -149,7 +149,7 @@ pub struct EventStream {
     /// When the stream reads again at the earliest, once it has waited for a commit.
     next_read_at: Instant,
     turns: StreamTurns,
-    /// The turn that the stream waits for. It keeps its place while the client gets a sign of life.
+    /// The turn that the stream waits for, while its client reads. A turn of a client that reads nothing would delay others.
     next_turn: Option<Pin<Box<dyn Future<Output = Result<StreamTurn>> + Send>>>,
     _place: HeldPlace,
 }
@@ -243,7 +243,10 @@ impl EventStream {
         let turn = tokio::select! {
             biased;
             turn = next => turn,
-            () = sleep_until(self.keep_alive_at) => return None,
+            () = sleep_until(self.keep_alive_at) => {
+                self.next_turn = None;
+                return None;
+            }
         };
         self.next_turn = None;
         Some(turn)

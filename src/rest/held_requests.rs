@@ -23,7 +23,7 @@ use crate::{
 const RETRY_SECONDS: u64 = 5;
 
 /// How long a request may take before it is held, if it can be.
-const LONG: Duration = Duration::from_secs(2);
+const HOLD_AFTER: Duration = Duration::from_secs(2);
 
 /// The places of a server, and the turns of streams to read.
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ impl HeldRequests {
         rest: impl Future<Output = T>,
     ) -> T {
         let mut rest = Box::pin(rest);
-        if let Ok(done) = timeout(LONG, &mut rest).await {
+        if let Ok(done) = timeout(HOLD_AFTER, &mut rest).await {
             return done;
         }
         match self.try_acquire(market, principal) {
@@ -206,7 +206,7 @@ mod tests {
         let start = tokio::time::Instant::now();
         // A client without a key has at most half of the slots.
         let eight: Vec<_> = [1, 1, 1, 1, 1, 2, 2, 2].map(send).into();
-        tokio::time::sleep(LONG * 2).await;
+        tokio::time::sleep(HOLD_AFTER * 2).await;
         assert_eq!(send(0).await.unwrap(), 200, "those that are held have no slot");
         let mut statuses = Vec::new();
         for sent in eight {

@@ -24,7 +24,7 @@ use crate::error::Error;
 
 type InnerBody = BoxBody<Bytes, io::Error>;
 
-/// Makes the body of a request that which was encoded, as its `Content-Encoding` says. Afterwards, no header describes
+/// Replaces the body of a request by its decoded content, as its `Content-Encoding` says. Afterwards, no header describes
 /// the encoded body.
 ///
 /// This never fails, so that what is wrong with the rest of the request is reported first.

@@ -150,7 +150,7 @@ impl RequestResources {
     }
 
     /// Returns for whom resources count: for the principal, or, while it is not known, for the client network and for all
-    /// clients without a key. So a team never pays for what its neighbors at the same address hold.
+    /// clients without a key. So what other teams at the same address hold does not count for a team.
     fn holders(&self) -> [Option<Holder>; 2] {
         match self.principal() {
             Some(principal) => [Some(principal), None],

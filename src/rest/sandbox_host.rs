@@ -196,12 +196,12 @@ impl SandboxHost {
         });
     }
 
-    /// Counts what a request may add to the disk. Returns why it must be refused, if worlds may use no more.
-    async fn reserve_disk(&self, request: &Request) -> poem::Result<Option<Refusal>> {
+    /// Counts what a request with a body of this length may add to the disk. Returns why it must be refused, if worlds may use no
+    /// more.
+    async fn reserve_disk(&self, request: &Request, body: u64) -> poem::Result<Option<Refusal>> {
         if [Method::GET, Method::HEAD, Method::OPTIONS, Method::DELETE].contains(request.method()) {
             return Ok(None);
         }
-        let body = request.header(header::CONTENT_LENGTH).and_then(|length| length.parse().ok()).unwrap_or(0);
         let bytes = WRITE_BYTES.saturating_add(body);
         let worlds = Arc::clone(&self.worlds);
         let reserved = tokio::task::spawn_blocking(move || worlds.reserve_disk(bytes)).await;
@@ -218,8 +218,8 @@ impl SandboxHost {
         let is_by_port = request.data::<BasePath>().is_none();
         request.set_data(WorldName(world.name().into()));
         let mut recorded = self.recorder.start(&world, is_by_port, &mut request).await;
-        self.early_receiver.receive(&mut request, &world.market().settings().server).await;
-        if let Some(refusal) = self.reserve_disk(&request).await? {
+        let body = self.early_receiver.receive(&mut request, &world.market().settings().server).await;
+        if let Some(refusal) = self.reserve_disk(&request, body).await? {
             request.set_data(refusal);
         }
         let turn = world.admit().await.map_err(ApiError)?;

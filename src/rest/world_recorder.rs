@@ -16,7 +16,10 @@ use poem::{
 };
 use serde::Deserialize;
 
-use super::{coding, documented_operations::DocumentedOperations, key_headers, request_id, response_body};
+use super::{
+    coding, documented_operations::DocumentedOperations, key_headers, request_coding, request_id,
+    response_body,
+};
 use crate::{
     error::Code,
     market::{KeyCache, Market, Reader, Requester},
@@ -72,6 +75,8 @@ impl WorldRecorder {
     /// Begins to record a request to a world, whose path is below its base address.
     pub async fn start(&self, world: &World, is_by_port: bool, request: &mut Request) -> RecordedRequest {
         let market = world.market();
+        // What is recorded is what the server reads, so that secrets are found in it.
+        request_coding::decode_body(request);
         let head = self.head(request, Origin::World, is_by_port);
         RecordedRequest::start(world, head, vec![market], request).await
     }
@@ -87,6 +92,7 @@ impl WorldRecorder {
             return None;
         }
         let world = worlds.find(name)?;
+        request_coding::decode_body(request);
         let head = self.head(request, Origin::Sandbox, false);
         let markets = vec![worlds.root().clone(), world.market()];
         Some(RecordedRequest::start(&world, head, markets, request).await)

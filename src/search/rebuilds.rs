@@ -106,8 +106,9 @@ impl Rebuilder {
         true
     }
 
-    /// Whether an update failed because the current index is damaged, which was not known before.
-    pub(super) fn is_damaged(&self, error: &Error) -> bool {
+    /// Reads all files of the current index after an update failed with this error of the index. Returns whether they are
+    /// damaged, which was not known before. The index counts as failed then.
+    pub(super) fn examine_after(&self, error: &Error) -> bool {
         let is_of_index = sources(error).any(|source| {
             source.downcast_ref::<IndexError>().is_some_and(|error| !matches!(error, IndexError::Busy))
         });

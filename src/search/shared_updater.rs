@@ -91,7 +91,7 @@ impl SharedUpdater {
         let shared = Arc::new(Shared::new(indexer, directory, options, None));
         let opened = shared.lock_updater().open_writer();
         if let Err(error) = opened
-            && !shared.is_index_damaged(&error)
+            && !shared.rebuild_if_damaged(&error)
         {
             return Err(error);
         }
@@ -255,7 +255,7 @@ impl Shared {
         drop(updater);
         let result = result.or_else(|error| {
             // Nobody waits for an index that has failed.
-            if self.is_index_damaged(&error) { Ok(None) } else { Err(error) }
+            if self.rebuild_if_damaged(&error) { Ok(None) } else { Err(error) }
         });
         if matches!(result, Ok(None)) {
             thread::sleep(BUSY_DELAY);
@@ -305,9 +305,9 @@ impl Shared {
         Ok(())
     }
 
-    /// Whether an update failed because the index is damaged. Then it is rebuilt.
-    fn is_index_damaged(self: &Arc<Self>, error: &Error) -> bool {
-        let is_damaged = self.rebuilder.is_damaged(error);
+    /// Begins to rebuild the index if an update failed because it is damaged. Returns whether it is.
+    fn rebuild_if_damaged(self: &Arc<Self>, error: &Error) -> bool {
+        let is_damaged = self.rebuilder.examine_after(error);
         if is_damaged {
             tracing::error!(cause = %ErrorChain(error), "updating the search index failed");
             self.start_rebuild(RebuildCause::Failure);
@@ -402,7 +402,7 @@ impl Shared {
         if let Err(error) = closing.finish() {
             let error = Error::from(error);
             tracing::error!(cause = %ErrorChain(&error), "closing the search index failed");
-            self.is_index_damaged(&error);
+            self.rebuild_if_damaged(&error);
         }
         self.lock_updater().release_merged_files();
     }

@@ -106,9 +106,10 @@ fn numbers(table: &str, column: &str) -> RangeInclusive<i64> {
     match (table, column) {
         (_, "run_after" | "leased_until" | "deadline" | "available_from" | "evaluation_date") => TIMES,
         (_, column) if column.ends_with("_at") => TIMES,
+        ("wallets" | "platform_balances", column) if column.ends_with("cents") => -MAX_SUM..=MAX_SUM,
         (_, column) if column.ends_with("cents") => AMOUNTS,
         ("clock_offset", "micros") => -TIMES.end()..=*TIMES.end(),
-        ("webhook_attempts", "status") => 100..=599,
+        ("webhook_attempts", "status") => 0..=0xffff,
         // Numbers of 32 bits.
         (
             _,

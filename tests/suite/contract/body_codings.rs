@@ -1,21 +1,12 @@
 //! Content codings of request bodies: gzip is decoded within the limits of each body, and others are refused.
 
-use std::io::Write;
-
-use flate2::{Compression, write::GzEncoder};
 use poem::http::Method;
 use serde_json::{Value, json};
 
 use super::cases::{BUYER, VENDOR};
-use crate::harness::{TestMarket, TestResponse};
+use crate::harness::{TestMarket, TestResponse, archives::gzip};
 
 const OPERATOR: &str = "mkt_demo_operator";
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
 
 async fn send(market: &TestMarket, key: &str, path: &str, coding: &str, body: Vec<u8>) -> TestResponse {
     let headers = [("x-api-key", key), ("content-type", "application/json"), ("content-encoding", coding)];

@@ -29,3 +29,10 @@ pub fn unzip(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
     };
     (0..count).map(file).collect()
 }
+
+/// Compresses bytes by gzip, as one member.
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}

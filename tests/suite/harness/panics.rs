@@ -97,7 +97,7 @@ impl ProcessLog {
 }
 
 #[test]
-fn panics_of_tests_and_of_the_engine_are_told_from_those_of_the_program() {
+fn only_panics_of_the_program_count() {
     const ENGINE: &str = "/home/a/.cargo/registry/src/x/tantivy-0.27.0/src/postings/mod.rs";
     for (file, thread, is_caught, expected) in [
         ("tests/suite/cli.rs", "cli::some_test", false, false),
