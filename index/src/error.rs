@@ -73,10 +73,13 @@ impl From<OpenReadError> for Error {
     }
 }
 
-/// Converts an I/O error that tantivy shares. Some of its kinds mean a damaged file.
+/// Converts an I/O error that tantivy shares. Some of its kinds mean a damaged file. `Other` is what the engine
+/// states about the contents of one, such as an unknown format; no error of the operating system has this kind.
 fn from_shared_io_error(error: &Arc<io::Error>) -> Error {
     match error.kind() {
-        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => Error::Corrupt(error.to_string()),
+        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof | io::ErrorKind::Other => {
+            Error::Corrupt(error.to_string())
+        }
         kind => Error::Io(io::Error::new(kind, Arc::clone(error))),
     }
 }

@@ -139,7 +139,7 @@ impl Index {
 
     fn open_from(dir: &Path, original: Option<&Index>) -> Result<Index, Error> {
         let version = read_version(dir)?;
-        // The engine trusts its files, and panics on some that are truncated.
+        // The engine trusts its files, and panics on some that are damaged.
         catch_panics(|| {
             let directory = open_directory(dir)?;
             let mut engine = tantivy::Index::open(directory.clone())?;
@@ -151,7 +151,8 @@ impl Index {
             Index::from_engine(engine, directory, dir, (fields, version), original)
         })
         .map_err(|error| match error {
-            Error::Panicked(_) => Error::Corrupt("a file is truncated".to_owned()),
+            Error::Panicked(_) => Error::Corrupt("a file is truncated or has wrong contents".to_owned()),
+            Error::Engine(cause) => Error::Corrupt(cause.to_string()),
             other => other,
         })
     }

@@ -37,7 +37,7 @@ pub enum EstimationCommand {
         asset: Option<String>,
     },
     /// List estimations, newest first.
-    #[command(after_help = "Example:\n  marketplace estimation list --team \"Acme Data\" --status completed")]
+    #[command(after_help = "Example:\n  marketplace estimation list --team \"Acme Data\" --status estimated")]
     List {
         /// ID or name of the vendor.
         #[arg(long)]

@@ -13,7 +13,7 @@ use tokio::sync::watch;
 
 use super::{
     CommandError, CommandResult, GlobalOptions, demo, init_logging, open_directory, operator_message,
-    print_line, process, server_url, temporary_directory::TemporaryDirectory,
+    print_line, process, serve, server_url, temporary_directory::TemporaryDirectory,
 };
 use crate::{
     config::{Settings, parse_listen_address},
@@ -137,7 +137,12 @@ impl Mcp {
             layers.apply_demo()?;
         }
         let has_directory = layers.is_set_for_process("data.folder");
-        Ok((layers.resolve()?, has_directory))
+        let settings = layers.clone().resolve()?;
+        // Another server may have other tools.
+        if self.server.is_none() {
+            serve::check_tools(&layers, &settings, false)?;
+        }
+        Ok((settings, has_directory))
     }
 
     /// Returns the query of the address of a server that has the effect of the flags; empty without flags.
@@ -244,7 +249,6 @@ async fn serve_http(market: Market, address: SocketAddr) -> CommandResult {
     let listener = process::bind_listener(address, "--http")?;
     let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
     let app = mcp::App::new(rest::App::new(market.settings(), false));
-    app.check_selected_tools(&market.settings().agents).map_err(CommandError::Usage)?;
     let app = app.serve_agents(market.clone(), &rest::base_url(market.settings(), address));
     let stop =
         process::server_stop_signal(market.settings().server.drain_seconds, process::StandardInput::Ignored)?;

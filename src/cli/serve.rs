@@ -59,6 +59,7 @@ impl Serve {
         if self.demo {
             public_demo::check(&settings)?;
         }
+        let checked = check_tools(&layers, &settings, self.demo)?;
         init_logging(&settings, "info");
         market::raise_descriptor_limit();
         let temporary = match (self.demo, has_directory) {
@@ -74,13 +75,11 @@ impl Serve {
         let listener = process::bind_listener(settings.server.listen, "--listen")?;
         // The routes and documents do not depend on the market, so both are prepared at the same time.
         let (market, app) = std::thread::scope(|scope| {
-            let app = scope.spawn(|| mcp::App::new(rest::App::new(&settings, self.demo)));
+            let app = scope.spawn(|| checked.unwrap_or_else(|| new_app(&settings, self.demo)));
             (self.open_market(&directory, settings.clone(), durability), app.join())
         });
         let (market, app) = (market?, app.unwrap_or_else(|panic| resume_unwind(panic)));
         self.log_start(options, &market, &listener)?;
-        app.check_selected_tools(&settings.agents)
-            .map_err(|message| SettingsError { origin: layers.origin(&["agents.tools"]), message })?;
         let runtime = process::build_runtime(market.settings())?;
         let worlds =
             market.settings().sandbox.enabled.then(|| open_worlds(&market, layers, self.demo)).transpose()?;
@@ -220,6 +219,26 @@ impl Serve {
             Ok(Err(cause)) => Err(CommandError::Other(format!("the server stopped: {cause}"))),
             Err(panic) => Err(CommandError::Other(format!("the server stopped: {panic}"))),
         }
+    }
+}
+
+fn new_app(settings: &Settings, is_demo: bool) -> mcp::App {
+    mcp::App::new(rest::App::new(settings, is_demo))
+}
+
+/// Checks the names of tools in the settings. Returns the app, which alone knows all tools, if there are such names.
+pub(super) fn check_tools(
+    layers: &Layers,
+    settings: &Settings,
+    is_demo: bool,
+) -> Result<Option<mcp::App>, SettingsError> {
+    if settings.agents.tools.is_empty() {
+        return Ok(None);
+    }
+    let app = new_app(settings, is_demo);
+    match app.check_selected_tools(&settings.agents) {
+        Ok(()) => Ok(Some(app)),
+        Err(message) => Err(SettingsError { origin: layers.origin(&["agents.tools"]), message }),
     }
 }
 

@@ -33,12 +33,14 @@ pub use settings::{
     LogFormat, LogSettings, PayoutSettings, QualitySettings, QuotaSettings, REPOSITORIES_OF_WORLD,
     RepositorySettings, SandboxSettings, Secret, ServerSettings, Settings, WebhookSettings,
 };
-pub use variables::VARIABLE_PREFIX;
 
 /// The first layer, which defines every key.
 pub const DEFAULTS: &str = include_str!("../../marketplace.toml");
 
-/// Origin of the values in it.
+/// Prefix of environment variables that are settings.
+pub const VARIABLE_PREFIX: &str = "MARKETPLACE_";
+
+/// Origin of the values in the first layer.
 const COMPILED_IN: &str = "marketplace.toml (compiled in)";
 
 /// Minimum similarity (Jaro-Winkler) of a name that is suggested for an unknown one.

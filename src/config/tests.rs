@@ -201,7 +201,7 @@ fn usual_forms_of_settings_are_valid() {
         "[blobs]\nkind = \"s3\"\nendpoint = \"http://[::1]:9000\"\nbucket = \"my.files_1\"\nprefix = \"a/b/\"\naccess_key_id = \"AKIA/+=\"\nsecret_access_key = \"a/b+c=\"\nregion = \"auto\"",
         "[repositories]\ngithub_url = \"file:///srv/repositories\"\ngitlab_url = \"http://10.0.0.1:8080/git/\"\ngithub_api_url = \"\"\ngithub_token = \"ghp_x-1\"",
         "[limits]\nmemory_mb = 0\n[server]\nmax_body_bytes = 1000000000",
-        "[log]\nfilter = \"warn,marketplace=debug,hyper::proto=off,[request]=trace\"",
+        "[log]\nfilter = \"warn,marketplace=debug,h2::codec=off,[request]=trace\"",
         "[log]\nfilter = \"INFO\"",
         "[quality]\ncredits_per_run = 4.99",
         "[server]\ntrusted_hosts = [\"market.example\", \"10.0.0.7\", \"[::1]\"]",

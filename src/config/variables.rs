@@ -2,10 +2,7 @@
 
 use toml::{Table, Value};
 
-use super::{Layers, SettingsError};
-
-/// Prefix of environment variables that are settings.
-pub const VARIABLE_PREFIX: &str = "MARKETPLACE_";
+use super::{Layers, SettingsError, VARIABLE_PREFIX};
 
 /// Names of environment variables, without the prefix, that are not settings, but used in other ways.
 /// `BIN` is the program that the helpers for tests start.

@@ -47,6 +47,9 @@ pub const CURSOR: &str = "cursor";
 /// Arguments that select a part of the results or their order, but do not filter.
 pub const PAGING_ARGUMENTS: [&str; 5] = [LIMIT, OFFSET, CURSOR, "sort", "sort_direction"];
 
+/// Description of [`FIELDS`] of a tool that returns some of them by default.
+const SOME_OR_ALL: &str = "Fields; `*` for all.";
+
 /// Descriptions of [`LIMIT`] and [`OFFSET`], which many tools have.
 const PER_PAGE: &str = "Page size.";
 const TO_SKIP: &str = "Items to skip.";
@@ -62,8 +65,8 @@ pub const SIMILAR_VENDORS: &str = "similar_vendors";
 /// Output field with advice of the platform, for example on an empty list.
 pub const HINT: &str = "hint";
 
-/// Returns the input schema of a tool.
-pub fn input_schema(row: &ToolEntry, variants: &[Variant]) -> Map<String, Value> {
+/// Returns the input schema of a tool. `names_fields` is whether the list of tools has room for the names of fields.
+pub fn input_schema(row: &ToolEntry, variants: &[Variant], names_fields: bool) -> Map<String, Value> {
     let mut properties = Map::new();
     let mut required = Vec::new();
     let mut add_property = |name: &str, mut schema: Map<String, Value>, description: &str| {
@@ -145,7 +148,7 @@ pub fn input_schema(row: &ToolEntry, variants: &[Variant]) -> Map<String, Value>
     }
     if !variants.is_empty() {
         let schema = into_object(json!({"type": "array", "items": {"type": "string"}}));
-        add_property(FIELDS, schema, &fields_description(row, variants));
+        add_property(FIELDS, schema, &fields_description(row, variants, names_fields));
         let description = "Maximum bytes.";
         add_property(MAX_BYTES, into_object(json!({"type": "integer"})), description);
     }
@@ -159,17 +162,24 @@ pub fn input_schema(row: &ToolEntry, variants: &[Variant]) -> Map<String, Value>
 }
 
 /// Returns the description of [`FIELDS`]: the fields that can be selected besides those that are returned without it.
-fn fields_description(row: &ToolEntry, variants: &[Variant]) -> String {
+fn fields_description(row: &ToolEntry, variants: &[Variant], names_fields: bool) -> String {
     if row.text.row.is_empty() {
         return "Fields to return.".to_owned();
+    }
+    if !names_fields {
+        return SOME_OR_ALL.to_owned();
+    }
+    if !row.text.fields_of.is_empty() {
+        return format!("{SOME_OR_ALL} Also those of {}.", row.text.fields_of);
     }
     let fields: BTreeSet<&str> =
         variants.iter().flat_map(|variant| variant.item_shape().field_names()).collect();
     let others: Vec<&str> = fields.into_iter().filter(|name| !row.text.row.contains(name)).collect();
     if others.is_empty() {
-        return "Fields; `*` for all.".to_owned();
+        SOME_OR_ALL.to_owned()
+    } else {
+        format!("{SOME_OR_ALL} Also: {}.", others.join(", "))
     }
-    format!("Fields; `*` for all. Not in rows by default: {}.", others.join(", "))
 }
 
 /// Returns the values of a parameter as JSON of the type in its schema.

@@ -89,7 +89,10 @@ impl ToolSet {
             Audience::Operators => false,
         };
         let rows = table.iter().filter(|row| is_visible(row.audience)).cloned();
-        let tools: Vec<Tool> = rows.map(|row| Tool::new(row, operations, &is_visible)).collect();
+        // Both roles together have so many tools that there is no room.
+        let names_fields = !(is_vendor && is_buyer);
+        let tools: Vec<Tool> =
+            rows.map(|row| Tool::new(row, operations, &is_visible, names_fields)).collect();
         let by_name = tools.iter().enumerate().map(|(index, tool)| (tool.entry.text.name, index)).collect();
         ToolSet { tools, by_name }
     }
@@ -106,7 +109,12 @@ impl ToolSet {
 }
 
 impl Tool {
-    fn new(row: Arc<ToolEntry>, operations: &GetOperations, is_visible: &dyn Fn(Audience) -> bool) -> Tool {
+    fn new(
+        row: Arc<ToolEntry>,
+        operations: &GetOperations,
+        is_visible: &dyn Fn(Audience) -> bool,
+        names_fields: bool,
+    ) -> Tool {
         let variant = |choice, call: OperationCall| Variant::new(choice, call, operations);
         let variants: Vec<Variant> = match &row.operations {
             ToolOperations::None => Vec::new(),
@@ -116,7 +124,7 @@ impl Tool {
                 visible.map(|(choice, _, call)| variant(Some(*choice), *call)).collect()
             }
         };
-        let input = schemas::input_schema(&row, &variants);
+        let input = schemas::input_schema(&row, &variants, names_fields);
         let arguments = schemas::argument_names(&input);
         let names = variants
             .iter()

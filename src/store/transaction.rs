@@ -143,7 +143,11 @@ pub(super) fn read_in_transaction<T>(
     connection.prepare_cached("BEGIN")?.execute([])?;
     let _open = OpenRead(connection);
     let result = work(&Reader { connection, statement_count: statements });
-    connection.prepare_cached("COMMIT")?.execute([])?;
+    let ended = connection.prepare_cached("COMMIT")?.execute([]);
+    // After a damaged page, SQLite ends the transaction with an error, which must not replace what `work` returned.
+    if !connection.is_autocommit() {
+        ended?;
+    }
     result
 }
 

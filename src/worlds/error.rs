@@ -2,7 +2,11 @@
 
 use std::io;
 
-use crate::{error::Error, fixtures::SeedError, market::OpenError};
+use crate::{
+    error::{Error, Problem},
+    fixtures::SeedError,
+    market::OpenError,
+};
 
 /// Error of creating or resetting a world.
 #[derive(Debug, thiserror::Error)]
@@ -28,4 +32,9 @@ impl From<WorldError> for Error {
             other => Error::internal(other),
         }
     }
+}
+
+/// Returns the error of an import that is refused because of what is at this path of the exported world.
+pub(super) fn refused(path: &[&str], message: impl Into<String>) -> Error {
+    Error::invalid(Problem::body(path, "value_error", message))
 }

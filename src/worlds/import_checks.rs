@@ -1,6 +1,10 @@
 //! What is checked of an imported market once it is open: what neither the schema nor the rules of columns say.
 
-use super::{error::WorldError, exports::BLOBS, imports::refused, market_file};
+use super::{
+    error::{WorldError, refused},
+    exports::BLOBS,
+    market_file,
+};
 use crate::{
     clock::{ClockState, SimulatedClock},
     domain::collections::Collection,

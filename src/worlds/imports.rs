@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    error::WorldError,
+    error::{WorldError, refused},
     exports::{BLOBS, TEMPORARY_FILES},
     import_checks,
     market_file::{self, MarketFile},
@@ -104,10 +104,6 @@ fn in_file(error: Error) -> Error {
         Error::Invalid(problems) if problems.iter().any(is_of_rows) => error,
         _ => in_market_file(error),
     }
-}
-
-pub(super) fn refused(path: &[&str], message: impl Into<String>) -> Error {
-    Error::invalid(Problem::body(path, "value_error", message))
 }
 
 /// Unpacks an archive: the files of the market to their places, and the others to [`ROWS`].

@@ -374,8 +374,8 @@ fn mcp_flags_select_tools_and_short_text() {
         ),
         (
             ["--tools", "get_walet"],
-            1,
-            "agents.tools: There is no tool \"get_walet\". Tools: get_current_team",
+            2,
+            "--tools: agents.tools: There is no tool \"get_walet\". Tools: get_current_team",
         ),
     ] {
         let (actual, stderr) = run_failing(&[&["mcp", "--demo"], &arguments[..]].concat(), temp_dir.path());

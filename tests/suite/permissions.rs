@@ -8,7 +8,7 @@ use std::{
 
 use marketplace::{fixtures, market::Market};
 
-use crate::harness::{market_options, usual_settings};
+use crate::harness::{archives::zip_of, market_options, usual_settings};
 
 /// Environment variable with the directory in which [`market_is_opened_by_the_library`] opens a market. It is
 /// set only in the process that the test starts with another umask.
@@ -55,7 +55,7 @@ fn binary_creates_only_private_files() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path();
     let binary = Path::new(env!("CARGO_BIN_EXE_marketplace"));
-    std::fs::write(directory.join("a.zip"), b"PK\x05\x06").unwrap();
+    std::fs::write(directory.join("a.zip"), zip_of::<&[u8]>(&[])).unwrap();
     for arguments in [
         &["team", "create", "Sellers", "--role", "vendor", "--data", "market"][..],
         &["upload", "a.zip", "--team", "Sellers", "--data", "market"],

@@ -71,6 +71,9 @@ fn each_damaged_file_is_named() {
             fs::write(&file, &bytes).unwrap();
             let found = find_damage(dir).unwrap();
             assert!(matches!(&found[..], [one] if one.starts_with(name)), "{name}: {what}: {found:?}");
+            // The caller rebuilds a corrupt index. It would report any other error.
+            let opened = Index::open(dir).map(drop);
+            assert!(matches!(opened, Ok(()) | Err(Error::Corrupt(_))), "{name}: {what}: {opened:?}");
         }
         fs::remove_file(&file).unwrap();
         assert_eq!(find_damage(dir).unwrap(), [format!("{name} is missing")]);

@@ -251,6 +251,7 @@ impl Route for GetListings {
                 "evidence",
                 "missing",
             ])
+            .with_fields_of("get_listing")
             .with_parameters(&[("ids", "Listing IDs, at most 20.")])
             .with_ids("browse_listings, list_purchases, list_offers"),
             "listings",

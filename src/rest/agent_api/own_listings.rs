@@ -106,6 +106,7 @@ impl Route for ListOwnListingsForAgents {
                 "The team's own listings at every stage, with totals over all of them. \
                  Filters as in browse_listings.",
             )
+            .with_fields_of("get_own_listing")
             .with_row(&[
                 "id",
                 "title",

@@ -194,25 +194,25 @@ pub fn run_evidence(run: Option<&RunSummary>, form: EvidenceForm) -> String {
         RunOutcome::InProgress => return format!("{name} is in progress."),
         RunOutcome::Error => "the run itself failed, so there is no verdict".to_owned(),
         RunOutcome::Cancelled => return format!("{name}{ended}, was canceled."),
-        RunOutcome::Passed if passed < checks && is_brief => format!("{counts}, all mandatory"),
-        RunOutcome::Passed if passed < checks => format!("{counts}, with all mandatory ones"),
-        RunOutcome::Failed if is_brief => format!("{counts}, not all mandatory"),
-        RunOutcome::Failed => format!("{counts}, not all mandatory ones"),
-        RunOutcome::Passed | RunOutcome::None => counts,
+        RunOutcome::Passed if passed < checks && !is_brief => format!("{counts}, with all mandatory ones"),
+        RunOutcome::Failed if !is_brief => format!("{counts}, not all mandatory ones"),
+        RunOutcome::Passed | RunOutcome::Failed | RunOutcome::None => counts,
     };
-    let failed = named_keys("failed", &run.keys_with(CheckStatus::Failed));
-    let errored = named_keys("not performed", &run.keys_with(CheckStatus::Error));
+    // Of a run that passed, those are named that are not mandatory.
+    let optional = if is_brief && run.outcome == RunOutcome::Passed { "optional " } else { "" };
+    let failed = named_keys(optional, "failed", &run.keys_with(CheckStatus::Failed));
+    let errored = named_keys(optional, "not performed", &run.keys_with(CheckStatus::Error));
     format!("{name}{ended}: {outcome}{failed}{errored}.")
 }
 
 /// Returns the part of a sentence that names the first checks with a status; empty if there are none.
-fn named_keys(status: &str, keys: &[&str]) -> String {
+fn named_keys(optional: &str, status: &str, keys: &[&str]) -> String {
     if keys.is_empty() {
         return String::new();
     }
     let named = keys[..keys.len().min(MAX_NAMED_CHECKS)].join(", ");
     match keys.len().saturating_sub(MAX_NAMED_CHECKS) {
-        0 => format!("; {status}: {named}"),
-        more => format!("; {status}: {named}, and {more} more"),
+        0 => format!("; {optional}{status}: {named}"),
+        more => format!("; {optional}{status}: {named}, and {more} more"),
     }
 }

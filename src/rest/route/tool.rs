@@ -90,6 +90,9 @@ pub struct ToolText {
     pub team_text: TeamTextIn,
     /// Paths of the fields that a call returns unless it selects others, of an item or of its page; empty for all.
     pub row: &'static [&'static str],
+    /// Tool that returns one of the items, whose fields can be selected; empty if the description of the selection names
+    /// them.
+    pub fields_of: &'static str,
     /// Values that parameters take, as `(parameter, values)`, where the OpenAPI document lists none, or more than the tool
     /// needs.
     pub values: &'static [(&'static str, &'static [&'static str])],
@@ -129,6 +132,7 @@ impl ToolText {
             id_sources: "",
             team_text: TeamTextIn::AnyResult,
             row: &[],
+            fields_of: "",
             values: &[],
             evidence: "",
             is_listed: true,
@@ -139,6 +143,12 @@ impl ToolText {
     #[must_use]
     pub const fn with_parameters(self, parameters: &'static [(&'static str, &'static str)]) -> ToolText {
         ToolText { parameters, ..self }
+    }
+
+    /// Sets the tool that returns one of the items, whose fields can be selected.
+    #[must_use]
+    pub const fn with_fields_of(self, tool: &'static str) -> ToolText {
+        ToolText { fields_of: tool, ..self }
     }
 
     /// Sets the paths of the fields that a call returns unless it selects others: what an agent needs to decide.

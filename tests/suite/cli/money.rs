@@ -38,7 +38,7 @@ fn market_of_commands_publishes_a_listing() {
     let [asset, unfinished] = create_assets(&vendor, directory);
     let create = ["listing", "create", "Acme Data", "--title", "Letters of a law firm", "--price", "49.50"];
     let (code, stderr) = run_failing(&[&create[..], &["--asset", &unfinished]].concat(), directory);
-    assert!(code == 1 && stderr.contains("are incomplete"), "{stderr}");
+    assert!(code == 1 && stderr.contains("lacks description, domain_tags, price_usd"), "{stderr}");
     let details =
         ["--description", "Scanned letters.", "--terms", "One firm.", "--accepts-bids", "--asset", &asset];
     let listing = print(&[&create[..], &details].concat(), directory);
@@ -70,7 +70,7 @@ fn drafts_of_commands_are_checked() {
         (&["--title", &long], 1, "`title` must have at most 200 characters"),
         (&["--title", "A", "--price", "1.234"], 2, "must be an amount of US dollars"),
         (&["--title", "A", "--price=-1"], 1, "`price` must be an amount that is not negative"),
-        (&["--title", "A", "--asset", unknown], 1, "do not exist or belong to another team"),
+        (&["--title", "A", "--asset", unknown], 1, "do not exist, or belong to another team"),
         (&["--title", "A", "--asset", "7"], 1, "There is no asset \"7\"."),
     ] {
         let all = [&["listing", "create", "Acme Data"], arguments].concat();

@@ -114,6 +114,10 @@ impl Transcript<'_> {
         let is_in_word = |character: char| character.is_ascii_alphanumeric() || "_-:.+/=".contains(character);
         let mut normalized =
             format!("$ {}: ", arguments.iter().take(2).copied().collect::<Vec<_>>().join(" "));
+        // The directory of the story differs.
+        let directory = self.desk.directory.path().display().to_string();
+        let text = text.replace(&directory, "DIR");
+        normalized = normalized.replace(&directory, "DIR");
         for part in text.split_inclusive(|character| !is_in_word(character)) {
             let word = part.trim_end_matches(|character| !is_in_word(character) || ".:".contains(character));
             normalized.push_str(&self.normalize_word(word));

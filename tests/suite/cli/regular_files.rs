@@ -21,8 +21,11 @@ fn create(kind: &str, path: &Path) {
     match kind {
         "pipe" => make_pipe(path),
         "link to a pipe" => {
-            let target = path.with_extension("target");
-            make_pipe(&target);
+            // Outside of the directory, whose files are all found.
+            let target = path.parent().unwrap().parent().unwrap().join("target");
+            if !target.exists() {
+                make_pipe(&target);
+            }
             symlink(target, path).unwrap();
         }
         "socket" => drop(UnixListener::bind(path).unwrap()),

@@ -3,7 +3,6 @@
 use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt};
 
 use super::{Server, marketplace, run, stdout_of, temp_dir};
-use crate::harness::records::demo_records;
 
 #[test]
 fn server_with_impossible_settings_does_not_start() {
@@ -38,6 +37,7 @@ fn server_with_impossible_settings_does_not_start() {
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert!(stderr.starts_with(&format!("error: {expected}")), "{stderr}");
         assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+        assert!(!directory.join("market").exists(), "{expected}: nothing is created");
     }
     let mut variable = marketplace(&["serve", "--data", "market"], directory);
     let output = variable.env("MARKETPLACE_BLOBS_ENDPOINT", "localhost:9000").output().unwrap();
@@ -57,22 +57,28 @@ fn server_with_impossible_settings_does_not_start() {
 #[test]
 fn server_starts_without_its_store_and_says_so() {
     let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    let team = ["team", "create", "Acme Data", "--role", "vendor", "--nda", "--data", "market"];
+    stdout_of(&run(&team, directory));
+    let key = stdout_of(&run(&["key", "create", "Acme Data", "--data", "market"], directory));
     // Nothing listens on a port that was just free.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let settings = format!(
         "[blobs]\nkind = \"s3\"\nendpoint = \"http://127.0.0.1:{port}\"\nbucket = \"files\"\naccess_key_id = \"a\"\n\
          secret_access_key = \"b\"\n[repositories]\ngitlab_url = \"http://127.0.0.1:{port}\"\n"
     );
-    fs::write(temp_dir.path().join("my.toml"), settings).unwrap();
-    let mut server = Server::start(&["--demo", "--config", "my.toml", "--data", "market"], temp_dir.path());
-    let team = demo_records().find("teams", demo_records().team_of("mkt_demo_vendor"));
-    let create = ["grant", "create", team["name"].as_str().unwrap(), "--title", "Scans", "--data", "market"];
-    let token = stdout_of(&run(&create, temp_dir.path()));
+    fs::write(directory.join("my.toml"), settings).unwrap();
+    // A demo would not start: its own uploads have to be stored first.
+    let mut server = Server::start(&["--config", "my.toml", "--data", "market"], directory);
+    let create = ["grant", "create", "Acme Data", "--title", "Scans", "--data", "market"];
+    let token = stdout_of(&run(&create, directory));
     let client = marketplace::http_client::blocking().unwrap().build().unwrap();
     let url = format!("http://{}/v2/vendor/uploads/grants/{}", server.1, token.trim());
     // An upload in one part is planned without the network.
-    let body = serde_json::json!({"file_name": "scans.zip", "size_bytes": 1_000});
-    let planned = client.post(url).bearer_auth("mkt_demo_vendor").json(&body).send().unwrap();
+    let body = serde_json::json!({
+        "file_name": "scans.zip", "size_bytes": 1_000, "content_type": "application/zip"
+    });
+    let planned = client.post(url).bearer_auth(key.trim()).json(&body).send().unwrap();
     assert!(planned.status().is_success(), "{}", planned.text().unwrap());
     for warning in ["the store for uploads cannot be used", "repositories.gitlab_url"] {
         server.2.wait_for(warning);

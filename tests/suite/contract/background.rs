@@ -180,7 +180,7 @@ async fn refresh_that_kills_the_server_fails() {
     market.run_background();
     let state = seller_get(&market, "tasks/refresh-qc").await["refresh"].clone();
     assert_eq!((&state["status"], &state["refreshed"]), (&json!("failed"), &json!(0)));
-    assert!(state["error"].as_str().unwrap().contains("Request another refresh"), "{state}");
+    assert!(state["error"].as_str().unwrap().contains("Request another one"), "{state}");
     let next = seller_call(&market, "POST", "tasks/refresh-qc", Value::Null).await.expect_status(202);
     assert_ne!(next["refresh"]["id"], state["id"]);
 }

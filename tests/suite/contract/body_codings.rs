@@ -9,7 +9,12 @@ use crate::harness::{TestMarket, TestResponse, archives::gzip};
 const OPERATOR: &str = "mkt_demo_operator";
 
 async fn send(market: &TestMarket, key: &str, path: &str, coding: &str, body: Vec<u8>) -> TestResponse {
-    let headers = [("x-api-key", key), ("content-type", "application/json"), ("content-encoding", coding)];
+    let headers = [
+        ("host", "market.test"),
+        ("x-api-key", key),
+        ("content-type", "application/json"),
+        ("content-encoding", coding),
+    ];
     market.send_body(Method::POST, path, &headers, body).await
 }
 

@@ -202,6 +202,12 @@ async fn search(market: &TestMarket, path: &str, description: &str) -> (Value, b
     panic!("{description}: the index is not rebuilt");
 }
 
+/// Returns the IDs of the listings of a page, in their order.
+fn ids(page: &Value) -> Vec<&str> {
+    let items = page["items"].as_array().unwrap_or_else(|| panic!("no page: {page}"));
+    items.iter().map(|item| item["id"].as_str().unwrap()).collect()
+}
+
 async fn results_of_intact_index() -> Vec<Value> {
     let mut results = Vec::new();
     for query in SEARCHES {
@@ -226,7 +232,7 @@ async fn server_on_a_damaged_index_answers_503_until_it_has_rebuilt_it() {
         if verify::find_inconsistencies(market.market()).unwrap().is_empty() {
             for (query, expected) in SEARCHES.iter().zip(&expected) {
                 let (found, _) = search(&market, &browse_path(query), description).await;
-                assert_eq!(found["listings"], expected["listings"], "{description}: {query}");
+                assert_eq!(ids(&found), ids(expected), "{description}: {query}");
             }
         } else {
             assert!(!was_unavailable, "{description}");
@@ -265,7 +271,7 @@ async fn writes_succeed_while_the_index_is_damaged() {
             assert_eq!(response.expect_error(503), "at_capacity", "{description}");
             std::thread::yield_now();
         }
-        assert_eq!(found["listings"].as_array().map(Vec::len), Some(3), "{description}");
+        assert_eq!(ids(&found).len(), 3, "{description}");
         if !verify::find_inconsistencies(market.market()).unwrap().is_empty() {
             market.market().reindex(&()).unwrap();
         }

@@ -74,7 +74,7 @@ const OWNERS: [(&str, &[&str]); 30] = [
     ("clap", &["cli", "rest"]),
     ("clap_complete", &["cli"]),
     ("clap_mangen", &["cli"]),
-    ("rustix", &["artifacts", "blobs", "cli", "market", "rest"]),
+    ("rustix", &["artifacts", "blobs", "cli", "market", "regular_files", "rest"]),
     ("landlock", &["artifacts"]),
     ("seccompiler", &["artifacts"]),
     ("libc", &["artifacts"]),

@@ -203,11 +203,11 @@ async fn log_line_names_world_and_team_of_a_signed_link() {
     let (_, token) = create_grant(market.market(), None);
     let (_, team) = owner_of(&market, SELLER);
     let path = format!("/v2/vendor/uploads/grants/{token}");
-    let file = json!({"file_name": "a.zip", "size_bytes": 3, "content_type": "application/zip"});
+    let file = json!({"file_name": "a.zip", "size_bytes": 22, "content_type": "application/zip"});
     let plan = market.call(SELLER, "POST", &path, &file).await.ok();
     let url = plan["url"].as_str().unwrap().strip_prefix(BASE).unwrap().to_owned();
     let (output, guard) = capture();
-    market.send_body(Method::PUT, &url, &[], "abc".to_owned()).await.expect_status(200);
+    market.send_body(Method::PUT, &url, &[], "abcdefghijklmnopqrstuv".to_owned()).await.expect_status(200);
     drop(guard);
     let (line, (id, name)) = (output.line("request completed"), team.unwrap());
     let upload = plan["upload_id"].as_str().unwrap();

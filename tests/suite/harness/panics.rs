@@ -36,13 +36,14 @@ pub fn watch() {
     });
 }
 
-/// Whether a panic is one of the program: not a failed assertion of a test, and not one of the search engine about a damaged
+/// Whether a panic is one of the program: not a failed assertion of a test or its libraries, and not one of the search engine about a damaged
 /// file, which becomes an error.
 fn is_of_program(file: &str, thread: &str, is_caught: bool) -> bool {
     let is_engine = file.contains("/tantivy") || file.starts_with("index/src/");
     let is_expected =
         is_engine && (is_caught || ENGINE_THREADS.iter().any(|engine| thread.starts_with(engine)));
-    !file.starts_with("tests/") && !is_expected
+    let is_of_test = file.starts_with("tests/") || file.contains("/insta-") || file.contains("/proptest-");
+    !is_of_test && !is_expected
 }
 
 /// Fails if the program has panicked.

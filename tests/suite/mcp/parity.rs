@@ -173,6 +173,12 @@ async fn every_output_matches_its_schema() {
                     match operation_call.operation {
                         "get_listings" => _ = arguments.insert("ids".to_owned(), json!([listing])),
                         "get_quality_for_agents" => _ = arguments.insert("listing_id".to_owned(), listing),
+                        "preview_tasks_for_agents" => {
+                            let of_api = "preview_taskset_tasks";
+                            let requests = Case::for_operation(of_api).ok_requests();
+                            let (_, path) = requests.iter().find(|(other, _)| *other == key).unwrap();
+                            arguments = self::tool_arguments(&documented[of_api], path);
+                        }
                         _ => {}
                     }
                 } else if let Some((_, path)) = Case::for_operation(operation_call.operation)

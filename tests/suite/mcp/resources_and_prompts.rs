@@ -49,7 +49,10 @@ async fn guide_taxonomy_and_listings_can_be_read() {
     let detail = read_resource(BUYER, &format!("marketplace://listings/{id}")).await;
     assert_eq!(detail["mimeType"], "application/json");
     let detail: Value = serde_json::from_str(detail["text"].as_str().unwrap()).unwrap();
-    assert_eq!(detail, call(demo(), BUYER, "get_listing", json!({"listing_id": id})).await.ok());
+    assert_eq!(
+        detail,
+        call(demo(), BUYER, "get_listing", json!({"listing_id": id, "fields": ["*"]})).await.ok()
+    );
 }
 
 #[tokio::test]

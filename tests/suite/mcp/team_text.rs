@@ -34,7 +34,17 @@ const PLATFORM_FIELDS: [(&str, &[&str]); 6] = [
     ("IDs in the platform's hub", &["dataset_id"]),
     (
         "sentences and slugs of the platform for agents",
-        &["evidence", "failed_checks", "not_listable_because", "qc_failed_checks", "unit"],
+        &[
+            "check_statuses",
+            "errored_checks",
+            "evidence",
+            "failed_checks",
+            "not_listable_because",
+            "qc_check_statuses",
+            "qc_errored_checks",
+            "qc_failed_checks",
+            "unit",
+        ],
     ),
     (
         "maps with counts or states, whose keys the platform defines",
