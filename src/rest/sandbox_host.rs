@@ -6,11 +6,7 @@ use std::{
     time::Duration,
 };
 
-use poem::{
-    Endpoint, Request, Response,
-    endpoint::BoxEndpoint,
-    http::{Method, header},
-};
+use poem::{Endpoint, Request, Response, endpoint::BoxEndpoint, http::Method};
 use tokio::{runtime::Handle, sync::watch};
 
 use super::{
