@@ -8,24 +8,9 @@ use tantivy::DocId;
 use crate::document::ListingRowId;
 use crate::error::Error;
 use crate::numeric::NumericColumn;
+use crate::occurrence::Occurrence;
 use crate::segment::SegmentView;
 use crate::snapshot::Snapshot;
-
-/// A term of a field, with its positions in a document.
-pub(crate) struct Occurrence<'a> {
-    /// The field, as a number that does not depend on the segment.
-    pub(crate) field: u32,
-    /// The bytes of the term.
-    pub(crate) term: &'a [u8],
-    /// Positions; empty for fields without them.
-    pub(crate) positions: &'a [u32],
-}
-
-impl Occurrence<'_> {
-    fn digest(&self) -> u64 {
-        digest(&(self.field, self.term, self.positions))
-    }
-}
 
 impl Snapshot {
     /// Returns, for each listing, a digest of what the index has of it: its terms with their positions, its numbers, and
@@ -39,7 +24,7 @@ impl Snapshot {
             view.for_each_occurrence(self.fields(), |doc, occurrence| {
                 // Addition, since segments have their terms in the same order, but documents in another one.
                 if let Some(digest) = of_docs.get_mut(&doc) {
-                    *digest = digest.wrapping_add(occurrence.digest());
+                    *digest = digest.wrapping_add(occurrence_digest(occurrence));
                 }
             })?;
             let columns = &view.segment.columns;
@@ -49,6 +34,10 @@ impl Snapshot {
         }
         Ok(digests)
     }
+}
+
+fn occurrence_digest(occurrence: &Occurrence) -> u64 {
+    digest(&(occurrence.field, occurrence.term, occurrence.positions))
 }
 
 /// Returns a digest of the numbers and the labels of a document.

@@ -21,6 +21,7 @@ mod matches;
 mod measure;
 mod merge_policy;
 mod numeric;
+mod occurrence;
 mod order;
 mod page;
 mod panics;

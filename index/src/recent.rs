@@ -11,12 +11,12 @@ use tantivy::tokenizer::TokenStream;
 use tantivy::{DocId, TantivyDocument};
 
 use crate::columns::Columns;
-use crate::contents::Occurrence;
 use crate::doc_bitmap::DocBitmap;
 use crate::document::{ListingDocument, ListingRowId};
 use crate::edit_distance::OneEdit;
 use crate::error::Error;
 use crate::numeric::{self, NumericRow};
+use crate::occurrence::Occurrence;
 use crate::postings::Postings;
 use crate::schema::{self, Fields};
 use crate::text_analysis::Analyzers;

@@ -13,11 +13,11 @@ use tantivy::{
 };
 
 use crate::columns::{Columns, EXTENSION};
-use crate::contents::Occurrence;
 use crate::doc_bitmap::DocBitmap;
 use crate::document::{ListingRowId, TeamRowId};
 use crate::edit_distance::OneEdit;
 use crate::error::Error;
+use crate::occurrence::Occurrence;
 use crate::postings::Postings;
 use crate::recent::{RecentDocument, RecentTerms};
 use crate::schema::Fields;

@@ -23,7 +23,7 @@ use crate::{
 /// checksums, and the documents in the index.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  marketplace verify --data ./market\n  marketplace verify --data ./market --deep --json\n\nPrints each problem and how to repair it, and exits with 1 if there is any.\nA server may use the market at the same time."
+    after_help = "Examples:\n  marketplace verify --data ./market\n  marketplace verify --data ./market --deep --json\n\nPrints each problem and how to repair it, and exits with 1 if there is any. A server may use the market at the same time."
 )]
 pub struct Verify {
     /// Also build a second search index, in the directory for temporary files (TMPDIR), and compare both.

@@ -45,14 +45,15 @@ impl EarlyReceiver {
     /// permit. If it does not arrive, reading it fails with the reason. A body over `server.max_body_bytes` is left unread.
     /// Returns the number of bytes of the body, as far as it is known.
     pub async fn receive(&self, request: &mut Request, settings: &ServerSettings) -> u64 {
+        let stated =
+            request.header(header::CONTENT_LENGTH).and_then(|length| length.parse().ok()).unwrap_or(0);
         if request.uri().path().starts_with(UPLOADS) {
-            let length = request.header(header::CONTENT_LENGTH).and_then(|length| length.parse().ok());
-            return length.unwrap_or(0);
+            return stated;
         }
         let body: InnerBody = request.take_body().into();
         let is_received = !body.is_end_stream() && body.size_hint().lower() <= settings.max_body_bytes;
         let body = if is_received { self.receive_body(body, settings).await } else { body };
-        let length = body.size_hint().lower();
+        let length = body.size_hint().lower().max(stated);
         request.set_body(Body::from(body));
         length
     }

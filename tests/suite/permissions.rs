@@ -69,7 +69,7 @@ fn binary_creates_only_private_files() {
     for (path, _) in modes(&directory.join("market")) {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
     }
-    run_without_umask(binary, &["verify", "--data", "market"], directory);
+    run_without_umask(binary, &["reindex", "--data", "market"], directory);
     assert_private(&directory.join("market"), &["market.sqlite"]);
 }
 

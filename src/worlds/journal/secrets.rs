@@ -54,7 +54,9 @@ pub fn is_secret_header(name: &str) -> bool {
 /// as in `Bearer ********`.
 pub fn mask_header(name: &str, value: &[u8]) -> Vec<u8> {
     if !is_secret_header(name) {
-        let is_address = value.starts_with(b"/") || find_bytes(value, b"://") || value.contains(&b'%');
+        // What is encoded can be an address, too.
+        let is_encoded = value.contains(&b'%') || value.contains(&b'\\');
+        let is_address = value.starts_with(b"/") || find_bytes(value, b"://") || is_encoded;
         return masked(value, &if is_address { find_in_address(value) } else { find(value, false) });
     }
     let scheme = value.iter().position(|byte| *byte == b' ').map(|end| &value[..=end]);

@@ -146,13 +146,13 @@ async fn entries_are_selected_and_deleted_and_survive_a_reset() {
 #[tokio::test(flavor = "multi_thread")]
 async fn bodies_in_gzip_are_recorded_decoded() {
     let world = WorldCaller::new("one", json!({})).await;
-    let secret = "a1b2c3d4".repeat(5);
-    let body = json!({"name": format!("mkt_{secret}")}).to_string().into_bytes();
-    let (first, second) = body.split_at(8);
-    let members = [gzip(first), gzip(second)].concat();
-    for (coding, sent) in
-        [("gzip", gzip(&body)), ("x-gzip", gzip(&body)), ("identity, GZIP", gzip(&body)), ("gzip", members)]
-    {
+    for (number, coding) in ["gzip", "x-gzip", "identity, GZIP", "gzip"].into_iter().enumerate() {
+        let secret = format!("{number}b2c3d4e").repeat(5);
+        let body = json!({"name": format!("mkt_{secret}")}).to_string().into_bytes();
+        // The last one has two members.
+        let (first, second) = body.split_at(if number == 3 { 8 } else { body.len() });
+        let more = if second.is_empty() { Vec::new() } else { gzip(second) };
+        let sent = [gzip(first), more].concat();
         let headers =
             [("x-api-key", VENDOR), ("content-type", "application/json"), ("content-encoding", coding)];
         let path = "/w/one/v2/asset-groups";
