@@ -78,7 +78,7 @@ fn prepare(directory: &Path) {
     }
 }
 
-/// The process to kill: advances the clock, and prints a line after each step and each job.
+/// The process to kill: advances the clock, and prints a line after each step and each job. It goes on when it gets a line.
 #[test]
 fn advances_until_it_is_killed() {
     let Ok(directory) = std::env::var(DIRECTORY_VARIABLE) else { return };
@@ -87,6 +87,7 @@ fn advances_until_it_is_killed() {
         let mut out = std::io::stdout().lock();
         writeln!(out, "done {} {}", work.kind.as_str(), work.due_at).unwrap();
         out.flush().unwrap();
+        std::io::stdin().read_line(&mut String::new()).unwrap();
     });
 }
 
@@ -95,11 +96,19 @@ fn advance_and_kill(directory: &Path, count: usize) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "worlds::kills::advances_until_it_is_killed", "--nocapture"])
         .env(DIRECTORY_VARIABLE, directory)
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
+    let mut go_on = child.stdin.take().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-    let seen = lines.filter(|line| line.contains("done ")).take(count).count();
+    let mut seen = 0;
+    for _ in lines.filter(|line| line.contains("done ")).take(count) {
+        seen += 1;
+        if seen < count {
+            writeln!(go_on).unwrap();
+        }
+    }
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(seen, count, "it was killed before it was done");
