@@ -78,9 +78,7 @@ class Clock:
         self._change({"mode": "frozen"})
 
     def _change(self, change: dict[str, Any]) -> ClockChange:
-        body = self._world.sandbox_request(
-            "POST", "/clock", json_body=change, timeout=_CHANGE_TIMEOUT
-        ).json()
+        body = self._world.sandbox_request("POST", "/clock", json_body=change, timeout=_CHANGE_TIMEOUT).json()
         done = tuple(
             DoneWork(
                 work["group"], work["kind"], work["subject_id"], parse_time(work["due_at"]), work["outcome"]
