@@ -26,7 +26,7 @@ impl Mark {
 }
 
 /// Keys of the demo market are shorter than those here: they are no secrets.
-const MARKS: [Mark; 8] = [
+const MARKS: [Mark; 11] = [
     Mark::new(b"mkt_", 24, b""),
     Mark::new(b"whsec_", 20, b"+/="),
     Mark::new(b"ignature=", 16, b"%+/="),
@@ -35,6 +35,10 @@ const MARKS: [Mark; 8] = [
     Mark::new(b"&sig=", 16, b"%+/="),
     Mark { text: b"\"token\"", separators: b" \t\r\n:\"", min: 20, others: b"" },
     Mark::new(b"/uploads/grants/", 20, b""),
+    // Misspelled.
+    Mark::new(b"/upload/grants/", 20, b""),
+    Mark::new(b"/uploads/grant/", 20, b""),
+    Mark::new(b"/upload/grant/", 20, b""),
 ];
 
 /// Length in bytes from which a segment of a path can be a token.
