@@ -314,7 +314,7 @@ async fn no_format_of_a_journal_shows_a_secret_that_is_encoded() {
                 panic!("{format} has {secret}: {}", &text[at.saturating_sub(200)..at]);
             }
         }
-        assert!(text.contains("********"), "{format}");
+        assert!(text.contains("********"), "{format}: {text}");
     }
 }
 
