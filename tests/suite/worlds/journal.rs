@@ -314,7 +314,8 @@ async fn no_format_of_a_journal_shows_a_secret_that_is_encoded() {
                 panic!("{format} has {secret}: {}", &text[at.saturating_sub(200)..at]);
             }
         }
-        assert!(text.contains("********"), "{format}: {text}");
+        // Which calls are the nearest, and so shown, depends on their order.
+        assert!(format == "expectations" || text.contains("********"), "{format}: {text}");
     }
 }
 
