@@ -89,7 +89,7 @@ impl ToolSet {
             Audience::Operators => false,
         };
         let rows = table.iter().filter(|row| is_visible(row.audience)).cloned();
-        // Both roles together have so many tools that there is no room.
+        // The list of tools of a team with both roles is at its maximum size without them.
         let names_fields = !(is_vendor && is_buyer);
         let tools: Vec<Tool> =
             rows.map(|row| Tool::new(row, operations, &is_visible, names_fields)).collect();

@@ -94,7 +94,7 @@ enum Decoded {
     Char(char),
 }
 
-/// Decodes the escape that bytes begin with. Returns what it stands for, and its length.
+/// Decodes an escape at the start of `bytes`. Returns the decoded byte or character, and the length of the escape.
 fn decode_one(bytes: &[u8]) -> Option<(Decoded, usize)> {
     let hex = |digits: &[u8]| {
         let text =
