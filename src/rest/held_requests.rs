@@ -13,7 +13,7 @@ use super::{
     stream_turns::StreamTurns,
 };
 use crate::{
-    config::LimitSettings,
+    config::Settings,
     domain::principals::Principal,
     error::{Error, Result},
     market::{Market, MarketId},
@@ -22,7 +22,7 @@ use crate::{
 /// The `Retry-After` of a request that was rejected because there is no place for it. The others are held for long.
 const RETRY_SECONDS: u64 = 5;
 
-/// How long a request may take before it is held, if it can be.
+/// How long a request may take before it is held, if it can be, unless its time limit is shorter than twice that.
 const HOLD_AFTER: Duration = Duration::from_secs(2);
 
 /// The places of a server, and the turns of streams to read.
@@ -30,6 +30,7 @@ const HOLD_AFTER: Duration = Duration::from_secs(2);
 pub struct HeldRequests {
     places: FairLimit,
     turns: StreamTurns,
+    hold_after: Duration,
 }
 
 /// The place of a request, which is free again when it is dropped.
@@ -40,14 +41,19 @@ pub struct HeldPlace {
 
 impl HeldRequests {
     /// Creates the places that the settings specify.
-    pub fn new(settings: &LimitSettings, turns: StreamTurns) -> HeldRequests {
-        let each = settings.held_per_principal.into();
-        HeldRequests { places: FairLimit::new(settings.held.into(), each, each), turns }
+    pub fn new(settings: &Settings, turns: StreamTurns) -> HeldRequests {
+        let each = settings.limits.held_per_principal.into();
+        let places = FairLimit::new(settings.limits.held.into(), each, each);
+        let hold_after = match settings.server.answer_seconds {
+            0 => HOLD_AFTER,
+            seconds => HOLD_AFTER.min(Duration::from_secs(seconds.into()) / 2),
+        };
+        HeldRequests { places, turns, hold_after }
     }
 
     /// Creates the places of a market that no server serves.
     pub fn without_server(market: &Market) -> HeldRequests {
-        HeldRequests::new(&market.settings().limits, StreamTurns::new(None, market.stopwatch()))
+        HeldRequests::new(market.settings(), StreamTurns::new(None, market.stopwatch()))
     }
 
     /// Returns the turns of streams to read.
@@ -74,7 +80,7 @@ impl HeldRequests {
         rest: impl Future<Output = T>,
     ) -> T {
         let mut rest = Box::pin(rest);
-        if let Ok(done) = timeout(HOLD_AFTER, &mut rest).await {
+        if let Ok(done) = timeout(self.hold_after, &mut rest).await {
             return done;
         }
         match self.try_acquire(market, principal) {
@@ -142,20 +148,19 @@ mod tests {
     use super::*;
     use crate::{
         clock::{Clock, Stopwatch},
-        config::Settings,
         domain::row_ids::KeyRowId,
         error::Code,
     };
 
-    fn held_requests(settings: &LimitSettings) -> HeldRequests {
+    fn held_requests(settings: &Settings) -> HeldRequests {
         let turns = StreamTurns::new(None, Stopwatch::start(Arc::new(Clock::System)));
         HeldRequests::new(settings, turns)
     }
 
     #[test]
     fn places_are_limited_for_each_principal_and_in_all() {
-        let mut settings = Settings::default().limits;
-        (settings.held, settings.held_per_principal) = (5, 2);
+        let mut settings = Settings::default();
+        (settings.limits.held, settings.limits.held_per_principal) = (5, 2);
         let held = held_requests(&settings);
         let take = |key: i64| held.try_acquire(MarketId(0), Principal::Operator(KeyRowId(key)));
         let places: Vec<_> = [1, 1, 2, 2, 3].map(|key| take(key).unwrap()).into();
@@ -169,6 +174,12 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn long_request_is_held_and_answered_when_it_is_done() {
+        for answer_seconds in [60, 2, 1] {
+            check_long_requests(answer_seconds).await;
+        }
+    }
+
+    async fn check_long_requests(answer_seconds: u32) {
         use poem::{Endpoint, EndpointExt, IntoResponse, Response, endpoint::make};
 
         use crate::{
@@ -178,9 +189,10 @@ mod tests {
 
         const WORK: Duration = Duration::from_mins(10);
         let mut settings = Settings::default();
-        (settings.limits.in_flight, settings.limits.queue, settings.server.answer_seconds) = (16, 0, 60);
+        (settings.limits.in_flight, settings.limits.queue, settings.server.answer_seconds) =
+            (16, 0, answer_seconds);
         (settings.limits.held, settings.limits.held_per_principal) = (8, 4);
-        let held = held_requests(&settings.limits);
+        let held = held_requests(&settings);
         let long = make(move |request: Request| {
             let held = held.clone();
             async move {
@@ -220,7 +232,7 @@ mod tests {
 
     #[test]
     fn attempts_without_a_place_cost_little_and_leave_nothing_behind() {
-        let held = held_requests(&Settings::default().limits);
+        let held = held_requests(&Settings::default());
         let take = || held.try_acquire(MarketId(0), Principal::Operator(KeyRowId(1)));
         let places: Vec<_> = (0..10).map(|_| take().unwrap()).collect();
         assert!((0..10_000).all(|_| take().is_err()));

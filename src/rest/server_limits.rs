@@ -27,7 +27,7 @@ impl ServerLimits {
         ServerLimits {
             capacity,
             resources: Arc::new(Resources::new(settings, market.stopwatch())),
-            held_requests: HeldRequests::new(&settings.limits, turns),
+            held_requests: HeldRequests::new(settings, turns),
         }
     }
 }
