@@ -9,6 +9,9 @@ use super::{assets::Kind, money::Cents};
 /// Maximum share of common languages, in percent of all bytes, for code to count as code in rare languages.
 const COMMON_SHARE_LIMIT: u64 = 40;
 
+/// Maximum of a sum of lines of code: the largest integer that clients read.
+const MAX_LOC: u64 = i64::MAX.unsigned_abs();
+
 /// Slugs of the common languages.
 const COMMON_LANGUAGES: [&str; 3] = ["javascript", "typescript", "python"];
 
@@ -52,7 +55,8 @@ impl Scale {
         for (language, bytes) in &contribution.languages {
             *self.languages.entry(language.clone()).or_default() += bytes;
         }
-        self.loc += contribution.loc;
+        // Vendors state up to 2^53 for each of any number of codebases.
+        self.loc = self.loc.saturating_add(contribution.loc).min(MAX_LOC);
         self.tasks_by_taskset.extend(&contribution.tasks);
         self.zip_files += contribution.zip_files;
         self.zip_bytes += contribution.zip_bytes;
@@ -136,5 +140,13 @@ mod tests {
         scale.add(Kind::Bundle, &tasks(&[(1, 3), (2, 1)]));
         assert_eq!((scale.task_count(), scale.price_per_task(Some(Cents(100)))), (4, Some(Cents(25))));
         assert_eq!(scale.price_per_task(None), None);
+    }
+
+    #[test]
+    fn sum_of_lines_of_code_has_a_maximum() {
+        let mut scale = Scale::default();
+        let stated = ScaleContribution { loc: 1 << 53, ..ScaleContribution::default() };
+        (0..3_000).for_each(|_| scale.add(Kind::Codebase, &stated));
+        assert_eq!(scale.loc, MAX_LOC);
     }
 }
