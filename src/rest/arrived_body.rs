@@ -14,7 +14,10 @@ use http_body_util::combinators::BoxBody;
 use poem::{Body, Request, http::header};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::chunks::Chunks;
+use super::{
+    chunks::Chunks,
+    request_coding::{DECODER_BYTES, IsDecoded},
+};
 use crate::{config::ServerSettings, error::Error};
 
 /// Memory for the bodies of all requests that are not admitted yet, in units of [`UNIT_BYTES`]: 64 MB. What does not fit
@@ -52,17 +55,22 @@ impl EarlyReceiver {
         }
         let body: InnerBody = request.take_body().into();
         let is_received = !body.is_end_stream() && body.size_hint().lower() <= settings.max_body_bytes;
-        let body = if is_received { self.receive_body(body, settings).await } else { body };
+        let decoder = if request.data::<IsDecoded>().is_some() { DECODER_BYTES } else { 0 };
+        let body = if is_received { self.receive_body(body, settings, decoder).await } else { body };
         let length = body.size_hint().lower().max(stated);
         request.set_body(Body::from(body));
         length
     }
 
-    async fn receive_body(&self, body: InnerBody, settings: &ServerSettings) -> InnerBody {
+    /// Receives a body that takes `overhead` bytes of memory besides its own.
+    async fn receive_body(&self, body: InnerBody, settings: &ServerSettings, overhead: usize) -> InnerBody {
+        let mut memory: Option<OwnedSemaphorePermit> = None;
+        if !self.reserve(&mut memory, overhead) {
+            return body;
+        }
         let mut chunks = Chunks::new(body, settings, Some(settings.body_seconds));
         let mut first = Bytes::new();
         let mut others = Vec::new();
-        let mut memory: Option<OwnedSemaphorePermit> = None;
         let failure = loop {
             match chunks.next().await {
                 Ok(Some(chunk)) if first.is_empty() => first = chunk,
@@ -71,7 +79,7 @@ impl EarlyReceiver {
                 Err(error) => break Some(error),
             }
             let length = first.len() + others.len();
-            if length as u64 > settings.max_body_bytes || !self.reserve(&mut memory, length) {
+            if length as u64 > settings.max_body_bytes || !self.reserve(&mut memory, overhead + length) {
                 break None;
             }
         };
@@ -153,13 +161,26 @@ mod tests {
     async fn body_beyond_the_memory_of_all_is_not_kept() {
         let receiver = EarlyReceiver { units: Arc::new(Semaphore::new(4)) };
         let settings = Settings::default().server;
-        let kept = receiver.receive_body(body_of(3 * UNIT_BYTES), &settings).await;
+        let kept = receiver.receive_body(body_of(3 * UNIT_BYTES), &settings, 0).await;
         assert_eq!(receiver.units.available_permits(), 1);
-        let other = receiver.receive_body(body_of(2 * UNIT_BYTES), &settings).await;
+        let other = receiver.receive_body(body_of(2 * UNIT_BYTES), &settings, 0).await;
         assert_eq!(other.size_hint().exact(), Some(2 * UNIT_BYTES as u64));
         assert_eq!(other.collect().await.unwrap().to_bytes().len(), 2 * UNIT_BYTES);
         assert_eq!(kept.collect().await.unwrap().to_bytes().len(), 3 * UNIT_BYTES);
         assert_eq!(receiver.units.available_permits(), 4);
+    }
+
+    #[tokio::test]
+    async fn decoders_count_as_memory_of_all() {
+        let receiver = EarlyReceiver { units: Arc::new(Semaphore::new(DECODER_BYTES / UNIT_BYTES + 2)) };
+        let settings = Settings::default().server;
+        let kept = receiver.receive_body(body_of(UNIT_BYTES), &settings, DECODER_BYTES).await;
+        assert_eq!(receiver.units.available_permits(), 1);
+        let other = receiver.receive_body(body_of(UNIT_BYTES), &settings, DECODER_BYTES).await;
+        assert_eq!(receiver.units.available_permits(), 1);
+        assert_eq!(other.collect().await.unwrap().to_bytes().len(), UNIT_BYTES);
+        drop(kept);
+        assert_eq!(receiver.units.available_permits(), DECODER_BYTES / UNIT_BYTES + 2);
     }
 
     #[tokio::test(start_paused = true)]
@@ -167,7 +188,7 @@ mod tests {
         let body =
             http_body_util::StreamBody::new(futures_util::stream::pending::<io::Result<Frame<Bytes>>>());
         let settings = Settings::default().server;
-        let body = EarlyReceiver::default().receive_body(BoxBody::new(body), &settings).await;
+        let body = EarlyReceiver::default().receive_body(BoxBody::new(body), &settings, 0).await;
         let error = Chunks::new(body, &settings, None).next().await.unwrap_err();
         assert!(matches!(error, Error::RequestTimeout(_)), "{error:?}");
     }

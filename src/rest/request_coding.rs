@@ -24,6 +24,13 @@ use crate::error::Error;
 
 type InnerBody = BoxBody<Bytes, io::Error>;
 
+/// Memory in bytes of a decoder: its buffer, the window of 32 KB, and its tables.
+pub const DECODER_BYTES: usize = 96 << 10;
+
+/// Data of a request whose body is decoded.
+#[derive(Clone, Copy, Debug)]
+pub struct IsDecoded;
+
 /// Replaces the body of a request by its decoded content, as its `Content-Encoding` says. Afterwards, no header describes
 /// the encoded body.
 ///
@@ -37,7 +44,10 @@ pub fn decode_body(request: &mut Request) {
     let body = match codings.as_deref() {
         _ if body.is_end_stream() => body,
         Some([]) => body,
-        Some([coding]) if is_gzip(coding) => BoxBody::new(GzipBody::new(body)),
+        Some([coding]) if is_gzip(coding) => {
+            request.set_data(IsDecoded);
+            BoxBody::new(GzipBody::new(body))
+        }
         Some(codings) => unsupported(&codings.join(", ")),
         None => unsupported("not ASCII"),
     };
@@ -76,28 +86,44 @@ struct GzipBody {
     encoded: InnerBody,
     /// What arrived and is not decoded.
     rest: Bytes,
-    /// Writes what it decodes into memory; none when the body has ended.
-    decoder: Option<MultiGzDecoder<Vec<u8>>>,
+    decoder: Decoder,
+}
+
+enum Decoder {
+    /// Nothing has arrived, so there is none yet.
+    Unused,
+    /// Writes what it decodes into memory.
+    Decoding(Box<MultiGzDecoder<Vec<u8>>>),
+    /// The body has ended.
+    Ended,
 }
 
 impl GzipBody {
     fn new(encoded: InnerBody) -> GzipBody {
-        GzipBody { encoded, rest: Bytes::new(), decoder: Some(MultiGzDecoder::new(Vec::new())) }
+        GzipBody { encoded, rest: Bytes::new(), decoder: Decoder::Unused }
     }
 
     /// Decodes a part of what has arrived: as much as fits into the decoder's buffer of 32 KB.
-    fn decode(decoder: &mut MultiGzDecoder<Vec<u8>>, rest: &mut Bytes) -> io::Result<Bytes> {
-        let count = decoder.write(rest).map_err(not_gzip)?;
+    fn decode(&mut self) -> io::Result<Bytes> {
+        if matches!(self.decoder, Decoder::Unused) {
+            self.decoder = Decoder::Decoding(Box::new(MultiGzDecoder::new(Vec::new())));
+        }
+        let Decoder::Decoding(decoder) = &mut self.decoder else { return Ok(Bytes::new()) };
+        let count = decoder.write(&self.rest).map_err(not_gzip)?;
         if count == 0 && decoder.get_ref().is_empty() {
             return Err(not_gzip("the decoder takes no more"));
         }
-        rest.advance(count);
+        self.rest.advance(count);
         Ok(std::mem::take(decoder.get_mut()).into())
     }
 
     /// Returns what was decoded and not returned. Fails if the last member is not complete.
-    fn finish(decoder: MultiGzDecoder<Vec<u8>>) -> io::Result<Bytes> {
-        decoder.finish().map(Bytes::from).map_err(not_gzip)
+    fn finish(&mut self) -> io::Result<Bytes> {
+        match std::mem::replace(&mut self.decoder, Decoder::Ended) {
+            Decoder::Decoding(decoder) => decoder.finish().map(Bytes::from).map_err(not_gzip),
+            Decoder::Unused => Err(not_gzip("it is empty")),
+            Decoder::Ended => Ok(Bytes::new()),
+        }
     }
 }
 
@@ -121,7 +147,9 @@ impl http_body::Body for GzipBody {
         // Other tasks of the thread run between the parts of a body that decodes to much more than arrives.
         let progress = ready!(tokio::task::coop::poll_proceed(context));
         loop {
-            let Some(decoder) = &mut this.decoder else { return Poll::Ready(None) };
+            if matches!(this.decoder, Decoder::Ended) {
+                return Poll::Ready(None);
+            }
             let decoded = if this.rest.is_empty() {
                 match ready!(Pin::new(&mut this.encoded).poll_frame(context)) {
                     Some(Ok(frame)) => {
@@ -129,17 +157,17 @@ impl http_body::Body for GzipBody {
                         continue;
                     }
                     Some(Err(error)) => Err(error),
-                    None => this.decoder.take().map_or_else(|| Ok(Bytes::new()), GzipBody::finish),
+                    None => this.finish(),
                 }
             } else {
-                GzipBody::decode(decoder, &mut this.rest)
+                this.decode()
             };
             progress.made_progress();
             match decoded {
                 Ok(decoded) if decoded.is_empty() => {}
                 Ok(decoded) => return Poll::Ready(Some(Ok(Frame::data(decoded)))),
                 Err(error) => {
-                    this.decoder = None;
+                    this.decoder = Decoder::Ended;
                     return Poll::Ready(Some(Err(error)));
                 }
             }
@@ -147,7 +175,7 @@ impl http_body::Body for GzipBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.decoder.is_none()
+        matches!(self.decoder, Decoder::Ended)
     }
 
     fn size_hint(&self) -> SizeHint {
