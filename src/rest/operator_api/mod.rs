@@ -27,6 +27,7 @@ mod operator_keys;
 mod opportunities;
 mod opportunity_bodies;
 mod pages;
+mod part_uploads;
 mod project_bids;
 mod project_opportunities;
 mod purchases;

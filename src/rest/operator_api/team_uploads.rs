@@ -8,23 +8,23 @@ use uuid::Uuid;
 use super::{
     changes,
     pages::{self, PageParams, page_of},
+    part_uploads::{self, PlannedUpload, UploadBody, UploadResponse, missing_parts},
     resources::{Resource, Subject},
     routes::{self, routes},
 };
 use crate::{
     blobs::UploadedPart,
-    domain::{events::EventType, listings::Actor, uploads::Upload},
+    domain::{events::EventType, listings::Actor},
     error::{Code, Result},
     market::{CheckContext, Market, Writer},
     operations::{
         access::{ActingOperator, Operator, Platform},
-        grant_uploads::{self, FileInput},
-        operator_uploads::{self, JoinedFile, UploadPurpose},
+        operator_uploads::{JoinedFile, UploadPurpose},
         team_uploads,
     },
     rest::{
         idempotent::Idempotent,
-        json::{Json, JsonResult, NoContent},
+        json::{JsonResult, NoContent},
         limits::Budget,
         params::Params,
         problem::ApiError,
@@ -47,36 +47,13 @@ use crate::{
 /// An ID that nothing has. The demo market has no uploads in progress.
 const ABSENT: Target = Target::Absent("00000000-0000-0000-0000-000000000000");
 
-/// A zip that is being uploaded for a team.
-#[derive(Debug, Object, Serialize)]
-pub struct TeamUploadSummary {
-    /// ID of the upload.
-    pub id: Uuid,
-    /// ID of the team.
-    pub team_id: Uuid,
-    /// Name of the file.
-    pub file_name: String,
-    /// Size of the file in bytes.
-    pub size_bytes: u64,
-    /// Announced SHA-256 digest of the file; null if none was.
-    pub sha256: Option<String>,
-    /// Size of each part except the last, in bytes.
-    pub part_size_bytes: u64,
-    /// Number of parts.
-    pub part_count: u32,
-    /// Time at which the upload was planned.
-    pub created_at: UtcTime,
-    /// Time at which the upload expires.
-    pub expires_at: UtcTime,
-}
-
 /// A zip that is being uploaded for a team: where to send its parts, and which have arrived.
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "TeamUpload")]
 pub struct TeamUploadOut {
     #[oai(flatten)]
     #[serde(flatten)]
-    pub upload: TeamUploadSummary,
+    pub upload: PlannedUpload,
     /// The parts that were not received yet, in order.
     pub parts: Vec<PartAddress>,
     /// The parts that were received, in order.
@@ -106,7 +83,7 @@ pub struct CompletedUploadOut {
 /// What the records of uploads are called in the audit.
 const KIND: &str = "upload";
 
-impl Subject for TeamUploadSummary {
+impl Subject for PlannedUpload {
     const KIND: &'static str = KIND;
 
     fn id(&self) -> String {
@@ -142,32 +119,15 @@ impl Subject for CompletedUploadOut {
     }
 }
 
-impl From<OperatorUpload> for TeamUploadSummary {
-    fn from(found: OperatorUpload) -> TeamUploadSummary {
-        let layout = found.upload.layout;
-        TeamUploadSummary {
-            id: found.upload.id,
-            team_id: found.team_id,
-            file_name: found.file_name,
-            size_bytes: layout.size_bytes,
-            sha256: found.sha256,
-            part_size_bytes: layout.part_bytes,
-            part_count: layout.part_count(),
-            created_at: found.created_at.into(),
-            expires_at: found.expires_at.into(),
-        }
-    }
-}
-
-impl Resource for TeamUploadSummary {
+impl Resource for PlannedUpload {
     type Record = ZipUploadRecord;
 
-    fn new(ZipUploadRecord(found): ZipUploadRecord, _: &CheckContext) -> TeamUploadSummary {
+    fn new(ZipUploadRecord(found): ZipUploadRecord, _: &CheckContext) -> PlannedUpload {
         found.into()
     }
 }
 
-impl TeamUploadOut {
+impl UploadResponse for TeamUploadOut {
     fn new(
         market: &Market,
         base_url: &str,
@@ -195,22 +155,9 @@ impl From<uploads::CompletedUpload> for CompletedUploadOut {
     }
 }
 
-/// Returns where to send the parts of an upload that are not among those that were received.
-pub(super) fn missing_parts(
-    market: &Market,
-    base_url: &str,
-    upload: &Upload,
-    received: &[UploadedPart],
-) -> Result<Vec<PartAddress>> {
-    let is_missing = |number: &u32| received.iter().all(|part| part.part_number != *number);
-    let missing = (1..=upload.layout.part_count()).filter(is_missing);
-    let addresses = grant_uploads::part_urls(market, base_url, upload, missing)?;
-    Ok(addresses.into_iter().map(PartAddress::from).collect())
-}
-
 page_of! {
     /// A page of uploads in progress.
-    TeamUploadPage, TeamUploadSummary
+    TeamUploadPage, PlannedUpload
 }
 
 /// What the list of uploads can be filtered by.
@@ -239,6 +186,12 @@ pub struct TeamUploadIn {
     size_bytes: Checked<i64>,
     /// SHA-256 digest of the zip, 64 lowercase hexadecimal digits. If set, the uploaded file must match it.
     sha256: Option<Sha256Digest>,
+}
+
+impl UploadBody for TeamUploadIn {
+    fn into_parts(self) -> (Checked<FileName>, Checked<i64>, Option<Sha256Digest>) {
+        (self.file_name, self.size_bytes, self.sha256)
+    }
 }
 
 routes! {
@@ -289,25 +242,7 @@ impl TeamUploadsApi {
         idempotent: Idempotent,
         body: Body<TeamUploadIn>,
     ) -> JsonResult<TeamUploadOut, 201> {
-        let (base_url, market) = (link_base.0, call.served.market().clone());
-        let purpose = UploadPurpose::Zip(team_id.0);
-        let prepare = move |market: &Market, platform: Platform, body: TeamUploadIn| {
-            let file = FileInput {
-                file_name: body.file_name.into_valid()?.into(),
-                size_bytes: body.size_bytes.into_valid()?.unsigned_abs(),
-                sha256: body.sha256.map(String::from),
-            };
-            let upload = operator_uploads::prepare(market, platform, purpose, &file)?;
-            Ok((file, upload))
-        };
-        let plan = move |writer: &mut Writer, platform: Platform, (file, upload): &(FileInput, Upload)| {
-            let planned = operator_uploads::plan(writer, platform, purpose, file, upload)?;
-            TeamUploadOut::new(&market, &base_url, planned, Vec::new())
-        };
-        let finish = |market: &Market, (_, upload): (FileInput, Upload)| {
-            operator_uploads::finish_plan(market, &upload);
-        };
-        changes::post_prepared(call, idempotent, body, prepare, plan, finish).await
+        part_uploads::plan(call, link_base, idempotent, body, UploadPurpose::Zip(team_id.0)).await
     }
 
     /// List uploads
@@ -321,7 +256,7 @@ impl TeamUploadsApi {
     ) -> JsonResult<TeamUploadPage> {
         let TeamUploadQuery { page, filters } = query.0;
         let filter = ZipUploadFilter { team: filters.team_id, now: call.served.market().clock().now() };
-        pages::list::<_, TeamUploadSummary, _>(call, page, &filters, filter).await
+        pages::list::<_, PlannedUpload, _>(call, page, &filters, filter).await
     }
 
     /// Get an upload
@@ -335,13 +270,9 @@ impl TeamUploadsApi {
         upload_id: Path<Uuid>,
         link_base: LinkBaseUrl,
     ) -> JsonResult<TeamUploadOut> {
-        let (platform, base_url) = (call.access.platform(), link_base.0);
-        let find = move |market: &Market| {
-            let (found, received) = team_uploads::find_with_parts(market, platform, upload_id.0)?;
-            Json::<TeamUploadOut>::render(&TeamUploadOut::new(market, &base_url, found, received)?)
-        };
-        let found = call.served.market().spawn_blocking(find).await.map_err(ApiError)?;
-        Ok(Json::from_bytes(found))
+        let platform = call.access.platform();
+        let find = move |market: &Market| team_uploads::find_with_parts(market, platform, upload_id.0);
+        part_uploads::get(call, link_base, find).await
     }
 
     /// Complete an upload
@@ -381,7 +312,7 @@ impl TeamUploadsApi {
         upload_id: Path<Uuid>,
     ) -> std::result::Result<NoContent, ApiError> {
         let cancel = move |writer: &mut Writer, platform: Platform| {
-            team_uploads::cancel(writer, platform, upload_id.0).map(TeamUploadSummary::from)
+            team_uploads::cancel(writer, platform, upload_id.0).map(PlannedUpload::from)
         };
         changes::delete(call, cancel).await
     }

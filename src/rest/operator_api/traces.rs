@@ -8,9 +8,9 @@ use uuid::Uuid;
 use super::{
     changes,
     pages::{self, PageParams, page_of},
+    part_uploads::{self, PlannedUpload, UploadBody, UploadResponse, missing_parts},
     resources::{self, Resource, Subject},
     routes::{self, routes},
-    team_uploads::missing_parts,
 };
 use crate::{
     blobs::UploadedPart,
@@ -18,22 +18,19 @@ use crate::{
         events::EventType,
         listings::Actor,
         trace_imports::{RejectedLine, TraceImportStatus},
-        uploads::Upload,
     },
     error::{Code, Error, Result},
     market::{CheckContext, Market, Writer},
     operations::{
         access::{ActingOperator, Operator, Platform},
-        grant_uploads::FileInput,
-        operator_uploads::{self, JoinedFile, UploadPurpose},
-        trace_uploads::{self, TraceUpload},
+        operator_uploads::{JoinedFile, UploadPurpose},
+        trace_uploads,
     },
     rest::{
         enum_value::EnumValue,
         idempotent::Idempotent,
-        json::{Json, JsonResult},
+        json::JsonResult,
         params::Params,
-        problem::ApiError,
         request_body::{Body, Checked},
         route::{Call, Contract, Path, Target},
         served_market::LinkBaseUrl,
@@ -43,7 +40,10 @@ use crate::{
             uploads::PartAddress,
         },
     },
-    store::records::tasksets::{TraceImportFilter, TraceImportRecord},
+    store::{
+        operator_uploads::OperatorUpload,
+        records::tasksets::{TraceImportFilter, TraceImportRecord},
+    },
 };
 
 /// An ID that nothing has. The demo market has no imports, and no uploads in progress.
@@ -155,64 +155,37 @@ pub struct TraceImportQuery {
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "TraceUpload")]
 pub struct TraceUploadOut {
-    /// ID of the upload.
-    pub id: Uuid,
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub upload: PlannedUpload,
     /// ID of the taskset.
     pub taskset_id: Uuid,
-    /// ID of the team of the taskset.
-    pub team_id: Uuid,
-    /// Name of the file.
-    pub file_name: String,
-    /// Size of the file in bytes.
-    pub size_bytes: u64,
-    /// Announced SHA-256 digest of the file; null if none was.
-    pub sha256: Option<String>,
-    /// Size of each part except the last, in bytes.
-    pub part_size_bytes: u64,
-    /// Number of parts.
-    pub part_count: u32,
     /// The parts that were not received yet, in order.
     pub parts: Vec<PartAddress>,
-    /// Time at which the upload was planned.
-    pub created_at: UtcTime,
-    /// Time at which the upload expires.
-    pub expires_at: UtcTime,
 }
 
 impl Subject for TraceUploadOut {
     const KIND: &'static str = "trace_upload";
 
     fn id(&self) -> String {
-        self.id.to_string()
+        self.upload.id.to_string()
     }
 
     fn team(&self) -> Option<Uuid> {
-        Some(self.team_id)
+        Some(self.upload.team_id)
     }
 }
 
-impl TraceUploadOut {
-    /// Creates the JSON of an upload of which some parts were received.
+impl UploadResponse for TraceUploadOut {
     fn new(
         market: &Market,
         base_url: &str,
-        (found, taskset): TraceUpload,
-        received: &[UploadedPart],
+        found: OperatorUpload,
+        received: Vec<UploadedPart>,
     ) -> Result<TraceUploadOut> {
-        let layout = found.upload.layout;
-        Ok(TraceUploadOut {
-            id: found.upload.id,
-            taskset_id: taskset.id,
-            team_id: found.team_id,
-            file_name: found.file_name,
-            size_bytes: layout.size_bytes,
-            sha256: found.sha256,
-            part_size_bytes: layout.part_bytes,
-            part_count: layout.part_count(),
-            parts: missing_parts(market, base_url, &found.upload, received)?,
-            created_at: found.created_at.into(),
-            expires_at: found.expires_at.into(),
-        })
+        let taskset = found.taskset.ok_or_else(|| Error::internal("the upload has no taskset"))?;
+        let parts = missing_parts(market, base_url, &found.upload, &received)?;
+        Ok(TraceUploadOut { taskset_id: taskset.id, parts, upload: found.into() })
     }
 }
 
@@ -226,6 +199,12 @@ pub struct TraceUploadIn {
     size_bytes: Checked<i64>,
     /// SHA-256 digest of the file, 64 lowercase hexadecimal digits. If set, the uploaded file must match it.
     sha256: Option<Sha256Digest>,
+}
+
+impl UploadBody for TraceUploadIn {
+    fn into_parts(self) -> (Checked<FileName>, Checked<i64>, Option<Sha256Digest>) {
+        (self.file_name, self.size_bytes, self.sha256)
+    }
 }
 
 /// An import to start.
@@ -284,26 +263,7 @@ impl TracesApi {
         idempotent: Idempotent,
         body: Body<TraceUploadIn>,
     ) -> JsonResult<TraceUploadOut, 201> {
-        let (base_url, market) = (link_base.0, call.served.market().clone());
-        let purpose = UploadPurpose::Traces(taskset_id.0);
-        let prepare = move |market: &Market, platform: Platform, body: TraceUploadIn| {
-            let file = FileInput {
-                file_name: body.file_name.into_valid()?.into(),
-                size_bytes: body.size_bytes.into_valid()?.unsigned_abs(),
-                sha256: body.sha256.map(String::from),
-            };
-            let upload = operator_uploads::prepare(market, platform, purpose, &file)?;
-            Ok((file, upload))
-        };
-        let plan = move |writer: &mut Writer, platform: Platform, (file, upload): &(FileInput, Upload)| {
-            let planned = operator_uploads::plan(writer, platform, purpose, file, upload)?;
-            let taskset = planned.taskset.ok_or_else(|| Error::internal("the upload has no taskset"))?;
-            TraceUploadOut::new(&market, &base_url, (planned, taskset), &[])
-        };
-        let finish = |market: &Market, (_, upload): (FileInput, Upload)| {
-            operator_uploads::finish_plan(market, &upload);
-        };
-        changes::post_prepared(call, idempotent, body, prepare, plan, finish).await
+        part_uploads::plan(call, link_base, idempotent, body, UploadPurpose::Traces(taskset_id.0)).await
     }
 
     /// Get an upload of traces
@@ -317,13 +277,12 @@ impl TracesApi {
         upload_id: Path<Uuid>,
         link_base: LinkBaseUrl,
     ) -> JsonResult<TraceUploadOut> {
-        let (platform, base_url) = (call.access.platform(), link_base.0);
+        let platform = call.access.platform();
         let find = move |market: &Market| {
-            let (found, received) = trace_uploads::find_with_parts(market, platform, upload_id.0)?;
-            Json::<TraceUploadOut>::render(&TraceUploadOut::new(market, &base_url, found, &received)?)
+            let ((found, _), received) = trace_uploads::find_with_parts(market, platform, upload_id.0)?;
+            Ok((found, received))
         };
-        let found = call.served.market().spawn_blocking(find).await.map_err(ApiError)?;
-        Ok(Json::from_bytes(found))
+        part_uploads::get(call, link_base, find).await
     }
 
     /// List the imports of traces of a taskset
