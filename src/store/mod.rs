@@ -25,6 +25,7 @@ pub mod estimations;
 pub mod event_retention;
 pub mod events;
 pub mod exclusive_sales;
+mod failures;
 pub mod fixture_references;
 pub mod grants;
 pub mod groups;
@@ -97,10 +98,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, OpenFlags, ffi};
+use rusqlite::{Connection, OpenFlags};
 
 pub use self::{
     bulk_settings::BulkGuard,
+    failures::{has_failed, is_of_machine, is_unique_violation},
     open_error::OpenError,
     transaction::{Reader, Writer},
 };
@@ -110,7 +112,7 @@ use self::{
     read_connections::ReadConnections,
 };
 use crate::{
-    error::{self, Error, ErrorChain, Result},
+    error::{Error, Result},
     idle_closer::IdleCloser,
     private_files,
 };
@@ -139,59 +141,6 @@ const OWN_READERS: u32 = 1;
 /// waited for others of this process before.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 const MIN_BUSY_TIMEOUT: Duration = Duration::from_millis(100);
-
-impl From<rusqlite::Error> for Error {
-    fn from(error: rusqlite::Error) -> Error {
-        let code = error.sqlite_error().map(|failure| failure.extended_code);
-        // The second code is for the shared memory of the write-ahead log, which is a file, too.
-        if matches!(code, Some(ffi::SQLITE_FULL | ffi::SQLITE_IOERR_SHMSIZE)) {
-            tracing::error!(cause = %ErrorChain(&error), "the disk is full");
-            return Error::storage_full();
-        }
-        if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) {
-            tracing::warn!("another process writes to the database for long");
-            return Error::database_locked();
-        }
-        Error::internal_with_source("database", error)
-    }
-}
-
-/// Whether an operation failed because the database did, for instance because a file could not be read. A
-/// violated constraint is an error of the operation.
-pub fn has_failed(error: &Error) -> bool {
-    error::sources(error).filter_map(|source| source.downcast_ref::<rusqlite::Error>()).any(|failure| {
-        failure.sqlite_error_code().is_some_and(|code| code != rusqlite::ErrorCode::ConstraintViolation)
-    })
-}
-
-/// Whether an error is one of the machine, such as a full disk, rather than of what is read or written.
-pub fn is_of_machine(error: &(dyn std::error::Error + 'static)) -> bool {
-    use rusqlite::ErrorCode;
-    const CODES: [ErrorCode; 8] = [
-        ErrorCode::CannotOpen,
-        ErrorCode::DatabaseBusy,
-        ErrorCode::DatabaseLocked,
-        ErrorCode::DiskFull,
-        ErrorCode::OutOfMemory,
-        ErrorCode::PermissionDenied,
-        ErrorCode::ReadOnly,
-        ErrorCode::SystemIoFailure,
-    ];
-    error::sources(error).any(|source| {
-        let code = source.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error_code);
-        source.is::<std::io::Error>() || code.is_some_and(|code| CODES.contains(&code))
-    })
-}
-
-/// Whether an insertion failed because the value of a unique column is taken.
-pub fn is_unique_violation(error: &Error) -> bool {
-    error::sources(error).filter_map(|source| source.downcast_ref::<rusqlite::Error>()).any(|error| {
-        matches!(
-            error.sqlite_error().map(|failure| failure.extended_code),
-            Some(ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY)
-        )
-    })
-}
 
 /// Data that a database may lose when the machine (not only the process) fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
