@@ -1,26 +1,27 @@
 //! A data marketplace in one binary. See ARCHITECTURE.md for the modules and their dependencies.
 
-pub mod artifacts;
 pub mod blobs;
 pub mod cli;
 pub mod clock;
 pub mod config;
-pub mod domain;
 pub mod error;
 pub mod fixtures;
 pub mod gym;
-pub mod http_client;
 pub mod idle_closer;
-mod json_scalars;
 pub mod market;
 pub mod mcp;
 pub mod operations;
-pub mod private_files;
-pub mod regular_files;
 pub mod rest;
 pub mod search;
 pub mod splitmix64;
 pub mod store;
-pub mod string_enum;
-pub mod text_encoding;
 pub mod worlds;
+
+// The crates of the workspace, by the names that the modules of this one use.
+pub use marketplace_artifacts as artifacts;
+pub use marketplace_domain as domain;
+use marketplace_domain::json_scalars;
+pub use marketplace_domain::string_enum;
+pub use marketplace_files::{private_files, regular_files};
+pub use marketplace_http_client as http_client;
+use marketplace_text::encoding as text_encoding;

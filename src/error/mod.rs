@@ -3,24 +3,23 @@
 //! This module is independent of the transport. `rest/problem.rs` maps errors to HTTP responses.
 
 mod codes;
-mod excerpt;
-mod named;
-mod problem;
-mod quota;
-mod sources;
+mod problems;
 
 use std::{borrow::Cow, error::Error as StdError, fmt, io, sync::Arc};
 
 use serde_json::{Value, json};
 
-use self::sources::ErrorWithSource;
 pub use self::{
     codes::{Code, GoneCode, StateCode},
+    problems::ProblemsExt,
+};
+use crate::domain::{error_sources::ErrorWithSource, state_machine::InvalidTransition};
+pub use crate::domain::{
+    error_sources::{BoxedError, ErrorChain, sources},
     excerpt::excerpt,
     named::{MAX_NAMED, Named, name_of},
     problem::{LocSegment, MAX_PROBLEMS, Problem},
-    quota::QuotaExcess,
-    sources::{BoxedError, ErrorChain, sources},
+    quotas::QuotaExcess,
 };
 
 /// The result of an operation of the marketplace.
@@ -101,11 +100,11 @@ pub enum Error {
     QuotaExceeded(QuotaExcess),
     /// Part numbers of an upload that are missing, or that the request does not list with their ETags.
     PartsMissing(Vec<u32>),
-    /// The current stage does not allow the transition.
+    /// The current state does not allow the transition.
     InvalidTransition {
-        /// The current stage.
+        /// The current state.
         from: &'static str,
-        /// The transitions that this stage allows.
+        /// The transitions that this state allows.
         allowed: Vec<&'static str>,
     },
     /// The record is not in the state that `If-Match` of the request requires.
@@ -407,6 +406,12 @@ fn missing_parts_message(missing: &[u32]) -> String {
          `POST .../parts` returns the received parts and new URLs for others. Upload what is \
          missing, then complete the upload again with the numbers and ETags of all parts."
     )
+}
+
+impl From<InvalidTransition> for Error {
+    fn from(InvalidTransition { from, allowed }: InvalidTransition) -> Error {
+        Error::InvalidTransition { from, allowed }
+    }
 }
 
 impl fmt::Display for Error {

@@ -10,7 +10,7 @@ use crate::{
         events::{EventRowId, EventType},
         webhook_messages::{self, Message},
     },
-    error::Result,
+    error::{Error, Result},
     store::{self, events::NewEvent, webhook_deliveries::NewDelivery},
 };
 
@@ -61,12 +61,16 @@ impl Writer<'_> {
         let message = Message { event_type, occurred_at: event.occurred_at, subject: event.subject, data };
         let (of_operators, of_team): (Vec<_>, Vec<_>) =
             subscribers.into_iter().partition(|subscriber| subscriber.is_of_operators);
-        let team_body = if of_team.is_empty() { String::new() } else { message.body_for_team()? };
+        let team_body = if of_team.is_empty() {
+            String::new()
+        } else {
+            message.body_for_team().map_err(Error::internal)?
+        };
         let operator_body = if of_operators.is_empty() {
             String::new()
         } else {
             let team = event.team.map(|team| store::webhooks::find_team_id(self.rows, team)).transpose()?;
-            message.body_for_operators(team)?
+            message.body_for_operators(team).map_err(Error::internal)?
         };
         let with_bodies = (of_team.iter().map(|subscriber| (subscriber, &team_body)))
             .chain(of_operators.iter().map(|subscriber| (subscriber, &operator_body)));

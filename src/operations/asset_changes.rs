@@ -19,7 +19,7 @@ use crate::{
         stages::Stage,
         time::Day,
     },
-    error::{LocSegment, Problem, Result, excerpt},
+    error::{LocSegment, Problem, ProblemsExt, Result, excerpt},
     market::{CheckContext, Writer},
     store,
     string_enum::StringEnum,

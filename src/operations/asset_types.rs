@@ -15,7 +15,7 @@ use crate::{
         texts,
         time::Timestamp,
     },
-    error::{Error, Problem, Result},
+    error::{Error, Problem, ProblemsExt, Result},
     market::Writer,
     store::{self, notifications::BulkNotification},
     string_enum::StringEnum,

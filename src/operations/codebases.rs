@@ -11,7 +11,7 @@ use crate::{
         problems::Problems,
         row_ids::{AssetRowId, UploadRowId},
     },
-    error::{LocSegment, MAX_PROBLEMS, Result},
+    error::{LocSegment, MAX_PROBLEMS, ProblemsExt, Result},
     market::{CheckContext, Writer},
     store::{
         self,

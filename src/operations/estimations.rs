@@ -20,7 +20,7 @@ use crate::{
         problems::Problems,
         row_ids::{AssetRowId, EstimationRowId},
     },
-    error::{Error, Problem, QuotaExcess, Result},
+    error::{Error, Problem, ProblemsExt, QuotaExcess, Result},
     market::{Reader, Writer},
     store::{self, estimations::NewEstimation},
 };

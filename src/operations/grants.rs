@@ -19,7 +19,7 @@ use crate::{
         texts,
         time::Timestamp,
     },
-    error::{Error, GoneCode, Result},
+    error::{Error, GoneCode, ProblemsExt, Result},
     market::{Market, Reader, Writer},
     store::{self, grants::PendingUpload},
 };
@@ -136,7 +136,7 @@ fn discard_upload(writer: &Writer, grant: GrantRowId) -> Result<()> {
 
 /// Checks that the state of a grant allows an operation.
 fn check(grant: &Grant, operation: GrantOperation, now: Timestamp) -> Result<GrantState> {
-    grant.state(now).check(operation)
+    Ok(grant.state(now).check(operation)?)
 }
 
 /// Revokes a grant that was not used, and deletes its unfinished upload at once, unless it is in use. Works

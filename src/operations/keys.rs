@@ -20,7 +20,7 @@ use crate::{
         texts,
         time::Timestamp,
     },
-    error::{Error, Problem, Result},
+    error::{Error, Problem, ProblemsExt, Result},
     market::{KeyCache, Market, Reader, Writer},
     store::{
         self,
@@ -238,7 +238,7 @@ fn find(rows: &store::Reader, id: Uuid) -> Result<KeyTimes> {
 
 /// Checks that the status of a key allows an operation.
 fn check(key: &KeyTimes, operation: KeyOperation, now: Timestamp) -> Result<KeyStatus> {
-    key.status(now).check(operation)
+    Ok(key.status(now).check(operation)?)
 }
 
 /// Returns the key with a prefix that is made of a secret.

@@ -22,7 +22,7 @@ use crate::{
         problems::Problems,
         row_ids::AssetRowId,
     },
-    error::{Error, LocSegment, MAX_NAMED, Named, Problem, Result, name_of},
+    error::{Error, LocSegment, MAX_NAMED, Named, Problem, ProblemsExt, Result, name_of},
     market::{CheckContext, Writer},
     store::{
         self,

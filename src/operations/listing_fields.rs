@@ -8,7 +8,7 @@ use crate::{
         samples::{self, SampledAsset},
         texts,
     },
-    error::{Error, Problem, Result},
+    error::{Error, Problem, ProblemsExt, Result},
     store::{self, listings::ListingFields},
 };
 

@@ -20,7 +20,7 @@ use crate::{
 
 /// Returns the status of an offer after an operation, or the error for one that its status does not allow.
 pub fn check(offer: &OfferRow, operation: OfferOperation) -> Result<OfferStatus> {
-    offer.status.check(operation)
+    Ok(offer.status.check(operation)?)
 }
 
 /// Decides an offer: withdraws, accepts, declines, or expires it.

@@ -20,7 +20,7 @@ use crate::{
         state_machine::StateMachine,
         teams::TeamRowId,
     },
-    error::{Error, Problem, Result},
+    error::{Error, Problem, ProblemsExt, Result},
     market::Writer,
     store::{
         self,

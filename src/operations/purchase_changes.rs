@@ -18,7 +18,7 @@ use crate::{
 
 /// Returns the status of a purchase after an operation, or the error for one that its status does not allow.
 pub fn check(purchase: &PurchaseRow, operation: PurchaseOperation) -> Result<PurchaseStatus> {
-    purchase.status.check(operation)
+    Ok(purchase.status.check(operation)?)
 }
 
 /// Cancels a purchase that is not paid yet. The offer that it may come from stays accepted.

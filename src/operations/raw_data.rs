@@ -14,7 +14,7 @@ use crate::{
         problems::Problems,
         row_ids::UploadRowId,
     },
-    error::{Error, Problem, Result},
+    error::{Error, Problem, ProblemsExt, Result},
     market::{CheckContext, Writer},
     store::{
         self,

@@ -10,7 +10,7 @@ use crate::{
         problems::Problems,
         purchases::{MAX_SELECTED_ASSETS, selection_price},
     },
-    error::{Error, LocSegment, Problem, Result},
+    error::{Error, LocSegment, Problem, ProblemsExt, Result},
     store::{self, listings::ListingRow},
 };
 

@@ -15,7 +15,7 @@ use crate::{
         tasks::{BuildStatus, Column, ColumnKind, VersionStage, VersionState},
         texts,
     },
-    error::{Error, Problem, Result, excerpt},
+    error::{Error, Problem, ProblemsExt, Result, excerpt},
     market::Writer,
     store::{
         self,

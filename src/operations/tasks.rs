@@ -24,7 +24,7 @@ use crate::{
         row_ids::{GroupRowId, TaskVersionRowId, TasksetRowId},
         tasks::{BuildStatus, SkipReason},
     },
-    error::{Error, Problem, Result},
+    error::{Error, Problem, ProblemsExt, Result},
     market::{CheckContext, Reader, Writer},
     store::{
         self,

@@ -8,7 +8,7 @@ use crate::{
         taxonomy::{AssetType, InventoryTag, Label, Language, Retirement},
         texts,
     },
-    error::{Error, Problem, Result},
+    error::{Error, Problem, ProblemsExt, Result},
     market::{Reader, Writer},
     store,
 };

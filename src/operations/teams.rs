@@ -12,7 +12,7 @@ use crate::{
         texts,
         time::Timestamp,
     },
-    error::{Error, Named, Problem, Result},
+    error::{Error, Named, Problem, ProblemsExt, Result},
     market::{Reader, Writer},
     store::{self, teams::NewTeam},
 };

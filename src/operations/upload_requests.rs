@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     domain::{grants::Grant, problems::Problems},
-    error::{LocSegment, MAX_PROBLEMS, Problem, Result},
+    error::{LocSegment, MAX_PROBLEMS, Problem, ProblemsExt, Result},
     market::{Market, Reader},
     store::grants::PendingUpload,
 };

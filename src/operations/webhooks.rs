@@ -14,7 +14,7 @@ use crate::{
         webhook_messages::SigningSecret,
         webhooks::{self, WebhookDisabledReason, WebhookStatus},
     },
-    error::{Error, Problem, QuotaExcess, Result},
+    error::{Error, Problem, ProblemsExt, QuotaExcess, Result},
     http_client::{self, AddressError},
     market::Writer,
     store::{
@@ -33,14 +33,15 @@ pub struct CheckedUrl(String);
 impl CheckedUrl {
     /// Checks a URL for a market that sends nothing to it, so that the host need not exist.
     pub fn without_lookup(settings: &WebhookSettings, url: &str) -> Result<CheckedUrl> {
-        Ok(CheckedUrl(webhooks::parse_url(url, settings.allow_private_addresses)?.into()))
+        let url = webhooks::parse_url(url, settings.allow_private_addresses).map_err(Error::invalid)?;
+        Ok(CheckedUrl(url.into()))
     }
 
     /// Checks a URL, and looks up its host. Sends nothing to it. Blocks until the resolver of the system has
     /// answered, so it must not be called during a write. Every attempt checks the address again.
     pub fn resolve(settings: &WebhookSettings, url: &str) -> Result<CheckedUrl> {
         let may_be_private = settings.allow_private_addresses;
-        let url = webhooks::parse_url(url, may_be_private)?;
+        let url = webhooks::parse_url(url, may_be_private).map_err(Error::invalid)?;
         let invalid = |kind, message: &str| Err(Error::invalid(Problem::body(&["url"], kind, message)));
         match http_client::resolve(&url, may_be_private) {
             Ok(_) => Ok(CheckedUrl(url.into())),

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     domain::{principals::Principal, problems::Problems},
-    error::{Error, Problem, Result},
+    error::{Error, Problem, ProblemsExt, Result},
     market::{CheckContext, Market, Reader, Requester, Writer},
     operations::{
         access::PrincipalProof,

@@ -1,47 +1,15 @@
-//! Conversions between columns and values: row IDs, string enums, times, amounts and JSON.
+//! Conversions between columns and values: string enums, times, amounts and JSON.
 
 #![allow(clippy::needless_pass_by_value)] // Column names and indexes are cheap to pass by value.
 
-use rusqlite::{
-    Row, RowIndex, ToSql,
-    types::{FromSql, FromSqlResult, ToSqlOutput, Type, ValueRef},
-};
+use rusqlite::{Row, RowIndex, types::Type};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    domain::{jobs::JobSubject, money::Cents, row_ids, time::Timestamp},
+    domain::{money::Cents, time::Timestamp},
     error::{self, BoxedError},
     string_enum::StringEnum,
 };
-
-/// Implements the conversions between row IDs and columns.
-macro_rules! row_id_conversions {
-    ($($name:path),+ $(,)?) => {
-        $(
-            impl ToSql for $name {
-                fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-                    self.0.to_sql()
-                }
-            }
-
-            impl FromSql for $name {
-                fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-                    i64::column_result(value).map($name)
-                }
-            }
-        )+
-    };
-}
-
-row_id_conversions! {
-    row_ids::TeamRowId, row_ids::KeyRowId, row_ids::GroupRowId, row_ids::AssetRowId, row_ids::UploadRowId,
-    row_ids::GrantRowId, row_ids::TasksetRowId, row_ids::TaskRowId, row_ids::TaskVersionRowId,
-    row_ids::TraceImportRowId, row_ids::TaskQualityRefreshRowId, row_ids::ListingRowId, row_ids::QualityRunRowId, row_ids::OfferRowId,
-    row_ids::PurchaseRowId, row_ids::LedgerEntryRowId, row_ids::OpportunityRowId, row_ids::ProjectBidRowId,
-    row_ids::EstimationRowId, row_ids::WithdrawalRowId,
-    row_ids::EventRowId, row_ids::BundleRowId, row_ids::AuditRowId, row_ids::JobRowId, row_ids::WebhookRowId, row_ids::WebhookDeliveryRowId,
-    JobSubject,
-}
 
 /// Counter of column indexes, for rows that are read in the order of the columns in the statement. Looking up
 /// each column by name takes longer than reading it, which matters for rows with dozens of columns.

@@ -7,7 +7,7 @@ use toml::Value;
 use crate::{
     config::{Layers, Settings, SettingsError},
     domain::problems::Problems,
-    error::{Error, Problem, Result},
+    error::{Error, Problem, ProblemsExt, Result},
 };
 
 /// The settings of a world that differ from those of the server, in the order of their keys.

@@ -4,6 +4,7 @@
 //! `Straße` equals `STRASSE`, however its characters are encoded. [`search_key`] also ignores accents and vowel points.
 //! A key can have eleven times the length of the text, and takes time in proportion to it.
 
+pub mod encoding;
 mod letters;
 mod visibility;
 

@@ -20,7 +20,7 @@ use crate::{
         teams::TeamRowId,
         time::Timestamp,
     },
-    error::{Error, Problem, QuotaExcess, Result},
+    error::{Error, Problem, ProblemsExt, QuotaExcess, Result},
     market::Writer,
     operations::access::{Buyer, Platform},
     store::{

@@ -3,7 +3,7 @@
 use super::resources::{Resource, Subject};
 use crate::{
     domain::problems::Problems,
-    error::Result,
+    error::{ProblemsExt, Result},
     market::{CheckContext, Market, Writer},
     operations::{
         access::{ActingOperator, Platform},

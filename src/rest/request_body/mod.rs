@@ -46,7 +46,7 @@ use super::{
 };
 use crate::{
     domain::problems::Problems,
-    error::{Error, Problem, Result},
+    error::{Error, Problem, ProblemsExt, Result},
     market::{CheckContext, Market, Permit, Reader},
 };
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{receive::is_json, *};
 use crate::{
     domain::{assets::Exclusivity, inventory::Change},
-    error::MAX_PROBLEMS,
+    error::{MAX_PROBLEMS, ProblemsExt},
     rest::{
         enum_value::EnumValue,
         shapes::{

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::fault_checks;
 use crate::{
     domain::{events::EventType, jobs::JobKind, problems::Problems},
-    error::{Problem, Result},
+    error::{Problem, ProblemsExt, Result},
     rest::{
         documented_operations::DocumentedOperations,
         enum_value::EnumValue,

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::asset_queries::parse_kinds;
 use crate::{
     domain::problems::Problems,
-    error::{Error, LocSegment, Problem},
+    error::{Error, LocSegment, Problem, ProblemsExt},
     operations::listing_assets::AssetSelector,
     rest::{
         filter_entries::{self, AssetFilters, FilterEntry},

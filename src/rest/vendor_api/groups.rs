@@ -6,7 +6,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::{
-    error::Code,
+    error::{Code, ProblemsExt},
     operations::{access::Vendor, groups},
     rest::{
         idempotent::Idempotent,

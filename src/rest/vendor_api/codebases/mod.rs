@@ -12,7 +12,7 @@ use self::types::{
 use super::{asset_queries::AssetListQuery, data_assets};
 use crate::{
     domain::{assets::Kind, inventory::AssetChange},
-    error::Code,
+    error::{Code, ProblemsExt},
     operations::{access::Vendor, asset_changes, codebases},
     rest::{
         filter_entries::{CodebaseFilters, FilterEntry},

@@ -1,0 +1,227 @@
+//! One pass over all files of a ZIP archive: each file is unpacked completely and compared with the central
+//! directory, whether or not the visitor reads it. Does not depend on what the visitor does.
+
+use std::{
+    collections::HashSet,
+    io::{self, Read},
+    path::Path,
+};
+
+use zip::{ZipArchive, read::ZipReadOptions, result::ZipError};
+
+use super::{
+    BudgetedFile, OpenArchive, RATIO_EXEMPT_BYTES, formats, from_zip_error, is_link, open_archive,
+    path_components,
+};
+use crate::{
+    Limits, ReadError,
+    contents::{ArchiveProblem, Entry, EntryKind, FileAction, Visitor},
+};
+
+/// Size of a chunk in bytes.
+const CHUNK_BYTES: usize = 65_536;
+
+/// Number of entries between two cancellation checks.
+const ENTRIES_PER_CANCEL_CHECK: usize = 64;
+
+/// Number of bytes between two cancellation checks.
+const BYTES_PER_CANCEL_CHECK: u64 = 4 << 20;
+
+/// Maximum number of `.gitattributes` files that are visited before all other files.
+const MAX_ATTRIBUTES_FILES: usize = 1_000;
+
+/// Passes every file of the archive at a path to a visitor, for as long as `should_continue` returns true.
+/// The order is that of the central directory, except that `.gitattributes` files come first.
+///
+/// Problems of single files are reported to the visitor. An error means that the central directory cannot be
+/// read, or that this machine failed. Never unpacks more than the limits allow, however small the archive
+/// claims its files to be.
+pub fn visit(
+    path: &Path,
+    limits: Limits,
+    visitor: &mut dyn Visitor,
+    should_continue: &dyn Fn() -> bool,
+) -> Result<(), ReadError> {
+    let OpenArchive { mut archive, archive_size, .. } = open_archive(path, limits)?;
+    if archive.len() as u64 > limits.max_files {
+        return Err(super::too_many_entries(limits).into());
+    }
+    // Files that overlap are inconsistent, too, and make the validation read the same headers many times.
+    let validated = archive.has_overlapping_entries().and_then(|is_overlapping| {
+        if is_overlapping { Ok(false) } else { archive.validate_header_consistency().map(|()| true) }
+    });
+    match validated {
+        Ok(true) => {}
+        Err(ZipError::Io(cause)) if cause.raw_os_error().is_some() => return Err(ReadError::Io(cause)),
+        Ok(false) | Err(_) => visitor.archive_problem(ArchiveProblem::Inconsistent),
+    }
+    let mut pass = Pass {
+        // If two files have the same name, the library calls every header inconsistent, not only those two.
+        is_strict: !archive.has_duplicate_names(),
+        remaining_bytes: RATIO_EXEMPT_BYTES.max(archive_size.saturating_mul(limits.max_ratio)),
+        skipped_files: 0,
+        unchecked_bytes: 0,
+        buffer: vec![0; CHUNK_BYTES],
+        visitor,
+        should_continue,
+    };
+    let first = attributes_files(&archive)?;
+    let is_attributes_file: HashSet<usize> = first.iter().copied().collect();
+    let others = (0..archive.len()).filter(|index| !is_attributes_file.contains(index));
+    let mut total_bytes = 0_u64;
+    for (count, index) in first.iter().copied().chain(others).enumerate() {
+        if count % ENTRIES_PER_CANCEL_CHECK == 0 && !should_continue() {
+            return Err(ReadError::Canceled);
+        }
+        total_bytes = total_bytes.saturating_add(pass.visit_entry(&mut archive, index)?);
+    }
+    if pass.skipped_files > 0 {
+        let times = total_bytes / archive_size.max(1);
+        pass.visitor.archive_problem(ArchiveProblem::TooDense { times });
+    }
+    Ok(())
+}
+
+/// Returns the indexes of `.gitattributes` files, outer ones first. They precede all other files because they
+/// describe them.
+fn attributes_files(archive: &ZipArchive<BudgetedFile>) -> Result<Vec<usize>, ReadError> {
+    let mut found = Vec::new();
+    for index in 0..archive.len() {
+        let listed = archive.by_index_data(index).map_err(from_zip_error)?;
+        if listed.name_raw().ends_with(b".gitattributes") && found.len() < MAX_ATTRIBUTES_FILES {
+            found.push((listed.name_raw().split(|byte| *byte == b'/').count(), index));
+        }
+    }
+    found.sort_unstable();
+    Ok(found.into_iter().map(|(_, index)| index).collect())
+}
+
+/// State of a pass over an archive.
+struct Pass<'v> {
+    is_strict: bool,
+    /// Number of bytes that may still be unpacked.
+    remaining_bytes: u64,
+    /// Number of files that were not unpacked because the limit on bytes was reached.
+    skipped_files: u64,
+    /// Number of bytes unpacked since the last cancellation check.
+    unchecked_bytes: u64,
+    buffer: Vec<u8>,
+    visitor: &'v mut dyn Visitor,
+    should_continue: &'v dyn Fn() -> bool,
+}
+
+impl Pass<'_> {
+    /// Passes an entry to the visitor. Returns the entry's size according to the central directory.
+    fn visit_entry(
+        &mut self,
+        archive: &mut ZipArchive<BudgetedFile>,
+        index: usize,
+    ) -> Result<u64, ReadError> {
+        let listed = archive.by_index_data(index).map_err(from_zip_error)?;
+        let name = listed.name().map_err(from_zip_error)?.into_owned();
+        if (listed.is_dir() || name.ends_with('\\')) && listed.size() == 0 {
+            return Ok(0);
+        }
+        let components = path_components(&name);
+        let joined_path = components.map(|components| components.join("/"));
+        let kind = if is_link(&listed) { EntryKind::Link { target: None } } else { EntryKind::File };
+        let unsupported = formats::unsupported_compression(listed.compression());
+        let (size, is_encrypted, is_outside) = (listed.size(), listed.encrypted(), joined_path.is_none());
+        let path = joined_path.as_deref().unwrap_or(&name);
+        let entry = Entry { kind, is_encrypted, is_outside, ..Entry::file(path, size) };
+        // A file that is not data is only visited if it is damaged.
+        let is_extra = !is_outside && entry.is_extra();
+        let action = if is_extra { FileAction::Skip } else { self.visitor.start_file(&entry) };
+        let problem = if is_encrypted {
+            Some("needs a password".to_owned())
+        } else if unsupported.is_some() {
+            unsupported
+        } else if size > self.remaining_bytes {
+            self.skipped_files += 1;
+            Some("was not unpacked because the archive unpacks to far more than its size".to_owned())
+        } else {
+            self.remaining_bytes -= size;
+            self.unpack(archive, index, size, action == FileAction::Read)?.map(str::to_owned)
+        };
+        if is_extra && problem.is_some() {
+            self.visitor.start_file(&entry);
+        }
+        if is_extra && problem.is_none() {
+            self.visitor.left_out(path);
+        } else {
+            self.visitor.end_file(problem.as_deref());
+        }
+        Ok(size)
+    }
+
+    /// Unpacks an entry completely. Returns what is wrong with its data, if anything.
+    fn unpack(
+        &mut self,
+        archive: &mut ZipArchive<BudgetedFile>,
+        index: usize,
+        size: u64,
+        is_read: bool,
+    ) -> Result<Option<&'static str>, ReadError> {
+        // The library reports a wrong checksum only by the text of its error, so it is checked here instead.
+        let options = ZipReadOptions::new().enforce_header_consistency(self.is_strict).ignore_crc32(true);
+        let mut data = match archive.by_index_with_options(index, options) {
+            Ok(data) => data,
+            Err(ZipError::Io(cause)) => return data_problem(cause).map(Some),
+            Err(ZipError::UnsupportedArchive(_)) => return Ok(Some("uses an unsupported feature of ZIP")),
+            Err(_) => return Ok(Some("has a local header that contradicts the central directory")),
+        };
+        let (mut bytes, mut checksum) = (0_u64, crc32fast::Hasher::new());
+        loop {
+            // Decompression may return a few bytes at a time, and each chunk has a fixed cost.
+            let count = match read_full(&mut data, &mut self.buffer) {
+                Ok(0) => break,
+                Ok(count) => count,
+                Err(cause) => return data_problem(cause).map(Some),
+            };
+            checksum.update(&self.buffer[..count]);
+            bytes += count as u64;
+            self.unchecked_bytes += count as u64;
+            if self.unchecked_bytes >= BYTES_PER_CANCEL_CHECK {
+                self.unchecked_bytes = 0;
+                if !(self.should_continue)() {
+                    return Err(ReadError::Canceled);
+                }
+            }
+            if is_read {
+                self.visitor.chunk(&self.buffer[..count]);
+            }
+        }
+        Ok(if checksum.finalize() != data.crc32() {
+            Some("has data that does not match its checksum")
+        } else if bytes != size {
+            Some("is shorter than the central directory says")
+        } else {
+            None
+        })
+    }
+}
+
+/// Reads until the buffer is full or the data ends. Returns the number of bytes.
+fn read_full(data: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match data.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+            Err(cause) => return Err(cause),
+        }
+    }
+    Ok(filled)
+}
+
+/// Returns what is wrong with data that cannot be read, or an error if this machine failed.
+fn data_problem(cause: io::Error) -> Result<&'static str, ReadError> {
+    if cause.raw_os_error().is_some() {
+        return Err(ReadError::Io(cause));
+    }
+    Ok("has corrupt data")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,85 @@
+//! Counts the values of a JSON text without building them, so that a reply of many small values is refused before
+//! it uses memory.
+
+use std::cell::Cell;
+
+use marketplace_domain::json_scalars::ignore_json_scalars;
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+/// Fails if a JSON text has more than `max_values` values, counting names, or more than `max_depth` levels, or if
+/// it is invalid.
+pub(super) fn count_values(json: &[u8], max_values: usize, max_depth: usize) -> Result<(), String> {
+    let remaining = Cell::new(max_values);
+    let mut deserializer = serde_json::Deserializer::from_slice(json);
+    let counter = Counter { remaining: &remaining, remaining_depth: max_depth };
+    counter.deserialize(&mut deserializer).map_err(|error| error.to_string())?;
+    deserializer.end().map_err(|error| error.to_string())
+}
+
+/// Counts one value and the values in it.
+#[derive(Clone, Copy)]
+struct Counter<'c> {
+    remaining: &'c Cell<usize>,
+    remaining_depth: usize,
+}
+
+impl Counter<'_> {
+    fn nested<E: Error>(self) -> Result<Self, E> {
+        let remaining_depth =
+            self.remaining_depth.checked_sub(1).ok_or_else(|| E::custom("there are too many levels"))?;
+        Ok(Counter { remaining_depth, ..self })
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Counter<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        let remaining = self
+            .remaining
+            .get()
+            .checked_sub(1)
+            .ok_or_else(|| D::Error::custom("there are too many values"))?;
+        self.remaining.set(remaining);
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Counter<'_> {
+    type Value = ();
+
+    ignore_json_scalars!();
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
+        let nested = self.nested()?;
+        while elements.next_element_seed(nested)?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
+        let nested = self.nested()?;
+        while entries.next_key_seed(nested)?.is_some() {
+            entries.next_value_seed(nested)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_names_and_levels_are_counted() {
+        let json = br#"{"a": [1, -1, 1.5, "x", null, true], "b": {}}"#;
+        assert_eq!(count_values(json, 11, 2), Ok(()));
+        assert!(count_values(json, 10, 2).unwrap_err().contains("too many values"));
+        assert!(count_values(json, 11, 1).unwrap_err().contains("too many levels"));
+        assert!(count_values(b"{} {}", 9, 9).is_err());
+        assert!(count_values(b"{", 9, 9).is_err());
+    }
+}

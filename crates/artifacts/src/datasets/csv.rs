@@ -1,0 +1,346 @@
+//! CSV and TSV: the columns and samples at the beginning of a file, and whether all rows have as many fields
+//! as the first.
+
+mod header;
+
+use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
+use marketplace_text::encoding::{Decoder, Encoding, InvalidText, StrictDecoder};
+
+use super::{Column, FileSummary, Format, MAX_SAMPLE_ROWS, TableError, merge_types, truncate_sample};
+
+/// Number of bytes at the beginning from which the delimiter, the header and the column types are detected.
+pub const HEAD_BYTES: usize = 65_536;
+
+/// Number of rows at the beginning from which column types are detected.
+const TYPE_SAMPLE_ROWS: usize = 50;
+
+/// Number of bytes of a field that are inspected.
+const MAX_FIELD_BYTES: usize = 256;
+
+/// Number of fields of a row that are inspected. Further fields are only counted.
+const MAX_FIELDS: usize = 1_000;
+
+/// Incremental reader of one file.
+pub struct CsvReader {
+    format: Format,
+    decoder: StrictDecoder,
+    /// The beginning of the text, until there is enough of it.
+    head: Vec<u8>,
+    rows: Option<RowCounter>,
+}
+
+/// Counts rows and fields once the delimiter is known.
+struct RowCounter {
+    core: Reader,
+    delimiter: u8,
+    facts: FileSummary,
+    /// Number of fields of the first row.
+    width: Option<u64>,
+    /// Number of fields of the current row so far.
+    fields: u64,
+    /// Line in which the current field starts, or the last one before it that is empty or a comment.
+    field_line: u64,
+    count: u64,
+    /// Number of lines before the rows: those of a [`Separator`].
+    lines_before: u64,
+    error: Option<TableError>,
+}
+
+impl CsvReader {
+    /// Creates a reader for a CSV or TSV file.
+    pub fn new(format: Format) -> CsvReader {
+        CsvReader { format, decoder: StrictDecoder::default(), head: Vec::new(), rows: None }
+    }
+
+    /// Processes the next chunk of the file.
+    pub fn push(&mut self, bytes: &[u8]) {
+        let mut decoder = std::mem::take(&mut self.decoder);
+        let decoded = decoder.push(bytes, |text| self.push_text(text));
+        self.decoder = decoder;
+        self.check(decoded);
+    }
+
+    /// Takes an error of the encoding, which is in the text after what was read.
+    fn check(&mut self, decoded: Result<(), InvalidText>) {
+        let Err(error) = decoded else { return };
+        if self.rows.is_none() {
+            self.start_rows();
+        }
+        if let Some(rows) = &mut self.rows {
+            let line = rows.lines_before + rows.core.line();
+            rows.error.get_or_insert_with(|| TableError(error.in_line(line)));
+        }
+    }
+
+    fn push_text(&mut self, bytes: &[u8]) {
+        // The head is parsed several times, so it is not longer than needed.
+        let wanted = if self.rows.is_some() { 0 } else { HEAD_BYTES - self.head.len() };
+        let (head, rest) = bytes.split_at(wanted.min(bytes.len()));
+        self.head.extend_from_slice(head);
+        if self.rows.is_none() && self.head.len() >= HEAD_BYTES {
+            self.start_rows();
+        }
+        if let Some(rows) = &mut self.rows {
+            rows.push(rest);
+        }
+    }
+
+    /// Returns the facts about the file after its last chunk, or why the file is invalid.
+    pub fn finish(mut self) -> Result<FileSummary, TableError> {
+        let mut decoder = std::mem::take(&mut self.decoder);
+        let decoded = decoder.finish(|text| self.push_text(text));
+        self.check(decoded);
+        if self.rows.is_none() {
+            self.start_rows();
+        }
+        self.rows.map_or_else(|| Err(TableError::new("cannot be read")), RowCounter::finish)
+    }
+
+    fn start_rows(&mut self) {
+        let head = std::mem::take(&mut self.head);
+        let (facts, delimiter, comment) = parse_head(self.format, &head);
+        let separator = Separator::find(&head);
+        let mut rows = RowCounter {
+            core: new_core(delimiter, comment, has_quotes(self.format)),
+            delimiter,
+            facts,
+            width: None,
+            fields: 0,
+            field_line: 1,
+            count: 0,
+            lines_before: u64::from(separator.is_some()),
+            error: None,
+        };
+        rows.push(separator.map_or(head.as_slice(), |separator| &head[separator.end..]));
+        self.rows = Some(rows);
+    }
+}
+
+/// Returns what the beginning of a file tells, without a number of rows.
+pub fn summarize_head(format: Format, head: &[u8]) -> FileSummary {
+    let mut buffer = Vec::new();
+    let text = Decoder::new(Encoding::of_text(head)).decode(head, false, &mut buffer);
+    FileSummary { rows: None, ..parse_head(format, text).0 }
+}
+
+/// Whether quotes enclose fields. In TSV, they are part of the text.
+fn has_quotes(format: Format) -> bool {
+    format != Format::Tsv
+}
+
+fn new_core(delimiter: u8, comment: Option<u8>, has_quotes: bool) -> Reader {
+    ReaderBuilder::new().delimiter(delimiter).comment(comment).quoting(has_quotes).build()
+}
+
+impl RowCounter {
+    /// Ends the last row by a line break. Returns whether the text ends inside a quoted field instead: then neither the line
+    /// break nor a delimiter after it ends a field.
+    fn end_last_row(&mut self) -> bool {
+        let mut field = [0; MAX_FIELD_BYTES];
+        if let ReadFieldResult::Field { record_end } = self.core.read_field(b"\n", &mut field).0 {
+            self.count_field(record_end, true);
+            return false;
+        }
+        let after = self.core.read_field(&[self.delimiter], &mut field).0;
+        !matches!(after, ReadFieldResult::Field { .. })
+    }
+
+    fn push(&mut self, mut bytes: &[u8]) {
+        let mut field = [0; MAX_FIELD_BYTES];
+        while !bytes.is_empty() && self.error.is_none() {
+            let (result, read, _) = self.core.read_field(bytes, &mut field);
+            if let ReadFieldResult::Field { record_end } = result {
+                self.count_field(record_end, bytes[..read].ends_with(b"\n"));
+            }
+            bytes = &bytes[read..];
+        }
+    }
+
+    /// Counts a field. `is_line_counted` means that the reader has already counted the line break after it.
+    fn count_field(&mut self, is_last: bool, is_line_counted: bool) {
+        self.fields += 1;
+        self.field_line = self.core.line() + u64::from(is_last && !is_line_counted);
+        if !is_last {
+            return;
+        }
+        let (fields, width) = (self.fields, *self.width.get_or_insert(self.fields));
+        if fields != width {
+            let line = self.lines_before + self.core.line() - u64::from(is_line_counted);
+            self.error = Some(TableError(format!("has {fields} fields instead of {width} in line {line}")));
+        }
+        self.count += 1;
+        self.fields = 0;
+    }
+
+    fn finish(mut self) -> Result<FileSummary, TableError> {
+        if self.error.is_none() && self.end_last_row() {
+            let line = self.lines_before + self.field_line;
+            self.error = Some(TableError(format!(
+                "ends inside a quoted field, which starts in line {line}. Include the whole file, or close the quote"
+            )));
+        }
+        match self.error {
+            Some(error) => Err(error),
+            None => {
+                // The header is counted as a row, so subtract it. Until here `rows` is the number of header
+                // rows.
+                let header = u64::from(self.facts.rows == Some(1));
+                Ok(FileSummary { rows: Some(self.count.saturating_sub(header)), ..self.facts })
+            }
+        }
+    }
+}
+
+/// Describes a file from its beginning. Returns the facts, the delimiter, and the byte that starts a comment.
+/// Rows are not counted yet: `rows` of the facts is the number of header rows.
+fn parse_head(format: Format, head: &[u8]) -> (FileSummary, u8, Option<u8>) {
+    let separator = Separator::find(head);
+    let head = &head[separator.map_or(0, |separator| separator.end)..];
+    let delimiter = match (separator, format) {
+        (Some(separator), _) => separator.delimiter,
+        (None, Format::Tsv) => b'\t',
+        (None, _) => detect_delimiter(head),
+    };
+    let comment = detect_comment_byte(head, delimiter, has_quotes(format));
+    let rows = parse_first_rows(head, delimiter, comment, has_quotes(format));
+    let has_header = has_header(&rows);
+    let mut columns: Vec<Column> = match rows.first() {
+        Some(first) if has_header => first.fields.iter().map(|name| Column::new(name.trim(), "")).collect(),
+        Some(first) => {
+            (1..=first.fields.len()).map(|number| Column::new(&format!("column {number}"), "")).collect()
+        }
+        None => Vec::new(),
+    };
+    let data = &rows[usize::from(has_header)..];
+    for (at, column) in columns.iter_mut().enumerate() {
+        let kind = data
+            .iter()
+            .filter_map(|row| row.fields.get(at))
+            .map(|field| guess_type(field))
+            .fold("", merge_types);
+        // A column with numbers and other values is text.
+        if kind.is_empty() || kind == "mixed" { "text" } else { kind }.clone_into(&mut column.kind);
+    }
+    let text = |row: &Row| {
+        truncate_sample(String::from_utf8_lossy(&head[row.start..row.end]).trim_end_matches(['\r', '\n']))
+    };
+    let sample = data.iter().take(MAX_SAMPLE_ROWS).map(text).collect();
+    (FileSummary { columns, rows: Some(u64::from(has_header)), sample }, delimiter, comment)
+}
+
+/// Returns the delimiter that splits the first rows into equal numbers of fields, and into the most fields.
+fn detect_delimiter(head: &[u8]) -> u8 {
+    let score = |delimiter: u8| {
+        let comment = detect_comment_byte(head, delimiter, true);
+        let rows = parse_first_rows(head, delimiter, comment, true);
+        let width = rows.first().map_or(0, |row| row.width);
+        let matching = rows.iter().filter(|row| row.width == width).count();
+        // Agreement of the rows matters more than the number of fields.
+        (width > 1, matching * 100 / rows.len().max(1), width)
+    };
+    let mut best = b',';
+    for candidate in [b';', b'\t', b'|'] {
+        if score(candidate) > score(best) {
+            best = candidate;
+        }
+    }
+    best
+}
+
+/// Returns the byte that starts a comment, if any. Tables of measurements often have comments before their
+/// rows. A header may start with `#`, too, but then it has as many fields as the rows.
+fn detect_comment_byte(head: &[u8], delimiter: u8, has_quotes: bool) -> Option<u8> {
+    let is_uneven = |rows: Vec<Row>| rows.windows(2).any(|pair| pair[0].width != pair[1].width);
+    (head.starts_with(b"#") && is_uneven(parse_first_rows(head, delimiter, None, has_quotes))).then_some(b'#')
+}
+
+/// One of the first rows of a file, and its byte range.
+#[derive(Default)]
+struct Row {
+    fields: Vec<String>,
+    width: u64,
+    start: usize,
+    end: usize,
+}
+
+/// Parses the first rows of a file from its beginning.
+fn parse_first_rows(head: &[u8], delimiter: u8, comment: Option<u8>, has_quotes: bool) -> Vec<Row> {
+    let mut core = new_core(delimiter, comment, has_quotes);
+    let (mut rows, mut at, mut field) = (Vec::<Row>::new(), 0, vec![0; MAX_FIELD_BYTES]);
+    let (mut row, mut content) = (Row::default(), Vec::new());
+    while rows.len() <= TYPE_SAMPLE_ROWS {
+        let (result, read, written) = core.read_field(&head[at..], &mut field);
+        at += read;
+        content.extend_from_slice(&field[..written.min(MAX_FIELD_BYTES - content.len())]);
+        match result {
+            // Ignore a row that the beginning cuts off, unless it is the only one.
+            ReadFieldResult::InputEmpty if head.len() >= HEAD_BYTES && !rows.is_empty() => break,
+            ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => {}
+            ReadFieldResult::End => break,
+            ReadFieldResult::Field { record_end } => {
+                row.width += 1;
+                if row.fields.len() < MAX_FIELDS {
+                    row.fields.push(String::from_utf8_lossy(&content).into_owned());
+                }
+                content.clear();
+                if record_end {
+                    row.end = at;
+                    rows.push(std::mem::replace(&mut row, Row { start: at, ..Row::default() }));
+                }
+            }
+        }
+    }
+    rows
+}
+
+/// Whether the first row has the names of the columns.
+fn has_header(rows: &[Row]) -> bool {
+    let Some((first, others)) = rows.split_first() else { return false };
+    let columns = first.fields.iter().enumerate().map(|(at, name)| {
+        (
+            name.trim(),
+            others
+                .iter()
+                .filter_map(|row| row.fields.get(at))
+                .map(|field| field.trim())
+                .collect::<Vec<&str>>(),
+        )
+    });
+    header::is_header(&columns.collect::<Vec<_>>())
+}
+
+/// A first line such as `sep=;`, which spreadsheet programs write and read. It states the delimiter and is no row.
+#[derive(Clone, Copy)]
+struct Separator {
+    delimiter: u8,
+    /// Position after the line.
+    end: usize,
+}
+
+impl Separator {
+    fn find(head: &[u8]) -> Option<Separator> {
+        let line = head.split(|byte| matches!(byte, b'\n' | b'\r')).next()?;
+        let end = line.len();
+        let unquoted = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
+        let (name, [delimiter]) = unquoted.split_at_checked(4)? else { return None };
+        let is_delimiter = delimiter.is_ascii() && !delimiter.is_ascii_alphanumeric() && *delimiter != b'"';
+        let line_break = if head[end..].starts_with(b"\r\n") { 2 } else { 1 };
+        (name.eq_ignore_ascii_case(b"sep=") && is_delimiter)
+            .then_some(Separator { delimiter: *delimiter, end: (end + line_break).min(head.len()) })
+    }
+}
+
+/// Guesses the type of a field from its text. Empty for a missing value.
+fn guess_type(field: &str) -> &'static str {
+    let field = field.trim();
+    match field {
+        "" | "NA" | "null" | "NULL" => "",
+        "true" | "false" | "True" | "False" | "TRUE" | "FALSE" => "boolean",
+        _ if field.parse::<i64>().is_ok() => "integer",
+        _ if field.parse::<f64>().is_ok() => "number",
+        _ => "text",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,296 @@
+//! Copying a repository: a bare clone of its newest commit with the full history, within limits, and from
+//! public addresses only unless the settings allow private ones.
+//!
+//! The host's bytes are only stored here, as one pack file. Indexing the pack means parsing it, so that is up
+//! to the caller, who does it in a child process.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::{Arc, atomic::Ordering, mpsc},
+    time::Duration,
+};
+
+use marketplace_domain::error_sources::ErrorChain;
+use marketplace_http_client::has_private_ip_host;
+
+use super::{
+    Limits, SNAPSHOT_REF, bundle,
+    formats::UnsupportedFormat,
+    http_transport::{HostError, TransferState},
+    index_pack::{IndexedPack, invalid_repository, move_pack, open_options},
+    receive_pack::{self, Received, RemoteRepository},
+};
+use crate::{ReadError, Rejection};
+
+/// Name of the received pack in the directory of the copy, until it is indexed.
+const RECEIVED_PACK: &str = "received.pack";
+
+/// Interval between checks for cancellation.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// How long to wait for a stopped copy. It notices the stop when the next bytes arrive.
+const STOP_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Number of polls after which the rate of the host is checked, which is every two minutes, and the number of
+/// bytes that it must have sent in that time: 8 KB per second.
+const POLLS_PER_RATE_CHECK: u64 = 2_400;
+const MIN_BYTES_PER_RATE_CHECK: u64 = 1 << 20;
+
+/// The result of copying a repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyResult {
+    /// Size of the copy on our disk in bytes.
+    pub bytes: u64,
+    /// Whether the host required credentials.
+    pub is_private: bool,
+}
+
+/// A pack that was received from a host, for indexing.
+#[derive(Clone, Debug)]
+pub struct PackToIndex {
+    /// Path of the pack.
+    pub pack: PathBuf,
+    /// Empty directory for the indexed pack.
+    pub directory: PathBuf,
+    /// ID of the commit that the pack must contain, in hexadecimal.
+    pub head: String,
+}
+
+/// Copies a repository into a directory that does not exist yet. Stops when `should_continue` returns false.
+/// `index` writes the received pack with its index into another directory, like [`super::index_pack`].
+/// Credentials are sent only after the host has rejected a request without them.
+pub fn copy_repository(
+    source: &RemoteRepository,
+    to: &Path,
+    limits: Limits,
+    should_continue: &dyn Fn() -> bool,
+    index: impl FnOnce(&PackToIndex) -> Result<IndexedPack, ReadError>,
+) -> Result<CopyResult, ReadError> {
+    let url = url::Url::parse(&source.address).map_err(|_| invalid_address())?;
+    let is_file = url.scheme() == "file";
+    if !is_file && !source.may_be_private && has_private_ip_host(&url) {
+        return Err(from_host_error(HostError::NotPublic, limits));
+    }
+    let local_path = local_path(&source.address).filter(|_| is_file);
+    if let Some(format) = local_path.as_deref().and_then(UnsupportedFormat::of_directory) {
+        return Err(format.rejection().into());
+    }
+    // The repositories of a world are bundles.
+    let bundle = local_path.filter(|path| path.is_file());
+    // Git reports a missing directory only by its text, so it is looked up first.
+    if is_file && bundle.is_none() && !is_local_repository(&source.address) {
+        return Err(from_host_error(HostError::NotFound, limits));
+    }
+    let (head, is_private) = match bundle {
+        Some(bundle) => (receive_bundle(&bundle, to, limits)?, false),
+        None => receive_from_host(source, to, limits, should_continue)?,
+    };
+    let to_index = PackToIndex { pack: to.join(RECEIVED_PACK), directory: to.with_extension("index"), head };
+    fs::create_dir(&to_index.directory).map_err(ReadError::Io)?;
+    index(&to_index)?;
+    // The process that parsed the pack had no access to the repository itself.
+    move_pack(&to_index.directory, to).map_err(ReadError::Io)?;
+    fs::remove_dir_all(&to_index.directory).map_err(ReadError::Io)?;
+    fs::remove_file(&to_index.pack).map_err(ReadError::Io)?;
+    let reference = to.join(SNAPSHOT_REF);
+    fs::create_dir_all(reference.parent().unwrap_or(to)).map_err(ReadError::Io)?;
+    fs::write(&reference, format!("{}\n", to_index.head)).map_err(ReadError::Io)?;
+    let bytes = directory_size(to);
+    if bytes > limits.bytes {
+        return Err(from_host_error(HostError::TooLarge, limits));
+    }
+    Ok(CopyResult { bytes, is_private })
+}
+
+/// Receives the pack from the host. Returns the ID of the newest commit, and whether the host required credentials.
+fn receive_from_host(
+    source: &RemoteRepository,
+    to: &Path,
+    limits: Limits,
+    should_continue: &dyn Fn() -> bool,
+) -> Result<(String, bool), ReadError> {
+    let without_credentials = RemoteRepository { authorization: None, ..source.clone() };
+    let (received, is_private) = match receive_on_thread(&without_credentials, to, limits, should_continue) {
+        Err(CopyError::Host(HostError::Denied | HostError::NotFound)) if source.authorization.is_some() => {
+            let _ = fs::remove_dir_all(to);
+            (receive_on_thread(source, to, limits, should_continue), true)
+        }
+        other => (other, false),
+    };
+    let head = received.map_err(|error| into_read_error(error, source, limits))?;
+    Ok((head, is_private))
+}
+
+/// Takes the pack out of a bundle. Returns the ID of the newest commit.
+fn receive_bundle(path: &Path, to: &Path, limits: Limits) -> Result<String, ReadError> {
+    create_empty(to, limits).map_err(|cause| ReadError::Io(std::io::Error::other(cause)))?;
+    let mut bundle = bundle::open(path)?;
+    match bundle::copy_pack(&mut bundle.pack, &to.join(RECEIVED_PACK), limits.bytes) {
+        Ok(true) => Ok(bundle.head),
+        Ok(false) => Err(from_host_error(HostError::TooLarge, limits)),
+        Err(cause) => Err(ReadError::Io(cause)),
+    }
+}
+
+/// Creates a repository without objects in a directory that does not exist.
+fn create_empty(to: &Path, limits: Limits) -> gix::Result<()> {
+    let created = gix::create::Options { destination_must_be_empty: Some(true), ..Default::default() };
+    gix::ThreadSafeRepository::init_opts(to, gix::create::Kind::Bare, created, open_options(limits))
+        .map_err(gix::Error::from_error)?;
+    Ok(())
+}
+
+/// Converts the error of an attempt into a message for the vendor, or into one that allows a retry.
+fn into_read_error(error: CopyError, source: &RemoteRepository, limits: Limits) -> ReadError {
+    match error {
+        CopyError::Host(error) => from_host_error(error, limits),
+        CopyError::Stopped => ReadError::Canceled,
+        CopyError::Git(cause) => {
+            // The texts of Git are for operators only.
+            tracing::info!(cause = %ErrorChain(&cause), address = source.address, "repository could not be copied");
+            invalid_repository()
+        }
+        CopyError::NoCommits => {
+            Rejection("The repository has no commits. Push one, and link it again.".to_owned()).into()
+        }
+        CopyError::Unsupported(format) => format.rejection().into(),
+        CopyError::Thread(cause) => ReadError::Io(cause),
+        CopyError::Panicked => {
+            tracing::error!(address = source.address, "the thread that copies a repository panicked");
+            invalid_repository()
+        }
+    }
+}
+
+/// Why an attempt to copy failed.
+enum CopyError {
+    /// The host did not send the repository.
+    Host(HostError),
+    /// The caller stopped it.
+    Stopped,
+    /// The repository has no commits.
+    NoCommits,
+    /// The repository has a format that is not read.
+    Unsupported(UnsupportedFormat),
+    /// The host did not send a repository that we accept.
+    Git(gix::Error),
+    /// The copying thread did not start.
+    Thread(std::io::Error),
+    /// The copying thread panicked.
+    Panicked,
+}
+
+/// Receives the pack on a separate thread and watches it, because that thread may block for long on a slow
+/// host. Returns the ID of the newest commit.
+fn receive_on_thread(
+    source: &RemoteRepository,
+    to: &Path,
+    limits: Limits,
+    should_continue: &dyn Fn() -> bool,
+) -> Result<String, CopyError> {
+    create_empty(to, limits).map_err(CopyError::Git)?;
+    let state = Arc::new(TransferState::default());
+    let (sender, receiver) = mpsc::channel();
+    let work = {
+        let (source, pack, state) = (source.clone(), to.join(RECEIVED_PACK), Arc::clone(&state));
+        move || {
+            // Sending fails if the watching thread has given up.
+            let _ = sender.send(receive_pack::receive(&source, &pack, limits, &state));
+        }
+    };
+    let thread = std::thread::Builder::new().name("copying".to_owned()).spawn(work);
+    thread.map_err(CopyError::Thread)?;
+    let (mut polls, mut bytes_at_rate_check) = (0_u64, 0);
+    let result = loop {
+        match receiver.recv_timeout(POLL_INTERVAL) {
+            Ok(result) => break result,
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+            Err(mpsc::RecvTimeoutError::Disconnected) => return Err(CopyError::Panicked),
+        }
+        polls += 1;
+        if polls.is_multiple_of(POLLS_PER_RATE_CHECK) {
+            let received = state.received_bytes.load(Ordering::Relaxed);
+            if received - bytes_at_rate_check < MIN_BYTES_PER_RATE_CHECK {
+                state.is_stopped.store(true, Ordering::SeqCst);
+                return Err(CopyError::Host(HostError::TimedOut));
+            }
+            bytes_at_rate_check = received;
+        }
+        if !should_continue() {
+            state.is_stopped.store(true, Ordering::SeqCst);
+            let _ = receiver.recv_timeout(STOP_TIMEOUT);
+            return Err(CopyError::Stopped);
+        }
+    };
+    match result {
+        Ok(Received::Pack { head }) => Ok(head),
+        Ok(Received::NoCommits) => Err(CopyError::NoCommits),
+        Ok(Received::Unsupported(format)) => Err(CopyError::Unsupported(format)),
+        Err(error) => Err(state.first_error().map_or(CopyError::Git(error), CopyError::Host)),
+    }
+}
+
+/// Returns the path of a `file` address. It is read as Git reads it, without decoding escapes.
+fn local_path(address: &str) -> Option<PathBuf> {
+    gix::url::parse(address).ok().and_then(|url| gix::path::from_bstring(url.path).ok())
+}
+
+/// Whether there is a repository at a `file` address, bare or with a worktree.
+fn is_local_repository(address: &str) -> bool {
+    local_path(address).is_some_and(|path| {
+        gix::discover::is_git(&path).is_ok() || gix::discover::is_git(&path.join(".git")).is_ok()
+    })
+}
+
+/// Returns the number of bytes under a directory that may change meanwhile. Entries that cannot be read are
+/// skipped.
+fn directory_size(directory: &Path) -> u64 {
+    let mut directories: Vec<PathBuf> = vec![directory.to_owned()];
+    let mut bytes = 0;
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => directories.push(entry.path()),
+                Ok(_) => bytes += entry.metadata().map_or(0, |file| file.len()),
+                Err(_) => {}
+            }
+        }
+    }
+    bytes
+}
+
+fn invalid_address() -> ReadError {
+    Rejection("The repository address is invalid. Link the repository again.".to_owned()).into()
+}
+
+/// Converts an error of the host: into a message for the vendor, or into one that allows a retry.
+fn from_host_error(error: HostError, limits: Limits) -> ReadError {
+    let message = match error {
+        HostError::Denied | HostError::NotFound => {
+            "The repository does not exist, or the market has no access. Check its name, or grant access."
+                .to_owned()
+        }
+        HostError::Redirected => {
+            "The host redirects to another address. If the repository was renamed, link its new name."
+                .to_owned()
+        }
+        HostError::NotPublic => {
+            "The host is not on the public internet, and the setting `repositories.private_hosts` of this server does \
+             not allow others. Use a public host, or upload a zip."
+                .to_owned()
+        }
+        HostError::TooLarge => format!(
+            "The repository is larger than {} bytes. Link a smaller one, or upload a zip.",
+            limits.bytes
+        ),
+        // These are problems of the host that may be temporary.
+        HostError::TimedOut => return temporary_error("the host timed out"),
+        HostError::Unreachable => return temporary_error("the host cannot be reached"),
+    };
+    Rejection(message).into()
+}
+
+fn temporary_error(message: &str) -> ReadError {
+    ReadError::Io(std::io::Error::other(message))
+}

@@ -1,0 +1,111 @@
+//! Checks that continuous integration is configured for a codebase.
+
+use super::{Check, FileAction, Finding, Rule};
+use crate::contents::{Entry, EntryKind, Root, quoted};
+
+/// A configuration file of continuous integration exists.
+pub static CI_PRESENT: Rule = Rule::recommended("ci_present", "Continuous integration is configured");
+
+/// Configuration files in the root, in lower case.
+const CONFIG_FILES: [&str; 17] = [
+    ".gitlab-ci.yml",
+    ".gitlab-ci.yaml",
+    "bitbucket-pipelines.yml",
+    ".circleci/config.yml",
+    "azure-pipelines.yml",
+    "azure-pipelines.yaml",
+    "jenkinsfile",
+    ".travis.yml",
+    ".drone.yml",
+    ".cirrus.yml",
+    "appveyor.yml",
+    ".appveyor.yml",
+    ".semaphore/semaphore.yml",
+    "buildkite.yml",
+    ".buildspec.yml",
+    "cloudbuild.yaml",
+    "wercker.yml",
+];
+
+/// Directories in the root whose YAML files are all configuration of continuous integration.
+const CONFIG_DIRECTORIES: [&str; 5] =
+    [".github/workflows/", ".gitea/workflows/", ".forgejo/workflows/", ".woodpecker/", ".buildkite/"];
+
+/// Maximum number of candidate paths that are stored.
+const MAX_PATHS: usize = 100;
+
+/// Check for [`CI_PRESENT`].
+#[derive(Debug, Default)]
+pub struct Ci {
+    /// Paths of candidate files.
+    paths: Vec<String>,
+    /// Whether the current file is the last of them.
+    is_candidate: bool,
+}
+
+impl Check for Ci {
+    fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
+        // The root may be one directory deeper. Whether it is becomes known at the end of the pass.
+        let path_in_directory =
+            entry.path.split_once('/').map_or("", |(_, path_in_directory)| path_in_directory);
+        let is_named = is_ci_config(entry.path) || is_ci_config(path_in_directory);
+        self.is_candidate = entry.kind == EntryKind::File && is_named && self.paths.len() < MAX_PATHS;
+        if self.is_candidate {
+            self.paths.push(entry.path.to_owned());
+        }
+        FileAction::Skip
+    }
+
+    fn end_file(&mut self, problem: Option<&str>) {
+        if self.is_candidate && problem.is_some() {
+            self.paths.pop();
+        }
+    }
+
+    fn finish(self: Box<Self>, root: &Root) -> Vec<Finding> {
+        let found = self.paths.iter().find(|path| is_ci_config(root.relative_path(path)));
+        vec![match found {
+            Some(path) => Finding::passed(&CI_PRESENT, &format!("Found: {}.", quoted(path))),
+            None => Finding::failed(
+                &CI_PRESENT,
+                "No configuration of continuous integration was found in the root. Add one, such as \
+                 .github/workflows or .gitlab-ci.yml.",
+            ),
+        }]
+    }
+}
+
+/// Whether a path relative to the root configures continuous integration.
+fn is_ci_config(path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
+    let is_yaml = [".yml", ".yaml"].iter().any(|suffix| path.ends_with(suffix));
+    CONFIG_FILES.contains(&path.as_str())
+        || is_yaml && CONFIG_DIRECTORIES.iter().any(|directory| path.starts_with(directory))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use marketplace_domain::quality_checks::CheckStatus;
+
+    #[test]
+    fn ci_config_counts_in_root_only() {
+        for (paths, is_found) in [
+            (&[".github/workflows/test.yml", "src/a.rs"][..], true),
+            (&["x/.github/workflows/test.yaml", "x/src/a.rs"], true),
+            (&["x/.gitlab-ci.yml"], true),
+            (&["Jenkinsfile"], true),
+            (&["x/.gitlab-ci.yml", "y/b"], false),
+            (&[".github/workflows/README.md", ".github/dependabot.yml"], false),
+            (&["a/b/.travis.yml"], false),
+        ] {
+            let (mut check, mut root) = (Box::new(Ci::default()), Root::default());
+            for path in paths {
+                root.add_path(path);
+                check.start_file(&Entry::file(path, 1));
+            }
+            let status = if is_found { CheckStatus::Passed } else { CheckStatus::Failed };
+            assert_eq!(check.finish(&root)[0].status, status, "{paths:?}");
+        }
+    }
+}

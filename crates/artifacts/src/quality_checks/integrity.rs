@@ -1,0 +1,144 @@
+//! Checks that there are files, and that each can be read completely, has its content, and matches its checksum and the
+//! central directory.
+
+use super::{
+    Check, FileAction, Finding, Rule, Source,
+    samples::{Samples, with_noun},
+};
+use crate::{
+    contents::{ArchiveProblem, Entry, EntryKind, Root, quoted},
+    lfs_pointers,
+};
+
+/// Every file can be read completely, and the central directory matches.
+pub static ARCHIVE_INTACT: Rule =
+    Rule::mandatory("archive_intact", "Archive opens and every entry can be read");
+
+/// Check for [`ARCHIVE_INTACT`].
+#[derive(Debug)]
+pub struct Integrity {
+    source: Source,
+    files: u64,
+    /// Number of files that were read to the end, and of their bytes.
+    read_files: u64,
+    read_bytes: u64,
+    /// Path and size of the current file, or `None` if a check reports why it cannot be read.
+    current_file: Option<(String, u64)>,
+    unreadable: Samples,
+    pointers: Samples,
+    too_large: Samples,
+    left_out: Samples,
+    is_inconsistent: bool,
+}
+
+impl Integrity {
+    /// Creates the check for data from a source, which decides the advice to the vendor.
+    pub fn new(source: Source) -> Integrity {
+        Integrity {
+            source,
+            files: 0,
+            read_files: 0,
+            read_bytes: 0,
+            current_file: None,
+            unreadable: Samples::default(),
+            pointers: Samples::default(),
+            too_large: Samples::default(),
+            left_out: Samples::default(),
+            is_inconsistent: false,
+        }
+    }
+
+    /// Returns what is wrong and what to do about it, as sentences.
+    fn problems(&self) -> Vec<String> {
+        let (advice, pointer_advice, what) = match self.source {
+            Source::Zip => (
+                "Pack the archive again and upload it again.",
+                "Run `git lfs pull`, pack the archive again, and upload it again.",
+                "archive",
+            ),
+            Source::Repository => (
+                "Repair the repository and link it again.",
+                "Copies of repositories have no content from Git LFS: add the files to the repository itself, or \
+                 upload an archive.",
+                "repository",
+            ),
+        };
+        let mut problems = Vec::new();
+        if !self.unreadable.is_empty() {
+            let (count, files) = (self.unreadable.count(), with_noun(self.files, "file", "files"));
+            problems.push(format!("{count} of {files} cannot be read: {}. {advice}", self.unreadable));
+        }
+        if !self.pointers.is_empty() {
+            let files = with_noun(self.pointers.count(), "file is a pointer", "files are pointers");
+            problems.push(format!(
+                "{files} of Git LFS without the content of the file: {}. {pointer_advice}",
+                self.pointers
+            ));
+        }
+        if !self.too_large.is_empty() {
+            problems.push(format!("Too large to check: {}. Split such files.", self.too_large));
+        }
+        if self.is_inconsistent {
+            problems.push(format!(
+                "The central directory and the file headers of the archive disagree, or the archive has files \
+                 that are not listed. {advice}"
+            ));
+        }
+        if self.files == 0 {
+            problems.push(format!("The {what} has no files. Add the data. {advice}"));
+        } else if self.read_files == self.files && self.read_bytes == 0 {
+            problems.push(format!("All files of the {what} are empty. Add the data. {advice}"));
+        }
+        problems
+    }
+}
+
+impl Check for Integrity {
+    fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
+        self.current_file = None;
+        if entry.kind == EntryKind::Submodule {
+            return FileAction::Skip;
+        }
+        self.files += 1;
+        if entry.is_too_large {
+            self.too_large.add(|| quoted(entry.path));
+        } else if !entry.is_encrypted {
+            self.current_file = Some((entry.path.to_owned(), entry.size));
+        }
+        FileAction::Skip
+    }
+
+    fn end_file(&mut self, problem: Option<&str>) {
+        let Some((path, size)) = self.current_file.take() else { return };
+        match problem {
+            Some(lfs_pointers::PROBLEM) => self.pointers.add(|| quoted(&path)),
+            Some(problem) => self.unreadable.add(|| format!("{} {problem}", quoted(&path))),
+            None => {
+                self.read_files += 1;
+                self.read_bytes = self.read_bytes.saturating_add(size);
+            }
+        }
+    }
+
+    fn left_out(&mut self, path: &str) {
+        self.left_out.add(|| quoted(path));
+    }
+
+    fn archive_problem(&mut self, problem: ArchiveProblem) {
+        self.is_inconsistent |= problem == ArchiveProblem::Inconsistent;
+    }
+
+    fn finish(self: Box<Self>, _root: &Root) -> Vec<Finding> {
+        let mut sentences = self.problems();
+        let is_passed = sentences.is_empty();
+        if is_passed {
+            let count = with_noun(self.read_files, "file was", "files were");
+            sentences.push(format!("{count} read to the end."));
+        }
+        if !self.left_out.is_empty() {
+            let files = with_noun(self.left_out.count(), "file that is", "files that are");
+            sentences.push(format!("Left out {files} not data: {}.", self.left_out));
+        }
+        vec![Finding::passed_if(&ARCHIVE_INTACT, is_passed, &sentences.join(" "))]
+    }
+}

@@ -1,0 +1,128 @@
+//! Secrets of every kind, assembled at run time, so that no file of this project looks like it contains one.
+
+use marketplace_domain::quality_checks::CheckStatus;
+
+use super::*;
+
+/// Returns a token with a prefix, followed by `length` random-looking letters.
+fn token(prefix: &str, length: usize) -> String {
+    let letters = b"q7Zr2LmX9vKdT4wB8nHc6JpY3sGf5RtE1aUoWi0DkVxM";
+    let rest = (0..length).map(|at| char::from(letters[(at * 7 + 3) % letters.len()]));
+    prefix.chars().chain(rest).collect()
+}
+
+fn finding(path: &str, text: &[u8], chunk_length: usize) -> Finding {
+    let mut check = Box::new(Secrets::new());
+    check.start_file(&Entry::file(path, text.len() as u64));
+    let is_binary = text[..text.len().min(8_192)].contains(&0);
+    for (at, bytes) in text.chunks(chunk_length).enumerate() {
+        check.chunk(Chunk::unchanged(bytes, at == 0, is_binary));
+    }
+    check.end_file(None);
+    check.finish(&Root::default()).remove(0)
+}
+
+#[test]
+fn all_rules_compile() {
+    let rules = nosecrets_rules::load_builtin_rules().unwrap();
+    assert_eq!(RULES.rules.len(), rules.len(), "every rule compiles");
+    for id in WEAK_RULES.iter().chain([&PRIVATE_KEY]) {
+        assert!(rules.iter().any(|rule| rule.id == *id), "{id}");
+    }
+    assert!(KEY_BODY.is_some());
+}
+
+#[test]
+fn tokens_are_found_and_masked() {
+    let key_id: String = token("", 60)
+        .to_uppercase()
+        .chars()
+        .filter(|c| "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".contains(*c))
+        .take(16)
+        .collect();
+    for (value, name) in [
+        (token("ghp_", 36), "GitHub Personal"),
+        (format!("AKIA{key_id}"), "AWS Access Key ID"),
+        (token("AIza", 35), "Google Cloud"),
+        (token("sk_live_", 24), "Stripe Secret"),
+        (token("npm_", 36), "npm Access"),
+    ] {
+        let text = format!("one\ntwo\nkey = \"{value}\"\n");
+        let finding = finding("src/a.py", text.as_bytes(), 10);
+        assert_eq!(finding.status, CheckStatus::Failed, "{value}");
+        assert!(finding.message.contains(name), "{}", finding.message);
+        assert!(finding.message.contains("\"src/a.py\", line 3"), "{}", finding.message);
+        assert!(!finding.message.contains(&value[..6]), "{}", finding.message);
+    }
+}
+
+#[test]
+fn token_across_chunks_is_found_once() {
+    let value = token("ghp_", 36);
+    for before in [0, 10, 4_070, 4_096, 8_170, 65_516, 65_536, 70_000] {
+        let text = format!("{}\n{value}\n{}", ".".repeat(before), ".\n".repeat(40_000));
+        for length in [65_536, 5_000, 8_192] {
+            let finding = finding("a", text.as_bytes(), length);
+            assert!(finding.message.starts_with("1 secret:"), "{before} {length} {}", finding.message);
+            assert!(finding.message.contains("line 2"), "{}", finding.message);
+        }
+    }
+}
+
+#[test]
+fn placeholders_are_ignored() {
+    let key = ["AKIA", "IOSFODNN7EXAMPLE"].concat();
+    for text in [
+        key,
+        format!("ghp_{}", "x".repeat(36)),
+        format!("ghp_{}", "abcdefghijklmnopqrstuvwxyz0123456789"),
+        format!("ghp_{}", "ab".repeat(18)),
+        "token = \"<token>\"; key = ${API_KEY}".to_owned(),
+        // A header without a key is code that searches for keys.
+        ["if text.contains(\"-----BEGIN ", "PRIVATE KEY-----\") { return }"].concat(),
+    ] {
+        let finding = finding("src/a.rs", text.as_bytes(), 100);
+        assert_eq!(finding.status, CheckStatus::Passed, "{text}: {}", finding.message);
+    }
+    let loose = finding("a.py", b"password = \"hunter2-correct-horse\"", 100);
+    assert_eq!(loose.status, CheckStatus::Passed);
+    assert!(loose.message.contains("1 value looks like a password"), "{}", loose.message);
+    assert!(!loose.message.contains("hunter2"));
+}
+
+#[test]
+fn private_keys_are_found_in_text_strings_and_binaries() {
+    let body = token("MIIEvQ", 64);
+    let header = ["-----BEGIN RSA ", "PRIVATE KEY-----"].concat();
+    for text in [
+        format!("{header}\n{body}\n"),
+        format!("{header}\r\n{body}\r\n"),
+        format!("key = \"{header}\\n{body}\\n\""),
+        format!("\0\0{header}\n{body}\n"),
+        format!("{header}\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n{body}"),
+    ] {
+        let found = finding("deploy/id_rsa", text.as_bytes(), 1_000);
+        assert!(found.message.starts_with("1 secret: Private Key"), "{text:?} {}", found.message);
+        assert!(!found.message.contains(&body[..8]));
+        let test = finding("tests/fixtures/server.pem", text.as_bytes(), 1_000);
+        assert_eq!(test.status, CheckStatus::Passed);
+        assert!(test.message.contains("1 private key in test or example files"), "{}", test.message);
+    }
+    let binary = format!("\0{}", token("ghp_", 36));
+    assert_eq!(finding("a.bin", binary.as_bytes(), 100).status, CheckStatus::Passed);
+}
+
+/// Each header is followed by less than the rest of the text, whatever that is.
+#[test]
+fn repeated_headers_are_judged_by_what_follows_closely() {
+    let header = ["-----BEGIN ", "PRIVATE KEY-----"].concat();
+    let body = token("MIIEvQ", 64);
+    let near = format!("{header}{}{body}", "\n".repeat(MAX_KEY_PREAMBLE_BYTES - body.len()));
+    assert!(finding("a", near.as_bytes(), 65_536).message.starts_with("1 secret"));
+    let far = format!("{header}{}{body}", "\n".repeat(MAX_KEY_PREAMBLE_BYTES));
+    assert_eq!(finding("a", far.as_bytes(), 65_536).status, CheckStatus::Passed);
+    let comments = format!("{header}\n").repeat(5_000) + &format!("Comment:{header}\n").repeat(5_000);
+    for length in [1_000, comments.len()] {
+        assert_eq!(finding("a", comments.as_bytes(), length).status, CheckStatus::Passed);
+    }
+}

@@ -1,0 +1,237 @@
+//! Background jobs: their kinds, leases, and retry delays.
+
+use super::{
+    row_ids::{
+        self, AssetRowId, BundleRowId, EstimationRowId, GrantRowId, QualityRunRowId, TaskQualityRefreshRowId,
+        TraceImportRowId,
+    },
+    state_machine::StateMachine,
+};
+use crate::string_enum::{StringEnum, string_enum};
+
+string_enum! {
+    /// The kind of a background job.
+    JobKind {
+        /// Analyzes an uploaded archive that is attached to an asset.
+        AnalyzeArchive = "read_archive",
+        /// Copies a linked repository.
+        CopyRepository = "copy_repository",
+        /// Analyzes a copied repository.
+        AnalyzeRepository = "read_repository",
+        /// Runs the checks of a quality run.
+        RunChecks = "run_checks",
+        /// Imports graded traces from an uploaded file.
+        ImportTraces = "import_traces",
+        /// Refreshes the quality of a team's task assets.
+        RefreshTaskQuality = "refresh_task_quality",
+        /// Measures the source of an estimation, and quotes it.
+        Estimate = "estimate",
+        /// Prepares the files of a bundle.
+        PrepareBundle = "prepare_bundle",
+        /// Deletes files that are no longer referenced.
+        Cleanup = "sweep",
+    }
+}
+
+string_enum! {
+    /// The state of a background job that has not completed. A completed job is deleted.
+    JobState {
+        /// Waiting for its time, or for its turn.
+        Waiting = "waiting",
+        /// In progress.
+        Running = "running",
+        /// Given up after the last attempt failed.
+        Failed = "failed",
+        /// Canceled by an operator.
+        Cancelled = "cancelled",
+    }
+}
+
+string_enum! {
+    /// What an operator can do with a background job.
+    JobOperation {
+        /// Starts it as soon as possible.
+        Retry = "retry",
+        /// Ends it without a result.
+        Cancel = "cancel",
+    }
+}
+
+impl StateMachine for JobState {
+    type Operation = JobOperation;
+
+    fn name(self) -> &'static str {
+        self.as_str()
+    }
+
+    fn after(self, operation: JobOperation) -> Option<JobState> {
+        use {JobOperation as O, JobState as S};
+        match (operation, self) {
+            (O::Retry, S::Waiting | S::Failed | S::Cancelled) => Some(S::Waiting),
+            (O::Cancel, S::Waiting | S::Running) => Some(S::Cancelled),
+            (O::Retry, S::Running) | (O::Cancel, S::Failed | S::Cancelled) => None,
+        }
+    }
+}
+
+/// Days for which jobs that were given up or canceled are kept.
+pub const KEEP_ENDED_DAYS: i64 = 30;
+
+/// The kinds of jobs that copy or analyze the data of an asset. Their subject is the row ID of the asset.
+pub const DATA_JOB_KINDS: [JobKind; 3] =
+    [JobKind::AnalyzeArchive, JobKind::CopyRepository, JobKind::AnalyzeRepository];
+
+/// The row ID of the record that a job works on. The kind of the job determines the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobSubject(pub i64);
+
+row_ids::column!(JobSubject);
+
+impl JobSubject {
+    /// The subject of a job that does not work on a particular record.
+    pub const NONE: JobSubject = JobSubject(0);
+}
+
+impl From<GrantRowId> for JobSubject {
+    fn from(grant: GrantRowId) -> JobSubject {
+        JobSubject(grant.0)
+    }
+}
+
+impl From<AssetRowId> for JobSubject {
+    fn from(asset: AssetRowId) -> JobSubject {
+        JobSubject(asset.0)
+    }
+}
+
+impl From<QualityRunRowId> for JobSubject {
+    fn from(run: QualityRunRowId) -> JobSubject {
+        JobSubject(run.0)
+    }
+}
+
+impl From<BundleRowId> for JobSubject {
+    fn from(bundle: BundleRowId) -> JobSubject {
+        JobSubject(bundle.0)
+    }
+}
+
+impl From<EstimationRowId> for JobSubject {
+    fn from(estimation: EstimationRowId) -> JobSubject {
+        JobSubject(estimation.0)
+    }
+}
+
+impl From<TaskQualityRefreshRowId> for JobSubject {
+    fn from(refresh: TaskQualityRefreshRowId) -> JobSubject {
+        JobSubject(refresh.0)
+    }
+}
+
+impl From<TraceImportRowId> for JobSubject {
+    fn from(import: TraceImportRowId) -> JobSubject {
+        JobSubject(import.0)
+    }
+}
+
+/// A job queue. No job waits for those of another queue, so that waiting for a remote host does not delay
+/// analyses, and analyses do not delay updates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queue {
+    /// Updates of rows, and cleanups. These jobs consist of short transactions.
+    Updates,
+    /// Copies from remote hosts. These jobs mostly wait for the network.
+    Copies,
+    /// Analyses and checks of local data. These jobs mostly use the CPU.
+    Analyses,
+}
+
+impl Queue {
+    /// All queues. Where jobs run one after another, this is the order of the queues.
+    pub const ALL: [Queue; 3] = [Queue::Updates, Queue::Copies, Queue::Analyses];
+
+    /// Returns the name of the queue in the database.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Queue::Updates => "updates",
+            Queue::Copies => "copies",
+            Queue::Analyses => "analyses",
+        }
+    }
+}
+
+impl JobKind {
+    /// Returns the kind of the record that a job of this kind works on; empty if there is none.
+    pub const fn subject_kind(self) -> &'static str {
+        match self {
+            JobKind::AnalyzeArchive | JobKind::CopyRepository | JobKind::AnalyzeRepository => "asset",
+            JobKind::RunChecks => "quality_run",
+            JobKind::ImportTraces => "trace_import",
+            JobKind::RefreshTaskQuality => "task_quality_refresh",
+            JobKind::Estimate => "estimation",
+            JobKind::PrepareBundle => "listing",
+            JobKind::Cleanup => "",
+        }
+    }
+
+    /// Returns the queue of this kind of job.
+    pub const fn queue(self) -> Queue {
+        match self {
+            JobKind::CopyRepository | JobKind::Estimate => Queue::Copies,
+            JobKind::AnalyzeArchive
+            | JobKind::AnalyzeRepository
+            | JobKind::RunChecks
+            | JobKind::PrepareBundle
+            | JobKind::ImportTraces => Queue::Analyses,
+            JobKind::RefreshTaskQuality | JobKind::Cleanup => Queue::Updates,
+        }
+    }
+}
+
+/// Maximum number of jobs of the queue [`Queue::Updates`] that run at the same time. All of them write to the
+/// database, so more would only wait for each other.
+pub const MAX_UPDATES: u32 = 2;
+
+/// Maximum number of times that a job is started if each start fails, for instance because a host cannot be
+/// reached.
+pub const MAX_ATTEMPTS: u32 = 5;
+
+/// Maximum number of times that a job is started if each start is interrupted: its process or the server is
+/// killed, or the server is stopped.
+pub const MAX_INTERRUPTED_STARTS: u32 = 2;
+
+/// Duration in microseconds after which a job without a heartbeat is released to other workers.
+pub const LEASE_MICROS: i64 = 60 * MICROS_PER_SECOND;
+
+/// Delay in microseconds before the next attempt of a job that found the disk full.
+pub const FULL_DISK_DELAY_MICROS: i64 = 60 * MICROS_PER_SECOND;
+
+/// Delay in microseconds before the first retry of a failed job.
+const FIRST_RETRY_DELAY_MICROS: i64 = 10 * MICROS_PER_SECOND;
+
+const MICROS_PER_SECOND: i64 = 1_000_000;
+
+/// Returns the delay in microseconds before the next attempt, which doubles each time, or `None` to give up.
+pub fn retry_delay(attempts: u32) -> Option<i64> {
+    (attempts < MAX_ATTEMPTS).then(|| FIRST_RETRY_DELAY_MICROS << attempts.saturating_sub(1).min(10))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state_machine;
+
+    /// Compares the result of every operation in every state with a committed snapshot.
+    #[test]
+    fn every_operation_in_every_state() {
+        insta::assert_snapshot!(state_machine::table(JobState::ALL, |state| state.as_str().to_owned()));
+    }
+
+    #[test]
+    fn retry_delay_doubles_until_the_last_attempt() {
+        let waits: Vec<_> = (1..=MAX_ATTEMPTS)
+            .map(|attempts| retry_delay(attempts).map(|wait| wait / MICROS_PER_SECOND))
+            .collect();
+        assert_eq!(waits, [Some(10), Some(20), Some(40), Some(80), None]);
+    }
+}
