@@ -1,4 +1,6 @@
-//! The API keys of a check. They are never printed: reports name them.
+//! The API keys of a check, from the command line or the environment.
+
+use marketplace_check::Key;
 
 use crate::cli::CommandError;
 
@@ -7,21 +9,6 @@ const VARIABLES: [&str; 2] = ["MARKETPLACE_API_KEY", "MARKETPLACE_OPERATOR_KEY"]
 
 /// Maximum number of keys.
 const MAX_KEYS: usize = 8;
-
-/// An API key.
-#[derive(Clone)]
-pub struct Key {
-    /// What reports call it: the name of the variable that contains it.
-    pub name: String,
-    /// The key itself.
-    pub secret: String,
-}
-
-impl std::fmt::Debug for Key {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Key({})", self.name)
-    }
-}
 
 /// Returns the keys that the command line names, or else those in the environment.
 pub fn parse(arguments: &[String]) -> Result<Vec<Key>, CommandError> {

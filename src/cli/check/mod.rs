@@ -1,35 +1,23 @@
 //! The `marketplace check` command: compares a deployment with the OpenAPI documents of this build and with the rules of
 //! the interface, as a client that knows nothing else about it.
 
-mod access;
-mod caching;
-mod catalog;
-mod client;
-mod documents;
 mod keys;
-mod pages;
-mod parameters;
-mod report;
-mod responses;
-mod rows;
-mod rules;
-mod run;
-mod schemas;
-mod served_documents;
-mod session;
-mod walk;
-mod writes;
 
-use std::time::Duration;
+use std::{rc::Rc, time::Duration};
 
 use clap::Args;
+use marketplace_check::{Bounds, Document, rules};
 
-use self::{client::Bounds, report::Report};
 use super::{
     CommandError, CommandResult,
     lists::print_json,
     print_line,
     server_url::{self, is_loopback},
+};
+use crate::{
+    config::ContactSettings,
+    error::ErrorChain,
+    rest::{self, APIS, Api},
 };
 
 /// Check whether a deployment behaves as its documents and the interface say.
@@ -88,21 +76,20 @@ impl Check {
             response_time: Duration::from_secs(self.response_seconds),
             total_time: Duration::from_secs(self.max_seconds),
         };
-        let client = client::Client::new(&url, keys, bounds)?;
-        let report = Report::new(client.base_url(), client.keys());
-        let mut session = session::Session { client, report };
-        let outcome = run::run(&mut session, self.allow_writes);
-        let (report, sent) = (&session.report, session.client.sent());
+        let documents = APIS.map(|api| Rc::new(document(api)));
+        let outcome = marketplace_check::check(&url, keys, bounds, &documents, self.allow_writes)
+            .map_err(|cause| CommandError::Other(ErrorChain(cause.as_ref()).to_string()))?;
+        let report = &outcome.report;
         if self.is_json {
-            print_json(&report.to_json(sent));
+            print_json(&report.to_json(outcome.sent));
         } else {
-            report.print(self.per_rule, sent);
+            report.lines(self.per_rule, outcome.sent).iter().for_each(print_line);
         }
-        match (outcome, report.difference_count()) {
-            (Err(reason), 0) => Err(CommandError::Incomplete(report.clean(&reason))),
-            (outcome, count) => {
-                if let Err(reason) = outcome {
-                    eprintln!("warning: {}", report.clean(&reason));
+        match (outcome.incomplete, report.difference_count()) {
+            (Some(reason), 0) => Err(CommandError::Incomplete(reason)),
+            (incomplete, count) => {
+                if let Some(reason) = incomplete {
+                    eprintln!("warning: {reason}");
                 }
                 match count {
                     0 => Ok(()),
@@ -112,4 +99,17 @@ impl Check {
             }
         }
     }
+}
+
+/// Returns the document of an API that this build generates. A deployment serves at least the APIs of the interface.
+fn document(api: &'static Api) -> Document {
+    let json = rest::openapi_json(api, "..", &ContactSettings::default());
+    let is_optional = api.prefix != rest::VENDOR.prefix;
+    Document::parse(
+        api.name,
+        api.prefix,
+        api.keys,
+        is_optional,
+        serde_json::from_str(&json).unwrap_or_default(),
+    )
 }

@@ -1,15 +1,11 @@
-//! The OpenAPI documents that a deployment is compared with: those that this build generates.
+//! The OpenAPI documents that a deployment is compared with.
 
 use std::{collections::BTreeMap, rc::Rc};
 
+use marketplace_domain::principals::PrincipalKind;
 use serde_json::Value;
 
 use super::schemas::Schemas;
-use crate::{
-    config::ContactSettings,
-    domain::principals::PrincipalKind,
-    rest::{self, APIS, Api},
-};
 
 /// The document of an API.
 #[derive(Debug)]
@@ -20,6 +16,8 @@ pub struct Document {
     pub prefix: &'static str,
     /// The kind of keys that it takes.
     pub keys: PrincipalKind,
+    /// Whether a deployment may not serve the API.
+    pub is_optional: bool,
     /// The document.
     pub json: Value,
     /// Its operations.
@@ -83,27 +81,22 @@ pub enum Source {
     Body(Vec<Option<String>>),
 }
 
-/// Returns the documents of all APIs.
-pub fn all() -> Vec<Rc<Document>> {
-    APIS.into_iter().map(|api| Rc::new(Document::new(api))).collect()
-}
-
 impl Document {
-    fn new(api: &Api) -> Document {
-        let text = rest::openapi_json(api, "..", &ContactSettings::default());
-        let json = serde_json::from_str(&text).unwrap_or_default();
-        Document::parse(api.name, api.prefix, api.keys, json)
-    }
-
-    /// Reads a document.
-    pub fn parse(name: &'static str, prefix: &'static str, keys: PrincipalKind, json: Value) -> Document {
+    /// Reads a document. Parts of it that are no OpenAPI 3.0 are left out.
+    pub fn parse(
+        name: &'static str,
+        prefix: &'static str,
+        keys: PrincipalKind,
+        is_optional: bool,
+        json: Value,
+    ) -> Document {
         let schemas = Rc::new(Schemas::new(json["components"]["schemas"].clone()));
         let operations = fields(&json["paths"]).flat_map(|(path, item)| {
             fields(item)
                 .map(|(method, operation)| Rc::new(parse_operation(path, method, operation, &json, &schemas)))
         });
         let operations = operations.collect();
-        Document { name, prefix, keys, json, operations }
+        Document { name, prefix, keys, is_optional, json, operations }
     }
 
     /// Returns the operation with this method and path.
@@ -231,8 +224,32 @@ fn parse_link(json: &Value) -> Link {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
+
+    /// Returns the documents of the program.
+    pub fn all() -> Vec<Rc<Document>> {
+        let document = |name, prefix, keys, snapshot: &str| {
+            let (_, json) = snapshot.split_once("---\n{").unwrap();
+            let json = serde_json::from_str(&format!("{{{json}")).unwrap();
+            Rc::new(Document::parse(name, prefix, keys, false, json))
+        };
+        macro_rules! snapshot {
+            ($name:literal) => {
+                include_str!(concat!(
+                    "../../../tests/suite/contract/snapshots/suite__contract__documents__",
+                    $name,
+                    "_document_matches_snapshot.snap"
+                ))
+            };
+        }
+        vec![
+            document("vendor", "/v2", PrincipalKind::Team, snapshot!("vendor")),
+            document("buyer", "/v2", PrincipalKind::Team, snapshot!("buyer")),
+            document("operator", "/operator/v1", PrincipalKind::Operator, snapshot!("operator")),
+            document("sandbox", "/sandbox/v1", PrincipalKind::Operator, snapshot!("sandbox")),
+        ]
+    }
 
     #[test]
     fn all_links_of_documents_are_understood() {
@@ -253,7 +270,7 @@ mod tests {
 
     #[test]
     fn values_are_encoded_in_paths() {
-        let document = all().remove(0);
+        let document = all().remove(1);
         let operation = document.find("GET", "/v2/listings/browse/{listing_id}").unwrap();
         let path = operation.path_with(&[("listing_id".to_owned(), "a/../ü".to_owned())]);
         assert_eq!(path, "/v2/listings/browse/a%2F..%2F%C3%BC");

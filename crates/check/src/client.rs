@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use marketplace_domain::error_sources::{BoxedError, ErrorChain};
 use reqwest::{
     Method,
     blocking::Response,
@@ -19,7 +20,6 @@ use url::Url;
 use uuid::Uuid;
 
 use super::keys::Key;
-use crate::{cli::CommandError, error::ErrorChain, http_client};
 
 /// Maximum size of a response in bytes.
 pub const MAX_RESPONSE_BYTES: u64 = 16 << 20;
@@ -152,11 +152,10 @@ pub struct Client {
 }
 
 impl Client {
-    /// Prepares requests to a deployment, with these keys.
-    pub fn new(base_url: &Url, keys: Vec<Key>, bounds: Bounds) -> Result<Client, CommandError> {
-        let builder = http_client::blocking().map_err(|cause| CommandError::Other(cause.to_string()))?;
-        let http = builder.timeout(bounds.response_time).user_agent("marketplace-check").build();
-        let http = http.map_err(|cause| CommandError::Other(ErrorChain(&cause).to_string()))?;
+    /// Prepares requests to a deployment, with these keys. Fails if the certificates that the system trusts cannot be read.
+    pub fn new(base_url: &Url, keys: Vec<Key>, bounds: Bounds) -> Result<Client, BoxedError> {
+        let builder = marketplace_http_client::blocking()?.timeout(bounds.response_time);
+        let http = builder.user_agent("marketplace-check").build()?;
         let base_url = base_url.as_str().trim_end_matches('/').to_owned();
         let mut run = Uuid::new_v4().simple().to_string();
         run.truncate(8);

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, rc::Rc};
 
+use marketplace_domain::principals::PrincipalKind;
 use uuid::Uuid;
 
 use super::{
@@ -10,7 +11,6 @@ use super::{
     rules,
     session::{Access, Session},
 };
-use crate::domain::principals::PrincipalKind;
 
 /// Headers that accept the key of a team besides `Authorization`.
 const KEY_HEADERS: [&str; 2] = ["platform-api-key", "x-api-key"];

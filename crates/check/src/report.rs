@@ -9,7 +9,6 @@ use super::{
     keys::Key,
     rules::{self, Rule},
 };
-use crate::cli::print_line;
 
 /// Maximum number of characters of a text from the deployment in a report.
 const MAX_TEXT: usize = 300;
@@ -165,33 +164,34 @@ impl Report {
         mask_secrets(&hidden).chars().flat_map(escape).collect()
     }
 
-    /// Prints the report for people, with at most `per_rule` differences of each rule.
-    pub fn print(&self, per_rule: usize, sent: u32) {
+    /// Returns the lines of the report for people, with at most `per_rule` differences of each rule.
+    pub fn lines(&self, per_rule: usize, sent: u32) -> Vec<String> {
+        let mut lines = Vec::new();
         for (position, differences) in &self.differences {
             let rule = rules::ALL[*position];
-            print_line(format_args!("{} ({}): {}", rule.id, rule.section, rule.text));
+            lines.push(format!("{} ({}): {}", rule.id, rule.section, rule.text));
             let shown = differences.spread();
             for difference in shown.iter().take(per_rule) {
-                print_line(format_args!("  {}", difference.operation));
-                print_line(format_args!("    {}", difference.request));
-                print_line(format_args!("    expected: {}", difference.expected));
-                print_line(format_args!("    got:      {}", difference.got));
+                lines.push(format!("  {}", difference.operation));
+                lines.push(format!("    {}", difference.request));
+                lines.push(format!("    expected: {}", difference.expected));
+                lines.push(format!("    got:      {}", difference.got));
             }
             let count = differences.count - shown.len().min(per_rule);
             if count > 0 {
-                print_line(format_args!("  and {count} more"));
+                lines.push(format!("  and {count} more"));
             }
-            print_line("");
+            lines.push(String::new());
         }
         if !self.unchecked.is_empty() {
-            print_line("Not checked:");
+            lines.push("Not checked:".to_owned());
             for (reason, names) in &self.unchecked {
                 let names = names.iter().cloned().collect::<Vec<_>>().join(", ");
-                print_line(format_args!("  {names}: {reason}"));
+                lines.push(format!("  {names}: {reason}"));
             }
-            print_line("");
+            lines.push(String::new());
         }
-        print_line(format_args!(
+        lines.push(format!(
             "{} operations and {} of {} rules checked with {sent} requests: {}",
             self.operations.len(),
             self.checked.len(),
@@ -202,6 +202,7 @@ impl Report {
                 count => format!("{count} differences"),
             },
         ));
+        lines
     }
 
     /// Returns the report as JSON.

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{super::documents, *};
+use super::{super::documents::tests::all, *};
 
 fn kinds(schema: &Value, value: &Value) -> Vec<(String, Kind)> {
     let schemas = Schemas::new(json!({"Word": {"type": "string", "enum": ["a", "b"]}}));
@@ -62,7 +62,7 @@ fn deep_values_are_no_problem() {
 /// Returns every example response of the documents, with the operation, the status, and the schema.
 fn examples() -> Vec<(std::rc::Rc<Schemas>, Value, Value)> {
     let mut found = Vec::new();
-    for document in documents::all() {
+    for document in all() {
         for operation in &document.operations {
             let item = &document.json["paths"][&operation.path][operation.method.to_lowercase()];
             for (status, response) in &operation.responses {

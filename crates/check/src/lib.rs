@@ -1,42 +1,82 @@
-//! The parts of a check, in their order.
+//! Compares a deployment of the marketplace with OpenAPI documents and with the rules of the interface, as a client that knows
+//! nothing else about it.
+
+mod access;
+mod caching;
+mod catalog;
+mod client;
+mod documents;
+mod keys;
+mod pages;
+mod parameters;
+mod report;
+mod responses;
+mod rows;
+pub mod rules;
+mod schemas;
+mod served_documents;
+mod session;
+mod walk;
+mod writes;
 
 use std::{collections::BTreeSet, rc::Rc};
 
-use super::{
-    access, caching, catalog,
-    client::{Caller, Request, Stop},
-    documents::{self, Document, Operation},
-    pages, parameters, served_documents,
-    session::{Access, Session},
-    walk::{self, Found},
-    writes,
-};
-use crate::rest;
+use marketplace_domain::error_sources::BoxedError;
+use url::Url;
 
-/// Checks a deployment. Changes are checked only if `may_write` is set. Returns why the check is incomplete, if it is.
-pub fn run(session: &mut Session, may_write: bool) -> Result<(), String> {
-    let result = check(session, may_write);
-    let message = match result {
-        Ok(true) => return Ok(()),
-        Ok(false) => "no key can use any API of the deployment".to_owned(),
-        Err(Stop::Unreachable(reason)) => reason,
-        Err(Stop::Limit(reason)) => {
-            format!("the check is incomplete: {reason}; --max-requests and --max-seconds set the limits")
-        }
+pub use self::{client::Bounds, documents::Document, keys::Key, report::Report};
+use self::{
+    client::{Caller, Client, Request, Stop},
+    documents::Operation,
+    session::{Access, Session},
+    walk::Found,
+};
+
+/// What a check has found.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The differences, and what was not checked.
+    pub report: Report,
+    /// Number of requests that were sent.
+    pub sent: u32,
+    /// Why the check is not complete, if it is not.
+    pub incomplete: Option<String>,
+}
+
+/// Compares the deployment at a URL with documents. Changes are checked only if `may_write` is set.
+pub fn check(
+    url: &Url,
+    keys: Vec<Key>,
+    bounds: Bounds,
+    documents: &[Rc<Document>],
+    may_write: bool,
+) -> Result<Outcome, BoxedError> {
+    let client = Client::new(url, keys, bounds)?;
+    let report = Report::new(client.base_url(), client.keys());
+    let mut session = Session { client, report };
+    let incomplete = match check_parts(&mut session, documents, may_write) {
+        Ok(true) => None,
+        Ok(false) => Some("no key can use any API of the deployment".to_owned()),
+        Err(Stop::Unreachable(reason)) => Some(reason),
+        Err(Stop::Limit(reason)) => Some(format!(
+            "the check is incomplete: {reason}; --max-requests and --max-seconds set the limits"
+        )),
     };
-    session.report.add_unchecked("what follows the last request", message.clone());
-    Err(message)
+    if let Some(reason) = &incomplete {
+        session.report.add_unchecked("what follows the last request", reason.clone());
+    }
+    let Session { client, report } = session;
+    let incomplete = incomplete.map(|reason| report.clean(&reason));
+    Ok(Outcome { report, sent: client.sent(), incomplete })
 }
 
 /// Runs all parts. Returns whether there was anything to check.
-fn check(session: &mut Session, may_write: bool) -> Result<bool, Stop> {
-    let documents = documents::all();
-    let accesses = access::find(session, &documents)?;
+fn check_parts(session: &mut Session, documents: &[Rc<Document>], may_write: bool) -> Result<bool, Stop> {
+    let accesses = access::find(session, documents)?;
     let Some(first) = accesses.first() else { return Ok(false) };
-    for document in &documents {
-        // APIs beyond the interface may be off.
+    for document in documents {
         let is_used = accesses.iter().any(|access| access.has(document));
-        if is_used || document.prefix == rest::VENDOR.prefix {
+        if is_used || !document.is_optional {
             served_documents::check(session, document)?;
         }
     }
@@ -64,7 +104,7 @@ fn check(session: &mut Session, may_write: bool) -> Result<bool, Stop> {
             }
         }
     }
-    for document in &documents {
+    for document in documents {
         for operation in document.operations.iter().filter(|operation| operation.method == "GET") {
             if !seen.contains(&operation.path) {
                 check_without_sample(session, document, operation, &accesses)?;
