@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
 use marketplace::{
     clock::{Clock, Entropy},
-    config::{Layers, Settings},
+    config::{Settings, SettingsSources},
     domain::{
         assets::{ArtifactStatus, Channel, Exclusivity},
         field_locks::FieldLocks,
@@ -103,8 +103,8 @@ fn main() {
 
 /// Returns the settings of a demo, which has no rate limits.
 fn settings() -> Settings {
-    let mut layers = Layers::new();
-    layers.apply_demo().and_then(|()| layers.resolve()).expect("the built-in settings are valid")
+    let mut sources = SettingsSources::new();
+    sources.apply_demo().and_then(|()| sources.resolve()).expect("the built-in settings are valid")
 }
 
 /// Attaches all codebases of the team to one listing in one request.

@@ -23,7 +23,7 @@ use std::{
 
 use marketplace::{
     clock::{Clock, Entropy},
-    config::{Layers, Settings},
+    config::{Settings, SettingsSources},
     domain::principals::KeyScope,
     fixtures,
     market::{Market, OpenMode, OpenOptions, Writer},
@@ -251,6 +251,6 @@ fn process_millis() -> f64 {
 
 /// Returns the settings of a demo, which has no rate limits.
 fn settings() -> Settings {
-    let mut layers = Layers::new();
-    layers.apply_demo().and_then(|()| layers.resolve()).expect("the built-in settings are valid")
+    let mut sources = SettingsSources::new();
+    sources.apply_demo().and_then(|()| sources.resolve()).expect("the built-in settings are valid")
 }

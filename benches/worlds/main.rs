@@ -26,7 +26,7 @@ use std::{
 use marketplace::{
     blobs::{DiskFile, DiskUsage},
     clock::{Clock, Entropy},
-    config::{Layers, Settings},
+    config::{Settings, SettingsSources},
     fixtures, market,
     market::{Market, OpenMode, OpenOptions},
     mcp,
@@ -171,10 +171,10 @@ fn open_root(directory: &Path, listings: u64) -> Market {
 }
 
 fn open_worlds(opener: &Opener, root: Market) -> Worlds {
-    let mut layers = Layers::new();
-    layers.apply_demo().expect("the built-in settings are valid");
+    let mut sources = SettingsSources::new();
+    sources.apply_demo().expect("the built-in settings are valid");
     let directory = root.data_dir().join("worlds");
-    let options = WorldsOptions { opener: opener.clone(), layers, root, is_demo: false, directory };
+    let options = WorldsOptions { opener: opener.clone(), sources, root, is_demo: false, directory };
     Worlds::new(options).expect("create worlds")
 }
 
@@ -295,6 +295,6 @@ impl Targets {
 
 /// Returns the settings of a demo, which has no rate limits.
 fn settings() -> Settings {
-    let mut layers = Layers::new();
-    layers.apply_demo().and_then(|()| layers.resolve()).expect("the built-in settings are valid")
+    let mut sources = SettingsSources::new();
+    sources.apply_demo().and_then(|()| sources.resolve()).expect("the built-in settings are valid")
 }

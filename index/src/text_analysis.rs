@@ -15,7 +15,7 @@ use tantivy::tokenizer::{
     Token, TokenStream, Tokenizer,
 };
 
-use crate::words::{self, Piece, PieceChars, PieceKind, Pieces, Splitting};
+use crate::words::{self, PieceChars, PieceKind, Pieces, RequiredField, Splitting};
 
 /// Number of characters of a word that count. The rest is ignored in documents and searches alike, so longer
 /// words are still found.
@@ -92,7 +92,7 @@ struct WordStream<'a> {
 enum Rest<'a> {
     Nothing,
     /// The word in a name, at the position of the name.
-    Base(Piece<'a>),
+    Base(RequiredField<'a>),
     /// The pair of this character and the next one, at the position of this one.
     Pair(char, PieceChars<'a>),
     /// Further characters of text without spaces.
@@ -174,7 +174,7 @@ impl TokenStream for WordStream<'_> {
 }
 
 /// Returns the characters of a word that count.
-fn word_chars(word: Piece<'_>) -> impl Iterator<Item = char> {
+fn word_chars(word: RequiredField<'_>) -> impl Iterator<Item = char> {
     word.chars().take(MAX_WORD_CHARS)
 }
 
@@ -229,7 +229,7 @@ impl ParsedText {
 }
 
 /// A piece of a search text, and its characters that count.
-type SearchPiece<'a> = (Piece<'a>, Vec<char>);
+type SearchPiece<'a> = (RequiredField<'a>, Vec<char>);
 
 struct Parser {
     parsed: ParsedText,

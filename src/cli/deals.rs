@@ -55,7 +55,7 @@ pub enum OfferCommand {
     },
     /// Show an offer.
     #[command(after_help = "Example:\n  marketplace offer show 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
-    Show(OneDeal),
+    Show(DealId),
     /// Change the amount of an offer, or how the buyer pays.
     #[command(
         after_help = "Example:\n  marketplace offer edit 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11 --amount 4500"
@@ -72,13 +72,13 @@ pub enum OfferCommand {
     },
     /// Accept an offer for the vendor. This purchases the listing for the buyer, for the amount of the offer.
     #[command(after_help = "Example:\n  marketplace offer accept 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
-    Accept(OneDeal),
+    Accept(DealId),
     /// Decline an offer for the vendor.
     #[command(after_help = "Example:\n  marketplace offer decline 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
-    Decline(OneDeal),
+    Decline(DealId),
     /// Withdraw an offer for the buyer.
     #[command(after_help = "Example:\n  marketplace offer withdraw 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
-    Withdraw(OneDeal),
+    Withdraw(DealId),
 }
 
 /// Manage purchases.
@@ -126,21 +126,21 @@ pub enum PurchaseCommand {
     },
     /// Show a purchase.
     #[command(after_help = "Example:\n  marketplace purchase show 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
-    Show(OneDeal),
+    Show(DealId),
     /// Complete a purchase whose invoice was paid.
     #[command(after_help = "Example:\n  marketplace purchase complete 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
-    Complete(OneDeal),
+    Complete(DealId),
     /// Cancel a purchase that is not paid.
     #[command(after_help = "Example:\n  marketplace purchase cancel 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
-    Cancel(OneDeal),
+    Cancel(DealId),
     /// Refund a purchase.
     #[command(after_help = "Example:\n  marketplace purchase refund 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
-    Refund(OneDeal),
+    Refund(DealId),
 }
 
 /// An offer or a purchase.
 #[derive(Debug, Args)]
-pub struct OneDeal {
+pub struct DealId {
     /// The ID, as printed by the list.
     id: Uuid,
 }
@@ -217,7 +217,7 @@ impl DealFilters<'_> {
 }
 
 /// Performs a transition, and prints the status after it.
-fn change(deals: &Records, client: &Client, deal: &OneDeal, verb: &str) -> CommandResult {
+fn change(deals: &Records, client: &Client, deal: &DealId, verb: &str) -> CommandResult {
     let changed = deals.change(client, deal.id, verb, &Value::Null)?;
     if let Some(purchase) = changed["purchase_id"].as_str().filter(|_| !client.prints_json()) {
         eprintln!("the purchase is {purchase}");

@@ -68,7 +68,7 @@ use self::{logging::init_logging, operator::OperatorCommand};
 use crate::{
     artifacts::child,
     clock::{Clock, Entropy},
-    config::{Layers, Settings, SettingsError, VARIABLE_PREFIX},
+    config::{Settings, SettingsError, SettingsSources, VARIABLE_PREFIX},
     error::{Error, ErrorChain},
     fixtures,
     market::{self, Market, OpenMode, OpenOptions},
@@ -243,7 +243,6 @@ enum CommandError {
 /// of the API.
 fn operator_message(error: &Error) -> String {
     match error {
-        Error::NotFound(what) if what.ends_with('?') => format!("There is no {what}"),
         Error::NotFound(what) => format!("There is no {what}."),
         Error::Internal(source) => ErrorChain(source.as_ref()).to_string(),
         other => other.message(),
@@ -391,13 +390,13 @@ impl GlobalOptions {
     }
 
     /// Loads the settings file and the environment variables. The caller adds the flags.
-    fn load_layers(&self) -> Result<Layers, CommandError> {
+    fn load_layers(&self) -> Result<SettingsSources, CommandError> {
         self.load_layers_for(false)
     }
 
     /// Like [`GlobalOptions::load_layers`], for a command that may have `--demo`.
-    fn load_layers_for(&self, is_demo: bool) -> Result<Layers, CommandError> {
-        let mut layers = Layers::new();
+    fn load_layers_for(&self, is_demo: bool) -> Result<SettingsSources, CommandError> {
+        let mut sources = SettingsSources::new();
         let file = self.settings_file(is_demo);
         if is_demo && file.is_none() && Path::new(SETTINGS_FILE).exists() {
             eprintln!("note: --demo does not use ./{SETTINGS_FILE}; to use it, add --config {SETTINGS_FILE}");
@@ -406,7 +405,7 @@ impl GlobalOptions {
             let text = regular_files::read_to_string(&path, MAX_SETTINGS_BYTES).map_err(|cause| {
                 CommandError::Usage(format!("cannot read settings file {}: {cause}", path.display()))
             })?;
-            layers.add_file(&path, &text)?;
+            sources.add_file(&path, &text)?;
         }
         // Variables of other programs may have any names and values.
         let ours = std::env::vars_os()
@@ -415,15 +414,15 @@ impl GlobalOptions {
         let ours: Vec<(String, String)> = ours
             .map(|(name, value)| utf8(&name, &value).map(|value| (name, value)))
             .collect::<Result<_, SettingsError>>()?;
-        let warnings = layers.add_variables(ours)?;
+        let warnings = sources.add_variables(ours)?;
         for warning in warnings {
             eprintln!("warning: {warning}");
         }
         if let Some(directory) = &self.data {
             let folder = utf8("--data", directory.as_os_str())?;
-            layers.set("data.folder", folder.into(), "--data".to_owned())?;
+            sources.set("data.folder", folder.into(), "--data".to_owned())?;
         }
-        Ok(layers)
+        Ok(sources)
     }
 
     /// Opens the market for a command that may change it. Fails if there is no market, unless `may_create`.

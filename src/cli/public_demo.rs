@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{CommandError, CommandResult};
 use crate::{
-    config::{Layers, Settings, SettingsError},
+    config::{Settings, SettingsError, SettingsSources},
     rest,
 };
 
@@ -24,9 +24,9 @@ pub struct PublicDemoOptions {
 
 impl PublicDemoOptions {
     /// Adds the flag to the settings.
-    pub fn add_to(&self, layers: &mut Layers) -> Result<(), SettingsError> {
+    pub fn add_to(&self, sources: &mut SettingsSources) -> Result<(), SettingsError> {
         if self.allow_public_demo {
-            layers.set(SETTING, true.into(), "--allow-public-demo".to_owned())?;
+            sources.set(SETTING, true.into(), "--allow-public-demo".to_owned())?;
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use super::{
     temporary_directory::TemporaryDirectory,
 };
 use crate::{
-    config::Layers,
+    config::SettingsSources,
     domain::principals::KeyScope,
     error::Error,
     market::{self, OpenMode, Writer},
@@ -79,10 +79,10 @@ fn unusable(error: Error) -> CommandError {
 fn run(replay: RecordedReplay) -> Result<ReplayOutcome, CommandError> {
     let (base_url, public_url, shows_demo_keys) = replay.server();
     let base_url = base_url.to_owned();
-    let mut layers = Layers::new();
-    layers.apply_demo()?;
-    layers.set("server.public_url", public_url.into(), "the file".to_owned())?;
-    let settings = layers.clone().resolve()?;
+    let mut sources = SettingsSources::new();
+    sources.apply_demo()?;
+    sources.set("server.public_url", public_url.into(), "the file".to_owned())?;
+    let settings = sources.clone().resolve()?;
     init_logging(&settings, "error");
     let directory = TemporaryDirectory::create()?;
     let app = mcp::App::new(rest::App::new(&settings, shows_demo_keys));
@@ -91,7 +91,7 @@ fn run(replay: RecordedReplay) -> Result<ReplayOutcome, CommandError> {
         keys::create_for_operator(writer, Platform::of_process(), "Replay", KeyScope::All, None)
     };
     let (_, server_key) = market.write_blocking(create)?;
-    let worlds = serve::open_worlds(&market, layers, false)?;
+    let worlds = serve::open_worlds(&market, sources, false)?;
     let runtime = process::build_runtime(market.settings())?;
     let outcome = runtime.block_on(async {
         let app = app.serve_with_sandbox(market.clone(), &base_url, ADDRESS, Arc::clone(&worlds));

@@ -17,7 +17,7 @@ use super::{
     temporary_directory::TemporaryDirectory,
 };
 use crate::{
-    config::{Layers, Settings, SettingsError, parse_listen_address},
+    config::{Settings, SettingsError, SettingsSources, parse_listen_address},
     domain::time::Timestamp,
     fixtures,
     market::{self, Market, OpenMode},
@@ -54,12 +54,12 @@ pub struct Serve {
 
 impl Serve {
     pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
-        let (layers, has_directory) = self.layers(options)?;
-        let settings = layers.clone().resolve()?;
+        let (sources, has_directory) = self.sources(options)?;
+        let settings = sources.clone().resolve()?;
         if self.demo {
             public_demo::check(&settings)?;
         }
-        let checked = check_tools(&layers, &settings, self.demo)?;
+        let checked = check_tools(&sources, &settings, self.demo)?;
         init_logging(&settings, "info");
         market::raise_descriptor_limit();
         let temporary = match (self.demo, has_directory) {
@@ -81,8 +81,12 @@ impl Serve {
         let (market, app) = (market?, app.unwrap_or_else(|panic| resume_unwind(panic)));
         self.log_start(options, &market, &listener)?;
         let runtime = process::build_runtime(market.settings())?;
-        let worlds =
-            market.settings().sandbox.enabled.then(|| open_worlds(&market, layers, self.demo)).transpose()?;
+        let worlds = market
+            .settings()
+            .sandbox
+            .enabled
+            .then(|| open_worlds(&market, sources, self.demo))
+            .transpose()?;
         let done = runtime.block_on(self.run_server(app, market, listener, worlds));
         // Work that still runs has had its time to finish. Interrupted writes are rolled back at the next
         // start.
@@ -149,17 +153,17 @@ impl Serve {
     }
 
     /// Returns the settings, and whether a flag or a variable names the data directory.
-    fn layers(&self, options: &GlobalOptions) -> Result<(Layers, bool), CommandError> {
-        let mut layers = options.load_layers_for(self.demo)?;
+    fn sources(&self, options: &GlobalOptions) -> Result<(SettingsSources, bool), CommandError> {
+        let mut sources = options.load_layers_for(self.demo)?;
         if let Some(listen) = self.listen {
-            layers.set("server.listen", listen.to_string().into(), "--listen".to_owned())?;
+            sources.set("server.listen", listen.to_string().into(), "--listen".to_owned())?;
         }
-        self.public.add_to(&mut layers)?;
+        self.public.add_to(&mut sources)?;
         if self.demo {
-            layers.apply_demo()?;
+            sources.apply_demo()?;
         }
-        let has_directory = layers.is_set_for_process("data.folder");
-        Ok((layers, has_directory))
+        let has_directory = sources.is_set_for_process("data.folder");
+        Ok((sources, has_directory))
     }
 
     fn standard_input(&self) -> process::StandardInput {
@@ -228,7 +232,7 @@ fn new_app(settings: &Settings, is_demo: bool) -> mcp::App {
 
 /// Checks the names of tools in the settings. Returns the app, which alone knows all tools, if there are such names.
 pub(super) fn check_tools(
-    layers: &Layers,
+    sources: &SettingsSources,
     settings: &Settings,
     is_demo: bool,
 ) -> Result<Option<mcp::App>, SettingsError> {
@@ -238,7 +242,7 @@ pub(super) fn check_tools(
     let app = new_app(settings, is_demo);
     match app.check_selected_tools(&settings.agents) {
         Ok(()) => Ok(Some(app)),
-        Err(message) => Err(SettingsError { origin: layers.origin(&["agents.tools"]), message }),
+        Err(message) => Err(SettingsError { origin: sources.origin(&["agents.tools"]), message }),
     }
 }
 
@@ -250,13 +254,13 @@ fn absolute(path: &Path) -> String {
 /// Returns the worlds of a server, in its data directory. Those that a killed process left are deleted.
 pub(super) fn open_worlds(
     market: &Market,
-    layers: Layers,
+    sources: SettingsSources,
     is_demo: bool,
 ) -> Result<Arc<Worlds>, CommandError> {
     let opener = worlds::Opener::new(rest::RENDERER, operations::due_steps::run_step, market::this_program());
     let options = WorldsOptions {
         opener,
-        layers,
+        sources,
         root: market.clone(),
         is_demo,
         directory: market.data_dir().join(WORLDS_DIRECTORY),

@@ -75,7 +75,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::config::Layers;
+    use crate::config::SettingsSources;
 
     /// The settings that hold secrets, and those that can hold credentials in a URL.
     const SECRETS: [&str; 4] = [
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn every_setting_is_listed_with_its_value_and_default() {
-        let mut settings = Layers::new().resolve().unwrap();
+        let mut settings = SettingsSources::new().resolve().unwrap();
         settings.quotas.assets = 7;
         let listed = settings.list();
         let defaults: toml::Table = crate::config::DEFAULTS.parse().unwrap();

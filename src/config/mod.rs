@@ -1,5 +1,5 @@
-//! Typed settings in layers: the compiled-in `marketplace.toml`, a settings file, environment variables, and
-//! command-line flags. Later layers override earlier ones.
+//! Typed settings in sources: the compiled-in `marketplace.toml`, a settings file, environment variables, and
+//! command-line flags. Later sources override earlier ones.
 //!
 //! An error names its origin (file and line, variable, or flag), the key, and the most similar known key. The
 //! compiled-in file defines every key and the type of its value, and each layer is checked against it.
@@ -70,30 +70,30 @@ pub struct SettingsError {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Layers::new().resolve().expect("the compiled-in settings are valid")
+        SettingsSources::new().resolve().expect("the compiled-in settings are valid")
     }
 }
 
-/// A stack of settings layers, merged as they are added, with the origin of each value.
+/// A stack of settings sources, merged as they are added, with the origin of each value.
 #[derive(Clone, Debug)]
-pub struct Layers {
+pub struct SettingsSources {
     values: Table,
     origins: BTreeMap<String, String>,
     /// Keys that a variable or a flag has set.
     set_for_process: BTreeSet<String>,
 }
 
-impl Default for Layers {
-    fn default() -> Layers {
-        Layers::new()
+impl Default for SettingsSources {
+    fn default() -> SettingsSources {
+        SettingsSources::new()
     }
 }
 
-impl Layers {
+impl SettingsSources {
     /// Creates a stack that contains only the compiled-in layer.
-    pub fn new() -> Layers {
+    pub fn new() -> SettingsSources {
         let values = DEFAULTS.parse().expect("the compiled-in settings are valid TOML");
-        Layers { values, origins: BTreeMap::new(), set_for_process: BTreeSet::new() }
+        SettingsSources { values, origins: BTreeMap::new(), set_for_process: BTreeSet::new() }
     }
 
     /// Adds a settings file as the top layer.

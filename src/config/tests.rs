@@ -3,24 +3,24 @@
 use super::*;
 
 fn settings_from_file(text: &str) -> Result<Settings, SettingsError> {
-    let mut layers = Layers::new();
-    layers.add_file(Path::new("my.toml"), text)?;
-    layers.resolve()
+    let mut sources = SettingsSources::new();
+    sources.add_file(Path::new("my.toml"), text)?;
+    sources.resolve()
 }
 
 #[test]
 fn later_layers_override_earlier_ones() {
-    let mut layers = Layers::new();
-    layers.add_file(Path::new("my.toml"), "[fees]\nbuyer_percent = 3\nplatform_percent = 12.5\n").unwrap();
+    let mut sources = SettingsSources::new();
+    sources.add_file(Path::new("my.toml"), "[fees]\nbuyer_percent = 3\nplatform_percent = 12.5\n").unwrap();
     let variables = [
         ("MARKETPLACE_FEES_BUYER_PERCENT", "4"),
         ("MARKETPLACE_SERVER_LISTEN", "127.0.0.1:0"),
         ("MARKETPLACE_API_KEY", "secret"),
         ("PATH", "/bin"),
     ];
-    layers.add_variables(variables.map(|(name, value)| (name.to_owned(), value.to_owned()))).unwrap();
-    layers.set("data.folder", Value::from("elsewhere"), "--data".to_owned()).unwrap();
-    let settings = layers.resolve().unwrap();
+    sources.add_variables(variables.map(|(name, value)| (name.to_owned(), value.to_owned()))).unwrap();
+    sources.set("data.folder", Value::from("elsewhere"), "--data".to_owned()).unwrap();
+    let settings = sources.resolve().unwrap();
     assert!((settings.fees.buyer_percent - 4.0).abs() < 1e-9);
     assert!((settings.fees.platform_percent - 12.5).abs() < 1e-9);
     assert_eq!(settings.server.listen.port(), 0);
@@ -182,9 +182,9 @@ fn settings_that_cannot_work_are_rejected_with_the_right_form() {
         }
         let variable = format!("MARKETPLACE_{}_{name}", section.trim_matches(['[', ']'])).to_uppercase();
         let value = value.trim_matches('"').to_owned();
-        let mut layers = Layers::new();
-        let error = match layers.add_variables([(variable.clone(), value)]) {
-            Ok(_) => layers.resolve().expect_err(text),
+        let mut sources = SettingsSources::new();
+        let error = match sources.add_variables([(variable.clone(), value)]) {
+            Ok(_) => sources.resolve().expect_err(text),
             Err(error) => error,
         };
         assert!(error.origin == variable && error.message.contains(key), "{error}");
@@ -222,11 +222,11 @@ fn usual_forms_of_settings_are_valid() {
 #[test]
 fn every_setting_has_a_rule() {
     const TYPED: [&str; 5] = ["server.listen", "blobs.kind", "agents.schemas", "agents.text", "log.format"];
-    let layers = Layers::new();
-    for key in layers.keys() {
+    let sources = SettingsSources::new();
+    for key in sources.keys() {
         let is_range = ranges::RANGES.iter().any(|(other, ..)| *other == key);
         let is_text = texts::RULES.iter().any(|(other, _)| *other == key);
-        match layers.value(&key).unwrap() {
+        match sources.value(&key).unwrap() {
             Value::Integer(_) | Value::Float(_) => assert!(is_range && !is_text, "{key}"),
             Value::String(_) | Value::Array(_) => {
                 assert!((is_text ^ TYPED.contains(&key.as_str())) && !is_range, "{key}");
@@ -236,16 +236,17 @@ fn every_setting_has_a_rule() {
         }
     }
     for key in ranges::RANGES.iter().map(|(key, ..)| key).chain(texts::RULES.iter().map(|(key, _)| key)) {
-        assert!(layers.value(key).is_some(), "{key} is no setting");
+        assert!(sources.value(key).is_some(), "{key} is no setting");
     }
 }
 
 #[test]
 fn demo_changes_only_what_nothing_sets() {
     type Check = fn(&Settings) -> bool;
-    let by_file = |layers: &mut Layers, text: &str| layers.add_file(Path::new("my.toml"), text).unwrap();
-    let by_variable = |layers: &mut Layers, name: &str, text: &str| {
-        layers.add_variables([(name.to_owned(), text.to_owned())]).unwrap();
+    let by_file =
+        |sources: &mut SettingsSources, text: &str| sources.add_file(Path::new("my.toml"), text).unwrap();
+    let by_variable = |sources: &mut SettingsSources, name: &str, text: &str| {
+        sources.add_variables([(name.to_owned(), text.to_owned())]).unwrap();
     };
     let demo: [(&str, Check); 6] = [
         ("limits.other", |settings| settings.limits.other == 0 && settings.limits.address == 0),
@@ -256,10 +257,10 @@ fn demo_changes_only_what_nothing_sets() {
         ("sandbox.enabled", |settings| settings.sandbox.enabled),
     ];
     for (key, is_of_demo) in demo {
-        let defaults = Layers::new();
+        let defaults = SettingsSources::new();
         let default = defaults.value(key).unwrap().to_string();
         let (section, name) = key.split_once('.').unwrap();
-        let unset = Layers::new();
+        let unset = SettingsSources::new();
         let (mut file, mut variable, mut flag) = (unset.clone(), unset.clone(), unset.clone());
         by_file(&mut file, &format!("[{section}]\n{name} = {default}\n"));
         by_variable(
@@ -268,9 +269,9 @@ fn demo_changes_only_what_nothing_sets() {
             &default,
         );
         flag.set(key, defaults.value(key).unwrap().clone(), "--flag".to_owned()).unwrap();
-        for (mut layers, is_changed) in [(unset, true), (file, false), (variable, false), (flag, false)] {
-            layers.apply_demo().unwrap();
-            let settings = layers.resolve().unwrap();
+        for (mut sources, is_changed) in [(unset, true), (file, false), (variable, false), (flag, false)] {
+            sources.apply_demo().unwrap();
+            let settings = sources.resolve().unwrap();
             assert_eq!(is_of_demo(&settings), is_changed, "{key}");
             assert!(settings.limits.in_flight > 0 && settings.keys.allow_fixture_keys);
         }

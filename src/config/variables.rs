@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-use super::{Layers, SettingsError, VARIABLE_PREFIX};
+use super::{SettingsError, SettingsSources, VARIABLE_PREFIX};
 
 /// Names of environment variables, without the prefix, that are not settings, but used in other ways.
 /// `BIN` is the program that the helpers for tests start.
@@ -22,7 +22,7 @@ const OTHER_NAMES: [(&str, &str); 6] = [
 /// the variable may belong to another program.
 const MIN_SIMILARITY: f64 = 0.7;
 
-impl Layers {
+impl SettingsSources {
     /// Adds environment variables as the top layer. Only those with the prefix `MARKETPLACE_` are used. Returns a
     /// warning for each of these that is neither a setting nor otherwise known, since it may be misspelled. It is
     /// no error, since other programs may use the prefix, too.
@@ -115,7 +115,7 @@ mod tests {
     fn unknown_variables_are_reported_and_ignored() {
         let warnings = |names: &[&str]| {
             let variables = names.iter().map(|name| ((*name).to_owned(), "x".to_owned()));
-            Layers::new().add_variables(variables).unwrap()
+            SettingsSources::new().add_variables(variables).unwrap()
         };
         assert_eq!(
             warnings(&[
@@ -166,14 +166,15 @@ mod tests {
     #[test]
     fn platform_variables_are_no_settings() {
         let services = PlatformServices::new(std::iter::empty());
-        for key in Layers::new().keys() {
+        for key in SettingsSources::new().keys() {
             assert!(!services.have_variable(&unprefixed_variable(&key)), "{key}");
         }
     }
 
     #[test]
     fn other_names_are_no_settings_and_suggest_one() {
-        let known: Vec<String> = Layers::new().keys().iter().map(|key| unprefixed_variable(key)).collect();
+        let known: Vec<String> =
+            SettingsSources::new().keys().iter().map(|key| unprefixed_variable(key)).collect();
         for (other, setting) in OTHER_NAMES {
             assert!(
                 known.iter().any(|name| name == setting) && !known.iter().any(|name| name == other),

@@ -3,7 +3,7 @@
 use toml::Value;
 
 use super::{
-    BUDGET_KEYS, Layers, SettingsError,
+    BUDGET_KEYS, SettingsError, SettingsSources,
     settings::{REPOSITORIES_OF_WORLD, Settings},
 };
 
@@ -18,22 +18,22 @@ const KEYS: [&str; 2] = ["keys.rotation_overlap_hours", "webhooks.max_endpoints"
 const HOST_KEYS: [&str; 3] =
     ["repositories.github_url", "repositories.gitlab_url", "repositories.bitbucket_url"];
 
-impl Layers {
+impl SettingsSources {
     /// Returns the settings that worlds begin with: those of this server and of the demo, without budgets and without a network:
     /// public Git hosts are replaced by the repositories of each world. Other hosts that the server's settings name stay.
-    pub fn for_worlds(&self) -> Result<Layers, SettingsError> {
-        let mut layers = self.clone();
-        layers.apply_demo()?;
+    pub fn for_worlds(&self) -> Result<SettingsSources, SettingsError> {
+        let mut sources = self.clone();
+        sources.apply_demo()?;
         for key in BUDGET_KEYS {
-            layers.set(key, Value::Integer(0), "worlds".to_owned())?;
+            sources.set(key, Value::Integer(0), "worlds".to_owned())?;
         }
-        let defaults = Layers::new();
+        let defaults = SettingsSources::new();
         for key in HOST_KEYS {
             if self.value(key) == defaults.value(key) {
-                layers.set(key, REPOSITORIES_OF_WORLD.into(), "worlds".to_owned())?;
+                sources.set(key, REPOSITORIES_OF_WORLD.into(), "worlds".to_owned())?;
             }
         }
-        Ok(layers)
+        Ok(sources)
     }
 
     /// Returns those of the settings of a world that differ from what worlds of this server begin with, by key, and that can
@@ -73,20 +73,20 @@ mod tests {
 
     #[test]
     fn settings_that_differ_from_the_usual_ones_are_known() {
-        let mut world = Layers::new().for_worlds().unwrap();
+        let mut world = SettingsSources::new().for_worlds().unwrap();
         for (key, value) in [("fees.buyer_percent", Value::Integer(2)), ("limits.other", Value::Integer(60))]
         {
             world.set_for_world(key, value).unwrap();
         }
         let settings = world.resolve().unwrap();
-        let changes = Layers::new().changes_for_world(&settings).unwrap();
+        let changes = SettingsSources::new().changes_for_world(&settings).unwrap();
         let expected = [("fees.buyer_percent", 2.0.into()), ("limits.other", 60.into())];
         assert_eq!(changes, expected.map(|(key, value)| (key.to_owned(), value)));
     }
 
     #[test]
     fn world_sets_rules_of_its_market_and_nothing_of_the_server() {
-        let mut server = Layers::new();
+        let mut server = SettingsSources::new();
         server.set("limits.catalog", 7.into(), "--flag".to_owned()).unwrap();
         server.set("offers.expire_days", 9.into(), "--flag".to_owned()).unwrap();
         server.set("repositories.gitlab_url", "file:///srv".into(), "--flag".to_owned()).unwrap();

@@ -35,6 +35,9 @@ const LOCKED_RETRY_SECONDS: u64 = 5;
 const INDEX_RETRY_SECONDS: u64 = 5;
 const DAMAGED_INDEX_RETRY_SECONDS: u64 = 60;
 
+/// Reason in the details of an error with the code of missing records, if the path has no route.
+pub const UNKNOWN_PATH: &str = "unknown_path";
+
 /// Message of [`Error::TeamKeyRequired`].
 const TEAM_KEY_REQUIRED: &str = "This operation is for teams, and the API key is that of an operator, which has no marketplace \
      role. Use an API key of a team.";
@@ -350,6 +353,11 @@ impl Error {
             Error::MethodNotAllowed(allowed) => Some(json!({"allowed": allowed})),
             Error::PartsMissing(missing) => Some(json!({"missing": missing})),
             Error::QuotaExceeded(excess) => Some(excess.details()),
+            Error::UnknownPath(_) => Some(json!({"reason": UNKNOWN_PATH})),
+            // The code of all of them is that of a server with too much to do.
+            Error::BeingPrepared { .. } => Some(json!({"reason": "being_prepared"})),
+            Error::DatabaseLocked { .. } => Some(json!({"reason": "database_locked"})),
+            Error::IndexUnavailable { .. } => Some(json!({"reason": "index_unavailable"})),
             // Warns programs that the operation has started, so that a plain retry may perform it twice.
             Error::ResponseTimeout { .. } => Some(json!({"begun": true})),
             _ => None,
@@ -392,7 +400,7 @@ fn format_seconds(count: u64) -> String {
 
 fn invalid_transition_message(from: &str, allowed: &[&str]) -> String {
     if allowed.is_empty() {
-        return format!("This transition is not allowed in stage `{from}`; no transition is.");
+        return format!("Stage `{from}` allows no transition.");
     }
     let allowed = allowed.join(", ");
     format!("This transition is not allowed in stage `{from}`. Allowed transitions: {allowed}.")

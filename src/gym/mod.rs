@@ -45,7 +45,7 @@ use session::Session;
 /// Seed of the questions, unless told otherwise.
 pub const DEFAULT_SEED: u64 = 1;
 
-/// What a gym is made of.
+/// The market of a gym, and how its questions are selected.
 pub struct GymOptions {
     /// Data directory of a copy of a market that nothing else uses. The gym changes it.
     pub directory: PathBuf,

@@ -123,7 +123,7 @@ impl Market {
         let background_signal = Arc::new(BackgroundSignal::new(Arc::clone(&clock)));
         let webhook_signal = Arc::new(BackgroundSignal::new(Arc::clone(&clock)));
         let new_scheduler = |activity, slots| {
-            Scheduler::new(activity, slots, MAX_WAITING, Share::AllButOneIfLong, stopwatch.clone())
+            Scheduler::new(activity, slots, MAX_WAITING, Share::LeaveOneForOthers, stopwatch.clone())
         };
         let waiting_threads = Arc::new(Semaphore::new(max_waiting_threads(&settings)));
         let reserve_bytes = settings.data.reserve_mb * 1_000_000;

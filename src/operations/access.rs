@@ -32,41 +32,61 @@ pub trait PrincipalProof: Send + 'static {
     fn requester(&self) -> Requester;
 }
 
-/// Proof of the right to act for a team that has a marketplace role and has accepted the mutual NDA: the team
-/// itself, or the platform in its name.
+/// Who acts for a team.
 #[derive(Clone, Debug)]
-pub struct Member(MemberAccess);
-
-#[derive(Clone, Debug)]
-enum MemberAccess {
+enum TeamAccess {
     Key(AuthenticatedTeam),
     Platform(Arc<Team>),
 }
 
-/// Proof of the right to act for a vendor team: a member with the vendor role, or the platform in its name.
-#[derive(Clone, Debug)]
-pub struct Vendor(VendorAccess);
+/// Declares proofs of the right to act for a team.
+macro_rules! team_proofs {
+    ($($(#[$meta:meta])* $name:ident),+ $(,)?) => {
+        $(
+            $(#[$meta])*
+            #[derive(Clone, Debug)]
+            pub struct $name(TeamAccess);
 
-#[derive(Clone, Debug)]
-enum VendorAccess {
-    Member(Member),
-    Platform(Arc<Team>),
+            impl $name {
+                /// Returns the team.
+                pub fn team(&self) -> &Team {
+                    match &self.0 {
+                        TeamAccess::Key(authenticated) => authenticated.team(),
+                        TeamAccess::Platform(team) => team,
+                    }
+                }
+
+                /// Returns the row ID of the team.
+                pub fn team_row_id(&self) -> TeamRowId {
+                    self.team().row_id
+                }
+
+                /// Returns the requester of the team's reads and writes.
+                pub fn requester(&self) -> Requester {
+                    match &self.0 {
+                        TeamAccess::Key(authenticated) => authenticated.requester(),
+                        TeamAccess::Platform(_) => Requester::process(),
+                    }
+                }
+            }
+        )+
+    };
+}
+
+team_proofs! {
+    /// Proof of the right to act for a team that has a marketplace role and has accepted the mutual NDA: the team
+    /// itself, or the platform in its name.
+    Member,
+    /// Proof of the right to act for a vendor team: a member with the vendor role, or the platform in its name.
+    Vendor,
+    /// Proof of the right to act for a buyer team: a member with the buyer role, or the platform in its name.
+    Buyer,
 }
 
 /// Proof of the right to decide for the platform, and to act in the name of any team. Fixture sets, commands,
 /// background jobs, and operators have it.
 #[derive(Clone, Copy, Debug)]
 pub struct Platform(());
-
-/// Proof of the right to act for a buyer team: a member with the buyer role, or the platform in its name.
-#[derive(Clone, Debug)]
-pub struct Buyer(BuyerAccess);
-
-#[derive(Clone, Debug)]
-enum BuyerAccess {
-    Member(Member),
-    Platform(Arc<Team>),
-}
 
 /// Proof of a member, with its state at the browse gate.
 #[derive(Clone, Debug)]
@@ -91,28 +111,7 @@ impl Member {
     pub fn authorize(authenticated: AuthenticatedTeam) -> Result<Member> {
         check_any_role(authenticated.team())?;
         check_nda(authenticated.team())?;
-        Ok(Member(MemberAccess::Key(authenticated)))
-    }
-
-    /// Returns the team.
-    pub fn team(&self) -> &Team {
-        match &self.0 {
-            MemberAccess::Key(authenticated) => authenticated.team(),
-            MemberAccess::Platform(team) => team,
-        }
-    }
-
-    /// Returns the row ID of the team.
-    pub fn team_row_id(&self) -> TeamRowId {
-        self.team().row_id
-    }
-
-    /// Returns the requester of the team's reads and writes.
-    pub fn requester(&self) -> Requester {
-        match &self.0 {
-            MemberAccess::Key(authenticated) => authenticated.requester(),
-            MemberAccess::Platform(_) => Requester::process(),
-        }
+        Ok(Member(TeamAccess::Key(authenticated)))
     }
 }
 
@@ -120,28 +119,7 @@ impl Vendor {
     /// Checks that the team has the vendor role and has accepted the mutual NDA.
     pub fn authorize(authenticated: AuthenticatedTeam) -> Result<Vendor> {
         check_vendor_role(authenticated.team())?;
-        Ok(Vendor(VendorAccess::Member(Member::authorize(authenticated)?)))
-    }
-
-    /// Returns the team.
-    pub fn team(&self) -> &Team {
-        match &self.0 {
-            VendorAccess::Member(member) => member.team(),
-            VendorAccess::Platform(team) => team,
-        }
-    }
-
-    /// Returns the row ID of the team.
-    pub fn team_row_id(&self) -> TeamRowId {
-        self.team().row_id
-    }
-
-    /// Returns the requester of the team's reads and writes.
-    pub fn requester(&self) -> Requester {
-        match &self.0 {
-            VendorAccess::Member(member) => member.requester(),
-            VendorAccess::Platform(_) => Requester::process(),
-        }
+        Ok(Vendor(Member::authorize(authenticated)?.0))
     }
 }
 
@@ -190,7 +168,7 @@ impl Platform {
     /// team was closed.
     pub fn vendor(self, team: Team) -> Result<Vendor> {
         check_open(&team)?;
-        Ok(self.payee(team))
+        Ok(self.vendor_even_if_closed(team))
     }
 
     /// Returns the proof to act in the name of a vendor. The team needs the vendor role and the NDA, as if it acted
@@ -199,13 +177,13 @@ impl Platform {
         check_open(&team)?;
         check_vendor_role(&team)?;
         check_nda(&team)?;
-        Ok(self.payee(team))
+        Ok(self.vendor_even_if_closed(team))
     }
 
     /// Returns the proof to pay the earnings of a team. Unlike [`Platform::vendor`], it exists for a closed team,
     /// too, because its earnings stay payable.
-    pub fn payee(self, team: Team) -> Vendor {
-        Vendor(VendorAccess::Platform(Arc::new(team)))
+    pub fn vendor_even_if_closed(self, team: Team) -> Vendor {
+        Vendor(TeamAccess::Platform(Arc::new(team)))
     }
 
     /// Returns the proof to act in the name of a member. The team needs a role and the NDA, as if it acted itself.
@@ -213,7 +191,7 @@ impl Platform {
         check_open(&team)?;
         check_any_role(&team)?;
         check_nda(&team)?;
-        Ok(Member(MemberAccess::Platform(Arc::new(team))))
+        Ok(Member(TeamAccess::Platform(Arc::new(team))))
     }
 
     /// Returns the proof to act in the name of a buyer. The team needs the buyer role and the NDA, as if it
@@ -222,7 +200,7 @@ impl Platform {
         check_open(&team)?;
         check_buyer_role(&team)?;
         check_nda(&team)?;
-        Ok(Buyer(BuyerAccess::Platform(Arc::new(team))))
+        Ok(Buyer(TeamAccess::Platform(Arc::new(team))))
     }
 
     /// Returns the proof to end, in the name of a team, what it has begun as a buyer. Unlike [`Platform::buyer`], it
@@ -230,7 +208,7 @@ impl Platform {
     /// the team was closed.
     pub fn former_buyer(self, team: Team) -> Result<Buyer> {
         check_open(&team)?;
-        Ok(Buyer(BuyerAccess::Platform(Arc::new(team))))
+        Ok(Buyer(TeamAccess::Platform(Arc::new(team))))
     }
 
     /// Returns the proof to act in the name of the team that sells a listing.
@@ -244,20 +222,7 @@ impl Buyer {
     /// Checks that the team has the buyer role and has accepted the mutual NDA.
     pub fn authorize(authenticated: AuthenticatedTeam) -> Result<Buyer> {
         check_buyer_role(authenticated.team())?;
-        Ok(Buyer(BuyerAccess::Member(Member::authorize(authenticated)?)))
-    }
-
-    /// Returns the team.
-    pub fn team(&self) -> &Team {
-        match &self.0 {
-            BuyerAccess::Member(member) => member.team(),
-            BuyerAccess::Platform(team) => team,
-        }
-    }
-
-    /// Returns the row ID of the team.
-    pub fn team_row_id(&self) -> TeamRowId {
-        self.team().row_id
+        Ok(Buyer(Member::authorize(authenticated)?.0))
     }
 
     /// Fails if the team does not have the buyer role and the mutual NDA now. Operations that begin something check
@@ -265,14 +230,6 @@ impl Buyer {
     pub fn check_is_current(&self) -> Result<()> {
         check_buyer_role(self.team())?;
         check_nda(self.team())
-    }
-
-    /// Returns the requester of the team's reads and writes.
-    pub fn requester(&self) -> Requester {
-        match &self.0 {
-            BuyerAccess::Member(member) => member.requester(),
-            BuyerAccess::Platform(_) => Requester::process(),
-        }
     }
 }
 

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::{
     access::{CatalogViewer, FullCatalogViewer, ListingViewer, ListingVisibility},
     bundles::{self, TeamBundle},
-    walks,
+    cursor_order,
 };
 use crate::{
     domain::{browse::SortOrder, listings::ListingRowId, teams::TeamRowId},
@@ -217,13 +217,13 @@ fn set_start(
         CursorForm::Full => {
             let position =
                 cursor::decode(reader.cursor_key, cursor, search).map_err(|_| Error::InvalidCursor)?;
-            search.ordered_as = walks::sort_values_of_first_page(reader, sort, position.as_of())?;
+            search.ordered_as = cursor_order::sort_values_of_first_page(reader, sort, position.as_of())?;
             position
         }
         CursorForm::Short => {
             let short =
                 cursor::decode_short(reader.cursor_key, cursor, search).map_err(|_| Error::InvalidCursor)?;
-            search.ordered_as = walks::sort_values_of_first_page(reader, sort, short.as_of)?;
+            search.ordered_as = cursor_order::sort_values_of_first_page(reader, sort, short.as_of)?;
             reader.index.position_of(&short, search)?.ok_or(Error::InvalidCursor)?
         }
     };

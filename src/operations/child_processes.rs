@@ -7,7 +7,7 @@ use std::{
     time::{Duration, UNIX_EPOCH},
 };
 
-use super::turns::{Participant, Turns};
+use super::compute_turns::{ComputeTurns, Participant};
 use crate::{
     artifacts::{
         ReadError, Rejection,
@@ -37,7 +37,7 @@ pub struct ChildProcesses {
     launcher: Launcher,
     blobs: Blobs,
     limits: ResourceLimits,
-    turns: Turns,
+    turns: ComputeTurns,
     stopwatch: Stopwatch,
     program_version: String,
 }
@@ -60,7 +60,7 @@ impl ChildProcesses {
             launcher: Launcher::new(market.program().to_owned(), limits),
             blobs: market.blobs().clone(),
             limits,
-            turns: Turns::new(settings.jobs.readings as usize),
+            turns: ComputeTurns::new(settings.jobs.readings as usize),
             stopwatch: market.work_stopwatch(),
             program_version: file_version(market.program()).unwrap_or_default(),
         }
@@ -77,7 +77,7 @@ impl ChildProcesses {
     }
 
     /// Returns the turns of the teams.
-    pub const fn turns(&self) -> &Turns {
+    pub const fn turns(&self) -> &ComputeTurns {
         &self.turns
     }
 

@@ -3,10 +3,10 @@
 
 use super::{
     access::Platform,
-    discarded_uploads, idempotency,
+    cursor_order, discarded_uploads, idempotency,
     retention::{self, Removed},
     running_job::{JobResult, RunningJob},
-    walks, webhook_deliveries, webhook_inbox,
+    webhook_deliveries, webhook_inbox,
 };
 use crate::{
     domain::{
@@ -106,7 +106,7 @@ pub fn sweep(market: &Market) -> Result<Swept> {
         uploads,
         in_use: discarded.in_use,
         responses: idempotency::delete_expired(market)?,
-        sort_changes: walks::prune_sort_changes(market)?,
+        sort_changes: cursor_order::prune_sort_changes(market)?,
         old_records: retention::remove_old(market, Platform::of_process())?,
         deliveries: webhook_deliveries::delete_old(market)?,
     })
@@ -161,7 +161,7 @@ fn next_effect_at(reader: &Reader) -> Result<Option<Timestamp>> {
         store::discarded_uploads::next_abandoned_at(reader.rows)?,
         first_job.map(|at| at.plus_days(KEEP_ENDED_DAYS)),
         idempotency::next_expiry_at(reader)?,
-        walks::next_prune_at(reader)?,
+        cursor_order::next_prune_at(reader)?,
         retention::next_removal_at(reader)?,
         webhook_deliveries::next_deletion_at(reader)?,
     ];

@@ -11,7 +11,7 @@ use super::{
     access::Vendor,
     assets, codebases, discarded_uploads,
     grants::{self, find_open},
-    listed_parts::{check_listed_parts, missing_of_joined, record_received},
+    upload_part_list::{check_listed_parts, missing_of_joined, record_received},
 };
 use crate::{
     blobs::{CompletionOutcome, PartWriter, PresignedUrl, StoredFile, UploadLock, UploadedPart, UrlSigner},

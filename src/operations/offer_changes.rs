@@ -23,8 +23,8 @@ pub fn check(offer: &OfferRow, operation: OfferOperation) -> Result<OfferStatus>
     Ok(offer.status.check(operation)?)
 }
 
-/// Decides an offer: withdraws, accepts, declines, or expires it.
-pub fn decide(writer: &Writer, offer: &OfferRow, operation: OfferOperation, actor: Actor) -> Result<()> {
+/// Performs a transition of an offer: withdraws, accepts, declines, or expires it.
+pub fn transition(writer: &Writer, offer: &OfferRow, operation: OfferOperation, actor: Actor) -> Result<()> {
     let decided = write_decision(writer, offer, operation)?;
     emit(writer, &decided, operation, actor)?;
     notify_buyer(writer, offer, operation, "The vendor declined it.")
@@ -53,7 +53,7 @@ pub fn decline_all(writer: &Writer, listing: &ListingRow, actor: Actor) -> Resul
 /// Withdraws all offers of a team, because it is closed. Returns their number.
 pub fn withdraw_all(writer: &Writer, buyer: TeamRowId, actor: Actor) -> Result<usize> {
     let offers = store::offers::list_submitted_by(writer.rows, buyer)?;
-    offers.iter().try_for_each(|offer| decide(writer, offer, OfferOperation::Withdraw, actor))?;
+    offers.iter().try_for_each(|offer| transition(writer, offer, OfferOperation::Withdraw, actor))?;
     Ok(offers.len())
 }
 

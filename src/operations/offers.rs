@@ -137,13 +137,13 @@ pub fn change(
 /// Withdraws a submitted offer, for its buyer.
 pub fn withdraw(writer: &mut Writer, buyer: &Buyer, actor: Actor, id: Uuid) -> Result<()> {
     let offer = find_of_buyer(writer, buyer, id)?;
-    offer_changes::decide(writer, &offer, OfferOperation::Withdraw, actor)
+    offer_changes::transition(writer, &offer, OfferOperation::Withdraw, actor)
 }
 
 /// Declines a submitted offer, for the vendor of the listing.
 pub fn decline(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> Result<()> {
     let offer = find_of_vendor(writer, vendor, id)?;
-    offer_changes::decide(writer, &offer, OfferOperation::Decline, actor)
+    offer_changes::transition(writer, &offer, OfferOperation::Decline, actor)
 }
 
 /// Accepts a submitted offer on a published listing, for its vendor. This creates a purchase at the amount of
@@ -176,7 +176,7 @@ pub fn accept(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> R
     let pay_with = if has_credits { offer.pay_with } else { PayWith::Invoice };
     let sale = purchases::Sale { pay_with, ..sale };
     purchases::check_sale(writer.rows, &sale)?;
-    offer_changes::decide(writer, &offer, OfferOperation::Accept, actor)?;
+    offer_changes::transition(writer, &offer, OfferOperation::Accept, actor)?;
     Ok(purchases::start(writer, actor, &sale)?.id)
 }
 
@@ -185,7 +185,7 @@ pub fn accept(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> R
 pub fn expire(writer: &mut Writer, row_id: OfferRowId) -> Result<()> {
     match store::offers::find_by_row_id(writer.rows, row_id)? {
         Some(offer) if offer.status == OfferStatus::Submitted => {
-            offer_changes::decide(writer, &offer, OfferOperation::Expire, Actor::System)
+            offer_changes::transition(writer, &offer, OfferOperation::Expire, Actor::System)
         }
         _ => Ok(()),
     }

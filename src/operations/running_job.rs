@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use super::{
     child_processes::{self, ChildProcesses, TimeLimit},
-    turns::Participant,
+    compute_turns::Participant,
 };
 use crate::{
     artifacts::{

@@ -9,7 +9,7 @@ use super::{
     access::Vendor,
     grant_uploads::{FileInput, check_size, expect_upload},
     grants::find_open,
-    listed_parts::{check_listed_parts, problem_of_part},
+    upload_part_list::{check_listed_parts, problem_of_part},
 };
 use crate::{
     domain::{grants::Grant, problems::Problems},

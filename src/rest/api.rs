@@ -154,7 +154,7 @@ pub static SANDBOX: Api = Api {
 
 /// The operations behind tools of agents that no API has. They can only be called in process: nothing serves them over
 /// HTTP, and their document is not published.
-pub static AGENTS: Api = Api {
+pub static IN_PROCESS: Api = Api {
     name: "agents",
     prefix: AGENT_PREFIX,
     keys: PrincipalKind::Team,

@@ -7,7 +7,7 @@ use poem::{EndpointExt, Response, Route, endpoint::BoxEndpoint};
 use serde_json::Value;
 
 use super::{
-    api::{self, AGENTS, Api, RouteGroup},
+    api::{self, Api, IN_PROCESS, RouteGroup},
     api_documents::openapi_document,
     blobs, bundles, declarations,
     documented_operations::DocumentedOperations,
@@ -63,11 +63,11 @@ impl App {
             &settings.server.public_url
         };
         let groups = api::groups(apis);
-        let with_agents = [apis, &[&AGENTS]].concat();
+        let with_agents = [apis, &[&IN_PROCESS]].concat();
         declarations::check_declarations(&with_agents);
         let mut apis = generate_documents(&with_agents, server, &settings.contact);
         let agent_document = apis.pop().map(|(_, document)| document).unwrap_or_default();
-        let agent_routes = router::build_routes(AGENTS.groups).boxed();
+        let agent_routes = router::build_routes(IN_PROCESS.groups).boxed();
         let mut routes = routes_with_files(&groups);
         if apis.iter().any(|(api, _)| api.is_sandbox()) {
             routes = routes
@@ -123,7 +123,7 @@ impl App {
 
     /// Returns the routes of the operations that only agents call.
     pub fn agent_routes(&self) -> Vec<DeclaredRoute> {
-        AGENTS.routes()
+        IN_PROCESS.routes()
     }
 
     /// Returns the endpoint of these routes, for calls in process only.

@@ -16,10 +16,9 @@ use super::{
     limits::RequestLimits,
     principal_shares,
     problem::ApiError,
-    request_id,
-    resources::{self, MemoryUse, RequestResources},
-    router,
+    request_id, router,
     served_market::ServedMarket,
+    transfer_limits::{self, MemoryUse, RequestTransfers},
 };
 use crate::{
     blobs::{self, PartWriter, signatures},
@@ -67,8 +66,8 @@ async fn put_part(served: &ServedMarket, mut request: Request) -> Result<Respons
     let team = served.market().read(requester.clone(), find_team).await?;
     request_id::set_caller(&request, Some(Arc::new(team.clone())), None);
     principal_shares::count_for(served.market(), &request, team.row_id.into()).await?;
-    let resources = resources::of_request(&request);
-    let slot = resources.map(RequestResources::body_slot).transpose()?;
+    let transfers = transfer_limits::of_request(&request);
+    let slot = transfers.map(RequestTransfers::body_slot).transpose()?;
     let (market, requester) =
         (served.market(), requester.into_principal(served.market().id(), team.row_id.into()));
     let starter = requester.clone();
@@ -76,7 +75,7 @@ async fn put_part(served: &ServedMarket, mut request: Request) -> Result<Respons
         market.spawn_blocking(move |market| grant_uploads::start_part(market, starter, id, number, size));
     let writer = opening.await?;
     let chunks = Chunks::new(body.into(), &market.settings().server, None);
-    let received = receive_part(market, chunks, writer, size, resources.map(RequestResources::memory));
+    let received = receive_part(market, chunks, writer, size, transfers.map(RequestTransfers::memory));
     // The request gives up its in-flight slot, since nothing follows that needs one.
     let etag = Slot::release_for_rest(&request, received).await?;
     drop(slot);

@@ -32,10 +32,9 @@ use super::{
     limits::RequestLimits,
     principal_shares,
     problem::ApiError,
-    request_id,
-    resources::{self, MemoryUse, RequestResources},
-    router,
+    request_id, router,
     served_market::ServedMarket,
+    transfer_limits::{self, MemoryUse, RequestTransfers},
 };
 use crate::{
     domain::zip_layout::Part,
@@ -78,9 +77,9 @@ async fn send(served: &ServedMarket, request: &Request) -> Result<Response> {
         market.write(requester, enqueue).await?;
         return Err(bundles::not_prepared());
     };
-    let resources = resources::of_request(request);
-    let slot = resources.map(RequestResources::download_slot).transpose()?;
-    let mut memory = resources.map(RequestResources::memory);
+    let transfers = transfer_limits::of_request(request);
+    let slot = transfers.map(RequestTransfers::download_slot).transpose()?;
+    let mut memory = transfers.map(RequestTransfers::memory);
     if let Some(memory) = &mut memory {
         memory
             .grow(CHUNK_BYTES + prepared.manifest.len() as u64 + prepared.entries * BYTES_PER_ENTRY)

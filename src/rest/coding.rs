@@ -11,7 +11,7 @@ use poem::http::HeaderValue;
 use tokio::sync::OnceCell;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::resources::RequestResources;
+use super::transfer_limits::RequestTransfers;
 
 /// Length in bytes from which compression runs on a blocking thread, since it would delay other requests of
 /// the same thread.
@@ -41,14 +41,14 @@ impl Coding {
         }
     }
 
-    /// Compresses bytes; large ones on another thread, as the heavy work of a request that has `resources`.
+    /// Compresses bytes; large ones on another thread, as the heavy work of a request that has `transfers`.
     /// Returns none if that fails.
-    pub async fn encode(self, bytes: &Bytes, resources: Option<&RequestResources>) -> Option<Bytes> {
+    pub async fn encode(self, bytes: &Bytes, transfers: Option<&RequestTransfers>) -> Option<Bytes> {
         let encoded = if bytes.len() < BLOCKING_LENGTH {
             self.encode_now(bytes)
         } else {
-            let permit = match resources {
-                Some(resources) => Some(resources.heavy_work().await.ok()?),
+            let permit = match transfers {
+                Some(transfers) => Some(transfers.heavy_work().await.ok()?),
                 None => None,
             };
             let bytes = bytes.clone();

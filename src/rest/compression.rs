@@ -14,9 +14,9 @@ use poem::{
 use super::{
     coding::{CODINGS, Coding, StaticContent},
     etag::OmittedBody,
-    resources::{self, RequestResources},
     response_body,
     spool::Spool,
+    transfer_limits::{self, RequestTransfers},
 };
 
 /// Minimum length in bytes to compress. A shorter response fits into one packet anyway.
@@ -89,7 +89,7 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     request: Request,
 ) -> poem::Result<Response> {
     let accepted = AcceptEncoding::from_headers(request.headers());
-    let resources = resources::of_request(&request).cloned();
+    let transfers = transfer_limits::of_request(&request).cloned();
     let mut response = inner.as_ref().call(request).await?;
     let is_incompressible = !is_compressible(response.headers())
         || response.headers().contains_key(header::CONTENT_ENCODING)
@@ -111,7 +111,7 @@ pub async fn layer<E: Endpoint<Output = Response>>(
         let (bytes, coding) = match accepted.choose(bytes.len()) {
             Some(coding) => {
                 let content = response.data::<StaticContent>().cloned();
-                Box::pin(encode(bytes, content.as_ref(), coding, resources.as_ref())).await
+                Box::pin(encode(bytes, content.as_ref(), coding, transfers.as_ref())).await
             }
             None => (bytes, None),
         };
@@ -151,11 +151,11 @@ async fn encode(
     bytes: Bytes,
     content: Option<&StaticContent>,
     coding: Coding,
-    resources: Option<&RequestResources>,
+    transfers: Option<&RequestTransfers>,
 ) -> (Bytes, Option<Coding>) {
     let encoded = match content {
         Some(content) => content.encoded(coding).await,
-        None => coding.encode(&bytes, resources).await,
+        None => coding.encode(&bytes, transfers).await,
     };
     match encoded {
         Some(encoded) => (encoded, Some(coding)),

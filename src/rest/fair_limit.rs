@@ -65,7 +65,7 @@ impl FairLimit {
 
     /// Creates a limit of which no principal may hold more than a quarter, nor may all clients without a key
     /// together. Of their quarter, no client network may hold more than a quarter.
-    pub fn in_quarters(max: u64) -> FairLimit {
+    pub fn quarter_per_principal(max: u64) -> FairLimit {
         let quarter = max.div_ceil(4);
         FairLimit::with_anonymous(max, quarter, quarter.div_ceil(4), quarter)
     }
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn clients_without_a_key_share_a_quarter() {
-        let limit = FairLimit::in_quarters(64);
+        let limit = FairLimit::quarter_per_principal(64);
         let anonymous = |last| [Some(network(last)), Some(Holder::Anonymous)];
         let take = |last| (0..9).map_while(|_| limit.try_acquire(anonymous(last), 1)).collect::<Vec<_>>();
         let held: Vec<_> = (0..9).map(take).collect();
@@ -266,7 +266,7 @@ mod tests {
     proptest! {
         #[test]
         fn limits_hold_for_any_sequence(steps in prop::collection::vec((0..4_i64, 0..4_u8, 1..5_u64), 1..60)) {
-            let limit = FairLimit::in_quarters(16);
+            let limit = FairLimit::quarter_per_principal(16);
             let mut permits = Vec::new();
             for (id, last, amount) in steps {
                 match limit.try_acquire([Some(team(id)), Some(network(last))], amount) {

@@ -100,8 +100,7 @@ impl HeldRequests {
     }
 }
 
-/// Tells requests that are held that the server is stopping, or that the market of their world has ended, so that they end
-/// at once.
+/// Ends requests that are held when the server stops, or the market of their world ends.
 #[derive(Clone, Debug)]
 pub struct ServerStop {
     server: watch::Receiver<bool>,
@@ -109,12 +108,12 @@ pub struct ServerStop {
 }
 
 impl ServerStop {
-    /// Creates a value that tells so when `stopping` is set, or dropped.
+    /// Creates a value for a server that stops when `stopping` is set, or dropped.
     pub const fn new(stopping: watch::Receiver<bool>) -> ServerStop {
         ServerStop { server: stopping, world: None }
     }
 
-    /// Returns a value that tells so also when the sender of `end` is dropped, which a world does with its market.
+    /// Returns a value that also ends requests when the sender of `end` is dropped, which a world does with its market.
     #[must_use]
     pub fn or_end_of(self, end: watch::Receiver<()>) -> ServerStop {
         ServerStop { world: Some(end), ..self }

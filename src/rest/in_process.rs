@@ -11,9 +11,9 @@ use super::{
     limits::RequestLimits,
     principal_shares,
     request_id::{self, RequestId},
-    resources::{self, MemoryUse, RequestResources},
     response_body,
     served_market::ServedMarket,
+    transfer_limits::{self, MemoryUse, RequestTransfers},
 };
 use crate::{
     domain::{teams::Team, time::Timestamp},
@@ -46,7 +46,7 @@ pub struct Caller {
     authenticated: AuthenticatedTeam,
     request_id: RequestId,
     request_limits: Option<RequestLimits>,
-    resources: Option<RequestResources>,
+    transfers: Option<RequestTransfers>,
 }
 
 /// The proof that an in-process request brings instead of a key. Only this module can create it, so no HTTP
@@ -89,14 +89,14 @@ struct ResponseUse {
 impl ResponseUse {
     /// Counts a response with this number of bytes. Fails if its team or all requests together have too much
     /// in memory.
-    async fn count(resources: Option<&RequestResources>, bytes: usize) -> Result<ResponseUse> {
-        let Some(resources) = resources.filter(|_| bytes >= MIN_COUNTED_BYTES) else {
+    async fn count(transfers: Option<&RequestTransfers>, bytes: usize) -> Result<ResponseUse> {
+        let Some(transfers) = transfers.filter(|_| bytes >= MIN_COUNTED_BYTES) else {
             return Ok(ResponseUse::default());
         };
-        let mut memory = resources.memory();
+        let mut memory = transfers.memory();
         memory.grow(bytes as u64).await?;
         let work: Option<Box<dyn fmt::Debug + Send + Sync>> =
-            if bytes >= MIN_LARGE_BYTES { Some(Box::new(resources.heavy_work().await?)) } else { None };
+            if bytes >= MIN_LARGE_BYTES { Some(Box::new(transfers.heavy_work().await?)) } else { None };
         Ok(ResponseUse { _memory: Some(memory), _work: work })
     }
 }
@@ -113,7 +113,7 @@ impl Caller {
         let authenticated = AuthenticatedTeam::authorize(authenticated)?;
         let mut caller = Caller::new(authenticated, RequestId::from_request(request));
         caller.request_limits = request.data::<RequestLimits>().cloned();
-        caller.resources = resources::of_request(request).cloned();
+        caller.transfers = transfer_limits::of_request(request).cloned();
         Ok(caller)
     }
 
@@ -125,7 +125,7 @@ impl Caller {
     }
 
     const fn new(authenticated: AuthenticatedTeam, request_id: RequestId) -> Caller {
-        Caller { authenticated, request_id, request_limits: None, resources: None }
+        Caller { authenticated, request_id, request_limits: None, transfers: None }
     }
 
     /// Returns the team that owns the key.
@@ -187,7 +187,7 @@ impl InProcessRoutes {
         let retry_after = response.header(header::RETRY_AFTER).and_then(|seconds| seconds.parse().ok());
         let status = response.status().as_u16();
         let bytes = response_body::take_in_memory(&mut response).await.unwrap_or_default();
-        let held = ResponseUse::count(caller.resources.as_ref(), bytes.len()).await?;
+        let held = ResponseUse::count(caller.transfers.as_ref(), bytes.len()).await?;
         Ok(InProcessResponse { status, retry_after, bytes, _use: held })
     }
 }
@@ -203,26 +203,26 @@ mod tests {
         domain::teams::TeamRowId,
         error::Code,
         market::MarketId,
-        rest::resources::Resources,
+        rest::transfer_limits::TransferLimits,
     };
 
-    /// Runs `work` with the resources of a request of team 1.
-    async fn with_resources<F: Future<Output = ()> + Send>(
+    /// Runs `work` with the transfers of a request of team 1.
+    async fn with_transfers<F: Future<Output = ()> + Send>(
         memory_mb: u32,
-        work: impl Fn(RequestResources) -> F + Send + Sync,
+        work: impl Fn(RequestTransfers) -> F + Send + Sync,
     ) {
         let mut settings = Settings::default();
         settings.limits.memory_mb = memory_mb;
         let stopwatch = Stopwatch::start(Arc::new(Clock::System));
         let endpoint = make(|request: Request| {
-            RequestResources::set_principal(&request, MarketId(0), TeamRowId(1).into());
-            let work = work(request.data::<RequestResources>().unwrap().clone());
+            RequestTransfers::set_principal(&request, MarketId(0), TeamRowId(1).into());
+            let work = work(request.data::<RequestTransfers>().unwrap().clone());
             async move {
                 work.await;
                 Ok::<_, poem::Error>(Response::default())
             }
         });
-        Arc::new(Resources::new(&settings, stopwatch))
+        Arc::new(TransferLimits::new(&settings, stopwatch))
             .layer(Arc::new(endpoint), Request::default())
             .await
             .unwrap();
@@ -230,8 +230,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn responses_of_a_team_count_towards_its_memory() {
-        with_resources(4, |resources| async move {
-            let count = |bytes| ResponseUse::count(Some(&resources), bytes);
+        with_transfers(4, |transfers| async move {
+            let count = |bytes| ResponseUse::count(Some(&transfers), bytes);
             let first = count(600 << 10).await.unwrap();
             let error = count(600 << 10).await.unwrap_err();
             assert_eq!(error.code(), Some(Code::AtCapacity), "a quarter of 4 MB is for one team");
@@ -244,10 +244,10 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn few_large_responses_are_processed_at_the_same_time() {
-        with_resources(100, |resources| async move {
+        with_transfers(100, |transfers| async move {
             let mut held = Vec::new();
             loop {
-                let mut next = Box::pin(ResponseUse::count(Some(&resources), MIN_LARGE_BYTES));
+                let mut next = Box::pin(ResponseUse::count(Some(&transfers), MIN_LARGE_BYTES));
                 match futures_util::poll!(&mut next) {
                     std::task::Poll::Ready(counted) => held.push(counted.unwrap()),
                     std::task::Poll::Pending => break,
@@ -255,7 +255,7 @@ mod tests {
                 assert!(held.len() < 10, "the memory would be enough for 25");
             }
             held.clear();
-            ResponseUse::count(Some(&resources), MIN_LARGE_BYTES).await.unwrap();
+            ResponseUse::count(Some(&transfers), MIN_LARGE_BYTES).await.unwrap();
         })
         .await;
     }

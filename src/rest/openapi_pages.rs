@@ -135,7 +135,7 @@ mod tests {
     use tokio::time::timeout;
 
     use super::*;
-    use crate::rest::{APIS, VENDOR, compression, etag, resources::tests::with_memory};
+    use crate::rest::{APIS, VENDOR, compression, etag, transfer_limits::tests::with_memory};
 
     #[tokio::test]
     async fn reference_embeds_document_and_loads_nothing_external() {
@@ -188,14 +188,14 @@ mod tests {
     /// Content that is the same in all responses takes no memory per response, whether compressed or not.
     #[tokio::test(start_paused = true)]
     async fn static_pages_do_not_take_the_memory_of_others() {
-        let (_, resources) = with_memory(1);
+        let (_, transfers) = with_memory(1);
         // Does not become shorter than what is counted when it is compressed.
         let random: Vec<u64> =
             (0..100_000_u64).map(|number| number.wrapping_mul(number) << 40 ^ number).collect();
         let page = json_page(Arc::new(json!(random)));
         let app = page
             .around(compression::layer)
-            .around(move |inner, request| Arc::clone(&resources).layer(inner, request));
+            .around(move |inner, request| Arc::clone(&transfers).layer(inner, request));
         let mut unread = Vec::new();
         for network in 0..20 {
             for coding in ["", "br"] {
@@ -209,13 +209,13 @@ mod tests {
     /// Also a response that is not in a temporary file is compressed as heavy work, if it is large.
     #[tokio::test(start_paused = true)]
     async fn compressing_a_large_response_is_heavy_work() {
-        let (_, resources) = with_memory(64);
-        let shared = Arc::clone(&resources);
+        let (_, transfers) = with_memory(64);
+        let shared = Arc::clone(&transfers);
         let body = || "some words ".repeat(30_000).with_content_type("application/json").into_response();
         let app = make_sync(move |_| body())
             .around(compression::layer)
             .around(move |inner, request| Arc::clone(&shared).layer(inner, request));
-        let permits = [0, 1].map(|_| resources.take_heavy_permit());
+        let permits = [0, 1].map(|_| transfers.take_heavy_permit());
         let mut response = Box::pin(get(&app, 1, "br"));
         assert!(timeout(Duration::from_secs(1), &mut response).await.is_err(), "it waits for a permit");
         drop(permits);

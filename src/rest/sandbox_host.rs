@@ -15,7 +15,7 @@ use super::{
     documented_operations::DocumentedOperations,
     held_requests::ServerStop,
     problem::ApiError,
-    replay::{self, ByPort, ReplaySource},
+    replay::{self, OwnPortWorld, ReplaySource},
     request_id::{WorldName, refuse},
     trusted_sources::{TrustedSources, Untrusted},
     world_faults::FaultContext,
@@ -290,7 +290,7 @@ impl Endpoint for WorldDispatcher {
     type Output = Response;
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
-        if let Some(ByPort(name)) = request.data().cloned() {
+        if let Some(OwnPortWorld(name)) = request.data().cloned() {
             let world = self.host.worlds.require(&name).map_err(ApiError)?;
             return self.host.call_world(world, request).await;
         }

@@ -130,7 +130,7 @@ impl ServerBuilder {
         let cors = Cors::new(&settings.server.cors_origins, is_same_origin_only);
         let budgets = RateLimits::new(&settings.limits, &market.stopwatch()).map(Arc::new);
         let trust_forwarded_for = settings.limits.trust_forwarded_for;
-        let ServerLimits { capacity, resources, .. } = self.limits;
+        let ServerLimits { capacity, transfers, .. } = self.limits;
         let routes = (!self.excludes_routes).then(|| self.app.endpoint());
         let spooling = market.clone();
         let sandbox = self.app.apis().into_iter().find(|api| api.is_sandbox());
@@ -145,7 +145,7 @@ impl ServerBuilder {
             .around(compression::layer)
             .around(head::layer)
             .around(move |inner, request| capacity.clone().layer(inner, request))
-            .around(move |inner, request| Arc::clone(&resources).layer(inner, request))
+            .around(move |inner, request| Arc::clone(&transfers).layer(inner, request))
             .around(move |inner, request| limits::layer(budgets.clone(), inner, request))
             .around(move |inner, request| cors.clone().layer(inner, request))
             .around(move |inner, request| trusted_sources::layer(sources.clone(), inner, request))

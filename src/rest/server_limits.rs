@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    capacity::Capacity, held_requests::HeldRequests, resources::Resources, stream_turns::StreamTurns,
+    capacity::Capacity, held_requests::HeldRequests, stream_turns::StreamTurns,
+    transfer_limits::TransferLimits,
 };
 use crate::market::Market;
 
@@ -13,7 +14,7 @@ pub struct ServerLimits {
     /// Slots of requests in progress.
     pub capacity: Capacity,
     /// Slots for bodies and downloads, memory, and temporary files.
-    pub resources: Arc<Resources>,
+    pub transfers: Arc<TransferLimits>,
     /// Places of requests that are held open.
     pub held_requests: HeldRequests,
 }
@@ -26,7 +27,7 @@ impl ServerLimits {
         let turns = StreamTurns::new(Some(capacity.clone()), market.stopwatch());
         ServerLimits {
             capacity,
-            resources: Arc::new(Resources::new(settings, market.stopwatch())),
+            transfers: Arc::new(TransferLimits::new(settings, market.stopwatch())),
             held_requests: HeldRequests::new(settings, turns),
         }
     }

@@ -24,8 +24,8 @@ use super::{
     fair_limit::FairPermit,
     problem,
     request_id::RequestId,
-    resources::{self, RequestResources},
     response_body,
+    transfer_limits::{self, RequestTransfers},
 };
 use crate::{
     blobs::Reservation,
@@ -56,7 +56,7 @@ struct Inner {
 #[derive(Clone, Debug)]
 struct SpoolContext {
     market: Market,
-    resources: RequestResources,
+    transfers: RequestTransfers,
 }
 
 impl SpoolContext {
@@ -67,7 +67,7 @@ impl SpoolContext {
         max_bytes: u64,
         write: impl FnOnce(&mut SpoolWriter) -> io::Result<()> + Send + 'static,
     ) -> Result<Spool> {
-        let mut permit = self.resources.spool(max_bytes)?;
+        let mut permit = self.transfers.spool(max_bytes)?;
         let market = self.market.clone();
         let create = move |market: &Market| -> Result<Spool> {
             let reservation = market.reserve_space(max_bytes)?;
@@ -91,7 +91,7 @@ impl Spool {
         convert: impl FnOnce(&mut dyn Read, &mut SpoolWriter) -> io::Result<()> + Send + 'static,
     ) -> Result<Spool> {
         let context = self.0.context.clone().ok_or_else(|| Error::internal("no context"))?;
-        let permit = context.resources.heavy_work().await?;
+        let permit = context.transfers.heavy_work().await?;
         let mut reader = SpoolReader { spool: self.clone(), offset: 0 };
         let write = move |writer: &mut SpoolWriter| {
             let _permit = permit;
@@ -201,27 +201,27 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     inner: Arc<E>,
     request: Request,
 ) -> poem::Result<Response> {
-    let resources = resources::of_request(&request).cloned();
+    let transfers = transfer_limits::of_request(&request).cloned();
     let id = RequestId::from_request(&request);
     let mut response = inner.as_ref().call(request).await?;
-    let Some(resources) = resources.filter(|resources| resources.must_count(&mut response)) else {
+    let Some(transfers) = transfers.filter(|transfers| transfers.must_count(&mut response)) else {
         return Ok(response);
     };
     // Boxed, since the future of every request has room for those that are not.
-    match Box::pin(limit_memory(&market, &resources, &mut response)).await {
+    match Box::pin(limit_memory(&market, &transfers, &mut response)).await {
         Ok(()) => Ok(response),
         Err(error) => Ok(problem::error_response(&error, id.as_str())),
     }
 }
 
-async fn limit_memory(market: &Market, resources: &RequestResources, response: &mut Response) -> Result<()> {
-    resources.count_response(response).await?;
+async fn limit_memory(market: &Market, transfers: &RequestTransfers, response: &mut Response) -> Result<()> {
+    transfers.count_response(response).await?;
     let length = response_body::in_memory_length(response).unwrap_or(0);
     if length < MIN_SPOOLED_BYTES {
         return Ok(());
     }
     let Some(bytes) = response_body::take_in_memory(response).await else { return Ok(()) };
-    let context = SpoolContext { market: market.clone(), resources: resources.clone() };
+    let context = SpoolContext { market: market.clone(), transfers: transfers.clone() };
     let spooled_bytes = bytes.clone();
     match context.create(length as u64, move |writer| writer.write_all(&spooled_bytes)).await {
         Ok(spool) => spool.send(response),
@@ -244,7 +244,7 @@ mod tests {
         config::Settings,
         domain::time::Timestamp,
         market::{OpenMode, OpenOptions, this_program},
-        rest::{RENDERER, fair_limit::FairLimit, resources::Resources},
+        rest::{RENDERER, fair_limit::FairLimit, transfer_limits::TransferLimits},
         store::Durability,
     };
 
@@ -280,10 +280,10 @@ mod tests {
                 settings.limits.spool_mb = spool_mb;
                 settings.limits.memory_mb = 0;
             });
-            let resources = Arc::new(Resources::new(market.settings(), market.stopwatch()));
+            let transfers = Arc::new(TransferLimits::new(market.settings(), market.stopwatch()));
             let app = make_sync(|_| vec![b'x'; MIN_SPOOLED_BYTES].into_response())
                 .around(move |inner, request| layer(market.clone(), inner, request))
-                .around(move |inner, request| Arc::clone(&resources).layer(inner, request));
+                .around(move |inner, request| Arc::clone(&transfers).layer(inner, request));
             let mut responses = Vec::new();
             for _ in 0..2 {
                 responses.push(app.get_response(Request::default()).await);

@@ -66,7 +66,7 @@ impl FaultContext {
 
     async fn find(&self, world: &World, request: &mut Request) -> Option<PlannedFault> {
         let operation = self.operations.find(request.method(), request.uri().path());
-        let caller = if world.faults().concern_teams() { caller(world, request).await } else { None };
+        let caller = if world.faults().any_matches_team() { caller(world, request).await } else { None };
         let team = caller.clone().and_then(|caller| AuthenticatedTeam::authorize(caller).ok());
         let facts = RequestFacts {
             operation: operation.map(|operation| operation.id.as_str()),

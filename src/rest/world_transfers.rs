@@ -25,11 +25,11 @@ use super::{
     limits::{Budget, RequestLimits},
     path_params,
     problem::ApiError,
-    resources::{self, RequestResources},
     router,
     sandbox_api::{WorldOperator, WorldOut},
     sandbox_host::SandboxHost,
     served_market::ServedMarket,
+    transfer_limits::{self, RequestTransfers},
 };
 use crate::{
     blobs::DiskUsage,
@@ -115,7 +115,7 @@ async fn send_file(
     name: &str,
     write: impl FnOnce(File) -> Result<File> + Send + 'static,
 ) -> Result<Response> {
-    let slot = resources::of_request(request).map(RequestResources::download_slot).transpose()?;
+    let slot = transfer_limits::of_request(request).map(RequestTransfers::download_slot).transpose()?;
     Slot::remove_deadline(request);
     let name = format!("attachment; filename=\"{name}\"");
     let file = sandbox.worlds().temporary_file().map_err(Error::internal)?.into_file();
@@ -174,7 +174,7 @@ async fn import(mut request: Request) -> Result<Response> {
     if body.size_hint().lower() > MAX_FILE_BYTES {
         return Err(Error::PayloadTooLarge { max_bytes: MAX_FILE_BYTES });
     }
-    let slot = resources::of_request(&request).map(RequestResources::body_slot).transpose()?;
+    let slot = transfer_limits::of_request(&request).map(RequestTransfers::body_slot).transpose()?;
     let market = served.market();
     let host = Arc::clone(&sandbox);
     let create = move |market: &Market| {

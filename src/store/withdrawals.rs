@@ -81,9 +81,3 @@ fn read(row: &rusqlite::Row) -> rusqlite::Result<Withdrawal> {
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<Withdrawal>> {
     reader.query_first(&format!("SELECT {COLUMNS} FROM withdrawals WHERE uuid = ?1"), [id], read)
 }
-
-/// Returns the newest withdrawals of a team, newest first.
-pub fn list_newest(reader: &Reader, team: TeamRowId, limit: usize) -> Result<Vec<Withdrawal>> {
-    let sql = format!("SELECT {COLUMNS} FROM withdrawals WHERE team = ?1 ORDER BY id DESC LIMIT ?2");
-    reader.query_all(&sql, (team, limit as i64), read)
-}

@@ -22,7 +22,7 @@ use crate::{
         extraction::{self, ExtractionError},
     },
     clock::ClockState,
-    config::Layers,
+    config::SettingsSources,
     error::{Error, LocSegment, Problem, Result},
     market::{DATABASE_FILE, Market},
     private_files,
@@ -55,7 +55,7 @@ const ROWS: &str = "import";
 /// the world. `change` can change the market before the template is complete.
 pub(super) fn read(
     opener: &Opener,
-    layers: &Layers,
+    sources: &SettingsSources,
     file: &Path,
     directory: &Path,
     change: impl FnOnce(&Market) -> Result<()>,
@@ -76,7 +76,7 @@ pub(super) fn read(
     .map_err(in_file)?;
     fs::remove_dir_all(&rows).map_err(WorldError::Files)?;
     let given: GivenSettings = market.settings.into_iter().collect();
-    let settings = WorldSettings::resolve(layers, GivenSettings::default())?.resolved;
+    let settings = WorldSettings::resolve(sources, GivenSettings::default())?.resolved;
     let complete = |market: &Market| {
         import_checks::check(market, &counts)?;
         Ok(change(market)?)

@@ -21,10 +21,10 @@ mod names;
 mod new_world;
 mod opener;
 mod registry;
+mod request_order;
 mod settings;
 mod source;
 mod template;
-mod turn;
 mod world;
 
 pub use self::{
@@ -43,8 +43,8 @@ pub use self::{
     new_world::{NewWorld, WebhookMode},
     opener::Opener,
     registry::{Worlds, WorldsOptions},
+    request_order::Turn,
     source::Snapshot,
     template::{DEFAULT_SEED, MAX_ADVANCE_DAYS, START, Template, WorldKey, check_advance},
-    turn::Turn,
     world::{Receiver, World, WorldDetails},
 };

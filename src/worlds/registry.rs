@@ -26,7 +26,7 @@ use super::{
 use crate::{
     blobs::DiskUsage,
     clock::{Clock, ClockState, NAMESPACE},
-    config::{Layers, Settings, SettingsError},
+    config::{Settings, SettingsError, SettingsSources},
     error::{Error, Problem, Result, StateCode},
     idle_closer::IdleCloser,
     market::Market,
@@ -42,7 +42,7 @@ pub struct WorldsOptions {
     /// How worlds open their markets.
     pub opener: Opener,
     /// Settings of the server.
-    pub layers: Layers,
+    pub sources: SettingsSources,
     /// The market of the server, which worlds can be forked from.
     pub root: Market,
     /// Whether the market of the server is the demo market, with its keys.
@@ -55,7 +55,7 @@ pub struct WorldsOptions {
 pub struct Worlds {
     opener: Opener,
     /// Settings of new worlds.
-    layers: Layers,
+    sources: SettingsSources,
     root: Market,
     is_demo: bool,
     directory: PathBuf,
@@ -88,7 +88,7 @@ struct State {
 impl Worlds {
     /// Creates an empty set of worlds in a directory that nothing else uses.
     pub fn new(options: WorldsOptions) -> std::result::Result<Worlds, WorldError> {
-        let WorldsOptions { opener, layers, root, is_demo, directory } = options;
+        let WorldsOptions { opener, sources, root, is_demo, directory } = options;
         match std::fs::remove_dir_all(&directory) {
             Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
                 return Err(WorldError::Files(cause));
@@ -97,7 +97,9 @@ impl Worlds {
         }
         Ok(Worlds {
             opener: opener.on_disk_of(&root),
-            layers: layers.for_worlds().map_err(|SettingsError { message, .. }| Error::internal(message))?,
+            sources: sources
+                .for_worlds()
+                .map_err(|SettingsError { message, .. }| Error::internal(message))?,
             limit: root.settings().sandbox.max_worlds as usize,
             snapshot_limit: root.settings().sandbox.max_snapshots_per_world as usize,
             disk: DiskBudget::new(root.settings().sandbox.max_mb),
@@ -129,7 +131,7 @@ impl Worlds {
     ) -> std::result::Result<Arc<World>, WorldError> {
         let directory = self.copy_directory(self.next_number());
         let change = |market: &Market| keys::replace_digests(market, digests);
-        let (template, settings) = imports::read(&self.opener, &self.layers, file, &directory, change)?;
+        let (template, settings) = imports::read(&self.opener, &self.sources, file, &directory, change)?;
         self.create_from(new, None, &Source::State(Box::new(template), settings))
     }
 
@@ -140,7 +142,7 @@ impl Worlds {
         source: &Source,
     ) -> std::result::Result<Arc<World>, WorldError> {
         let given = settings::merge(&source.settings(), &new.settings);
-        let settings = WorldSettings::resolve(&self.layers, given)?;
+        let settings = WorldSettings::resolve(&self.sources, given)?;
         self.reserve_disk(0)?;
         let place = self.reserve(new.name.as_deref())?;
         let template = self.origin(source, place.number)?;
@@ -215,8 +217,8 @@ impl Worlds {
         self.reserve_disk(packed_bytes.saturating_mul(UNPACKED_PER_PACKED_BYTE))?;
         let number = self.next_number();
         let directory = self.copy_directory(number);
-        let (template, given) = imports::read(&self.opener, &self.layers, file, &directory, |_| Ok(()))?;
-        let settings = WorldSettings::resolve(&self.layers, given).map_err(imports::in_market_file)?;
+        let (template, given) = imports::read(&self.opener, &self.sources, file, &directory, |_| Ok(()))?;
+        let settings = WorldSettings::resolve(&self.sources, given).map_err(imports::in_market_file)?;
         world.replace(&template, &settings)
     }
 
@@ -350,7 +352,7 @@ impl Worlds {
         if let Some(template) = cell.get() {
             return Ok(template.clone());
         }
-        let settings = WorldSettings::resolve(&self.layers, GivenSettings::default())?.resolved;
+        let settings = WorldSettings::resolve(&self.sources, GivenSettings::default())?.resolved;
         let template = create(&self.opener, self.directory.join("templates").join(name), &settings)?;
         Ok(cell.get_or_init(|| template).clone())
     }

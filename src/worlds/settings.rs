@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use toml::Value;
 
 use crate::{
-    config::{Layers, Settings, SettingsError},
+    config::{Settings, SettingsError, SettingsSources},
     domain::problems::Problems,
     error::{Error, Problem, ProblemsExt, Result},
 };
@@ -24,19 +24,19 @@ pub(super) struct WorldSettings {
 
 impl WorldSettings {
     /// Returns the settings of the server with given ones on top. Problems are located in `settings` of the body.
-    pub(super) fn resolve(layers: &Layers, given: GivenSettings) -> Result<WorldSettings> {
-        let mut layers = layers.clone();
+    pub(super) fn resolve(sources: &SettingsSources, given: GivenSettings) -> Result<WorldSettings> {
+        let mut sources = sources.clone();
         let mut problems = Problems::default();
         let problem = |SettingsError { origin, message }| {
             Problem::body(&["settings", &origin], "value_error", format!("{message}."))
         };
         for (key, value) in given.iter() {
-            if let Err(error) = layers.set_for_world(key, value.clone()) {
+            if let Err(error) = sources.set_for_world(key, value.clone()) {
                 problems.push(problem(error));
             }
         }
         problems.into_result()?;
-        let resolved = layers.resolve().map_err(|error| Error::invalid(problem(error)))?;
+        let resolved = sources.resolve().map_err(|error| Error::invalid(problem(error)))?;
         Ok(WorldSettings { given, resolved })
     }
 }

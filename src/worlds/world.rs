@@ -19,9 +19,9 @@ use super::{
     journal::{self, Journal},
     new_world::NewWorld,
     opener::Opener,
+    request_order::{RequestOrder, Turn},
     settings::{GivenSettings, WorldSettings},
     template::{Template, WorldKey},
-    turn::{Turn, Turns},
 };
 use crate::{
     blobs::{DiskUsage, list_disk_files},
@@ -68,7 +68,7 @@ pub struct World {
     current: Mutex<CurrentMarket>,
     /// Dropped with the world, which its receivers notice.
     end: watch::Sender<()>,
-    turns: Turns,
+    request_order: RequestOrder,
     /// Locked while due work is carried out, so that each piece of it is carried out once.
     working: Mutex<()>,
     job_timing: Mutex<JobTiming>,
@@ -76,7 +76,7 @@ pub struct World {
     inbox: Arc<Inbox>,
     faults: Arc<Faults>,
     journal: Arc<Journal>,
-    /// What was the case when nothing was due any more.
+    /// The state in which nothing was due.
     settled: Mutex<Option<Settled>>,
     /// Notified when the clock began to run or was stopped, and after a reset.
     changed: Arc<Notify>,
@@ -109,7 +109,7 @@ impl World {
             directory,
             current,
             end,
-            turns: Turns::default(),
+            request_order: RequestOrder::default(),
             working: Mutex::default(),
             job_timing: Mutex::new(JobTiming::BeforeRequests),
             receiver: Mutex::new(Arc::new(|_| webhook_inbox::accept())),
@@ -346,7 +346,7 @@ impl World {
     /// times at which earlier requests used their keys are written, and what is due is carried out; a failure of that is
     /// logged.
     pub async fn admit(self: &Arc<World>) -> Result<Turn> {
-        let guard = self.turns.wait().await;
+        let guard = self.request_order.wait().await;
         if self.is_settled() {
             self.note_admission();
             return Ok(Turn::new(guard));

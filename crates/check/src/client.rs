@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use marketplace_domain::error_sources::{BoxedError, ErrorChain};
+use marketplace_domain::error_sources::BoxedError;
 use reqwest::{
     Method,
     blocking::Response,

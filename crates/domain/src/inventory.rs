@@ -10,7 +10,7 @@ use super::{
     field_locks::FieldLocks,
     money::Cents,
     row_ids::{AssetRowId, GroupRowId},
-    stages::{self, Piece, Stage},
+    stages::{self, RequiredField, Stage},
     task_quality::TaskQuality,
     teams::TeamRowId,
     time::{Day, Timestamp},
@@ -129,21 +129,21 @@ pub struct TaskDetails {
 
 impl Asset {
     /// Returns the required fields that the asset lacks, in the documented order.
-    pub fn missing_fields(&self) -> Vec<Piece> {
+    pub fn missing_fields(&self) -> Vec<RequiredField> {
         let is_present = |text: Option<&String>| text.is_some_and(|text| !text.trim().is_empty());
         stages::missing_fields(self.kind, |piece| match piece {
-            Piece::Title => !self.title.trim().is_empty(),
-            Piece::Description => is_present(self.description.as_ref()),
-            Piece::DomainTags => self.has_domain(),
-            Piece::PriceUsd => self.price.is_some(),
-            Piece::Exclusivity => self.history.exclusivity.is_some(),
-            Piece::LinesOfCode => self.history.lines_of_code.is_some(),
-            Piece::Commits => self.history.commits.is_some(),
-            Piece::Contributors => self.history.contributors.is_some(),
-            Piece::MergedPrs => self.history.merged_prs.is_some(),
-            Piece::HistoryStart => self.history.start.is_some(),
-            Piece::HistoryEnd => self.history.end.is_some(),
-            Piece::CiOnPrs => self.history.ci_on_prs.is_some(),
+            RequiredField::Title => !self.title.trim().is_empty(),
+            RequiredField::Description => is_present(self.description.as_ref()),
+            RequiredField::DomainTags => self.has_domain(),
+            RequiredField::PriceUsd => self.price.is_some(),
+            RequiredField::Exclusivity => self.history.exclusivity.is_some(),
+            RequiredField::LinesOfCode => self.history.lines_of_code.is_some(),
+            RequiredField::Commits => self.history.commits.is_some(),
+            RequiredField::Contributors => self.history.contributors.is_some(),
+            RequiredField::MergedPrs => self.history.merged_prs.is_some(),
+            RequiredField::HistoryStart => self.history.start.is_some(),
+            RequiredField::HistoryEnd => self.history.end.is_some(),
+            RequiredField::CiOnPrs => self.history.ci_on_prs.is_some(),
         })
     }
 

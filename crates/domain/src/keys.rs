@@ -114,8 +114,8 @@ impl KeyTimes {
         self.expires_at.map_or(end, |at| at.min(end))
     }
 
-    /// Returns the time at which a key expires that replaces this one at `now`: it lives as long as this key
-    /// would have lived from its creation.
+    /// Returns the time at which a key expires that replaces this one at `now`. Its lifetime is that which this key had
+    /// when it was created.
     pub fn expiry_of_successor(&self, now: Timestamp) -> Option<Timestamp> {
         self.expires_at.map(|at| now.plus_micros(at.0.saturating_sub(self.created_at.0).max(1)))
     }

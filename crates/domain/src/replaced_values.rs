@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{field_locks::LockSource, inventory::Asset, stages::Piece, time::Day};
+use super::{field_locks::LockSource, inventory::Asset, stages::RequiredField, time::Day};
 use crate::string_enum::StringEnum;
 
 /// The value of a field before linked data replaced it.
@@ -54,34 +54,46 @@ pub fn restore(asset: &mut Asset, mut replaced: ReplacedValues) {
 fn value_of(asset: &Asset, field: &str) -> Value {
     let history = &asset.history;
     let day = |day: Option<Day>| Value::from(day.map(|day| day.to_string()));
-    match Piece::parse(field) {
-        Some(Piece::Description) => asset.description.clone().into(),
-        Some(Piece::LinesOfCode) => history.lines_of_code.into(),
-        Some(Piece::Commits) => history.commits.into(),
-        Some(Piece::Contributors) => history.contributors.into(),
-        Some(Piece::MergedPrs) => history.merged_prs.into(),
-        Some(Piece::HistoryStart) => day(history.start),
-        Some(Piece::HistoryEnd) => day(history.end),
-        Some(Piece::CiOnPrs) => history.ci_on_prs.into(),
+    match RequiredField::parse(field) {
+        Some(RequiredField::Description) => asset.description.clone().into(),
+        Some(RequiredField::LinesOfCode) => history.lines_of_code.into(),
+        Some(RequiredField::Commits) => history.commits.into(),
+        Some(RequiredField::Contributors) => history.contributors.into(),
+        Some(RequiredField::MergedPrs) => history.merged_prs.into(),
+        Some(RequiredField::HistoryStart) => day(history.start),
+        Some(RequiredField::HistoryEnd) => day(history.end),
+        Some(RequiredField::CiOnPrs) => history.ci_on_prs.into(),
         // These fields are never read from data.
-        Some(Piece::Title | Piece::Exclusivity | Piece::DomainTags | Piece::PriceUsd) | None => Value::Null,
+        Some(
+            RequiredField::Title
+            | RequiredField::Exclusivity
+            | RequiredField::DomainTags
+            | RequiredField::PriceUsd,
+        )
+        | None => Value::Null,
     }
 }
 
 fn set_value(asset: &mut Asset, field: &str, value: Value) {
     let history = &mut asset.history;
     let day = |value: Value| value.as_str().and_then(Day::parse);
-    match Piece::parse(field) {
-        Some(Piece::Description) => {
+    match RequiredField::parse(field) {
+        Some(RequiredField::Description) => {
             asset.description = if let Value::String(text) = value { Some(text) } else { None };
         }
-        Some(Piece::LinesOfCode) => history.lines_of_code = value.as_i64(),
-        Some(Piece::Commits) => history.commits = value.as_i64(),
-        Some(Piece::Contributors) => history.contributors = value.as_i64(),
-        Some(Piece::MergedPrs) => history.merged_prs = value.as_i64(),
-        Some(Piece::HistoryStart) => history.start = day(value),
-        Some(Piece::HistoryEnd) => history.end = day(value),
-        Some(Piece::CiOnPrs) => history.ci_on_prs = value.as_bool(),
-        Some(Piece::Title | Piece::Exclusivity | Piece::DomainTags | Piece::PriceUsd) | None => {}
+        Some(RequiredField::LinesOfCode) => history.lines_of_code = value.as_i64(),
+        Some(RequiredField::Commits) => history.commits = value.as_i64(),
+        Some(RequiredField::Contributors) => history.contributors = value.as_i64(),
+        Some(RequiredField::MergedPrs) => history.merged_prs = value.as_i64(),
+        Some(RequiredField::HistoryStart) => history.start = day(value),
+        Some(RequiredField::HistoryEnd) => history.end = day(value),
+        Some(RequiredField::CiOnPrs) => history.ci_on_prs = value.as_bool(),
+        Some(
+            RequiredField::Title
+            | RequiredField::Exclusivity
+            | RequiredField::DomainTags
+            | RequiredField::PriceUsd,
+        )
+        | None => {}
     }
 }

@@ -17,7 +17,7 @@ string_enum! {
 
 string_enum! {
     /// A field that an asset must have to be complete. Each kind requires some of them.
-    Piece {
+    RequiredField {
         /// Title of the asset.
         Title = "title",
         /// Whether a codebase is still available for an exclusive sale.
@@ -46,19 +46,24 @@ string_enum! {
 }
 
 /// Returns the fields that an asset of this kind must have, in the order in which `missing` lists them.
-pub const fn required_fields(kind: Kind) -> &'static [Piece] {
+pub const fn required_fields(kind: Kind) -> &'static [RequiredField] {
     match kind {
-        Kind::Codebase => Piece::ALL,
-        Kind::RawData | Kind::Task => &[Piece::Title, Piece::Description, Piece::DomainTags, Piece::PriceUsd],
+        Kind::Codebase => RequiredField::ALL,
+        Kind::RawData | Kind::Task => &[
+            RequiredField::Title,
+            RequiredField::Description,
+            RequiredField::DomainTags,
+            RequiredField::PriceUsd,
+        ],
         // Assets of these kinds are managed by the platform. Their price is set on the listing.
         Kind::Taskset | Kind::Bundle | Kind::Environment | Kind::RoboticsDataset | Kind::Other => {
-            &[Piece::Title, Piece::Description, Piece::DomainTags]
+            &[RequiredField::Title, RequiredField::Description, RequiredField::DomainTags]
         }
     }
 }
 
 /// Returns the required fields that an asset of this kind lacks.
-pub fn missing_fields(kind: Kind, has: impl Fn(Piece) -> bool) -> Vec<Piece> {
+pub fn missing_fields(kind: Kind, has: impl Fn(RequiredField) -> bool) -> Vec<RequiredField> {
     required_fields(kind).iter().copied().filter(|field| !has(*field)).collect()
 }
 
@@ -97,11 +102,12 @@ mod tests {
             let fields = required_fields(*kind);
             // Every subset of the required fields. Bit `i` says whether field `i` is present.
             for subset in 0..1_u32 << fields.len() {
-                let has = |field: Piece| {
+                let has = |field: RequiredField| {
                     fields.iter().position(|other| *other == field).is_none_or(|bit| subset >> bit & 1 == 1)
                 };
                 let missing = missing_fields(*kind, has);
-                let expected: Vec<Piece> = fields.iter().copied().filter(|field| !has(*field)).collect();
+                let expected: Vec<RequiredField> =
+                    fields.iter().copied().filter(|field| !has(*field)).collect();
                 assert_eq!(missing, expected);
                 for is_linked in [false, true] {
                     let stage = match (kind, missing.is_empty(), is_linked) {
@@ -121,7 +127,7 @@ mod tests {
         assert!((0..5).all(|missing| Stage::new(Kind::Task, missing, false) != Stage::Proposed));
         assert_eq!(
             required_fields(Kind::Task)[1..],
-            [Piece::Description, Piece::DomainTags, Piece::PriceUsd]
+            [RequiredField::Description, RequiredField::DomainTags, RequiredField::PriceUsd]
         );
     }
 

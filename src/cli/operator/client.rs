@@ -20,6 +20,7 @@ use crate::{
         lists::{print_json, print_record, print_table},
         print_line, process,
     },
+    error,
     rest::{self, OperatorRoutes},
     string_enum::StringEnum,
 };
@@ -314,8 +315,8 @@ impl Client {
 
 /// Whether a response says that there is no such route: no record is missing, but the operator API.
 fn is_unknown_route(json: &Value) -> bool {
-    let message = json["error"]["message"].as_str();
-    message.is_none_or(|message| message.starts_with("No route matches"))
+    let error = &json["error"];
+    error["message"].is_null() || error["details"]["reason"] == error::UNKNOWN_PATH
 }
 
 /// Whether a response is an error of the API.

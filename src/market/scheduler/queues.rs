@@ -16,7 +16,7 @@ use crate::market::requester::WorkOwner;
 /// What work is charged at least, so that work too short to measure takes turns, too.
 const MIN_COST: Duration = Duration::from_micros(20);
 
-/// An owner with work that took longer has long work; see [`super::Share::AllButOneIfLong`].
+/// An owner with work that took longer has long work; see [`super::Share::LeaveOneForOthers`].
 const LONG_WORK: Duration = Duration::from_millis(10);
 
 /// Number of owners in memory at which idle ones are forgotten.

@@ -14,7 +14,7 @@ pub enum Share {
     /// All of them while its work is short and no other principal was active recently; otherwise all but one
     /// (at least one). So the first piece of work of another owner waits at most for one long piece of a
     /// third.
-    AllButOneIfLong,
+    LeaveOneForOthers,
     /// As many as are free, and at least one: half of the slots for one owner, a third for each of two, and
     /// so on. So a slot is free for another owner as long as there are more slots than owners.
     AsManyAsFree,
@@ -44,7 +44,7 @@ impl ShareOfSlots {
         now: Duration,
     ) -> bool {
         match self.share {
-            Share::AllButOneIfLong => {
+            Share::LeaveOneForOthers => {
                 held < self.slots.saturating_sub(1).max(1)
                     || now >= long_until && !self.has_active_principal_besides(owner, now)
             }

@@ -29,7 +29,7 @@ proptest! {
     ) {
         let clock = Arc::new(Clock::stopped(crate::domain::time::Timestamp(0)));
         let scheduler =
-            Scheduler::new(Activity::Read, slots, 1000, Share::AllButOneIfLong, Stopwatch::start(Arc::clone(&clock)));
+            Scheduler::new(Activity::Read, slots, 1000, Share::LeaveOneForOthers, Stopwatch::start(Arc::clone(&clock)));
         let running = Arc::new(Mutex::new(Vec::new()));
         let started = Arc::new(AtomicUsize::new(0));
         let (mut places, mut submitted, mut canceled) = (Vec::new(), 0, 0);
@@ -77,7 +77,7 @@ fn new_scheduler(slots: usize, share: Share) -> (Arc<Clock>, Scheduler) {
 
 #[tokio::test]
 async fn dropped_future_leaves_the_queue() {
-    let (_, scheduler) = new_scheduler(1, Share::AllButOneIfLong);
+    let (_, scheduler) = new_scheduler(1, Share::LeaveOneForOthers);
     let permit = scheduler.acquire(requester(0)).await.unwrap();
     let mut waiting = Box::pin(scheduler.run::<()>(requester(1), |_| unreachable!("it was canceled")));
     assert!(futures_util::poll!(&mut waiting).is_pending());
@@ -89,7 +89,7 @@ async fn dropped_future_leaves_the_queue() {
 
 #[tokio::test]
 async fn panic_releases_the_slot() {
-    let (_, scheduler) = new_scheduler(1, Share::AllButOneIfLong);
+    let (_, scheduler) = new_scheduler(1, Share::LeaveOneForOthers);
     let result: Result<()> = scheduler.run(requester(0), |_| panic!("expected by the test")).await;
     assert!(result.is_err());
     scheduler.acquire(requester(0)).await.unwrap();
@@ -98,7 +98,7 @@ async fn panic_releases_the_slot() {
 
 #[tokio::test]
 async fn waiting_work_starts_although_the_runtime_is_blocked() {
-    let (_, scheduler) = new_scheduler(1, Share::AllButOneIfLong);
+    let (_, scheduler) = new_scheduler(1, Share::LeaveOneForOthers);
     let permit = scheduler.acquire(requester(0)).await.unwrap();
     let waiting = tokio::spawn({
         let scheduler = scheduler.clone();
@@ -113,7 +113,7 @@ async fn waiting_work_starts_although_the_runtime_is_blocked() {
 
 #[tokio::test]
 async fn time_in_a_slot_is_counted_on_the_meter() {
-    let (clock, scheduler) = new_scheduler(1, Share::AllButOneIfLong);
+    let (clock, scheduler) = new_scheduler(1, Share::LeaveOneForOthers);
     let cost = super::super::cost_meter::CostMeter::default();
     let counted = Requester::new(team(0), cost.clone());
     let permit = scheduler.acquire(counted).await.unwrap();
@@ -125,7 +125,7 @@ async fn time_in_a_slot_is_counted_on_the_meter() {
 /// Work that gets a slot after a while, and work that gives up, have waited until then.
 #[tokio::test]
 async fn time_without_a_slot_is_counted_as_waiting() {
-    let (clock, scheduler) = new_scheduler(1, Share::AllButOneIfLong);
+    let (clock, scheduler) = new_scheduler(1, Share::LeaveOneForOthers);
     let [served, gone] = [(); 2].map(|()| super::super::cost_meter::CostMeter::default());
     let permit = scheduler.acquire(requester(0)).await.unwrap();
     let mut waiting = Box::pin(scheduler.acquire(Requester::new(team(1), served.clone())));

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     domain::{
         inventory::Asset, quality_checks::CheckStatus, quality_runs::RunOutcome, row_ids::AssetRowId,
-        stages::Piece, stages::Stage, taxonomy::Retirement, time::Timestamp,
+        stages::RequiredField, stages::Stage, taxonomy::Retirement, time::Timestamp,
     },
     operations::{
         access::Vendor,
@@ -67,7 +67,7 @@ pub struct AgentAsset {
     /// Asking price in US dollars; null if it has none.
     pub price_usd: Option<f64>,
     /// Required fields that the asset lacks.
-    pub missing: Vec<EnumValue<Piece>>,
+    pub missing: Vec<EnumValue<RequiredField>>,
     /// Why the asset cannot be put on a listing; null if it can.
     pub not_listable_because: Option<String>,
     /// Outcome of the latest quality run of the asset.

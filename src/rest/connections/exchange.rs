@@ -84,12 +84,12 @@ impl Exchange {
         self.cuts_head.load(Relaxed)
     }
 
-    /// Lets the connection be closed as soon as everything is sent that there is of the current response.
+    /// Closes the connection once it has sent what exists of the current response.
     pub fn cut(&self) {
         self.is_cut.store(true, Relaxed);
     }
 
-    /// Whether the connection is to be closed so.
+    /// Whether [`Self::cut`] was called.
     pub fn is_cut(&self) -> bool {
         self.is_cut.load(Relaxed)
     }

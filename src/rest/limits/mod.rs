@@ -292,7 +292,7 @@ mod tests {
     /// Sends a request of team 1 with a read of the given length. Returns the `RateLimit` header.
     async fn send(limits: &Arc<RateLimits>, clock: &Arc<Clock>, milliseconds: i64) -> String {
         let (time, stopwatch) = (Arc::clone(clock), Stopwatch::start(Arc::clone(clock)));
-        let readers = Scheduler::new(Activity::Read, 1, 1, Share::AllButOneIfLong, stopwatch);
+        let readers = Scheduler::new(Activity::Read, 1, 1, Share::LeaveOneForOthers, stopwatch);
         let endpoint = Arc::new(make(move |request: Request| {
             let (readers, time) = (readers.clone(), Arc::clone(&time));
             async move {
@@ -342,7 +342,7 @@ mod tests {
         let settings = LimitSettings { catalog: 10, sales: 10, ..unlimited() };
         let stopwatch = Stopwatch::start(Arc::clone(&clock));
         let limits = Arc::new(RateLimits::new(&settings, &stopwatch).unwrap());
-        let readers = Scheduler::new(Activity::Read, 1, 1, Share::AllButOneIfLong, stopwatch);
+        let readers = Scheduler::new(Activity::Read, 1, 1, Share::LeaveOneForOthers, stopwatch);
         let endpoint = Arc::new(make(move |request: Request| {
             let (readers, clock) = (readers.clone(), Arc::clone(&clock));
             async move {

@@ -25,7 +25,7 @@ use crate::{
         idempotent::Idempotent,
         json::JsonResult,
         params::Params,
-        request_body::{Body, Checked},
+        request_body::{Body, MaybeInvalid},
         route::{Call, Contract, Path, Target},
         shapes::{Money, SignedAmount, UtcTime, strings::Note},
     },
@@ -102,13 +102,13 @@ pub struct AdjustmentQuery {
 #[derive(Debug, Object)]
 pub struct AdjustmentIn {
     /// ID of the team.
-    team_id: Checked<Uuid>,
+    team_id: MaybeInvalid<Uuid>,
     /// Credits to give, or to deduct if negative: at least 0.01, at most 10 billion. A deduction cannot exceed the credits.
-    amount: Checked<SignedAmount>,
+    amount: MaybeInvalid<SignedAmount>,
     /// Currency of the amount; US dollars if absent.
     currency: Option<EnumValue<Currency>>,
     /// What the adjustment is for. The team sees it.
-    description: Checked<Note>,
+    description: MaybeInvalid<Note>,
 }
 
 routes! {

@@ -30,7 +30,7 @@ use crate::{
         if_match::IfMatch,
         json::JsonResult,
         params::Params,
-        request_body::{Body, Checked, Omittable},
+        request_body::{Body, MaybeInvalid, Omittable},
         route::{Call, Path},
         shapes::{RequestTime, UtcTime, strings::Note},
     },
@@ -129,11 +129,11 @@ pub struct AssetTypePatch {
 #[derive(Debug, Object)]
 pub struct DeprecationIn {
     /// Time at which the kind retires, in the future.
-    retires_at: Checked<RequestTime>,
+    retires_at: MaybeInvalid<RequestTime>,
     /// Whether assets of the kind can still be added to listings until then.
-    accepts_new_listings: Checked<bool>,
+    accepts_new_listings: MaybeInvalid<bool>,
     /// Explanation for vendors, for instance what to use instead.
-    message: Checked<Note>,
+    message: MaybeInvalid<Note>,
 }
 
 routes! {

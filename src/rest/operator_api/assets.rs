@@ -14,7 +14,7 @@ use crate::{
         assets::{ArtifactStatus, Channel, Exclusivity, Kind, TaskType},
         inventory::AttachedData,
         money::Currency,
-        stages::{Piece, Stage},
+        stages::{RequiredField, Stage},
     },
     market::CheckContext,
     operations::access::Operator,
@@ -43,7 +43,7 @@ pub struct AssetOut {
     /// Stage on the way to a listing.
     pub stage: EnumValue<Stage>,
     /// Names of the required fields that the asset lacks.
-    pub missing: Vec<EnumValue<Piece>>,
+    pub missing: Vec<EnumValue<RequiredField>>,
     /// Title of the asset; can be empty.
     pub title: String,
     /// Description of the asset; null if there is none.

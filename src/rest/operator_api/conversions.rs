@@ -25,7 +25,7 @@ use crate::{
         idempotent::Idempotent,
         json::JsonResult,
         params::Params,
-        request_body::{Body, Checked},
+        request_body::{Body, MaybeInvalid},
         route::{Call, Contract, Path, Target},
         shapes::{Amount, Money, UtcTime},
     },
@@ -102,9 +102,9 @@ pub struct ConversionQuery {
 #[derive(Debug, Object)]
 pub struct ConversionIn {
     /// ID of the team.
-    team_id: Checked<Uuid>,
+    team_id: MaybeInvalid<Uuid>,
     /// Earnings to convert: at least 0.01, at most the available earnings.
-    amount: Checked<Amount>,
+    amount: MaybeInvalid<Amount>,
     /// Currency of the amount; US dollars if absent.
     currency: Option<EnumValue<Currency>>,
 }

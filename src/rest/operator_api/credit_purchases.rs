@@ -24,7 +24,7 @@ use crate::{
         idempotent::Idempotent,
         json::JsonResult,
         params::Params,
-        request_body::{Body, Checked},
+        request_body::{Body, MaybeInvalid},
         route::{Call, Path},
         shapes::{Amount, Money, UtcTime},
     },
@@ -107,9 +107,9 @@ pub struct CreditPurchaseQuery {
 #[derive(Debug, Object)]
 pub struct CreditPurchaseIn {
     /// ID of the team, which needs a marketplace role and the mutual NDA.
-    team_id: Checked<Uuid>,
+    team_id: MaybeInvalid<Uuid>,
     /// The credits, and what they cost: at least 0.01, at most 10 billion.
-    amount: Checked<Amount>,
+    amount: MaybeInvalid<Amount>,
     /// Currency of the amount; US dollars if absent.
     currency: Option<EnumValue<Currency>>,
 }

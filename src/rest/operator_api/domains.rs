@@ -23,7 +23,7 @@ use crate::{
         if_match::IfMatch,
         json::JsonResult,
         params::Params,
-        request_body::{Body, Checked, Omittable},
+        request_body::{Body, MaybeInvalid, Omittable},
         route::{Call, Path},
         shapes::strings::{Label, Slug},
     },
@@ -77,9 +77,9 @@ pub struct DomainQuery {
 #[derive(Debug, Object)]
 pub struct DomainIn {
     /// Identifier: lowercase letters, digits, hyphens, and underscores. It cannot be changed later.
-    slug: Checked<Slug>,
+    slug: MaybeInvalid<Slug>,
     /// Display name.
-    label: Checked<Label>,
+    label: MaybeInvalid<Label>,
 }
 
 /// Changes to a domain. Fields that are absent stay as they are.

@@ -32,7 +32,7 @@ use crate::{
         idempotent::Idempotent,
         json::JsonResult,
         params::Params,
-        request_body::{Body, Checked},
+        request_body::{Body, MaybeInvalid},
         route::{Call, Path},
         shapes::{Money, UtcTime, strings::RepositoryFullName},
     },
@@ -139,13 +139,13 @@ pub struct EstimationQuery {
 #[derive(Debug, Object)]
 pub struct EstimationIn {
     /// ID of the vendor.
-    team_id: Checked<Uuid>,
+    team_id: MaybeInvalid<Uuid>,
     /// Kind of asset that the source would be sold as.
-    sku: Checked<EnumValue<Kind>>,
+    sku: MaybeInvalid<EnumValue<Kind>>,
     /// Host of the source.
-    channel: Checked<EnumValue<RepositoryChannel>>,
+    channel: MaybeInvalid<EnumValue<RepositoryChannel>>,
     /// Full name of the repository, `owner/name`.
-    repo_full_name: Checked<RepositoryFullName>,
+    repo_full_name: MaybeInvalid<RepositoryFullName>,
     /// ID of an asset of the vendor, of the kind `sku`, that the source belongs to; null or absent if there is none.
     inventory_asset_id: Option<Uuid>,
     /// ID of the person who requests it; the ID of the team if null or absent.

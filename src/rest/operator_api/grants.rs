@@ -26,7 +26,7 @@ use crate::{
         idempotent::Idempotent,
         json::JsonResult,
         params::Params,
-        request_body::{Body, Checked},
+        request_body::{Body, MaybeInvalid},
         route::{Call, Contract, Path, Target},
         shapes::{UtcTime, strings::Title},
     },
@@ -151,9 +151,9 @@ pub struct GrantQuery {
 #[derive(Debug, Object)]
 pub struct GrantIn {
     /// ID of the team that the codebase is for.
-    team_id: Checked<Uuid>,
+    team_id: MaybeInvalid<Uuid>,
     /// Title of the codebase to create.
-    title: Checked<Title>,
+    title: MaybeInvalid<Title>,
     /// Whether the codebase to create can be sold exclusively; `available` if absent.
     exclusivity: Option<EnumValue<Exclusivity>>,
     /// ID of the group for the codebase; null or absent for the team's default group.

@@ -23,7 +23,7 @@ use crate::{
         if_match::IfMatch,
         json::JsonResult,
         params::Params,
-        request_body::{Body, Checked, Omittable},
+        request_body::{Body, MaybeInvalid, Omittable},
         route::{Call, Path},
         shapes::strings::{Label, Sentence, Slug},
     },
@@ -90,13 +90,13 @@ pub struct InventoryTagQuery {
 #[derive(Debug, Object)]
 pub struct InventoryTagIn {
     /// Identifier: lowercase letters, digits, hyphens, and underscores. It cannot be changed later.
-    slug: Checked<Slug>,
+    slug: MaybeInvalid<Slug>,
     /// Display name.
-    label: Checked<Label>,
+    label: MaybeInvalid<Label>,
     /// What the tag says about a listing, in one or more sentences.
-    description: Checked<Sentence>,
+    description: MaybeInvalid<Sentence>,
     /// Category of the tag.
-    category: Checked<Label>,
+    category: MaybeInvalid<Label>,
 }
 
 /// Changes to an inventory tag. Fields that are absent stay as they are.

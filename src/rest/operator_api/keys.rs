@@ -26,7 +26,7 @@ use crate::{
         if_match::IfMatch,
         json::JsonResult,
         params::Params,
-        request_body::{Body, Checked},
+        request_body::{Body, MaybeInvalid},
         route::{Call, Path},
         shapes::{RequestTime, UtcTime, strings::KeyName},
     },
@@ -142,9 +142,9 @@ pub struct KeyQuery {
 #[derive(Debug, Object)]
 pub struct KeyIn {
     /// ID of the team that the key is for.
-    team_id: Checked<Uuid>,
+    team_id: MaybeInvalid<Uuid>,
     /// Name of the key, for instance its purpose.
-    name: Checked<KeyName>,
+    name: MaybeInvalid<KeyName>,
     /// Time at which the key expires, in the future; null or absent if never.
     expires_at: Option<RequestTime>,
 }
@@ -159,8 +159,8 @@ pub struct KeyPatch {
 /// How to rotate an API key.
 #[derive(Debug, Object)]
 pub struct KeyRotation {
-    /// Time at which the new key expires, in the future. If null or absent, it lives as long as the replaced key
-    /// would have lived from its creation.
+    /// Time at which the new key expires, in the future. If null or absent, its lifetime is that which the
+    /// replaced key had when it was created.
     pub(super) expires_at: Option<RequestTime>,
 }
 

@@ -31,7 +31,7 @@ use crate::{
         if_match::IfMatch,
         json::JsonResult,
         params::Params,
-        request_body::{Body, Checked, Omittable},
+        request_body::{Body, MaybeInvalid, Omittable},
         route::{Call, Path},
         shapes::{Amount, Money, UtcTime},
     },
@@ -139,15 +139,15 @@ pub struct OfferQuery {
 #[derive(Debug, Object)]
 pub struct OfferIn {
     /// ID of the buyer.
-    team_id: Checked<Uuid>,
+    team_id: MaybeInvalid<Uuid>,
     /// ID of the listing, which must be in the catalog and accept bids.
-    listing_id: Checked<Uuid>,
+    listing_id: MaybeInvalid<Uuid>,
     /// Amount offered, before fees: at least 0.01, at most 100 million.
-    amount: Checked<Amount>,
+    amount: MaybeInvalid<Amount>,
     /// Currency of the amount; US dollars if absent.
     currency: Option<EnumValue<Currency>>,
     /// How the buyer pays if the offer is accepted.
-    pay_with: Checked<EnumValue<PayWith>>,
+    pay_with: MaybeInvalid<EnumValue<PayWith>>,
 }
 
 /// Changes to an offer. Fields that are absent stay as they are.

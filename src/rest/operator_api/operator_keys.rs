@@ -26,7 +26,7 @@ use crate::{
         if_match::IfMatch,
         json::JsonResult,
         params::Params,
-        request_body::{Body, Checked},
+        request_body::{Body, MaybeInvalid},
         route::{Call, Path},
         shapes::{RequestTime, UtcTime, strings::KeyName},
     },
@@ -142,9 +142,9 @@ pub struct OperatorKeyQuery {
 #[derive(Debug, Object)]
 pub struct OperatorKeyIn {
     /// Name of the key, for instance its purpose.
-    name: Checked<KeyName>,
+    name: MaybeInvalid<KeyName>,
     /// What the key permits.
-    scope: Checked<EnumValue<KeyScope>>,
+    scope: MaybeInvalid<EnumValue<KeyScope>>,
     /// Time at which the key expires, in the future; null or absent if never.
     expires_at: Option<RequestTime>,
 }

@@ -24,7 +24,7 @@ use crate::{
     },
     rest::{
         enum_value::EnumValue,
-        request_body::{Checked, Omittable, into_change},
+        request_body::{MaybeInvalid, Omittable, into_change},
         shapes::{
             Amount, RequestTime,
             strings::{FreeTag, MultilineText, Overview, Title},
@@ -65,13 +65,13 @@ pub struct OpportunityQuery {
 pub struct TeamExclusion {
     /// IDs of the teams, in addition to those that are excluded already. At most 100 in all.
     #[oai(validator(min_items = 1, max_items = 100))]
-    team_ids: Vec<Checked<Uuid>>,
+    team_ids: Vec<MaybeInvalid<Uuid>>,
 }
 
 impl TeamExclusion {
     /// Returns the IDs of the teams.
     pub fn into_team_ids(self) -> Result<Vec<Uuid>> {
-        let ids = self.team_ids.into_iter().map(Checked::into_valid).collect::<Result<_>>()?;
+        let ids = self.team_ids.into_iter().map(MaybeInvalid::into_valid).collect::<Result<_>>()?;
         references::distinct("team_ids", ids)
     }
 }
@@ -87,14 +87,14 @@ macro_rules! opportunity_bodies {
         #[derive(Debug, Object)]
         pub struct $in {
             /// ID of the buyer team that posts it.
-            team_id: Checked<Uuid>,
+            team_id: MaybeInvalid<Uuid>,
             /// Title.
-            title: Checked<Title>,
+            title: MaybeInvalid<Title>,
             /// What the buyer is looking for; empty if absent.
             description: Option<MultilineText>,
             /// Asset kinds that the buyer accepts; any kind if empty.
             #[oai(default, validator(max_items = 8))]
-            accepted_asset_types: Vec<Checked<EnumValue<Kind>>>,
+            accepted_asset_types: Vec<MaybeInvalid<EnumValue<Kind>>>,
             /// Minimum budget in US dollars, up to one billion; null or absent if none is named.
             budget_min: Option<Amount>,
             /// Maximum budget in US dollars, up to one billion; null or absent if none is named.
@@ -103,14 +103,14 @@ macro_rules! opportunity_bodies {
             budget_unit: Option<EnumValue<BudgetUnit>>,
             /// Free-form tags.
             #[oai(default, validator(max_items = 20))]
-            tags: Vec<Checked<FreeTag>>,
+            tags: Vec<MaybeInvalid<FreeTag>>,
             /// The request in one sentence; null or absent if there is none.
             overview: Option<Overview>,
             /// Which vendors may see it; all if absent.
             visibility_mode: Option<EnumValue<VisibilityMode>>,
             /// IDs of the teams that may not see it, with the visibility mode `all_except`.
             #[oai(default, validator(max_items = 100))]
-            excluded_team_ids: Vec<Checked<Uuid>>,
+            excluded_team_ids: Vec<MaybeInvalid<Uuid>>,
             /// Time by which vendors must respond, in the future; null or absent if there is no deadline.
             deadline: Option<RequestTime>,
             $($(#[$field_meta])* $field: Option<RequestTime>,)*
@@ -157,7 +157,7 @@ macro_rules! opportunity_bodies {
             description: Omittable<MultilineText>,
             /// New list of the asset kinds that the buyer accepts; any kind if empty.
             #[oai(validator(max_items = 8))]
-            accepted_asset_types: Omittable<Vec<Checked<EnumValue<Kind>>>>,
+            accepted_asset_types: Omittable<Vec<MaybeInvalid<EnumValue<Kind>>>>,
             /// New minimum budget in US dollars; null for none.
             budget_min: MaybeUndefined<Amount>,
             /// New maximum budget in US dollars; null for none.
@@ -166,14 +166,14 @@ macro_rules! opportunity_bodies {
             budget_unit: MaybeUndefined<EnumValue<BudgetUnit>>,
             /// New free-form tags.
             #[oai(validator(max_items = 20))]
-            tags: Omittable<Vec<Checked<FreeTag>>>,
+            tags: Omittable<Vec<MaybeInvalid<FreeTag>>>,
             /// New request in one sentence; null for none.
             overview: MaybeUndefined<Overview>,
             /// Which vendors may see it.
             visibility_mode: Omittable<EnumValue<VisibilityMode>>,
             /// New list of the IDs of the teams that may not see it.
             #[oai(validator(max_items = 100))]
-            excluded_team_ids: Omittable<Vec<Checked<Uuid>>>,
+            excluded_team_ids: Omittable<Vec<MaybeInvalid<Uuid>>>,
             /// New time by which vendors must respond, in the future; null for no deadline. Once published, it can only
             /// be moved to a later time.
             deadline: MaybeUndefined<RequestTime>,
@@ -240,7 +240,7 @@ opportunity_bodies! {
 }
 
 /// Converts the elements of a list in a body without problems.
-fn valid<T, U>(elements: Vec<Checked<T>>, convert: impl Fn(T) -> U) -> Result<Vec<U>> {
+fn valid<T, U>(elements: Vec<MaybeInvalid<T>>, convert: impl Fn(T) -> U) -> Result<Vec<U>> {
     elements.into_iter().map(|element| element.into_valid().map(&convert)).collect()
 }
 

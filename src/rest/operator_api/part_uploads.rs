@@ -19,7 +19,7 @@ use crate::{
         idempotent::Idempotent,
         json::{Json, JsonResult},
         problem::ApiError,
-        request_body::{Body, Checked},
+        request_body::{Body, MaybeInvalid},
         route::{Call, Route},
         served_market::LinkBaseUrl,
         shapes::{
@@ -86,7 +86,7 @@ pub trait UploadResponse: Subject {
 /// The body of a request that plans an upload.
 pub trait UploadBody: Send + 'static {
     /// Returns the name, the size in bytes, and the announced digest of the file.
-    fn into_parts(self) -> (Checked<FileName>, Checked<i64>, Option<Sha256Digest>);
+    fn into_parts(self) -> (MaybeInvalid<FileName>, MaybeInvalid<i64>, Option<Sha256Digest>);
 }
 
 /// Plans an upload, and responds with where to send its parts.

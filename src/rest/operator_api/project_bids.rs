@@ -31,7 +31,7 @@ use crate::{
         idempotent::Idempotent,
         json::JsonResult,
         params::Params,
-        request_body::{Body, Checked},
+        request_body::{Body, MaybeInvalid},
         route::{Call, Path},
         shapes::{UtcTime, strings::FileName},
     },
@@ -181,28 +181,28 @@ pub struct ProjectBidQuery {
 #[derive(Debug, Object)]
 pub struct ProjectBidIn {
     /// ID of the vendor team.
-    team_id: Checked<Uuid>,
+    team_id: MaybeInvalid<Uuid>,
     /// ID of the project opportunity, which must be published and visible to the vendor.
-    opportunity_id: Checked<Uuid>,
+    opportunity_id: MaybeInvalid<Uuid>,
     /// Number of tasks that the vendor offers.
     #[oai(validator(minimum(value = "1"), maximum(value = "1000000")))]
-    num_tasks: Checked<i64>,
+    num_tasks: MaybeInvalid<i64>,
     /// Number of days that the vendor expects to need; null or absent if the vendor does not say.
     #[oai(validator(minimum(value = "1"), maximum(value = "3650")))]
     expected_timeline_days: Option<i64>,
     /// Files that the vendor attaches. Only their names and sizes are stored.
     #[oai(default, validator(max_items = 20))]
-    attachments: Vec<Checked<AttachmentIn>>,
+    attachments: Vec<MaybeInvalid<AttachmentIn>>,
 }
 
 /// A file that is attached to a bid.
 #[derive(Debug, Object)]
 pub struct AttachmentIn {
     /// Name of the file, without directories.
-    file_name: Checked<FileName>,
+    file_name: MaybeInvalid<FileName>,
     /// Size of the file in bytes.
     #[oai(validator(minimum(value = "0"), maximum(value = "1000000000000")))]
-    size_bytes: Checked<i64>,
+    size_bytes: MaybeInvalid<i64>,
 }
 
 /// A delivery.
@@ -210,7 +210,7 @@ pub struct AttachmentIn {
 pub struct Delivery {
     /// IDs of the delivered tasksets, which belong to the vendor.
     #[oai(validator(min_items = 1, max_items = 100))]
-    delivery_taskset_ids: Vec<Checked<Uuid>>,
+    delivery_taskset_ids: Vec<MaybeInvalid<Uuid>>,
 }
 
 routes! {
@@ -390,7 +390,7 @@ impl ProjectBidsApi {
     ) -> JsonResult<ProjectBidOut> {
         changes::post_body(call, idempotent, body, move |writer, platform, body: Delivery| {
             let vendor = vendor(writer, platform, project_bid_id.0)?;
-            let ids = body.delivery_taskset_ids.into_iter().map(Checked::into_valid);
+            let ids = body.delivery_taskset_ids.into_iter().map(MaybeInvalid::into_valid);
             let ids = ids.collect::<Result<Vec<Uuid>>>()?;
             project_bids::deliver(writer, &vendor, Actor::Team, project_bid_id.0, &ids).map(|bid| bid.id)
         })

@@ -30,7 +30,7 @@ use crate::{
         idempotent::Idempotent,
         json::JsonResult,
         params::Params,
-        request_body::{Body, Checked},
+        request_body::{Body, MaybeInvalid},
         route::{Call, Path},
         shapes::{Money, UtcTime},
     },
@@ -173,17 +173,17 @@ pub struct PurchaseQuery {
 #[derive(Debug, Object)]
 pub struct PurchaseIn {
     /// ID of the buyer.
-    team_id: Checked<Uuid>,
+    team_id: MaybeInvalid<Uuid>,
     /// ID of the listing, which must be in the catalog.
-    listing_id: Checked<Uuid>,
+    listing_id: MaybeInvalid<Uuid>,
     /// `full` for the listing, or `sample` for its sample. For a purchase by an accepted bid, accept the offer.
-    kind: Checked<EnumValue<PurchaseKind>>,
+    kind: MaybeInvalid<EnumValue<PurchaseKind>>,
     /// IDs of assets of the listing, 1 to 200, to buy only these; null or absent for all of them. Each needs an asking
     /// price. Not allowed for a sample.
     #[oai(validator(min_items = 1, max_items = 200))]
-    asset_ids: Option<Vec<Checked<Uuid>>>,
+    asset_ids: Option<Vec<MaybeInvalid<Uuid>>>,
     /// `credits` to pay at once, `invoice` to pay outside the marketplace.
-    pay_with: Checked<EnumValue<PayWith>>,
+    pay_with: MaybeInvalid<EnumValue<PayWith>>,
 }
 
 /// The events of a purchase that is made, and of what ends if it is an exclusive sale.
@@ -380,6 +380,6 @@ impl PurchasesApi {
 }
 
 /// Returns the IDs of a body without problems.
-fn valid_ids(ids: Vec<Checked<Uuid>>) -> Result<Vec<Uuid>> {
-    ids.into_iter().map(Checked::into_valid).collect()
+fn valid_ids(ids: Vec<MaybeInvalid<Uuid>>) -> Result<Vec<Uuid>> {
+    ids.into_iter().map(MaybeInvalid::into_valid).collect()
 }

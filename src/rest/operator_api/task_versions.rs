@@ -34,7 +34,7 @@ use crate::{
         json::JsonResult,
         limits::Budget,
         params::Params,
-        request_body::{Body, Checked},
+        request_body::{Body, MaybeInvalid},
         route::{Call, Contract, Path, RouteAttributes, Target},
         shapes::UtcTime,
     },
@@ -165,7 +165,7 @@ page_of! {
 #[derive(Debug, Object)]
 pub struct TaskVersionIn {
     /// State of the version. A `live` version supersedes earlier live ones.
-    current_state: Checked<EnumValue<VersionState>>,
+    current_state: MaybeInvalid<EnumValue<VersionState>>,
     /// Stage of the version's review; `authoring` if absent.
     lifecycle_stage: Option<EnumValue<VersionStage>>,
     /// Content of the task, such as prompt and rubric; free-form JSON of at most 262,144 bytes.
@@ -183,7 +183,7 @@ pub struct TaskVersionIn {
 #[derive(Debug, Object)]
 pub struct TaskBuildIn {
     /// Status of the build.
-    status: Checked<EnumValue<BuildStatus>>,
+    status: MaybeInvalid<EnumValue<BuildStatus>>,
 }
 
 /// The query of lists without filters.

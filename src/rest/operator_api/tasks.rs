@@ -28,7 +28,7 @@ use crate::{
         limits::Budget,
         params::Params,
         problem::ApiError,
-        request_body::{Body, Checked},
+        request_body::{Body, MaybeInvalid},
         route::{Call, Contract, Path, RouteAttributes, Target},
         shapes::{
             UtcTime,
@@ -135,14 +135,14 @@ pub struct TaskQuery {
 #[derive(Debug, Object)]
 pub struct TaskIn {
     /// Name of the task.
-    name: Checked<Name>,
+    name: MaybeInvalid<Name>,
     /// What the task asks for; null or absent if there is no description.
     description: Option<MultilineText>,
     /// Identifier of the task in the vendor's own system, unique in the taskset; null or absent if there is none.
     external_id: Option<Name>,
     /// Free-form labels.
     #[oai(default, validator(max_items = 20))]
-    tags: Vec<Checked<Label>>,
+    tags: Vec<MaybeInvalid<Label>>,
     /// Whether rewards of the task are either 0 or 1, with nothing in between.
     #[oai(default)]
     binarized: bool,

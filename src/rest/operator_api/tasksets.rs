@@ -29,7 +29,7 @@ use crate::{
         idempotent::Idempotent,
         json::JsonResult,
         params::Params,
-        request_body::{Body, Checked},
+        request_body::{Body, MaybeInvalid},
         route::{Call, Path},
         shapes::{
             UtcTime,
@@ -132,23 +132,23 @@ pub struct TasksetQuery {
 #[derive(Debug, Object)]
 pub struct TasksetIn {
     /// ID of the vendor team.
-    team_id: Checked<Uuid>,
+    team_id: MaybeInvalid<Uuid>,
     /// Name of the taskset.
-    name: Checked<Name>,
+    name: MaybeInvalid<Name>,
     /// Columns of the table of tasks, in order. Their names must differ.
     #[oai(default, validator(max_items = 50))]
-    columns: Vec<Checked<ColumnIn>>,
+    columns: Vec<MaybeInvalid<ColumnIn>>,
 }
 
 /// A column of the table of a taskset to create.
 #[derive(Debug, Object)]
 pub struct ColumnIn {
     /// Identifier of the column, used as the key of its values.
-    name: Checked<Label>,
+    name: MaybeInvalid<Label>,
     /// Display name of the column.
-    label: Checked<Label>,
+    label: MaybeInvalid<Label>,
     /// Type of the column's values.
-    kind: Checked<EnumValue<ColumnKind>>,
+    kind: MaybeInvalid<EnumValue<ColumnKind>>,
     /// Metric that the column shows; required with the kind `derived`, and not allowed with others.
     derives: Option<EnumValue<DerivedColumn>>,
 }

@@ -28,7 +28,7 @@ use crate::{
         limits::Budget,
         params::Params,
         problem::ApiError,
-        request_body::{Body, BodySource, Checked},
+        request_body::{Body, BodySource, MaybeInvalid},
         route::{Call, Contract, Path, RouteAttributes, Target},
         served_market::LinkBaseUrl,
         shapes::{
@@ -180,16 +180,16 @@ pub struct TeamUploadQuery {
 #[derive(Debug, Object)]
 pub struct TeamUploadIn {
     /// Name of the file.
-    file_name: Checked<FileName>,
+    file_name: MaybeInvalid<FileName>,
     /// Size of the zip in bytes, at most `blobs.max_upload_bytes` of the settings.
     #[oai(validator(minimum(value = "22"), maximum(value = "5000000000000")))]
-    size_bytes: Checked<i64>,
+    size_bytes: MaybeInvalid<i64>,
     /// SHA-256 digest of the zip, 64 lowercase hexadecimal digits. If set, the uploaded file must match it.
     sha256: Option<Sha256Digest>,
 }
 
 impl UploadBody for TeamUploadIn {
-    fn into_parts(self) -> (Checked<FileName>, Checked<i64>, Option<Sha256Digest>) {
+    fn into_parts(self) -> (MaybeInvalid<FileName>, MaybeInvalid<i64>, Option<Sha256Digest>) {
         (self.file_name, self.size_bytes, self.sha256)
     }
 }

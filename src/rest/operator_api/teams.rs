@@ -26,7 +26,7 @@ use crate::{
         if_match::IfMatch,
         json::JsonResult,
         params::Params,
-        request_body::{Body, Checked, Omittable},
+        request_body::{Body, MaybeInvalid, Omittable},
         route::{Call, Path},
         shapes::{
             UtcTime,
@@ -121,10 +121,10 @@ pub struct TeamQuery {
 #[derive(Debug, Object)]
 pub struct TeamIn {
     /// Name of the team; must be unique, ignoring case.
-    name: Checked<TeamName>,
+    name: MaybeInvalid<TeamName>,
     /// Marketplace roles of the team. Without any, the team can use its key only for its account.
     #[oai(validator(max_items = 2))]
-    roles: Vec<Checked<EnumValue<Role>>>,
+    roles: Vec<MaybeInvalid<EnumValue<Role>>>,
     /// Seller tier; 1 if absent.
     #[oai(validator(minimum(value = "1"), maximum(value = "3")))]
     tier: Option<i64>,

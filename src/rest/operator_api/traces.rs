@@ -31,7 +31,7 @@ use crate::{
         idempotent::Idempotent,
         json::JsonResult,
         params::Params,
-        request_body::{Body, Checked},
+        request_body::{Body, MaybeInvalid},
         route::{Call, Contract, Path, Target},
         served_market::LinkBaseUrl,
         shapes::{
@@ -193,16 +193,16 @@ impl UploadResponse for TraceUploadOut {
 #[derive(Debug, Object)]
 pub struct TraceUploadIn {
     /// Name of the file.
-    file_name: Checked<FileName>,
+    file_name: MaybeInvalid<FileName>,
     /// Size of the file in bytes, at most `blobs.max_upload_bytes` of the settings.
     #[oai(validator(minimum(value = "1"), maximum(value = "1000000000000")))]
-    size_bytes: Checked<i64>,
+    size_bytes: MaybeInvalid<i64>,
     /// SHA-256 digest of the file, 64 lowercase hexadecimal digits. If set, the uploaded file must match it.
     sha256: Option<Sha256Digest>,
 }
 
 impl UploadBody for TraceUploadIn {
-    fn into_parts(self) -> (Checked<FileName>, Checked<i64>, Option<Sha256Digest>) {
+    fn into_parts(self) -> (MaybeInvalid<FileName>, MaybeInvalid<i64>, Option<Sha256Digest>) {
         (self.file_name, self.size_bytes, self.sha256)
     }
 }
@@ -211,7 +211,7 @@ impl UploadBody for TraceUploadIn {
 #[derive(Debug, Object)]
 pub struct TraceImportIn {
     /// ID of an upload for this taskset, all parts of which were sent.
-    upload_id: Checked<Uuid>,
+    upload_id: MaybeInvalid<Uuid>,
 }
 
 routes! {

@@ -32,7 +32,7 @@ use crate::{
         json::{JsonResult, NoContent},
         params::Params,
         problem::ApiError,
-        request_body::{Body, Checked, Omittable},
+        request_body::{Body, MaybeInvalid, Omittable},
         route::{Call, Path},
         shapes::{
             UtcTime,
@@ -171,12 +171,12 @@ pub struct WebhookIn {
     team_id: Option<Uuid>,
     /// URL to which events are sent: https, on the public internet, unless the settings allow private addresses. Its
     /// host is looked up, and nothing is sent to it.
-    url: Checked<WebhookUrl>,
+    url: MaybeInvalid<WebhookUrl>,
     /// What its owner says about it.
     description: Option<WebhookDescription>,
     /// Types of the events that are sent; all types if empty or absent.
     #[oai(default, validator(max_items = 200))]
-    event_types: Vec<Checked<EnumValue<EventType>>>,
+    event_types: Vec<MaybeInvalid<EnumValue<EventType>>>,
 }
 
 /// Changes to a webhook. Fields that are absent stay as they are.
@@ -280,7 +280,7 @@ impl WebhooksApi {
             let event_types = references::distinct("event_types", event_types.collect::<Result<_>>()?)?;
             let input = WebhookInput {
                 team: team.as_deref(),
-                url: &Checked(url).into_valid()??,
+                url: &MaybeInvalid(url).into_valid()??,
                 description: &description.map_or_else(String::new, String::from),
                 event_types: &event_types,
             };

@@ -25,7 +25,7 @@ use crate::{
         idempotent::Idempotent,
         json::JsonResult,
         params::Params,
-        request_body::{Body, Checked},
+        request_body::{Body, MaybeInvalid},
         route::{Call, Path},
         shapes::{Amount, Money, UtcTime},
     },
@@ -113,9 +113,9 @@ pub struct WithdrawalQuery {
 #[derive(Debug, Object)]
 pub struct WithdrawalIn {
     /// ID of the team. A closed team can still withdraw its earnings.
-    team_id: Checked<Uuid>,
+    team_id: MaybeInvalid<Uuid>,
     /// Amount to withdraw: at least 0.01, at most the available earnings.
-    amount: Checked<Amount>,
+    amount: MaybeInvalid<Amount>,
     /// Currency of the amount; US dollars if absent.
     currency: Option<EnumValue<Currency>>,
 }
@@ -183,8 +183,8 @@ impl WithdrawalsApi {
     ) -> JsonResult<WithdrawalOut, 201> {
         changes::post_body(call, idempotent, body, |writer, platform, body: WithdrawalIn| {
             let team = references::team(writer.rows, "team_id", body.team_id.into_valid()?)?;
-            let (payee, amount) = (platform.payee(team), body.amount.into_valid()?.0);
-            withdrawals::create(writer, &payee, Actor::Team, amount).map(|withdrawal| withdrawal.id)
+            let (vendor, amount) = (platform.vendor_even_if_closed(team), body.amount.into_valid()?.0);
+            withdrawals::create(writer, &vendor, Actor::Team, amount).map(|withdrawal| withdrawal.id)
         })
         .await
     }

@@ -12,6 +12,6 @@ mod write;
 pub use self::{
     compare::Difference,
     read::RecordedReplay,
-    run::{ByPort, ReplayOutcome, Replayer},
+    run::{OwnPortWorld, ReplayOutcome, Replayer},
     write::{ReplaySource, write},
 };

@@ -54,7 +54,7 @@ const EVENT_STREAM: &str = "text/event-stream";
 
 /// The name of the world to whose port a request is, although it has not come by a connection.
 #[derive(Clone, Debug)]
-pub struct ByPort(pub String);
+pub struct OwnPortWorld(pub String);
 
 /// The only operation of the sandbox API whose answer depends only on the world.
 const CHANGE_CLOCK: &str = "change_world_clock";
@@ -251,7 +251,7 @@ impl Run {
         let body = self.replay.body(&request.body, &request_file(request.number))?.unwrap_or_default();
         built.set_body(Body::from_bytes(Bytes::from(body)));
         if request.by_port {
-            built.set_data(ByPort(self.world.name().to_owned()));
+            built.set_data(OwnPortWorld(self.world.name().to_owned()));
         }
         Ok(built)
     }

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     artifacts::file_sets::FileSetWriter,
-    config::Layers,
+    config::SettingsSources,
     domain::clock_modes::ClockMode,
     error::{Error, Result},
     market::Market,
@@ -119,7 +119,7 @@ fn write_start(source: &ReplaySource, archive: &mut FileSetWriter) -> Result<boo
 
 fn world_fields(source: &ReplaySource, has_start: bool) -> Result<ReplayWorld> {
     let origin = &source.world.details().origin;
-    let settings = Layers::new()
+    let settings = SettingsSources::new()
         .changes_for_world(source.world.start_settings())
         .map_err(|error| Error::internal(error.message))?;
     let clock = if origin.is_running { ClockMode::Running } else { ClockMode::Frozen };

@@ -5,8 +5,8 @@
 //! per struct; a body is validated by these rules before the struct is deserialized. Of an invalid body, the
 //! struct has the valid parts, so that the operation can report what is wrong with them in the same response.
 
-mod checked;
 mod free_form;
+mod maybe_invalid;
 mod no_body;
 mod order;
 mod parser;
@@ -35,14 +35,14 @@ use sha2::{Digest, Sha256};
 use self::parser::Parsed;
 pub use self::rules::Rule;
 pub use self::{
-    checked::{Checked, Omittable, checked_texts, into_change},
+    maybe_invalid::{MaybeInvalid, Omittable, checked_texts, into_change},
     no_body::{TakesNoBody, reject_body},
     receive::read_json_bytes,
 };
 use super::{
     problem::ApiError,
-    resources::{self, RequestResources},
     served_market::ServedMarket,
+    transfer_limits::{self, RequestTransfers},
 };
 use crate::{
     domain::problems::Problems,
@@ -62,7 +62,7 @@ const STORED_PER_BYTE: u64 = 4;
 ///
 /// A field that is an `Option` may be omitted or null, with the same meaning. An [`Omittable`] may be omitted
 /// but not null. A `MaybeUndefined` distinguishes omitted from null. Required fields and elements of arrays
-/// are [`Checked`]. Integers are `i64`, because the framework's parser rejects all values of `u64`.
+/// are [`MaybeInvalid`]. Integers are `i64`, because the framework's parser rejects all values of `u64`.
 pub struct Body<T> {
     /// The deserialized body. If `source` has problems, it lacks the parts with problems.
     pub value: T,
@@ -76,7 +76,7 @@ pub struct BodySource {
     bytes: Bytes,
     digest: [u8; 32],
     problems: Vec<Problem>,
-    resources: Option<RequestResources>,
+    transfers: Option<RequestTransfers>,
 }
 
 impl BodySource {
@@ -86,7 +86,7 @@ impl BodySource {
             bytes: Bytes::new(),
             digest: Sha256::digest(b"").into(),
             problems: Vec::new(),
-            resources: None,
+            transfers: None,
         }
     }
 
@@ -123,7 +123,7 @@ impl BodySource {
 
     /// Waits until the body may be read again, if it is large.
     async fn heavy_work(&self) -> Result<Option<Permit>> {
-        if self.bytes.len() < BLOCKING_BYTES { Ok(None) } else { heavy_work(self.resources.as_ref()).await }
+        if self.bytes.len() < BLOCKING_BYTES { Ok(None) } else { heavy_work(self.transfers.as_ref()).await }
     }
 
     /// Sorts the problems of an operation's result by their places in the body, and keeps those that are
@@ -188,11 +188,11 @@ async fn extract_body<T: Type + ParseFromJSON + 'static>(
     let rule = cached_rule::<T>();
     let max_bytes = rule.max_bytes.min(settings.max_body_bytes);
     let bytes = read_json_bytes(request, body, settings, max_bytes).await?;
-    let resources = resources::of_request(request);
+    let transfers = transfer_limits::of_request(request);
     let (mut body, free_form_bytes) = if bytes.len() < BLOCKING_BYTES {
         parse_body(bytes, &rule.rule)?
     } else {
-        let permit = heavy_work(resources).await?;
+        let permit = heavy_work(transfers).await?;
         let parse = move |_: &_| {
             let _permit = permit;
             parse_body(bytes, &rule.rule)
@@ -200,17 +200,17 @@ async fn extract_body<T: Type + ParseFromJSON + 'static>(
         served.market().spawn_blocking(parse).await?
     };
     // Such values can take more than what was counted for the bytes of the body.
-    if let Some(resources) = resources {
-        resources.keep_more(free_form_bytes as u64).await?;
-        body.source.resources = Some(resources.clone());
+    if let Some(transfers) = transfers {
+        transfers.keep_more(free_form_bytes as u64).await?;
+        body.source.transfers = Some(transfers.clone());
     }
     Ok(body)
 }
 
 /// Waits until the large body of a request may be parsed.
-async fn heavy_work(resources: Option<&RequestResources>) -> Result<Option<Permit>> {
-    match resources {
-        Some(resources) => resources.heavy_work().await.map(Some),
+async fn heavy_work(transfers: Option<&RequestTransfers>) -> Result<Option<Permit>> {
+    match transfers {
+        Some(transfers) => transfers.heavy_work().await.map(Some),
         None => Ok(None),
     }
 }
@@ -223,7 +223,7 @@ fn parse_body<T: Type + ParseFromJSON>(bytes: Bytes, rule: &Rule) -> Result<(Bod
     match value {
         Some(Ok(value)) => {
             let digest = Sha256::digest(&bytes).into();
-            let source = BodySource { digest, bytes, problems, resources: None };
+            let source = BodySource { digest, bytes, problems, transfers: None };
             Ok((Body { value, source }, free_form_bytes))
         }
         // A body that satisfies the rules must deserialize. If it does not, a rule is missing, which is a bug

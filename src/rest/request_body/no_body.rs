@@ -5,7 +5,7 @@ use poem::{Request, RequestBody};
 
 use crate::{
     error::{Error, Problem, Result},
-    rest::{capacity::Slot, chunks::Chunks, resources, served_market::ServedMarket},
+    rest::{capacity::Slot, chunks::Chunks, served_market::ServedMarket, transfer_limits},
 };
 
 /// Maximum size in bytes of a body where none is taken.
@@ -32,7 +32,8 @@ pub async fn reject_body(request: &Request, body: &mut RequestBody) -> Result<()
     }
     let body: BoxBody<bytes::Bytes, std::io::Error> = body.into();
     let settings = &ServedMarket::from_request(request)?.market().settings().server;
-    let _slot = resources::of_request(request).map(resources::RequestResources::body_slot).transpose()?;
+    let _slot =
+        transfer_limits::of_request(request).map(transfer_limits::RequestTransfers::body_slot).transpose()?;
     let receive = async {
         let mut chunks = Chunks::new(body, settings, Some(BLANK_BODY_SECONDS));
         let (mut blank, mut length) = (BlankBody::Start, 0);

@@ -11,7 +11,7 @@ use crate::{
     rest::{
         capacity::Slot,
         chunks::Chunks,
-        resources::{self, MemoryUse},
+        transfer_limits::{self, MemoryUse},
     },
 };
 
@@ -36,14 +36,14 @@ pub async fn read_json_bytes(
     if body.size_hint().lower() > max_bytes {
         return Err(Error::PayloadTooLarge { max_bytes });
     }
-    let resources = resources::of_request(request);
-    let slot = resources.map(resources::RequestResources::body_slot).transpose()?;
-    let mut memory = resources.map(resources::RequestResources::memory);
+    let transfers = transfer_limits::of_request(request);
+    let slot = transfers.map(transfer_limits::RequestTransfers::body_slot).transpose()?;
+    let mut memory = transfers.map(transfer_limits::RequestTransfers::memory);
     let received = collect(body, settings, max_bytes, memory.as_mut());
     let bytes = Slot::release_during(request, received).await??;
     drop(slot);
-    if let (Some(resources), Some(memory)) = (resources, memory) {
-        resources.keep(memory);
+    if let (Some(transfers), Some(memory)) = (transfers, memory) {
+        transfers.keep(memory);
     }
     Ok(bytes)
 }
@@ -107,7 +107,7 @@ mod tests {
         config::Settings,
         domain::teams::TeamRowId,
         market::CostMeter,
-        rest::resources::{RequestResources, tests::with_memory},
+        rest::transfer_limits::{RequestTransfers, tests::with_memory},
     };
 
     /// A body of known length, whose chunks take turns with those of other bodies.
@@ -145,14 +145,14 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn one_of_two_large_bodies_of_a_team_is_received() {
         // Of 1 MB, a team has 256 KB. A body takes 192 KB, so two have no room.
-        let (_, resources) = with_memory(1);
-        let resources = RequestResources::for_team(&resources, TeamRowId(1), CostMeter::default());
+        let (_, transfers) = with_memory(1);
+        let transfers = RequestTransfers::for_team(&transfers, TeamRowId(1), CostMeter::default());
         let settings = Settings::default().server;
         let receive = async |memory: &mut MemoryUse| {
             let body = BoxBody::new(Interleaved { remaining: 64 << 10, is_ready: false });
             collect(body, &settings, 1 << 20, Some(memory)).await.map(|bytes| bytes.len())
         };
-        let (mut first, mut second) = (resources.memory(), resources.memory());
+        let (mut first, mut second) = (transfers.memory(), transfers.memory());
         let (first, second) = tokio::join!(receive(&mut first), receive(&mut second));
         assert_eq!(first.unwrap(), 64 << 10);
         assert!(second.is_err());

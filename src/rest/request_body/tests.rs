@@ -23,7 +23,7 @@ use crate::{
 
 #[derive(Debug, Object)]
 struct Part {
-    id: Checked<uuid::Uuid>,
+    id: MaybeInvalid<uuid::Uuid>,
     note: Option<Title>,
 }
 
@@ -35,8 +35,8 @@ struct Columns {
 
 #[derive(Debug, Object)]
 struct Sample {
-    title: Checked<Title>,
-    exclusivity: Checked<EnumValue<Exclusivity>>,
+    title: MaybeInvalid<Title>,
+    exclusivity: MaybeInvalid<EnumValue<Exclusivity>>,
     #[oai(validator(minimum(value = "0"), maximum(value = "9")))]
     count: MaybeUndefined<i64>,
     price: MaybeUndefined<Dollars>,
@@ -44,9 +44,9 @@ struct Sample {
     at: MaybeUndefined<RequestTime>,
     is_new: Option<bool>,
     #[oai(validator(max_items = 2))]
-    tags: Omittable<Vec<Checked<Title>>>,
+    tags: Omittable<Vec<MaybeInvalid<Title>>>,
     #[oai(default)]
-    parts: Vec<Checked<Part>>,
+    parts: Vec<MaybeInvalid<Part>>,
 }
 
 fn problems_of(body: &Value) -> Vec<String> {

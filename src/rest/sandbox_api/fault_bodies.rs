@@ -17,7 +17,7 @@ use crate::{
     rest::{
         documented_operations::DocumentedOperations,
         enum_value::EnumValue,
-        request_body::Checked,
+        request_body::MaybeInvalid,
         shapes::{
             RequestTime,
             strings::{ErrorCode, HostName, Name, OperationId, PathMatch, TextMatch},
@@ -118,9 +118,9 @@ impl DelayMs {
 pub struct FaultIn {
     /// What the fault is for, and when: requests, or else jobs, a host, or webhooks. Everything that is given must hold.
     #[oai(rename = "match")]
-    cases: Checked<FaultMatchIn>,
+    cases: MaybeInvalid<FaultMatchIn>,
     /// What the fault does.
-    then: Checked<FaultEffectIn>,
+    then: MaybeInvalid<FaultEffectIn>,
     /// Whether the fault may answer with what the documents of the operations do not name: any status from 400 to 599, and
     /// any code.
     force: Option<bool>,

@@ -26,8 +26,8 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         problem::ApiError,
-        resources::{self, RequestResources},
         route::{Call, Contract, Deadline, Path, RouteAttributes, Target, routes},
+        transfer_limits::{self, RequestTransfers},
     },
 };
 
@@ -123,9 +123,9 @@ impl RepositoriesApi {
         let create = |market: &Market| market.blobs().staging_dir().map_err(Error::internal);
         let directory = call.served.market().spawn_blocking(create).await?;
         let path = directory.path().join("body");
-        let resources = resources::of_request(request);
-        let slot = resources.map(RequestResources::body_slot).transpose()?;
-        let received = receive(call.served.market(), body.0, path.clone(), resources);
+        let transfers = transfer_limits::of_request(request);
+        let slot = transfers.map(RequestTransfers::body_slot).transpose()?;
+        let received = receive(call.served.market(), body.0, path.clone(), transfers);
         Slot::release_during(request, received).await??;
         drop(slot);
         let turn = world.admit().await?;
@@ -150,9 +150,9 @@ async fn receive(
     market: &Market,
     body: poem::Body,
     path: PathBuf,
-    resources: Option<&RequestResources>,
+    transfers: Option<&RequestTransfers>,
 ) -> Result<()> {
-    let mut memory = resources.map(RequestResources::memory);
+    let mut memory = transfers.map(RequestTransfers::memory);
     if let Some(memory) = &mut memory {
         memory.grow(WRITE_BYTES as u64).await?;
     }

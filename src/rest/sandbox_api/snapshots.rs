@@ -18,7 +18,7 @@ use crate::{
         json::{Json, JsonResult, NoContent},
         limits::Budget,
         problem::ApiError,
-        request_body::{Body, Checked},
+        request_body::{Body, MaybeInvalid},
         route::{Call, Contract, Link, Path, RouteAttributes, Target, routes},
         shapes::{UtcTime, strings::WorldName},
     },
@@ -48,7 +48,7 @@ pub struct SnapshotList {
 #[derive(Debug, Object)]
 pub struct SnapshotIn {
     /// Name of the snapshot, which neither another snapshot nor a world may have.
-    name: Checked<WorldName>,
+    name: MaybeInvalid<WorldName>,
 }
 
 impl SnapshotOut {

@@ -15,7 +15,7 @@ use crate::{
         inventory::{Asset, AttachedData, TaskDetails},
         money::Cents,
         quality_runs::RunStatus,
-        stages::{Piece, Stage},
+        stages::{RequiredField, Stage},
         task_quality::{ModelResults, TaskQuality},
         tasks::QaVerdict,
         time::Timestamp,
@@ -302,7 +302,7 @@ impl AssetSummary {
 }
 
 /// Returns the required pieces that an asset lacks, for its JSON.
-pub fn missing_pieces(asset: &Asset) -> Vec<EnumValue<Piece>> {
+pub fn missing_pieces(asset: &Asset) -> Vec<EnumValue<RequiredField>> {
     asset.missing_fields().into_iter().map(EnumValue).collect()
 }
 

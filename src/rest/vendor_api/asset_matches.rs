@@ -10,7 +10,7 @@ use crate::{
     operations::listing_assets::AssetSelector,
     rest::{
         filter_entries::{self, AssetFilters, FilterEntry},
-        request_body::Checked,
+        request_body::MaybeInvalid,
     },
 };
 
@@ -21,11 +21,11 @@ pub struct AssetMatch {
     deprecated: Option<bool>,
     /// IDs of assets that are not selected.
     #[oai(default, validator(max_items = 1000))]
-    exclude_ids: Vec<Checked<Uuid>>,
+    exclude_ids: Vec<MaybeInvalid<Uuid>>,
     /// Conditions, all of which must hold, of the form `field:operator:value`, as in the parameter
     /// `filter` of `GET /v2/assets`.
     #[oai(default, validator(max_items = 20))]
-    filters: Vec<Checked<FilterEntry<AssetFilters>>>,
+    filters: Vec<MaybeInvalid<FilterEntry<AssetFilters>>>,
     /// ID of the group that the assets are in.
     group_id: Option<Uuid>,
     /// Kind of the assets. Unknown kinds match nothing.
@@ -51,7 +51,7 @@ impl AssetMatch {
 
 /// Parses the `matches` of a body, and reports all problems with their filters. A selector has the valid parts.
 pub fn parse_matches(
-    matches: Vec<Checked<AssetMatch>>,
+    matches: Vec<MaybeInvalid<AssetMatch>>,
     problems: &mut Problems,
 ) -> Result<Vec<AssetSelector>, Error> {
     let selectors = matches.into_iter().enumerate().map(|(index, asset_match)| match asset_match.0 {
@@ -62,6 +62,6 @@ pub fn parse_matches(
 }
 
 /// Returns the IDs that are valid.
-pub fn valid_ids(ids: Vec<Checked<Uuid>>) -> Vec<Uuid> {
+pub fn valid_ids(ids: Vec<MaybeInvalid<Uuid>>) -> Vec<Uuid> {
     ids.into_iter().filter_map(|id| id.0).collect()
 }

@@ -13,7 +13,7 @@ use crate::{
         json::{Json, JsonResult, NoContent},
         limits::Budget,
         problem::ApiError,
-        request_body::{Body, Checked, Omittable},
+        request_body::{Body, MaybeInvalid, Omittable},
         route::{
             Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
         },
@@ -62,7 +62,7 @@ pub struct Groups {
 #[derive(Debug, Object)]
 pub struct GroupIn {
     /// Name of the group; must be unique within the team, ignoring case.
-    name: Checked<GroupName>,
+    name: MaybeInvalid<GroupName>,
 }
 
 /// Changes to a group.

@@ -22,7 +22,7 @@ use crate::{
         json::{Json, JsonResult, NoContent},
         limits::Budget,
         problem::ApiError,
-        request_body::{Body, Checked},
+        request_body::{Body, MaybeInvalid},
         route::{
             Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
         },
@@ -47,10 +47,10 @@ pub struct ListingAssets {
 pub struct AssetAttachment {
     /// IDs of assets to attach.
     #[oai(default, validator(max_items = 1000))]
-    asset_ids: Vec<Checked<Uuid>>,
+    asset_ids: Vec<MaybeInvalid<Uuid>>,
     /// Selections of assets to attach, without a limit on the number of assets that they select.
     #[oai(default, validator(max_items = 20))]
-    matches: Vec<Checked<AssetMatch>>,
+    matches: Vec<MaybeInvalid<AssetMatch>>,
 }
 
 /// Number of assets that were not attached for one reason.

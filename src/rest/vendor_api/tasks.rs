@@ -11,7 +11,7 @@ use crate::{
         assets::{Kind, TaskType},
         inventory::{Asset, AssetChange},
         problems::Problems,
-        stages::Piece,
+        stages::RequiredField,
         tasks::SkipReason,
         time::Timestamp,
     },
@@ -30,7 +30,7 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
-        request_body::{Body, Checked, Omittable, checked_texts, into_change},
+        request_body::{Body, MaybeInvalid, Omittable, checked_texts, into_change},
         route::{
             Call, Contract, DeclaredRoute, Link, Path, Route, RouteAttributes, Target, Tool, ToolText,
             Toolset,
@@ -53,7 +53,7 @@ pub struct TaskAsset {
     #[serde(flatten)]
     pub summary: AssetSummary,
     /// Required pieces that are missing, in the order in which a form would ask for them.
-    pub missing: Vec<EnumValue<Piece>>,
+    pub missing: Vec<EnumValue<RequiredField>>,
     /// Internal notes of the vendor; null if there are none.
     pub notes: Option<String>,
     /// Domain in words, if `domain_tags` contains `other`; null if not specified.
@@ -104,12 +104,12 @@ pub struct TaskAssets {
 #[derive(Debug, Object)]
 pub struct TaskImport {
     /// Subject area of the tasks.
-    task_type: Checked<EnumValue<TaskType>>,
+    task_type: MaybeInvalid<EnumValue<TaskType>>,
     /// ID of the taskset to import all live tasks of.
     taskset_id: Option<Uuid>,
     /// IDs of the tasks to import, at most 500.
     #[oai(validator(min_items = 1, max_items = 500))]
-    task_ids: Option<Vec<Checked<Uuid>>>,
+    task_ids: Option<Vec<MaybeInvalid<Uuid>>>,
     /// ID of the group to put the assets in. Defaults to a group with the name of the taskset, or to the
     /// team's default group for tasks of several tasksets.
     group_id: Option<Uuid>,
@@ -158,7 +158,7 @@ pub struct TaskPatch {
     description: MaybeUndefined<MultilineText>,
     /// Slugs of the asset's domains, from `GET /v2/domains`. Replaces all of them.
     #[oai(validator(max_items = 20))]
-    domain_tags: Omittable<Vec<Checked<Slug>>>,
+    domain_tags: Omittable<Vec<MaybeInvalid<Slug>>>,
     /// ID of the group to move the asset to; null for the team's default group.
     group_id: MaybeUndefined<Uuid>,
     /// Internal notes of the vendor.
@@ -198,7 +198,7 @@ pub struct QcFacets {
 /// Returns the tasks to import, or `None` and a problem: exactly one of the two arguments must be set.
 fn tasks_to_import(
     taskset: Option<Uuid>,
-    tasks: Option<Vec<Checked<Uuid>>>,
+    tasks: Option<Vec<MaybeInvalid<Uuid>>>,
     problems: &mut Problems,
 ) -> Option<TaskSelection> {
     let is_sent = |field, is_valid| is_valid || problems.has_field(&[], field);

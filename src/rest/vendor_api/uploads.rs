@@ -24,7 +24,7 @@ use crate::{
         idempotent::Idempotent,
         json::{Json, JsonResult},
         limits::Budget,
-        request_body::{Body, Checked, Omittable},
+        request_body::{Body, MaybeInvalid, Omittable},
         route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target},
         served_market::LinkBaseUrl,
         shapes::{
@@ -74,12 +74,12 @@ impl_scalar!(PartNumber);
 #[derive(Debug, Object)]
 pub struct UploadIn {
     /// Name of the file.
-    file_name: Checked<FileName>,
+    file_name: MaybeInvalid<FileName>,
     /// Size of the zip in bytes. Up to 100 MB (100,000,000 bytes) are sent in one piece, more in parts.
     #[oai(validator(minimum(value = "22"), maximum(value = "5000000000000")))]
-    size_bytes: Checked<i64>,
+    size_bytes: MaybeInvalid<i64>,
     /// Content type of the file. Any type is accepted, but the file must be a zip.
-    content_type: Checked<ContentType>,
+    content_type: MaybeInvalid<ContentType>,
     /// SHA-256 digest of the zip, 64 lowercase hexadecimal digits. If set, the complete upload must match it.
     sha256: Option<Sha256Digest>,
 }
@@ -88,29 +88,29 @@ pub struct UploadIn {
 #[derive(Debug, Object)]
 pub struct PartsIn {
     /// ID of the upload, from its plan.
-    upload_id: Checked<Uuid>,
+    upload_id: MaybeInvalid<Uuid>,
     /// Numbers of the parts that need a URL; may be empty to only list the received parts.
     #[oai(validator(max_items = 1000))]
-    part_numbers: Checked<Vec<Checked<PartNumber>>>,
+    part_numbers: MaybeInvalid<Vec<MaybeInvalid<PartNumber>>>,
 }
 
 /// A part that was uploaded.
 #[derive(Debug, Object)]
 pub struct PartIn {
     /// Number of the part, starting at 1.
-    part_number: Checked<PartNumber>,
+    part_number: MaybeInvalid<PartNumber>,
     /// `ETag` header of the response to the PUT request of the part, with or without quotes.
-    etag: Checked<PartETag>,
+    etag: MaybeInvalid<PartETag>,
 }
 
 /// An upload to complete.
 #[derive(Debug, Object)]
 pub struct CompleteIn {
     /// ID of the upload, from its plan.
-    upload_id: Checked<Uuid>,
+    upload_id: MaybeInvalid<Uuid>,
     /// All parts of the upload. Only for an upload in one piece, they can be omitted.
     #[oai(validator(max_items = 10_000))]
-    parts: Omittable<Vec<Checked<PartIn>>>,
+    parts: Omittable<Vec<MaybeInvalid<PartIn>>>,
 }
 
 impl UploadIn {
@@ -126,7 +126,7 @@ impl UploadIn {
 
 impl PartIn {
     /// Returns the number and the ETag without quotes.
-    fn into_numbered_etag(part: Checked<PartIn>) -> StatedPart {
+    fn into_numbered_etag(part: MaybeInvalid<PartIn>) -> StatedPart {
         let Some(part) = part.0 else { return (None, None) };
         let etag = part.etag.0.map(|etag| etag.0.trim_matches('"').to_owned());
         (part.part_number.0.map(|number| number.0), etag)

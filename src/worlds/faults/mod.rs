@@ -213,7 +213,7 @@ impl Faults {
     }
 
     /// Whether a fault needs to know the team of a request.
-    pub fn concern_teams(&self) -> bool {
+    pub fn any_matches_team(&self) -> bool {
         let is_of_team =
             |fault: &Fault| matches!(&fault.new.rule, FaultRule::Requests(of, _) if of.team.is_some());
         !self.is_empty() && self.lock().faults.iter().any(is_of_team)

@@ -33,7 +33,7 @@ const MAX_NUMBERS: usize = 1_000;
 const MAX_DEPTH: usize = 64;
 
 /// How much a call that is for something else differs from one that is not as expected.
-const OTHER_CALL: usize = 100;
+const UNRELATED_WEIGHT: usize = 100;
 
 /// What calls to a world are compared with. All that is set must match.
 #[derive(Clone, Debug, Default)]
@@ -144,17 +144,17 @@ impl CallMatch {
         let operation = request.operation.as_ref().map(|operation| operation.id.as_str());
         if let Some(expected) = self.operation.as_deref().filter(|expected| Some(*expected) != operation) {
             let operation = operation.unwrap_or("none");
-            found.add(OTHER_CALL, || format!("the operation is {operation}, expected {expected}"));
+            found.add(UNRELATED_WEIGHT, || format!("the operation is {operation}, expected {expected}"));
         }
         if let Some(expected) = &self.method
             && !request.method.eq_ignore_ascii_case(expected)
         {
-            found.add(OTHER_CALL, || format!("the method is {}, expected {expected}", request.method));
+            found.add(UNRELATED_WEIGHT, || format!("the method is {}, expected {expected}", request.method));
         }
         if let Some(expected) = &self.path
             && !matches_path(expected, &request.path)
         {
-            found.add(OTHER_CALL, || {
+            found.add(UNRELATED_WEIGHT, || {
                 format!("the path is {}, expected {expected}", shown(&secrets::mask_path(&request.path)))
             });
         }
@@ -163,7 +163,7 @@ impl CallMatch {
         self.compare_answer(entry, &mut found);
         if let Some(expected) = &self.body {
             // The bodies of other calls are not read.
-            if found.weight < OTHER_CALL {
+            if found.weight < UNRELATED_WEIGHT {
                 compare_body(expected, entry, &mut found);
             } else {
                 found.weight += 1;

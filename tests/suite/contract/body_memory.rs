@@ -4,7 +4,7 @@ use std::{fs, io::Read};
 
 use marketplace::{
     clock::{Clock, Entropy},
-    config::{Layers, Settings},
+    config::{Settings, SettingsSources},
     fixtures,
     market::{Market, OpenMode, OpenOptions},
     rest,
@@ -19,9 +19,9 @@ const BODY_BYTES: usize = 2 << 20;
 
 /// Creates a demo market in a directory.
 fn create_market(directory: &std::path::Path) {
-    let mut layers = Layers::new();
-    layers.apply_demo().unwrap();
-    let settings: Settings = layers.resolve().unwrap();
+    let mut sources = SettingsSources::new();
+    sources.apply_demo().unwrap();
+    let settings: Settings = sources.resolve().unwrap();
     let market = Market::open(OpenOptions {
         data_dir: directory.to_owned(),
         settings,

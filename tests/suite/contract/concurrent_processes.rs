@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
 use marketplace::{
     clock::{Clock, Entropy, fixture_record_id},
-    config::Layers,
+    config::SettingsSources,
     domain::{listing_lifecycle::Operation, time::Timestamp},
     fixtures::{self, FixtureSet},
     market::{self, Market, OpenError, OpenMode, OpenOptions, Requester, SOCKET_FILE, Writer},
@@ -23,9 +23,9 @@ use crate::harness::{BASE, NOW, listing_lifecycle};
 const MAX_POLLS: usize = 100_000;
 
 fn open(directory: &Path, clock: &Arc<Clock>, purpose: OpenMode) -> Result<Market, OpenError> {
-    let mut layers = Layers::new();
-    layers.apply_demo().unwrap();
-    let settings = layers.resolve().unwrap();
+    let mut sources = SettingsSources::new();
+    sources.apply_demo().unwrap();
+    let settings = sources.resolve().unwrap();
     Market::open(OpenOptions {
         data_dir: directory.to_owned(),
         settings,

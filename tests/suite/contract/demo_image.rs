@@ -9,7 +9,7 @@ use std::{
 
 use marketplace::{
     clock::{Clock, Entropy, NAMESPACE},
-    config::{Layers, Settings},
+    config::{Settings, SettingsSources},
     fixtures::{
         self,
         demo_image::{self, DEMO_TIME},
@@ -31,9 +31,9 @@ const REQUESTS: usize = 4;
 
 /// Opens the market in a directory, as of the time of the image.
 fn open(directory: &Path, change: impl FnOnce(&mut Settings)) -> Market {
-    let mut layers = Layers::new();
-    layers.apply_demo().unwrap();
-    let mut settings = layers.resolve().unwrap();
+    let mut sources = SettingsSources::new();
+    sources.apply_demo().unwrap();
+    let mut settings = sources.resolve().unwrap();
     change(&mut settings);
     Market::open(OpenOptions {
         data_dir: directory.to_owned(),

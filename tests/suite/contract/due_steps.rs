@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use marketplace::{
     clock::{Clock, Entropy},
-    config::Layers,
+    config::SettingsSources,
     domain::{
         collections::Collection,
         due_steps::{DueStep, StepKind, StepSubject},
@@ -53,12 +53,12 @@ struct TestedMarket {
 }
 
 fn open(directory: Arc<tempfile::TempDir>, now: Timestamp) -> TestedMarket {
-    let mut layers = Layers::new();
-    layers.apply_demo().unwrap();
+    let mut sources = SettingsSources::new();
+    sources.apply_demo().unwrap();
     let clock = Arc::new(Clock::stopped(now));
     let market = Market::open(OpenOptions {
         data_dir: directory.path().to_owned(),
-        settings: layers.resolve().unwrap(),
+        settings: sources.resolve().unwrap(),
         clock: Arc::clone(&clock),
         entropy: Entropy::seeded(7),
         durability: Durability::None,

@@ -11,7 +11,7 @@ use std::{
 
 use marketplace::{
     clock::{Clock, Entropy},
-    config::Layers,
+    config::SettingsSources,
     domain::{
         jobs::{JobKind, JobSubject},
         time::Timestamp,
@@ -53,9 +53,9 @@ const MAX_ATTEMPTS: usize = 5;
 const DIRECTORY: &str = "IDLE_MARKETS";
 
 fn open(directory: &Path, mode: OpenMode) -> Market {
-    let mut layers = Layers::new();
-    layers.apply_demo().unwrap();
-    let mut settings = layers.resolve().unwrap();
+    let mut sources = SettingsSources::new();
+    sources.apply_demo().unwrap();
+    let mut settings = sources.resolve().unwrap();
     settings.data.readers = 1;
     Market::open(OpenOptions {
         data_dir: directory.to_owned(),

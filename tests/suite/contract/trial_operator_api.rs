@@ -8,7 +8,7 @@ use marketplace::{
         row_ids::KeyRowId,
         teams::TeamRowId,
     },
-    error::Error,
+    error::{Error, ProblemsExt},
     market::{Reader, Requester, Writer},
     mcp,
     operations::{
@@ -17,7 +17,7 @@ use marketplace::{
         teams::{self, TeamInput},
     },
     rest::{
-        self, Api, Body, Budget, Checked, CorsPolicy, Idempotent, Json, JsonResult, RouteGroup,
+        self, Api, Body, Budget, CorsPolicy, Idempotent, Json, JsonResult, MaybeInvalid, RouteGroup,
         route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool},
     },
 };
@@ -58,7 +58,7 @@ struct TeamOut {
 #[derive(Debug, Object)]
 struct TeamIn {
     /// Name of the team.
-    name: Checked<String>,
+    name: MaybeInvalid<String>,
 }
 
 struct CountTeams;

@@ -31,7 +31,7 @@ use std::{
 
 use marketplace::{
     clock::{Clock, Entropy},
-    config::{ContactSettings, Layers, RepositorySettings, Settings},
+    config::{ContactSettings, RepositorySettings, Settings, SettingsSources},
     domain::{assets::Exclusivity, time::Timestamp},
     fixtures::{self, FixtureSet},
     market::{Market, OpenMode, OpenOptions},
@@ -272,9 +272,9 @@ pub fn market_options(directory: &Path, settings: Settings) -> OpenOptions {
 
 /// Returns the settings of tested markets: those of a demo, without the network.
 pub fn usual_settings() -> Settings {
-    let mut layers = Layers::new();
-    layers.apply_demo().unwrap();
-    let mut settings = layers.resolve().unwrap();
+    let mut sources = SettingsSources::new();
+    sources.apply_demo().unwrap();
+    let mut settings = sources.resolve().unwrap();
     disable_repository_hosts(&mut settings.repositories);
     settings.events.keep_days = Settings::default().events.keep_days;
     settings

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use marketplace::{
-    config::Layers,
+    config::SettingsSources,
     market::Market,
     operations::due_steps,
     rest,
@@ -41,7 +41,7 @@ pub fn open(root: &Market) -> Worlds {
     let program = PathBuf::from(env!("CARGO_BIN_EXE_marketplace"));
     let opener = Opener::new(rest::RENDERER, due_steps::run_step, program);
     let directory = root.data_dir().join("worlds");
-    let layers = Layers::new();
-    let options = WorldsOptions { opener, layers, root: root.clone(), is_demo: true, directory };
+    let sources = SettingsSources::new();
+    let options = WorldsOptions { opener, sources, root: root.clone(), is_demo: true, directory };
     Worlds::new(options).unwrap()
 }

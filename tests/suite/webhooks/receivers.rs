@@ -6,7 +6,7 @@ use std::{
 };
 
 use marketplace::{
-    config::{Layers, Settings},
+    config::{Settings, SettingsSources},
     market::Market,
     operations::{
         keys, teams,
@@ -97,9 +97,9 @@ async fn other_libraries_verify_what_is_sent() {
 
 /// Opens the market of a directory. Only possible while no server runs on it.
 fn open(directory: &std::path::Path) -> Market {
-    let mut layers = Layers::new();
-    layers.apply_demo().unwrap();
-    let settings: Settings = layers.resolve().unwrap();
+    let mut sources = SettingsSources::new();
+    sources.apply_demo().unwrap();
+    let settings: Settings = sources.resolve().unwrap();
     open_with(directory, settings)
 }
 

@@ -80,7 +80,7 @@ proptest! {
         backlogs in prop::collection::vec(1..30_usize, 6),
     ) {
         let mut simulation = Simulation::new(slots, Share::AsManyAsFree);
-        simulation.queues = Queues::new(slots, 10_000, Share::AllButOneIfLong);
+        simulation.queues = Queues::new(slots, 10_000, Share::LeaveOneForOthers);
         let cost = |owner: usize| MILLISECOND * costs[owner];
         for (owner, backlog) in backlogs.iter().enumerate().take(costs.len()) {
             // Enough work for every slot.
@@ -114,7 +114,7 @@ proptest! {
         slots in 1..5_usize,
         work in prop::collection::vec((0..4_usize, 0..30_u32, any::<bool>()), 1..200),
     ) {
-        let mut simulation = Simulation::new(slots, Share::AllButOneIfLong);
+        let mut simulation = Simulation::new(slots, Share::LeaveOneForOthers);
         for (owner, milliseconds, ends) in work {
             simulation.submit(owner, MILLISECOND * milliseconds);
             if ends && !simulation.running.is_empty() {
@@ -144,7 +144,7 @@ proptest! {
         work in prop::collection::vec((any::<bool>(), 0..4_u32), 1..200),
         other_is_active in any::<bool>(),
     ) {
-        let mut queues: Queues<()> = Queues::new(slots, 0, Share::AllButOneIfLong);
+        let mut queues: Queues<()> = Queues::new(slots, 0, Share::LeaveOneForOthers);
         let mut now = Duration::ZERO;
         let first = team(usize::from(other_is_active));
         let charged = queues.try_take(first, now).unwrap();
@@ -193,7 +193,7 @@ proptest! {
 #[test]
 fn owner_with_short_work_gets_its_share_beside_two_with_long_work() {
     let costs = [24, 1, 24];
-    let mut simulation = Simulation::new(2, Share::AllButOneIfLong);
+    let mut simulation = Simulation::new(2, Share::LeaveOneForOthers);
     for owner in [0, 0, 0, 1, 1, 1, 2, 2, 2] {
         simulation.submit(owner, MILLISECOND * costs[owner]);
     }
@@ -213,7 +213,7 @@ fn owner_with_short_work_gets_its_share_beside_two_with_long_work() {
 #[test]
 fn work_of_another_owner_waits_for_at_most_one_long_piece() {
     for (slots, ended_before) in [(1, 1), (2, 0), (4, 0)] {
-        let mut simulation = Simulation::new(slots, Share::AllButOneIfLong);
+        let mut simulation = Simulation::new(slots, Share::LeaveOneForOthers);
         for _ in 0..200 {
             simulation.submit(0, MILLISECOND * 500);
         }
@@ -232,7 +232,7 @@ fn work_of_another_owner_waits_for_at_most_one_long_piece() {
 /// An owner cannot save up time while it is idle.
 #[test]
 fn idle_owner_gets_no_more_than_its_share_afterwards() {
-    let mut simulation = Simulation::new(1, Share::AllButOneIfLong);
+    let mut simulation = Simulation::new(1, Share::LeaveOneForOthers);
     for _ in 0..100 {
         simulation.submit(0, MILLISECOND);
     }
@@ -249,7 +249,7 @@ fn idle_owner_gets_no_more_than_its_share_afterwards() {
 
 #[test]
 fn full_queue_rejects_one_owner_and_has_places_for_another() {
-    let mut queues: Queues<()> = Queues::new(1, 10, Share::AllButOneIfLong);
+    let mut queues: Queues<()> = Queues::new(1, 10, Share::LeaveOneForOthers);
     let accepted = (0..100).filter(|_| queues.push(team(0), (), false, Duration::ZERO).is_ok()).count();
     assert_eq!(accepted, 6, "one more than half");
     assert!(queues.push(team(1), (), false, Duration::ZERO).is_ok());
@@ -261,7 +261,7 @@ fn full_queue_rejects_one_owner_and_has_places_for_another() {
 
 #[test]
 fn idle_owners_are_forgotten() {
-    let mut queues: Queues<()> = Queues::new(1, 10, Share::AllButOneIfLong);
+    let mut queues: Queues<()> = Queues::new(1, 10, Share::LeaveOneForOthers);
     for number in 0..50_000 {
         let charged = queues.try_take(team(number), Duration::ZERO).unwrap();
         queues.release(team(number), charged, MILLISECOND * 20, Duration::ZERO);

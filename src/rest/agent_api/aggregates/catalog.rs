@@ -82,8 +82,8 @@ impl CatalogAggregatesApi {
         call: Call<AggregateListings>,
         query: Params<ListingsAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
-        let ListingsAggregateQuery { what, filters } = query.0;
-        let (request, mut condition) = (what.into_request(), filters.into_condition()?);
+        let ListingsAggregateQuery { request, filters } = query.0;
+        let (request, mut condition) = (request.into_request(), filters.into_condition()?);
         respond(&call.served, call.access.requester(), move |reader| {
             condition.resolve(reader)?;
             let page = PageRequest {
@@ -110,7 +110,7 @@ impl CatalogAggregatesApi {
         call: Call<AggregateOpportunities>,
         query: Params<OpportunitiesAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
-        let (request, filter) = (query.0.what.into_request(), query.0.filters.into());
+        let (request, filter) = (query.0.request.into_request(), query.0.filters.into());
         respond(&call.served, call.access.requester(), move |reader| {
             aggregates::of_opportunities(reader, &call.access, &filter, &request)
         })
@@ -143,8 +143,8 @@ impl CatalogAggregatesApi {
         call: Call<AggregateTaxonomy>,
         query: Params<TaxonomyAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
-        let TaxonomyAggregateQuery { what, kind } = query.0;
-        let request = what.into_request();
+        let TaxonomyAggregateQuery { request, kind } = query.0;
+        let request = request.into_request();
         respond(&call.served, call.access.requester(), move |reader| {
             let kinds: Vec<_> = kind.into_iter().map(|kind| kind.0).collect();
             aggregates::of_taxonomy(reader, &call.access, &kinds, &request)

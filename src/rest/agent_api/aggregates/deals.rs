@@ -109,7 +109,7 @@ impl DealsAggregatesApi {
         call: Call<AggregatePurchases>,
         query: Params<PurchasesAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
-        let parts = (query.0.what.into_request(), query.0.filters.into_filter()?);
+        let parts = (query.0.request.into_request(), query.0.filters.into_filter()?);
         of_buyer(&call.served, call.access, &lists::PURCHASES, parts).await
     }
 
@@ -122,7 +122,7 @@ impl DealsAggregatesApi {
         call: Call<AggregateOffers>,
         query: Params<OffersAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
-        let parts = (query.0.what.into_request(), query.0.filters.into_filter()?);
+        let parts = (query.0.request.into_request(), query.0.filters.into_filter()?);
         of_buyer(&call.served, call.access, &lists::OFFERS, parts).await
     }
 

@@ -149,8 +149,8 @@ impl InventoryAggregatesApi {
         call: Call<AggregateOwnListings>,
         query: Params<OwnListingsAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
-        let OwnListingsAggregateQuery { what, filters } = query.0;
-        let request = what.into_request();
+        let OwnListingsAggregateQuery { request, filters } = query.0;
+        let request = request.into_request();
         respond(&call.served, call.access.requester(), move |reader| {
             let page = filters.into_request(reader, &call.access, &OwnListingsPage::default())?;
             aggregates::of_own_listings(reader, &call.access, page, &request)
@@ -192,9 +192,9 @@ impl InventoryAggregatesApi {
         call: Call<AggregateEstimations>,
         query: Params<EstimationsAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
-        let EstimationsAggregateQuery { what, filter, period } = query.0;
+        let EstimationsAggregateQuery { request, filter, period } = query.0;
         let (conditions, period) = (filter_entries::parse_query_entries(&filter)?, period.into_period()?);
-        let request = what.into_request();
+        let request = request.into_request();
         respond(&call.served, call.access.requester(), move |reader| {
             aggregates::of_estimations(reader, &call.access, &conditions, &period, &request)
         })
@@ -210,8 +210,8 @@ impl InventoryAggregatesApi {
         call: Call<AggregateLatestEstimations>,
         query: Params<LatestEstimationsAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
-        let LatestEstimationsAggregateQuery { what, asset_id } = query.0;
-        let request = what.into_request();
+        let LatestEstimationsAggregateQuery { request, asset_id } = query.0;
+        let request = request.into_request();
         respond(&call.served, call.access.requester(), move |reader| {
             aggregates::of_latest_estimations(reader, &call.access, &asset_id, &request)
         })
@@ -266,7 +266,7 @@ impl InventoryAggregatesApi {
         call: Call<AggregateAssetGroups>,
         query: Params<PlainAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
-        let request = query.0.what.into_request();
+        let request = query.0.request.into_request();
         respond(&call.served, call.access.requester(), move |reader| {
             aggregates::of_asset_groups(reader, &call.access, &request)
         })
@@ -282,7 +282,7 @@ impl InventoryAggregatesApi {
         call: Call<AggregateListingAssets>,
         query: Params<OfListingAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
-        let (request, listing) = (query.0.what.into_request(), query.0.listing_id);
+        let (request, listing) = (query.0.request.into_request(), query.0.listing_id);
         respond(&call.served, call.access.requester(), move |reader| {
             aggregates::of_listing_assets(reader, &call.access, listing, &request)
         })
@@ -298,7 +298,7 @@ impl InventoryAggregatesApi {
         call: Call<AggregateListingHistory>,
         query: Params<OfListingAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
-        let (request, listing) = (query.0.what.into_request(), query.0.listing_id);
+        let (request, listing) = (query.0.request.into_request(), query.0.listing_id);
         respond(&call.served, call.access.requester(), move |reader| {
             aggregates::of_listing_history(reader, &call.access, listing, &request)
         })

@@ -55,7 +55,7 @@ impl AggregateQuery {
 pub struct ListingsAggregateQuery {
     /// What to aggregate.
     #[oai(flatten)]
-    pub what: AggregateQuery,
+    pub request: AggregateQuery,
     /// Conditions that listings meet.
     #[oai(flatten)]
     pub filters: AgentCatalogFilters,
@@ -66,7 +66,7 @@ pub struct ListingsAggregateQuery {
 pub struct OwnListingsAggregateQuery {
     /// What to aggregate.
     #[oai(flatten)]
-    pub what: AggregateQuery,
+    pub request: AggregateQuery,
     /// Conditions that listings meet.
     #[oai(flatten)]
     pub filters: AgentOwnListingFilters,
@@ -77,7 +77,7 @@ pub struct OwnListingsAggregateQuery {
 pub struct AssetsAggregateQuery {
     /// What to aggregate.
     #[oai(flatten)]
-    pub what: AggregateQuery,
+    pub request: AggregateQuery,
     /// Properties of the assets.
     #[oai(flatten)]
     pub scope: AssetConditions,
@@ -93,7 +93,7 @@ impl AssetsAggregateQuery {
     pub fn into_parts(self, vendor: &Vendor) -> Result<(Request, AssetFilter)> {
         let mut filter = self.scope.into_filter(vendor, FilterAndSort::unsorted(self.conditions))?;
         self.ids.apply_to(&mut filter.query);
-        Ok((self.what.into_request(), filter))
+        Ok((self.request.into_request(), filter))
     }
 }
 
@@ -102,7 +102,7 @@ impl AssetsAggregateQuery {
 pub struct KindAssetsAggregateQuery<E: Type + ParseFromJSON + ToJSON> {
     /// What to aggregate.
     #[oai(flatten)]
-    pub what: AggregateQuery,
+    pub request: AggregateQuery,
     /// Only assets in this stage.
     pub stage: Option<EnumValue<Stage>>,
     /// IDs and group.
@@ -119,7 +119,7 @@ impl<G: AssetFilterGrammar> KindAssetsAggregateQuery<FilterEntry<G>> {
         let mut query = self.conditions.into_query(vendor.team_row_id(), stage)?;
         self.ids.apply_to(&mut query);
         let filter = AssetFilter { query, deprecated: None, attachable_to: None };
-        Ok((self.what.into_request(), filter))
+        Ok((self.request.into_request(), filter))
     }
 }
 
@@ -128,7 +128,7 @@ impl<G: AssetFilterGrammar> KindAssetsAggregateQuery<FilterEntry<G>> {
 pub struct PlainAggregateQuery {
     /// What to aggregate.
     #[oai(flatten)]
-    pub what: AggregateQuery,
+    pub request: AggregateQuery,
 }
 
 /// Query parameters of a list that belongs to a listing.
@@ -136,7 +136,7 @@ pub struct PlainAggregateQuery {
 pub struct OfListingAggregateQuery {
     /// What to aggregate.
     #[oai(flatten)]
-    pub what: AggregateQuery,
+    pub request: AggregateQuery,
     /// ID of the listing.
     pub listing_id: Uuid,
 }
@@ -146,7 +146,7 @@ pub struct OfListingAggregateQuery {
 pub struct TaxonomyAggregateQuery {
     /// What to aggregate.
     #[oai(flatten)]
-    pub what: AggregateQuery,
+    pub request: AggregateQuery,
     /// Parts of the taxonomy; all of them unless stated.
     #[oai(default)]
     pub kind: Vec<EnumValue<TaxonomyKind>>,
@@ -157,7 +157,7 @@ pub struct TaxonomyAggregateQuery {
 pub struct EstimationsAggregateQuery {
     /// What to aggregate.
     #[oai(flatten)]
-    pub what: AggregateQuery,
+    pub request: AggregateQuery,
     /// Conditions, all of which must hold, as in the list of estimations.
     #[oai(default, validator(max_items = 20))]
     pub filter: Vec<FilterEntry<EstimationFilters>>,
@@ -171,7 +171,7 @@ pub struct EstimationsAggregateQuery {
 pub struct LatestEstimationsAggregateQuery {
     /// What to aggregate.
     #[oai(flatten)]
-    pub what: AggregateQuery,
+    pub request: AggregateQuery,
     /// IDs of assets, 1 to 200. Assets without an estimation of the team match nothing.
     #[oai(validator(min_items = 1, max_items = 200))]
     pub asset_id: Vec<Uuid>,
@@ -182,7 +182,7 @@ pub struct LatestEstimationsAggregateQuery {
 pub struct PurchasesAggregateQuery {
     /// What to aggregate.
     #[oai(flatten)]
-    pub what: AggregateQuery,
+    pub request: AggregateQuery,
     /// Conditions that purchases meet.
     #[oai(flatten)]
     pub filters: PurchaseFilters,
@@ -193,7 +193,7 @@ pub struct PurchasesAggregateQuery {
 pub struct OffersAggregateQuery {
     /// What to aggregate.
     #[oai(flatten)]
-    pub what: AggregateQuery,
+    pub request: AggregateQuery,
     /// Conditions that offers meet.
     #[oai(flatten)]
     pub filters: OfferFilters,
@@ -204,7 +204,7 @@ pub struct OffersAggregateQuery {
 pub struct OpportunitiesAggregateQuery {
     /// What to aggregate.
     #[oai(flatten)]
-    pub what: AggregateQuery,
+    pub request: AggregateQuery,
     /// Conditions that opportunities meet.
     #[oai(flatten)]
     pub filters: OpportunityFilters,
@@ -215,7 +215,7 @@ pub struct OpportunitiesAggregateQuery {
 pub struct BidsAggregateQuery {
     /// What to aggregate.
     #[oai(flatten)]
-    pub what: AggregateQuery,
+    pub request: AggregateQuery,
     /// States; any may match.
     #[oai(default)]
     pub status: Vec<EnumValue<BidStatus>>,
@@ -227,7 +227,7 @@ pub struct BidsAggregateQuery {
 impl BidsAggregateQuery {
     pub fn into_parts(self) -> Result<(Request, RecordFilter)> {
         let (statuses, period) = (texts(&self.status), self.period.into_period()?);
-        Ok((self.what.into_request(), RecordFilter { statuses, period, ..RecordFilter::default() }))
+        Ok((self.request.into_request(), RecordFilter { statuses, period, ..RecordFilter::default() }))
     }
 }
 
@@ -253,7 +253,7 @@ impl ReceivedBidsAggregateQuery {
 pub struct NotificationsAggregateQuery {
     /// What to aggregate.
     #[oai(flatten)]
-    pub what: AggregateQuery,
+    pub request: AggregateQuery,
     /// Types; any may match.
     #[oai(default)]
     pub kind: Vec<EnumValue<NotificationType>>,
@@ -265,7 +265,7 @@ pub struct NotificationsAggregateQuery {
 impl NotificationsAggregateQuery {
     pub fn into_parts(self) -> Result<(Request, RecordFilter)> {
         let (kinds, period) = (texts(&self.kind), self.period.into_period()?);
-        Ok((self.what.into_request(), RecordFilter { kinds, period, ..RecordFilter::default() }))
+        Ok((self.request.into_request(), RecordFilter { kinds, period, ..RecordFilter::default() }))
     }
 }
 
@@ -274,7 +274,7 @@ impl NotificationsAggregateQuery {
 pub struct DatedAggregateQuery<S: Type + ParseFromJSON + ToJSON, K: Type + ParseFromJSON + ToJSON> {
     /// What to aggregate.
     #[oai(flatten)]
-    pub what: AggregateQuery,
+    pub request: AggregateQuery,
     /// States; any may match.
     #[oai(default)]
     pub status: Vec<S>,
@@ -291,7 +291,7 @@ impl<S: Type + ParseFromJSON + ToJSON, K: Type + ParseFromJSON + ToJSON> DatedAg
         let (statuses, kinds) = (texts(&self.status), texts(&self.kind));
         let filter =
             RecordFilter { statuses, kinds, period: self.period.into_period()?, ..RecordFilter::default() };
-        Ok((self.what.into_request(), filter))
+        Ok((self.request.into_request(), filter))
     }
 }
 
@@ -311,7 +311,7 @@ pub struct StatusAggregateQuery<S: Type + ParseFromJSON + ToJSON, K: Type + Pars
 pub struct KindAggregateQuery<K: Type + ParseFromJSON + ToJSON> {
     /// What to aggregate.
     #[oai(flatten)]
-    pub what: AggregateQuery,
+    pub request: AggregateQuery,
     /// Kinds; any may match.
     #[oai(default)]
     pub kind: Vec<K>,
@@ -330,7 +330,7 @@ impl<S: Type + ParseFromJSON + ToJSON, K: Type + ParseFromJSON + ToJSON> StatusA
 impl<K: Type + ParseFromJSON + ToJSON> KindAggregateQuery<K> {
     pub fn into_parts(self) -> Result<(Request, RecordFilter)> {
         let filter = RecordFilter { kinds: texts(&self.kind), ..self.subject.into_filter()? };
-        Ok((self.what.into_request(), filter))
+        Ok((self.request.into_request(), filter))
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{
             changes, references,
             routes::{self, routes},
         },
-        request_body::{Body, Checked},
+        request_body::{Body, MaybeInvalid},
         route::{Call, Path, Target},
     },
 };
@@ -26,14 +26,14 @@ use crate::{
 pub struct AssetsToAttach {
     /// IDs of assets of the vendor, of any kind. Each must be complete or proposed, and not attached yet.
     #[oai(validator(min_items = 1, max_items = 1000))]
-    asset_ids: Vec<Checked<Uuid>>,
+    asset_ids: Vec<MaybeInvalid<Uuid>>,
 }
 
 /// The asset to detach.
 #[derive(Debug, Object)]
 pub struct AssetToDetach {
     /// ID of an asset of the listing.
-    asset_id: Checked<Uuid>,
+    asset_id: MaybeInvalid<Uuid>,
 }
 
 routes! {

@@ -20,7 +20,7 @@ use crate::{
             changes,
             routes::{self, routes},
         },
-        request_body::{Body, Checked},
+        request_body::{Body, MaybeInvalid},
         route::{Call, Path, Route, Target},
         shapes::strings::Note,
     },
@@ -30,7 +30,7 @@ use crate::{
 #[derive(Debug, Object)]
 pub struct ListingNote {
     /// What the vendor has to know.
-    note: Checked<Note>,
+    note: MaybeInvalid<Note>,
 }
 
 /// A place among the featured listings.
@@ -38,7 +38,7 @@ pub struct ListingNote {
 pub struct FeaturedPlace {
     /// The place, from 1.
     #[oai(validator(minimum(value = "1"), maximum(value = "1000000")))]
-    place: Checked<i64>,
+    place: MaybeInvalid<i64>,
 }
 
 routes! {
@@ -172,7 +172,7 @@ impl ListingTransitionsApi {
         /// ID of the listing.
         listing_id: Path<Uuid>,
     ) -> JsonResult<ListingOut> {
-        decide(call, idempotent, listing_id, |writer, platform, id| {
+        transition(call, idempotent, listing_id, |writer, platform, id| {
             lifecycle::approve(writer, platform, Actor::Platform, id).map(drop)
         })
         .await
@@ -305,7 +305,7 @@ impl ListingTransitionsApi {
         /// ID of the listing.
         listing_id: Path<Uuid>,
     ) -> JsonResult<ListingOut> {
-        decide(call, idempotent, listing_id, |writer, platform, id| {
+        transition(call, idempotent, listing_id, |writer, platform, id| {
             certifications::certify(writer, platform, Actor::Platform, id).map(drop)
         })
         .await
@@ -326,7 +326,7 @@ impl ListingTransitionsApi {
         /// ID of the listing.
         listing_id: Path<Uuid>,
     ) -> JsonResult<ListingOut> {
-        decide(call, idempotent, listing_id, |writer, platform, id| {
+        transition(call, idempotent, listing_id, |writer, platform, id| {
             certifications::revoke(writer, platform, Actor::Platform, id).map(drop)
         })
         .await
@@ -364,7 +364,7 @@ impl ListingTransitionsApi {
         /// ID of the listing.
         listing_id: Path<Uuid>,
     ) -> JsonResult<ListingOut> {
-        decide(call, idempotent, listing_id, |writer, platform, id| {
+        transition(call, idempotent, listing_id, |writer, platform, id| {
             lifecycle::unfeature(writer, platform, Actor::Platform, id).map(drop)
         })
         .await
@@ -378,15 +378,15 @@ async fn on_own<R: Route<Access = ActingOperator>>(
     listing_id: Path<Uuid>,
     operation: impl FnOnce(&mut Writer, &Vendor, Uuid) -> Result<()> + Send + 'static,
 ) -> JsonResult<ListingOut> {
-    decide(call, idempotent, listing_id, |writer, platform, id| {
+    transition(call, idempotent, listing_id, |writer, platform, id| {
         let vendor = platform.vendor_of_listing(writer.rows, id)?;
         operation(writer, &vendor, id)
     })
     .await
 }
 
-/// Performs what the platform decides about a listing.
-async fn decide<R: Route<Access = ActingOperator>>(
+/// Performs a transition of a listing.
+async fn transition<R: Route<Access = ActingOperator>>(
     call: Call<R>,
     idempotent: Idempotent,
     listing_id: Path<Uuid>,

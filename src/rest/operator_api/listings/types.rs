@@ -19,7 +19,7 @@ use crate::{
             references,
             resources::{Resource, Subject},
         },
-        request_body::{Checked, Omittable},
+        request_body::{MaybeInvalid, Omittable},
         shapes::{
             Amount, Money, RequestTime, UtcTime,
             strings::{DataPath, MultilineText, Slug, Title},
@@ -180,19 +180,19 @@ impl From<SampledAsset> for SampledAssetOut {
 #[derive(Debug, Object)]
 pub struct SampledAssetIn {
     /// ID of the asset.
-    asset_id: Checked<Uuid>,
+    asset_id: MaybeInvalid<Uuid>,
     /// Paths of files and directories in the repository or archive, together at most 50,000 bytes.
     #[oai(validator(min_items = 1, max_items = 1000))]
-    paths: Option<Vec<Checked<DataPath>>>,
+    paths: Option<Vec<MaybeInvalid<DataPath>>>,
     /// IDs of tasks.
     #[oai(validator(min_items = 1, max_items = 1000))]
-    task_ids: Option<Vec<Checked<Uuid>>>,
+    task_ids: Option<Vec<MaybeInvalid<Uuid>>>,
 }
 
 /// Returns the sample in a body without problems.
-fn sampled(sample: Vec<Checked<SampledAssetIn>>) -> Result<Vec<SampledAsset>> {
-    let path = |path: Checked<DataPath>| path.into_valid().map(String::from);
-    let asset = |asset: Checked<SampledAssetIn>| {
+fn sampled(sample: Vec<MaybeInvalid<SampledAssetIn>>) -> Result<Vec<SampledAsset>> {
+    let path = |path: MaybeInvalid<DataPath>| path.into_valid().map(String::from);
+    let asset = |asset: MaybeInvalid<SampledAssetIn>| {
         let SampledAssetIn { asset_id, paths, task_ids } = asset.into_valid()?;
         let paths = paths.map(|paths| paths.into_iter().map(path).collect::<Result<_>>()).transpose()?;
         let selection = Selection { paths, task_ids: task_ids.map(ids).transpose()? };
@@ -210,24 +210,24 @@ page_of! {
 #[derive(Debug, Object)]
 pub struct ListingIn {
     /// ID of the vendor team.
-    pub team_id: Checked<Uuid>,
+    pub team_id: MaybeInvalid<Uuid>,
     /// Title of the listing.
-    pub title: Checked<Title>,
+    pub title: MaybeInvalid<Title>,
     /// Description of the listing.
     pub description: Option<MultilineText>,
     /// Slugs of the domains.
     #[oai(default, validator(max_items = 20))]
-    pub domain_tags: Vec<Checked<Slug>>,
+    pub domain_tags: Vec<MaybeInvalid<Slug>>,
     /// Slugs of the inventory tags.
     #[oai(default, validator(max_items = 50))]
-    pub tag_slugs: Vec<Checked<Slug>>,
+    pub tag_slugs: Vec<MaybeInvalid<Slug>>,
     /// Buy-now price; null or absent if there is none.
     pub price: Option<Amount>,
     /// Price of the sample, which can be 0; null or absent if no sample is offered.
     pub sample_price: Option<Amount>,
     /// What the sample has: assets of the listing. Required to submit a listing that offers a sample.
     #[oai(default, validator(max_items = 100))]
-    pub sample: Vec<Checked<SampledAssetIn>>,
+    pub sample: Vec<MaybeInvalid<SampledAssetIn>>,
     /// Currency of the prices.
     pub currency: Option<EnumValue<Currency>>,
     /// Whether buyers can bid.
@@ -247,7 +247,7 @@ pub struct ListingIn {
     pub available_from: Option<RequestTime>,
     /// IDs of assets of the team to attach, of any kind. Each must be complete or proposed.
     #[oai(default, validator(max_items = 1000))]
-    pub asset_ids: Vec<Checked<Uuid>>,
+    pub asset_ids: Vec<MaybeInvalid<Uuid>>,
 }
 
 /// A new listing: the ID of its vendor, its fields, and the IDs of its assets.
@@ -290,17 +290,17 @@ pub struct ListingPatch {
     description: Omittable<MultilineText>,
     /// New slugs of the domains. Replaces all of them.
     #[oai(validator(max_items = 20))]
-    domain_tags: Omittable<Vec<Checked<Slug>>>,
+    domain_tags: Omittable<Vec<MaybeInvalid<Slug>>>,
     /// New slugs of the inventory tags. Replaces all of them.
     #[oai(validator(max_items = 50))]
-    tag_slugs: Omittable<Vec<Checked<Slug>>>,
+    tag_slugs: Omittable<Vec<MaybeInvalid<Slug>>>,
     /// New buy-now price; null for none.
     price: MaybeUndefined<Amount>,
     /// New price of the sample; null to offer none.
     sample_price: MaybeUndefined<Amount>,
     /// What the sample has. Replaces all of it.
     #[oai(validator(max_items = 100))]
-    sample: Omittable<Vec<Checked<SampledAssetIn>>>,
+    sample: Omittable<Vec<MaybeInvalid<SampledAssetIn>>>,
     /// Currency of the prices.
     currency: Omittable<EnumValue<Currency>>,
     /// Whether buyers can bid.
@@ -379,7 +379,7 @@ fn delivery(method: Option<DeliveryMethod>, days: Option<u32>) -> Result<Option<
 fn slugs(
     rows: &Reader,
     field: &str,
-    tags: Vec<Checked<Slug>>,
+    tags: Vec<MaybeInvalid<Slug>>,
     exists: fn(&Reader, &str) -> Result<bool>,
 ) -> Result<Vec<String>> {
     let tags = tags.into_iter().map(|tag| Ok(tag.into_valid()?.0)).collect::<Result<Vec<_>>>()?;
@@ -387,10 +387,10 @@ fn slugs(
 }
 
 /// Returns the IDs of the assets in a body without problems.
-pub fn asset_ids(asset_ids: Vec<Checked<Uuid>>) -> Result<Vec<Uuid>> {
+pub fn asset_ids(asset_ids: Vec<MaybeInvalid<Uuid>>) -> Result<Vec<Uuid>> {
     references::distinct("asset_ids", ids(asset_ids)?)
 }
 
-fn ids(ids: Vec<Checked<Uuid>>) -> Result<Vec<Uuid>> {
-    ids.into_iter().map(Checked::into_valid).collect()
+fn ids(ids: Vec<MaybeInvalid<Uuid>>) -> Result<Vec<Uuid>> {
+    ids.into_iter().map(MaybeInvalid::into_valid).collect()
 }

@@ -4,13 +4,13 @@ use super::*;
 use crate::{
     domain::teams::TeamRowId,
     market::CostMeter,
-    rest::resources::{RequestResources, tests::with_memory},
+    rest::transfer_limits::{RequestTransfers, tests::with_memory},
 };
 
 #[derive(Debug, Object)]
 struct Batch {
     #[oai(validator(min_items = 1, max_items = 150))]
-    rows: Checked<Vec<Checked<Title>>>,
+    rows: MaybeInvalid<Vec<MaybeInvalid<Title>>>,
 }
 
 fn problems_in<T: Type + ParseFromJSON + 'static>(body: &str) -> Vec<String> {
@@ -83,16 +83,16 @@ fn object_with_too_many_entries_is_reported_with_the_problems_of_its_entries() {
 
 #[tokio::test(start_paused = true)]
 async fn large_bodies_are_read_again_in_turns() {
-    let (_clock, resources) = with_memory(1);
-    let of_team = RequestResources::for_team(&resources, TeamRowId(1), CostMeter::default());
+    let (_clock, transfers) = with_memory(1);
+    let of_team = RequestTransfers::for_team(&transfers, TeamRowId(1), CostMeter::default());
     let source = |bytes: usize| BodySource {
         bytes: vec![b' '; bytes].into(),
         digest: [0; 32],
         problems: Vec::new(),
-        resources: Some(of_team.clone()),
+        transfers: Some(of_team.clone()),
     };
     let (large, small) = (source(BLOCKING_BYTES), source(BLOCKING_BYTES - 1));
-    let taken = [resources.take_heavy_permit(), resources.take_heavy_permit()];
+    let taken = [transfers.take_heavy_permit(), transfers.take_heavy_permit()];
     assert!(small.heavy_work().await.unwrap().is_none());
     let waited = tokio::time::timeout(std::time::Duration::from_secs(1), large.heavy_work()).await;
     assert!(waited.is_err(), "all permits are taken");

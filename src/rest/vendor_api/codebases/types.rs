@@ -12,12 +12,12 @@ use crate::{
         assets::{Exclusivity, Kind, RepositoryChannel},
         field_locks::LockSource,
         inventory::{Asset, AssetChange, Change},
-        stages::{Piece, Stage},
+        stages::{RequiredField, Stage},
     },
     operations::codebases::LinkRequest,
     rest::{
         enum_value::EnumValue,
-        request_body::{Checked, Omittable, checked_texts, into_change},
+        request_body::{MaybeInvalid, Omittable, checked_texts, into_change},
         shapes::{
             CalendarDay, UtcTime,
             assets::{DataObject, missing_pieces, price_usd},
@@ -69,7 +69,7 @@ pub struct Codebase {
     /// Asking price in US dollars; null if not specified.
     pub price_usd: Option<f64>,
     /// Required pieces that are missing, in the order in which a form would ask for them.
-    pub missing: Vec<EnumValue<Piece>>,
+    pub missing: Vec<EnumValue<RequiredField>>,
     /// Fields that cannot be edited in the inventory, with the source of each value: the channel of the
     /// linked data that it was read from, or `api` if it was sent with an API key.
     pub locked_fields: BTreeMap<String, EnumValue<LockSource>>,
@@ -125,9 +125,9 @@ pub struct Codebases {
 #[derive(Debug, Object)]
 pub struct RepositoryLink {
     /// Hosting service of the repository.
-    channel: Checked<EnumValue<RepositoryChannel>>,
+    channel: MaybeInvalid<EnumValue<RepositoryChannel>>,
     /// Full name of the repository, `owner/name`, with subgroups in between where the channel has them.
-    repo_full_name: Checked<RepositoryFullName>,
+    repo_full_name: MaybeInvalid<RepositoryFullName>,
 }
 
 impl RepositoryLink {
@@ -143,9 +143,9 @@ impl RepositoryLink {
 #[derive(Debug, Object)]
 pub struct CodebaseRow {
     /// Title of the codebase.
-    title: Checked<Title>,
+    title: MaybeInvalid<Title>,
     /// Whether the codebase can still be sold exclusively.
-    exclusivity: Checked<EnumValue<Exclusivity>>,
+    exclusivity: MaybeInvalid<EnumValue<Exclusivity>>,
     /// Whether continuous integration runs on pull requests.
     ci_on_prs: Option<bool>,
     /// Number of commits on the default branch.
@@ -159,7 +159,7 @@ pub struct CodebaseRow {
     description: Option<MultilineText>,
     /// Slugs of the codebase's domains, from `GET /v2/domains`.
     #[oai(default, validator(max_items = 20))]
-    domain_tags: Vec<Checked<Slug>>,
+    domain_tags: Vec<MaybeInvalid<Slug>>,
     /// Custom columns, by name: at most 65,536 bytes of JSON in total, names of at most 1,000 characters,
     /// values nested at most 32 levels deep.
     #[oai(default, validator(max_properties = 50))]
@@ -217,7 +217,7 @@ pub struct CodebaseIn {
 pub struct CodebaseBatch {
     /// The codebases, 1 to 500. Either all of them are created, or none.
     #[oai(validator(min_items = 1, max_items = 500))]
-    pub items: Checked<Vec<Checked<CodebaseRow>>>,
+    pub items: MaybeInvalid<Vec<MaybeInvalid<CodebaseRow>>>,
 }
 
 /// The codebases that were created.
@@ -243,7 +243,7 @@ pub struct CodebasePatch {
     description: MaybeUndefined<MultilineText>,
     /// Slugs of the codebase's domains, from `GET /v2/domains`. Replaces all of them.
     #[oai(validator(max_items = 20))]
-    domain_tags: Omittable<Vec<Checked<Slug>>>,
+    domain_tags: Omittable<Vec<MaybeInvalid<Slug>>>,
     /// Whether the codebase can still be sold exclusively.
     exclusivity: MaybeUndefined<EnumValue<Exclusivity>>,
     /// Custom columns, by name. Replaces all of them: at most 65,536 bytes of JSON in total, names of at most

@@ -11,12 +11,12 @@ use crate::{
     domain::{
         assets::{ArchiveChannel, Kind},
         inventory::{Asset, AssetChange, Change},
-        stages::{Piece, Stage},
+        stages::{RequiredField, Stage},
     },
     operations::raw_data::UploadReference,
     rest::{
         enum_value::EnumValue,
-        request_body::{Checked, Omittable, checked_texts, into_change},
+        request_body::{MaybeInvalid, Omittable, checked_texts, into_change},
         shapes::{
             UtcTime,
             assets::{DataObject, missing_pieces, price_usd},
@@ -51,7 +51,7 @@ pub struct RawDataOut {
     /// Custom columns of the vendor, by name.
     pub extra_columns: BTreeMap<String, Value>,
     /// Required pieces that are missing, in the order in which a form would ask for them.
-    pub missing: Vec<EnumValue<Piece>>,
+    pub missing: Vec<EnumValue<RequiredField>>,
     /// Internal notes of the vendor; null if there are none.
     pub notes: Option<String>,
     /// Domain in words, if `domain_tags` contains `other`; null if not specified.
@@ -98,9 +98,9 @@ pub struct RawDataPage {
 #[derive(Debug, Object)]
 pub struct UploadLink {
     /// Source of the archive. Always `zip`.
-    channel: Checked<EnumValue<ArchiveChannel>>,
+    channel: MaybeInvalid<EnumValue<ArchiveChannel>>,
     /// URL that the upload was given when it was completed.
-    url: Checked<Url>,
+    url: MaybeInvalid<Url>,
     /// URL of a manifest that the vendor hosts.
     manifest_url: Option<Url>,
 }
@@ -120,7 +120,7 @@ impl From<UploadLink> for UploadReference {
 #[derive(Debug, Object)]
 pub struct RawDataIn {
     /// Title of the asset; must be unique among the team's raw data.
-    title: Checked<Title>,
+    title: MaybeInvalid<Title>,
     /// The upload to attach. It can also be attached later.
     data: Option<UploadLink>,
     /// Description of the asset. If it is blank when the archive is analyzed, the README in the archive's
@@ -128,7 +128,7 @@ pub struct RawDataIn {
     description: Option<MultilineText>,
     /// Slugs of the asset's domains, from `GET /v2/domains`.
     #[oai(default, validator(max_items = 20))]
-    domain_tags: Vec<Checked<Slug>>,
+    domain_tags: Vec<MaybeInvalid<Slug>>,
     /// Custom columns, by name: at most 65,536 bytes of JSON in total, names of at most 1,000 characters,
     /// values nested at most 32 levels deep.
     #[oai(default, validator(max_properties = 50))]
@@ -154,7 +154,7 @@ pub struct RawDataPatch {
     description: MaybeUndefined<MultilineText>,
     /// Slugs of the asset's domains, from `GET /v2/domains`. Replaces all of them.
     #[oai(validator(max_items = 20))]
-    domain_tags: Omittable<Vec<Checked<Slug>>>,
+    domain_tags: Omittable<Vec<MaybeInvalid<Slug>>>,
     /// Custom columns, by name. Replaces all of them: at most 65,536 bytes of JSON in total, names of at most
     /// 1,000 characters, values nested at most 32 levels deep.
     #[oai(validator(max_properties = 50))]

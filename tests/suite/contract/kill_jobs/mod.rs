@@ -8,7 +8,7 @@ mod uploads;
 use std::{path::PathBuf, time::Duration};
 
 use marketplace::{
-    config::{Layers, Settings},
+    config::{Settings, SettingsSources},
     domain::{collections::Collection, jobs::Queue, money::Cents},
     market::Market,
     operations::{self, background, teams::TeamInput},
@@ -74,9 +74,9 @@ impl KilledMarket {
 
     /// Opens the market. Only possible while no server runs on it.
     fn market(&self) -> Market {
-        let mut layers = Layers::new();
-        layers.apply_demo().unwrap();
-        let mut settings: Settings = layers.resolve().unwrap();
+        let mut sources = SettingsSources::new();
+        sources.apply_demo().unwrap();
+        let mut settings: Settings = sources.resolve().unwrap();
         if let Some((_, url)) = self.repository_settings.first() {
             settings.repositories.github_url.clone_from(url);
         }

@@ -36,7 +36,7 @@ impl Driver<'_> {
                 let is_closed = self.random.percent(20);
                 let payee = if is_closed { self.pick(|made| &made.closed)? } else { seller };
                 let id = self.write(|writer| {
-                    let vendor = platform.payee(team(writer.rows, payee)?);
+                    let vendor = platform.vendor_even_if_closed(team(writer.rows, payee)?);
                     withdrawals::create(writer, &vendor, Actor::Team, earned).map(|made| made.id)
                 })?;
                 self.made().withdrawals.push(id);

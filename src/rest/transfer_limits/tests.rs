@@ -15,11 +15,11 @@ use crate::{
     market::{CostMeter, MarketId, WorkOwner},
 };
 
-impl RequestResources {
+impl RequestTransfers {
     /// Creates the resources of a request of a team.
-    pub fn for_team(shared: &Arc<Resources>, team: TeamRowId, cost: CostMeter) -> RequestResources {
+    pub fn for_team(shared: &Arc<TransferLimits>, team: TeamRowId, cost: CostMeter) -> RequestTransfers {
         let network = Ipv4Addr::LOCALHOST.into();
-        RequestResources(Arc::new(Inner {
+        RequestTransfers(Arc::new(Inner {
             shared: Arc::clone(shared),
             network,
             requester: Requester::new(WorkOwner::Client(network), cost),
@@ -30,7 +30,7 @@ impl RequestResources {
     }
 }
 
-impl Resources {
+impl TransferLimits {
     /// Takes a permit for heavy work on behalf of the process.
     pub fn take_heavy_permit(&self) -> Permit {
         self.heavy_work.try_acquire(&Requester::unmetered(WorkOwner::Process)).expect("a free permit")
@@ -38,14 +38,14 @@ impl Resources {
 }
 
 /// Creates resources with this much memory, and the clock that measures heavy work.
-pub fn with_memory(megabytes: u32) -> (Arc<Clock>, Arc<Resources>) {
+pub fn with_memory(megabytes: u32) -> (Arc<Clock>, Arc<TransferLimits>) {
     let mut settings = Settings::default();
     settings.limits.memory_mb = megabytes;
     settings.limits.queue_milliseconds = 50;
     settings.limits.trust_forwarded_for = true;
     let clock = Arc::new(Clock::stopped(Timestamp(0)));
-    let resources = Resources::new(&settings, Stopwatch::start(Arc::clone(&clock)));
-    (clock, Arc::new(resources))
+    let transfers = TransferLimits::new(&settings, Stopwatch::start(Arc::clone(&clock)));
+    (clock, Arc::new(transfers))
 }
 
 /// Sends a request from a client network without a key.
@@ -57,8 +57,8 @@ async fn get(app: &impl Endpoint<Output = Response>, network: u8, coding: &'stat
 
 #[tokio::test(start_paused = true)]
 async fn networks_without_a_key_take_at_most_a_quarter_together() {
-    let (_, resources) = with_memory(4);
-    let shared = Arc::clone(&resources);
+    let (_, transfers) = with_memory(4);
+    let shared = Arc::clone(&transfers);
     let app = make_sync(|_| vec![0_u8; 128 << 10].into_response())
         .around(move |inner, request| Arc::clone(&shared).layer(inner, request));
     let mut unread = Vec::new();
@@ -69,16 +69,16 @@ async fn networks_without_a_key_take_at_most_a_quarter_together() {
         }
     }
     assert_eq!(unread.len(), 8, "1 of 4 MB");
-    let team = RequestResources::for_team(&resources, TeamRowId(1), CostMeter::default());
+    let team = RequestTransfers::for_team(&transfers, TeamRowId(1), CostMeter::default());
     team.memory().grow(1 << 20).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
 async fn heavy_work_takes_turns_and_is_paid_for() {
-    let (clock, resources) = with_memory(1);
+    let (clock, transfers) = with_memory(1);
     let (greedy_cost, cost) = (CostMeter::default(), CostMeter::default());
-    let greedy = RequestResources::for_team(&resources, TeamRowId(1), greedy_cost.clone());
-    let honest = RequestResources::for_team(&resources, TeamRowId(2), cost.clone());
+    let greedy = RequestTransfers::for_team(&transfers, TeamRowId(1), greedy_cost.clone());
+    let honest = RequestTransfers::for_team(&transfers, TeamRowId(2), cost.clone());
     // The work of the first team is long.
     let permit = greedy.heavy_work().await.unwrap();
     clock.advance(300_000);
@@ -99,8 +99,8 @@ async fn heavy_work_takes_turns_and_is_paid_for() {
 
 #[tokio::test(start_paused = true)]
 async fn memory_that_is_kept_counts_until_the_response() {
-    let (_, resources) = with_memory(4);
-    let request = || RequestResources::for_team(&resources, TeamRowId(1), CostMeter::default());
+    let (_, transfers) = with_memory(4);
+    let request = || RequestTransfers::for_team(&transfers, TeamRowId(1), CostMeter::default());
     let (first, second) = (request(), request());
     for request in [&first, &second] {
         let mut memory = request.memory();

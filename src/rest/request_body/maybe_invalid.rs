@@ -17,9 +17,9 @@ use crate::{
 /// A required field or an element of an array: `None` if it is missing or violates its schema. Then the body
 /// has a problem there. The document shows the type itself.
 #[derive(Clone, Debug, Default)]
-pub struct Checked<T, const IS_REQUIRED: bool = true>(pub Option<T>);
+pub struct MaybeInvalid<T, const IS_REQUIRED: bool = true>(pub Option<T>);
 
-impl<T> Checked<T> {
+impl<T> MaybeInvalid<T> {
     /// Returns the value of a body without problems.
     pub fn into_valid(self) -> Result<T> {
         self.0.ok_or_else(|| Error::internal("a body without problems lacks a required field"))
@@ -27,14 +27,14 @@ impl<T> Checked<T> {
 }
 
 /// A field that may be omitted but not null: `None` if it is omitted or violates its schema.
-pub type Omittable<T> = Checked<T, false>;
+pub type Omittable<T> = MaybeInvalid<T, false>;
 
 /// Returns the texts of an array; `None` for each that is invalid.
-pub fn checked_texts<T: Into<String>>(elements: Vec<Checked<T>>) -> Vec<Option<String>> {
+pub fn checked_texts<T: Into<String>>(elements: Vec<MaybeInvalid<T>>) -> Vec<Option<String>> {
     elements.into_iter().map(|element| element.0.map(T::into)).collect()
 }
 
-impl<T: Type, const IS_REQUIRED: bool> Type for Checked<T, IS_REQUIRED> {
+impl<T: Type, const IS_REQUIRED: bool> Type for MaybeInvalid<T, IS_REQUIRED> {
     const IS_REQUIRED: bool = IS_REQUIRED;
     type RawValueType = T::RawValueType;
     type RawElementValueType = T::RawElementValueType;
@@ -68,18 +68,18 @@ impl<T: Type, const IS_REQUIRED: bool> Type for Checked<T, IS_REQUIRED> {
     }
 }
 
-impl<T: ParseFromJSON, const IS_REQUIRED: bool> ParseFromJSON for Checked<T, IS_REQUIRED> {
+impl<T: ParseFromJSON, const IS_REQUIRED: bool> ParseFromJSON for MaybeInvalid<T, IS_REQUIRED> {
     fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
         match value {
-            None | Some(Value::Null) => Ok(Checked(None)),
+            None | Some(Value::Null) => Ok(MaybeInvalid(None)),
             value => T::parse_from_json(value)
-                .map(|value| Checked(Some(value)))
+                .map(|value| MaybeInvalid(Some(value)))
                 .map_err(poem_openapi::types::ParseError::propagate),
         }
     }
 }
 
-impl<T: ToJSON, const IS_REQUIRED: bool> ToJSON for Checked<T, IS_REQUIRED> {
+impl<T: ToJSON, const IS_REQUIRED: bool> ToJSON for MaybeInvalid<T, IS_REQUIRED> {
     fn to_json(&self) -> Option<Value> {
         self.0.as_ref()?.to_json()
     }

@@ -42,9 +42,9 @@ const MIN_COUNTED_RESPONSE: usize = 64 * 1024;
 /// time: those that are too large for the threads that serve requests.
 const MAX_HEAVY_WORK: usize = 2;
 
-/// The resources of a server.
+/// What all requests of a server may hold.
 #[derive(Debug)]
-pub struct Resources {
+pub struct TransferLimits {
     bodies: FairLimit,
     downloads: FairLimit,
     memory: FairLimit,
@@ -55,13 +55,13 @@ pub struct Resources {
     settings: Settings,
 }
 
-impl Resources {
-    /// Creates the resources that the settings specify.
-    pub fn new(settings: &Settings, stopwatch: Stopwatch) -> Resources {
+impl TransferLimits {
+    /// Creates the limits that the settings specify.
+    pub fn new(settings: &Settings, stopwatch: Stopwatch) -> TransferLimits {
         let limits = &settings.limits;
         let queue = limits.queue as usize;
-        let megabytes = |number: u32| FairLimit::in_quarters(u64::from(number) << 20);
-        Resources {
+        let megabytes = |number: u32| FairLimit::quarter_per_principal(u64::from(number) << 20);
+        TransferLimits {
             bodies: FairLimit::new(
                 limits.bodies.into(),
                 limits.bodies_per_team.into(),
@@ -78,7 +78,7 @@ impl Resources {
                 Activity::Compute,
                 MAX_HEAVY_WORK,
                 queue,
-                Share::AllButOneIfLong,
+                Share::LeaveOneForOthers,
                 stopwatch,
             ),
             wait: Duration::from_millis(limits.queue_milliseconds.into()),
@@ -86,7 +86,7 @@ impl Resources {
         }
     }
 
-    /// Middleware that lets a request take resources, and counts its response until it is written. It is
+    /// Middleware that lets a request take its part of them, and counts its response until it is written. It is
     /// outside of all layers that change a response.
     pub async fn layer<E: Endpoint<Output = Response>>(
         self: Arc<Self>,
@@ -96,7 +96,7 @@ impl Resources {
         let id = RequestId::from_request(&request);
         let network = client_network::request_network(&request, self.settings.limits.trust_forwarded_for);
         let requester = RequestLimits::client_requester(&request, &self.settings);
-        let resources = RequestResources(Arc::new(Inner {
+        let transfers = RequestTransfers(Arc::new(Inner {
             shared: self,
             network,
             requester,
@@ -104,7 +104,7 @@ impl Resources {
             is_read: matches!(*request.method(), Method::GET | Method::HEAD),
             memory: Mutex::default(),
         }));
-        request.set_data(resources.clone());
+        request.set_data(transfers.clone());
         let mut response = inner.as_ref().call(request).await?;
         // Another encoding of a response that was counted is in memory of its own.
         let is_counted = response.data::<Counted>().is_some()
@@ -112,20 +112,20 @@ impl Resources {
         if is_counted {
             return Ok(response);
         }
-        match resources.count_response(&mut response).await {
+        match transfers.count_response(&mut response).await {
             Ok(()) => Ok(response),
             Err(error) => Ok(problem::error_response(&error, id.as_str())),
         }
     }
 }
 
-/// The resources that one request may take, in the request's data.
+/// What one request may hold, in the request's data.
 #[derive(Clone, Debug)]
-pub struct RequestResources(Arc<Inner>);
+pub struct RequestTransfers(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    shared: Arc<Resources>,
+    shared: Arc<TransferLimits>,
     network: IpAddr,
     /// The client, and the meter of the request's cost.
     requester: Requester,
@@ -136,12 +136,12 @@ struct Inner {
     memory: Mutex<Option<MemoryUse>>,
 }
 
-impl RequestResources {
+impl RequestTransfers {
     /// Records the principal of a request, once it is known. What the request takes from then on counts for
     /// it.
     pub fn set_principal(request: &Request, market: MarketId, principal: Principal) {
-        if let Some(resources) = request.data::<RequestResources>() {
-            let _ = resources.0.principal.set((market, principal));
+        if let Some(transfers) = request.data::<RequestTransfers>() {
+            let _ = transfers.0.principal.set((market, principal));
         }
     }
 
@@ -149,7 +149,7 @@ impl RequestResources {
         self.0.principal.get().map(|(market, principal)| Holder::Principal(*market, *principal))
     }
 
-    /// Returns for whom resources count: for the principal, or, while it is not known, for the client network and for all
+    /// Returns for whom it counts: for the principal, or, while it is not known, for the client network and for all
     /// clients without a key. So what other teams at the same address hold does not count for a team.
     fn holders(&self) -> [Option<Holder>; 2] {
         match self.principal() {
@@ -242,9 +242,9 @@ impl RequestResources {
     }
 }
 
-/// Returns the resources of a request, if the server limits them.
-pub fn of_request(request: &Request) -> Option<&RequestResources> {
-    request.data::<RequestResources>()
+/// Returns what a request may hold, if the server limits it.
+pub fn of_request(request: &Request) -> Option<&RequestTransfers> {
+    request.data::<RequestTransfers>()
 }
 
 /// Memory that a request uses.

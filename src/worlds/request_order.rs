@@ -6,9 +6,9 @@ use tokio::sync::OwnedMutexGuard;
 
 /// The turns of a world.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Turns(Arc<tokio::sync::Mutex<()>>);
+pub(super) struct RequestOrder(Arc<tokio::sync::Mutex<()>>);
 
-impl Turns {
+impl RequestOrder {
     /// Waits until it is the caller's turn. Those who wait get their turns in the order in which they began to wait.
     pub(super) async fn wait(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.0).lock_owned().await

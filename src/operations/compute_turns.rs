@@ -18,7 +18,7 @@ const ROUND: Duration = Duration::from_secs(1);
 
 /// Lets jobs compute in turns.
 #[derive(Debug)]
-pub struct Turns {
+pub struct ComputeTurns {
     state: Mutex<State>,
     changed: Condvar,
     /// Number of jobs that compute at the same time.
@@ -65,7 +65,7 @@ struct Waiting {
 /// A job's participation in the turns. Dropping it ends the participation.
 #[derive(Debug)]
 pub struct Participant<'t> {
-    turns: &'t Turns,
+    turns: &'t ComputeTurns,
     team: TeamRowId,
     /// Its place among the waiting jobs, from the first wait for a turn until the turn.
     ticket: Option<Ticket>,
@@ -80,10 +80,10 @@ struct Turn {
     counted_until: Instant,
 }
 
-impl Turns {
+impl ComputeTurns {
     /// Creates the turns of a market in which up to `max_running` jobs compute at the same time.
-    pub fn new(max_running: usize) -> Turns {
-        Turns { state: Mutex::default(), changed: Condvar::new(), max_running: max_running.max(1) }
+    pub fn new(max_running: usize) -> ComputeTurns {
+        ComputeTurns { state: Mutex::default(), changed: Condvar::new(), max_running: max_running.max(1) }
     }
 
     /// Adds a job of a team. It has no turn yet.
@@ -262,7 +262,7 @@ mod tests {
     /// Serves `rounds` turns of one tick to jobs of the given teams, which always want to compute. Returns the
     /// number of turns of each job.
     fn serve(teams: &[i64], rounds: usize) -> Vec<usize> {
-        let turns = Turns::new(1);
+        let turns = ComputeTurns::new(1);
         let mut jobs: Vec<Participant> = teams.iter().map(|team| turns.join(TeamRowId(*team))).collect();
         let mut counts = vec![0; teams.len()];
         for job in &mut jobs {
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn team_that_joins_later_neither_waits_for_nor_overtakes_the_others() {
-        let turns = Turns::new(1);
+        let turns = ComputeTurns::new(1);
         let mut first = turns.join(TeamRowId(1));
         assert!(first.wait(Duration::ZERO));
         // The first team has computed alone for a while, and still does.
@@ -315,7 +315,7 @@ mod tests {
     /// A team whose job does something else, such as receiving a repository, cannot save up time meanwhile.
     #[test]
     fn team_that_does_not_wait_is_owed_nothing() {
-        let turns = Turns::new(1);
+        let turns = ComputeTurns::new(1);
         let (mut receiving, mut computing) = (turns.join(TeamRowId(1)), turns.join(TeamRowId(2)));
         for _ in 0..3 {
             assert!(computing.wait(Duration::ZERO));
@@ -333,7 +333,7 @@ mod tests {
     /// A team whose turn ends because another one waits is still owed what it was owed before.
     #[test]
     fn paused_job_keeps_what_its_team_is_owed() {
-        let turns = Turns::new(1);
+        let turns = ComputeTurns::new(1);
         let (mut first, mut second) = (turns.join(TeamRowId(1)), turns.join(TeamRowId(2)));
         assert!(first.wait(Duration::ZERO) && !second.wait(Duration::ZERO));
         turns.lock().add_time(TeamRowId(1), Duration::from_secs(100));
@@ -349,7 +349,7 @@ mod tests {
 
     #[test]
     fn waiting_job_keeps_its_place() {
-        let turns = Turns::new(1);
+        let turns = ComputeTurns::new(1);
         let mut running = turns.join(TeamRowId(1));
         assert!(running.wait(Duration::ZERO));
         let (mut first, mut second) = (turns.join(TeamRowId(2)), turns.join(TeamRowId(2)));
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn nobody_waits_for_a_job_that_is_not_ready() {
-        let turns = Turns::new(1);
+        let turns = ComputeTurns::new(1);
         let mut running = turns.join(TeamRowId(1));
         assert!(running.wait(Duration::ZERO));
         let (mut first, mut second) = (turns.join(TeamRowId(2)), turns.join(TeamRowId(3)));
@@ -374,7 +374,7 @@ mod tests {
 
     #[test]
     fn slices_shrink_with_the_number_of_waiting_jobs() {
-        let turns = Turns::new(1);
+        let turns = ComputeTurns::new(1);
         let mut running = turns.join(TeamRowId(1));
         assert!(running.wait(Duration::ZERO));
         assert_eq!(running.slice(), None);
@@ -389,7 +389,7 @@ mod tests {
 
     #[test]
     fn dropped_job_leaves_nothing_behind() {
-        let turns = Turns::new(1);
+        let turns = ComputeTurns::new(1);
         let mut job = turns.join(TeamRowId(1));
         assert!(job.wait(Duration::ZERO));
         let mut other = turns.join(TeamRowId(2));
