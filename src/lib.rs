@@ -11,6 +11,7 @@ pub mod idle_closer;
 pub mod market;
 pub mod mcp;
 pub mod operations;
+pub mod request_problems;
 pub mod rest;
 pub mod search;
 pub mod splitmix64;

@@ -3,16 +3,12 @@
 //! This module is independent of the transport. `rest/problem.rs` maps errors to HTTP responses.
 
 mod codes;
-mod problems;
 
 use std::{borrow::Cow, error::Error as StdError, fmt, io, sync::Arc};
 
 use serde_json::{Value, json};
 
-pub use self::{
-    codes::{Code, GoneCode, StateCode},
-    problems::ProblemsExt,
-};
+pub use self::codes::{Code, GoneCode, StateCode};
 use crate::domain::{error_sources::ErrorWithSource, state_machine::InvalidTransition};
 pub use crate::domain::{
     error_sources::{BoxedError, ErrorChain, sources},
@@ -34,9 +30,6 @@ const LOCKED_RETRY_SECONDS: u64 = 5;
 /// Seconds after which a client should retry a search while the index is being rebuilt, and if nothing rebuilds it yet.
 const INDEX_RETRY_SECONDS: u64 = 5;
 const DAMAGED_INDEX_RETRY_SECONDS: u64 = 60;
-
-/// Reason in the details of an error with the code of missing records, if the path has no route.
-pub const UNKNOWN_PATH: &str = "unknown_path";
 
 /// Message of [`Error::TeamKeyRequired`].
 const TEAM_KEY_REQUIRED: &str = "This operation is for teams, and the API key is that of an operator, which has no marketplace \
@@ -353,7 +346,6 @@ impl Error {
             Error::MethodNotAllowed(allowed) => Some(json!({"allowed": allowed})),
             Error::PartsMissing(missing) => Some(json!({"missing": missing})),
             Error::QuotaExceeded(excess) => Some(excess.details()),
-            Error::UnknownPath(_) => Some(json!({"reason": UNKNOWN_PATH})),
             // The code of all of them is that of a server with too much to do.
             Error::BeingPrepared { .. } => Some(json!({"reason": "being_prepared"})),
             Error::DatabaseLocked { .. } => Some(json!({"reason": "database_locked"})),

@@ -19,8 +19,9 @@ use crate::{
         stages::Stage,
         time::Day,
     },
-    error::{LocSegment, Problem, ProblemsExt, Result, excerpt},
+    error::{LocSegment, Problem, Result, excerpt},
     market::{CheckContext, Writer},
+    request_problems::ProblemsExt,
     store,
     string_enum::StringEnum,
 };

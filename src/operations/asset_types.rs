@@ -15,8 +15,9 @@ use crate::{
         texts,
         time::Timestamp,
     },
-    error::{Error, Problem, ProblemsExt, Result},
+    error::{Error, Problem, Result},
     market::Writer,
+    request_problems::ProblemsExt,
     store::{self, notifications::BulkNotification},
     string_enum::StringEnum,
 };

@@ -11,8 +11,9 @@ use crate::{
         problems::Problems,
         row_ids::{AssetRowId, UploadRowId},
     },
-    error::{LocSegment, MAX_PROBLEMS, ProblemsExt, Result},
+    error::{LocSegment, MAX_PROBLEMS, Result},
     market::{CheckContext, Writer},
+    request_problems::ProblemsExt,
     store::{
         self,
         assets::{CodebaseFields, KindFields, NewAsset, NewData},

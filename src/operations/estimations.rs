@@ -20,8 +20,9 @@ use crate::{
         problems::Problems,
         row_ids::{AssetRowId, EstimationRowId},
     },
-    error::{Error, Problem, ProblemsExt, QuotaExcess, Result},
+    error::{Error, Problem, QuotaExcess, Result},
     market::{Reader, Writer},
+    request_problems::ProblemsExt,
     store::{self, estimations::NewEstimation},
 };
 

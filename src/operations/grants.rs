@@ -19,8 +19,9 @@ use crate::{
         texts,
         time::Timestamp,
     },
-    error::{Error, GoneCode, ProblemsExt, Result},
+    error::{Error, GoneCode, Result},
     market::{Market, Reader, Writer},
+    request_problems::ProblemsExt,
     store::{self, grants::PendingUpload},
 };
 

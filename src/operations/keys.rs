@@ -20,8 +20,9 @@ use crate::{
         texts,
         time::Timestamp,
     },
-    error::{Error, Problem, ProblemsExt, Result},
+    error::{Error, Problem, Result},
     market::{KeyCache, Market, Reader, Writer},
+    request_problems::ProblemsExt,
     store::{
         self,
         keys::{KeyRow, NewKey},

@@ -22,8 +22,9 @@ use crate::{
         problems::Problems,
         row_ids::AssetRowId,
     },
-    error::{Error, LocSegment, MAX_NAMED, Named, Problem, ProblemsExt, Result, name_of},
+    error::{Error, LocSegment, MAX_NAMED, Named, Problem, Result, name_of},
     market::{CheckContext, Writer},
+    request_problems::ProblemsExt,
     store::{
         self,
         inventory::Query,

@@ -8,7 +8,8 @@ use crate::{
         samples::{self, SampledAsset},
         texts,
     },
-    error::{Error, Problem, ProblemsExt, Result},
+    error::{Error, Problem, Result},
+    request_problems::ProblemsExt,
     store::{self, listings::ListingFields},
 };
 

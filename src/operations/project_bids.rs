@@ -20,8 +20,9 @@ use crate::{
         state_machine::StateMachine,
         teams::TeamRowId,
     },
-    error::{Error, Problem, ProblemsExt, Result},
+    error::{Error, Problem, Result},
     market::Writer,
+    request_problems::ProblemsExt,
     store::{
         self,
         opportunities::{BidProgress, NewBid},

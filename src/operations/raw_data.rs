@@ -14,8 +14,9 @@ use crate::{
         problems::Problems,
         row_ids::UploadRowId,
     },
-    error::{Error, Problem, ProblemsExt, Result},
+    error::{Error, Problem, Result},
     market::{CheckContext, Writer},
+    request_problems::ProblemsExt,
     store::{
         self,
         assets::{KindFields, NewAsset, NewData},

@@ -10,7 +10,8 @@ use crate::{
         problems::Problems,
         purchases::{MAX_SELECTED_ASSETS, selection_price},
     },
-    error::{Error, LocSegment, Problem, ProblemsExt, Result},
+    error::{Error, LocSegment, Problem, Result},
+    request_problems::ProblemsExt,
     store::{self, listings::ListingRow},
 };
 

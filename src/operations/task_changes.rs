@@ -15,8 +15,9 @@ use crate::{
         tasks::{BuildStatus, Column, ColumnKind, VersionStage, VersionState},
         texts,
     },
-    error::{Error, Problem, ProblemsExt, Result, excerpt},
+    error::{Error, Problem, Result, excerpt},
     market::Writer,
+    request_problems::ProblemsExt,
     store::{
         self,
         task_changes::OwnedTask,

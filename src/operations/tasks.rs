@@ -24,8 +24,9 @@ use crate::{
         row_ids::{GroupRowId, TaskVersionRowId, TasksetRowId},
         tasks::{BuildStatus, SkipReason},
     },
-    error::{Error, Problem, ProblemsExt, Result},
+    error::{Error, Problem, Result},
     market::{CheckContext, Reader, Writer},
+    request_problems::ProblemsExt,
     store::{
         self,
         assets::{KindFields, NewAsset},

@@ -8,8 +8,9 @@ use crate::{
         taxonomy::{AssetType, InventoryTag, Label, Language, Retirement},
         texts,
     },
-    error::{Error, Problem, ProblemsExt, Result},
+    error::{Error, Problem, Result},
     market::{Reader, Writer},
+    request_problems::ProblemsExt,
     store,
 };
 

@@ -12,8 +12,9 @@ use crate::{
         texts,
         time::Timestamp,
     },
-    error::{Error, Named, Problem, ProblemsExt, Result},
+    error::{Error, Named, Problem, Result},
     market::{Reader, Writer},
+    request_problems::ProblemsExt,
     store::{self, teams::NewTeam},
 };
 

@@ -13,8 +13,9 @@ use super::{
 };
 use crate::{
     domain::{grants::Grant, problems::Problems},
-    error::{LocSegment, MAX_PROBLEMS, Problem, ProblemsExt, Result},
+    error::{LocSegment, MAX_PROBLEMS, Problem, Result},
     market::{Market, Reader},
+    request_problems::ProblemsExt,
     store::grants::PendingUpload,
 };
 

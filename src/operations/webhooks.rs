@@ -14,9 +14,10 @@ use crate::{
         webhook_messages::SigningSecret,
         webhooks::{self, WebhookDisabledReason, WebhookStatus},
     },
-    error::{Error, Problem, ProblemsExt, QuotaExcess, Result},
+    error::{Error, Problem, QuotaExcess, Result},
     http_client::{self, AddressError},
     market::Writer,
+    request_problems::ProblemsExt,
     store::{
         self,
         webhooks::{NewWebhook, Webhook},

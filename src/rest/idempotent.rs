@@ -20,12 +20,13 @@ use super::{
 };
 use crate::{
     domain::{principals::Principal, problems::Problems},
-    error::{Error, Problem, ProblemsExt, Result},
+    error::{Error, Problem, Result},
     market::{CheckContext, Market, Reader, Requester, Writer},
     operations::{
         access::PrincipalProof,
         idempotency::{self, HEADER},
     },
+    request_problems::ProblemsExt,
 };
 
 /// Maximum length of an idempotency key in characters.

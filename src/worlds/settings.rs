@@ -7,7 +7,8 @@ use toml::Value;
 use crate::{
     config::{Settings, SettingsError, SettingsSources},
     domain::problems::Problems,
-    error::{Error, Problem, ProblemsExt, Result},
+    error::{Error, Problem, Result},
+    request_problems::ProblemsExt,
 };
 
 /// The settings of a world that differ from those of the server, in the order of their keys.

@@ -20,7 +20,6 @@ use crate::{
         lists::{print_json, print_record, print_table},
         print_line, process,
     },
-    error,
     rest::{self, OperatorRoutes},
     string_enum::StringEnum,
 };
@@ -214,7 +213,7 @@ impl Client {
         let json = if bytes.is_empty() { Ok(Value::Null) } else { serde_json::from_slice(&bytes) };
         match (status, json, &self.target) {
             (200..300, Ok(json), _) => Ok(json),
-            (404, Ok(json), Target::Remote(server)) if is_unknown_route(&json) => {
+            (404, Ok(_), Target::Remote(server)) if !server.has_operator_api()? => {
                 Err(server.unexpected(status))
             }
             (400.., Ok(json), _) if is_refusal(&json) => Err(refusal(&json)),
@@ -311,12 +310,6 @@ impl Client {
     pub fn print(&self, result: &Value, print: impl FnOnce(&Value)) {
         if self.json { print_json(result) } else { print(result) }
     }
-}
-
-/// Whether a response says that there is no such route: no record is missing, but the operator API.
-fn is_unknown_route(json: &Value) -> bool {
-    let error = &json["error"];
-    error["message"].is_null() || error["details"]["reason"] == error::UNKNOWN_PATH
 }
 
 /// Whether a response is an error of the API.

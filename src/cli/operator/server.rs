@@ -69,6 +69,12 @@ impl Server {
         send(request, &self.base_url)
     }
 
+    /// Whether the server has an operator API. A response with status 404 says that a record is missing, or all of the API.
+    pub fn has_operator_api(&self) -> Result<bool, CommandError> {
+        let (status, _) = self.request("GET", &format!("{}/teams?limit=1", rest::OPERATOR.prefix), None)?;
+        Ok(status != 404)
+    }
+
     /// Returns the error for a response that is not one of the operator API.
     pub fn unexpected(&self, status: u16) -> CommandError {
         CommandError::Other(format!(

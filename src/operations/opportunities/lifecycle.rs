@@ -20,9 +20,10 @@ use crate::{
         teams::TeamRowId,
         time::Timestamp,
     },
-    error::{Error, Problem, ProblemsExt, QuotaExcess, Result},
+    error::{Error, Problem, QuotaExcess, Result},
     market::Writer,
     operations::access::{Buyer, Platform},
+    request_problems::ProblemsExt,
     store::{
         self,
         opportunities::{Audience, NewOpportunity},

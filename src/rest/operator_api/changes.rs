@@ -3,12 +3,13 @@
 use super::resources::{Resource, Subject};
 use crate::{
     domain::problems::Problems,
-    error::{ProblemsExt, Result},
+    error::Result,
     market::{CheckContext, Market, Writer},
     operations::{
         access::{ActingOperator, Platform},
         audit::{self, AuditedChange},
     },
+    request_problems::ProblemsExt,
     rest::{
         idempotent::Idempotent,
         if_match::IfMatch,

@@ -46,8 +46,9 @@ use super::{
 };
 use crate::{
     domain::problems::Problems,
-    error::{Error, Problem, ProblemsExt, Result},
+    error::{Error, Problem, Result},
     market::{CheckContext, Market, Permit, Reader},
+    request_problems::ProblemsExt,
 };
 
 /// Size in bytes from which a body is parsed on a blocking thread, since it would delay other requests of the

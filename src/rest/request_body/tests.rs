@@ -11,7 +11,8 @@ use serde_json::Value;
 use super::{receive::is_json, *};
 use crate::{
     domain::{assets::Exclusivity, inventory::Change},
-    error::{MAX_PROBLEMS, ProblemsExt},
+    error::MAX_PROBLEMS,
+    request_problems::ProblemsExt,
     rest::{
         enum_value::EnumValue,
         shapes::{

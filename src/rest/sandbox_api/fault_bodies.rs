@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use super::fault_checks;
 use crate::{
     domain::{events::EventType, jobs::JobKind, problems::Problems},
-    error::{Problem, ProblemsExt, Result},
+    error::{Problem, Result},
+    request_problems::ProblemsExt,
     rest::{
         documented_operations::DocumentedOperations,
         enum_value::EnumValue,

@@ -6,8 +6,9 @@ use uuid::Uuid;
 use super::asset_queries::parse_kinds;
 use crate::{
     domain::problems::Problems,
-    error::{Error, LocSegment, Problem, ProblemsExt},
+    error::{Error, LocSegment, Problem},
     operations::listing_assets::AssetSelector,
+    request_problems::ProblemsExt,
     rest::{
         filter_entries::{self, AssetFilters, FilterEntry},
         request_body::MaybeInvalid,

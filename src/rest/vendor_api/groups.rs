@@ -6,8 +6,9 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::{
-    error::{Code, ProblemsExt},
+    error::Code,
     operations::{access::Vendor, groups},
+    request_problems::ProblemsExt,
     rest::{
         idempotent::Idempotent,
         json::{Json, JsonResult, NoContent},

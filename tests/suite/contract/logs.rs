@@ -3,7 +3,7 @@
 
 use std::{
     io,
-    sync::{Arc, Mutex, mpsc},
+    sync::{Arc, LazyLock, Mutex, mpsc},
 };
 
 use marketplace::{
@@ -15,6 +15,7 @@ use marketplace::{
 };
 use poem::http::Method;
 use serde_json::json;
+use tracing::level_filters::LevelFilter;
 use uuid::Uuid;
 
 use super::cases::{BUYER, OPERATOR, VENDOR};
@@ -40,8 +41,15 @@ impl io::Write for Output {
     }
 }
 
+/// A subscriber that logs nothing. While there is only one, tracing asks the thread that reaches a line first whether it is
+/// logged, and keeps the answer for all threads.
+static OTHER: LazyLock<tracing::Dispatch> = LazyLock::new(|| {
+    tracing::Dispatch::new(tracing_subscriber::fmt().with_max_level(LevelFilter::OFF).finish())
+});
+
 /// Logs everything on this thread until the returned guard is dropped.
 fn capture() -> (Output, tracing::subscriber::DefaultGuard) {
+    LazyLock::force(&OTHER);
     let output = Output::default();
     let writer = output.clone();
     let subscriber = tracing_subscriber::fmt()

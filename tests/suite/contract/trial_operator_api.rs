@@ -8,7 +8,7 @@ use marketplace::{
         row_ids::KeyRowId,
         teams::TeamRowId,
     },
-    error::{Error, ProblemsExt},
+    error::Error,
     market::{Reader, Requester, Writer},
     mcp,
     operations::{
@@ -16,6 +16,7 @@ use marketplace::{
         idempotency, keys,
         teams::{self, TeamInput},
     },
+    request_problems::ProblemsExt,
     rest::{
         self, Api, Body, Budget, CorsPolicy, Idempotent, Json, JsonResult, MaybeInvalid, RouteGroup,
         route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool},

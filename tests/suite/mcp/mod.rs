@@ -152,11 +152,11 @@ fn names(tools: &[Value]) -> Vec<&str> {
 
 /// Returns every route that can have a tool: those of the APIs, and those that only agents call.
 fn routes() -> Vec<DeclaredRoute> {
-    [rest::AGENTS.routes(), rest::routes()].concat()
+    [rest::IN_PROCESS.routes(), rest::routes()].concat()
 }
 
 /// Returns the OpenAPI documents of both APIs, and that of the operations that only agents call.
 fn documents() -> [Value; 3] {
-    [&rest::VENDOR, &rest::BUYER, &rest::AGENTS]
+    [&rest::VENDOR, &rest::BUYER, &rest::IN_PROCESS]
         .map(|api| serde_json::from_str(&rest::openapi_json(api, BASE, &ContactSettings::default())).unwrap())
 }

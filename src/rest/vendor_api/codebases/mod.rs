@@ -12,8 +12,9 @@ use self::types::{
 use super::{asset_queries::AssetListQuery, data_assets};
 use crate::{
     domain::{assets::Kind, inventory::AssetChange},
-    error::{Code, ProblemsExt},
+    error::Code,
     operations::{access::Vendor, asset_changes, codebases},
+    request_problems::ProblemsExt,
     rest::{
         filter_entries::{CodebaseFilters, FilterEntry},
         idempotent::Idempotent,

@@ -1,7 +1,9 @@
 //! What operations do with the problems of a request.
 
-use super::{Error, Result};
-use crate::domain::problems::Problems;
+use crate::{
+    domain::problems::Problems,
+    error::{Error, Result},
+};
 
 /// The errors of operations that are problems of a request, and the problems of a request that are errors.
 pub trait ProblemsExt: Sized {
