@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, PageParams, page_of},
+    pages::{self, ListQuery, page_of},
     references,
-    resources::{self, Resource, Subject},
+    resources::{self, Resource, subject},
     routes::{self, DEMO_TEAM, routes},
 };
 use crate::{
@@ -50,17 +50,7 @@ pub struct AdjustmentOut {
     pub created_at: UtcTime,
 }
 
-impl Subject for AdjustmentOut {
-    const KIND: &'static str = "adjustment";
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        Some(self.team_id)
-    }
-}
+subject!(AdjustmentOut, "adjustment", id, team_id);
 
 impl Resource for AdjustmentOut {
     type Record = AdjustmentRecord;
@@ -87,15 +77,6 @@ page_of! {
 pub struct AdjustmentFilters {
     /// ID of the team.
     team_id: Option<Uuid>,
-}
-
-/// The query of the list of adjustments.
-#[derive(Debug, Object)]
-pub struct AdjustmentQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: AdjustmentFilters,
 }
 
 /// An adjustment to make.
@@ -141,9 +122,9 @@ impl AdjustmentsApi {
     async fn list(
         &self,
         call: Call<ListAdjustments>,
-        query: Params<AdjustmentQuery>,
+        query: Params<ListQuery<AdjustmentFilters>>,
     ) -> JsonResult<AdjustmentPage> {
-        let AdjustmentQuery { page, filters } = query.0;
+        let ListQuery { page, filters } = query.0;
         let filter = CreditsEntryFilter { team: filters.team_id };
         pages::list::<_, AdjustmentOut, _>(call, page, &filters, filter).await
     }

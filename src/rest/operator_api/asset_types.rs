@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, PageParams, page_of},
+    pages::{self, ListQuery, page_of},
     resources::{self, Resource, Subject},
     routes::{self, routes},
 };
@@ -109,15 +109,6 @@ pub struct AssetTypeFilters {
     deprecated: Option<bool>,
 }
 
-/// The query of the list of asset types.
-#[derive(Debug, Object)]
-pub struct AssetTypeQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: AssetTypeFilters,
-}
-
 /// Changes to an asset type. Fields that are absent stay as they are.
 #[derive(Debug, Object)]
 pub struct AssetTypePatch {
@@ -177,9 +168,9 @@ impl AssetTypesApi {
     async fn list(
         &self,
         call: Call<ListAssetTypes>,
-        query: Params<AssetTypeQuery>,
+        query: Params<ListQuery<AssetTypeFilters>>,
     ) -> JsonResult<AssetTypePage> {
-        let AssetTypeQuery { page, filters } = query.0;
+        let ListQuery { page, filters } = query.0;
         let filter = AssetTypeFilter { is_enabled: filters.enabled, is_deprecated: filters.deprecated };
         pages::list::<_, AssetTypeOut, _>(call, page, &filters, filter).await
     }

@@ -5,8 +5,8 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::{
-    pages::{self, PageParams, page_of},
-    resources::{self, Resource, Subject},
+    pages::{self, ListQuery, page_of},
+    resources::{self, Resource, subject},
     routes::{self, routes},
 };
 use crate::{
@@ -110,17 +110,7 @@ pub struct AssetOut {
     pub created_at: UtcTime,
 }
 
-impl Subject for AssetOut {
-    const KIND: &'static str = "asset";
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        Some(self.team_id)
-    }
-}
+subject!(AssetOut, "asset", id, team_id);
 
 impl Resource for AssetOut {
     type Record = AssetRecord;
@@ -196,15 +186,6 @@ pub struct AssetFilters {
     listing_id: Option<Uuid>,
 }
 
-/// The query of the list of assets.
-#[derive(Debug, Object)]
-pub struct AssetQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: AssetFilters,
-}
-
 routes! {
     /// `GET /operator/v1/assets`
     ListAssets: Operator = routes::list(
@@ -223,8 +204,12 @@ impl AssetsApi {
     ///
     /// Returns the assets of all teams, newest first, without deleted ones.
     #[oai(path = "/assets", method = "get", operation_id = "list_assets")]
-    async fn list(&self, call: Call<ListAssets>, query: Params<AssetQuery>) -> JsonResult<AssetPage> {
-        let AssetQuery { page, filters } = query.0;
+    async fn list(
+        &self,
+        call: Call<ListAssets>,
+        query: Params<ListQuery<AssetFilters>>,
+    ) -> JsonResult<AssetPage> {
+        let ListQuery { page, filters } = query.0;
         let filter = AssetFilter {
             team: filters.team_id,
             kind: filters.kind.map(|kind| kind.0),

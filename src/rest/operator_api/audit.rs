@@ -5,8 +5,8 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::{
-    pages::{self, PageParams, page_of},
-    resources::{Resource, Subject},
+    pages::{self, ListQuery, page_of},
+    resources::{Resource, subject},
     routes::{self, routes},
 };
 use crate::{
@@ -46,17 +46,7 @@ pub struct AuditSubject {
     pub id: String,
 }
 
-impl Subject for AuditEntry {
-    const KIND: &'static str = "audit_entry";
-
-    fn id(&self) -> String {
-        self.number.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        self.team_id
-    }
-}
+subject!(AuditEntry, "audit_entry", number, team_id);
 
 impl Resource for AuditEntry {
     type Record = AuditRecord;
@@ -93,15 +83,6 @@ pub struct AuditFilters {
     team_id: Option<Uuid>,
 }
 
-/// The query of the audit.
-#[derive(Debug, Object)]
-pub struct AuditQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: AuditFilters,
-}
-
 routes! {
     /// `GET /operator/v1/audit`
     ListAudit: Operator = routes::list("list_audit", &["operation=publish_listing", "subject_id=nothing"]);
@@ -116,8 +97,12 @@ impl AuditApi {
     /// Returns what operators have changed, newest first, through this API or by commands. Refused requests are in the
     /// log only.
     #[oai(path = "/audit", method = "get", operation_id = "list_audit")]
-    async fn list(&self, call: Call<ListAudit>, query: Params<AuditQuery>) -> JsonResult<AuditPage> {
-        let AuditQuery { page, filters } = query.0;
+    async fn list(
+        &self,
+        call: Call<ListAudit>,
+        query: Params<ListQuery<AuditFilters>>,
+    ) -> JsonResult<AuditPage> {
+        let ListQuery { page, filters } = query.0;
         let filter = AuditFilter {
             key: filters.operator_key_id,
             operation: filters.operation.clone(),

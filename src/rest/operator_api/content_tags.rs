@@ -3,12 +3,11 @@
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
-use uuid::Uuid;
 
 use super::{
     changes,
     pages::{self, PageParams, page_of},
-    resources::{self, Resource, Subject},
+    resources::{self, Resource, subject},
     routes::{self, routes},
 };
 use crate::{
@@ -40,17 +39,7 @@ pub struct ContentTagOut {
     pub label: String,
 }
 
-impl Subject for ContentTagOut {
-    const KIND: &'static str = "content_tag";
-
-    fn id(&self) -> String {
-        self.slug.clone()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        None
-    }
-}
+subject!(ContentTagOut, "content_tag", slug);
 
 impl Resource for ContentTagOut {
     type Record = ContentTagRecord;
@@ -64,13 +53,6 @@ impl Resource for ContentTagOut {
 page_of! {
     /// A page of content tags.
     ContentTagPage, ContentTagOut
-}
-
-/// The query of the list of content tags.
-#[derive(Debug, Object)]
-pub struct ContentTagQuery {
-    #[oai(flatten)]
-    page: PageParams,
 }
 
 /// A tag of assets of the kind `other` to create.
@@ -119,8 +101,8 @@ impl ContentTagsApi {
     ///
     /// Returns the content tags, the last one in display order first.
     #[oai(path = "/content-tags", method = "get", operation_id = "list_content_tags")]
-    async fn list(&self, call: Call<List>, query: Params<ContentTagQuery>) -> JsonResult<ContentTagPage> {
-        pages::list::<_, ContentTagOut, _>(call, query.0.page, &(), ()).await
+    async fn list(&self, call: Call<List>, query: Params<PageParams>) -> JsonResult<ContentTagPage> {
+        pages::list::<_, ContentTagOut, _>(call, query.0, &(), ()).await
     }
 
     /// Create a content tag

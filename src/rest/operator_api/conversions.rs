@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, PageParams, page_of},
+    pages::{self, ListQuery, page_of},
     references,
-    resources::{self, Resource, Subject},
+    resources::{self, Resource, subject},
     routes::{self, DEMO_TEAM, routes},
 };
 use crate::{
@@ -50,17 +50,7 @@ pub struct ConversionOut {
     pub created_at: UtcTime,
 }
 
-impl Subject for ConversionOut {
-    const KIND: &'static str = "conversion";
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        Some(self.team_id)
-    }
-}
+subject!(ConversionOut, "conversion", id, team_id);
 
 impl Resource for ConversionOut {
     type Record = ConversionRecord;
@@ -87,15 +77,6 @@ page_of! {
 pub struct ConversionFilters {
     /// ID of the team.
     team_id: Option<Uuid>,
-}
-
-/// The query of the list of conversions.
-#[derive(Debug, Object)]
-pub struct ConversionQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: ConversionFilters,
 }
 
 /// A conversion to make in the name of a team.
@@ -138,9 +119,9 @@ impl ConversionsApi {
     async fn list(
         &self,
         call: Call<ListConversions>,
-        query: Params<ConversionQuery>,
+        query: Params<ListQuery<ConversionFilters>>,
     ) -> JsonResult<ConversionPage> {
-        let ConversionQuery { page, filters } = query.0;
+        let ListQuery { page, filters } = query.0;
         let filter = CreditsEntryFilter { team: filters.team_id };
         pages::list::<_, ConversionOut, _>(call, page, &filters, filter).await
     }

@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, PageParams, page_of},
+    pages::{self, ListQuery, page_of},
     references,
-    resources::{self, Resource, Subject},
+    resources::{self, Resource, subject},
     routes::{self, DEMO_BUYER, routes},
 };
 use crate::{
@@ -53,17 +53,7 @@ pub struct CreditPurchaseOut {
     pub completed_at: UtcTime,
 }
 
-impl Subject for CreditPurchaseOut {
-    const KIND: &'static str = "credit_purchase";
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        Some(self.team_id)
-    }
-}
+subject!(CreditPurchaseOut, "credit_purchase", id, team_id);
 
 impl Resource for CreditPurchaseOut {
     type Record = CreditPurchaseRecord;
@@ -92,15 +82,6 @@ page_of! {
 pub struct CreditPurchaseFilters {
     /// ID of the team.
     team_id: Option<Uuid>,
-}
-
-/// The query of the list of purchases of credits.
-#[derive(Debug, Object)]
-pub struct CreditPurchaseQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: CreditPurchaseFilters,
 }
 
 /// Credits to buy in the name of a team.
@@ -142,9 +123,9 @@ impl CreditPurchasesApi {
     async fn list(
         &self,
         call: Call<ListCreditPurchases>,
-        query: Params<CreditPurchaseQuery>,
+        query: Params<ListQuery<CreditPurchaseFilters>>,
     ) -> JsonResult<CreditPurchasePage> {
-        let CreditPurchaseQuery { page, filters } = query.0;
+        let ListQuery { page, filters } = query.0;
         let filter = CreditPurchaseFilter { team: filters.team_id };
         pages::list::<_, CreditPurchaseOut, _>(call, page, &filters, filter).await
     }

@@ -3,12 +3,11 @@
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
-use uuid::Uuid;
 
 use super::{
     changes,
     pages::{self, PageParams, page_of},
-    resources::{self, Resource, Subject},
+    resources::{self, Resource, subject},
     routes::{self, routes},
 };
 use crate::{
@@ -40,17 +39,7 @@ pub struct DomainOut {
     pub label: String,
 }
 
-impl Subject for DomainOut {
-    const KIND: &'static str = "domain";
-
-    fn id(&self) -> String {
-        self.slug.clone()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        None
-    }
-}
+subject!(DomainOut, "domain", slug);
 
 impl Resource for DomainOut {
     type Record = DomainRecord;
@@ -64,13 +53,6 @@ impl Resource for DomainOut {
 page_of! {
     /// A page of domains.
     DomainPage, DomainOut
-}
-
-/// The query of the list of domains.
-#[derive(Debug, Object)]
-pub struct DomainQuery {
-    #[oai(flatten)]
-    page: PageParams,
 }
 
 /// A business domain of listings, assets, and opportunities to create.
@@ -119,8 +101,8 @@ impl DomainsApi {
     ///
     /// Returns the domains, the last one in display order first.
     #[oai(path = "/domains", method = "get", operation_id = "list_domains")]
-    async fn list(&self, call: Call<List>, query: Params<DomainQuery>) -> JsonResult<DomainPage> {
-        pages::list::<_, DomainOut, _>(call, query.0.page, &(), ()).await
+    async fn list(&self, call: Call<List>, query: Params<PageParams>) -> JsonResult<DomainPage> {
+        pages::list::<_, DomainOut, _>(call, query.0, &(), ()).await
     }
 
     /// Create a domain

@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, PageParams, page_of},
+    pages::{self, ListQuery, page_of},
     references,
-    resources::{self, Resource, Subject},
+    resources::{self, Resource, subject},
     routes::{self, DEMO_TEAM, routes},
 };
 use crate::{
@@ -75,17 +75,7 @@ pub struct EstimationOut {
     pub completed_at: Option<UtcTime>,
 }
 
-impl Subject for EstimationOut {
-    const KIND: &'static str = "estimation";
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        Some(self.team_id)
-    }
-}
+subject!(EstimationOut, "estimation", id, team_id);
 
 impl Resource for EstimationOut {
     type Record = EstimationRecord;
@@ -124,15 +114,6 @@ pub struct EstimationFilters {
     team_id: Option<Uuid>,
     /// State of the estimation.
     status: Option<EnumValue<EstimationStatus>>,
-}
-
-/// The query of the list of estimations.
-#[derive(Debug, Object)]
-pub struct EstimationQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: EstimationFilters,
 }
 
 /// An estimation to request in the name of a vendor.
@@ -185,9 +166,9 @@ impl EstimationsApi {
     async fn list(
         &self,
         call: Call<ListEstimations>,
-        query: Params<EstimationQuery>,
+        query: Params<ListQuery<EstimationFilters>>,
     ) -> JsonResult<EstimationPage> {
-        let EstimationQuery { page, filters } = query.0;
+        let ListQuery { page, filters } = query.0;
         let filter =
             EstimationFilter { team: filters.team_id, status: filters.status.map(|status| status.0) };
         pages::list::<_, EstimationOut, _>(call, page, &filters, filter).await

@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, PageParams, page_of},
+    pages::{self, ListQuery, page_of},
     references,
-    resources::{self, Resource, Subject},
+    resources::{self, Resource, subject},
     routes::{self, DEMO_TEAM, routes},
 };
 use crate::{
@@ -68,17 +68,7 @@ pub struct GrantOut {
     pub revoked_at: Option<UtcTime>,
 }
 
-impl Subject for GrantOut {
-    const KIND: &'static str = "upload_grant";
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        Some(self.team_id)
-    }
-}
+subject!(GrantOut, "upload_grant", id, team_id);
 
 impl Resource for GrantOut {
     type Record = GrantRecord;
@@ -117,17 +107,7 @@ pub struct NewGrant {
     pub grant: GrantOut,
 }
 
-impl Subject for NewGrant {
-    const KIND: &'static str = GrantOut::KIND;
-
-    fn id(&self) -> String {
-        self.grant.id()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        self.grant.team()
-    }
-}
+subject!(NewGrant, GrantOut::KIND, grant.id, grant.team_id);
 
 /// What the list of upload grants can be filtered by.
 #[derive(Debug, Object, Serialize)]
@@ -136,15 +116,6 @@ pub struct GrantFilters {
     team_id: Option<Uuid>,
     /// Whether the grant can be used, and if not, why.
     status: Option<EnumValue<GrantState>>,
-}
-
-/// The query of the list of upload grants.
-#[derive(Debug, Object)]
-pub struct GrantQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: GrantFilters,
 }
 
 /// An upload grant to create.
@@ -197,8 +168,12 @@ impl GrantsApi {
     ///
     /// Returns the upload grants of teams, newest first. Their tokens are not stored.
     #[oai(path = "/grants", method = "get", operation_id = "list_grants")]
-    async fn list(&self, call: Call<ListGrants>, query: Params<GrantQuery>) -> JsonResult<GrantPage> {
-        let GrantQuery { page, filters } = query.0;
+    async fn list(
+        &self,
+        call: Call<ListGrants>,
+        query: Params<ListQuery<GrantFilters>>,
+    ) -> JsonResult<GrantPage> {
+        let ListQuery { page, filters } = query.0;
         let filter = GrantFilter {
             team: filters.team_id,
             state: filters.status.map(|status| status.0),

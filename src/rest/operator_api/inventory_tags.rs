@@ -3,12 +3,11 @@
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
-use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, PageParams, page_of},
-    resources::{self, Resource, Subject},
+    pages::{self, ListQuery, page_of},
+    resources::{self, Resource, subject},
     routes::{self, routes},
 };
 use crate::{
@@ -44,17 +43,7 @@ pub struct InventoryTagOut {
     pub category: String,
 }
 
-impl Subject for InventoryTagOut {
-    const KIND: &'static str = "inventory_tag";
-
-    fn id(&self) -> String {
-        self.slug.clone()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        None
-    }
-}
+subject!(InventoryTagOut, "inventory_tag", slug);
 
 impl Resource for InventoryTagOut {
     type Record = InventoryTagRecord;
@@ -75,15 +64,6 @@ page_of! {
 pub struct InventoryTagFilters {
     /// Category of the tag.
     category: Option<String>,
-}
-
-/// The query of the list of inventory tags.
-#[derive(Debug, Object)]
-pub struct InventoryTagQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: InventoryTagFilters,
 }
 
 /// A tag that describes listings in more detail than a domain to create.
@@ -140,8 +120,12 @@ impl InventoryTagsApi {
     ///
     /// Returns the inventory tags, the last one in display order first.
     #[oai(path = "/inventory-tags", method = "get", operation_id = "list_inventory_tags")]
-    async fn list(&self, call: Call<List>, query: Params<InventoryTagQuery>) -> JsonResult<InventoryTagPage> {
-        let InventoryTagQuery { page, filters } = query.0;
+    async fn list(
+        &self,
+        call: Call<List>,
+        query: Params<ListQuery<InventoryTagFilters>>,
+    ) -> JsonResult<InventoryTagPage> {
+        let ListQuery { page, filters } = query.0;
         let filter = InventoryTagFilter { category: filters.category.clone() };
         pages::list::<_, InventoryTagOut, _>(call, page, &filters, filter).await
     }

@@ -6,8 +6,8 @@ use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, PageParams, page_of},
-    resources::{self, Resource, Subject},
+    pages::{self, ListQuery, page_of},
+    resources::{self, Resource, subject},
     routes::{self, routes},
 };
 use crate::{
@@ -63,17 +63,7 @@ pub struct JobOut {
     pub ended_at: Option<UtcTime>,
 }
 
-impl Subject for JobOut {
-    const KIND: &'static str = "job";
-
-    fn id(&self) -> String {
-        self.id.clone()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        self.team_id
-    }
-}
+subject!(JobOut, "job", id, team_id);
 
 impl Resource for JobOut {
     type Record = JobRecord;
@@ -109,15 +99,6 @@ pub struct JobFilters {
     state: Option<EnumValue<JobState>>,
     /// ID of the team that the job works for.
     team_id: Option<Uuid>,
-}
-
-/// The query of the list of jobs.
-#[derive(Debug, Object)]
-pub struct JobQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: JobFilters,
 }
 
 routes! {
@@ -162,8 +143,8 @@ impl JobsApi {
     /// Returns the background jobs that wait or run, and those of the last 30 days that were given up or canceled, newest
     /// first. Jobs that complete are deleted; their results are in the records that they work on.
     #[oai(path = "/jobs", method = "get", operation_id = "list_jobs")]
-    async fn list(&self, call: Call<ListJobs>, query: Params<JobQuery>) -> JsonResult<JobPage> {
-        let JobQuery { page, filters } = query.0;
+    async fn list(&self, call: Call<ListJobs>, query: Params<ListQuery<JobFilters>>) -> JsonResult<JobPage> {
+        let ListQuery { page, filters } = query.0;
         let filter = JobFilter {
             kind: filters.kind.map(|kind| kind.0),
             state: filters.state.map(|state| state.0),

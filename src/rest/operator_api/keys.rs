@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, PageParams, page_of},
+    pages::{self, ListQuery, page_of},
     references,
-    resources::{self, Resource, Subject},
+    resources::{self, Resource, subject},
     routes::{self, DEMO_TEAM, routes},
 };
 use crate::{
@@ -57,17 +57,7 @@ pub struct KeyOut {
     pub last_used_at: Option<UtcTime>,
 }
 
-impl Subject for KeyOut {
-    const KIND: &'static str = "key";
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        Some(self.team_id)
-    }
-}
+subject!(KeyOut, "key", id, team_id);
 
 impl Resource for KeyOut {
     type Record = TeamKeyRecord;
@@ -102,17 +92,7 @@ pub struct NewKey {
     pub key: KeyOut,
 }
 
-impl Subject for NewKey {
-    const KIND: &'static str = KeyOut::KIND;
-
-    fn id(&self) -> String {
-        self.key.id()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        self.key.team()
-    }
-}
+subject!(NewKey, KeyOut::KIND, key.id, key.team_id);
 
 impl NewKey {
     fn find(writer: &Writer, platform: Platform, (id, secret): (Uuid, String)) -> Result<NewKey> {
@@ -127,15 +107,6 @@ pub struct KeyFilters {
     team_id: Option<Uuid>,
     /// Name of the key.
     name: Option<String>,
-}
-
-/// The query of the list of keys.
-#[derive(Debug, Object)]
-pub struct KeyQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: KeyFilters,
 }
 
 /// An API key to create.
@@ -206,8 +177,8 @@ impl KeysApi {
     ///
     /// Returns the API keys of teams, newest first. Their secrets are not stored.
     #[oai(path = "/keys", method = "get", operation_id = "list_keys")]
-    async fn list(&self, call: Call<ListKeys>, query: Params<KeyQuery>) -> JsonResult<KeyPage> {
-        let KeyQuery { page, filters } = query.0;
+    async fn list(&self, call: Call<ListKeys>, query: Params<ListQuery<KeyFilters>>) -> JsonResult<KeyPage> {
+        let ListQuery { page, filters } = query.0;
         let filter = TeamKeyFilter { team: filters.team_id, name: filters.name.clone() };
         pages::list::<_, KeyOut, _>(call, page, &filters, filter).await
     }

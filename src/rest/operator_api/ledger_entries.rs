@@ -5,8 +5,8 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::{
-    pages::{self, PageParams, page_of},
-    resources::{self, Resource, Subject},
+    pages::{self, ListQuery, page_of},
+    resources::{self, Resource, subject},
     routes::{self, routes},
 };
 use crate::{
@@ -71,17 +71,7 @@ pub struct LedgerEntryOut {
     pub available_at: UtcTime,
 }
 
-impl Subject for LedgerEntryOut {
-    const KIND: &'static str = "ledger_entry";
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        None
-    }
-}
+subject!(LedgerEntryOut, "ledger_entry", id);
 
 impl Resource for LedgerEntryOut {
     type Record = LedgerEntryRecord;
@@ -118,15 +108,6 @@ pub struct LedgerEntryFilters {
     purchase_id: Option<Uuid>,
 }
 
-/// The query of the list of ledger entries.
-#[derive(Debug, Object)]
-pub struct LedgerEntryQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: LedgerEntryFilters,
-}
-
 routes! {
     /// `GET /operator/v1/ledger-entries`
     ListLedgerEntries: Operator = routes::list(
@@ -153,9 +134,9 @@ impl LedgerEntriesApi {
     async fn list(
         &self,
         call: Call<ListLedgerEntries>,
-        query: Params<LedgerEntryQuery>,
+        query: Params<ListQuery<LedgerEntryFilters>>,
     ) -> JsonResult<LedgerEntryPage> {
-        let LedgerEntryQuery { page, filters } = query.0;
+        let ListQuery { page, filters } = query.0;
         let filter = LedgerEntryFilter {
             team: filters.team_id,
             entry_type: filters.entry_type.map(|kind| kind.0),

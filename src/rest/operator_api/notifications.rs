@@ -6,8 +6,8 @@ use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, PageParams, page_of},
-    resources::{self, Resource, Subject},
+    pages::{self, ListQuery, page_of},
+    resources::{self, Resource, subject},
     routes::{self, routes},
 };
 use crate::{
@@ -61,17 +61,7 @@ pub struct NotificationOut {
     pub task_id: Option<Uuid>,
 }
 
-impl Subject for NotificationOut {
-    const KIND: &'static str = "notification";
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        Some(self.team_id)
-    }
-}
+subject!(NotificationOut, "notification", id, team_id);
 
 impl Resource for NotificationOut {
     type Record = NotificationRecord;
@@ -112,15 +102,6 @@ pub struct NotificationFilters {
     unread: Option<bool>,
 }
 
-/// The query of the list of notifications.
-#[derive(Debug, Object)]
-pub struct NotificationQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: NotificationFilters,
-}
-
 routes! {
     /// `GET /operator/v1/notifications`
     ListNotifications: Operator = routes::list(
@@ -153,9 +134,9 @@ impl NotificationsApi {
     async fn list(
         &self,
         call: Call<ListNotifications>,
-        query: Params<NotificationQuery>,
+        query: Params<ListQuery<NotificationFilters>>,
     ) -> JsonResult<NotificationPage> {
-        let NotificationQuery { page, filters } = query.0;
+        let ListQuery { page, filters } = query.0;
         let filter = NotificationFilter {
             team: filters.team_id,
             kind: filters.kind.map(|kind| kind.0),

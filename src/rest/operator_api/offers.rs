@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, PageParams, page_of},
+    pages::{self, ListQuery, page_of},
     purchases::ACCEPTANCE_EVENTS,
     references,
     resources::{self, Resource, Subject},
@@ -126,15 +126,6 @@ pub struct OfferFilters {
     status: Option<EnumValue<OfferStatus>>,
 }
 
-/// The query of the list of offers.
-#[derive(Debug, Object)]
-pub struct OfferQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: OfferFilters,
-}
-
 /// An offer to make in the name of a buyer.
 #[derive(Debug, Object)]
 pub struct OfferIn {
@@ -212,8 +203,12 @@ impl OffersApi {
     ///
     /// Returns the offers of all buyers, newest first.
     #[oai(path = "/offers", method = "get", operation_id = "list_offers")]
-    async fn list(&self, call: Call<ListOffers>, query: Params<OfferQuery>) -> JsonResult<OfferPage> {
-        let OfferQuery { page, filters } = query.0;
+    async fn list(
+        &self,
+        call: Call<ListOffers>,
+        query: Params<ListQuery<OfferFilters>>,
+    ) -> JsonResult<OfferPage> {
+        let ListQuery { page, filters } = query.0;
         let filter = OfferFilter {
             buyer: filters.team_id,
             vendor: filters.vendor_team_id,

@@ -8,8 +8,8 @@ use uuid::Uuid;
 use super::{
     changes,
     keys::{KeyPatch, KeyRotation},
-    pages::{self, PageParams, page_of},
-    resources::{self, Resource, Subject},
+    pages::{self, ListQuery, page_of},
+    resources::{self, Resource, subject},
     routes::{self, routes},
 };
 use crate::{
@@ -57,17 +57,7 @@ pub struct OperatorKeyOut {
     pub last_used_at: Option<UtcTime>,
 }
 
-impl Subject for OperatorKeyOut {
-    const KIND: &'static str = "operator_key";
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        None
-    }
-}
+subject!(OperatorKeyOut, "operator_key", id);
 
 impl Resource for OperatorKeyOut {
     type Record = OperatorKeyRecord;
@@ -102,17 +92,7 @@ pub struct NewOperatorKey {
     pub key: OperatorKeyOut,
 }
 
-impl Subject for NewOperatorKey {
-    const KIND: &'static str = OperatorKeyOut::KIND;
-
-    fn id(&self) -> String {
-        self.key.id()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        None
-    }
-}
+subject!(NewOperatorKey, OperatorKeyOut::KIND, key.id);
 
 impl NewOperatorKey {
     fn find(writer: &Writer, platform: Platform, (id, secret): (Uuid, String)) -> Result<NewOperatorKey> {
@@ -127,15 +107,6 @@ pub struct OperatorKeyFilters {
     name: Option<String>,
     /// What the key permits.
     scope: Option<EnumValue<KeyScope>>,
-}
-
-/// The query of the list of operator keys.
-#[derive(Debug, Object)]
-pub struct OperatorKeyQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: OperatorKeyFilters,
 }
 
 /// An operator key to create.
@@ -194,9 +165,9 @@ impl OperatorKeysApi {
     async fn list(
         &self,
         call: Call<ListOperatorKeys>,
-        query: Params<OperatorKeyQuery>,
+        query: Params<ListQuery<OperatorKeyFilters>>,
     ) -> JsonResult<OperatorKeyPage> {
-        let OperatorKeyQuery { page, filters } = query.0;
+        let ListQuery { page, filters } = query.0;
         let filter =
             OperatorKeyFilter { name: filters.name.clone(), scope: filters.scope.map(|scope| scope.0) };
         pages::list::<_, OperatorKeyOut, _>(call, page, &filters, filter).await

@@ -9,7 +9,7 @@ use super::{
     changes,
     opportunity_bodies::{self as bodies, OpportunityIn, OpportunityPatch, OpportunityQuery, TeamExclusion},
     pages::{self, page_of},
-    resources::{self, Resource, Subject},
+    resources::{self, Resource, subject},
     routes::{self, DEMO_BUYER, DEMO_TEAM, routes},
 };
 use crate::{
@@ -86,17 +86,7 @@ pub struct OpportunityOut {
     pub closed_at: Option<UtcTime>,
 }
 
-impl Subject for OpportunityOut {
-    const KIND: &'static str = "opportunity";
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        Some(self.team_id)
-    }
-}
+subject!(OpportunityOut, "opportunity", id, team_id);
 
 impl Resource for OpportunityOut {
     type Record = OpportunityRecord;

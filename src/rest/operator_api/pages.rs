@@ -4,7 +4,10 @@
 //! rejected for any other list.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use poem_openapi::Object;
+use poem_openapi::{
+    Object,
+    types::{ParseFromJSON, ToJSON, Type},
+};
 use serde::Serialize;
 
 use super::resources::Resource;
@@ -43,6 +46,17 @@ pub struct PageParams {
 
 const fn default_limit() -> u32 {
     24
+}
+
+/// The query of a list: which page to return, and what the list is filtered by.
+#[derive(Debug, Object)]
+pub struct ListQuery<F: Type + ParseFromJSON + ToJSON> {
+    /// The page.
+    #[oai(flatten)]
+    pub page: PageParams,
+    /// The filters.
+    #[oai(flatten)]
+    pub filters: F,
 }
 
 /// The items of a page, before they become the JSON of a list.

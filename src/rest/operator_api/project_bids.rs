@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, PageParams, page_of},
+    pages::{self, ListQuery, page_of},
     references,
-    resources::{self, Resource, Subject},
+    resources::{self, Resource, subject},
     routes::{self, DEMO_TEAM, routes},
 };
 use crate::{
@@ -109,17 +109,7 @@ impl From<BidEvent> for BidActivity {
     }
 }
 
-impl Subject for ProjectBidOut {
-    const KIND: &'static str = "project_bid";
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        Some(self.team_id)
-    }
-}
+subject!(ProjectBidOut, "project_bid", id, team_id);
 
 impl Resource for ProjectBidOut {
     type Record = ProjectBidRecord;
@@ -166,15 +156,6 @@ pub struct ProjectBidFilters {
     opportunity_id: Option<Uuid>,
     /// State of the bid.
     status: Option<EnumValue<BidStatus>>,
-}
-
-/// The query of the list of project bids.
-#[derive(Debug, Object)]
-pub struct ProjectBidQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: ProjectBidFilters,
 }
 
 /// A bid to submit.
@@ -268,9 +249,9 @@ impl ProjectBidsApi {
     async fn list(
         &self,
         call: Call<ListProjectBids>,
-        query: Params<ProjectBidQuery>,
+        query: Params<ListQuery<ProjectBidFilters>>,
     ) -> JsonResult<ProjectBidPage> {
-        let ProjectBidQuery { page, filters } = query.0;
+        let ListQuery { page, filters } = query.0;
         let filter = ProjectBidFilter {
             team: filters.team_id,
             buyer: filters.buyer_id,

@@ -11,7 +11,7 @@ use super::{
         self as bodies, OpportunityQuery, ProjectOpportunityIn, ProjectOpportunityPatch, TeamExclusion,
     },
     pages::{self, page_of},
-    resources::{self, Resource, Subject},
+    resources::{self, Resource, subject},
     routes::{self, DEMO_BUYER, DEMO_TEAM, routes},
 };
 use crate::{
@@ -90,17 +90,7 @@ pub struct ProjectOpportunityOut {
     pub closed_at: Option<UtcTime>,
 }
 
-impl Subject for ProjectOpportunityOut {
-    const KIND: &'static str = "project_opportunity";
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        Some(self.team_id)
-    }
-}
+subject!(ProjectOpportunityOut, "project_opportunity", id, team_id);
 
 impl Resource for ProjectOpportunityOut {
     type Record = ProjectOpportunityRecord;

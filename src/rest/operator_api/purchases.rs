@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, PageParams, page_of},
+    pages::{self, ListQuery, page_of},
     references,
-    resources::{self, Resource, Subject},
+    resources::{self, Resource, subject},
     routes::{self, DEMO_BUYER, routes},
 };
 use crate::{
@@ -94,17 +94,7 @@ pub struct PurchaseOut {
     pub refunded_at: Option<UtcTime>,
 }
 
-impl Subject for PurchaseOut {
-    const KIND: &'static str = "purchase";
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        Some(self.team_id)
-    }
-}
+subject!(PurchaseOut, "purchase", id, team_id);
 
 impl Resource for PurchaseOut {
     type Record = PurchaseRecord;
@@ -158,15 +148,6 @@ pub struct PurchaseFilters {
     status: Option<EnumValue<PurchaseStatus>>,
     /// Kind of purchase.
     kind: Option<EnumValue<PurchaseKind>>,
-}
-
-/// The query of the list of purchases.
-#[derive(Debug, Object)]
-pub struct PurchaseQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: PurchaseFilters,
 }
 
 /// A purchase to make in the name of a buyer.
@@ -267,9 +248,9 @@ impl PurchasesApi {
     async fn list(
         &self,
         call: Call<ListPurchases>,
-        query: Params<PurchaseQuery>,
+        query: Params<ListQuery<PurchaseFilters>>,
     ) -> JsonResult<PurchasePage> {
-        let PurchaseQuery { page, filters } = query.0;
+        let ListQuery { page, filters } = query.0;
         let filter = PurchaseFilter {
             buyer: filters.team_id,
             vendor: filters.vendor_team_id,

@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, PageParams, page_of},
+    pages::{self, ListQuery, page_of},
     references,
-    resources::{self, Resource, Subject},
+    resources::{self, Resource, subject},
     routes::{self, routes},
 };
 use crate::{
@@ -131,29 +131,9 @@ impl From<CheckRow> for QualityRunCheck {
     }
 }
 
-impl Subject for QualityRunSummary {
-    const KIND: &'static str = "quality_run";
+subject!(QualityRunSummary, "quality_run", id, team_id);
 
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        Some(self.team_id)
-    }
-}
-
-impl Subject for QualityRunOut {
-    const KIND: &'static str = QualityRunSummary::KIND;
-
-    fn id(&self) -> String {
-        self.run.id()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        self.run.team()
-    }
-}
+subject!(QualityRunOut, QualityRunSummary::KIND, run.id, run.team_id);
 
 impl Resource for QualityRunSummary {
     type Record = RunRecord;
@@ -206,15 +186,6 @@ pub struct QualityRunFilters {
     status: Option<EnumValue<RunStatus>>,
 }
 
-/// The query of the list of quality runs.
-#[derive(Debug, Object)]
-pub struct QualityRunQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: QualityRunFilters,
-}
-
 /// What to check: either a listing or an asset.
 #[derive(Clone, Copy, Debug, Object)]
 pub struct QualityRunIn {
@@ -259,9 +230,9 @@ impl QualityRunsApi {
     async fn list(
         &self,
         call: Call<ListQualityRuns>,
-        query: Params<QualityRunQuery>,
+        query: Params<ListQuery<QualityRunFilters>>,
     ) -> JsonResult<QualityRunPage> {
-        let QualityRunQuery { page, filters } = query.0;
+        let ListQuery { page, filters } = query.0;
         let filter = RunFilter {
             team: filters.team_id,
             listing: filters.listing_id,

@@ -29,6 +29,25 @@ pub trait Subject: Serialize + Sized + Send + 'static {
     fn team(&self) -> Option<Uuid>;
 }
 
+/// Implements [`Subject`] for a JSON type: its kind, its field with the ID, and that with the ID of the team, if it has one.
+macro_rules! subject {
+    ($name:ident, $kind:expr, $($id:ident).+ $(, $($team:ident).+)?) => {
+        impl $crate::rest::operator_api::resources::Subject for $name {
+            const KIND: &'static str = $kind;
+
+            fn id(&self) -> String {
+                ToString::to_string(&self.$($id).+)
+            }
+
+            fn team(&self) -> Option<uuid::Uuid> {
+                None$(.or(self.$($team).+.into()))?
+            }
+        }
+    };
+}
+
+pub(super) use subject;
+
 /// The JSON of a record that can be requested by its ID.
 pub trait Resource: Subject {
     /// The record.

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::{
     changes,
     pages::{self, PageParams, page_of},
-    resources::{self, Resource, Subject},
+    resources::{self, Resource, subject},
     routes::{self, routes},
     tasks::vendor,
 };
@@ -71,17 +71,7 @@ pub struct TaskVersionOut {
     pub created_at: UtcTime,
 }
 
-impl Subject for TaskVersionOut {
-    const KIND: &'static str = "task_version";
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        Some(self.team_id)
-    }
-}
+subject!(TaskVersionOut, "task_version", id, team_id);
 
 impl Resource for TaskVersionOut {
     type Record = TaskVersionRecord;
@@ -128,17 +118,7 @@ pub struct TaskBuildOut {
     pub created_at: UtcTime,
 }
 
-impl Subject for TaskBuildOut {
-    const KIND: &'static str = "task_build";
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        Some(self.team_id)
-    }
-}
+subject!(TaskBuildOut, "task_build", id, team_id);
 
 impl Resource for TaskBuildOut {
     type Record = TaskBuildRecord;
@@ -184,13 +164,6 @@ pub struct TaskVersionIn {
 pub struct TaskBuildIn {
     /// Status of the build.
     status: MaybeInvalid<EnumValue<BuildStatus>>,
-}
-
-/// The query of lists without filters.
-#[derive(Debug, Object)]
-pub struct VersionQuery {
-    #[oai(flatten)]
-    page: PageParams,
 }
 
 const VERSION: Target = Target::TaskPart("task_versions");
@@ -246,9 +219,9 @@ impl TaskVersionsApi {
         call: Call<ListTaskVersions>,
         /// ID of the task.
         task_id: Path<Uuid>,
-        query: Params<VersionQuery>,
+        query: Params<PageParams>,
     ) -> JsonResult<TaskVersionPage> {
-        pages::list::<_, TaskVersionOut, _>(call, query.0.page, &task_id.0, task_id.0).await
+        pages::list::<_, TaskVersionOut, _>(call, query.0, &task_id.0, task_id.0).await
     }
 
     /// Add a version to a task
@@ -301,9 +274,9 @@ impl TaskVersionsApi {
         call: Call<ListTaskBuilds>,
         /// ID of the task version.
         task_version_id: Path<Uuid>,
-        query: Params<VersionQuery>,
+        query: Params<PageParams>,
     ) -> JsonResult<TaskBuildPage> {
-        pages::list::<_, TaskBuildOut, _>(call, query.0.page, &task_version_id.0, task_version_id.0).await
+        pages::list::<_, TaskBuildOut, _>(call, query.0, &task_version_id.0, task_version_id.0).await
     }
 
     /// Record a build

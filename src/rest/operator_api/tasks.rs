@@ -9,8 +9,8 @@ use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, PageParams, page_of},
-    resources::{self, Resource, Subject},
+    pages::{self, ListQuery, page_of},
+    resources::{self, Resource, subject},
     routes::{self, routes},
 };
 use crate::{
@@ -74,17 +74,7 @@ pub struct TaskOut {
     pub deleted_at: Option<UtcTime>,
 }
 
-impl Subject for TaskOut {
-    const KIND: &'static str = "task";
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        Some(self.team_id)
-    }
-}
+subject!(TaskOut, "task", id, team_id);
 
 impl Resource for TaskOut {
     type Record = TaskRecord;
@@ -120,15 +110,6 @@ pub struct TaskFilters {
     external_id: Option<String>,
     /// Whether the task was deleted.
     deleted: Option<bool>,
-}
-
-/// The query of the list of the tasks of a taskset.
-#[derive(Debug, Object)]
-pub struct TaskQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: TaskFilters,
 }
 
 /// A task to add to a taskset.
@@ -204,9 +185,9 @@ impl TasksApi {
         call: Call<ListTasks>,
         /// ID of the taskset.
         taskset_id: Path<Uuid>,
-        query: Params<TaskQuery>,
+        query: Params<ListQuery<TaskFilters>>,
     ) -> JsonResult<TaskPage> {
-        let (taskset, TaskQuery { page, filters }) = (taskset_id.0, query.0);
+        let (taskset, ListQuery { page, filters }) = (taskset_id.0, query.0);
         let external_id = filters.external_id.clone();
         let filter = TaskFilter { taskset, external_id, is_deleted: filters.deleted };
         pages::list::<_, TaskOut, _>(call, page, &(taskset, &filters), filter).await

@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, PageParams, page_of},
+    pages::{self, ListQuery, page_of},
     references,
-    resources::{self, Resource, Subject},
+    resources::{self, Resource, subject},
     routes::{self, DEMO_TEAM, routes},
 };
 use crate::{
@@ -71,17 +71,7 @@ pub struct ColumnOut {
     pub derives: Option<EnumValue<DerivedColumn>>,
 }
 
-impl Subject for TasksetOut {
-    const KIND: &'static str = "taskset";
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        Some(self.team_id)
-    }
-}
+subject!(TasksetOut, "taskset", id, team_id);
 
 impl Resource for TasksetOut {
     type Record = TasksetRecord;
@@ -117,15 +107,6 @@ pub struct TasksetFilters {
     team_id: Option<Uuid>,
     /// Name of the taskset.
     name: Option<String>,
-}
-
-/// The query of the list of tasksets.
-#[derive(Debug, Object)]
-pub struct TasksetQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: TasksetFilters,
 }
 
 /// A taskset to create.
@@ -195,8 +176,12 @@ impl TasksetsApi {
     ///
     /// Returns the tasksets of all teams, newest first.
     #[oai(path = "/tasksets", method = "get", operation_id = "list_tasksets")]
-    async fn list(&self, call: Call<ListTasksets>, query: Params<TasksetQuery>) -> JsonResult<TasksetPage> {
-        let TasksetQuery { page, filters } = query.0;
+    async fn list(
+        &self,
+        call: Call<ListTasksets>,
+        query: Params<ListQuery<TasksetFilters>>,
+    ) -> JsonResult<TasksetPage> {
+        let ListQuery { page, filters } = query.0;
         let filter = TasksetFilter { team: filters.team_id, name: filters.name.clone() };
         pages::list::<_, TasksetOut, _>(call, page, &filters, filter).await
     }

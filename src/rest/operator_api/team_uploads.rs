@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, PageParams, page_of},
+    pages::{self, ListQuery, page_of},
     part_uploads::{self, PlannedUpload, UploadBody, UploadResponse, missing_parts},
-    resources::{Resource, Subject},
+    resources::{Resource, subject},
     routes::{self, routes},
 };
 use crate::{
@@ -83,41 +83,11 @@ pub struct CompletedUploadOut {
 /// What the records of uploads are called in the audit.
 const KIND: &str = "upload";
 
-impl Subject for PlannedUpload {
-    const KIND: &'static str = KIND;
+subject!(PlannedUpload, KIND, id, team_id);
 
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
+subject!(TeamUploadOut, KIND, upload.id, upload.team_id);
 
-    fn team(&self) -> Option<Uuid> {
-        Some(self.team_id)
-    }
-}
-
-impl Subject for TeamUploadOut {
-    const KIND: &'static str = KIND;
-
-    fn id(&self) -> String {
-        self.upload.id()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        self.upload.team()
-    }
-}
-
-impl Subject for CompletedUploadOut {
-    const KIND: &'static str = KIND;
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        Some(self.team_id)
-    }
-}
+subject!(CompletedUploadOut, KIND, id, team_id);
 
 impl Resource for PlannedUpload {
     type Record = ZipUploadRecord;
@@ -165,15 +135,6 @@ page_of! {
 pub struct TeamUploadFilters {
     /// ID of the team.
     team_id: Option<Uuid>,
-}
-
-/// The query of the list of uploads.
-#[derive(Debug, Object)]
-pub struct TeamUploadQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: TeamUploadFilters,
 }
 
 /// A zip to upload for a team.
@@ -252,9 +213,9 @@ impl TeamUploadsApi {
     async fn list(
         &self,
         call: Call<ListTeamUploads>,
-        query: Params<TeamUploadQuery>,
+        query: Params<ListQuery<TeamUploadFilters>>,
     ) -> JsonResult<TeamUploadPage> {
-        let TeamUploadQuery { page, filters } = query.0;
+        let ListQuery { page, filters } = query.0;
         let filter = ZipUploadFilter { team: filters.team_id, now: call.served.market().clock().now() };
         pages::list::<_, PlannedUpload, _>(call, page, &filters, filter).await
     }

@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, PageParams, page_of},
+    pages::{self, ListQuery, page_of},
     references,
-    resources::{self, Resource, Subject},
+    resources::{self, Resource, subject},
     routes::{self, routes},
 };
 use crate::{
@@ -61,17 +61,7 @@ pub struct TeamOut {
     pub closed_at: Option<UtcTime>,
 }
 
-impl Subject for TeamOut {
-    const KIND: &'static str = "team";
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        Some(self.id)
-    }
-}
+subject!(TeamOut, "team", id, id);
 
 impl Resource for TeamOut {
     type Record = TeamRecord;
@@ -106,15 +96,6 @@ pub struct TeamFilters {
     role: Option<EnumValue<Role>>,
     /// Whether the team was closed.
     closed: Option<bool>,
-}
-
-/// The query of the list of teams.
-#[derive(Debug, Object)]
-pub struct TeamQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: TeamFilters,
 }
 
 /// A team to create.
@@ -211,8 +192,12 @@ impl TeamsApi {
     ///
     /// Returns the teams, newest first.
     #[oai(path = "/teams", method = "get", operation_id = "list_teams")]
-    async fn list(&self, call: Call<ListTeams>, query: Params<TeamQuery>) -> JsonResult<TeamPage> {
-        let TeamQuery { page, filters } = query.0;
+    async fn list(
+        &self,
+        call: Call<ListTeams>,
+        query: Params<ListQuery<TeamFilters>>,
+    ) -> JsonResult<TeamPage> {
+        let ListQuery { page, filters } = query.0;
         let filter = TeamFilter {
             name: filters.name.clone(),
             role: filters.role.map(|role| role.0),

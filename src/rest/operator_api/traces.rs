@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, PageParams, page_of},
+    pages::{self, ListQuery, page_of},
     part_uploads::{self, PlannedUpload, UploadBody, UploadResponse, missing_parts},
-    resources::{self, Resource, Subject},
+    resources::{self, Resource, subject},
     routes::{self, routes},
 };
 use crate::{
@@ -93,17 +93,7 @@ pub struct TraceProblem {
     pub message: String,
 }
 
-impl Subject for TraceImportOut {
-    const KIND: &'static str = "trace_import";
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        Some(self.team_id)
-    }
-}
+subject!(TraceImportOut, "trace_import", id, team_id);
 
 impl Resource for TraceImportOut {
     type Record = TraceImportRecord;
@@ -142,15 +132,6 @@ pub struct TraceImportFilters {
     status: Option<EnumValue<TraceImportStatus>>,
 }
 
-/// The query of the list of the imports of a taskset.
-#[derive(Debug, Object)]
-pub struct TraceImportQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: TraceImportFilters,
-}
-
 /// An upload of a file with traces: where to send its parts.
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "TraceUpload")]
@@ -164,17 +145,7 @@ pub struct TraceUploadOut {
     pub parts: Vec<PartAddress>,
 }
 
-impl Subject for TraceUploadOut {
-    const KIND: &'static str = "trace_upload";
-
-    fn id(&self) -> String {
-        self.upload.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        Some(self.upload.team_id)
-    }
-}
+subject!(TraceUploadOut, "trace_upload", upload.id, upload.team_id);
 
 impl UploadResponse for TraceUploadOut {
     fn new(
@@ -294,9 +265,9 @@ impl TracesApi {
         call: Call<ListTraceImports>,
         /// ID of the taskset.
         taskset_id: Path<Uuid>,
-        query: Params<TraceImportQuery>,
+        query: Params<ListQuery<TraceImportFilters>>,
     ) -> JsonResult<TraceImportPage> {
-        let (taskset, TraceImportQuery { page, filters }) = (taskset_id.0, query.0);
+        let (taskset, ListQuery { page, filters }) = (taskset_id.0, query.0);
         let filter = TraceImportFilter { taskset, status: filters.status.map(|status| status.0) };
         pages::list::<_, TraceImportOut, _>(call, page, &(taskset, &filters), filter).await
     }

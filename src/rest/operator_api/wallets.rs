@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{
     pages::{self, PageParams, page_of},
-    resources::{self, Resource, Subject},
+    resources::{self, Resource, subject},
     routes::{self, routes},
 };
 use crate::{
@@ -41,17 +41,7 @@ pub struct WalletOut {
     pub currency: EnumValue<Currency>,
 }
 
-impl Subject for WalletOut {
-    const KIND: &'static str = "wallet";
-
-    fn id(&self) -> String {
-        self.team_id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        Some(self.team_id)
-    }
-}
+subject!(WalletOut, "wallet", team_id, team_id);
 
 impl Resource for WalletOut {
     type Record = WalletRecord;

@@ -6,8 +6,8 @@ use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, PageParams, page_of},
-    resources::{self, Resource, Subject},
+    pages::{self, ListQuery, page_of},
+    resources::{self, Resource, subject},
     routes::{self, routes},
 };
 use crate::{
@@ -99,17 +99,7 @@ impl From<Attempt> for WebhookAttempt {
     }
 }
 
-impl Subject for DeliveryOut {
-    const KIND: &'static str = "webhook_delivery";
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        self.team_id
-    }
-}
+subject!(DeliveryOut, "webhook_delivery", id, team_id);
 
 impl Resource for DeliveryOut {
     type Record = DeliveryRecord;
@@ -149,15 +139,6 @@ pub struct DeliveryFilters {
     event_type: Option<EnumValue<EventType>>,
 }
 
-/// The query of the list of deliveries.
-#[derive(Debug, Object)]
-pub struct DeliveryQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: DeliveryFilters,
-}
-
 routes! {
     /// `GET /operator/v1/webhook-deliveries`
     ListDeliveries: Operator = routes::list(
@@ -188,9 +169,9 @@ impl WebhookDeliveriesApi {
     async fn list(
         &self,
         call: Call<ListDeliveries>,
-        query: Params<DeliveryQuery>,
+        query: Params<ListQuery<DeliveryFilters>>,
     ) -> JsonResult<WebhookDeliveryPage> {
-        let DeliveryQuery { page, filters } = query.0;
+        let ListQuery { page, filters } = query.0;
         let filter = DeliveryFilter {
             webhook: filters.webhook_id,
             status: filters.status.map(|status| status.0),

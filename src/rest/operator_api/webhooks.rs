@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, PageParams, page_of},
+    pages::{self, ListQuery, page_of},
     references,
-    resources::{self, Resource, Subject},
+    resources::{self, Resource, subject},
     routes::{self, DEMO_TEAM, routes},
 };
 use crate::{
@@ -74,17 +74,7 @@ pub struct WebhookOut {
     pub updated_at: UtcTime,
 }
 
-impl Subject for WebhookOut {
-    const KIND: &'static str = "webhook";
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        self.team_id
-    }
-}
+subject!(WebhookOut, "webhook", id, team_id);
 
 impl From<Webhook> for WebhookOut {
     fn from(webhook: Webhook) -> WebhookOut {
@@ -133,17 +123,7 @@ impl From<(Webhook, SigningSecret)> for WebhookWithSecret {
     }
 }
 
-impl Subject for WebhookWithSecret {
-    const KIND: &'static str = WebhookOut::KIND;
-
-    fn id(&self) -> String {
-        self.webhook.id()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        self.webhook.team()
-    }
-}
+subject!(WebhookWithSecret, WebhookOut::KIND, webhook.id, webhook.team_id);
 
 /// What the list of webhooks can be filtered by.
 #[derive(Debug, Object, Serialize)]
@@ -152,15 +132,6 @@ pub struct WebhookFilters {
     team_id: Option<Uuid>,
     /// Whether events are sent.
     status: Option<EnumValue<WebhookStatus>>,
-}
-
-/// The query of the list of webhooks.
-#[derive(Debug, Object)]
-pub struct WebhookQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: WebhookFilters,
 }
 
 /// A webhook to create.
@@ -248,8 +219,12 @@ impl WebhooksApi {
     ///
     /// Returns the webhooks of teams and of operators, newest first, without their secrets.
     #[oai(path = "/webhooks", method = "get", operation_id = "list_webhooks")]
-    async fn list(&self, call: Call<ListWebhooks>, query: Params<WebhookQuery>) -> JsonResult<WebhookPage> {
-        let WebhookQuery { page, filters } = query.0;
+    async fn list(
+        &self,
+        call: Call<ListWebhooks>,
+        query: Params<ListQuery<WebhookFilters>>,
+    ) -> JsonResult<WebhookPage> {
+        let ListQuery { page, filters } = query.0;
         let filter = WebhookFilter { team: filters.team_id, status: filters.status.map(|status| status.0) };
         pages::list::<_, WebhookOut, _>(call, page, &filters, filter).await
     }

@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, PageParams, page_of},
+    pages::{self, ListQuery, page_of},
     references,
-    resources::{self, Resource, Subject},
+    resources::{self, Resource, subject},
     routes::{self, DEMO_TEAM, routes},
 };
 use crate::{
@@ -56,17 +56,7 @@ pub struct WithdrawalOut {
     pub decided_at: Option<UtcTime>,
 }
 
-impl Subject for WithdrawalOut {
-    const KIND: &'static str = "withdrawal";
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        Some(self.team_id)
-    }
-}
+subject!(WithdrawalOut, "withdrawal", id, team_id);
 
 impl Resource for WithdrawalOut {
     type Record = WithdrawalRecord;
@@ -98,15 +88,6 @@ pub struct WithdrawalFilters {
     team_id: Option<Uuid>,
     /// State of the withdrawal.
     status: Option<EnumValue<WithdrawalStatus>>,
-}
-
-/// The query of the list of withdrawals.
-#[derive(Debug, Object)]
-pub struct WithdrawalQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: WithdrawalFilters,
 }
 
 /// A withdrawal to request in the name of a team.
@@ -162,9 +143,9 @@ impl WithdrawalsApi {
     async fn list(
         &self,
         call: Call<ListWithdrawals>,
-        query: Params<WithdrawalQuery>,
+        query: Params<ListQuery<WithdrawalFilters>>,
     ) -> JsonResult<WithdrawalPage> {
-        let WithdrawalQuery { page, filters } = query.0;
+        let ListQuery { page, filters } = query.0;
         let filter =
             WithdrawalFilter { team: filters.team_id, status: filters.status.map(|status| status.0) };
         pages::list::<_, WithdrawalOut, _>(call, page, &filters, filter).await

@@ -13,7 +13,7 @@ use crate::{
         json::JsonResult,
         operator_api::{
             pages::{self, PageParams, page_of},
-            resources::{Resource, Subject},
+            resources::{Resource, subject},
             routes::{self, routes},
         },
         params::Params,
@@ -43,17 +43,7 @@ pub struct ListingHistoryEntry {
     pub to_status: EnumValue<LifecycleStage>,
 }
 
-impl Subject for ListingHistoryEntry {
-    const KIND: &'static str = "listing_event";
-
-    fn id(&self) -> String {
-        self.number.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        None
-    }
-}
+subject!(ListingHistoryEntry, "listing_event", number);
 
 impl Resource for ListingHistoryEntry {
     type Record = HistoryRecord;
@@ -75,13 +65,6 @@ page_of! {
     ListingHistoryPage, ListingHistoryEntry
 }
 
-/// The query of the history of a listing.
-#[derive(Debug, Object)]
-pub struct HistoryQuery {
-    #[oai(flatten)]
-    page: PageParams,
-}
-
 routes! {
     /// `GET /operator/v1/listings/{listing_id}/history`
     GetListingHistory: Operator =
@@ -101,9 +84,9 @@ impl ListingHistoryApi {
         call: Call<GetListingHistory>,
         /// ID of the listing.
         listing_id: Path<Uuid>,
-        query: Params<HistoryQuery>,
+        query: Params<PageParams>,
     ) -> JsonResult<ListingHistoryPage> {
-        let (listing, page) = (listing_id.0, query.0.page);
+        let (listing, page) = (listing_id.0, query.0);
         let filter = HistoryFilter { listing };
         pages::list_of::<_, ListingRecord, ListingHistoryEntry, _>(call, listing, page, &listing, filter)
             .await

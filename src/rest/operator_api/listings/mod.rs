@@ -13,7 +13,7 @@ use uuid::Uuid;
 use self::types::{ListingIn, ListingOut, ListingPage, ListingPatch, NewListing};
 use super::{
     changes,
-    pages::{self, PageParams},
+    pages::{self, ListQuery},
     references, resources,
     routes::{self, DEMO_TEAM, routes},
 };
@@ -71,15 +71,6 @@ pub struct ListingFilters {
     certified: Option<bool>,
 }
 
-/// The query of the list of listings.
-#[derive(Debug, Object)]
-pub struct ListingQuery {
-    #[oai(flatten)]
-    page: PageParams,
-    #[oai(flatten)]
-    filters: ListingFilters,
-}
-
 routes! {
     /// `GET /operator/v1/listings`
     ListListings: Operator = routes::list(
@@ -121,8 +112,12 @@ impl ListingsApi {
     ///
     /// Returns the listings of all vendors in every stage, newest first.
     #[oai(path = "/listings", method = "get", operation_id = "list_listings")]
-    async fn list(&self, call: Call<ListListings>, query: Params<ListingQuery>) -> JsonResult<ListingPage> {
-        let ListingQuery { page, filters } = query.0;
+    async fn list(
+        &self,
+        call: Call<ListListings>,
+        query: Params<ListQuery<ListingFilters>>,
+    ) -> JsonResult<ListingPage> {
+        let ListQuery { page, filters } = query.0;
         let filter = ListingFilter {
             team: filters.team_id,
             title: filters.title.clone(),

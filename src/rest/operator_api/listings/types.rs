@@ -17,7 +17,7 @@ use crate::{
         operator_api::{
             pages::page_of,
             references,
-            resources::{Resource, Subject},
+            resources::{Resource, subject},
         },
         request_body::{MaybeInvalid, Omittable},
         shapes::{
@@ -102,17 +102,7 @@ pub struct ListingOut {
     pub archived_at: Option<UtcTime>,
 }
 
-impl Subject for ListingOut {
-    const KIND: &'static str = "listing";
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    fn team(&self) -> Option<Uuid> {
-        Some(self.team_id)
-    }
-}
+subject!(ListingOut, "listing", id, team_id);
 
 impl Resource for ListingOut {
     type Record = ListingRecord;
