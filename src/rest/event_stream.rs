@@ -10,12 +10,12 @@ use std::{fmt::Write, pin::Pin, time::Duration};
 
 use bytes::Bytes;
 use poem::{
-    Body, IntoResponse, Request, RequestBody, Response,
+    Body, IntoResponse, Request, Response,
     http::{HeaderMap, HeaderName, HeaderValue, header},
 };
 use poem_openapi::{
-    ApiExtractor, ApiExtractorType, ApiResponse, ExtractParamOptions,
-    registry::{MetaMediaType, MetaParamIn, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
+    ApiResponse,
+    registry::{MetaMediaType, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
     types::Type,
 };
 use tokio::{
@@ -24,6 +24,7 @@ use tokio::{
 };
 
 use super::{
+    header_argument::{HeaderArgument, header_argument},
     held_requests::{HeldPlace, ServerStop},
     json::Json,
     schema_marks::LAST_EVENT_ID_MARK,
@@ -72,27 +73,10 @@ pub struct StreamRequest {
 #[derive(Debug)]
 pub struct StreamPreference(pub Option<StreamRequest>);
 
-impl<'a> ApiExtractor<'a> for StreamPreference {
-    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
+header_argument!(StreamPreference, LAST_EVENT_ID_MARK);
 
-    type ParamType = ();
-    type ParamRawType = ();
-
-    fn param_in() -> Option<MetaParamIn> {
-        Some(MetaParamIn::Header)
-    }
-
-    /// Returns a mark, which the documents replace by the header with the last event.
-    fn param_schema_ref() -> Option<MetaSchemaRef> {
-        let mark = MetaSchema { title: Some(LAST_EVENT_ID_MARK.to_owned()), ..MetaSchema::ANY };
-        Some(MetaSchemaRef::Inline(Box::new(mark)))
-    }
-
-    async fn from_request(
-        request: &'a Request,
-        _: &mut RequestBody,
-        _: ExtractParamOptions<()>,
-    ) -> poem::Result<Self> {
+impl HeaderArgument for StreamPreference {
+    fn read(request: &Request) -> Result<StreamPreference> {
         let headers = request.headers();
         let stream = || StreamRequest {
             last_event_id: headers

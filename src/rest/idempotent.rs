@@ -2,18 +2,14 @@
 
 use std::sync::Arc;
 
-use poem::{Request, RequestBody};
-use poem_openapi::{
-    ApiExtractor, ApiExtractorType, ExtractParamOptions,
-    registry::{MetaParamIn, MetaSchema, MetaSchemaRef},
-};
+use poem::Request;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::{
+    header_argument::{HeaderArgument, header_argument},
     json::{BodyWork, Json, JsonResult},
-    problem::ApiError,
     request_body::BodySource,
     schema_marks::IDEMPOTENCY_MARK,
     served_market::ServedMarket,
@@ -39,27 +35,10 @@ pub struct Idempotent {
     route: String,
 }
 
-impl<'a> ApiExtractor<'a> for Idempotent {
-    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
+header_argument!(Idempotent, IDEMPOTENCY_MARK);
 
-    type ParamType = ();
-    type ParamRawType = ();
-
-    fn param_in() -> Option<MetaParamIn> {
-        Some(MetaParamIn::Header)
-    }
-
-    /// Returns a mark, which the documents replace by the header.
-    fn param_schema_ref() -> Option<MetaSchemaRef> {
-        let mark = MetaSchema { title: Some(IDEMPOTENCY_MARK.to_owned()), ..MetaSchema::ANY };
-        Some(MetaSchemaRef::Inline(Box::new(mark)))
-    }
-
-    async fn from_request(
-        request: &'a Request,
-        _: &mut RequestBody,
-        _: ExtractParamOptions<()>,
-    ) -> poem::Result<Self> {
+impl HeaderArgument for Idempotent {
+    fn read(request: &Request) -> Result<Idempotent> {
         // A path may contain the token of an upload grant, so only a digest of it is stored.
         let route = format!("{} {:x}", request.method(), Sha256::digest(request.uri().path()));
         let Some(key) = request.headers().get(HEADER) else { return Ok(Idempotent { key: None, route }) };
@@ -70,7 +49,7 @@ impl<'a> ApiExtractor<'a> for Idempotent {
             Some(key) => Ok(Idempotent { key: Some(key.to_owned()), route }),
             None => {
                 let msg = format!("`{HEADER}` must have 1 to {MAX_KEY_LENGTH} visible ASCII characters.");
-                Err(ApiError(Error::invalid(Problem::header(HEADER, "value_error", msg))).into())
+                Err(Error::invalid(Problem::header(HEADER, "value_error", msg)))
             }
         }
     }

@@ -1,42 +1,26 @@
 //! Changes that are made only if the record is still as the caller read it: the `If-Match` header of RFC 9110, 13.1.1.
 
 use poem::{
-    Request, RequestBody,
+    Request,
     http::{HeaderMap, HeaderValue, header},
 };
-use poem_openapi::{
-    ApiExtractor, ApiExtractorType, ExtractParamOptions,
-    registry::{MetaParamIn, MetaSchema, MetaSchemaRef},
-};
 
-use super::{coding::entity_tag, etag::matches_tag, schema_marks::IF_MATCH_MARK};
+use super::{
+    coding::entity_tag,
+    etag::matches_tag,
+    header_argument::{HeaderArgument, header_argument},
+    schema_marks::IF_MATCH_MARK,
+};
 use crate::error::{Error, Result};
 
 /// The `If-Match` headers of a request.
 #[derive(Debug)]
 pub struct IfMatch(Vec<HeaderValue>);
 
-impl<'a> ApiExtractor<'a> for IfMatch {
-    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
+header_argument!(IfMatch, IF_MATCH_MARK);
 
-    type ParamType = ();
-    type ParamRawType = ();
-
-    fn param_in() -> Option<MetaParamIn> {
-        Some(MetaParamIn::Header)
-    }
-
-    /// Returns a mark, which the documents replace by the header.
-    fn param_schema_ref() -> Option<MetaSchemaRef> {
-        let mark = MetaSchema { title: Some(IF_MATCH_MARK.to_owned()), ..MetaSchema::ANY };
-        Some(MetaSchemaRef::Inline(Box::new(mark)))
-    }
-
-    async fn from_request(
-        request: &'a Request,
-        _: &mut RequestBody,
-        _: ExtractParamOptions<()>,
-    ) -> poem::Result<Self> {
+impl HeaderArgument for IfMatch {
+    fn read(request: &Request) -> Result<IfMatch> {
         Ok(IfMatch(request.headers().get_all(header::IF_MATCH).iter().cloned().collect()))
     }
 }

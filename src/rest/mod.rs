@@ -36,6 +36,7 @@ mod filter_entries;
 mod first_page_cache;
 mod guides;
 mod head;
+mod header_argument;
 mod held_requests;
 mod host;
 mod idempotent;

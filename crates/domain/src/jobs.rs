@@ -92,47 +92,28 @@ impl JobSubject {
     pub const NONE: JobSubject = JobSubject(0);
 }
 
-impl From<GrantRowId> for JobSubject {
-    fn from(grant: GrantRowId) -> JobSubject {
-        JobSubject(grant.0)
-    }
+/// Declares which row IDs are subjects of jobs.
+macro_rules! job_subjects {
+    ($($row_id:ident),+ $(,)?) => {
+        $(
+            impl From<$row_id> for JobSubject {
+                fn from(row_id: $row_id) -> JobSubject {
+                    JobSubject(row_id.0)
+                }
+            }
+        )+
+    };
 }
 
-impl From<AssetRowId> for JobSubject {
-    fn from(asset: AssetRowId) -> JobSubject {
-        JobSubject(asset.0)
-    }
-}
-
-impl From<QualityRunRowId> for JobSubject {
-    fn from(run: QualityRunRowId) -> JobSubject {
-        JobSubject(run.0)
-    }
-}
-
-impl From<BundleRowId> for JobSubject {
-    fn from(bundle: BundleRowId) -> JobSubject {
-        JobSubject(bundle.0)
-    }
-}
-
-impl From<EstimationRowId> for JobSubject {
-    fn from(estimation: EstimationRowId) -> JobSubject {
-        JobSubject(estimation.0)
-    }
-}
-
-impl From<TaskQualityRefreshRowId> for JobSubject {
-    fn from(refresh: TaskQualityRefreshRowId) -> JobSubject {
-        JobSubject(refresh.0)
-    }
-}
-
-impl From<TraceImportRowId> for JobSubject {
-    fn from(import: TraceImportRowId) -> JobSubject {
-        JobSubject(import.0)
-    }
-}
+job_subjects!(
+    GrantRowId,
+    AssetRowId,
+    QualityRunRowId,
+    BundleRowId,
+    EstimationRowId,
+    TaskQualityRefreshRowId,
+    TraceImportRowId,
+);
 
 /// A job queue. No job waits for those of another queue, so that waiting for a remote host does not delay
 /// analyses, and analyses do not delay updates.
