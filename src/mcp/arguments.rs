@@ -82,7 +82,6 @@ impl ToolCall<'_> {
         let input: Vec<(&str, &Value)> = input.iter().map(|(name, value)| (name.as_str(), value)).collect();
         let find = |name: &str| input.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
         let variant = find_variant(tool, find)?;
-        let choice = tool.entry.choice_argument();
         let mut call = ToolCall {
             row: Arc::clone(&tool.entry),
             variant,
@@ -97,21 +96,7 @@ impl ToolCall<'_> {
             is_brief: find(FIELDS).is_none(),
             advice: Advice::default(),
         };
-        for (name, value) in &input {
-            if choice == Some(*name) || [FIELDS, MAX_BYTES].contains(name) {
-                continue;
-            }
-            match variant.operation.parameter(name) {
-                Some(parameter) if parameter.is_in_path => call.insert_in_path(parameter, value)?,
-                Some(_) if *name == LIMIT && matches!(variant.paging, Paging::LimitOnly(_)) => {}
-                Some(parameter) => {
-                    call.is_filtered |= !PAGING_ARGUMENTS.contains(name);
-                    call.add_query(name, value, parameter.is_list())?;
-                }
-                None if [LIMIT, OFFSET].contains(name) && variant.paging != Paging::None => {}
-                None => return Err(inapplicable_argument(tool, name, choice.unwrap_or_default(), variant)),
-            }
-        }
+        call.insert_arguments(tool, &input)?;
         if call.offset > 0 && find(CURSOR).is_some() {
             return Err(ToolError::invalid_argument(
                 ToolErrorCode::InvalidArguments,
@@ -124,24 +109,7 @@ impl ToolCall<'_> {
         if !evidence::is_needed(&call.fields) {
             call.evidence_path = None;
         }
-        let missing = variant
-            .operation
-            .parameters
-            .iter()
-            .find(|parameter| parameter.is_required && find(&parameter.name).is_none());
-        if let Some(missing) = missing {
-            let name = &missing.name;
-            let message = format!("`{name}` is required.");
-            return Err(ToolError::invalid_argument(
-                ToolErrorCode::MissingArgument,
-                message,
-                if tool.filters.contains(name) {
-                    format!("Call again with `{name}` in `{FILTERS}`.")
-                } else {
-                    format!("Call again with `{name}`.")
-                },
-            ));
-        }
+        check_required(tool, variant, find)?;
         if matches!(variant.paging, Paging::Cursor | Paging::Offset) && find(LIMIT).is_none() {
             call.query.push((LIMIT.to_owned(), DEFAULT_LIMIT.to_string()));
         }
@@ -158,6 +126,27 @@ impl ToolCall<'_> {
             ));
         }
         Ok(call)
+    }
+
+    /// Puts arguments into the path and the query.
+    fn insert_arguments(&mut self, tool: &Tool, input: &[(&str, &Value)]) -> Result<(), ToolError> {
+        let (variant, choice) = (self.variant, tool.entry.choice_argument());
+        for (name, value) in input {
+            if choice == Some(*name) || [FIELDS, MAX_BYTES].contains(name) {
+                continue;
+            }
+            match variant.operation.parameter(name) {
+                Some(parameter) if parameter.is_in_path => self.insert_in_path(parameter, value)?,
+                Some(_) if *name == LIMIT && matches!(variant.paging, Paging::LimitOnly(_)) => {}
+                Some(parameter) => {
+                    self.is_filtered |= !PAGING_ARGUMENTS.contains(name);
+                    self.add_query(name, value, parameter.is_list())?;
+                }
+                None if [LIMIT, OFFSET].contains(name) && variant.paging != Paging::None => {}
+                None => return Err(inapplicable_argument(tool, name, choice.unwrap_or_default(), variant)),
+            }
+        }
+        Ok(())
     }
 
     /// Selects the evidence of records that have one, if another field states what it is the basis of.
@@ -329,6 +318,33 @@ fn find_variant<'t, 'v>(
 pub fn whole_number(input: &Value) -> Option<usize> {
     let integer = input.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0);
     integer.map(|number| number as usize).or_else(|| input.as_str()?.parse().ok())
+}
+
+/// Fails if a required argument is missing.
+fn check_required<'i>(
+    tool: &Tool,
+    variant: &Variant,
+    find: impl Fn(&str) -> Option<&'i Value>,
+) -> Result<(), ToolError> {
+    let missing = variant
+        .operation
+        .parameters
+        .iter()
+        .find(|parameter| parameter.is_required && find(&parameter.name).is_none());
+    if let Some(missing) = missing {
+        let name = &missing.name;
+        let message = format!("`{name}` is required.");
+        return Err(ToolError::invalid_argument(
+            ToolErrorCode::MissingArgument,
+            message,
+            if tool.filters.contains(name) {
+                format!("Call again with `{name}` in `{FILTERS}`.")
+            } else {
+                format!("Call again with `{name}`.")
+            },
+        ));
+    }
+    Ok(())
 }
 
 /// Parses the maximum size of the answer.

@@ -241,19 +241,22 @@ fn select_steps(value: Value, paths: &[&[Step]]) -> (Value, Origin) {
             }
             (Value::Object(out), Origin::Parts(indexes, origins))
         }
-        Value::String(text) if !parts.0.is_empty() => {
-            let mut is_escape = false;
-            let count = text.chars().count();
-            let selected = text.chars().enumerate().filter(|(index, character)| {
-                // A backslash that escapes markup stays before what it escapes.
-                is_escape = *character == '\\' && !is_escape;
-                parts.contains(*index) || is_escape && index + 1 < count && parts.contains(index + 1)
-            });
-            let (indexes, text): (Vec<usize>, String) = selected.unzip();
-            (Value::String(text), Origin::Parts(indexes, Vec::new()))
-        }
+        Value::String(text) if !parts.0.is_empty() => select_characters(&text, &parts),
         other => (other, Origin::Unchanged),
     }
+}
+
+/// Selects parts of a text.
+fn select_characters(text: &str, parts: &Ranges) -> (Value, Origin) {
+    let mut is_escape = false;
+    let count = text.chars().count();
+    let selected = text.chars().enumerate().filter(|(index, character)| {
+        // A backslash that escapes markup stays before what it escapes.
+        is_escape = *character == '\\' && !is_escape;
+        parts.contains(*index) || is_escape && index + 1 < count && parts.contains(index + 1)
+    });
+    let (indexes, text): (Vec<usize>, String) = selected.unzip();
+    (Value::String(text), Origin::Parts(indexes, Vec::new()))
 }
 
 /// Returns the rest of a path that starts with a name.

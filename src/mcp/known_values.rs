@@ -114,17 +114,7 @@ pub async fn resolve(
         .collect();
     let vendor = find(VENDOR).and_then(Value::as_str).map(str::to_owned);
     let mut hints: Vec<String> = find(VENDOR_TIERS).and_then(tier_hint).into_iter().collect();
-    for (name, values) in tool.entry.text.values {
-        // An operation that takes any text does not refuse what the tool's schema does not list.
-        let is_of_terms = PLACES.iter().any(|(place, _)| *place == Place::Argument(name));
-        if let Some(value) = find(name).filter(|_| !is_of_terms && *name != VENDOR_TIERS) {
-            let stated = texts(value, Some);
-            let unknown = stated.iter().filter(|text| !values.contains(&text.as_str())).take(MAX_UNKNOWN);
-            hints.extend(unknown.map(|text| {
-                format!("`{name}` has no value {:?}; it is one of {}.", excerpt(text), values.join(", "))
-            }));
-        }
-    }
+    hints.extend(hints_of_values(tool, find));
     let mut advice = Advice::default();
     if !stated.is_empty() || vendor.is_some() {
         let proof = caller.authenticated().clone();
@@ -154,6 +144,23 @@ pub async fn resolve(
     }
     advice.hint = (!hints.is_empty()).then(|| hints.join(" "));
     Ok(advice)
+}
+
+/// Returns hints about values that the schema of a tool does not list.
+fn hints_of_values<'i>(tool: &Tool, find: impl Fn(&str) -> Option<&'i Value>) -> Vec<String> {
+    let mut hints = Vec::new();
+    for (name, values) in tool.entry.text.values {
+        // An operation that takes any text does not refuse what the tool's schema does not list.
+        let is_of_terms = PLACES.iter().any(|(place, _)| *place == Place::Argument(name));
+        if let Some(value) = find(name).filter(|_| !is_of_terms && *name != VENDOR_TIERS) {
+            let stated = texts(value, Some);
+            let unknown = stated.iter().filter(|text| !values.contains(&text.as_str())).take(MAX_UNKNOWN);
+            hints.extend(unknown.map(|text| {
+                format!("`{name}` has no value {:?}; it is one of {}.", excerpt(text), values.join(", "))
+            }));
+        }
+    }
+    hints
 }
 
 impl Place {

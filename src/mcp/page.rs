@@ -66,6 +66,38 @@ pub fn count_fitting(sizes: &[usize], total_bytes: usize, max_bytes: usize) -> O
     (fitting < sizes.len()).then_some((fitting, sizes.len()))
 }
 
+/// What a page has of the list in a response.
+struct ListPart {
+    item_count: usize,
+    /// Position of the first item of the next page, if there is one.
+    next: Option<usize>,
+    /// Whether it is the list in the response.
+    is_whole: bool,
+}
+
+impl ListPart {
+    /// Reduces the list in a response to the items of the page that a call requests.
+    fn select(call: &ToolCall, value: &mut Value, range: Option<ItemRange>, total: Option<u64>) -> ListPart {
+        let mut part = ListPart { item_count: 0, next: None, is_whole: true };
+        let list = call.variant.call.list.unwrap_or_default();
+        let Some(Value::Array(items)) = value.get_mut(list) else { return part };
+        let before = range.map_or(items.len(), |range| range.total);
+        let paging = call.variant.paging;
+        if matches!(paging, Paging::FullList | Paging::LimitOnly(_)) {
+            part.next = (before > call.offset + call.limit).then(|| call.offset + call.limit);
+            if range.is_none() {
+                *items = items.drain(..).skip(call.offset).take(call.limit).collect();
+            }
+            part.is_whole = items.len() == before;
+        } else if paging == Paging::Offset {
+            let end = call.offset + before;
+            part.next = (before > 0 && total.is_some_and(|total| total > end as u64)).then_some(end);
+        }
+        part.item_count = items.len();
+        part
+    }
+}
+
 /// A page of a list, or a record.
 pub struct Page {
     value: Value,
@@ -97,24 +129,10 @@ impl Page {
         }
         let address = signed_addresses::remove_unnamed(&call.fields, &bytes, &mut value);
         is_unchanged &= address == SignedAddress::Unchanged;
-        let list = call.variant.call.list.unwrap_or_default();
         let total = value["total"].as_u64().or_else(|| value["counts"]["all"].as_u64());
         let paging = call.variant.paging;
-        let (mut item_count, mut next) = (0, None);
-        if let Some(Value::Array(items)) = value.get_mut(list) {
-            let before = range.map_or(items.len(), |range| range.total);
-            if matches!(paging, Paging::FullList | Paging::LimitOnly(_)) {
-                next = (before > call.offset + call.limit).then(|| call.offset + call.limit);
-                if range.is_none() {
-                    *items = items.drain(..).skip(call.offset).take(call.limit).collect();
-                }
-                is_unchanged &= items.len() == before;
-            } else if paging == Paging::Offset {
-                let end = call.offset + before;
-                next = (before > 0 && total.is_some_and(|total| total > end as u64)).then_some(end);
-            }
-            item_count = items.len();
-        }
+        let ListPart { item_count, mut next, is_whole } = ListPart::select(call, &mut value, range, total);
+        is_unchanged &= is_whole;
         let of_record = context.evidence.clone();
         let evidence = evidence::of_output(call.row.text.name, &call.fields, &value, context.now, of_record);
         let cut_lists = if call.is_brief { cut_lists(call, &value) } else { Vec::new() };
@@ -143,36 +161,49 @@ impl Page {
             page.add_field(NEXT_OFFSET, json!(next));
         }
         let is_empty = item_count == 0 && call.variant.call.list.is_some();
-        if let Some(notice) = page.team_text.notice() {
-            page.add_field(NOTICE, json!(notice));
-        }
-        if let Some(hint) = &call.advice.hint {
-            page.add_hint(hint);
-        }
-        if page.value["locked"] == true {
-            page.add_hint(LOCKED_HINT);
-        }
-        if is_empty && call.is_filtered && call.offset == 0 {
-            page.add_hint(NO_MATCHES_HINT);
-        }
-        if let Some(evidence) = evidence {
-            page.add_field(EVIDENCE, json!(evidence));
-        }
-        for (name, shown, count) in cut_lists {
-            page.add_truncation_note(&format!(
-                "`{name}` shows {shown} of {count}; for the rest, set `{FIELDS}` to [\"{name}[{shown}:]\"]."
-            ));
-        }
-        if has_summary {
-            page.add_truncation_note(&bundle_manifest::note());
-        }
-        if call.is_brief {
-            page.shorten_maps(call);
-        }
+        let is_without_matches = is_empty && call.is_filtered && call.offset == 0;
+        page.add_notes(call, is_without_matches, evidence, &cut_lists, has_summary);
         if let Some(hint) = signed_addresses::hint(&call.fields, address, &page.value, context.is_served) {
             page.add_hint(&hint);
         }
         Ok(page)
+    }
+
+    /// Adds what the page says about itself.
+    fn add_notes(
+        &mut self,
+        call: &ToolCall,
+        is_without_matches: bool,
+        evidence: Option<String>,
+        cut_lists: &[(&str, usize, usize)],
+        has_summary: bool,
+    ) {
+        if let Some(notice) = self.team_text.notice() {
+            self.add_field(NOTICE, json!(notice));
+        }
+        if let Some(hint) = &call.advice.hint {
+            self.add_hint(hint);
+        }
+        if self.value["locked"] == true {
+            self.add_hint(LOCKED_HINT);
+        }
+        if is_without_matches {
+            self.add_hint(NO_MATCHES_HINT);
+        }
+        if let Some(evidence) = evidence {
+            self.add_field(EVIDENCE, json!(evidence));
+        }
+        for (name, shown, count) in cut_lists {
+            self.add_truncation_note(&format!(
+                "`{name}` shows {shown} of {count}; for the rest, set `{FIELDS}` to [\"{name}[{shown}:]\"]."
+            ));
+        }
+        if has_summary {
+            self.add_truncation_note(&bundle_manifest::note());
+        }
+        if call.is_brief {
+            self.shorten_maps(call);
+        }
     }
 
     fn add_field(&mut self, name: &str, value: Value) {

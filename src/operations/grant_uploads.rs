@@ -268,24 +268,35 @@ pub fn join(
         CompletionOutcome::Missing(missing) => Err(Error::PartsMissing(missing)),
         CompletionOutcome::Complete(file) => match &pending.sha256 {
             Some(sha256) if *sha256 != file.sha256 => {
-                let error = Error::Conflict(format!(
-                    "The zip has the SHA-256 digest {}, but {sha256} was announced. Plan the upload again, \
-                     and send the whole file.",
-                    file.sha256
-                ));
+                let error = digest_conflict(&file.sha256, sha256);
                 market.write_blocking_for(vendor.requester(), |writer| {
-                    match find(writer.rows, writer.now) {
-                        Ok(Some((_, now_pending))) if now_pending == pending => {
-                            store::discarded_uploads::discard(writer.rows, grant.row_id)
-                        }
-                        _ => Ok(()),
-                    }
+                    discard_unchanged(writer, &grant, &pending, find(writer.rows, writer.now))
                 })?;
                 finish_completion(market, Some(JoinedUpload { pending, file, lock }));
                 Err(error)
             }
             _ => Ok(Some(JoinedUpload { pending, file, lock })),
         },
+    }
+}
+
+fn digest_conflict(received: &str, announced: &str) -> Error {
+    Error::Conflict(format!(
+        "The zip has the SHA-256 digest {received}, but {announced} was announced. Plan the upload again, and send the \
+         whole file."
+    ))
+}
+
+/// Discards the upload of a grant, unless it is another one now.
+fn discard_unchanged(
+    writer: &Writer,
+    grant: &Grant,
+    pending: &PendingUpload,
+    now: Result<Option<(Grant, PendingUpload)>>,
+) -> Result<()> {
+    match now {
+        Ok(Some((_, now))) if now == *pending => store::discarded_uploads::discard(writer.rows, grant.row_id),
+        _ => Ok(()),
     }
 }
 

@@ -64,9 +64,7 @@ pub fn copy(job: &RunningJob) -> JobResult {
     let (market, asset_row_id) = (job.market(), job.asset_row_id());
     let settings = &market.settings().repositories;
     job.begin()?;
-    job.write_progress(|writer| {
-        store::assets::set_progress(writer.rows, asset_row_id, &DataProgress::copying())
-    })?;
+    write_progress(job, &DataProgress::copying())?;
     let staging_dir = market.blobs().staging_dir().map_err(Error::internal)?;
     let to = staging_dir.path().join("copy");
     let host = host_for(market, linked.channel);
@@ -95,13 +93,7 @@ pub fn copy(job: &RunningJob) -> JobResult {
             })
         }
         Err(ReadError::Io(cause)) if cause.kind() == ErrorKind::StorageFull => {
-            job.write_progress(|writer| {
-                store::assets::set_progress(
-                    writer.rows,
-                    asset_row_id,
-                    &DataProgress::copy_retry_pending(DISK_FULL),
-                )
-            })?;
+            write_progress(job, &DataProgress::copy_retry_pending(DISK_FULL))?;
             Err(Error::storage_full().into())
         }
         Err(ReadError::Io(cause)) if job.job().attempts >= settings.attempts => {
@@ -112,17 +104,17 @@ pub fn copy(job: &RunningJob) -> JobResult {
             finish_with(job, &DataProgress::copy_failed(&message))
         }
         Err(ReadError::Io(cause)) => {
-            job.write_progress(|writer| {
-                store::assets::set_progress(
-                    writer.rows,
-                    asset_row_id,
-                    &DataProgress::copy_retry_pending(RETRY_PENDING),
-                )
-            })?;
+            write_progress(job, &DataProgress::copy_retry_pending(RETRY_PENDING))?;
             Err(Error::internal(cause).into())
         }
         Err(error) => finish_with(job, &DataProgress::copy_failed(&running_job::rejection(error)?.0)),
     }
+}
+
+/// Shows the progress of the copy while the job runs.
+fn write_progress(job: &RunningJob, progress: &DataProgress) -> JobResult {
+    let asset = job.asset_row_id();
+    job.write_progress(|writer| store::assets::set_progress(writer.rows, asset, progress))
 }
 
 /// Copies a repository into a directory that does not exist yet. The time and the size of the copy are limited by

@@ -187,6 +187,20 @@ mod tests {
         TrustedSources::new(&settings, base_url)
     }
 
+    /// Checks requests for a host in each form.
+    fn check_host(sources: &TrustedSources, host: &str, expected: Result<(), Untrusted>) {
+        let request = || Request::builder().header(header::HOST, host);
+        assert_eq!(sources.check(&request().finish()), expected, "{host}");
+        assert_eq!(sources.hosts.contains(host), expected.is_ok(), "{host}");
+        let target = format!("http://{host}/v2/wallet").parse::<Uri>();
+        if let Ok(target) = target {
+            let old = Request::builder().version(Version::HTTP_10).uri(target);
+            assert_eq!(sources.check(&old.finish()), expected, "as a target: {host}");
+        }
+        let two = request().header(header::HOST, "localhost").finish();
+        assert_eq!(sources.check(&two), expected, "one of two: {host}");
+    }
+
     #[test]
     fn requests_must_be_for_a_host_of_the_server() {
         let local = sources("127.0.0.1:8080", "http://127.0.0.1:8080", &[], &[]);
@@ -234,16 +248,7 @@ mod tests {
         ] {
             for (hosts, expected) in [(trusted, Ok(())), (untrusted, Err(Untrusted::Host))] {
                 for host in hosts {
-                    let request = || Request::builder().header(header::HOST, *host);
-                    assert_eq!(sources.check(&request().finish()), expected, "{host}");
-                    assert_eq!(sources.hosts.contains(host), expected.is_ok(), "{host}");
-                    let target = format!("http://{host}/v2/wallet").parse::<Uri>();
-                    if let Ok(target) = target {
-                        let old = Request::builder().version(Version::HTTP_10).uri(target);
-                        assert_eq!(sources.check(&old.finish()), expected, "as a target: {host}");
-                    }
-                    let two = request().header(header::HOST, "localhost").finish();
-                    assert_eq!(sources.check(&two), expected, "one of two: {host}");
+                    check_host(sources, host, expected);
                 }
             }
         }

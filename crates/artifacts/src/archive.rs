@@ -138,6 +138,18 @@ struct ScannedDirectory {
     readme: Option<usize>,
 }
 
+/// Fails if an archive unpacks to too many times its size.
+fn check_ratio(bytes: u64, archive_size: u64, limits: Limits) -> Result<(), Rejection> {
+    let times = bytes / archive_size.max(1);
+    if bytes > RATIO_EXEMPT_BYTES && times > limits.max_ratio {
+        return Err(Rejection(format!(
+            "The ZIP archive unpacks to {times} times its size; the limit is {} times. Remove filler data.",
+            limits.max_ratio
+        )));
+    }
+    Ok(())
+}
+
 fn scan_directory(
     archive: &ZipArchive<BudgetedFile>,
     archive_size: u64,
@@ -173,10 +185,8 @@ fn scan_directory(
             continue;
         }
         if !seen_paths.insert(path.clone()) {
-            return reject(format!(
-                "Two files have the path {}. Rename one and pack the archive again.",
-                quoted(&path)
-            ));
+            let path = quoted(&path);
+            return reject(format!("Two files have the path {path}. Rename one and pack the archive again."));
         }
         files += 1;
         bytes = bytes.saturating_add(entry.size());
@@ -189,23 +199,14 @@ fn scan_directory(
         }
         tree.add(components, NodeKind::File);
     }
-    if bytes > RATIO_EXEMPT_BYTES && bytes / archive_size.max(1) > limits.max_ratio {
-        let times = bytes / archive_size.max(1);
-        return reject(format!(
-            "The ZIP archive unpacks to {times} times its size; the limit is {} times. Remove filler data.",
-            limits.max_ratio
-        ));
-    }
+    check_ratio(bytes, archive_size, limits)?;
     let depth = if root.directory().is_some() { 2 } else { 1 };
     let readme =
         readmes.into_iter().filter(|(components, ..)| *components == depth).min().map(|(.., index)| index);
-    let structure = tree.into_structure();
-    let extensions = most_common(extensions);
+    let (structure, extensions) = (tree.into_structure(), most_common(extensions));
     let root = root.directory().map(str::to_owned);
-    Ok(ScannedDirectory {
-        summary: ArchiveSummary { files, bytes, extensions, structure, root, description: None },
-        readme,
-    })
+    let summary = ArchiveSummary { files, bytes, extensions, structure, root, description: None };
+    Ok(ScannedDirectory { summary, readme })
 }
 
 /// Returns the components of an entry's path (none for the root itself), or why the entry could do harm.

@@ -64,17 +64,7 @@ pub fn create(
         copy_database(rows, Manifest::new(state, source.now.to_string()), &mut objects, progress)
     })?;
     let mut problems = Vec::new();
-    let upload_bytes: u64 = uploads.iter().map(|upload| upload.size_bytes).sum();
-    let mut done = manifest.total_bytes();
-    let total = done + upload_bytes;
-    for upload in uploads {
-        match copy_upload(&source.blobs, &upload, &mut objects)? {
-            Ok(object) => manifest.uploads.push(UploadEntry { id: upload.id, object }),
-            Err(problem) => problems.push(problem),
-        }
-        done += upload.size_bytes;
-        progress.advance(done, total);
-    }
+    copy_uploads(&source.blobs, uploads, &mut objects, &mut manifest, &mut problems, progress)?;
     copy_bundle_files(&source.blobs, bundle_files, &mut objects, &mut manifest, &mut problems)?;
     let known = earlier.as_ref().map(repository_files::known_files).unwrap_or_default();
     for (asset, attached_at) in repositories {
@@ -101,6 +91,29 @@ pub fn create(
         repaired: objects.repaired,
         problems,
     })
+}
+
+/// Copies the uploads of the snapshot. Those that cannot be copied are problems.
+fn copy_uploads(
+    blobs: &Blobs,
+    uploads: Vec<store::uploads::RecordedUpload>,
+    objects: &mut Objects,
+    manifest: &mut Manifest,
+    problems: &mut Vec<String>,
+    progress: &dyn Progress,
+) -> Result<()> {
+    let upload_bytes: u64 = uploads.iter().map(|upload| upload.size_bytes).sum();
+    let mut done = manifest.total_bytes();
+    let total = done + upload_bytes;
+    for upload in uploads {
+        match copy_upload(blobs, &upload, objects)? {
+            Ok(object) => manifest.uploads.push(UploadEntry { id: upload.id, object }),
+            Err(problem) => problems.push(problem),
+        }
+        done += upload.size_bytes;
+        progress.advance(done, total);
+    }
+    Ok(())
 }
 
 /// Checks that the disk of the backup has space for what will certainly be written: uploads and files of

@@ -104,16 +104,7 @@ pub async fn serve_connection<S: Socket>(
         }
     };
     let socket = served.into_parts().io.into_inner();
-    let error_response = match &result {
-        Err(error) if error.is_timeout() && socket.is_in_head() => {
-            Some(head_errors::timeout_response(exchange.client()))
-        }
-        // Only the beginning of HTTP/2 is rejected by the library without a response.
-        Err(error) if error.is_parse() && !exchange.is_closing() && !exchange.is_busy() => {
-            Some(head_errors::version_response(exchange.client()))
-        }
-        _ => None,
-    };
+    let error_response = result.as_ref().err().and_then(|error| head_error(error, &socket, &exchange));
     if error_response.is_some() || exchange.is_closing() || exchange.is_cut() {
         exchange.end();
         let mut socket = socket.into_inner();
@@ -133,6 +124,20 @@ pub async fn serve_connection<S: Socket>(
         }
     }
     result
+}
+
+/// Returns the response to a request head that was not answered.
+fn head_error<S: Socket>(
+    error: &hyper::Error,
+    socket: &LimitedSocket<S>,
+    exchange: &Exchange,
+) -> Option<Vec<u8>> {
+    if error.is_timeout() && socket.is_in_head() {
+        return Some(head_errors::timeout_response(exchange.client()));
+    }
+    // Only the beginning of HTTP/2 is rejected by the library without a response.
+    let is_other_version = error.is_parse() && !exchange.is_closing() && !exchange.is_busy();
+    is_other_version.then(|| head_errors::version_response(exchange.client()))
 }
 
 /// Reads and discards what a client sends after the last response, until it closes the connection.
