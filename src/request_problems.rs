@@ -5,7 +5,7 @@ use crate::{
     error::{Error, Result},
 };
 
-/// The errors of operations that are problems of a request, and the problems of a request that are errors.
+/// Converts between the problems of a request and the errors of operations.
 pub trait ProblemsExt: Sized {
     /// Adds the problems of an [`Error::Invalid`], and returns other errors.
     fn collect<T>(&mut self, result: Result<T>) -> Result<Option<T>>;

@@ -1,8 +1,8 @@
-//! Typed settings in sources: the compiled-in `marketplace.toml`, a settings file, environment variables, and
+//! Typed settings from several sources: the compiled-in `marketplace.toml`, a settings file, environment variables, and
 //! command-line flags. Later sources override earlier ones.
 //!
 //! An error names its origin (file and line, variable, or flag), the key, and the most similar known key. The
-//! compiled-in file defines every key and the type of its value, and each layer is checked against it.
+//! compiled-in file defines every key and the type of its value, and each source is checked against it.
 
 mod agents;
 mod listed;
@@ -74,7 +74,7 @@ impl Default for Settings {
     }
 }
 
-/// A stack of settings sources, merged as they are added, with the origin of each value.
+/// The values of all sources, merged as they are added, each with its origin.
 #[derive(Clone, Debug)]
 pub struct SettingsSources {
     values: Table,
@@ -90,13 +90,13 @@ impl Default for SettingsSources {
 }
 
 impl SettingsSources {
-    /// Creates a stack that contains only the compiled-in layer.
+    /// Creates the values of the compiled-in file.
     pub fn new() -> SettingsSources {
         let values = DEFAULTS.parse().expect("the compiled-in settings are valid TOML");
         SettingsSources { values, origins: BTreeMap::new(), set_for_process: BTreeSet::new() }
     }
 
-    /// Adds a settings file as the top layer.
+    /// Adds a settings file. Its values replace earlier ones.
     pub fn add_file(&mut self, path: &Path, text: &str) -> Result<(), SettingsError> {
         let at = |offset: usize| {
             let line = text[..offset.min(text.len())].matches('\n').count() + 1;

@@ -1,4 +1,4 @@
-//! Walks through the catalog: later pages have the order of the first one, so that a listing that is
+//! The order of a list of the catalog for its cursor: later pages have the order of the first one, so that a listing that is
 //! published throughout is on exactly one page.
 
 use std::collections::BTreeMap;

@@ -287,7 +287,7 @@ fn digest_conflict(received: &str, announced: &str) -> Error {
     ))
 }
 
-/// Discards the upload of a grant, unless it is another one now.
+/// Discards the pending upload of a grant, unless the grant has another one now.
 fn discard_unchanged(
     writer: &Writer,
     grant: &Grant,

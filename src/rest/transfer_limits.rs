@@ -86,7 +86,7 @@ impl TransferLimits {
         }
     }
 
-    /// Middleware that lets a request take its part of them, and counts its response until it is written. It is
+    /// Middleware that lets a request take its share of the limits, and counts its response until it is written. It is
     /// outside of all layers that change a response.
     pub async fn layer<E: Endpoint<Output = Response>>(
         self: Arc<Self>,

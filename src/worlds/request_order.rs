@@ -1,10 +1,10 @@
-//! The turns of the requests of a world: they run one at a time, in the order of their admission.
+//! The order of the requests of a world: they run one at a time, as they are admitted.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::OwnedMutexGuard;
 
-/// The turns of a world.
+/// Lets the requests of a world run one after another.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RequestOrder(Arc<tokio::sync::Mutex<()>>);
 

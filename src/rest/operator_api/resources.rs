@@ -29,7 +29,8 @@ pub trait Subject: Serialize + Sized + Send + 'static {
     fn team(&self) -> Option<Uuid>;
 }
 
-/// Implements [`Subject`] for a JSON type: its kind, its field with the ID, and that with the ID of the team, if it has one.
+/// Implements [`Subject`] for a JSON type. The arguments are the type, the kind, the field with the ID, and, if there is one, the
+/// field with the ID of the team.
 macro_rules! subject {
     ($name:ident, $kind:expr, $($id:ident).+ $(, $($team:ident).+)?) => {
         impl $crate::rest::operator_api::resources::Subject for $name {

@@ -17,7 +17,7 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Starts the command with these arguments besides.
+    /// Starts the command with further arguments.
     pub fn start(desk: &Desk, arguments: &[&str]) -> Follower {
         let mut command = desk.command(&[&["events", "--follow"], arguments].concat());
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
