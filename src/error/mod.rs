@@ -468,6 +468,20 @@ mod tests {
     }
 
     #[test]
+    fn details_say_why_a_server_with_capacity_is_at_capacity() {
+        let reason = |error: Error| {
+            assert_eq!(error.code(), Some(Code::AtCapacity));
+            error.details().map(|details| details["reason"].clone())
+        };
+        let preparing = Error::BeingPrepared { what: "bundle", retry_seconds: 1 };
+        assert_eq!(reason(preparing), Some(json!("being_prepared")));
+        assert_eq!(reason(Error::database_locked()), Some(json!("database_locked")));
+        assert_eq!(reason(Error::index_unavailable(true)), Some(json!("index_unavailable")));
+        assert_eq!(reason(Error::index_unavailable(false)), Some(json!("index_unavailable")));
+        assert_eq!(reason(Error::AtCapacity { retry_seconds: 1 }), None);
+    }
+
+    #[test]
     fn chain_leaves_out_repeated_texts() {
         let twice = Error::internal(Error::internal("the secret was not stored"));
         assert_eq!(ErrorChain(&twice).to_string(), "internal error: the secret was not stored");
