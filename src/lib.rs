@@ -24,5 +24,6 @@ pub use marketplace_domain as domain;
 use marketplace_domain::json_scalars;
 pub use marketplace_domain::string_enum;
 pub use marketplace_files::{private_files, regular_files};
+use marketplace_http as http_server;
 pub use marketplace_http_client as http_client;
 use marketplace_text::encoding as text_encoding;

@@ -12,7 +12,6 @@ use uuid::Uuid;
 
 use super::{
     capacity::Slot,
-    chunks::Chunks,
     limits::RequestLimits,
     principal_shares,
     problem::ApiError,
@@ -23,6 +22,7 @@ use super::{
 use crate::{
     blobs::{self, PartWriter, signatures},
     error::{Error, Result},
+    http_server::chunks::Chunks,
     market::{Market, Reader},
     operations::grant_uploads,
     worlds::Turn,
@@ -74,7 +74,7 @@ async fn put_part(served: &ServedMarket, mut request: Request) -> Result<Respons
     let opening =
         market.spawn_blocking(move |market| grant_uploads::start_part(market, starter, id, number, size));
     let writer = opening.await?;
-    let chunks = Chunks::new(body.into(), &market.settings().server, None);
+    let chunks = Chunks::new(body.into(), &market.settings().server.connections(), None);
     let received = receive_part(market, chunks, writer, size, transfers.map(RequestTransfers::memory));
     // The request gives up its in-flight slot, since nothing follows that needs one.
     let etag = Slot::release_for_rest(&request, received).await?;

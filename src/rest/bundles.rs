@@ -24,13 +24,9 @@ use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 use super::{
-    bundle_urls,
-    byte_ranges::{self, Selected},
-    etag,
-    fair_limit::FairPermit,
-    if_match,
+    bundle_urls, etag, if_match,
     limits::RequestLimits,
-    principal_shares,
+    principal_shares::{self, FairPermit},
     problem::ApiError,
     request_id, router,
     served_market::ServedMarket,
@@ -39,6 +35,7 @@ use super::{
 use crate::{
     domain::zip_layout::Part,
     error::{Error, ErrorChain, Result},
+    http_server::byte_ranges::{self, Selected},
     market::{Market, Reader, Requester, Writer},
     operations::bundles::{self, Delivery, LinkedBundle},
     store::bundles::Location,

@@ -26,7 +26,6 @@ use poem::{Endpoint, Request, Response};
 use tokio::{runtime::Handle, time::timeout};
 
 use super::{
-    client_network::request_network,
     problem,
     request_id::{self, RequestId},
 };
@@ -35,6 +34,7 @@ use crate::{
     config::Settings,
     domain::principals::Principal,
     error::{Error, Result},
+    http_server::client_network::request_network,
     market::{Activity, MarketId, Permit, Requester, Scheduler, Share, WorkOwner},
 };
 

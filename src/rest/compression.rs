@@ -12,11 +12,13 @@ use poem::{
 };
 
 use super::{
-    coding::{CODINGS, Coding, StaticContent},
     etag::OmittedBody,
-    response_body,
     spool::Spool,
     transfer_limits::{self, RequestTransfers},
+};
+use crate::http_server::{
+    coding::{CODINGS, Coding, StaticContent},
+    response_body,
 };
 
 /// Minimum length in bytes to compress. A shorter response fits into one packet anyway.
@@ -155,7 +157,15 @@ async fn encode(
 ) -> (Bytes, Option<Coding>) {
     let encoded = match content {
         Some(content) => content.encoded(coding).await,
-        None => coding.encode(&bytes, transfers).await,
+        None => {
+            let permit = async {
+                match transfers {
+                    Some(transfers) => transfers.heavy_work().await.ok().map(Some),
+                    None => Some(None),
+                }
+            };
+            coding.encode(&bytes, permit).await
+        }
     };
     match encoded {
         Some(encoded) => (encoded, Some(coding)),

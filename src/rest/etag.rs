@@ -12,12 +12,14 @@ use poem::{
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
 };
 
-use super::{
-    coding::{StaticContent, entity_tag, entity_tag_of_hash},
-    key_headers, response_body,
-    spool::Spool,
+use super::{key_headers, spool::Spool};
+use crate::{
+    http_server::{
+        coding::{StaticContent, entity_tag, entity_tag_of_hash},
+        response_body,
+    },
+    worlds::Turn,
 };
-use crate::worlds::Turn;
 
 /// Describes the body that a 304 omits. `compression` needs it to send the same headers as for the full
 /// response.

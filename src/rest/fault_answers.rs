@@ -8,7 +8,6 @@ use poem::{
 use serde_json::Value;
 
 use super::{
-    connections::Cut,
     limits::{self, Budget},
     problem,
     request_id::RequestId,
@@ -16,6 +15,7 @@ use super::{
 use crate::{
     config::Settings,
     error::{Code, Error, GoneCode, Problem, QuotaExcess, StateCode},
+    http_server::connections::Cut,
     string_enum::StringEnum,
 };
 

@@ -9,7 +9,7 @@ use tokio::{sync::watch, time::timeout};
 
 use super::{
     capacity::Slot,
-    fair_limit::{FairLimit, FairPermit, Holder},
+    principal_shares::{FairLimit, FairPermit, Holder},
     stream_turns::StreamTurns,
 };
 use crate::{
@@ -63,7 +63,7 @@ impl HeldRequests {
 
     /// Takes a place for a request of a principal of a market, without waiting for one.
     pub fn try_acquire(&self, market: MarketId, principal: Principal) -> Result<HeldPlace> {
-        self.try_acquire_for(Holder::Principal(market, principal))
+        self.try_acquire_for(Holder::Principal((market, principal)))
     }
 
     /// Like [`HeldRequests::try_acquire`], for a request without a key, by the network of its client.

@@ -6,12 +6,14 @@ use poem::{
 };
 
 use super::{
-    coding::entity_tag,
     etag::matches_tag,
     header_argument::{HeaderArgument, header_argument},
     schema_marks::IF_MATCH_MARK,
 };
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    http_server::coding::entity_tag,
+};
 
 /// The `If-Match` headers of a request.
 #[derive(Debug)]

@@ -11,13 +11,13 @@ use super::{
     limits::RequestLimits,
     principal_shares,
     request_id::{self, RequestId},
-    response_body,
     served_market::ServedMarket,
     transfer_limits::{self, MemoryUse, RequestTransfers},
 };
 use crate::{
     domain::{teams::Team, time::Timestamp},
     error::{Error, Result},
+    http_server::response_body,
     market::{CostMeter, CostTimes, Market, Requester, WorkOwner},
     operations::access::{Authenticated, AuthenticatedTeam},
 };

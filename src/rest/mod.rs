@@ -8,20 +8,14 @@ mod agent_api;
 mod api;
 mod api_documents;
 mod app;
-mod arrived_body;
 mod auth;
 mod blobs;
 mod bundle_urls;
 mod bundles;
 mod buyer_api;
-mod byte_ranges;
 mod capacity;
 mod catalog;
-mod chunks;
-mod client_network;
-mod coding;
 mod compression;
-mod connections;
 mod cors;
 mod declarations;
 pub mod documented_operations;
@@ -29,16 +23,12 @@ pub mod enum_value;
 mod error_layer;
 mod etag;
 pub mod event_stream;
-mod fair_limit;
 mod fault_answers;
-mod faulty_body;
 mod filter_entries;
 mod first_page_cache;
 mod guides;
-mod head;
 mod header_argument;
 mod held_requests;
-mod host;
 mod idempotent;
 mod if_match;
 mod in_flight;
@@ -50,8 +40,8 @@ mod key_headers;
 mod landing_page;
 mod limits;
 mod link_base;
+mod listening;
 mod listing_filters;
-mod min_rate;
 mod openapi;
 mod openapi_pages;
 mod operator_api;
@@ -64,11 +54,9 @@ mod principal_shares;
 mod problem;
 mod replay;
 mod request_body;
-mod request_coding;
 mod request_id;
 mod required_access;
 mod resolved_schemas;
-mod response_body;
 pub mod route;
 mod router;
 mod sandbox_api;
@@ -127,5 +115,5 @@ pub async fn run(
     connected: watch::Sender<usize>,
     stop: impl Future<Output = ()>,
 ) -> std::io::Result<()> {
-    connections::serve(app, listener, &settings.server, connected, stop).await
+    listening::serve(app, listener, &settings.server, connected, stop).await
 }

@@ -9,11 +9,10 @@ use serde_json::{Value, json};
 
 use super::{
     api::Api,
-    coding::StaticContent,
     page_parts::{PAGE_STYLE, escape_html, icon},
-    response_body::SharedBody,
     router,
 };
+use crate::http_server::{coding::StaticContent, response_body::SharedBody};
 
 /// The policy of the reference: it loads nothing, and sends requests only to the server that it came from.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; \

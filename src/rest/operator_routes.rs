@@ -17,11 +17,11 @@ use super::{
     held_requests::HeldRequests,
     in_process::InProcessProof,
     request_id::RequestId,
-    response_body,
     served_market::ServedMarket,
 };
 use crate::{
     error::{Error, Result},
+    http_server::response_body,
     market::{Market, running_server_url},
     operations::access::Authenticated,
 };

@@ -20,11 +20,12 @@ use poem::{
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{client_network::client_address, problem};
+use super::problem;
 use crate::{
     clock::Clock,
     domain::{collections::Collection, teams::Team},
     error::Error,
+    http_server::client_network::client_address,
     market::{CostMeter, milliseconds},
 };
 

@@ -180,9 +180,12 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::rest::{
-        error_layer, head,
-        json::{Json, JsonResult},
+    use crate::{
+        http_server::head,
+        rest::{
+            error_layer,
+            json::{Json, JsonResult},
+        },
     };
 
     struct Things;

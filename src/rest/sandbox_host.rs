@@ -10,10 +10,9 @@ use poem::{Endpoint, Request, Response, endpoint::BoxEndpoint, http::Method};
 use tokio::{runtime::Handle, sync::watch};
 
 use super::{
-    arrived_body::EarlyReceiver,
-    connections,
     documented_operations::DocumentedOperations,
     held_requests::ServerStop,
+    listening,
     problem::ApiError,
     replay::{self, OwnPortWorld, ReplaySource},
     request_id::{WorldName, refuse},
@@ -23,10 +22,14 @@ use super::{
 };
 use crate::{
     error::{Error, QuotaExcess, Result},
+    http_server::arrived_body::{EarlyReceiver, stated_length},
     market::Market,
     operations::{webhook_forwarder::WebhookForwarder, webhook_inbox},
     worlds::{NewWorld, WebhookMode, World, Worlds},
 };
+
+/// What the paths of uploads begin with. Their transfers hold no turn.
+const UPLOADS: &str = "/v2/blobs/";
 
 /// Bytes that a request adds to the disk at most, besides its body, unless it uploads a file: the pages of the database that
 /// it writes.
@@ -170,7 +173,7 @@ impl SandboxHost {
         Handle::current().spawn(async move {
             // Fails when the world is dropped.
             let stop = async move { while end.changed().await.is_ok() {} };
-            let served = connections::serve(endpoint, listener, &settings, watch::Sender::default(), stop);
+            let served = listening::serve(endpoint, listener, &settings, watch::Sender::default(), stop);
             if let Err(cause) = served.await {
                 tracing::warn!(%cause, "the port of a world was closed");
             }
@@ -209,12 +212,22 @@ impl SandboxHost {
         }
     }
 
+    /// Receives the body of a request to a world before the request is admitted. Returns its length in bytes, as far as it is
+    /// known.
+    async fn receive_body(&self, world: &World, request: &mut Request) -> u64 {
+        if request.uri().path().starts_with(UPLOADS) {
+            return stated_length(request);
+        }
+        let settings = world.market().settings().server.connections();
+        self.early_receiver.receive(request, &settings).await
+    }
+
     /// Returns the response of a world, when it is the request's turn.
     async fn call_world(&self, world: Arc<World>, mut request: Request) -> poem::Result<Response> {
         let is_by_port = request.data::<BasePath>().is_none();
         request.set_data(WorldName(world.name().into()));
         let mut recorded = self.recorder.start(&world, is_by_port, &mut request).await;
-        let body = self.early_receiver.receive(&mut request, &world.market().settings().server).await;
+        let body = self.receive_body(&world, &mut request).await;
         if let Some(refusal) = self.reserve_disk(&request, body).await? {
             request.set_data(refusal);
         }

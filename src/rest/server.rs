@@ -12,11 +12,10 @@ use super::{
     cors::{Cors, CorsPolicy},
     error_layer, etag,
     fault_answers::PlannedAnswer,
-    head,
     in_process::InProcessRoutes,
-    landing_page, limits,
-    limits::RateLimits,
-    request_coding, request_id,
+    landing_page,
+    limits::{self, RateLimits},
+    request_id,
     sandbox_host::{Refusal, SandboxHost},
     served_market::ServedMarket,
     server_limits::ServerLimits,
@@ -26,6 +25,7 @@ use super::{
 };
 use crate::{
     error::Error,
+    http_server::{head, request_coding},
     market::Market,
     rest::problem::ApiError,
     worlds::journal::{Recording, record_admission},

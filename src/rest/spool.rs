@@ -21,15 +21,15 @@ use tokio::task::JoinHandle;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::{
-    fair_limit::FairPermit,
+    principal_shares::FairPermit,
     problem,
     request_id::RequestId,
-    response_body,
     transfer_limits::{self, RequestTransfers},
 };
 use crate::{
     blobs::Reservation,
     error::{Error, Result},
+    http_server::response_body,
     market::Market,
 };
 
@@ -243,8 +243,9 @@ mod tests {
         clock::{Clock, Entropy},
         config::Settings,
         domain::time::Timestamp,
+        http_server::fair_limit::FairLimit,
         market::{OpenMode, OpenOptions, this_program},
-        rest::{RENDERER, fair_limit::FairLimit, transfer_limits::TransferLimits},
+        rest::{RENDERER, transfer_limits::TransferLimits},
         store::Durability,
     };
 

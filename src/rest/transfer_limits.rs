@@ -11,18 +11,20 @@ use std::{
 };
 
 use super::{
-    client_network,
-    fair_limit::{FairLimit, FairPermit, Holder},
     limits::RequestLimits,
+    principal_shares::{FairLimit, FairPermit, Holder, ShareOwner},
     problem,
     request_id::RequestId,
-    response_body::{self, SharedBody},
 };
 use crate::{
     clock::Stopwatch,
     config::Settings,
     domain::principals::Principal,
     error::{Error, Result},
+    http_server::{
+        client_network,
+        response_body::{self, SharedBody},
+    },
     market::{Activity, MarketId, Permit, Requester, Scheduler, Share},
 };
 use bytes::Bytes;
@@ -129,7 +131,7 @@ struct Inner {
     network: IpAddr,
     /// The client, and the meter of the request's cost.
     requester: Requester,
-    principal: OnceLock<(MarketId, Principal)>,
+    principal: OnceLock<ShareOwner>,
     /// Whether the request changes nothing, so that its response may be replaced by an error.
     is_read: bool,
     /// The memory of the request's body, held until the response is complete.
@@ -146,7 +148,7 @@ impl RequestTransfers {
     }
 
     fn principal(&self) -> Option<Holder> {
-        self.0.principal.get().map(|(market, principal)| Holder::Principal(*market, *principal))
+        self.0.principal.get().copied().map(Holder::Principal)
     }
 
     /// Returns for whom it counts: for the principal, or, while it is not known, for the client network and for all

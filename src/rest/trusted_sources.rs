@@ -14,8 +14,8 @@ use poem::{
     http::{HeaderValue, Uri, header, uri::Authority},
 };
 
-use super::{host, problem, request_id::RequestId};
-use crate::{config::ServerSettings, error::Error};
+use super::{problem, request_id::RequestId};
+use crate::{config::ServerSettings, error::Error, http_server::host};
 
 /// The hosts that are known to be a server, on any port: those of this machine, the listen address, the host of its base URL,
 /// and those in `server.trusted_hosts`.

@@ -12,17 +12,15 @@ use poem::{
 use tokio::time::sleep;
 
 use super::{
-    client_network::request_network,
-    connections::Cut,
     documented_operations::{DocumentedOperation, DocumentedOperations},
     fault_answers::PlannedAnswer,
-    faulty_body,
     held_requests::{HeldPlace, HeldRequests, ServerStop},
     key_headers,
     limits::{Budget, RequestLimits},
 };
 use crate::{
     error::{Code, Result},
+    http_server::{client_network::request_network, connections::Cut, faulty_body},
     operations::access::{Authenticated, AuthenticatedTeam},
     string_enum::StringEnum,
     worlds::{ChosenFault, CutPlace, Ending, FaultAnswer, RequestFacts, World},

@@ -16,12 +16,10 @@ use poem::{
 };
 use serde::Deserialize;
 
-use super::{
-    coding, documented_operations::DocumentedOperations, key_headers, request_coding, request_id,
-    response_body,
-};
+use super::{documented_operations::DocumentedOperations, key_headers, request_id};
 use crate::{
     error::Code,
+    http_server::{coding, request_coding, response_body},
     market::{KeyCache, Market, Reader, Requester},
     operations::keys,
     string_enum::StringEnum,

@@ -19,8 +19,6 @@ use tempfile::NamedTempFile;
 use super::{
     auth::Policy,
     capacity::Slot,
-    chunks::Chunks,
-    fair_limit::FairPermit,
     json::Json,
     limits::{Budget, RequestLimits},
     path_params,
@@ -34,7 +32,9 @@ use super::{
 use crate::{
     blobs::DiskUsage,
     error::{Error, Result},
+    http_server::chunks::Chunks,
     market::Market,
+    rest::principal_shares::FairPermit,
     worlds::{MAX_FILE_BYTES, World},
 };
 
@@ -182,7 +182,7 @@ async fn import(mut request: Request) -> Result<Response> {
         Ok((host.worlds().temporary_file().map_err(Error::internal)?, reservation))
     };
     let (file, reservation) = market.spawn_blocking(create).await?;
-    let chunks = Chunks::new(body, &market.settings().server, None);
+    let chunks = Chunks::new(body, &market.settings().server.connections(), None);
     let file = Slot::release_during(&request, receive(market, chunks, file)).await??;
     drop(slot);
     let turn = world.admit().await?;

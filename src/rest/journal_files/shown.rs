@@ -1,7 +1,7 @@
 //! What journals show of an entry: with its secrets masked, and bodies as they were before compression.
 
 use crate::{
-    rest::coding,
+    http_server::coding,
     worlds::journal::{Header, INLINE_BYTES, JournalEntry, RecordedBody, find_header, secrets},
 };
 

@@ -29,7 +29,6 @@ pub use budgets::Budget;
 use meter::{Meter, QuotaState, WINDOW_SECONDS};
 
 use super::{
-    client_network::request_network,
     problem,
     request_id::{self, RequestId},
 };
@@ -38,6 +37,7 @@ use crate::{
     config::{LimitSettings, Settings},
     domain::principals::Principal,
     error::{Error, Result},
+    http_server::client_network::request_network,
     market::{CostMeter, Requester, WorkOwner},
     string_enum::StringEnum,
 };

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::{
-    rest::coding,
+    http_server::coding,
     worlds::journal::{Header, INLINE_BYTES, find_header, secrets},
 };
 

@@ -5,7 +5,8 @@ use poem::{Request, RequestBody};
 
 use crate::{
     error::{Error, Problem, Result},
-    rest::{capacity::Slot, chunks::Chunks, served_market::ServedMarket, transfer_limits},
+    http_server::chunks::Chunks,
+    rest::{capacity::Slot, served_market::ServedMarket, transfer_limits},
 };
 
 /// Maximum size in bytes of a body where none is taken.
@@ -35,7 +36,7 @@ pub async fn reject_body(request: &Request, body: &mut RequestBody) -> Result<()
     let _slot =
         transfer_limits::of_request(request).map(transfer_limits::RequestTransfers::body_slot).transpose()?;
     let receive = async {
-        let mut chunks = Chunks::new(body, settings, Some(BLANK_BODY_SECONDS));
+        let mut chunks = Chunks::new(body, &settings.connections(), Some(BLANK_BODY_SECONDS));
         let (mut blank, mut length) = (BlankBody::Start, 0);
         while let Some(chunk) = chunks.next().await? {
             length += chunk.len();

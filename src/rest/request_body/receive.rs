@@ -8,9 +8,9 @@ use poem::{Request, http::header};
 use crate::{
     config::ServerSettings,
     error::{Error, Result},
+    http_server::chunks::Chunks,
     rest::{
         capacity::Slot,
-        chunks::Chunks,
         transfer_limits::{self, MemoryUse},
     },
 };
@@ -66,7 +66,7 @@ async fn collect(
     if let Some(memory) = &mut memory {
         memory.grow(counted.saturating_mul(MEMORY_PER_BYTE)).await?;
     }
-    let mut chunks = Chunks::new(body, settings, Some(settings.body_seconds));
+    let mut chunks = Chunks::new(body, &settings.connections(), Some(settings.body_seconds));
     let mut first = Bytes::new();
     let mut all = Vec::new();
     while let Some(chunk) = chunks.next().await? {

@@ -14,6 +14,7 @@ use super::access::WorldOperator;
 use crate::{
     domain::patterns,
     error::{Error, Problem, Result},
+    http_server::chunks::Chunks,
     market::Market,
     operations::{
         added_repositories::{self, MAX_BYTES},
@@ -22,7 +23,6 @@ use crate::{
     private_files,
     rest::{
         capacity::Slot,
-        chunks::Chunks,
         json::{Json, JsonResult},
         limits::Budget,
         problem::ApiError,
@@ -160,7 +160,7 @@ async fn receive(
 }
 
 async fn write_chunks(market: &Market, body: poem::Body, path: PathBuf) -> Result<()> {
-    let mut chunks = Chunks::new(body.into(), &market.settings().server, None);
+    let mut chunks = Chunks::new(body.into(), &market.settings().server.connections(), None);
     if chunks.remaining_bytes() > MAX_BYTES {
         return Err(Error::PayloadTooLarge { max_bytes: MAX_BYTES });
     }

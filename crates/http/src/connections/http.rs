@@ -28,10 +28,7 @@ use super::{
     table::Connection,
     write_rate::{WriteLimits, WriteRate},
 };
-use crate::{
-    config::ServerSettings,
-    rest::{host, request_id},
-};
+use crate::{ConnectionSettings, Refusals, host};
 
 /// Maximum time for which a connection is read after its last response, so that a client that is still sending
 /// sees the response instead of a reset (RFC 9112, 9.6).
@@ -48,17 +45,18 @@ const LINGER_BUFFER: usize = 8192;
 pub struct ConnectionLimits {
     http: http1::Builder,
     write: WriteLimits,
+    refusals: Refusals,
 }
 
 impl ConnectionLimits {
     /// Takes the limits from the settings.
-    pub fn new(settings: &ServerSettings) -> ConnectionLimits {
+    pub fn new(settings: &ConnectionSettings, refusals: Refusals) -> ConnectionLimits {
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new())
             .header_read_timeout(Duration::from_secs(settings.header_seconds.into()))
             .max_header_size(settings.max_header_bytes as usize)
             .max_buf_size(settings.max_header_bytes as usize);
-        ConnectionLimits { http, write: WriteLimits::new(settings) }
+        ConnectionLimits { http, write: WriteLimits::new(settings), refusals }
     }
 }
 
@@ -81,7 +79,7 @@ pub async fn serve_connection<S: Socket>(
     connection: &Arc<Connection>,
     mut stopping: watch::Receiver<()>,
 ) -> hyper::Result<()> {
-    let exchange = Arc::new(Exchange::new(Arc::clone(connection), ends.remote.ip()));
+    let exchange = Arc::new(Exchange::new(Arc::clone(connection), ends.remote.ip(), limits.refusals));
     let socket = LimitedSocket::new(socket, Arc::clone(&exchange), WriteRate::new(limits.write));
     let shared = Arc::clone(&exchange);
     let service = service_fn(move |request: http::Request<Incoming>| {
@@ -133,11 +131,11 @@ fn head_error<S: Socket>(
     exchange: &Exchange,
 ) -> Option<Vec<u8>> {
     if error.is_timeout() && socket.is_in_head() {
-        return Some(head_errors::timeout_response(exchange.client()));
+        return Some(head_errors::timeout_response(exchange));
     }
     // Only the beginning of HTTP/2 is rejected by the library without a response.
     let is_other_version = error.is_parse() && !exchange.is_closing() && !exchange.is_busy();
-    is_other_version.then(|| head_errors::version_response(exchange.client()))
+    is_other_version.then(|| head_errors::version_response(exchange))
 }
 
 /// Reads and discards what a client sends after the last response, until it closes the connection.
@@ -168,8 +166,7 @@ async fn respond(
     );
     let mut response = match invalid_host {
         None => app.get_response(request).await,
-        // Boxed, as below, since the future of every request has room for those that are not.
-        Some(error) => Box::pin(request_id::refuse(request, error)).await,
+        Some(refusal) => (exchange.refusals().to_request)(request, refusal).await,
     };
     match response.data::<Cut>() {
         None => {}
@@ -180,6 +177,7 @@ async fn respond(
         }
     }
     if let Some(body) = body
+        // Boxed, since the future of every request has room for those that are not.
         && !Box::pin(body.receive_rest(response.status())).await
     {
         exchange.close_after_response();

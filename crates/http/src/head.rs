@@ -7,7 +7,7 @@ use poem::{
     http::{HeaderValue, Method, header},
 };
 
-use super::response_body;
+use crate::response_body;
 
 /// Handles `HEAD` as `GET` of the whole representation, since only `GET` has ranges (RFC 9110, 14.2). Then replaces the body by its
 /// `Content-Length`.

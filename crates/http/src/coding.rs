@@ -11,8 +11,6 @@ use poem::http::HeaderValue;
 use tokio::sync::OnceCell;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::transfer_limits::RequestTransfers;
-
 /// Length in bytes from which compression runs on a blocking thread, since it would delay other requests of
 /// the same thread.
 const BLOCKING_LENGTH: usize = 256 * 1024;
@@ -41,16 +39,17 @@ impl Coding {
         }
     }
 
-    /// Compresses bytes; large ones on another thread, as the heavy work of a request that has `transfers`.
-    /// Returns none if that fails.
-    pub async fn encode(self, bytes: &Bytes, transfers: Option<&RequestTransfers>) -> Option<Bytes> {
+    /// Compresses bytes; large ones on another thread, with a `permit` that is held meanwhile. Returns none if that fails, or
+    /// if there is no permit.
+    pub async fn encode<P: Send + 'static>(
+        self,
+        bytes: &Bytes,
+        permit: impl Future<Output = Option<P>>,
+    ) -> Option<Bytes> {
         let encoded = if bytes.len() < BLOCKING_LENGTH {
             self.encode_now(bytes)
         } else {
-            let permit = match transfers {
-                Some(transfers) => Some(transfers.heavy_work().await.ok()?),
-                None => None,
-            };
+            let permit = permit.await?;
             let bytes = bytes.clone();
             let encode = move || {
                 let _permit = permit;
@@ -171,6 +170,6 @@ impl StaticContent {
     /// none if compression failed.
     pub async fn encoded(&self, coding: Coding) -> Option<Bytes> {
         let encoded = &self.0.encoded[coding as usize];
-        encoded.get_or_init(|| coding.encode(&self.0.bytes, None)).await.clone()
+        encoded.get_or_init(|| coding.encode(&self.0.bytes, async { Some(()) })).await.clone()
     }
 }

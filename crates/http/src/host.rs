@@ -7,14 +7,14 @@ use poem::http::{
     uri::{Authority, Scheme},
 };
 
-use crate::error::{Error, Result};
+use crate::Refusal;
 
 /// Maximum length of a domain name in characters.
 const MAX_NAME_LENGTH: usize = 255;
 
 /// Checks that a request names one host, and the same one in an absolute target and in `Host`.
-pub fn check(version: Version, target: &Uri, headers: &HeaderMap) -> Result<()> {
-    let malformed = |message: &str| Err(Error::Malformed(message.to_owned()));
+pub fn check(version: Version, target: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
+    let malformed = |message: &str| Err(Refusal::Malformed(message.to_owned()));
     let mut values = headers.get_all(header::HOST).iter();
     let host = match (values.next(), values.next()) {
         (Some(host), None) => host,

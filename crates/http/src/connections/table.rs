@@ -17,7 +17,7 @@ use std::{
 
 use tokio::{sync::Notify, time::timeout};
 
-use crate::{config::ServerSettings, rest::client_network::client_network};
+use crate::{ConnectionSettings, client_network::client_network};
 
 /// The share of all connections that only networks with few connections can use, as a divisor: the last eighth.
 const RESERVE_DIVISOR: u32 = 8;
@@ -48,7 +48,7 @@ pub struct TableLimits {
 
 impl TableLimits {
     /// Takes the limits from the settings.
-    pub const fn new(settings: &ServerSettings) -> TableLimits {
+    pub const fn new(settings: &ConnectionSettings) -> TableLimits {
         TableLimits {
             total: settings.max_connections,
             per_network: settings.max_connections_per_address,

@@ -1,5 +1,5 @@
-//! The bodies of requests to worlds, which arrive before the requests are admitted. So a client that sends slowly does not
-//! delay the others.
+//! The bodies of requests that arrive before the requests are admitted. So a client that sends slowly does not delay the
+//! others.
 
 use std::{
     io,
@@ -14,11 +14,11 @@ use http_body_util::combinators::BoxBody;
 use poem::{Body, Request, http::header};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{
+use crate::{
+    ConnectionSettings, Refusal,
     chunks::Chunks,
     request_coding::{DECODER_BYTES, IsDecoded},
 };
-use crate::{config::ServerSettings, error::Error};
 
 /// Memory for the bodies of all requests that are not admitted yet, in units of [`UNIT_BYTES`]: 64 MB. What does not fit
 /// arrives after the admission.
@@ -27,12 +27,9 @@ const MAX_UNITS: usize = 64 << 10;
 /// Unit in which memory is counted.
 const UNIT_BYTES: usize = 1 << 10;
 
-/// What the paths of uploads begin with. Their transfers hold no turn.
-const UPLOADS: &str = "/v2/blobs/";
-
 type InnerBody = BoxBody<Bytes, io::Error>;
 
-/// Receives the bodies of the requests of all worlds.
+/// Receives the bodies of requests, in a memory that they share.
 pub struct EarlyReceiver {
     units: Arc<Semaphore>,
 }
@@ -47,12 +44,8 @@ impl EarlyReceiver {
     /// Waits until the body of a request has arrived, as far as there is memory for it, but not longer than the settings
     /// permit. If it does not arrive, reading it fails with the reason. A body over `server.max_body_bytes` is left unread.
     /// Returns the number of bytes of the body, as far as it is known.
-    pub async fn receive(&self, request: &mut Request, settings: &ServerSettings) -> u64 {
-        let stated =
-            request.header(header::CONTENT_LENGTH).and_then(|length| length.parse().ok()).unwrap_or(0);
-        if request.uri().path().starts_with(UPLOADS) {
-            return stated;
-        }
+    pub async fn receive(&self, request: &mut Request, settings: &ConnectionSettings) -> u64 {
+        let stated = stated_length(request);
         let body: InnerBody = request.take_body().into();
         let is_received = !body.is_end_stream() && body.size_hint().lower() <= settings.max_body_bytes;
         let decoder = if request.data::<IsDecoded>().is_some() { DECODER_BYTES } else { 0 };
@@ -63,7 +56,12 @@ impl EarlyReceiver {
     }
 
     /// Receives a body that takes `overhead` bytes of memory besides its own.
-    async fn receive_body(&self, body: InnerBody, settings: &ServerSettings, overhead: usize) -> InnerBody {
+    async fn receive_body(
+        &self,
+        body: InnerBody,
+        settings: &ConnectionSettings,
+        overhead: usize,
+    ) -> InnerBody {
         let mut memory: Option<OwnedSemaphorePermit> = None;
         if !self.reserve(&mut memory, overhead) {
             return body;
@@ -104,11 +102,16 @@ impl EarlyReceiver {
     }
 }
 
+/// Returns the length of the body of a request in bytes, as its header states it; 0 if it does not.
+pub fn stated_length(request: &Request) -> u64 {
+    request.header(header::CONTENT_LENGTH).and_then(|length| length.parse().ok()).unwrap_or(0)
+}
+
 /// A body, the first part of which has arrived.
 struct ArrivedBody {
     arrived: [Bytes; 2],
     /// Why nothing follows.
-    failure: Option<Error>,
+    failure: Option<Refusal>,
     rest: InnerBody,
     _memory: Option<OwnedSemaphorePermit>,
 }
@@ -151,7 +154,6 @@ mod tests {
     use http_body_util::{BodyExt, Full};
 
     use super::*;
-    use crate::config::Settings;
 
     fn body_of(length: usize) -> InnerBody {
         BoxBody::new(Full::new(Bytes::from(vec![b'x'; length])).map_err(|never| match never {}))
@@ -160,7 +162,7 @@ mod tests {
     #[tokio::test]
     async fn body_beyond_the_memory_of_all_is_not_kept() {
         let receiver = EarlyReceiver { units: Arc::new(Semaphore::new(4)) };
-        let settings = Settings::default().server;
+        let settings = ConnectionSettings::default();
         let kept = receiver.receive_body(body_of(3 * UNIT_BYTES), &settings, 0).await;
         assert_eq!(receiver.units.available_permits(), 1);
         let other = receiver.receive_body(body_of(2 * UNIT_BYTES), &settings, 0).await;
@@ -173,7 +175,7 @@ mod tests {
     #[tokio::test]
     async fn decoders_count_as_memory_of_all() {
         let receiver = EarlyReceiver { units: Arc::new(Semaphore::new(DECODER_BYTES / UNIT_BYTES + 2)) };
-        let settings = Settings::default().server;
+        let settings = ConnectionSettings::default();
         let kept = receiver.receive_body(body_of(UNIT_BYTES), &settings, DECODER_BYTES).await;
         assert_eq!(receiver.units.available_permits(), 1);
         let other = receiver.receive_body(body_of(UNIT_BYTES), &settings, DECODER_BYTES).await;
@@ -187,9 +189,9 @@ mod tests {
     async fn reader_of_a_body_that_does_not_arrive_gets_the_reason() {
         let body =
             http_body_util::StreamBody::new(futures_util::stream::pending::<io::Result<Frame<Bytes>>>());
-        let settings = Settings::default().server;
+        let settings = ConnectionSettings::default();
         let body = EarlyReceiver::default().receive_body(BoxBody::new(body), &settings, 0).await;
         let error = Chunks::new(body, &settings, None).next().await.unwrap_err();
-        assert!(matches!(error, Error::RequestTimeout(_)), "{error:?}");
+        assert!(matches!(error, Refusal::TooSlow(_)), "{error:?}");
     }
 }

@@ -3,6 +3,7 @@
 
 use std::{
     collections::{HashMap, hash_map::Entry},
+    hash::Hash,
     net::IpAddr,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -10,14 +11,12 @@ use std::{
 
 use tokio::{sync::Notify, time::Instant};
 
-use crate::{domain::principals::Principal, market::MarketId};
-
 /// Who holds a part of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Holder {
-    /// A team or an operator, by its key.
-    Principal(MarketId, Principal),
-    /// A client network; see [`super::client_network`].
+pub enum Holder<P> {
+    /// Who a valid key acts for.
+    Principal(P),
+    /// A client network; see [`crate::client_network`].
     Network(IpAddr),
     /// All clients without a key together, so that many networks do not get many shares.
     Anonymous,
@@ -25,10 +24,10 @@ pub enum Holder {
 
 /// A limit on the total of what requests hold at the same time, and on what one holder has of it.
 #[derive(Clone, Debug)]
-pub struct FairLimit(Arc<Inner>);
+pub struct FairLimit<P>(Arc<Inner<P>>);
 
 #[derive(Debug)]
-struct Inner {
+struct Inner<P> {
     /// Maximum total; 0 for no limit.
     max: u64,
     /// Maximum of one principal; 0 for no limit.
@@ -37,18 +36,18 @@ struct Inner {
     max_per_network: u64,
     /// Maximum of all clients without a key together; 0 for no limit.
     max_anonymous: u64,
-    held: Mutex<Held>,
+    held: Mutex<Held<P>>,
     released: Notify,
 }
 
-#[derive(Debug, Default)]
-struct Held {
+#[derive(Debug)]
+struct Held<P> {
     total: u64,
-    by_holder: HashMap<Holder, u64>,
+    by_holder: HashMap<Holder<P>, u64>,
 }
 
-impl Held {
-    fn add(&mut self, holders: [Option<Holder>; 2], amount: u64) {
+impl<P: Copy + Eq + Hash> Held<P> {
+    fn add(&mut self, holders: [Option<Holder<P>>; 2], amount: u64) {
         self.total = self.total.saturating_add(amount);
         for holder in holders.into_iter().flatten() {
             let sum = self.by_holder.entry(holder).or_default();
@@ -57,15 +56,15 @@ impl Held {
     }
 }
 
-impl FairLimit {
+impl<P: Copy + Eq + Hash> FairLimit<P> {
     /// Creates a limit on the total, on each principal, and on each client network. 0 is no limit.
-    pub fn new(max: u64, max_per_principal: u64, max_per_network: u64) -> FairLimit {
+    pub fn new(max: u64, max_per_principal: u64, max_per_network: u64) -> FairLimit<P> {
         FairLimit::with_anonymous(max, max_per_principal, max_per_network, 0)
     }
 
     /// Creates a limit of which no principal may hold more than a quarter, nor may all clients without a key
     /// together. Of their quarter, no client network may hold more than a quarter.
-    pub fn quarter_per_principal(max: u64) -> FairLimit {
+    pub fn quarter_per_principal(max: u64) -> FairLimit<P> {
         let quarter = max.div_ceil(4);
         FairLimit::with_anonymous(max, quarter, quarter.div_ceil(4), quarter)
     }
@@ -75,8 +74,9 @@ impl FairLimit {
         max_per_principal: u64,
         max_per_network: u64,
         max_anonymous: u64,
-    ) -> FairLimit {
-        let (held, released) = Default::default();
+    ) -> FairLimit<P> {
+        let held = Mutex::new(Held { total: 0, by_holder: HashMap::new() });
+        let released = Notify::new();
         FairLimit(Arc::new(Inner { max, max_per_principal, max_per_network, max_anonymous, held, released }))
     }
 
@@ -84,14 +84,14 @@ impl FairLimit {
     ///
     /// A request may exceed a share while its holder has nothing else, and the total while nobody has
     /// anything, so that every single request is possible.
-    pub fn try_acquire(&self, holders: [Option<Holder>; 2], amount: u64) -> Option<FairPermit> {
+    pub fn try_acquire(&self, holders: [Option<Holder<P>>; 2], amount: u64) -> Option<FairPermit<P>> {
         let mut permit = FairPermit { limit: self.clone(), holders, amount: 0 };
         permit.try_grow(amount).then_some(permit)
     }
 
-    fn share(&self, holder: Holder) -> u64 {
+    fn share(&self, holder: Holder<P>) -> u64 {
         match holder {
-            Holder::Principal(..) => self.0.max_per_principal,
+            Holder::Principal(_) => self.0.max_per_principal,
             Holder::Network(_) => self.0.max_per_network,
             Holder::Anonymous => self.0.max_anonymous,
         }
@@ -100,13 +100,13 @@ impl FairLimit {
 
 /// A held amount of a [`FairLimit`], which is released on drop.
 #[derive(Debug)]
-pub struct FairPermit {
-    limit: FairLimit,
-    holders: [Option<Holder>; 2],
+pub struct FairPermit<P: Copy + Eq + Hash> {
+    limit: FairLimit<P>,
+    holders: [Option<Holder<P>>; 2],
     amount: u64,
 }
 
-impl FairPermit {
+impl<P: Copy + Eq + Hash> FairPermit<P> {
     /// Takes more, if the total and the shares allow it.
     pub fn try_grow(&mut self, amount: u64) -> bool {
         let inner = &*self.limit.0;
@@ -187,7 +187,7 @@ impl FairPermit {
     }
 }
 
-impl Drop for FairPermit {
+impl<P: Copy + Eq + Hash> Drop for FairPermit<P> {
     fn drop(&mut self) {
         self.shrink(self.amount);
     }
@@ -200,13 +200,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::domain::{row_ids::KeyRowId, teams::TeamRowId};
 
-    fn team(id: i64) -> Holder {
-        Holder::Principal(MarketId(0), Principal::Team(TeamRowId(id)))
+    /// The holder with this key.
+    fn team(key: i64) -> Holder<i64> {
+        Holder::Principal(key)
     }
 
-    fn network(last: u8) -> Holder {
+    fn network(last: u8) -> Holder<i64> {
         Holder::Network(Ipv4Addr::new(192, 0, 2, last).into())
     }
 
@@ -225,16 +225,6 @@ mod tests {
         drop((greedy, other));
         assert_eq!(limit.0.held.lock().unwrap().total, 0);
         assert!(limit.0.held.lock().unwrap().by_holder.is_empty());
-    }
-
-    #[test]
-    fn team_and_operator_key_with_equal_row_ids_have_separate_shares() {
-        let limit = FairLimit::new(8, 2, 0);
-        let operator = Holder::Principal(MarketId(0), Principal::Operator(KeyRowId(1)));
-        let team = limit.try_acquire([Some(team(1)), None], 2).unwrap();
-        let held = limit.try_acquire([Some(operator), None], 2).unwrap();
-        assert!(limit.try_acquire([Some(operator), None], 1).is_none(), "the operator has its share");
-        drop((team, held));
     }
 
     #[test]

@@ -16,6 +16,7 @@ use http_body::{Body, Frame, SizeHint};
 use http_body_util::combinators::BoxBody;
 
 use super::table::Connection;
+use crate::Refusals;
 
 /// The state of the current request of a connection. Only the connection's task uses it.
 #[derive(Debug)]
@@ -23,6 +24,7 @@ pub struct Exchange {
     connection: Arc<Connection>,
     /// The address of the client.
     client: IpAddr,
+    refusals: Refusals,
     /// Whether the HTTP library has the whole response, of which a part may not be sent yet.
     has_response: AtomicBool,
     /// Whether the connection ends with the current response, although the client may still be sending.
@@ -35,14 +37,19 @@ pub struct Exchange {
 
 impl Exchange {
     /// Creates the state of a connection without a request.
-    pub fn new(connection: Arc<Connection>, client: IpAddr) -> Exchange {
+    pub fn new(connection: Arc<Connection>, client: IpAddr, refusals: Refusals) -> Exchange {
         let [has_response, is_closing, cuts_head, is_cut] = Default::default();
-        Exchange { connection, client, has_response, is_closing, cuts_head, is_cut }
+        Exchange { connection, client, refusals, has_response, is_closing, cuts_head, is_cut }
     }
 
     /// Returns the address of the client.
     pub const fn client(&self) -> IpAddr {
         self.client
+    }
+
+    /// Returns how the program answers what is refused.
+    pub const fn refusals(&self) -> &Refusals {
+        &self.refusals
     }
 
     /// Marks the connection as busy: its request head is complete.

@@ -13,7 +13,7 @@ use std::{
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::{config::ServerSettings, rest::min_rate::MinRate};
+use crate::{ConnectionSettings, min_rate::MinRate};
 
 /// The limits on how slowly a client may read.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ pub struct WriteLimits {
 
 impl WriteLimits {
     /// Takes the limits from the settings.
-    pub fn new(settings: &ServerSettings) -> WriteLimits {
+    pub fn new(settings: &ConnectionSettings) -> WriteLimits {
         WriteLimits {
             rate: MinRate::with_window(settings, settings.rate_window_seconds.max(settings.write_seconds)),
             max_pause: Duration::from_secs(settings.write_seconds.into()),

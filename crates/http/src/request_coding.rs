@@ -19,8 +19,7 @@ use poem::{
     http::{HeaderMap, header},
 };
 
-use super::coding::Coding;
-use crate::error::Error;
+use crate::{Refusal, coding::Coding};
 
 type InnerBody = BoxBody<Bytes, io::Error>;
 
@@ -77,7 +76,7 @@ fn is_gzip(coding: &str) -> bool {
 
 /// Returns a body that cannot be read because of its codings.
 fn unsupported(codings: &str) -> InnerBody {
-    let error = io::Error::other(Error::UnsupportedCoding(codings.to_owned()));
+    let error = io::Error::other(Refusal::UnsupportedCoding(codings.to_owned()));
     BoxBody::new(StreamBody::new(stream::iter([Err(error)])))
 }
 
@@ -132,7 +131,7 @@ fn not_gzip(cause: impl std::fmt::Display) -> io::Error {
     tracing::debug!(%cause, "request body not decoded");
     let message = "The body is not valid gzip, as its `Content-Encoding` says. Compress all of it, or send it without \
                    this header.";
-    io::Error::other(Error::Malformed(message.to_owned()))
+    io::Error::other(Refusal::Malformed(message.to_owned()))
 }
 
 impl http_body::Body for GzipBody {
@@ -210,7 +209,7 @@ mod tests {
     }
 
     /// Returns what reading the body gives, or the error.
-    async fn read(mut request: Request) -> Result<Vec<u8>, Error> {
+    async fn read(mut request: Request) -> Result<Vec<u8>, Refusal> {
         decode_body(&mut request);
         let body: InnerBody = request.take_body().into();
         match body.collect().await {
@@ -239,7 +238,7 @@ mod tests {
         for codings in [&["br"][..], &["deflate"], &["zstd"], &["gzip, gzip"], &["gzip", "br"], &["\"gzip\""]]
         {
             let error = read(request(codings, &[b"{}"])).await.unwrap_err();
-            assert!(matches!(error, Error::UnsupportedCoding(_)), "{codings:?}: {error:?}");
+            assert!(matches!(error, Refusal::UnsupportedCoding(_)), "{codings:?}: {error:?}");
         }
     }
 
@@ -251,7 +250,7 @@ mod tests {
         damaged[checksum] ^= 1;
         for bytes in [&b"{}"[..], &whole[..whole.len() - 1], &damaged, &[&whole[..], b"rest"].concat()] {
             let error = read(request(&["gzip"], &[bytes])).await.unwrap_err();
-            assert!(matches!(error, Error::Malformed(_)), "{bytes:?}: {error:?}");
+            assert!(matches!(error, Refusal::Malformed(_)), "{bytes:?}: {error:?}");
         }
     }
 

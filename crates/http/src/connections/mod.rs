@@ -16,7 +16,7 @@ mod write_rate;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use poem::{Endpoint, EndpointExt, Response};
+use poem::{Endpoint, Response};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore, watch},
@@ -27,8 +27,7 @@ use self::{
     http::{ConnectionLimits, Ends},
     table::{ConnectionTable, TableLimits},
 };
-use super::held_requests::ServerStop;
-use crate::config::ServerSettings;
+use crate::{ConnectionSettings, Refusals};
 
 /// Delay before the next `accept` after one has failed.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
@@ -37,18 +36,27 @@ const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 /// ones.
 const MAX_CLOSING: usize = 64;
 
+/// What a server says of itself while it serves.
+#[derive(Debug, Default)]
+pub struct Signals {
+    /// The number of connections. Receivers are notified when the first one is opened, and when the last one has ended.
+    pub connected: watch::Sender<usize>,
+    /// Whether the server is stopping, so that requests which wait for something should end.
+    pub stopping: watch::Sender<bool>,
+}
+
 /// Serves connections until `stop` resolves, then lets running requests finish for up to `drain_seconds`.
 pub async fn serve(
     app: impl Endpoint<Output = Response> + 'static,
     listener: std::net::TcpListener,
-    settings: &ServerSettings,
-    connected: watch::Sender<usize>,
+    settings: &ConnectionSettings,
+    refusals: Refusals,
+    signals: Signals,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let connected = Arc::new(connected);
-    let (held_stop, held_stopped) = watch::channel(false);
-    let app = Arc::new(app.data(ServerStop::new(held_stopped)));
-    let limits = Arc::new(ConnectionLimits::new(settings));
+    let connected = Arc::new(signals.connected);
+    let app = Arc::new(app);
+    let limits = Arc::new(ConnectionLimits::new(settings, refusals));
     let drain = Duration::from_secs(settings.drain_seconds);
     let listener = TcpListener::from_std(listener)?;
     let local = listener.local_addr()?;
@@ -77,7 +85,7 @@ pub async fn serve(
         });
     }
     drop((listener, stopped));
-    let _ = held_stop.send(true);
+    signals.stopping.send_replace(true);
     let _ = stopping.send(());
     // Every connection holds a receiver until it ends.
     if tokio::time::timeout(drain, stopping.closed()).await.is_err() {

@@ -136,7 +136,7 @@ async fn body_is_no_longer_read_by_work_that_continues_after_the_response() {
     tokio::spawn(async move {
         let open = table.admit(ends.remote.ip()).await.unwrap();
         let (_stopping, stopped) = watch::channel(());
-        let limits = ConnectionLimits::new(&settings);
+        let limits = ConnectionLimits::new(&settings, REFUSALS);
         http::serve_connection(Arc::new(app), server_end, &limits, ends, open.connection(), stopped).await
     });
     end.write_all(b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\n\r\nab").await.unwrap();

@@ -14,7 +14,6 @@ use tokio::{
 };
 
 use super::{socket::Socket, *};
-use crate::{config::Settings, rest::error_layer};
 
 impl Socket for DuplexStream {
     fn write_now(&self, _: &[IoSlice<'_>]) -> io::Result<usize> {
@@ -40,7 +39,7 @@ struct Gate {
 /// Responds to `/echo` with the length of the body, to `/big` with many bytes, to `/slow` when released, to `/` with
 /// the client's address, and otherwise with 404, without reading the body.
 fn app(gate: Arc<Gate>) -> impl Endpoint<Output = Response> {
-    let routes = make(move |mut request: Request| {
+    make(move |mut request: Request| {
         let gate = Arc::clone(&gate);
         async move {
             let remote = request.remote_addr().as_socket_addr().unwrap().to_string();
@@ -56,24 +55,47 @@ fn app(gate: Arc<Gate>) -> impl Endpoint<Output = Response> {
                     Ok(Response::builder().body("slow"))
                 }
                 "/" => Ok(Response::builder().body(remote)),
-                _ => Err(NotFoundError.into()),
+                _ => Ok(Response::builder().status(StatusCode::NOT_FOUND).finish()),
             }
         }
-    });
-    poem::EndpointExt::around(routes, error_layer::layer)
+    })
 }
 
-fn settings(change: impl FnOnce(&mut ServerSettings)) -> ServerSettings {
-    let mut settings = Settings::default().server;
+/// Answers with the kind of the refusal, and headers of its own.
+const REFUSALS: Refusals = Refusals {
+    to_request: |_, refusal| {
+        let response = Response::builder().status(StatusCode::BAD_REQUEST).header("x-program", "1");
+        Box::pin(std::future::ready(response.body(kind(&refusal))))
+    },
+    to_head: |_, refusal, client| {
+        assert_eq!(client.to_string(), "192.0.2.7");
+        let headers = [(HeaderName::from_static("x-program"), HeaderValue::from_static("1"))];
+        (headers.into_iter().collect(), kind(&refusal).into())
+    },
+};
+
+fn kind(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::Malformed(_) => "malformed",
+        Refusal::TooSlow(_) => "too slow",
+        Refusal::UnsupportedCoding(_) => "unsupported",
+    }
+}
+
+fn settings(change: impl FnOnce(&mut ConnectionSettings)) -> ConnectionSettings {
+    let mut settings = ConnectionSettings::default();
     change(&mut settings);
     settings
 }
 
 /// Opens an in-memory connection with this buffer size in each direction. Returns the client's end, and the task
 /// of the connection.
-fn connect_with(buffer: usize, settings: &ServerSettings) -> (DuplexStream, JoinHandle<hyper::Result<()>>) {
+fn connect_with(
+    buffer: usize,
+    settings: &ConnectionSettings,
+) -> (DuplexStream, JoinHandle<hyper::Result<()>>) {
     let (client_end, server_end) = tokio::io::duplex(buffer);
-    let limits = ConnectionLimits::new(settings);
+    let limits = ConnectionLimits::new(settings, REFUSALS);
     let table = ConnectionTable::new(TableLimits::new(settings));
     let ends = Ends { local: "127.0.0.1:80".parse().unwrap(), remote: "192.0.2.7:1234".parse().unwrap() };
     let served = tokio::spawn(async move {
@@ -131,13 +153,12 @@ impl Received {
 }
 
 /// Asserts that the rest of a connection is one error response with all that belongs to it.
-async fn assert_error(end: impl AsyncRead + Unpin, status: u16, code: &str, request: &str) {
+async fn assert_error(end: impl AsyncRead + Unpin, status: u16, kind: &str, request: &str) {
     let mut end = BufReader::new(end);
     let response = Received::read(&mut end).await.unwrap();
     assert_eq!(response.status, status, "{request}");
-    let body: serde_json::Value = serde_json::from_slice(&response.body).unwrap();
-    assert_eq!(body["error"]["code"], code, "{body}");
-    assert_eq!(body["error"]["request_id"], response.headers["x-request-id"].to_str().unwrap());
+    assert_eq!(String::from_utf8_lossy(&response.body), kind, "{request}");
+    assert_eq!(response.headers["x-program"], "1");
     assert_eq!(response.headers["x-content-type-options"], "nosniff");
     assert!(response.closes() && read_all(end).await.is_empty());
 }
@@ -165,7 +186,7 @@ async fn incomplete_head_times_out() {
     }
     let mut end = connect();
     end.write_all(b"GET / HTTP/1.1\r\nx-").await.unwrap();
-    assert_error(end, 408, "request_timeout", "").await;
+    assert_error(end, 408, "too slow", "").await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -210,7 +231,7 @@ async fn malformed_heads_are_errors_with_a_body() {
             end.write_all(&head.as_bytes()[..end_of_first]).await.unwrap();
             tokio::task::yield_now().await;
             let _ = end.write_all(&head.as_bytes()[end_of_first..]).await;
-            assert_error(end, status, "bad_request", &head[..head.len().min(90)]).await;
+            assert_error(end, status, "malformed", &head[..head.len().min(90)]).await;
         }
     }
 }
@@ -276,7 +297,7 @@ async fn invalid_hosts_are_rejected() {
     ] {
         let mut end = connect();
         end.write_all(format!("{head}\r\nconnection: close\r\n\r\n").as_bytes()).await.unwrap();
-        assert_error(end, 400, "bad_request", head).await;
+        assert_error(end, 400, "malformed", head).await;
     }
     let mut end = connect();
     end.write_all(b"GET http://[::1]:80/ HTTP/1.1\r\nhost: [::1]:80\r\n\r\n").await.unwrap();
@@ -286,7 +307,7 @@ async fn invalid_hosts_are_rejected() {
 const BIG_GET: &[u8] = b"GET /big HTTP/1.1\r\nhost: a\r\n\r\n";
 
 /// Reads the response to `/big` with `bytes` each second. Returns the number of bytes and of seconds.
-async fn read_slowly(settings: &ServerSettings, bytes: usize) -> (usize, u64) {
+async fn read_slowly(settings: &ConnectionSettings, bytes: usize) -> (usize, u64) {
     let (mut end, _served) = connect_with(1 << 10, settings);
     end.write_all(BIG_GET).await.unwrap();
     let start = Instant::now();
@@ -333,7 +354,7 @@ async fn client_that_reads_too_slowly_is_disconnected() {
 #[tokio::test(start_paused = true)]
 async fn client_that_does_not_read_is_disconnected() {
     for (change, seconds) in [
-        ((|_| {}) as fn(&mut ServerSettings), 30),
+        ((|_| {}) as fn(&mut ConnectionSettings), 30),
         (|settings| settings.min_bytes_per_second = 0, 30),
         (|settings| settings.write_seconds = 3, 3),
     ] {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::{config::ServerSettings, error::Error};
+use crate::{ConnectionSettings, Refusal};
 
 /// Checks that a transfer moves at least `server.min_bytes_per_second` on average in each window of
 /// `server.rate_window_seconds`.
@@ -23,12 +23,12 @@ pub struct MinRate {
 
 impl MinRate {
     /// Begins the first window now.
-    pub fn new(settings: &ServerSettings) -> MinRate {
+    pub fn new(settings: &ConnectionSettings) -> MinRate {
         MinRate::with_window(settings, settings.rate_window_seconds)
     }
 
     /// Begins the first window now. Windows have this length instead of that of the settings.
-    pub fn with_window(settings: &ServerSettings, seconds: u32) -> MinRate {
+    pub fn with_window(settings: &ConnectionSettings, seconds: u32) -> MinRate {
         let seconds = u64::from(seconds);
         let window = Duration::from_secs(seconds);
         MinRate {
@@ -71,9 +71,9 @@ impl MinRate {
         self.bytes = 0;
     }
 
-    /// Returns the error for a request body that is too slow.
-    pub fn error(&self) -> Error {
-        Error::RequestTimeout(format!(
+    /// Returns the refusal of a request body that is too slow.
+    pub fn refusal(&self) -> Refusal {
+        Refusal::TooSlow(format!(
             "The body arrived too slowly. Send it again, with at least {} bytes every {} seconds.",
             self.min_bytes,
             self.window.as_secs()
@@ -84,10 +84,9 @@ impl MinRate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Settings;
 
     /// Returns the second in which a transfer of `bytes` each second is found to be too slow, within an hour.
-    fn second_of_end(settings: &ServerSettings, bytes: impl Fn(u64) -> u64) -> Option<u64> {
+    fn second_of_end(settings: &ConnectionSettings, bytes: impl Fn(u64) -> u64) -> Option<u64> {
         let start = Instant::now();
         let mut rate = MinRate::new(settings);
         (1..3600).find(|second| {
@@ -99,10 +98,10 @@ mod tests {
 
     #[test]
     fn transfer_below_the_minimum_of_a_window_is_too_slow() {
-        let settings = ServerSettings {
+        let settings = ConnectionSettings {
             min_bytes_per_second: 100,
             rate_window_seconds: 10,
-            ..Settings::default().server
+            ..ConnectionSettings::default()
         };
         assert_eq!(second_of_end(&settings, |_| 1), Some(10), "one byte now and then");
         assert_eq!(second_of_end(&settings, |_| 0), Some(10));
@@ -113,17 +112,17 @@ mod tests {
             Some(20),
             "a fast start does not pay for a slow rest"
         );
-        let unlimited = ServerSettings { min_bytes_per_second: 0, ..settings };
+        let unlimited = ConnectionSettings { min_bytes_per_second: 0, ..settings };
         assert_eq!(second_of_end(&unlimited, |_| 0), None);
     }
 
     #[test]
     fn pause_begins_a_new_window() {
-        let mut rate = MinRate::new(&Settings::default().server);
+        let mut rate = MinRate::new(&ConnectionSettings::default());
         let later = Instant::now() + Duration::from_hours(1);
         rate.restart(later);
         assert_eq!(rate.record(0, later), Some(later + Duration::from_secs(10)));
         assert_eq!(rate.record(0, later + Duration::from_secs(10)), None);
-        assert_eq!(rate.error().code(), Some(crate::error::Code::RequestTimeout));
+        assert!(matches!(rate.refusal(), Refusal::TooSlow(_)));
     }
 }

@@ -7,11 +7,7 @@ use http_body::Body as _;
 use http_body_util::{BodyExt, combinators::BoxBody};
 use tokio::time::{Instant, timeout_at};
 
-use super::min_rate::MinRate;
-use crate::{
-    config::ServerSettings,
-    error::{Error, Result},
-};
+use crate::{ConnectionSettings, Refusal, min_rate::MinRate};
 
 /// The chunks of a body that arrives in time and fast enough.
 pub struct Chunks {
@@ -26,7 +22,7 @@ impl Chunks {
     /// Starts receiving a body. Without `seconds`, it may take any time at the minimum rate.
     pub fn new(
         body: BoxBody<Bytes, std::io::Error>,
-        settings: &ServerSettings,
+        settings: &ConnectionSettings,
         seconds: Option<u32>,
     ) -> Chunks {
         let now = Instant::now();
@@ -54,9 +50,9 @@ impl Chunks {
     }
 
     /// Returns the next chunk, or none at the end of the body.
-    pub async fn next(&mut self) -> Result<Option<Bytes>> {
+    pub async fn next(&mut self) -> Result<Option<Bytes>, Refusal> {
         loop {
-            let Some(check) = self.next_check else { return Err(self.rate.error()) };
+            let Some(check) = self.next_check else { return Err(self.rate.refusal()) };
             let until = self.deadline.map_or(check, |(deadline, _)| deadline.min(check));
             match timeout_at(until, self.body.frame()).await {
                 Ok(None) => return Ok(None),
@@ -74,7 +70,7 @@ impl Chunks {
                     if let Some((deadline, seconds)) = self.deadline
                         && now >= deadline
                     {
-                        return Err(Error::RequestTimeout(format!(
+                        return Err(Refusal::TooSlow(format!(
                             "The body was not complete after {seconds} seconds. Send it faster."
                         )));
                     }
@@ -86,7 +82,7 @@ impl Chunks {
 }
 
 /// Returns the error of a body that failed. Whoever received its first part may have stated the reason.
-fn receiving_error(cause: std::io::Error) -> Error {
-    let ended_early = |_| Error::Malformed("The body ended early. Send it again.".to_owned());
+fn receiving_error(cause: std::io::Error) -> Refusal {
+    let ended_early = |_| Refusal::Malformed("The body ended early. Send it again.".to_owned());
     cause.downcast().unwrap_or_else(ended_early)
 }

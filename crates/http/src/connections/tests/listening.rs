@@ -4,7 +4,7 @@ type Served = JoinHandle<io::Result<()>>;
 
 /// Starts a server on a free port. Returns its address, a channel that stops it, and its task.
 pub fn server(
-    change: impl FnOnce(&mut ServerSettings),
+    change: impl FnOnce(&mut ConnectionSettings),
     gate: Arc<Gate>,
 ) -> (SocketAddr, oneshot::Sender<()>, Served) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -14,7 +14,7 @@ pub fn server(
     let (stop, stopped) = oneshot::channel();
     let stopped = async { drop(stopped.await) };
     let served = tokio::spawn(async move {
-        serve(app(gate), listener, &settings, watch::Sender::default(), stopped).await
+        serve(app(gate), listener, &settings, REFUSALS, Signals::default(), stopped).await
     });
     (address, stop, served)
 }
@@ -53,7 +53,7 @@ async fn stop_closes_idle_connections_and_drains_requests() {
 #[tokio::test]
 async fn client_is_served_while_others_hold_all_connections() {
     let gate = Arc::new(Gate::default());
-    let limit = |settings: &mut ServerSettings| settings.max_connections = 16;
+    let limit = |settings: &mut ConnectionSettings| settings.max_connections = 16;
     let (address, _stop, _served) = server(limit, Arc::clone(&gate));
     let mut running = send(address, SLOW_GET).await;
     gate.started.notified().await;

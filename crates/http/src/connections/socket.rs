@@ -148,7 +148,7 @@ impl<S: Socket> AsyncWrite for LimitedSocket<S> {
         // Without a request, the library writes only its own error responses, each in one piece.
         if !this.exchange.is_busy()
             && let Some(response) =
-                data.first().and_then(|head| head_errors::replacement(head, this.exchange.client()))
+                data.first().and_then(|head| head_errors::replacement(head, &this.exchange))
         {
             this.last_bytes = response;
             this.exchange.close_after_response();
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn write_needs_no_file_descriptor() {
         // The limit on file descriptors holds for a process, so this needs its own.
-        let test = "rest::connections::socket::tests::writes_without_free_descriptors";
+        let test = "connections::socket::tests::writes_without_free_descriptors";
         let mut command = Command::new(std::env::current_exe().unwrap());
         let output = command.args(["--exact", test]).env(VARIABLE, "1").output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
