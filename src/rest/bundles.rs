@@ -26,7 +26,7 @@ use uuid::Uuid;
 use super::{
     bundle_urls, etag, if_match,
     limits::RequestLimits,
-    principal_shares::{self, FairPermit},
+    principal_shares,
     problem::ApiError,
     request_id, router,
     served_market::ServedMarket,
@@ -38,6 +38,7 @@ use crate::{
     http_server::byte_ranges::{self, Selected},
     market::{Market, Reader, Requester, Writer},
     operations::bundles::{self, Delivery, LinkedBundle},
+    rest::share_holders::FairPermit,
     store::bundles::Location,
 };
 

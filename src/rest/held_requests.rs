@@ -7,16 +7,13 @@ use std::{net::IpAddr, time::Duration};
 use poem::Request;
 use tokio::{sync::watch, time::timeout};
 
-use super::{
-    capacity::Slot,
-    principal_shares::{FairLimit, FairPermit, Holder},
-    stream_turns::StreamTurns,
-};
+use super::{capacity::Slot, stream_turns::StreamTurns};
 use crate::{
     config::Settings,
     domain::principals::Principal,
     error::{Error, Result},
     market::{Market, MarketId},
+    rest::share_holders::{FairLimit, FairPermit, Holder},
 };
 
 /// The `Retry-After` of a request that was rejected because there is no place for it. The others are held for long.

@@ -66,6 +66,7 @@ mod served_market;
 mod server;
 mod server_limits;
 pub mod shapes;
+mod share_holders;
 mod spool;
 mod stream_turns;
 mod tags;

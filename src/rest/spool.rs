@@ -21,7 +21,6 @@ use tokio::task::JoinHandle;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::{
-    principal_shares::FairPermit,
     problem,
     request_id::RequestId,
     transfer_limits::{self, RequestTransfers},
@@ -31,6 +30,7 @@ use crate::{
     error::{Error, Result},
     http_server::response_body,
     market::Market,
+    rest::share_holders::FairPermit,
 };
 
 /// Size in bytes from which a response is stored in a temporary file.

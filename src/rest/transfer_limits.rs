@@ -10,12 +10,7 @@ use std::{
     time::Duration,
 };
 
-use super::{
-    limits::RequestLimits,
-    principal_shares::{FairLimit, FairPermit, Holder, ShareOwner},
-    problem,
-    request_id::RequestId,
-};
+use super::{limits::RequestLimits, problem, request_id::RequestId};
 use crate::{
     clock::Stopwatch,
     config::Settings,
@@ -26,6 +21,7 @@ use crate::{
         response_body::{self, SharedBody},
     },
     market::{Activity, MarketId, Permit, Requester, Scheduler, Share},
+    rest::share_holders::{FairLimit, FairPermit, Holder, ShareOwner},
 };
 use bytes::Bytes;
 use poem::{

@@ -34,7 +34,7 @@ use crate::{
     error::{Error, Result},
     http_server::chunks::Chunks,
     market::Market,
-    rest::principal_shares::FairPermit,
+    rest::share_holders::FairPermit,
     worlds::{MAX_FILE_BYTES, World},
 };
 
