@@ -21,11 +21,14 @@ pub enum Refusal {
     UnsupportedCoding(String),
 }
 
+/// A response that is being made.
+pub type FutureResponse = Pin<Box<dyn Future<Output = Response> + Send>>;
+
 /// How the program answers what is refused before its endpoint is called, so that all errors have the same headers and body.
 #[derive(Clone, Copy, Debug)]
 pub struct Refusals {
     /// Returns the response to a request.
-    pub to_request: fn(Request, Refusal) -> Pin<Box<dyn Future<Output = Response> + Send>>,
+    pub to_request: fn(Request, Refusal) -> FutureResponse,
     /// Returns the headers and the body of the response, with this status, to a client whose request head cannot be read.
     pub to_head: fn(StatusCode, Refusal, IpAddr) -> (HeaderMap, Vec<u8>),
 }

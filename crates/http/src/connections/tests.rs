@@ -3,8 +3,7 @@ use std::{fmt::Write as _, io::IoSlice};
 use poem::{
     Request,
     endpoint::make,
-    error::NotFoundError,
-    http::{HeaderMap, StatusCode},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode},
 };
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream},
@@ -14,6 +13,7 @@ use tokio::{
 };
 
 use super::{socket::Socket, *};
+use crate::Refusal;
 
 impl Socket for DuplexStream {
     fn write_now(&self, _: &[IoSlice<'_>]) -> io::Result<usize> {
