@@ -1,6 +1,6 @@
 // The clock of a world.
 
-import type { World } from './worlds.js';
+import type { Client } from './client.js';
 
 export type ClockMode = 'frozen' | 'running';
 
@@ -26,16 +26,16 @@ export interface ClockChange {
 
 /** The clock of a world. It never goes back; reset the world, or create another one. */
 export class Clock {
-  constructor(private readonly world: World) {}
+  constructor(private readonly api: Client) {}
 
   /** Returns the time of the world. */
   async now(): Promise<Date> {
-    return new Date((await this.world.sandboxRequest('GET', '/clock')).json().now);
+    return new Date((await this.api.request('GET', '/clock')).json().now);
   }
 
   /** Returns whether the clock runs. */
   async mode(): Promise<ClockMode> {
-    return (await this.world.sandboxRequest('GET', '/clock')).json().mode;
+    return (await this.api.request('GET', '/clock')).json().mode;
   }
 
   /**
@@ -62,7 +62,7 @@ export class Clock {
 
   private async change(change: Record<string, string>): Promise<ClockChange> {
     const { now, mode, done, done_total } = (
-      await this.world.sandboxRequest('POST', '/clock', { json: change })
+      await this.api.request('POST', '/clock', { json: change })
     ).json();
     const work = done.map((one: any) => {
       const { group, kind, subject_id, due_at, outcome } = one;

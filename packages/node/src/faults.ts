@@ -1,6 +1,6 @@
 // Failures on demand.
 
-import type { World } from './worlds.js';
+import type { Client } from './client.js';
 
 /** What a fault is for, and when. Without `job`, `host`, `webhook`, and `event_type`, it is for requests. */
 export interface FaultMatch {
@@ -72,14 +72,14 @@ export interface Fault {
 export class Faults {
   #isUsed = false;
 
-  constructor(private readonly world: World) {}
+  constructor(private readonly api: Client) {}
 
   /**
    * Adds a fault: `world.faults.add({operation: 'get_wallet', next: 1}, {status: 503, code: 'at_capacity'})`.
    * `force` permits a status and a code that the document of the operation does not name.
    */
   async add(match: FaultMatch, then: FaultEffect, { force }: { force?: boolean } = {}): Promise<Fault> {
-    const added = await this.world.sandboxRequest('POST', '/faults', { json: { match, then, force } });
+    const added = await this.api.request('POST', '/faults', { json: { match, then, force } });
     this.#isUsed = true;
     return readFault(added.json());
   }
@@ -88,7 +88,7 @@ export class Faults {
    * Returns the faults, in the order in which they were added, optionally only those that matched nothing.
    */
   async list({ unmatched }: { unmatched?: boolean } = {}): Promise<Fault[]> {
-    const listed = await this.world.sandboxRequest('GET', '/faults', { query: { unmatched } });
+    const listed = await this.api.request('GET', '/faults', { query: { unmatched } });
     return listed.json().items.map(readFault);
   }
 
@@ -103,12 +103,12 @@ export class Faults {
   /** Removes a fault. */
   async remove(fault: Fault | string): Promise<void> {
     const id = typeof fault === 'string' ? fault : fault.id;
-    await this.world.sandboxRequest('DELETE', `/faults/${encodeURIComponent(id)}`);
+    await this.api.request('DELETE', `/faults/${encodeURIComponent(id)}`);
   }
 
   /** Removes all faults. */
   async clear(): Promise<void> {
-    await this.world.sandboxRequest('DELETE', '/faults');
+    await this.api.request('DELETE', '/faults');
   }
 }
 

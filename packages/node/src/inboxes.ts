@@ -1,8 +1,8 @@
 // What the webhooks of a world got.
 
+import type { Client } from './client.js';
 import { SandboxError } from './errors.js';
 import { verifyWebhook } from './signatures.js';
-import type { World } from './worlds.js';
 
 /** Milliseconds that one request may wait. */
 const MAX_WAIT = 30_000;
@@ -65,7 +65,7 @@ export interface WaitOptions {
 
 /** The messages to the webhooks of a world. */
 export class Inbox {
-  constructor(private readonly world: World) {}
+  constructor(private readonly api: Client) {}
 
   /** Returns messages, the oldest first. */
   async list({ after, limit, eventType }: InboxQuery = {}): Promise<Message[]> {
@@ -90,7 +90,7 @@ export class Inbox {
   }
 
   private async read(query: Record<string, unknown>): Promise<Message[]> {
-    const { items } = (await this.world.sandboxRequest('GET', '/webhooks', { query })).json();
+    const { items } = (await this.api.request('GET', '/webhooks', { query })).json();
     return items.map((message: any) => new Message(message));
   }
 }

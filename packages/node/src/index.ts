@@ -21,7 +21,7 @@ export {
 export { Faults, type Fault, type FaultEffect, type FaultMatch } from './faults.js';
 export { Inbox, Message, type InboxQuery, type WaitOptions } from './inboxes.js';
 export { type SandboxResponse } from './requests.js';
-export { Sandbox, type Snapshot, type WorldOptions } from './sandbox.js';
 export { Server, type ServerOptions } from './server.js';
 export { verifyWebhook } from './signatures.js';
-export { type CallMatch, type CallRange, World, type WorldKey } from './worlds.js';
+export { type Snapshot } from './snapshots.js';
+export { type CallMatch, type CallRange, Sandbox, World, type WorldKey, type WorldOptions } from './worlds.js';

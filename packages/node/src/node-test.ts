@@ -2,8 +2,7 @@
 
 import type { TestContext } from 'node:test';
 
-import { sharedSandbox, type WorldOptions } from './sandbox.js';
-import type { World } from './worlds.js';
+import { sharedSandbox, type World, type WorldOptions } from './worlds.js';
 
 /** A test with a world. */
 export type WorldTest = (world: World, context: TestContext) => void | Promise<void>;

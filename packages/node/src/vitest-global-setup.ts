@@ -3,8 +3,8 @@
 
 import type { TestProject } from 'vitest/node';
 
-import { Sandbox } from './sandbox.js';
 import type {} from './vitest.js';
+import { Sandbox } from './worlds.js';
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const sandbox = await Sandbox.fromEnvironment();

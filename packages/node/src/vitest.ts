@@ -2,8 +2,7 @@
 
 import { inject, test as base } from 'vitest';
 
-import { Sandbox, sharedSandbox, type WorldOptions } from './sandbox.js';
-import type { World } from './worlds.js';
+import { Sandbox, sharedSandbox, type World, type WorldOptions } from './worlds.js';
 
 declare module 'vitest' {
   interface ProvidedContext {

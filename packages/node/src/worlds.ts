@@ -1,12 +1,19 @@
-// A world: a private copy of a market.
+// A sandbox: a server that has worlds, which are private copies of a market.
 
 import { Client } from './client.js';
-import { Clock, type ClockChange } from './clocks.js';
+import { Clock, type ClockChange, type ClockMode } from './clocks.js';
 import { ApiError, ExpectationError, isUnmetExpectation, SandboxError } from './errors.js';
 import { Faults } from './faults.js';
 import { Inbox } from './inboxes.js';
-import type { Query, RequestParts, SandboxResponse } from './requests.js';
-import { readSnapshot, type Sandbox, type Snapshot } from './sandbox.js';
+import { type Query, type RequestParts, requireSuccess, type SandboxResponse, send } from './requests.js';
+import { Server, type ServerOptions } from './server.js';
+import { readSnapshot, type Snapshot } from './snapshots.js';
+
+/** Operator key of the demo market. */
+const DEMO_OPERATOR = 'mkt_demo_operator';
+
+/** Seconds after which a world on a server that outlives this process ends by itself. */
+const SHARED_TTL = 3600;
 
 /** Keys of the demo market, by the name of the client. */
 const DEMO_KEYS = { vendor: 'mkt_demo_vendor', buyer: 'mkt_demo_buyer' };
@@ -59,6 +66,8 @@ export class World {
   readonly clock: Clock;
   readonly faults: Faults;
   readonly inbox: Inbox;
+  /** The part of the sandbox API that belongs to this world. */
+  readonly #api: Client;
 
   constructor(
     readonly sandbox: Sandbox,
@@ -71,9 +80,10 @@ export class World {
     this.portUrl = details.port_url;
     this.keys = details.keys;
     this.startedAt = new Date(details.now);
-    this.clock = new Clock(this);
-    this.faults = new Faults(this);
-    this.inbox = new Inbox(this);
+    this.#api = new Client(`${sandbox.apiUrl}/worlds/${encodeURIComponent(this.name)}`, sandbox.key);
+    this.clock = new Clock(this.#api);
+    this.faults = new Faults(this.#api);
+    this.inbox = new Inbox(this.#api);
   }
 
   /**
@@ -181,7 +191,7 @@ export class World {
    * Sends a request to the part of the sandbox API that belongs to this world, such as `GET` and `/coverage`.
    */
   sandboxRequest(method: string, path: string, parts?: RequestParts): Promise<SandboxResponse> {
-    return this.sandbox.request(method, `/worlds/${encodeURIComponent(this.name)}${path}`, parts);
+    return this.#api.request(method, path, parts);
   }
 
   private demoKey(name: keyof typeof DEMO_KEYS): string {
@@ -190,4 +200,108 @@ export class World {
     const hint = 'Create a key, and use `world.client(key)`.';
     throw new SandboxError(`${this.name} has no ${name} of the demo market. ${hint}`);
   }
+}
+
+/**
+ * How a world is created. What is absent is as the sandbox API documents it: a frozen copy of the demo
+ * market.
+ */
+export interface WorldOptions {
+  name?: string;
+  /** `demo`, `empty`, `market`, or the name of a snapshot or of another world. */
+  from?: string;
+  now?: Date | string;
+  clock?: ClockMode;
+  seed?: number;
+  ttlSeconds?: number;
+  settings?: Record<string, unknown>;
+  jobs?: 'before_requests' | 'on_advance';
+  webhooks?: 'inbox' | 'send';
+  port?: boolean;
+}
+
+/** A server that has worlds. */
+export class Sandbox {
+  readonly url: string;
+  /** Address of the sandbox API. */
+  readonly apiUrl: string;
+
+  private constructor(
+    url: string,
+    readonly key: string,
+    /** The process, if this object has started it. */
+    readonly server?: Server,
+  ) {
+    this.url = url.replace(/\/+$/, '');
+    this.apiUrl = `${this.url}/sandbox/v1`;
+  }
+
+  /** Starts a server on a free port. It ends with this process at the latest, even if this is killed. */
+  static async start(options?: ServerOptions): Promise<Sandbox> {
+    const server = await Server.start(options);
+    return new Sandbox(server.url, DEMO_OPERATOR, server);
+  }
+
+  /** Uses a running server that has a sandbox, with an operator key of it. */
+  static connect(url: string, key: string): Sandbox {
+    return new Sandbox(url, key);
+  }
+
+  /** Uses the server of `MARKETPLACE_OPERATOR_URL`, with `MARKETPLACE_OPERATOR_KEY`, or else starts one. */
+  static async fromEnvironment(): Promise<Sandbox> {
+    const { MARKETPLACE_OPERATOR_URL: url, MARKETPLACE_OPERATOR_KEY: key } = process.env;
+    if (!url) return Sandbox.start();
+    if (!key) {
+      throw new SandboxError(
+        'MARKETPLACE_OPERATOR_URL is set. Set MARKETPLACE_OPERATOR_KEY to an operator key of it, too.',
+      );
+    }
+    return Sandbox.connect(url, key);
+  }
+
+  /** Ends the server, if this object has started it. */
+  async close(): Promise<void> {
+    await this.server?.stop();
+  }
+
+  /** Creates a world. */
+  async createWorld(options: WorldOptions = {}): Promise<World> {
+    const { ttlSeconds = this.server ? undefined : SHARED_TTL, ...others } = options;
+    const json = { ...others, ttl_seconds: ttlSeconds };
+    return new World(this, (await this.request('POST', '/worlds', { json })).json());
+  }
+
+  /** Returns a world that exists. */
+  async world(name: string): Promise<World> {
+    return new World(this, (await this.request('GET', `/worlds/${encodeURIComponent(name)}`)).json());
+  }
+
+  /** Returns all worlds. */
+  async worlds(): Promise<World[]> {
+    const { items } = (await this.request('GET', '/worlds')).json();
+    return items.map((details: any) => new World(this, details));
+  }
+
+  /** Returns the snapshots of all worlds. */
+  async snapshots(): Promise<Snapshot[]> {
+    return (await this.request('GET', '/snapshots')).json().items.map(readSnapshot);
+  }
+
+  /** Deletes a snapshot. Worlds that were forked from it stay. */
+  async deleteSnapshot(name: string): Promise<void> {
+    await this.request('DELETE', `/snapshots/${encodeURIComponent(name)}`);
+  }
+
+  /** Sends a request to the sandbox API. Throws an `ApiError` if the response reports an error. */
+  async request(method: string, path: string, parts?: RequestParts): Promise<SandboxResponse> {
+    return requireSuccess(await send(method, this.apiUrl + path, { ...parts, key: this.key }));
+  }
+}
+
+let ofThisProcess: Promise<Sandbox> | undefined;
+
+/** Returns the sandbox that all tests of this process use, and starts it for the first of them. */
+export function sharedSandbox(): Promise<Sandbox> {
+  ofThisProcess ??= Sandbox.fromEnvironment();
+  return ofThisProcess;
 }

@@ -18,10 +18,10 @@ from .errors import (
 )
 from .faults import Fault, Faults
 from .inboxes import Inbox, Message
-from .sandbox import Sandbox, Snapshot
 from .signatures import verify_webhook
+from .snapshots import Snapshot
 from .transport import Response
-from .worlds import World, WorldKey
+from .worlds import Sandbox, World, WorldKey
 
 __all__ = [
     "ApiError",

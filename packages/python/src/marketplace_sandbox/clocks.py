@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from .clients_by_key import Client
 from .times import format_duration, format_time, parse_time
-
-if TYPE_CHECKING:
-    from .worlds import World
 
 ClockMode = Literal["frozen", "running"]
 
@@ -44,18 +42,18 @@ class ClockChange:
 class Clock:
     """The clock of a world. It never goes back; reset the world, or create another one."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, api: Client) -> None:
+        self._api = api
 
     @property
     def now(self) -> datetime:
         """Time of the world."""
-        return parse_time(self._world.sandbox_request("GET", "/clock").json()["now"])
+        return parse_time(self._api.request("GET", "/clock").json()["now"])
 
     @property
     def mode(self) -> ClockMode:
         """Whether the clock runs."""
-        mode: ClockMode = self._world.sandbox_request("GET", "/clock").json()["mode"]
+        mode: ClockMode = self._api.request("GET", "/clock").json()["mode"]
         return mode
 
     def advance(self, duration: timedelta | str) -> ClockChange:
@@ -78,7 +76,7 @@ class Clock:
         self._change({"mode": "frozen"})
 
     def _change(self, change: dict[str, Any]) -> ClockChange:
-        body = self._world.sandbox_request("POST", "/clock", json_body=change, timeout=_CHANGE_TIMEOUT).json()
+        body = self._api.request("POST", "/clock", json_body=change, timeout=_CHANGE_TIMEOUT).json()
         done = tuple(
             DoneWork(
                 work["group"], work["kind"], work["subject_id"], parse_time(work["due_at"]), work["outcome"]

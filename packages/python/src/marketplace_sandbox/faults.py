@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from .clients_by_key import Client
 from .times import format_time
 from .transport import given, segment
-
-if TYPE_CHECKING:
-    from .worlds import World
 
 
 @dataclass(frozen=True)
@@ -39,8 +37,8 @@ class Fault:
 class Faults:
     """The faults of a world. Of those that match, the first one that was added applies."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, api: Client) -> None:
+        self._api = api
         #: Whether faults were added through this object.
         self.is_used = False
 
@@ -105,23 +103,23 @@ class Faults:
             "duplicate": duplicate,
         }
         body = {"match": given(match), "then": given(then), **given({"force": force})}
-        added = Fault.from_json(self._world.sandbox_request("POST", "/faults", json_body=body).json())
+        added = Fault.from_json(self._api.request("POST", "/faults", json_body=body).json())
         self.is_used = True
         return added
 
     def remove(self, fault: Fault | str) -> None:
         """Removes a fault."""
         fault_id = fault.id if isinstance(fault, Fault) else fault
-        self._world.sandbox_request("DELETE", f"/faults/{segment(fault_id)}")
+        self._api.request("DELETE", f"/faults/{segment(fault_id)}")
 
     def clear(self) -> None:
         """Removes all faults."""
-        self._world.sandbox_request("DELETE", "/faults")
+        self._api.request("DELETE", "/faults")
 
     def list(self, *, unmatched: bool = False) -> list[Fault]:
         """Returns the faults in their order, optionally only those that matched nothing."""
         query = {"unmatched": "true"} if unmatched else {}
-        body = self._world.sandbox_request("GET", "/faults", query=query).json()
+        body = self._api.request("GET", "/faults", query=query).json()
         return [Fault.from_json(fault) for fault in body["items"]]
 
     def __iter__(self) -> Iterator[Fault]:

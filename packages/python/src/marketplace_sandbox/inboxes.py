@@ -6,13 +6,11 @@ import json
 import time
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .clients_by_key import Client
 from .signatures import verify_webhook
 from .times import parse_time
-
-if TYPE_CHECKING:
-    from .worlds import World
 
 # Seconds that one request may wait.
 _MAX_WAIT = 30.0
@@ -52,8 +50,8 @@ _Messages = list[Message]
 class Inbox:
     """The messages to the webhooks of a world."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, api: Client) -> None:
+        self._api = api
 
     def list(self, *, after: int = 0, limit: int = 100, event_type: str | None = None) -> _Messages:
         """Returns the oldest messages with a number greater than ``after``, at most 100."""
@@ -79,7 +77,7 @@ class Inbox:
                 )
 
     def _list(self, **query: Any) -> _Messages:
-        body = self._world.sandbox_request("GET", "/webhooks", query=query).json()
+        body = self._api.request("GET", "/webhooks", query=query).json()
         return [
             Message(**{**message, "sent_at": parse_time(message["sent_at"])}) for message in body["items"]
         ]

@@ -1,22 +1,32 @@
-"""A world: a private copy of a market."""
+"""A sandbox: a server that has worlds, which are private copies of a market."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any, Literal
 
 from .clients_by_key import Client
-from .clocks import Clock, ClockChange
+from .clocks import Clock, ClockChange, ClockMode
 from .errors import ApiError, ExpectationError, SandboxError, is_unmet_expectation
 from .faults import Faults
 from .inboxes import Inbox
-from .times import parse_time
-from .transport import Response, given, segment
+from .server import Server
+from .snapshots import Snapshot
+from .times import format_time, parse_time
+from .transport import Response, given, segment, send
 
-if TYPE_CHECKING:
-    from .sandbox import Sandbox, Snapshot
+#: Variables with the address and an operator key of a running server that is used instead of a new one.
+URL_VARIABLE, KEY_VARIABLE = "MARKETPLACE_OPERATOR_URL", "MARKETPLACE_OPERATOR_KEY"
+
+# Operator key of the demo market.
+_DEMO_OPERATOR = "mkt_demo_operator"
+
+# Seconds after which a world on a server that outlives this process ends by itself.
+_SHARED_TTL = 3600
 
 # Keys of the demo market, by the name of the client.
 _DEMO_KEYS = {"vendor": "mkt_demo_vendor", "buyer": "mkt_demo_buyer"}
@@ -49,9 +59,11 @@ class World:
         self.keys = tuple(WorldKey(**key) for key in details["keys"])
         #: Time at which the world began.
         self.started_at: datetime = parse_time(details["now"])
-        self.clock = Clock(self)
-        self.faults = Faults(self)
-        self.inbox = Inbox(self)
+        # The part of the sandbox API that belongs to this world.
+        self._api = Client(f"{sandbox.api_url}/worlds/{segment(self.name)}", sandbox.key)
+        self.clock = Clock(self._api)
+        self.faults = Faults(self._api)
+        self.inbox = Inbox(self._api)
 
     def __repr__(self) -> str:
         return f"<World {self.name} at {self.base_url}>"
@@ -99,9 +111,8 @@ class World:
 
     def snapshot(self, name: str) -> Snapshot:
         """Keeps the state under a name, for ``create_world(from_=name)``, also after this world has ended."""
-        return self.sandbox.snapshot_of(
-            self.sandbox_request("POST", "/snapshots", json_body={"name": name}).json()
-        )
+        made = self.sandbox_request("POST", "/snapshots", json_body={"name": name})
+        return Snapshot.from_json(made.json())
 
     def export(self) -> bytes:
         """Returns the state as a ZIP archive, which ``import_state`` accepts."""
@@ -181,7 +192,7 @@ class World:
 
     def sandbox_request(self, method: str, path: str, **options: Any) -> Response:
         """Sends a request to the sandbox API of this world, such as ``GET`` and ``/coverage``."""
-        return self.sandbox.request(method, f"/worlds/{segment(self.name)}{path}", **options)
+        return self._api.request(method, path, **options)
 
     def _demo_key(self, name: str) -> str:
         key = _DEMO_KEYS[name]
@@ -190,3 +201,105 @@ class World:
                 f"{self!r} has no {name} of the demo market. Create a key, and use `world.client(key)`."
             )
         return key
+
+
+class Sandbox:
+    """A server that has worlds."""
+
+    def __init__(self, url: str, key: str, server: Server | None = None) -> None:
+        self.url = url.rstrip("/")
+        #: Address of the sandbox API.
+        self.api_url = f"{self.url}/sandbox/v1"
+        self.key = key
+        #: The process, if this object has started it.
+        self.server = server
+
+    @classmethod
+    def start(cls, binary: Path | None = None, settings: Mapping[str, object] | None = None) -> Sandbox:
+        """Starts a server on a free port. It ends with this process at the latest, even if this is killed.
+
+        ``settings`` are settings of the program by key, such as ``{"sandbox.max_worlds": 50}``.
+        """
+        server = Server(binary, settings)
+        return cls(server.url, _DEMO_OPERATOR, server)
+
+    @classmethod
+    def connect(cls, url: str, key: str) -> Sandbox:
+        """Uses a running server that has a sandbox, with an operator key of it."""
+        return cls(url, key)
+
+    @classmethod
+    def from_environment(cls) -> Sandbox:
+        """Uses the server of ``MARKETPLACE_OPERATOR_URL``, with its key, or else starts one."""
+        url = os.environ.get(URL_VARIABLE)
+        if not url:
+            return cls.start()
+        key = os.environ.get(KEY_VARIABLE)
+        if not key:
+            raise SandboxError(
+                f"{URL_VARIABLE} is set. Set {KEY_VARIABLE} to an operator key of that server, too."
+            )
+        return cls.connect(url, key)
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the server, if this object has started it."""
+        if self.server:
+            self.server.stop()
+
+    def create_world(
+        self,
+        name: str | None = None,
+        *,
+        from_: str | None = None,
+        now: datetime | str | None = None,
+        clock: ClockMode | None = None,
+        seed: int | None = None,
+        ttl_seconds: int | None = None,
+        settings: Mapping[str, object] | None = None,
+        jobs: Literal["before_requests", "on_advance"] | None = None,
+        webhooks: Literal["inbox", "send"] | None = None,
+        port: bool | None = None,
+    ) -> World:
+        """Creates a world. What is not given is as in the sandbox API: a frozen copy of the demo market."""
+        if ttl_seconds is None and self.server is None:
+            ttl_seconds = _SHARED_TTL
+        options = {
+            "name": name,
+            "from": from_,
+            "now": None if now is None else format_time(now),
+            "clock": clock,
+            "seed": seed,
+            "ttl_seconds": ttl_seconds,
+            "settings": None if settings is None else dict(settings),
+            "jobs": jobs,
+            "webhooks": webhooks,
+            "port": port,
+        }
+        body = {field: value for field, value in options.items() if value is not None}
+        return World(self, self.request("POST", "/worlds", json_body=body).json())
+
+    def world(self, name: str) -> World:
+        """Returns a world that exists."""
+        return World(self, self.request("GET", f"/worlds/{segment(name)}").json())
+
+    def worlds(self) -> list[World]:
+        """Returns all worlds."""
+        return [World(self, details) for details in self.request("GET", "/worlds").json()["items"]]
+
+    def snapshots(self) -> list[Snapshot]:
+        """Returns the snapshots of all worlds."""
+        return [Snapshot.from_json(one) for one in self.request("GET", "/snapshots").json()["items"]]
+
+    def delete_snapshot(self, name: str) -> None:
+        """Deletes a snapshot. Worlds that were forked from it stay."""
+        self.request("DELETE", f"/snapshots/{segment(name)}")
+
+    def request(self, method: str, path: str, **options: Any) -> Response:
+        """Sends a request to the sandbox API. Raises an ``ApiError`` if the response reports an error."""
+        return send(method, self.api_url + path, key=self.key, **options).require_success()
