@@ -1,7 +1,7 @@
 //! The `marketplace asset-type` command.
 
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     CommandResult,
@@ -67,21 +67,11 @@ pub struct OneType {
     slug: Kind,
 }
 
-const ASSET_TYPES: Records = Records {
-    path: "/asset-types",
-    columns: &["slug", "stage", "enabled", "accepts_new_listings", "retires_at", "label"],
-    all_columns: &[
-        "slug",
-        "label",
-        "stage",
-        "enabled",
-        "accepts_new_listings",
-        "listing_kinds",
-        "deprecated_at",
-        "retires_at",
-        "message",
-    ],
-};
+const ASSET_TYPES: Records = Records::new(
+    "/asset-types",
+    "slug stage enabled accepts_new_listings retires_at label",
+    "slug label stage enabled accepts_new_listings listing_kinds deprecated_at retires_at message",
+);
 
 impl ApiCommand for AssetTypeCommand {
     fn run(&self, client: &Client) -> CommandResult {
@@ -104,9 +94,7 @@ impl ApiCommand for AssetTypeCommand {
                 });
                 ASSET_TYPES.change(client, of.slug.as_str(), "deprecate", &body).map(drop)
             }
-            AssetTypeCommand::Retire(of) => {
-                ASSET_TYPES.change(client, of.slug.as_str(), "retire", &Value::Null).map(drop)
-            }
+            AssetTypeCommand::Retire(of) => ASSET_TYPES.perform(client, of.slug.as_str(), "retire"),
         }
     }
 }

@@ -5,7 +5,11 @@ use serde_json::json;
 
 use super::{
     CommandResult,
-    operator::{ApiCommand, Client, ListLimit, Records, names, parse_value},
+    operator::{
+        ApiCommand, Client, ListLimit,
+        names::{ASSETS, LISTINGS, TEAMS},
+        parse_value,
+    },
 };
 use crate::{
     domain::{assets::Kind, stages::Stage},
@@ -41,41 +45,19 @@ pub enum AssetCommand {
     },
 }
 
-const ASSETS: Records = Records {
-    path: "/assets",
-    columns: &["id", "kind", "stage", "created_at", "team", "title"],
-    all_columns: &[
-        "id",
-        "team_id",
-        "team",
-        "title",
-        "description",
-        "kind",
-        "stage",
-        "missing",
-        "price",
-        "currency",
-        "exclusivity",
-        "repository",
-        "listing_ids",
-        "created_at",
-    ],
-};
-
 impl ApiCommand for AssetCommand {
     fn run(&self, client: &Client) -> CommandResult {
         match self {
             AssetCommand::List { team, kind, stage, listing, limit } => {
-                let listing = listing.as_ref().map(|listing| names::listing(client, listing)).transpose()?;
                 let filters = [
-                    ("team_id", names::optional_team(client, team.as_ref())?),
+                    ("team_id", TEAMS.optional_id(client, team.as_ref())?),
                     ("kind", json!(kind.map(StringEnum::as_str))),
                     ("stage", json!(stage.map(StringEnum::as_str))),
-                    ("listing_id", json!(listing)),
+                    ("listing_id", LISTINGS.optional_id(client, listing.as_ref())?),
                 ];
                 ASSETS.list(client, &filters, *limit)
             }
-            AssetCommand::Show { asset } => ASSETS.show(client, &names::ASSETS.id(client, asset)?),
+            AssetCommand::Show { asset } => ASSETS.show(client, asset),
         }
     }
 }

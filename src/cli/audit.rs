@@ -5,7 +5,10 @@ use serde_json::json;
 
 use super::{
     CommandResult, GlobalOptions,
-    operator::{ListLimit, OperatorOptions, names},
+    operator::{
+        ListLimit, OperatorOptions,
+        names::{OPERATOR_KEYS, TEAMS},
+    },
 };
 
 /// List what operators have changed, newest first.
@@ -33,19 +36,17 @@ pub struct Audit {
 }
 
 /// The fields that lists show.
-const COLUMNS: [&str; 8] =
-    ["number", "occurred_at", "operator", "operation", "subject.kind", "subject.id", "request_id", "team"];
+const COLUMNS: &str = "number occurred_at operator operation subject.kind subject.id request_id team";
 
 impl Audit {
     pub(super) fn run(&self, global: &GlobalOptions) -> CommandResult {
         let client = &self.options.connect(global, false)?;
-        let key = self.key.as_ref().map(|key| names::OPERATOR_KEYS.id(client, key)).transpose()?;
         let filters = [
-            ("operator_key_id", json!(key)),
+            ("operator_key_id", OPERATOR_KEYS.optional_id(client, self.key.as_ref())?),
             ("operation", json!(self.operation)),
             ("subject_id", json!(self.subject)),
-            ("team_id", names::optional_team(client, self.team.as_ref())?),
+            ("team_id", TEAMS.optional_id(client, self.team.as_ref())?),
         ];
-        client.print_list(&COLUMNS, client.list("/audit", &filters, self.limit.rows())?)
+        client.print_list(COLUMNS, client.list("/audit", &filters, self.limit.rows())?)
     }
 }

@@ -1,12 +1,16 @@
 //! The `marketplace bid` command.
 
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
+use serde_json::json;
 use uuid::Uuid;
 
 use super::{
     CommandResult,
-    operator::{ApiCommand, Client, ListLimit, Records, body_of, names, parse_value},
+    operator::{
+        ApiCommand, Client, ListLimit, Records, body_of,
+        names::{PROJECT_OPPORTUNITIES, TASKSETS, TEAMS},
+        parse_value,
+    },
 };
 use crate::{domain::opportunities::BidStatus, string_enum::StringEnum};
 
@@ -82,67 +86,43 @@ pub struct OneBid {
     id: Uuid,
 }
 
-const BIDS: Records = Records {
-    path: "/project-bids",
-    columns: &["id", "status", "num_tasks", "expected_timeline_days", "opportunity_id", "created_at", "team"],
-    all_columns: &[
-        "id",
-        "opportunity_id",
-        "team_id",
-        "team",
-        "buyer_id",
-        "buyer",
-        "status",
-        "num_tasks",
-        "expected_timeline_days",
-        "created_at",
-        "updated_at",
-        "completed_at",
-    ],
-};
+const BIDS: Records = Records::new(
+    "/project-bids",
+    "id status num_tasks expected_timeline_days opportunity_id created_at team",
+    "id opportunity_id team_id team buyer_id buyer status num_tasks expected_timeline_days created_at \
+     updated_at completed_at",
+);
 
 impl ApiCommand for BidCommand {
     fn run(&self, client: &Client) -> CommandResult {
         match self {
             BidCommand::Create { team, opportunity, tasks, days } => {
                 let body = body_of([
-                    ("team_id", names::team(client, team)?.into()),
-                    ("opportunity_id", names::PROJECT_OPPORTUNITIES.id(client, opportunity)?.into()),
+                    ("team_id", TEAMS.id(client, team)?.into()),
+                    ("opportunity_id", PROJECT_OPPORTUNITIES.id(client, opportunity)?.into()),
                     ("num_tasks", json!(tasks)),
                     ("expected_timeline_days", json!(days)),
                 ]);
                 BIDS.create(client, &body)
             }
             BidCommand::List { vendor, buyer, opportunity, status, limit } => {
-                let opportunity = opportunity
-                    .as_ref()
-                    .map(|opportunity| names::PROJECT_OPPORTUNITIES.id(client, opportunity))
-                    .transpose()?;
                 let filters = [
-                    ("team_id", names::optional_team(client, vendor.as_ref())?),
-                    ("buyer_id", names::optional_team(client, buyer.as_ref())?),
-                    ("opportunity_id", json!(opportunity)),
+                    ("team_id", TEAMS.optional_id(client, vendor.as_ref())?),
+                    ("buyer_id", TEAMS.optional_id(client, buyer.as_ref())?),
+                    ("opportunity_id", PROJECT_OPPORTUNITIES.optional_id(client, opportunity.as_ref())?),
                     ("status", json!(status.map(StringEnum::as_str))),
                 ];
                 BIDS.list(client, &filters, *limit)
             }
             BidCommand::Show(bid) => BIDS.show(client, bid.id),
-            BidCommand::Accept(bid) => change(client, bid, "accept", &Value::Null),
-            BidCommand::Decline(bid) => change(client, bid, "decline", &Value::Null),
-            BidCommand::Withdraw(bid) => change(client, bid, "withdraw", &Value::Null),
+            BidCommand::Accept(bid) => BIDS.perform(client, bid.id, "accept"),
+            BidCommand::Decline(bid) => BIDS.perform(client, bid.id, "decline"),
+            BidCommand::Withdraw(bid) => BIDS.perform(client, bid.id, "withdraw"),
             BidCommand::Deliver { bid, tasksets } => {
-                let ids: Vec<String> = tasksets
-                    .iter()
-                    .map(|taskset| names::TASKSETS.id(client, taskset))
-                    .collect::<Result<_, _>>()?;
-                change(client, bid, "deliver", &json!({"delivery_taskset_ids": ids}))
+                let body = json!({"delivery_taskset_ids": TASKSETS.ids(client, tasksets)?});
+                BIDS.change(client, bid.id, "deliver", &body).map(drop)
             }
-            BidCommand::Complete(bid) => change(client, bid, "complete", &Value::Null),
+            BidCommand::Complete(bid) => BIDS.perform(client, bid.id, "complete"),
         }
     }
-}
-
-/// Performs a transition, and prints the status after it.
-fn change(client: &Client, bid: &OneBid, verb: &str, body: &Value) -> CommandResult {
-    BIDS.change(client, bid.id, verb, body).map(drop)
 }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::{
     CommandResult,
     amounts::{amount, parse_amount},
-    operator::{ApiCommand, Client, ListLimit, Records, body_of, names},
+    operator::{ApiCommand, Client, ListLimit, Records, body_of, names::TEAMS},
     print_line,
 };
 use crate::domain::money::Cents;
@@ -80,33 +80,23 @@ pub struct Movements {
     limit: ListLimit,
 }
 
-const WALLETS: Records = Records {
-    path: "/wallets",
-    columns: &["team_id", "credits", "earnings_total", "earnings_pending", "earnings_available", "team"],
-    all_columns: &["team_id", "credits", "earnings_total", "earnings_pending", "earnings_available", "team"],
-};
+const WALLETS: Records = Records::new(
+    "/wallets",
+    "team_id credits earnings_total earnings_pending earnings_available team",
+    "team_id credits earnings_total earnings_pending earnings_available team",
+);
 
-const PURCHASES: Records = Records {
-    path: "/credit-purchases",
-    columns: &["id", "amount", "status", "created_at", "team"],
-    all_columns: &[
-        "id",
-        "team_id",
-        "team",
-        "amount",
-        "currency",
-        "status",
-        "ledger_entry_id",
-        "created_at",
-        "completed_at",
-    ],
-};
+const PURCHASES: Records = Records::new(
+    "/credit-purchases",
+    "id amount status created_at team",
+    "id team_id team amount currency status ledger_entry_id created_at completed_at",
+);
 
-const ADJUSTMENTS: Records = Records {
-    path: "/adjustments",
-    columns: &["id", "amount", "created_at", "team", "description"],
-    all_columns: &["id", "team_id", "team", "amount", "currency", "description", "created_at"],
-};
+const ADJUSTMENTS: Records = Records::new(
+    "/adjustments",
+    "id amount created_at team description",
+    "id team_id team amount currency description created_at",
+);
 
 const CONVERSIONS: Records = Records { path: "/conversions", ..ADJUSTMENTS };
 
@@ -115,7 +105,7 @@ impl Movements {
         match self.id {
             Some(id) => records.show(client, id),
             None => {
-                let filters = [("team_id", names::optional_team(client, self.team.as_ref())?)];
+                let filters = [("team_id", TEAMS.optional_id(client, self.team.as_ref())?)];
                 records.list(client, &filters, self.limit)
             }
         }
@@ -125,7 +115,7 @@ impl Movements {
 impl ApiCommand for CreditsCommand {
     fn run(&self, client: &Client) -> CommandResult {
         let change = |path: &str, team: &str, cents: Cents, reason: Option<&String>| {
-            let team = names::team(client, team)?;
+            let team = TEAMS.id(client, team)?;
             let fields = [
                 ("team_id", team.as_str().into()),
                 ("amount", amount(Some(cents))),
@@ -142,9 +132,7 @@ impl ApiCommand for CreditsCommand {
                 change(ADJUSTMENTS.path, team, *amount, Some(reason))
             }
             CreditsCommand::Convert { team, amount } => change(CONVERSIONS.path, team, *amount, None),
-            CreditsCommand::Show { team: Some(team), .. } => {
-                WALLETS.show(client, &names::team(client, team)?)
-            }
+            CreditsCommand::Show { team: Some(team), .. } => WALLETS.show(client, &TEAMS.id(client, team)?),
             CreditsCommand::Show { team: None, limit } => WALLETS.list(client, &[], *limit),
             CreditsCommand::Purchases(movements) => movements.print(client, &PURCHASES),
             CreditsCommand::Adjustments(movements) => movements.print(client, &ADJUSTMENTS),

@@ -7,7 +7,11 @@ use uuid::Uuid;
 use super::{
     CommandError, CommandResult,
     amounts::{amount, parse_amount},
-    operator::{ApiCommand, Client, ListLimit, Records, body_of, names, parse_value},
+    operator::{
+        ApiCommand, Client, ListLimit, Records, body_of,
+        names::{ASSETS, LISTINGS, TEAMS},
+        parse_value,
+    },
 };
 use crate::{
     domain::{
@@ -38,15 +42,8 @@ pub enum OfferCommand {
     /// List offers, newest first.
     #[command(after_help = "Example:\n  marketplace offer list --status submitted")]
     List {
-        /// ID or name of the buyer.
-        #[arg(long)]
-        buyer: Option<String>,
-        /// ID or name of the vendor.
-        #[arg(long)]
-        vendor: Option<String>,
-        /// ID or title of the listing.
-        #[arg(long)]
-        listing: Option<String>,
+        #[command(flatten)]
+        of: DealFilters,
         /// Status of the offers.
         #[arg(long, value_parser = parse_value::<OfferStatus>)]
         status: Option<OfferStatus>,
@@ -106,15 +103,8 @@ pub enum PurchaseCommand {
     /// List purchases, newest first.
     #[command(after_help = "Example:\n  marketplace purchase list --status pending")]
     List {
-        /// ID or name of the buyer.
-        #[arg(long)]
-        buyer: Option<String>,
-        /// ID or name of the vendor.
-        #[arg(long)]
-        vendor: Option<String>,
-        /// ID or title of the listing.
-        #[arg(long)]
-        listing: Option<String>,
+        #[command(flatten)]
+        of: DealFilters,
         /// Status of the purchases.
         #[arg(long, value_parser = parse_value::<PurchaseStatus>)]
         status: Option<PurchaseStatus>,
@@ -145,73 +135,47 @@ pub struct DealId {
     id: Uuid,
 }
 
-const OFFERS: Records = Records {
-    path: "/offers",
-    columns: &["id", "status", "amount", "listing_id", "created_at", "expires_at", "team"],
-    all_columns: &[
-        "id",
-        "team_id",
-        "team",
-        "vendor_team_id",
-        "vendor",
-        "listing_id",
-        "amount",
-        "currency",
-        "pay_with",
-        "status",
-        "purchase_id",
-        "created_at",
-        "expires_at",
-        "decided_at",
-    ],
-};
+const OFFERS: Records = Records::new(
+    "/offers",
+    "id status amount listing_id created_at expires_at team",
+    "id team_id team vendor_team_id vendor listing_id amount currency pay_with status purchase_id \
+     created_at expires_at decided_at",
+);
 
-const PURCHASES: Records = Records {
-    path: "/purchases",
-    columns: &["id", "kind", "status", "total", "listing_id", "created_at", "team"],
-    all_columns: &[
-        "id",
-        "team_id",
-        "team",
-        "vendor_team_id",
-        "vendor",
-        "listing_id",
-        "kind",
-        "status",
-        "pay_with",
-        "price",
-        "buyer_fee",
-        "platform_fee",
-        "total",
-        "net",
-        "currency",
-        "scope",
-        "asset_count",
-        "offer_id",
-        "created_at",
-        "expires_at",
-        "paid_at",
-        "cancelled_at",
-        "refunded_at",
-    ],
-};
+const PURCHASES: Records = Records::new(
+    "/purchases",
+    "id kind status total listing_id created_at team",
+    "id team_id team vendor_team_id vendor listing_id kind status pay_with price buyer_fee \
+     platform_fee total net currency scope asset_count offer_id created_at expires_at paid_at \
+     cancelled_at refunded_at",
+);
 
 /// The filters that lists of offers and of purchases have.
-struct DealFilters<'a> {
-    buyer: &'a Option<String>,
-    vendor: &'a Option<String>,
-    listing: &'a Option<String>,
-    status: Option<&'static str>,
+#[derive(Debug, Args)]
+pub struct DealFilters {
+    /// ID or name of the buyer.
+    #[arg(long)]
+    buyer: Option<String>,
+    /// ID or name of the vendor.
+    #[arg(long)]
+    vendor: Option<String>,
+    /// ID or title of the listing.
+    #[arg(long)]
+    listing: Option<String>,
 }
 
-impl DealFilters<'_> {
-    fn to_query(&self, client: &Client) -> Result<[(&'static str, Value); 4], CommandError> {
-        let listing = self.listing.as_ref().map(|listing| names::listing(client, listing)).transpose()?;
+impl DealFilters {
+    /// Returns the query parameters, with a status.
+    fn to_query(
+        &self,
+        client: &Client,
+        status: Option<impl StringEnum>,
+    ) -> Result<[(&'static str, Value); 4], CommandError> {
         Ok([
-            ("team_id", names::optional_team(client, self.buyer.as_ref())?),
-            ("vendor_team_id", names::optional_team(client, self.vendor.as_ref())?),
-            ("listing_id", json!(listing)),
-            ("status", json!(self.status)),
+            ("team_id", TEAMS.optional_id(client, self.buyer.as_ref())?),
+            ("vendor_team_id", TEAMS.optional_id(client, self.vendor.as_ref())?),
+            ("listing_id", LISTINGS.optional_id(client, self.listing.as_ref())?),
+            ("status", json!(status.map(StringEnum::as_str))),
         ])
     }
 }
@@ -230,17 +194,15 @@ impl ApiCommand for OfferCommand {
         match self {
             OfferCommand::Create { team, listing, amount: cents, pay_with } => {
                 let body = json!({
-                    "team_id": names::team(client, team)?,
-                    "listing_id": names::listing(client, listing)?,
+                    "team_id": TEAMS.id(client, team)?,
+                    "listing_id": LISTINGS.id(client, listing)?,
                     "amount": amount(Some(*cents)),
                     "pay_with": pay_with.as_str(),
                 });
                 OFFERS.create(client, &body)
             }
-            OfferCommand::List { buyer, vendor, listing, status, limit } => {
-                let status = status.map(StringEnum::as_str);
-                let filters = DealFilters { buyer, vendor, listing, status }.to_query(client)?;
-                OFFERS.list(client, &filters, *limit)
+            OfferCommand::List { of, status, limit } => {
+                OFFERS.list(client, &of.to_query(client, *status)?, *limit)
             }
             OfferCommand::Show(offer) => OFFERS.show(client, offer.id),
             OfferCommand::Edit { id, amount: cents, pay_with } => {
@@ -259,11 +221,11 @@ impl ApiCommand for PurchaseCommand {
     fn run(&self, client: &Client) -> CommandResult {
         match self {
             PurchaseCommand::Create { team, listing, kind, assets, pay_with } => {
-                let assets = names::assets(client, assets)?;
+                let assets = ASSETS.ids(client, assets)?;
                 let assets = if assets.is_empty() { Value::Null } else { json!(assets) };
                 let body = body_of([
-                    ("team_id", names::team(client, team)?.into()),
-                    ("listing_id", names::listing(client, listing)?.into()),
+                    ("team_id", TEAMS.id(client, team)?.into()),
+                    ("listing_id", LISTINGS.id(client, listing)?.into()),
                     ("kind", kind.as_str().into()),
                     ("asset_ids", assets),
                     ("pay_with", pay_with.as_str().into()),
@@ -273,9 +235,8 @@ impl ApiCommand for PurchaseCommand {
                 eprintln!("the purchase is {}", created["status"].as_str().unwrap_or_default());
                 Ok(())
             }
-            PurchaseCommand::List { buyer, vendor, listing, status, kind, limit } => {
-                let status = status.map(StringEnum::as_str);
-                let mut filters = DealFilters { buyer, vendor, listing, status }.to_query(client)?.to_vec();
+            PurchaseCommand::List { of, status, kind, limit } => {
+                let mut filters = of.to_query(client, *status)?.to_vec();
                 filters.push(("kind", json!(kind.map(StringEnum::as_str))));
                 PURCHASES.list(client, &filters, *limit)
             }

@@ -6,7 +6,11 @@ use uuid::Uuid;
 
 use super::{
     CommandResult,
-    operator::{ApiCommand, Client, ListLimit, Records, body_of, names, parse_value},
+    operator::{
+        ApiCommand, Client, ListLimit, Records, body_of,
+        names::{ASSETS, TEAMS},
+        parse_value,
+    },
 };
 use crate::{
     domain::{
@@ -56,45 +60,28 @@ pub enum EstimationCommand {
     },
 }
 
-const ESTIMATIONS: Records = Records {
-    path: "/estimations",
-    columns: &["id", "status", "quote_low", "quote_high", "created_at", "team", "repo_full_name"],
-    all_columns: &[
-        "id",
-        "team_id",
-        "team",
-        "sku",
-        "channel",
-        "repo_full_name",
-        "name",
-        "status",
-        "quote_low",
-        "quote_high",
-        "currency",
-        "failure_message",
-        "inventory_asset_id",
-        "created_by",
-        "created_at",
-        "completed_at",
-    ],
-};
+const ESTIMATIONS: Records = Records::new(
+    "/estimations",
+    "id status quote_low quote_high created_at team repo_full_name",
+    "id team_id team sku channel repo_full_name name status quote_low quote_high currency \
+     failure_message inventory_asset_id created_by created_at completed_at",
+);
 
 impl ApiCommand for EstimationCommand {
     fn run(&self, client: &Client) -> CommandResult {
         match self {
             EstimationCommand::Create { team, repository, channel, kind, asset } => {
-                let asset = asset.as_ref().map(|asset| names::ASSETS.id(client, asset)).transpose()?;
                 let body = body_of([
-                    ("team_id", names::team(client, team)?.into()),
+                    ("team_id", TEAMS.id(client, team)?.into()),
                     ("sku", kind.as_str().into()),
                     ("channel", channel.as_str().into()),
                     ("repo_full_name", json!(repository)),
-                    ("inventory_asset_id", json!(asset)),
+                    ("inventory_asset_id", ASSETS.optional_id(client, asset.as_ref())?),
                 ]);
                 ESTIMATIONS.create(client, &body)
             }
             EstimationCommand::List { team, status, limit } => {
-                let team = names::optional_team(client, team.as_ref())?;
+                let team = TEAMS.optional_id(client, team.as_ref())?;
                 let filters = [("team_id", team), ("status", json!(status.map(StringEnum::as_str)))];
                 ESTIMATIONS.list(client, &filters, *limit)
             }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{
     CommandError, CommandResult, GlobalOptions,
     lists::GrowingTable,
-    operator::{Client, OperatorOptions, names, parse_value},
+    operator::{Client, OperatorOptions, names::TEAMS, parse_value},
 };
 use crate::{
     domain::events::{EventId, EventType},
@@ -52,7 +52,7 @@ pub struct Events {
 }
 
 /// The fields that lists show.
-const COLUMNS: [&str; 6] = ["id", "occurred_at", "type", "subject.id", "request_id", "team"];
+const COLUMNS: &str = "id occurred_at type subject.id request_id team";
 
 /// The widths of these fields while events are followed: of the IDs, of times, and of the types that are not unusually
 /// long.
@@ -70,7 +70,7 @@ fn parse_place(text: &str) -> Result<String, String> {
 impl Events {
     pub(super) fn run(&self, global: &GlobalOptions) -> CommandResult {
         let client = &self.options.connect(global, false)?;
-        let team = names::optional_team(client, self.team.as_ref())?;
+        let team = TEAMS.optional_id(client, self.team.as_ref())?;
         let types: Vec<&str> = self.types.iter().map(|kind| kind.as_str()).collect();
         let filters = [("team", team), ("types", json!(types))];
         if self.follow {
@@ -87,13 +87,13 @@ impl Events {
                 break;
             }
         }
-        client.print_list(&COLUMNS, events)
+        client.print_list(COLUMNS, events)
     }
 
     /// Prints events as they happen. It asks for them each second, so that it works in the same way on a data directory,
     /// on a server, and through proxies that hold streams back. Ends when nobody reads the output anymore.
     fn follow(&self, client: &Client, filters: &[(&str, Value)]) -> CommandResult {
-        let table = GrowingTable::new(&COLUMNS, &WIDTHS);
+        let table = GrowingTable::new(COLUMNS, &WIDTHS);
         let mut output = io::stdout().lock();
         if !self.options.json && !is_open(writeln!(output, "{}", table.heading()))? {
             return Ok(());
@@ -106,7 +106,7 @@ impl Events {
                 .map_err(|error| with_place(error, printed.as_deref()))?;
             let mut events = page["items"].as_array_mut().map(std::mem::take).unwrap_or_default();
             if !self.options.json {
-                client.add_team_names(&COLUMNS, &mut events)?;
+                client.add_team_names(COLUMNS, &mut events)?;
             }
             for event in &events {
                 let line = if self.options.json { event.to_string() } else { table.line(event) };

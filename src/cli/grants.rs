@@ -6,7 +6,11 @@ use uuid::Uuid;
 
 use super::{
     CommandResult,
-    operator::{ApiCommand, Client, ListLimit, Records, body_of, names, parse_value},
+    operator::{
+        ApiCommand, Client, ListLimit, body_of,
+        names::{GRANTS, TEAMS},
+        parse_value,
+    },
     print_line,
 };
 use crate::{
@@ -60,33 +64,12 @@ pub enum GrantCommand {
     },
 }
 
-const GRANTS: Records = Records {
-    path: "/grants",
-    columns: &["id", "title", "status", "expires_at", "consumed_at", "revoked_at"],
-    all_columns: &[
-        "id",
-        "team_id",
-        "team",
-        "title",
-        "status",
-        "exclusivity",
-        "group_id",
-        "max_bytes",
-        "file_name",
-        "size_bytes",
-        "created_at",
-        "expires_at",
-        "consumed_at",
-        "revoked_at",
-    ],
-};
-
 impl ApiCommand for GrantCommand {
     fn run(&self, client: &Client) -> CommandResult {
         match self {
             GrantCommand::Create { team, title, exclusivity, group, max_bytes } => {
                 let body = body_of([
-                    ("team_id", names::team(client, team)?.into()),
+                    ("team_id", TEAMS.id(client, team)?.into()),
                     ("title", json!(title)),
                     ("exclusivity", exclusivity.as_str().into()),
                     ("group_id", json!(group)),
@@ -100,14 +83,14 @@ impl ApiCommand for GrantCommand {
                 });
             }
             GrantCommand::List { team, status, limit } => {
-                let team = names::team(client, team)?;
+                let team = TEAMS.id(client, team)?;
                 let filters = [("team_id", team.into()), ("status", json!(status.map(StringEnum::as_str)))];
                 GRANTS.list(client, &filters, *limit)?;
             }
-            GrantCommand::Show { grant } => GRANTS.show(client, &names::GRANTS.id(client, grant)?)?,
+            GrantCommand::Show { grant } => GRANTS.show(client, grant)?,
             GrantCommand::Revoke { grant } => {
-                let id = names::GRANTS.id(client, grant)?;
-                let revoked = client.post(&format!("/grants/{id}/revoke"), &Value::Null)?;
+                let id = GRANTS.id(client, grant)?;
+                let revoked = client.post(&format!("{}/{id}/revoke", GRANTS.path), &Value::Null)?;
                 client.print(&revoked, |_| print_line(format_args!("revoked grant {id}")));
             }
         }

@@ -1,11 +1,11 @@
 //! The `marketplace job` command.
 
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     CommandResult,
-    operator::{ApiCommand, Client, ListLimit, Records, names, parse_value},
+    operator::{ApiCommand, Client, ListLimit, Records, names::TEAMS, parse_value},
 };
 use crate::{
     domain::jobs::{JobKind, JobState},
@@ -48,23 +48,11 @@ pub struct OneJob {
     id: u64,
 }
 
-const JOBS: Records = Records {
-    path: "/jobs",
-    columns: &["id", "kind", "state", "attempts", "due_at", "ended_at", "subject_kind", "subject_id", "team"],
-    all_columns: &[
-        "id",
-        "kind",
-        "state",
-        "subject_kind",
-        "subject_id",
-        "team_id",
-        "team",
-        "attempts",
-        "enqueued_at",
-        "due_at",
-        "ended_at",
-    ],
-};
+const JOBS: Records = Records::new(
+    "/jobs",
+    "id kind state attempts due_at ended_at subject_kind subject_id team",
+    "id kind state subject_kind subject_id team_id team attempts enqueued_at due_at ended_at",
+);
 
 impl ApiCommand for JobCommand {
     fn run(&self, client: &Client) -> CommandResult {
@@ -73,13 +61,13 @@ impl ApiCommand for JobCommand {
                 let filters = [
                     ("kind", json!(kind.map(StringEnum::as_str))),
                     ("state", json!(state.map(StringEnum::as_str))),
-                    ("team_id", names::optional_team(client, team.as_ref())?),
+                    ("team_id", TEAMS.optional_id(client, team.as_ref())?),
                 ];
                 JOBS.list(client, &filters, *limit)
             }
             JobCommand::Show(job) => JOBS.show(client, job.id),
-            JobCommand::Retry(job) => JOBS.change(client, job.id, "retry", &Value::Null).map(drop),
-            JobCommand::Cancel(job) => JOBS.change(client, job.id, "cancel", &Value::Null).map(drop),
+            JobCommand::Retry(job) => JOBS.perform(client, job.id, "retry"),
+            JobCommand::Cancel(job) => JOBS.perform(client, job.id, "cancel"),
         }
     }
 }

@@ -5,7 +5,10 @@ use serde_json::{Value, json};
 
 use super::{
     CommandResult,
-    operator::{ApiCommand, Client, ListLimit, Records, body_of, names},
+    operator::{
+        ApiCommand, Client, ListLimit, Records, body_of,
+        names::{KEYS, OPERATOR_KEYS, TEAMS},
+    },
     print_line,
 };
 use crate::{
@@ -169,86 +172,33 @@ fn time(at: Option<Timestamp>) -> Value {
     at.map_or(Value::Null, |at| at.to_string().into())
 }
 
-const KEYS: Keys = Keys {
-    named: &names::KEYS,
-    records: Records {
-        path: "/keys",
-        columns: &["id", "name", "status", "created_at", "expires_at", "revoked_at", "last_used_at"],
-        all_columns: &[
-            "id",
-            "team_id",
-            "team",
-            "name",
-            "status",
-            "created_at",
-            "expires_at",
-            "rotated_at",
-            "revoked_at",
-            "last_used_at",
-        ],
-    },
-};
-
-const OPERATOR_KEYS: Keys = Keys {
-    named: &names::OPERATOR_KEYS,
-    records: Records {
-        path: "/operator-keys",
-        columns: &["id", "name", "scope", "status", "created_at", "expires_at", "revoked_at", "last_used_at"],
-        all_columns: &[
-            "id",
-            "name",
-            "scope",
-            "status",
-            "created_at",
-            "expires_at",
-            "rotated_at",
-            "revoked_at",
-            "last_used_at",
-        ],
-    },
-};
-
-/// The keys of teams, or those of operators.
-struct Keys {
-    named: &'static names::Named,
-    records: Records,
+/// Creates a key of a team or of an operator, and prints its secret.
+fn create(client: &Client, keys: &Records, body: &Value) -> CommandResult {
+    print_new_key(client, &client.post(keys.path, body)?);
+    Ok(())
 }
 
-impl Keys {
-    fn create(&self, client: &Client, body: &Value) -> CommandResult {
-        print_new_key(client, &client.post(self.records.path, body)?);
-        Ok(())
-    }
+fn expire(client: &Client, keys: &Records, Expiry { key, at }: &Expiry) -> CommandResult {
+    let id = keys.id(client, key)?;
+    let changed = client.patch(&keys.path_of(client, &id)?, &json!({"expires_at": time(at.0)}))?;
+    client.print(&changed, |key| {
+        let at = key["expires_at"].as_str().map_or("never expires".to_owned(), |at| format!("expires {at}"));
+        print_line(format_args!("key {id} {at}"));
+    });
+    Ok(())
+}
 
-    fn show(&self, client: &Client, key: &str) -> CommandResult {
-        self.records.show(client, &self.named.id(client, key)?)
-    }
+fn rotate(client: &Client, keys: &Records, Rotation { key, expires }: &Rotation) -> CommandResult {
+    let body = body_of([("expires_at", time(*expires))]);
+    print_new_key(client, &client.post(&format!("{}/rotate", keys.path_of(client, key)?), &body)?);
+    Ok(())
+}
 
-    fn expire(&self, client: &Client, Expiry { key, at }: &Expiry) -> CommandResult {
-        let id = self.named.id(client, key)?;
-        let changed =
-            client.patch(&format!("{}/{id}", self.records.path), &json!({"expires_at": time(at.0)}))?;
-        client.print(&changed, |key| {
-            let at =
-                key["expires_at"].as_str().map_or("never expires".to_owned(), |at| format!("expires {at}"));
-            print_line(format_args!("key {id} {at}"));
-        });
-        Ok(())
-    }
-
-    fn rotate(&self, client: &Client, Rotation { key, expires }: &Rotation) -> CommandResult {
-        let id = self.named.id(client, key)?;
-        let body = body_of([("expires_at", time(*expires))]);
-        print_new_key(client, &client.post(&format!("{}/{id}/rotate", self.records.path), &body)?);
-        Ok(())
-    }
-
-    fn revoke(&self, client: &Client, key: &str) -> CommandResult {
-        let id = self.named.id(client, key)?;
-        let revoked = client.post(&format!("{}/{id}/revoke", self.records.path), &Value::Null)?;
-        client.print(&revoked, |_| print_line(format_args!("revoked key {id}")));
-        Ok(())
-    }
+fn revoke(client: &Client, keys: &Records, key: &str) -> CommandResult {
+    let id = keys.id(client, key)?;
+    let revoked = client.post(&format!("{}/{id}/revoke", keys.path), &Value::Null)?;
+    client.print(&revoked, |_| print_line(format_args!("revoked key {id}")));
+    Ok(())
 }
 
 /// Prints the secret of a new key, and its ID on stderr.
@@ -264,17 +214,17 @@ impl ApiCommand for KeyCommand {
     fn run(&self, client: &Client) -> CommandResult {
         match self {
             KeyCommand::Create { team, name, expires } => {
-                let team = names::team(client, team)?;
+                let team = TEAMS.id(client, team)?;
                 let expires_at = ("expires_at", time(*expires));
-                KEYS.create(client, &body_of([("team_id", team.into()), ("name", json!(name)), expires_at]))
+                create(client, &KEYS, &body_of([("team_id", team.into()), ("name", json!(name)), expires_at]))
             }
             KeyCommand::List { team, limit } => {
-                KEYS.records.list(client, &[("team_id", names::team(client, team)?.into())], *limit)
+                KEYS.list(client, &[("team_id", TEAMS.id(client, team)?.into())], *limit)
             }
             KeyCommand::Show { key } => KEYS.show(client, key),
-            KeyCommand::Expire(expiry) => KEYS.expire(client, expiry),
-            KeyCommand::Rotate(rotation) => KEYS.rotate(client, rotation),
-            KeyCommand::Revoke { key } => KEYS.revoke(client, key),
+            KeyCommand::Expire(expiry) => expire(client, &KEYS, expiry),
+            KeyCommand::Rotate(rotation) => rotate(client, &KEYS, rotation),
+            KeyCommand::Revoke { key } => revoke(client, &KEYS, key),
         }
     }
 }
@@ -293,14 +243,14 @@ impl ApiCommand for OperatorSubcommand {
                 let scope = if *read_only { KeyScope::Read } else { KeyScope::All };
                 let expires_at = ("expires_at", time(*expires));
                 let body = body_of([("name", json!(name)), ("scope", scope.as_str().into()), expires_at]);
-                OPERATOR_KEYS.create(client, &body)
+                create(client, &OPERATOR_KEYS, &body)
             }
-            (Some(OperatorKeyCommand::Expire(expiry)), None) => OPERATOR_KEYS.expire(client, expiry),
-            (Some(OperatorKeyCommand::Rotate(rotation)), None) => OPERATOR_KEYS.rotate(client, rotation),
-            (Some(OperatorKeyCommand::Revoke { key }), None) => OPERATOR_KEYS.revoke(client, key),
+            (Some(OperatorKeyCommand::Expire(expiry)), None) => expire(client, &OPERATOR_KEYS, expiry),
+            (Some(OperatorKeyCommand::Rotate(rotation)), None) => rotate(client, &OPERATOR_KEYS, rotation),
+            (Some(OperatorKeyCommand::Revoke { key }), None) => revoke(client, &OPERATOR_KEYS, key),
             (Some(OperatorKeyCommand::Show { key }), None) => OPERATOR_KEYS.show(client, key),
-            (Some(OperatorKeyCommand::List(limit)), None) => OPERATOR_KEYS.records.list(client, &[], *limit),
-            (None, None) => OPERATOR_KEYS.records.list(client, &[], ListLimit::default()),
+            (Some(OperatorKeyCommand::List(limit)), None) => OPERATOR_KEYS.list(client, &[], *limit),
+            (None, None) => OPERATOR_KEYS.list(client, &[], ListLimit::default()),
         }
     }
 }

@@ -119,16 +119,12 @@ pub struct TagChanges {
     category: Option<String>,
 }
 
-const DOMAINS: Records =
-    Records { path: "/domains", columns: &["slug", "label"], all_columns: &["slug", "label"] };
+const DOMAINS: Records = Records::new("/domains", "slug label", "slug label");
 
 const CONTENT_TAGS: Records = Records { path: "/content-tags", ..DOMAINS };
 
-const INVENTORY_TAGS: Records = Records {
-    path: "/inventory-tags",
-    columns: &["slug", "label", "category", "description"],
-    all_columns: &["slug", "label", "category", "description"],
-};
+const INVENTORY_TAGS: Records =
+    Records::new("/inventory-tags", "slug label category description", "slug label category description");
 
 /// Creates a label, and prints it.
 fn create(client: &Client, labels: &Records, body: &Value) -> Result<(), CommandError> {

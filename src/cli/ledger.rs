@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::{
     CommandResult, GlobalOptions,
     lists::print_json,
-    operator::{OperatorOptions, names, parse_value},
+    operator::{OperatorOptions, names::TEAMS, parse_value},
 };
 use crate::{domain::ledger::EntryType, string_enum::StringEnum};
 
@@ -39,13 +39,12 @@ pub struct Ledger {
 }
 
 /// The fields of a change. The ID of the entry comes last, since it is the longest.
-const COLUMNS: [&str; 7] =
-    ["created_at", "entry_type", "account", "amount", "team", "description", "entry_id"];
+const COLUMNS: &str = "created_at entry_type account amount team description entry_id";
 
 impl Ledger {
     pub(super) fn run(&self, global: &GlobalOptions) -> CommandResult {
         let client = &self.options.connect(global, false)?;
-        let team = names::optional_team(client, self.team.as_ref())?;
+        let team = TEAMS.optional_id(client, self.team.as_ref())?;
         let entries = match self.entry {
             Some(id) => vec![client.get(&format!("{PATH}/{id}"))?],
             None => {
@@ -62,7 +61,7 @@ impl Ledger {
             return Ok(());
         }
         let changes = entries.iter().flat_map(|entry| changes(entry, team.as_str())).collect();
-        client.print_list(&COLUMNS, changes)
+        client.print_list(COLUMNS, changes)
     }
 }
 

@@ -6,7 +6,11 @@ use serde_json::{Value, json};
 use super::{
     CHANGE_GROUP, CommandError, CommandResult,
     amounts::{amount, parse_amount},
-    operator::{ApiCommand, Client, ListLimit, Records, body_of, names, parse_value},
+    operator::{
+        ApiCommand, Client, ListLimit, body_of,
+        names::{ASSETS, LISTINGS, TEAMS},
+        parse_value,
+    },
 };
 use crate::{
     domain::{listings::LifecycleStage, money::Cents},
@@ -213,41 +217,12 @@ pub struct ListingChanges {
     terms: Option<String>,
 }
 
-const LISTINGS: Records = Records {
-    path: "/listings",
-    columns: &["id", "stage", "price", "asset_count", "created_at", "team", "title"],
-    all_columns: &[
-        "id",
-        "team_id",
-        "team",
-        "title",
-        "stage",
-        "review_status",
-        "catalog_status",
-        "review_feedback",
-        "price",
-        "sample_price",
-        "currency",
-        "accepts_bids",
-        "exclusive",
-        "asset_ids",
-        "submitted_offer_count",
-        "featured",
-        "certified_at",
-        "latest_quality_run_id",
-        "terms",
-        "created_at",
-        "published_at",
-        "archived_at",
-    ],
-};
-
 /// The fields of an entry of a history.
-const HISTORY_COLUMNS: [&str; 5] = ["occurred_at", "actor", "event_type", "from_status", "to_status"];
+const HISTORY_COLUMNS: &str = "occurred_at actor event_type from_status to_status";
 
 impl NewListing {
     fn body(&self, client: &Client) -> Result<Value, CommandError> {
-        let team = names::team(client, &self.team)?;
+        let team = TEAMS.id(client, &self.team)?;
         Ok(body_of([
             ("team_id", team.into()),
             ("title", json!(self.title.trim())),
@@ -258,14 +233,14 @@ impl NewListing {
             ("accepts_bids", json!(self.accepts_bids)),
             ("exclusive", json!(self.exclusive)),
             ("terms", json!(self.terms)),
-            ("asset_ids", json!(names::assets(client, &self.assets)?)),
+            ("asset_ids", json!(ASSETS.ids(client, &self.assets)?)),
         ]))
     }
 }
 
 /// Returns the sample in a body: the default of these assets.
 fn sample(client: &Client, assets: &[String]) -> Result<Value, CommandError> {
-    let ids = names::assets(client, assets)?;
+    let ids = ASSETS.ids(client, assets)?;
     Ok(ids.iter().map(|id| json!({"asset_id": id})).collect())
 }
 
@@ -303,41 +278,43 @@ impl ApiCommand for ListingCommand {
                 Ok(())
             }
             ListingCommand::List { team, stage, limit } => {
-                let team = names::optional_team(client, team.as_ref())?;
+                let team = TEAMS.optional_id(client, team.as_ref())?;
                 let filters = [("team_id", team), ("stage", json!(stage.map(StringEnum::as_str)))];
                 LISTINGS.list(client, &filters, *limit)
             }
-            ListingCommand::Show(of) => LISTINGS.show(client, &names::listing(client, &of.listing)?),
-            ListingCommand::Edit(changes) => {
-                LISTINGS.edit(client, &names::listing(client, &changes.listing)?, &changes.body(client)?)
-            }
+            ListingCommand::Show(of) => LISTINGS.show(client, &of.listing),
+            ListingCommand::Edit(changes) => LISTINGS.edit(client, &changes.listing, &changes.body(client)?),
             ListingCommand::History { of, limit } => {
-                let history = client.list(&format!("{}/history", path(client, of)?), &[], limit.rows())?;
-                client.print_list(&HISTORY_COLUMNS, history)
+                let history = client.list(
+                    &format!("{}/history", LISTINGS.path_of(client, &of.listing)?),
+                    &[],
+                    limit.rows(),
+                )?;
+                client.print_list(HISTORY_COLUMNS, history)
             }
             ListingCommand::Attach { listing, assets } => {
-                change(client, listing, "attach", &json!({"asset_ids": names::assets(client, assets)?}))
+                change(client, listing, "attach", &json!({"asset_ids": ASSETS.ids(client, assets)?}))
             }
             ListingCommand::Detach { listing, asset } => {
-                change(client, listing, "detach", &json!({"asset_id": names::ASSETS.id(client, asset)?}))
+                change(client, listing, "detach", &json!({"asset_id": ASSETS.id(client, asset)?}))
             }
             ListingCommand::Submit(of) => submit(client, of),
-            ListingCommand::Withdraw(of) => transition(client, of, "withdraw"),
-            ListingCommand::Approve(of) => transition(client, of, "approve"),
+            ListingCommand::Withdraw(of) => LISTINGS.perform(client, &of.listing, "withdraw"),
+            ListingCommand::Approve(of) => LISTINGS.perform(client, &of.listing, "approve"),
             ListingCommand::RequestChanges(decision) => decide(client, decision, "request-changes"),
             ListingCommand::Reject(decision) => decide(client, decision, "reject"),
-            ListingCommand::Publish(of) => transition(client, of, "publish"),
-            ListingCommand::Unpublish(of) => transition(client, of, "unpublish"),
-            ListingCommand::Archive(of) => transition(client, of, "archive"),
-            ListingCommand::Restore(of) => transition(client, of, "restore"),
-            ListingCommand::Certify(of) => transition(client, of, "certify"),
-            ListingCommand::Revoke(of) => transition(client, of, "revoke"),
+            ListingCommand::Publish(of) => LISTINGS.perform(client, &of.listing, "publish"),
+            ListingCommand::Unpublish(of) => LISTINGS.perform(client, &of.listing, "unpublish"),
+            ListingCommand::Archive(of) => LISTINGS.perform(client, &of.listing, "archive"),
+            ListingCommand::Restore(of) => LISTINGS.perform(client, &of.listing, "restore"),
+            ListingCommand::Certify(of) => LISTINGS.perform(client, &of.listing, "certify"),
+            ListingCommand::Revoke(of) => LISTINGS.perform(client, &of.listing, "revoke"),
             ListingCommand::Feature { listing, place } => {
                 change(client, listing, "feature", &json!({"place": place}))
             }
-            ListingCommand::Unfeature(of) => transition(client, of, "unfeature"),
+            ListingCommand::Unfeature(of) => LISTINGS.perform(client, &of.listing, "unfeature"),
             ListingCommand::Check(of) => {
-                let id = names::listing(client, &of.listing)?;
+                let id = LISTINGS.id(client, &of.listing)?;
                 client.print_id(&client.post("/quality-runs", &json!({"listing_id": id}))?);
                 eprintln!("started a quality run of the listing; a running server performs it");
                 Ok(())
@@ -346,13 +323,9 @@ impl ApiCommand for ListingCommand {
     }
 }
 
-fn path(client: &Client, of: &OneListing) -> Result<String, CommandError> {
-    names::LISTINGS.path(client, &of.listing)
-}
-
 /// Submits a listing, and says whether that started a quality run.
 fn submit(client: &Client, of: &OneListing) -> CommandResult {
-    let id = &names::listing(client, &of.listing)?;
+    let id = &LISTINGS.id(client, &of.listing)?;
     let run_before = LISTINGS.get(client, id)?["latest_quality_run_id"].take();
     let submitted = LISTINGS.change(client, id, "submit", &Value::Null)?;
     if submitted["latest_quality_run_id"] == run_before {
@@ -363,11 +336,6 @@ fn submit(client: &Client, of: &OneListing) -> CommandResult {
     Ok(())
 }
 
-/// Performs a transition without parameters.
-fn transition(client: &Client, of: &OneListing, verb: &str) -> CommandResult {
-    change(client, &of.listing, verb, &Value::Null)
-}
-
 /// Performs a decision with a note.
 fn decide(client: &Client, decision: &Decision, verb: &str) -> CommandResult {
     change(client, &decision.listing, verb, &json!({"note": decision.note}))
@@ -375,5 +343,5 @@ fn decide(client: &Client, decision: &Decision, verb: &str) -> CommandResult {
 
 /// Performs a transition, and prints the lifecycle stage after it.
 fn change(client: &Client, listing: &str, verb: &str, body: &Value) -> CommandResult {
-    LISTINGS.change(client, &names::listing(client, listing)?, verb, body).map(drop)
+    LISTINGS.change(client, listing, verb, body).map(drop)
 }

@@ -9,19 +9,24 @@ pub fn print_json(value: &Value) {
     print_line(format_args!("{value:#}"));
 }
 
-/// Prints records as a table. `columns` are the names of their fields, in snake case; a period leads to a field of a
-/// field.
-pub fn print_table(columns: &[&str], records: &[Value]) {
-    format_table(columns, records).iter().for_each(print_line);
+/// Prints records as a table. `columns` are the names of their fields, in snake case and separated by spaces; a period leads to
+/// a field of a field.
+pub fn print_table(columns: &str, records: &[Value]) {
+    format_table(&split(columns), records).iter().for_each(print_line);
 }
 
 /// Prints one record, with a line for each of these fields.
-pub fn print_record(columns: &[&str], record: &Value) {
+pub fn print_record(columns: &str, record: &Value) {
+    let columns = split(columns);
     let names: Vec<String> = columns.iter().map(|name| format!("{}:", label(name))).collect();
     let width = names.iter().map(String::len).max().unwrap_or_default();
     for (name, column) in names.iter().zip(columns) {
         print_line(format_args!("{name:<width$}  {}", field_text(record, column)));
     }
+}
+
+fn split(columns: &str) -> Vec<&str> {
+    columns.split_whitespace().collect()
 }
 
 /// Returns the name of a field as people read it.
@@ -91,24 +96,24 @@ fn format_line(texts: &[String], widths: &[usize]) -> String {
 
 /// A table whose records become known one after another. Its columns have fixed widths, unless a text is longer.
 pub struct GrowingTable<'a> {
-    columns: &'a [&'a str],
+    columns: Vec<&'a str>,
     widths: &'a [usize],
 }
 
 impl<'a> GrowingTable<'a> {
     /// Creates a table.
-    pub const fn new(columns: &'a [&'a str], widths: &'a [usize]) -> GrowingTable<'a> {
-        GrowingTable { columns, widths }
+    pub fn new(columns: &'a str, widths: &'a [usize]) -> GrowingTable<'a> {
+        GrowingTable { columns: split(columns), widths }
     }
 
     /// Returns the heading.
     pub fn heading(&self) -> String {
-        format_line(&headings(self.columns), self.widths)
+        format_line(&headings(&self.columns), self.widths)
     }
 
     /// Returns the line of a record.
     pub fn line(&self, record: &Value) -> String {
-        format_line(&texts(self.columns, record), self.widths)
+        format_line(&texts(&self.columns, record), self.widths)
     }
 }
 

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{
     CommandResult,
-    operator::{ApiCommand, Client, ListLimit, Records, names, parse_value},
+    operator::{ApiCommand, Client, ListLimit, Records, names::TEAMS, parse_value},
     print_line,
 };
 use crate::{domain::notifications::NotificationType, string_enum::StringEnum};
@@ -44,32 +44,19 @@ pub struct OneNotification {
     id: Uuid,
 }
 
-const NOTIFICATIONS: Records = Records {
-    path: "/notifications",
-    columns: &["id", "type", "read", "created_at", "team", "title"],
-    all_columns: &[
-        "id",
-        "team_id",
-        "team",
-        "type",
-        "title",
-        "message",
-        "link",
-        "read",
-        "opportunity_id",
-        "project_opportunity_id",
-        "project_bid_id",
-        "task_id",
-        "created_at",
-    ],
-};
+const NOTIFICATIONS: Records = Records::new(
+    "/notifications",
+    "id type read created_at team title",
+    "id team_id team type title message link read opportunity_id project_opportunity_id \
+     project_bid_id task_id created_at",
+);
 
 impl ApiCommand for NotificationCommand {
     fn run(&self, client: &Client) -> CommandResult {
         match self {
             NotificationCommand::List { team, kind, unread, limit } => {
                 let filters = [
-                    ("team_id", names::optional_team(client, team.as_ref())?),
+                    ("team_id", TEAMS.optional_id(client, team.as_ref())?),
                     ("type", json!(kind.map(StringEnum::as_str))),
                     ("unread", json!(unread)),
                 ];

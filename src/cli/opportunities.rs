@@ -4,8 +4,12 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::{
-    CHANGE_GROUP, CommandError, CommandResult,
-    operator::{ApiCommand, Client, ListLimit, Records, body_of, names, parse_value},
+    CHANGE_GROUP, CommandResult,
+    operator::{
+        ApiCommand, Client, ListLimit, Records, body_of,
+        names::{OPPORTUNITIES, PROJECT_OPPORTUNITIES, TEAMS},
+        parse_value,
+    },
 };
 use crate::{
     domain::{assets::Kind, opportunities::OpportunityStatus, time::Timestamp},
@@ -123,18 +127,7 @@ pub struct OpportunityKindOption {
 
 impl OpportunityKindOption {
     const fn records(self) -> Records {
-        let path = if self.project { "/project-opportunities" } else { "/opportunities" };
-        Records { path, columns: &COLUMNS, all_columns: &ALL_COLUMNS }
-    }
-
-    const fn named(self) -> &'static names::Named {
-        if self.project { &names::PROJECT_OPPORTUNITIES } else { &names::OPPORTUNITIES }
-    }
-}
-
-impl OneOpportunity {
-    fn id(&self, client: &Client) -> Result<String, CommandError> {
-        self.kind.named().id(client, &self.opportunity)
+        if self.project { PROJECT_OPPORTUNITIES } else { OPPORTUNITIES }
     }
 }
 
@@ -154,33 +147,13 @@ impl OpportunityChanges {
     }
 }
 
-/// The fields that lists show.
-const COLUMNS: [&str; 6] = ["id", "status", "created_at", "deadline", "team", "title"];
-
-/// The fields of one opportunity.
-const ALL_COLUMNS: [&str; 13] = [
-    "id",
-    "team_id",
-    "team",
-    "title",
-    "description",
-    "status",
-    "accepted_asset_types",
-    "visibility_mode",
-    "excluded_team_ids",
-    "created_at",
-    "updated_at",
-    "deadline",
-    "closed_at",
-];
-
 impl ApiCommand for OpportunityCommand {
     fn run(&self, client: &Client) -> CommandResult {
         match self {
             OpportunityCommand::Create(new) => {
                 let kinds: Vec<&str> = new.accepts.iter().map(|kind| kind.as_str()).collect();
                 let body = body_of([
-                    ("team_id", names::team(client, &new.team)?.into()),
+                    ("team_id", TEAMS.id(client, &new.team)?.into()),
                     ("title", json!(new.title.trim())),
                     ("description", json!(new.description)),
                     ("accepted_asset_types", json!(kinds)),
@@ -192,20 +165,20 @@ impl ApiCommand for OpportunityCommand {
                 Ok(())
             }
             OpportunityCommand::List { team, status, kind, limit } => {
-                let team = names::optional_team(client, team.as_ref())?;
+                let team = TEAMS.optional_id(client, team.as_ref())?;
                 let filters = [("team_id", team), ("status", json!(status.map(StringEnum::as_str)))];
                 kind.records().list(client, &filters, *limit)
             }
-            OpportunityCommand::Show(one) => one.kind.records().show(client, &one.id(client)?),
+            OpportunityCommand::Show(one) => one.kind.records().show(client, &one.opportunity),
             OpportunityCommand::Edit(changes) => {
                 let one = &changes.opportunity;
-                one.kind.records().edit(client, &one.id(client)?, &changes.body())
+                one.kind.records().edit(client, &one.opportunity, &changes.body())
             }
             OpportunityCommand::Publish(one) => change(client, one, "publish", &Value::Null),
             OpportunityCommand::Close(one) => change(client, one, "close", &Value::Null),
             OpportunityCommand::Cancel(one) => change(client, one, "cancel", &Value::Null),
             OpportunityCommand::Exclude { opportunity, team } => {
-                let team = names::team(client, team)?;
+                let team = TEAMS.id(client, team)?;
                 change(client, opportunity, "exclude", &json!({"team_ids": [team]}))
             }
         }
@@ -214,5 +187,5 @@ impl ApiCommand for OpportunityCommand {
 
 /// Performs a transition, and prints the status after it.
 fn change(client: &Client, one: &OneOpportunity, verb: &str, body: &Value) -> CommandResult {
-    one.kind.records().change(client, &one.id(client)?, verb, body).map(drop)
+    one.kind.records().change(client, &one.opportunity, verb, body).map(drop)
 }

@@ -6,7 +6,11 @@ use uuid::Uuid;
 
 use super::{
     CommandError, CommandResult,
-    operator::{ApiCommand, Client, ListLimit, Records, body_of, names, parse_value},
+    operator::{
+        ApiCommand, Client, ListLimit, Records, body_of,
+        names::{ASSETS, LISTINGS, TEAMS},
+        parse_value,
+    },
 };
 use crate::{domain::quality_runs::RunStatus, string_enum::StringEnum};
 
@@ -64,30 +68,15 @@ pub struct OneRun {
     id: Uuid,
 }
 
-const RUNS: Records = Records {
-    path: "/quality-runs",
-    columns: &["id", "status", "passed", "run_number", "started_at", "listing_id", "asset_id", "team"],
-    all_columns: &[
-        "id",
-        "team_id",
-        "team",
-        "listing_id",
-        "asset_id",
-        "run_number",
-        "status",
-        "passed",
-        "triggered_by",
-        "charge",
-        "currency",
-        "review_feedback",
-        "error",
-        "started_at",
-        "completed_at",
-    ],
-};
+const RUNS: Records = Records::new(
+    "/quality-runs",
+    "id status passed run_number started_at listing_id asset_id team",
+    "id team_id team listing_id asset_id run_number status passed triggered_by charge currency \
+     review_feedback error started_at completed_at",
+);
 
 /// The fields of a check.
-const CHECK_COLUMNS: [&str; 6] = ["status", "key", "mandatory", "asset_kind", "asset_id", "message"];
+const CHECK_COLUMNS: &str = "status key mandatory asset_kind asset_id message";
 
 impl ApiCommand for QualityRunCommand {
     fn run(&self, client: &Client) -> CommandResult {
@@ -99,12 +88,12 @@ impl ApiCommand for QualityRunCommand {
             }
             QualityRunCommand::List { team, listing, asset, status, limit } => {
                 let [listing, asset] = subject_ids(client, listing.as_ref(), asset.as_ref())?;
-                let team = ("team_id", names::optional_team(client, team.as_ref())?);
+                let team = ("team_id", TEAMS.optional_id(client, team.as_ref())?);
                 let status = ("status", json!(status.map(StringEnum::as_str)));
                 RUNS.list(client, &[team, listing, asset, status], *limit)
             }
-            QualityRunCommand::Show(run) => RUNS.show_with_rows(client, run.id, ("checks", &CHECK_COLUMNS)),
-            QualityRunCommand::Cancel(run) => RUNS.change(client, run.id, "cancel", &Value::Null).map(drop),
+            QualityRunCommand::Show(run) => RUNS.show_with_rows(client, run.id, ("checks", CHECK_COLUMNS)),
+            QualityRunCommand::Cancel(run) => RUNS.perform(client, run.id, "cancel"),
         }
     }
 }
@@ -115,7 +104,8 @@ fn subject_ids(
     listing: Option<&String>,
     asset: Option<&String>,
 ) -> Result<[(&'static str, Value); 2], CommandError> {
-    let listing = listing.map(|listing| names::listing(client, listing)).transpose()?;
-    let asset = asset.map(|asset| names::ASSETS.id(client, asset)).transpose()?;
-    Ok([("listing_id", json!(listing)), ("asset_id", json!(asset))])
+    Ok([
+        ("listing_id", LISTINGS.optional_id(client, listing)?),
+        ("asset_id", ASSETS.optional_id(client, asset)?),
+    ])
 }

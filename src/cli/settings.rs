@@ -24,7 +24,7 @@ pub struct Settings {
 }
 
 /// The fields of a setting.
-const COLUMNS: [&str; 3] = ["key", "value", "default"];
+const COLUMNS: &str = "key value default";
 
 impl Settings {
     pub(super) fn run(&self, global: &GlobalOptions) -> CommandResult {
@@ -40,6 +40,6 @@ impl Settings {
                 && (is_changed || !self.changed)
         });
         settings.truncate(self.limit.rows().unwrap_or(usize::MAX));
-        client.print_list(&COLUMNS, settings)
+        client.print_list(COLUMNS, settings)
     }
 }

@@ -14,23 +14,8 @@ pub struct Status {
 }
 
 /// The fields that are shown.
-const COLUMNS: [&str; 15] = [
-    "version",
-    "now",
-    "open_teams",
-    "closed_teams",
-    "listings",
-    "purchases",
-    "jobs",
-    "last_event_id",
-    "database_change",
-    "index_change",
-    "index_lag",
-    "database_bytes",
-    "disk_free_bytes",
-    "disk_reserve_bytes",
-    "used_up_quotas",
-];
+const COLUMNS: &str = "version now open_teams closed_teams listings purchases jobs last_event_id database_change \
+     index_change index_lag database_bytes disk_free_bytes disk_reserve_bytes used_up_quotas";
 
 /// The lists of counts among them, with what is counted and how often.
 const COUNTS: [(&str, &str, &str); 4] = [
@@ -52,6 +37,6 @@ impl Status {
                 market[field] = Value::from(counts.collect::<Vec<_>>().join(", "));
             }
         }
-        client.print_record(&COLUMNS, market)
+        client.print_record(COLUMNS, market)
     }
 }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{
     CommandResult,
-    operator::{ApiCommand, Client, ListLimit, Records, body_of, names, parse_value},
+    operator::{ApiCommand, Client, ListLimit, Records, body_of, names::TASKSETS, parse_value},
     print_line,
 };
 use crate::{
@@ -161,67 +161,33 @@ fn parse_object(text: &str) -> Result<Value, String> {
     object.map(Value::Object).map_err(|cause| format!("must be a JSON object, such as {{\"a\": 1}}: {cause}"))
 }
 
-const TASKS: Records = Records {
-    path: "/tasks",
-    columns: &["id", "external_id", "latest_version", "created_at", "deleted_at", "name"],
-    all_columns: &[
-        "id",
-        "taskset_id",
-        "team_id",
-        "team",
-        "name",
-        "description",
-        "external_id",
-        "tags",
-        "binarized",
-        "column_values",
-        "latest_version",
-        "created_at",
-        "deleted_at",
-    ],
-};
+const TASKS: Records = Records::new(
+    "/tasks",
+    "id external_id latest_version created_at deleted_at name",
+    "id taskset_id team_id team name description external_id tags binarized column_values \
+     latest_version created_at deleted_at",
+);
 
-const VERSIONS: Records = Records {
-    path: "/task-versions",
-    columns: &[
-        "id",
-        "version",
-        "current_state",
-        "lifecycle_stage",
-        "latest_build",
-        "trace_count",
-        "created_at",
-    ],
-    all_columns: &[
-        "id",
-        "task_id",
-        "team_id",
-        "team",
-        "version",
-        "current_state",
-        "lifecycle_stage",
-        "brief",
-        "agent_config",
-        "environment",
-        "latest_build",
-        "trace_count",
-        "created_at",
-    ],
-};
+const VERSIONS: Records = Records::new(
+    "/task-versions",
+    "id version current_state lifecycle_stage latest_build trace_count created_at",
+    "id task_id team_id team version current_state lifecycle_stage brief agent_config environment \
+     latest_build trace_count created_at",
+);
 
-const BUILDS: Records = Records {
-    path: "/task-builds",
-    columns: &["id", "build", "status", "created_at"],
-    all_columns: &["id", "task_version_id", "team_id", "team", "build", "status", "created_at"],
-};
+const BUILDS: Records = Records::new(
+    "/task-builds",
+    "id build status created_at",
+    "id task_version_id team_id team build status created_at",
+);
 
 impl ApiCommand for TaskCommand {
     fn run(&self, client: &Client) -> CommandResult {
         match self {
             TaskCommand::List { taskset, external_id, deleted, limit } => {
-                let path = format!("{}/tasks", names::TASKSETS.path(client, taskset)?);
+                let path = format!("{}/tasks", TASKSETS.path_of(client, taskset)?);
                 let filters = [("external_id", json!(external_id)), ("deleted", json!(deleted))];
-                client.print_list(TASKS.columns, client.list(&path, &filters, limit.rows())?)?;
+                TASKS.list_at(&path, client, &filters, *limit)?;
             }
             TaskCommand::Show(task) => TASKS.show(client, task.id)?,
             TaskCommand::Create(new) => new.create(client)?,
@@ -231,13 +197,13 @@ impl ApiCommand for TaskCommand {
             }
             TaskCommand::Versions { of, limit } => {
                 let path = format!("{}/{}/versions", TASKS.path, of.id);
-                client.print_list(VERSIONS.columns, client.list(&path, &[], limit.rows())?)?;
+                VERSIONS.list_at(&path, client, &[], *limit)?;
             }
             TaskCommand::Version(version) => VERSIONS.show(client, version.id)?,
             TaskCommand::CreateVersion(new) => new.create(client)?,
             TaskCommand::Builds { of, limit } => {
                 let path = format!("{}/{}/builds", VERSIONS.path, of.id);
-                client.print_list(BUILDS.columns, client.list(&path, &[], limit.rows())?)?;
+                BUILDS.list_at(&path, client, &[], *limit)?;
             }
             TaskCommand::Build { id } => BUILDS.show(client, id)?,
             TaskCommand::CreateBuild { of, status } => {
@@ -262,7 +228,7 @@ impl NewTask {
             ("binarized", json!(self.binarized)),
             ("column_values", json!(self.columns)),
         ]);
-        let path = format!("{}/tasks", names::TASKSETS.path(client, &self.taskset)?);
+        let path = format!("{}/tasks", TASKSETS.path_of(client, &self.taskset)?);
         client.print_id(&client.post(&path, &body)?);
         Ok(())
     }

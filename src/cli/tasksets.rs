@@ -9,7 +9,10 @@ use uuid::Uuid;
 use super::{
     CommandResult,
     operator::{
-        ApiCommand, Client, ListLimit, Records, SourceFile, names, parse_value, part_uploads::send_parts,
+        ApiCommand, Client, ListLimit, Records, SourceFile,
+        names::{TASKSETS, TEAMS},
+        parse_value,
+        part_uploads::send_parts,
     },
     print_line,
 };
@@ -72,55 +75,35 @@ pub enum TasksetCommand {
     },
 }
 
-const TASKSETS: Records = Records {
-    path: "/tasksets",
-    columns: &["id", "task_count", "created_at", "team", "name"],
-    all_columns: &["id", "task_count", "created_at", "team", "name"],
-};
-
-const IMPORTS: Records = Records {
-    path: "/trace-imports",
-    columns: &["id", "status", "lines", "inserted", "existing", "rejected", "requested_at"],
-    all_columns: &[
-        "id",
-        "taskset_id",
-        "team_id",
-        "team",
-        "status",
-        "size_bytes",
-        "lines",
-        "inserted",
-        "existing",
-        "rejected",
-        "error",
-        "requested_at",
-        "started_at",
-        "finished_at",
-    ],
-};
+const IMPORTS: Records = Records::new(
+    "/trace-imports",
+    "id status lines inserted existing rejected requested_at",
+    "id taskset_id team_id team status size_bytes lines inserted existing rejected error requested_at \
+     started_at finished_at",
+);
 
 impl ApiCommand for TasksetCommand {
     fn run(&self, client: &Client) -> CommandResult {
         match self {
             TasksetCommand::List { team, limit } => {
-                let filters = [("team_id", names::optional_team(client, team.as_ref())?)];
+                let filters = [("team_id", TEAMS.optional_id(client, team.as_ref())?)];
                 TASKSETS.list(client, &filters, *limit)?;
             }
             TasksetCommand::Create { team, name } => {
-                let body = json!({"team_id": names::team(client, team)?, "name": name});
+                let body = json!({"team_id": TEAMS.id(client, team)?, "name": name});
                 TASKSETS.create(client, &body)?;
             }
             TasksetCommand::Import { taskset, file } => import(client, taskset, file)?,
             TasksetCommand::Imports { taskset, status, limit } => {
-                let path = format!("{}/traces", names::TASKSETS.path(client, taskset)?);
+                let path = format!("{}/traces", TASKSETS.path_of(client, taskset)?);
                 let filters = [("status", json!(status.map(StringEnum::as_str)))];
-                client.print_list(IMPORTS.columns, client.list(&path, &filters, limit.rows())?)?;
+                IMPORTS.list_at(&path, client, &filters, *limit)?;
             }
             TasksetCommand::ImportResult { id } => {
-                IMPORTS.show_with_rows(client, id, ("problems", &["line", "message"]))?;
+                IMPORTS.show_with_rows(client, id, ("problems", "line message"))?;
             }
             TasksetCommand::Show { taskset } => {
-                TASKSETS.show(client, &names::TASKSETS.id(client, taskset)?)?;
+                TASKSETS.show(client, taskset)?;
             }
         }
         Ok(())
@@ -130,7 +113,7 @@ impl ApiCommand for TasksetCommand {
 /// Uploads a file in its parts, and starts the import.
 fn import(client: &Client, taskset: &str, file: &Path) -> CommandResult {
     let file = SourceFile::new(file)?;
-    let taskset = names::TASKSETS.path(client, taskset)?;
+    let taskset = TASKSETS.path_of(client, taskset)?;
     let plan_body = json!({"file_name": file.name(), "size_bytes": file.size_bytes()});
     let plan = client.post(&format!("{taskset}/trace-uploads"), &plan_body)?;
     let body = json!({"upload_id": plan["id"]});

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     CHANGE_GROUP, CommandResult,
-    operator::{ApiCommand, Client, ListLimit, Records, body_of, names, parse_value},
+    operator::{ApiCommand, Client, ListLimit, body_of, names::TEAMS, parse_value},
     print_line,
 };
 use crate::{domain::teams::Role, string_enum::StringEnum};
@@ -102,22 +102,6 @@ fn role_names(roles: &[Role]) -> Value {
     roles.iter().map(|role| role.as_str()).collect()
 }
 
-const TEAMS: Records = Records {
-    path: "/teams",
-    columns: &["id", "name", "roles", "tier", "nda_accepted_at", "created_at", "closed_at"],
-    all_columns: &[
-        "id",
-        "name",
-        "roles",
-        "tier",
-        "nda_accepted_at",
-        "avatar_url",
-        "payout_setup",
-        "created_at",
-        "closed_at",
-    ],
-};
-
 impl TeamChanges {
     /// Returns the body of the change.
     fn body(&self) -> Value {
@@ -155,27 +139,23 @@ impl ApiCommand for TeamCommand {
                 teams.truncate(limit.rows().unwrap_or(usize::MAX));
                 client.print_list(TEAMS.columns, teams)?;
             }
-            TeamCommand::Show { team } => TEAMS.show(client, &names::team(client, team)?)?,
+            TeamCommand::Show { team } => TEAMS.show(client, team)?,
             TeamCommand::AcceptNda { team } => {
-                let changed = client.post(&format!("{}/accept-nda", path(client, team)?), &Value::Null)?;
+                let changed =
+                    client.post(&format!("{}/accept-nda", TEAMS.path_of(client, team)?), &Value::Null)?;
                 client.print(&changed, |team| {
                     let at = team["nda_accepted_at"].as_str().unwrap_or_default();
                     print_line(format_args!("mutual NDA accepted {at}"));
                 });
             }
             TeamCommand::Edit(changes) => {
-                TEAMS.edit(client, &names::team(client, &changes.team)?, &changes.body())?;
+                TEAMS.edit(client, &changes.team, &changes.body())?;
             }
             TeamCommand::Close { team } => {
-                let closed = client.post(&format!("{}/close", path(client, team)?), &Value::Null)?;
+                let closed = client.post(&format!("{}/close", TEAMS.path_of(client, team)?), &Value::Null)?;
                 client.print(&closed, |_| print_line(format_args!("closed {team}")));
             }
         }
         Ok(())
     }
-}
-
-/// Returns the path of a team.
-fn path(client: &Client, team: &str) -> Result<String, super::CommandError> {
-    Ok(format!("/teams/{}", names::team(client, team)?))
 }

@@ -9,7 +9,8 @@ use uuid::Uuid;
 use super::{
     CommandError, CommandResult, GlobalOptions,
     operator::{
-        Client, ListLimit, OperatorOptions, Records, SourceFile, body_of, names, part_uploads::send_parts,
+        Client, ListLimit, OperatorOptions, Records, SourceFile, body_of, names::TEAMS,
+        part_uploads::send_parts,
     },
     print_line,
     progress::CliProgress,
@@ -69,25 +70,14 @@ pub enum UploadCommand {
     },
 }
 
-const UPLOADS: Records = Records {
-    path: "/uploads",
-    columns: &["id", "size_bytes", "created_at", "expires_at", "team", "file_name"],
-    all_columns: &[
-        "id",
-        "team_id",
-        "team",
-        "file_name",
-        "size_bytes",
-        "sha256",
-        "part_size_bytes",
-        "part_count",
-        "created_at",
-        "expires_at",
-    ],
-};
+const UPLOADS: Records = Records::new(
+    "/uploads",
+    "id size_bytes created_at expires_at team file_name",
+    "id team_id team file_name size_bytes sha256 part_size_bytes part_count created_at expires_at",
+);
 
 /// The fields of a part that has arrived.
-const PART_COLUMNS: [&str; 3] = ["part_number", "size_bytes", "etag"];
+const PART_COLUMNS: &str = "part_number size_bytes etag";
 
 /// Possible first bytes of a zip file: a local file header, or the end of the central directory if the archive is
 /// empty.
@@ -104,10 +94,10 @@ impl Upload {
         match (&self.command, &self.new) {
             (Some(UploadCommand::List { team, limit }), _) => {
                 let client = &connect()?;
-                UPLOADS.list(client, &[("team_id", names::optional_team(client, team.as_ref())?)], *limit)
+                UPLOADS.list(client, &[("team_id", TEAMS.optional_id(client, team.as_ref())?)], *limit)
             }
             (Some(UploadCommand::Show { id }), _) => {
-                UPLOADS.show_with_rows(&connect()?, id, ("received", &PART_COLUMNS))
+                UPLOADS.show_with_rows(&connect()?, id, ("received", PART_COLUMNS))
             }
             (Some(UploadCommand::Cancel { id }), _) => {
                 let client = connect()?;
@@ -129,7 +119,7 @@ impl NewUpload {
             return Err(CommandError::Other(format!("{path} is not a zip file; pack the data as one")));
         }
         let client = &connect()?;
-        let team = names::team(client, &self.team)?;
+        let team = TEAMS.id(client, &self.team)?;
         let sha256 = file.sha256(&CliProgress::bytes("reading"))?;
         let plan = plan(client, &team, &file, &sha256)?;
         let path = format!("{}/{}", UPLOADS.path, plan["id"].as_str().unwrap_or_default());

@@ -5,8 +5,12 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    CHANGE_GROUP, CommandError, CommandResult,
-    operator::{ApiCommand, Client, ListLimit, Records, body_of, names, parse_value},
+    CHANGE_GROUP, CommandResult,
+    operator::{
+        ApiCommand, Client, ListLimit, Records, body_of,
+        names::{TEAMS, WEBHOOKS},
+        parse_value,
+    },
     print_line,
 };
 use crate::{
@@ -96,45 +100,15 @@ pub enum WebhookCommand {
     },
 }
 
-const WEBHOOKS: Records = Records {
-    path: "/webhooks",
-    columns: &["id", "status", "disabled_reason", "team", "url", "event_types"],
-    all_columns: &[
-        "id",
-        "team_id",
-        "team",
-        "url",
-        "description",
-        "event_types",
-        "status",
-        "disabled_reason",
-        "disabled_at",
-        "last_success_at",
-        "created_at",
-    ],
-};
-
-const DELIVERIES: Records = Records {
-    path: "/webhook-deliveries",
-    columns: &["id", "event_type", "status", "attempt_count", "created_at", "next_attempt_at"],
-    all_columns: &[
-        "id",
-        "webhook_id",
-        "team_id",
-        "team",
-        "event_type",
-        "message_id",
-        "status",
-        "attempt_count",
-        "created_at",
-        "next_attempt_at",
-        "ended_at",
-        "body",
-    ],
-};
+const DELIVERIES: Records = Records::new(
+    "/webhook-deliveries",
+    "id event_type status attempt_count created_at next_attempt_at",
+    "id webhook_id team_id team event_type message_id status attempt_count created_at next_attempt_at \
+     ended_at body",
+);
 
 /// The fields of an attempt to deliver.
-const ATTEMPT_COLUMNS: [&str; 6] = ["number", "attempted_at", "milliseconds", "status", "error", "response"];
+const ATTEMPT_COLUMNS: &str = "number attempted_at milliseconds status error response";
 
 /// A webhook.
 #[derive(Debug, Args)]
@@ -182,7 +156,7 @@ impl ApiCommand for WebhookCommand {
     fn run(&self, client: &Client) -> CommandResult {
         match self {
             WebhookCommand::Create { endpoint, team, types, description } => {
-                let team = names::optional_team(client, team.as_ref())?;
+                let team = TEAMS.optional_id(client, team.as_ref())?;
                 let types: Vec<&str> = types.iter().map(|kind| kind.as_str()).collect();
                 let body = body_of([
                     ("team_id", team),
@@ -190,58 +164,52 @@ impl ApiCommand for WebhookCommand {
                     ("description", json!(description)),
                     ("event_types", json!(types)),
                 ]);
-                print_secret(client, &client.post("/webhooks", &body)?);
+                print_secret(client, &client.post(WEBHOOKS.path, &body)?);
             }
             WebhookCommand::List { team, status, limit } => {
-                let team = names::optional_team(client, team.as_ref())?;
+                let team = TEAMS.optional_id(client, team.as_ref())?;
                 let filters = [("team_id", team), ("status", json!(status.map(StringEnum::as_str)))];
                 WEBHOOKS.list(client, &filters, *limit)?;
             }
-            WebhookCommand::Show(of) => WEBHOOKS.show(client, &of.id(client)?)?,
+            WebhookCommand::Show(of) => WEBHOOKS.show(client, &of.webhook)?,
             WebhookCommand::Edit(changes) => {
-                WEBHOOKS.edit(client, &names::WEBHOOKS.id(client, &changes.webhook)?, &changes.body())?;
+                WEBHOOKS.edit(client, &changes.webhook, &changes.body())?;
             }
             WebhookCommand::Enable(of) => set_status(client, of, "enabled")?,
             WebhookCommand::Disable(of) => set_status(client, of, "disabled")?,
             WebhookCommand::Rotate(of) => {
-                print_secret(client, &client.post(&format!("{}/rotate", of.path(client)?), &Value::Null)?);
+                print_secret(
+                    client,
+                    &client
+                        .post(&format!("{}/rotate", WEBHOOKS.path_of(client, &of.webhook)?), &Value::Null)?,
+                );
             }
             WebhookCommand::Delete(of) => {
-                let id = of.id(client)?;
-                client.delete(&format!("/webhooks/{id}"))?;
+                let id = WEBHOOKS.id(client, &of.webhook)?;
+                client.delete(&format!("{}/{id}", WEBHOOKS.path))?;
                 client.print(&json!({"deleted": id}), |_| print_line(format_args!("deleted webhook {id}")));
             }
             WebhookCommand::Deliveries { of, status, limit } => {
                 let filters = [
-                    ("webhook_id", json!(of.id(client)?)),
+                    ("webhook_id", json!(WEBHOOKS.id(client, &of.webhook)?)),
                     ("status", json!(status.map(StringEnum::as_str))),
                 ];
                 let deliveries = client.list(DELIVERIES.path, &filters, Some(usize::from(*limit)))?;
                 client.print_list(DELIVERIES.columns, deliveries)?;
             }
             WebhookCommand::Delivery { id } => {
-                DELIVERIES.show_with_rows(client, id, ("attempts", &ATTEMPT_COLUMNS))?;
+                DELIVERIES.show_with_rows(client, id, ("attempts", ATTEMPT_COLUMNS))?;
             }
             WebhookCommand::Redeliver { id } => {
-                DELIVERIES.change(client, id, "redeliver", &Value::Null)?;
+                DELIVERIES.perform(client, id, "redeliver")?;
             }
         }
         Ok(())
     }
 }
 
-impl OneWebhook {
-    fn id(&self, client: &Client) -> Result<String, CommandError> {
-        names::WEBHOOKS.id(client, &self.webhook)
-    }
-
-    fn path(&self, client: &Client) -> Result<String, CommandError> {
-        names::WEBHOOKS.path(client, &self.webhook)
-    }
-}
-
 fn set_status(client: &Client, of: &OneWebhook, status: &str) -> CommandResult {
-    let changed = client.patch(&of.path(client)?, &json!({"status": status}))?;
+    let changed = client.patch(&WEBHOOKS.path_of(client, &of.webhook)?, &json!({"status": status}))?;
     client.print(&changed, |changed| print_line(changed["status"].as_str().unwrap_or_default()));
     Ok(())
 }

@@ -1,13 +1,13 @@
 //! The `marketplace withdrawal` command.
 
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
+use serde_json::json;
 use uuid::Uuid;
 
 use super::{
     CommandResult,
     amounts::{amount, parse_amount},
-    operator::{ApiCommand, Client, ListLimit, Records, names, parse_value},
+    operator::{ApiCommand, Client, ListLimit, Records, names::TEAMS, parse_value},
 };
 use crate::{
     domain::{money::Cents, withdrawals::WithdrawalStatus},
@@ -56,40 +56,27 @@ pub struct OneWithdrawal {
     id: Uuid,
 }
 
-const WITHDRAWALS: Records = Records {
-    path: "/withdrawals",
-    columns: &["id", "status", "amount", "requested_at", "decided_at", "team"],
-    all_columns: &[
-        "id",
-        "team_id",
-        "team",
-        "amount",
-        "currency",
-        "status",
-        "ledger_entry_id",
-        "reversal_entry_id",
-        "requested_at",
-        "decided_at",
-    ],
-};
+const WITHDRAWALS: Records = Records::new(
+    "/withdrawals",
+    "id status amount requested_at decided_at team",
+    "id team_id team amount currency status ledger_entry_id reversal_entry_id requested_at decided_at",
+);
 
 impl ApiCommand for WithdrawalCommand {
     fn run(&self, client: &Client) -> CommandResult {
-        let change =
-            |of: &OneWithdrawal, verb| WITHDRAWALS.change(client, of.id, verb, &Value::Null).map(drop);
         match self {
             WithdrawalCommand::Create { team, amount: cents } => {
-                let team = names::team(client, team)?;
+                let team = TEAMS.id(client, team)?;
                 WITHDRAWALS.create(client, &json!({"team_id": team, "amount": amount(Some(*cents))}))
             }
             WithdrawalCommand::List { team, status, limit } => {
-                let team = names::optional_team(client, team.as_ref())?;
+                let team = TEAMS.optional_id(client, team.as_ref())?;
                 let filters = [("team_id", team), ("status", json!(status.map(StringEnum::as_str)))];
                 WITHDRAWALS.list(client, &filters, *limit)
             }
             WithdrawalCommand::Show(of) => WITHDRAWALS.show(client, of.id),
-            WithdrawalCommand::Paid(of) => change(of, "paid"),
-            WithdrawalCommand::Failed(of) => change(of, "failed"),
+            WithdrawalCommand::Paid(of) => WITHDRAWALS.perform(client, of.id, "paid"),
+            WithdrawalCommand::Failed(of) => WITHDRAWALS.perform(client, of.id, "failed"),
         }
     }
 }

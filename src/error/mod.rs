@@ -9,7 +9,9 @@ use std::{borrow::Cow, error::Error as StdError, fmt, io, sync::Arc};
 use serde_json::{Value, json};
 
 pub use self::codes::{Code, GoneCode, StateCode};
-use crate::domain::{error_sources::ErrorWithSource, state_machine::InvalidTransition};
+use crate::domain::{
+    aggregation::TooLarge, error_sources::ErrorWithSource, state_machine::InvalidTransition,
+};
 pub use crate::domain::{
     error_sources::{BoxedError, ErrorChain, sources},
     excerpt::excerpt,
@@ -411,6 +413,13 @@ fn missing_parts_message(missing: &[u32]) -> String {
 impl From<InvalidTransition> for Error {
     fn from(InvalidTransition { from, allowed }: InvalidTransition) -> Error {
         Error::InvalidTransition { from, allowed }
+    }
+}
+
+impl From<TooLarge> for Error {
+    fn from(_: TooLarge) -> Error {
+        let message = "There are too many groups or records. Filter the list, or group by something else.";
+        Error::invalid(Problem::query("group_by", "value_error", message))
     }
 }
 

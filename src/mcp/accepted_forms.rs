@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     arguments::{MAX_ADDRESS_BYTES, unknown_argument, whole_number},
-    error::{ToolError, ToolErrorCode},
+    error::ToolError,
     known_values::{self, simplified},
     openapi::Parameter,
     schemas::{DEFAULT_LIMIT, FIELDS, FILTER, FILTERS, LIMIT, OFFSET},
@@ -95,8 +95,7 @@ fn unpack_filters<'i>(tool: &Tool, input: &'i JsonObject) -> Result<Cow<'i, Json
         Value::Object(filters) => filters,
         value if value.is_null() || is_empty_text(&value) => JsonObject::new(),
         _ => {
-            return Err(ToolError::invalid_argument(
-                ToolErrorCode::InvalidArguments,
+            return Err(ToolError::invalid(
                 format!("`{FILTERS}` must be an object."),
                 "Send the filters by name, as in {\"kind\": [\"full\"]}.",
             ));
@@ -113,8 +112,7 @@ fn unpack_filters<'i>(tool: &Tool, input: &'i JsonObject) -> Result<Cow<'i, Json
 }
 
 fn stated_twice(name: &str) -> ToolError {
-    ToolError::invalid_argument(
-        ToolErrorCode::InvalidArguments,
+    ToolError::invalid(
         format!("`{}` is stated twice.", excerpt(name)),
         "Send it once, by the name in the schema.",
     )
@@ -214,7 +212,7 @@ fn offset_of_page(page: &Value, limit: Option<&Value>) -> Result<Value, ToolErro
     let refused = || {
         let message = "`page` must be a whole number from 1.";
         let next_step = format!("Send `{OFFSET}` with the `next_offset` of the page before.");
-        ToolError::invalid_argument(ToolErrorCode::InvalidArguments, message.to_owned(), next_step)
+        ToolError::invalid(message.to_owned(), next_step)
     };
     offset.map(|offset| json!(offset)).ok_or_else(refused)
 }

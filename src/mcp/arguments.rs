@@ -98,8 +98,7 @@ impl ToolCall<'_> {
         };
         call.insert_arguments(tool, &input)?;
         if call.offset > 0 && find(CURSOR).is_some() {
-            return Err(ToolError::invalid_argument(
-                ToolErrorCode::InvalidArguments,
+            return Err(ToolError::invalid(
                 format!("`{CURSOR}` and `{OFFSET}` are two ways to say where a page begins."),
                 format!("Send only `{CURSOR}`."),
             ));
@@ -119,8 +118,7 @@ impl ToolCall<'_> {
             call.query.push((LIMIT.to_owned(), fetch_limit.to_string()));
         }
         if call.path_and_query().len() > MAX_ADDRESS_BYTES {
-            return Err(ToolError::invalid_argument(
-                ToolErrorCode::InvalidArguments,
+            return Err(ToolError::invalid(
                 format!("The arguments have more than {MAX_ADDRESS_BYTES} bytes."),
                 "Send fewer or shorter values.",
             ));
@@ -234,11 +232,7 @@ impl ToolCall<'_> {
         let id = value.as_str().and_then(|text| Uuid::try_parse(text).ok()).map(|id| id.to_string());
         let text = number.map(|number| number.to_string()).or(id).ok_or_else(|| {
             let message = format!("`{name}` must be a UUID, not {}.", quote(value));
-            ToolError::invalid_argument(
-                ToolErrorCode::InvalidArguments,
-                message,
-                "Take the ID from the response of a list or browse tool.",
-            )
+            ToolError::invalid(message, "Take the ID from the response of a list or browse tool.")
         })?;
         let template = format!("{{{name}}}");
         for path in [Some(&mut self.path), self.evidence_path.as_mut()].into_iter().flatten() {
@@ -265,11 +259,7 @@ impl ToolCall<'_> {
                 _ => {
                     let form = if is_list { "a list of scalar values" } else { "a scalar value" };
                     let message = format!("`{name}` must be {form}, not {}.", quote(value));
-                    return Err(ToolError::invalid_argument(
-                        ToolErrorCode::InvalidArguments,
-                        message,
-                        "Fix the argument and call again.",
-                    ));
+                    return Err(ToolError::invalid(message, "Fix the argument and call again."));
                 }
             };
             self.query.push((name.to_owned(), text));
@@ -293,11 +283,7 @@ fn find_variant<'t, 'v>(
         Some(Value::String(choice)) => choice.as_str(),
         Some(value) => {
             let message = format!("`{argument}` must be one of {}, not {}.", known_choices(), quote(value));
-            return Err(ToolError::invalid_argument(
-                ToolErrorCode::InvalidArguments,
-                message,
-                "Choose one of them.",
-            ));
+            return Err(ToolError::invalid(message, "Choose one of them."));
         }
         None => default.ok_or_else(|| {
             let message = format!("`{argument}` is required. It must be one of {}.", known_choices());
@@ -310,7 +296,7 @@ fn find_variant<'t, 'v>(
     };
     tool.variants.iter().find(|variant| variant.choice == Some(choice)).ok_or_else(|| {
         let message = format!("`{argument}` must be one of {}, not {:?}.", known_choices(), excerpt(choice));
-        ToolError::invalid_argument(ToolErrorCode::InvalidArguments, message, "Choose one of them.")
+        ToolError::invalid(message, "Choose one of them.")
     })
 }
 
@@ -352,8 +338,7 @@ fn parse_max_bytes(value: Option<&Value>, default: usize) -> Result<usize, ToolE
     let Some(value) = value else { return Ok(default) };
     whole_number(value).filter(|number| ANSWER_BYTES.contains(number)).ok_or_else(|| {
         let (min, max) = (ANSWER_BYTES.start(), ANSWER_BYTES.end());
-        ToolError::invalid_argument(
-            ToolErrorCode::InvalidArguments,
+        ToolError::invalid(
             format!("`{MAX_BYTES}` must be an integer from {min} to {max}."),
             format!("Call again with another `{MAX_BYTES}`, or without it."),
         )
@@ -381,11 +366,7 @@ fn parse_number(
     }
     number.filter(|number| (min..=max).contains(number)).ok_or_else(|| {
         let message = format!("`{name}` must be a whole number from {min} to {max}, not {}.", quote(input));
-        ToolError::invalid_argument(
-            ToolErrorCode::InvalidArguments,
-            message,
-            "Fix the argument and call again.",
-        )
+        ToolError::invalid(message, "Fix the argument and call again.")
     })
 }
 
@@ -441,5 +422,5 @@ fn inapplicable_argument(tool: &Tool, name: &str, choice: &str, variant: &Varian
     } else {
         format!("Leave `{name}` out, or use another `{choice}`.")
     };
-    ToolError::invalid_argument(ToolErrorCode::InvalidArguments, message, next)
+    ToolError::invalid(message, next)
 }

@@ -55,6 +55,11 @@ pub struct ToolError {
 }
 
 impl ToolError {
+    /// Creates an error for arguments with invalid values.
+    pub fn invalid(message: impl Into<String>, next_step: impl Into<String>) -> ToolError {
+        ToolError::invalid_argument(ToolErrorCode::InvalidArguments, message.into(), next_step)
+    }
+
     /// Creates an error for an invalid argument.
     pub fn invalid_argument(code: ToolErrorCode, message: String, next_step: impl Into<String>) -> ToolError {
         ToolError { code, message, next_step: next_step.into(), request_id: None }
@@ -66,7 +71,7 @@ impl ToolError {
         if let Some(problems) = body["detail"].as_array() {
             let messages: Vec<String> = problems.iter().filter_map(problem_message).collect();
             let next = "Fix what the message names; leave out arguments that you do not need.";
-            return ToolError::invalid_argument(ToolErrorCode::InvalidArguments, messages.join(" "), next);
+            return ToolError::invalid(messages.join(" "), next);
         }
         let error = &body["error"];
         let text = |key: &str| error[key].as_str().map(str::to_owned);

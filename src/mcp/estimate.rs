@@ -4,7 +4,7 @@ use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
 use super::{
-    error::{ToolError, ToolErrorCode},
+    error::ToolError,
     schemas::{CUT, ESTIMATE, HINT},
     tool_output::ToolOutput,
 };
@@ -19,8 +19,7 @@ pub fn take(input: &mut JsonObject) -> Result<bool, ToolError> {
         Some(Value::String(text)) if text.is_empty() => Ok(false),
         Some(Value::Bool(is_set)) => Ok(is_set),
         Some(Value::String(text)) if text == "true" || text == "false" => Ok(text == "true"),
-        Some(_) => Err(ToolError::invalid_argument(
-            ToolErrorCode::InvalidArguments,
+        Some(_) => Err(ToolError::invalid(
             format!("`{ESTIMATE}` must be true or false."),
             "Leave it out to get the answer.",
         )),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    error::{ToolError, ToolErrorCode, quote},
+    error::{ToolError, quote},
     evidence::EVIDENCE,
     field_paths::{FieldPath, MAX_FIELD_PATHS},
     openapi::Shape,
@@ -51,11 +51,7 @@ fn parse_paths(tool: &Tool, variant: &Variant, input: Option<&Value>) -> Result<
             count += 1;
             if count > MAX_FIELD_PATHS {
                 let message = format!("`{FIELDS}` takes at most {MAX_FIELD_PATHS} paths.");
-                return Err(ToolError::invalid_argument(
-                    ToolErrorCode::InvalidArguments,
-                    message,
-                    "Name parent fields instead.",
-                ));
+                return Err(ToolError::invalid(message, "Name parent fields instead."));
             }
             let path = parse_path(tool, variant, text)?;
             if !paths.contains(&path) {
@@ -68,11 +64,7 @@ fn parse_paths(tool: &Tool, variant: &Variant, input: Option<&Value>) -> Result<
 
 fn invalid_path(text: &Value) -> ToolError {
     let message = format!("{} is not a valid field path.", quote(text));
-    ToolError::invalid_argument(
-        ToolErrorCode::InvalidArguments,
-        message,
-        "Write fields as `title`, `data.channel` or `assets[20:40]`.",
-    )
+    ToolError::invalid(message, "Write fields as `title`, `data.channel` or `assets[20:40]`.")
 }
 
 /// Parses the path of a field: of an item, of the record, or of the page if it starts with one of the page's
@@ -89,7 +81,7 @@ fn parse_path(tool: &Tool, variant: &Variant, text: &str) -> Result<FieldPath, T
         let message = format!("{:?} is the list itself.", excerpt(text));
         let next = "Name fields of an item, such as `id`. Use `limit` and the paging arguments to select \
                     items.";
-        return Err(ToolError::invalid_argument(ToolErrorCode::InvalidArguments, message, next));
+        return Err(ToolError::invalid(message, next));
     }
     let is_of_page = !is_of_item(&path) && path.first_name().is_some_and(|name| page.at_path(name).is_some());
     check_path(tool, variant, path, text, if is_of_page { page } else { subject })
@@ -121,5 +113,5 @@ fn check_path(
         _ if known.is_empty() => "The field has no nested fields; name the field itself.".to_owned(),
         _ => format!("Known fields: {}.", known.join(", ")),
     };
-    Err(ToolError::invalid_argument(ToolErrorCode::InvalidArguments, message, next))
+    Err(ToolError::invalid(message, next))
 }

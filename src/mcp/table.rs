@@ -61,11 +61,13 @@ impl ToolEntry {
     /// the tool states none.
     pub fn values_of(&self, parameter: &str, choices: &[&str]) -> Option<Vec<&'static str>> {
         if let ToolOperations::Choice { argument, .. } = &self.operations {
-            let of_choices = argument.choice_values.iter().filter(|values| choices.contains(&values.choice));
-            let of_parameter =
-                of_choices.flat_map(|choice| &choice.values).filter(|(name, _)| *name == parameter);
-            let values: BTreeSet<&'static str> =
-                of_parameter.flat_map(|(_, values)| values.iter().copied()).collect();
+            let of_choices = argument.choice_values.iter().map(|values| values());
+            let values: BTreeSet<&'static str> = of_choices
+                .filter(|values| choices.contains(&values.choice))
+                .flat_map(|choice| choice.values)
+                .filter(|(name, _)| *name == parameter)
+                .flat_map(|(_, values)| values)
+                .collect();
             if !values.is_empty() {
                 return Some(values.into_iter().collect());
             }

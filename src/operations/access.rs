@@ -32,6 +32,12 @@ pub trait PrincipalProof: Send + 'static {
     fn requester(&self) -> Requester;
 }
 
+/// A proof of the right to act for a team.
+pub trait TeamProof {
+    /// Returns the row ID of the team.
+    fn team_row_id(&self) -> TeamRowId;
+}
+
 /// Who acts for a team.
 #[derive(Clone, Debug)]
 enum TeamAccess {
@@ -67,6 +73,12 @@ macro_rules! team_proofs {
                         TeamAccess::Key(authenticated) => authenticated.requester(),
                         TeamAccess::Platform(_) => Requester::process(),
                     }
+                }
+            }
+
+            impl TeamProof for $name {
+                fn team_row_id(&self) -> TeamRowId {
+                    self.team_row_id()
                 }
             }
         )+

@@ -48,7 +48,7 @@ pub fn find(reader: &Reader, authenticated: &AuthenticatedTeam) -> Result<Option
         let submitted = OfferStatus::Submitted.as_str().to_owned();
         let open = RecordFilter { statuses: vec![submitted], ..RecordFilter::default() };
         let count = |list, filter: &RecordFilter| {
-            aggregates::of_buyer(reader, &buyer, list, filter, &request).map(|counted| counted.records)
+            aggregates::of_records(reader, &buyer, list, filter, &request).map(|counted| counted.records)
         };
         facts.purchases = Some(count(&lists::PURCHASES, &RecordFilter::default())?);
         facts.open_offers = Some(count(&lists::OFFERS, &open)?);

@@ -5,7 +5,7 @@ use rusqlite::types::Value;
 use super::{Reader, inventory::Query, quality_runs, record_filters::FilterColumns};
 use crate::{
     domain::{
-        aggregation::{self, Aggregation, GroupKey, MAX_DIMENSIONS, TooLarge, Unit},
+        aggregation::{self, Aggregation, GroupKey, MAX_DIMENSIONS, Unit},
         record_filters::RecordFilter,
         teams::TeamRowId,
         time::Timestamp,
@@ -273,6 +273,25 @@ pub static ASSET_NUMBERS: &[Number] = &[
     count("merged_prs", "i.merged_prs"),
 ];
 
+impl RecordList {
+    /// Returns the names of what records can be grouped by, and of their numbers.
+    pub fn names(&self) -> [Vec<&'static str>; 2] {
+        names(self.properties, self.numbers)
+    }
+}
+
+/// Returns the names of what assets can be grouped by, and of their numbers.
+pub fn asset_names() -> [Vec<&'static str>; 2] {
+    names(ASSET_PROPERTIES, ASSET_NUMBERS)
+}
+
+fn names(properties: &[Property], numbers: &[Number]) -> [Vec<&'static str>; 2] {
+    [
+        properties.iter().map(|property| property.name).collect(),
+        numbers.iter().map(|number| number.name).collect(),
+    ]
+}
+
 /// What to aggregate of a list.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
@@ -289,48 +308,31 @@ pub fn aggregate(
     team: TeamRowId,
     filter: &RecordFilter,
     selection: &Selection,
-) -> Result<std::result::Result<Aggregation, TooLarge>> {
+) -> Result<Aggregation> {
     let (conditions, mut values) = list.filters.conditions(filter);
     values.insert(0, Value::Integer(team.0));
     read(reader, &format!("{}{conditions}", list.source), values, selection)
 }
 
 /// Aggregates the assets of a team that a query allows. Reads each of them once.
-pub fn aggregate_assets(
-    reader: &Reader,
-    query: &Query,
-    selection: &Selection,
-) -> Result<std::result::Result<Aggregation, TooLarge>> {
+pub fn aggregate_assets(reader: &Reader, query: &Query, selection: &Selection) -> Result<Aggregation> {
     let (condition, values) = query.condition_parts();
     read(reader, &format!("inventory i WHERE {condition}"), values, selection)
 }
 
-fn read(
-    reader: &Reader,
-    source: &str,
-    values: Vec<Value>,
-    selection: &Selection,
-) -> Result<std::result::Result<Aggregation, TooLarge>> {
+fn read(reader: &Reader, source: &str, values: Vec<Value>, selection: &Selection) -> Result<Aggregation> {
     let mut columns: Vec<&str> = selection.properties.iter().map(|property| property.sql).collect();
     columns.push(selection.number.map_or("NULL", |number| number.sql));
     let sql = format!("SELECT {} FROM {source}", columns.join(", "));
     let mut aggregation = Aggregation::default();
-    let mut outcome = Ok(());
     reader.for_each_row(&sql, rusqlite::params_from_iter(values), |row| {
-        if outcome.is_ok() {
-            let mut keys: [Vec<GroupKey>; MAX_DIMENSIONS] = Default::default();
-            for (index, property) in selection.properties.iter().enumerate().take(MAX_DIMENSIONS) {
-                match property.read_keys(row, index, &mut aggregation)? {
-                    Ok(read) => keys[index] = read,
-                    Err(too_large) => outcome = Err(too_large),
-                }
-            }
-            let number = row.get(selection.properties.len())?;
-            outcome = outcome.and_then(|()| aggregation.add(&keys, number));
+        let mut keys: [Vec<GroupKey>; MAX_DIMENSIONS] = Default::default();
+        for (index, (keys, property)) in keys.iter_mut().zip(&selection.properties).enumerate() {
+            *keys = property.read_keys(row, index, &mut aggregation)?;
         }
-        Ok(())
+        Ok(aggregation.add(&keys, row.get(selection.properties.len())?)?)
     })?;
-    Ok(outcome.map(|()| aggregation))
+    Ok(aggregation)
 }
 
 impl Property {
@@ -340,7 +342,7 @@ impl Property {
         row: &rusqlite::Row,
         column: usize,
         aggregation: &mut Aggregation,
-    ) -> Result<std::result::Result<Vec<GroupKey>, TooLarge>> {
+    ) -> Result<Vec<GroupKey>> {
         let text: Option<String> = match self.form {
             Form::Month => row.get::<_, Option<i64>>(column)?.map(|at| aggregation::month(Timestamp(at))),
             Form::Plain | Form::Words => row.get(column)?,
@@ -351,6 +353,6 @@ impl Property {
             _ if text.is_empty() => Vec::new(),
             _ => vec![text.as_str()],
         };
-        Ok(words.into_iter().map(|word| aggregation.key(word)).collect())
+        Ok(words.into_iter().map(|word| aggregation.key(word)).collect::<std::result::Result<_, _>>()?)
     }
 }

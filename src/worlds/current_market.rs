@@ -9,7 +9,7 @@ use std::{
 use tokio::sync::watch;
 
 use super::{
-    error::WorldError,
+    error::WorldResult,
     faults::Faults,
     opener::Opener,
     settings::{GivenSettings, WorldSettings},
@@ -40,7 +40,7 @@ impl CurrentMarket {
         settings: &WorldSettings,
         directory: PathBuf,
         (resets, faults): (u64, &Arc<Faults>),
-    ) -> std::result::Result<CurrentMarket, WorldError> {
+    ) -> WorldResult<CurrentMarket> {
         template.copy_to(&directory)?;
         let clock = SimulatedClock::new(template.clock());
         let market = opener.open_world(template.index()?, directory, settings.resolved.clone(), clock)?;

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::error::WorldError;
+use super::error::WorldResult;
 use crate::error::{Error, QuotaExcess};
 
 /// Number of bytes of a megabyte of settings.
@@ -37,11 +37,7 @@ impl DiskBudget {
 
     /// Checks that there is space for this number of bytes, and counts them. `measure` returns the bytes of all files;
     /// it is called only if the estimate does not suffice to decide.
-    pub(super) fn reserve(
-        &self,
-        bytes: u64,
-        measure: impl FnOnce() -> Result<u64, WorldError>,
-    ) -> Result<(), WorldError> {
+    pub(super) fn reserve(&self, bytes: u64, measure: impl FnOnce() -> WorldResult<u64>) -> WorldResult<()> {
         let Some(limit) = self.limit else { return Ok(()) };
         let mut usage = self.usage.lock().unwrap_or_else(PoisonError::into_inner);
         let estimate = usage.filter(|usage| {

@@ -25,6 +25,9 @@ pub enum WorldError {
     Refused(#[from] Error),
 }
 
+/// The result of creating, copying, or resetting a world.
+pub type WorldResult<T> = Result<T, WorldError>;
+
 impl From<WorldError> for Error {
     fn from(error: WorldError) -> Error {
         match error {

@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    error::WorldError,
+    error::{WorldError, WorldResult},
     market_file::{self, MarketFile},
     settings::GivenSettings,
     template::WorldKey,
@@ -41,11 +41,7 @@ pub(super) struct ExportedState {
 }
 
 /// Writes the state of a world, which no request changes meanwhile, to an empty file.
-pub(super) fn write(
-    market: &Market,
-    state: &ExportedState,
-    to: File,
-) -> std::result::Result<File, WorldError> {
+pub(super) fn write(market: &Market, state: &ExportedState, to: File) -> WorldResult<File> {
     // Files that the database refers to are not deleted meanwhile.
     let _hold = market.blobs().hold_repositories().map_err(WorldError::Files)?;
     let mut tree = Tree::default();

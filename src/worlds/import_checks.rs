@@ -1,7 +1,7 @@
 //! What is checked of an imported market once it is open: what neither the schema nor the rules of columns say.
 
 use super::{
-    error::{WorldError, refused},
+    error::{WorldError, WorldResult, refused},
     exports::BLOBS,
     market_file,
 };
@@ -20,7 +20,7 @@ const CHECKED_COUNTS: usize = 64;
 
 /// Checks that the database is intact, that rows do not contradict each other, that the files of uploads and bundles are there,
 /// and that nothing exists that the clock will create.
-pub(super) fn check(market: &Market, clock: &ClockState) -> std::result::Result<(), WorldError> {
+pub(super) fn check(market: &Market, clock: &ClockState) -> WorldResult<()> {
     if let Some(problem) = market.read_blocking(verify::find_contradictions)?.first() {
         return Err(refused(&["tables"], format!("The rows contradict each other: {problem}.")).into());
     }

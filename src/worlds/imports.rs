@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    error::{WorldError, refused},
+    error::{WorldError, WorldResult, refused},
     exports::{BLOBS, TEMPORARY_FILES},
     import_checks,
     market_file::{self, MarketFile},
@@ -59,7 +59,7 @@ pub(super) fn read(
     file: &Path,
     directory: &Path,
     change: impl FnOnce(&Market) -> Result<()>,
-) -> std::result::Result<(Template, GivenSettings), WorldError> {
+) -> WorldResult<(Template, GivenSettings)> {
     private_files::create_dir_all(directory).map_err(WorldError::Files)?;
     // Deletes the directory if the file is refused.
     let place = Template::new(directory.to_owned(), ClockState::new(START, false, DEFAULT_SEED));
@@ -107,7 +107,7 @@ fn in_file(error: Error) -> Error {
 }
 
 /// Unpacks an archive: the files of the market to their places, and the others to [`ROWS`].
-fn unpack(file: &Path, directory: &Path) -> std::result::Result<(), WorldError> {
+fn unpack(file: &Path, directory: &Path) -> WorldResult<()> {
     let mut target = |entry: &Entry<'_>| {
         target(entry).ok_or_else(|| {
             let message = "An exported world has `market.json`, files of rows in `tables/`, and files in directories of \
@@ -157,7 +157,7 @@ fn safe_names(path: &str) -> Option<Vec<&str>> {
 }
 
 /// Creates the directories without files.
-fn create_directories(market: &MarketFile, directory: &Path) -> std::result::Result<(), WorldError> {
+fn create_directories(market: &MarketFile, directory: &Path) -> WorldResult<()> {
     for path in &market.directories {
         let target = blob_path(path).ok_or_else(|| {
             refused(&[market_file::NAME, "directories", path], "There is no place for this directory.")

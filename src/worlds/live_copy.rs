@@ -6,7 +6,10 @@ use std::{
     path::Path,
 };
 
-use super::{error::WorldError, files};
+use super::{
+    error::{WorldError, WorldResult},
+    files,
+};
 use crate::{
     error::{Error, Result},
     market::{DATABASE_FILE, Market},
@@ -20,7 +23,7 @@ const MAX_ATTEMPTS: usize = 10;
 
 /// Copies the data directory of a market that is open. The target must not exist. The copy has everything that was
 /// committed before, and nothing of what is committed meanwhile.
-pub fn copy(market: &Market, to: &Path) -> std::result::Result<(), WorldError> {
+pub fn copy(market: &Market, to: &Path) -> WorldResult<()> {
     // Files that the database refers to are not deleted meanwhile.
     let _hold = market.blobs().hold_repositories().map_err(WorldError::Files)?;
     copy_records(market, to)?;
@@ -32,7 +35,7 @@ pub fn copy(market: &Market, to: &Path) -> std::result::Result<(), WorldError> {
 }
 
 /// Like [`copy`], but without uploads, repositories, and bundles: a copy for those who only read records.
-pub fn copy_records(market: &Market, to: &Path) -> std::result::Result<(), WorldError> {
+pub fn copy_records(market: &Market, to: &Path) -> WorldResult<()> {
     private_files::create_dir_all(to).map_err(WorldError::Files)?;
     // The index may be older than the database, which has the changes that it lacks, but not newer.
     copy_index(&market.data_dir().join("index"), &to.join("index"))?;
@@ -41,7 +44,7 @@ pub fn copy_records(market: &Market, to: &Path) -> std::result::Result<(), World
 
 /// Copies the files of an index. The list of files is replaced as a whole, but between it and the files that it names,
 /// others can take their place. So the copy is opened.
-fn copy_index(from: &Path, to: &Path) -> std::result::Result<(), WorldError> {
+fn copy_index(from: &Path, to: &Path) -> WorldResult<()> {
     let mut attempts = 1;
     loop {
         let is_last = attempts == MAX_ATTEMPTS;

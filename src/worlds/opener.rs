@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{error::WorldError, job_places::JobPlaces};
+use super::{error::WorldResult, job_places::JobPlaces};
 use crate::{
     blobs::Reservations,
     clock::{Clock, Entropy, SimulatedClock},
@@ -67,7 +67,7 @@ impl Opener {
         settings: Settings,
         clock: Clock,
         seed: u64,
-    ) -> Result<Market, WorldError> {
+    ) -> WorldResult<Market> {
         let options = OpenOptions {
             data_dir: directory.to_owned(),
             settings,
@@ -90,7 +90,7 @@ impl Opener {
         directory: PathBuf,
         settings: Settings,
         clock: SimulatedClock,
-    ) -> Result<Market, WorldError> {
+    ) -> WorldResult<Market> {
         let options = WorldOptions {
             data_dir: directory,
             original,

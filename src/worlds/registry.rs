@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::{
     disk_budget::{self, DiskBudget},
-    error::WorldError,
+    error::{WorldError, WorldResult},
     exports::{self, ExportedState},
     imports,
     journal::{Coverage, Journal, SharedSpace},
@@ -87,7 +87,7 @@ struct State {
 
 impl Worlds {
     /// Creates an empty set of worlds in a directory that nothing else uses.
-    pub fn new(options: WorldsOptions) -> std::result::Result<Worlds, WorldError> {
+    pub fn new(options: WorldsOptions) -> WorldResult<Worlds> {
         let WorldsOptions { opener, sources, root, is_demo, directory } = options;
         match std::fs::remove_dir_all(&directory) {
             Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
@@ -117,7 +117,7 @@ impl Worlds {
 
     /// Creates a world. The name must be free, and the number of worlds below the maximum.
     /// `port` is the port that its owner serves it on.
-    pub fn create(&self, new: &NewWorld, port: Option<u16>) -> std::result::Result<Arc<World>, WorldError> {
+    pub fn create(&self, new: &NewWorld, port: Option<u16>) -> WorldResult<Arc<World>> {
         self.create_from(new, port, &self.source(&new.source)?)
     }
 
@@ -128,19 +128,14 @@ impl Worlds {
         new: &NewWorld,
         file: &Path,
         digests: &BTreeMap<Uuid, [u8; 32]>,
-    ) -> std::result::Result<Arc<World>, WorldError> {
+    ) -> WorldResult<Arc<World>> {
         let directory = self.copy_directory(self.next_number());
         let change = |market: &Market| keys::replace_digests(market, digests);
         let (template, settings) = imports::read(&self.opener, &self.sources, file, &directory, change)?;
         self.create_from(new, None, &Source::State(Box::new(template), settings))
     }
 
-    fn create_from(
-        &self,
-        new: &NewWorld,
-        port: Option<u16>,
-        source: &Source,
-    ) -> std::result::Result<Arc<World>, WorldError> {
+    fn create_from(&self, new: &NewWorld, port: Option<u16>, source: &Source) -> WorldResult<Arc<World>> {
         let given = settings::merge(&source.settings(), &new.settings);
         let settings = WorldSettings::resolve(&self.sources, given)?;
         self.reserve_disk(0)?;
@@ -179,11 +174,7 @@ impl Worlds {
     }
 
     /// Makes a snapshot of a world. The name must be free, and the world have fewer snapshots than the maximum.
-    pub fn create_snapshot(
-        &self,
-        world: &World,
-        name: &str,
-    ) -> std::result::Result<Arc<Snapshot>, WorldError> {
+    pub fn create_snapshot(&self, world: &World, name: &str) -> WorldResult<Arc<Snapshot>> {
         self.reserve_disk(0)?;
         let place = self.reserve_snapshot(name, world)?;
         let template = self.copy_world(world, place.number)?;
@@ -196,13 +187,13 @@ impl Worlds {
     }
 
     /// Writes the state of a world to an empty file. The caller has the turn.
-    pub fn export(&self, world: &World, to: File) -> std::result::Result<File, WorldError> {
+    pub fn export(&self, world: &World, to: File) -> WorldResult<File> {
         let (settings, keys) = (world.given_settings(), world.keys());
         world.copy(|market, clock| exports::write(market, &ExportedState { clock, settings, keys }, to))?
     }
 
     /// Writes the state that a world began with to an empty file. Returns none if every program has it.
-    pub fn export_start(&self, world: &World, to: File) -> std::result::Result<Option<File>, WorldError> {
+    pub fn export_start(&self, world: &World, to: File) -> WorldResult<Option<File>> {
         if [DEMO, EMPTY].contains(&world.details().origin.source.as_str()) {
             return Ok(None);
         }
@@ -212,7 +203,7 @@ impl Worlds {
 
     /// Replaces the state of a world by one that was exported: data, clock, counters, and settings. A file that is refused
     /// changes nothing. The caller has the turn.
-    pub fn import(&self, world: &World, file: &Path) -> std::result::Result<(), WorldError> {
+    pub fn import(&self, world: &World, file: &Path) -> WorldResult<()> {
         let packed_bytes = file.metadata().map_err(WorldError::Files)?.len();
         self.reserve_disk(packed_bytes.saturating_mul(UNPACKED_PER_PACKED_BYTE))?;
         let number = self.next_number();
@@ -327,7 +318,7 @@ impl Worlds {
     }
 
     /// Returns the template of a source. Copies of markets that are open get this number.
-    fn origin(&self, source: &Source, number: u64) -> std::result::Result<Template, WorldError> {
+    fn origin(&self, source: &Source, number: u64) -> WorldResult<Template> {
         match source {
             Source::Demo => self.template(DEMO, &self.demo, Template::demo),
             Source::Empty => self.template(EMPTY, &self.empty, Template::empty),
@@ -343,8 +334,8 @@ impl Worlds {
         &self,
         name: &str,
         cell: &OnceLock<Template>,
-        create: fn(&Opener, PathBuf, &Settings) -> std::result::Result<Template, WorldError>,
-    ) -> std::result::Result<Template, WorldError> {
+        create: fn(&Opener, PathBuf, &Settings) -> WorldResult<Template>,
+    ) -> WorldResult<Template> {
         if let Some(template) = cell.get() {
             return Ok(template.clone());
         }
@@ -359,7 +350,7 @@ impl Worlds {
 
     /// Checks that the worlds and snapshots may use this many bytes more of the disk, and counts them. Fails, too, if the disk
     /// would have less than its reserve.
-    pub fn reserve_disk(&self, bytes: u64) -> std::result::Result<(), WorldError> {
+    pub fn reserve_disk(&self, bytes: u64) -> WorldResult<()> {
         self.root.ensure_space(bytes)?;
         self.disk.reserve(bytes, || {
             let mut usage = DiskUsage::default();
@@ -374,19 +365,19 @@ impl Worlds {
     }
 
     /// Like [`Worlds::reserve_disk`], for a copy of a template. Files that are shared count although they add nothing.
-    fn reserve_copy(&self, template: &Template) -> std::result::Result<(), WorldError> {
+    fn reserve_copy(&self, template: &Template) -> WorldResult<()> {
         let mut usage = DiskUsage::default();
         usage.add(template.disk_files()?);
         self.reserve_disk(usage.bytes())
     }
 
-    fn copy_root(&self, number: u64) -> std::result::Result<Template, WorldError> {
+    fn copy_root(&self, number: u64) -> WorldResult<Template> {
         let clock = ClockState::new(self.root.clock().now(), false, DEFAULT_SEED);
         let keys = if self.is_demo { template::demo_keys() } else { Vec::new() };
         Template::of_market(&self.root, self.copy_directory(number), clock, keys.into())
     }
 
-    fn copy_world(&self, world: &World, number: u64) -> std::result::Result<Template, WorldError> {
+    fn copy_world(&self, world: &World, number: u64) -> WorldResult<Template> {
         let keys = world.keys();
         world.copy(|market, clock| Template::of_market(market, self.copy_directory(number), clock, keys))?
     }

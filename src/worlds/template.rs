@@ -5,7 +5,11 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use super::{error::WorldError, files, live_copy, opener::Opener};
+use super::{
+    error::{WorldError, WorldResult},
+    files, live_copy,
+    opener::Opener,
+};
 use crate::{
     blobs::{DiskFile, list_disk_files},
     clock::{Clock, ClockState},
@@ -85,22 +89,14 @@ impl Drop for TemplateDirectory {
 
 impl Template {
     /// Creates the template of the demo market.
-    pub(super) fn demo(
-        opener: &Opener,
-        directory: PathBuf,
-        settings: &Settings,
-    ) -> Result<Template, WorldError> {
+    pub(super) fn demo(opener: &Opener, directory: PathBuf, settings: &Settings) -> WorldResult<Template> {
         demo_image::unpack(&directory, None, Durability::None)?;
         // Opening it creates its secrets.
         Template::create(opener, directory, settings, |_| Ok(demo_keys()))
     }
 
     /// Creates the template of a market without teams, with the taxonomy that every market has, and one operator key.
-    pub(super) fn empty(
-        opener: &Opener,
-        directory: PathBuf,
-        settings: &Settings,
-    ) -> Result<Template, WorldError> {
+    pub(super) fn empty(opener: &Opener, directory: PathBuf, settings: &Settings) -> WorldResult<Template> {
         Template::create(opener, directory, settings, |market| {
             fixtures::seed_taxonomy(market)?;
             let create = |writer: &mut crate::market::Writer| {
@@ -116,7 +112,7 @@ impl Template {
         directory: PathBuf,
         settings: &Settings,
         fill: impl FnOnce(&Market) -> Result<Vec<WorldKey>, fixtures::SeedError>,
-    ) -> Result<Template, WorldError> {
+    ) -> WorldResult<Template> {
         let clock = (Clock::stopped(START), ClockState::new(START, false, DEFAULT_SEED));
         let market = opener.open_template(&directory, settings.clone(), clock.0, DEFAULT_SEED)?;
         let mut template = Template::new(directory, clock.1);
@@ -140,8 +136,8 @@ impl Template {
         opener: &Opener,
         settings: &Settings,
         (clock, keys): (ClockState, Arc<[WorldKey]>),
-        check: impl FnOnce(&Market) -> Result<(), WorldError>,
-    ) -> Result<Template, WorldError> {
+        check: impl FnOnce(&Market) -> WorldResult<()>,
+    ) -> WorldResult<Template> {
         let stopped = Clock::stopped(clock.now);
         let market = opener.open_template(&self.directory.0, settings.clone(), stopped, clock.seed)?;
         check(&market)?;
@@ -155,7 +151,7 @@ impl Template {
         directory: PathBuf,
         clock: ClockState,
         keys: Arc<[WorldKey]>,
-    ) -> Result<Template, WorldError> {
+    ) -> WorldResult<Template> {
         let template = Template { keys, ..Template::new(directory, clock) };
         let directory = &template.directory.0;
         if market.is_world() {
@@ -168,7 +164,7 @@ impl Template {
     }
 
     /// Returns the files, which never change.
-    pub fn disk_files(&self) -> Result<&[DiskFile], WorldError> {
+    pub fn disk_files(&self) -> WorldResult<&[DiskFile]> {
         if let Some(files) = self.files.get() {
             return Ok(files);
         }
@@ -177,7 +173,7 @@ impl Template {
     }
 
     /// Returns the index.
-    pub(super) fn index(&self) -> Result<&IndexDirectory, WorldError> {
+    pub(super) fn index(&self) -> WorldResult<&IndexDirectory> {
         if let Some(index) = self.index.get() {
             return Ok(index);
         }
@@ -204,7 +200,7 @@ impl Template {
     }
 
     /// Copies the market to a directory that does not exist. The template must exist as long as the copy.
-    pub fn copy_to(&self, directory: &Path) -> Result<(), WorldError> {
+    pub fn copy_to(&self, directory: &Path) -> WorldResult<()> {
         files::fork(&self.directory.0, directory).map_err(WorldError::Files)
     }
 }

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::{
     current_market::CurrentMarket,
     due_work::{self, DoneWork, DueWork, JobTiming},
-    error::WorldError,
+    error::{WorldError, WorldResult},
     exports::ExportedState,
     faults::{Faults, Moment},
     inbox::Inbox,
@@ -95,7 +95,7 @@ impl World {
         settings: WorldSettings,
         directory: PathBuf,
         journal: impl FnOnce(PathBuf) -> Arc<Journal>,
-    ) -> std::result::Result<World, WorldError> {
+    ) -> WorldResult<World> {
         let faults = Arc::default();
         let current = CurrentMarket::open(opener, &start, &settings, directory.join("0"), (0, &faults))?;
         let current = Mutex::new(current);
@@ -152,7 +152,7 @@ impl World {
         &self,
         directory: PathBuf,
         read: impl FnOnce(&Market, ExportedState) -> T,
-    ) -> std::result::Result<T, WorldError> {
+    ) -> WorldResult<T> {
         let faults = Arc::default();
         let current =
             CurrentMarket::open(&self.opener, &self.start, &self.settings, directory.clone(), (0, &faults));
@@ -203,7 +203,7 @@ impl World {
     }
 
     /// Adds the files of the world, and of what it was forked from.
-    pub fn add_disk_usage(&self, usage: &mut DiskUsage) -> std::result::Result<(), WorldError> {
+    pub fn add_disk_usage(&self, usage: &mut DiskUsage) -> WorldResult<()> {
         usage.add(self.start.disk_files()?);
         usage.add(&self.market().disk_files()?);
         usage.add(&list_disk_files(self.journal.bodies().directory()).map_err(WorldError::Files)?);
@@ -211,16 +211,12 @@ impl World {
     }
 
     /// Returns to the state in which the world was forked: data, clock, counters, and settings.
-    pub fn reset(&self) -> std::result::Result<(), WorldError> {
+    pub fn reset(&self) -> WorldResult<()> {
         self.replace(&self.start, &self.settings)
     }
 
     /// Replaces the market by a copy of another one, with its clock. A later reset still returns to the fork.
-    pub(super) fn replace(
-        &self,
-        template: &Template,
-        settings: &WorldSettings,
-    ) -> std::result::Result<(), WorldError> {
+    pub(super) fn replace(&self, template: &Template, settings: &WorldSettings) -> WorldResult<()> {
         let mut current = self.lock();
         let resets = current.resets + 1;
         let directory = self.market_directory(resets);

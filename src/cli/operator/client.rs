@@ -225,7 +225,7 @@ impl Client {
     }
 
     /// Prints a list: JSON, or else a table with these columns.
-    pub fn print_list(&self, columns: &[&str], mut items: Vec<Value>) -> CommandResult {
+    pub fn print_list(&self, columns: &str, mut items: Vec<Value>) -> CommandResult {
         if self.json {
             print_json(&items.into());
         } else {
@@ -236,7 +236,7 @@ impl Client {
     }
 
     /// Prints a record: JSON, or else a line for each of these fields.
-    pub fn print_record(&self, columns: &[&str], mut record: Value) -> CommandResult {
+    pub fn print_record(&self, columns: &str, mut record: Value) -> CommandResult {
         if self.json {
             print_json(&record);
         } else {
@@ -250,9 +250,9 @@ impl Client {
     /// `rows.1`.
     pub fn print_record_with_rows(
         &self,
-        columns: &[&str],
+        columns: &str,
         mut record: Value,
-        rows: (&str, &[&str]),
+        rows: (&str, &str),
     ) -> CommandResult {
         let (field, row_columns) = rows;
         let rows = if self.json { Value::Null } else { record[field].take() };
@@ -267,8 +267,10 @@ impl Client {
     }
 
     /// Adds the fields of `TEAM_NAMES` that a table has to its records.
-    pub fn add_team_names(&self, columns: &[&str], records: &mut [Value]) -> CommandResult {
-        let shown = TEAM_NAMES.into_iter().filter(|(_, name)| columns.contains(name));
+    pub fn add_team_names(&self, columns: &str, records: &mut [Value]) -> CommandResult {
+        let shown = TEAM_NAMES
+            .into_iter()
+            .filter(|(_, name)| columns.split_whitespace().any(|column| column == *name));
         for (id_field, name_field) in shown {
             let ids = records.iter().filter_map(|record| record[id_field].as_str());
             let unknown: BTreeSet<String> = {

@@ -1,13 +1,16 @@
 //! Aggregates of listings, which the index computes.
 
-use std::{collections::HashMap, ops::ControlFlow};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    ops::ControlFlow,
+};
 
 use marketplace_index::{Facet, Match, Measure, Search};
 
-use super::requests::{Aggregates, Request, find, finish, too_large};
+use super::requests::{Aggregates, Names, Request, find, finish};
 use crate::{
     domain::{
-        aggregation::{self, Aggregation, GroupKey, MAX_DIMENSIONS, TooLarge, Unit},
+        aggregation::{self, Aggregation, GroupKey, MAX_DIMENSIONS, Unit},
         listings::ReviewStatus,
         teams::TeamRowId,
         time::Timestamp,
@@ -127,27 +130,32 @@ fn of_search(
         .transpose()?;
     let mut aggregation = Aggregation::default();
     let mut lookups = Lookups { reviews, ..Lookups::default() };
-    let mut outcome: Result<()> = Ok(());
+    let mut outcome = Ok(());
     reader.index.for_each_match(search, |found| {
-        let mut add = || -> Result<std::result::Result<(), TooLarge>> {
-            let mut keys: [Vec<GroupKey>; MAX_DIMENSIONS] = Default::default();
-            for (index, property) in properties.iter().enumerate() {
-                match property.keys(reader, &found, &mut aggregation, &mut lookups)? {
-                    Ok(found) => keys[index] = found,
-                    Err(too_large) => return Ok(Err(too_large)),
-                }
-            }
-            let value = number.and_then(|(_, measure, _)| found.measure(*measure));
-            // A listing without code has no lines of code, rather than 0 of them; so have other amounts of data.
-            let value = value
-                .filter(|value| *value > 0 || !number.is_some_and(|(_, measure, _)| is_amount(*measure)));
-            Ok(aggregation.add(&keys, value.map(|value| i64::try_from(value).unwrap_or(i64::MAX))))
-        };
-        outcome = add().and_then(|added| added.map_err(too_large));
+        let measure = number.map(|(_, measure, _)| *measure);
+        outcome = add_match(reader, &found, (&properties, measure), &mut aggregation, &mut lookups);
         if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     outcome?;
     Ok(finish(aggregation, properties.len(), number.map(|(.., unit)| *unit)))
+}
+
+/// Adds a listing to an aggregation by these properties.
+fn add_match(
+    reader: &Reader,
+    found: &Match,
+    (properties, measure): (&[ListingProperty], Option<Measure>),
+    aggregation: &mut Aggregation,
+    lookups: &mut Lookups,
+) -> Result<()> {
+    let mut keys: [Vec<GroupKey>; MAX_DIMENSIONS] = Default::default();
+    for (keys, property) in keys.iter_mut().zip(properties) {
+        *keys = property.keys(reader, found, aggregation, lookups)?;
+    }
+    let value = measure.and_then(|measure| found.measure(measure));
+    // A listing without code has no lines of code, rather than 0 of them; so have other amounts of data.
+    let value = value.filter(|value| *value > 0 || !measure.is_some_and(is_amount));
+    Ok(aggregation.add(&keys, value.map(|value| i64::try_from(value).unwrap_or(i64::MAX)))?)
 }
 
 /// Whether a measure is an amount of data, which is 0 in listings that have no data of this kind.
@@ -163,39 +171,35 @@ impl ListingProperty {
         found: &Match,
         aggregation: &mut Aggregation,
         lookups: &mut Lookups,
-    ) -> Result<std::result::Result<Vec<GroupKey>, TooLarge>> {
-        let one = |key: std::result::Result<GroupKey, TooLarge>| Ok(key.map(|key| vec![key]));
-        match self {
-            ListingProperty::Vendor => {
-                if let Some(key) = lookups.vendors.get(&found.team()) {
-                    return Ok(Ok(vec![*key]));
+    ) -> Result<Vec<GroupKey>> {
+        let key = match self {
+            ListingProperty::Vendor => match lookups.vendors.entry(found.team()) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(vacant) => {
+                    let team = store::teams::find_by_row_id(reader.rows, TeamRowId(found.team() as i64))?;
+                    *vacant.insert(aggregation.key(&team.name)?)
                 }
-                let team = store::teams::find_by_row_id(reader.rows, TeamRowId(found.team() as i64))?;
-                let key = aggregation.key(&team.name);
-                if let Ok(key) = key {
-                    lookups.vendors.insert(found.team(), key);
-                }
-                one(key)
-            }
+            },
             ListingProperty::VendorTier => {
-                let tier = found.measure(Measure::VendorTier).unwrap_or_default();
-                one(aggregation.key(&tier.to_string()))
+                aggregation.key(&found.measure(Measure::VendorTier).unwrap_or_default().to_string())?
             }
             ListingProperty::Facet(facet) => {
-                Ok(found.labels(facet).map(|label| aggregation.key(label)).collect())
+                let keys = found.labels(facet).map(|label| aggregation.key(label));
+                return Ok(keys.collect::<std::result::Result<_, _>>()?);
             }
-            ListingProperty::Certified => one(aggregation.key(truth(found.is_certified()))),
-            ListingProperty::SampleAvailable => one(aggregation.key(truth(found.has_sample()))),
-            ListingProperty::HasActiveBids => one(aggregation.key(truth(found.has_active_bids()))),
+            ListingProperty::Certified => aggregation.key(truth(found.is_certified()))?,
+            ListingProperty::SampleAvailable => aggregation.key(truth(found.has_sample()))?,
+            ListingProperty::HasActiveBids => aggregation.key(truth(found.has_active_bids()))?,
             ListingProperty::Month => {
                 let at = found.published_at().or_else(|| found.created_at()).unwrap_or_default();
-                one(aggregation.key(&aggregation::month(Timestamp(at))))
+                aggregation.key(&aggregation::month(Timestamp(at)))?
             }
-            ListingProperty::ReviewStatus => {
-                let status = lookups.reviews.get(&found.listing());
-                Ok(status.map(|status| aggregation.key(status.as_str())).into_iter().collect())
-            }
-        }
+            ListingProperty::ReviewStatus => match lookups.reviews.get(&found.listing()) {
+                Some(status) => aggregation.key(status.as_str())?,
+                None => return Ok(Vec::new()),
+            },
+        };
+        Ok(vec![key])
     }
 }
 
@@ -203,13 +207,19 @@ const fn truth(is_true: bool) -> &'static str {
     if is_true { "true" } else { "false" }
 }
 
-/// Returns the names of what listings can be grouped by, and of their numbers.
-#[cfg(test)]
-pub fn known_names() -> [(&'static str, [Vec<&'static str>; 2]); 2] {
-    let (groups, numbers) =
-        (LISTING_PROPERTIES.map(|(name, _)| name), LISTING_NUMBERS.map(|(name, ..)| name));
+/// Returns the names of groups and numbers of the catalog.
+pub fn catalog_names() -> Names {
+    names(&LISTING_PROPERTIES[..CATALOG_PROPERTIES])
+}
+
+/// Returns the names of groups and numbers of own listings.
+pub fn own_listing_names() -> Names {
+    names(&LISTING_PROPERTIES)
+}
+
+fn names(properties: &[(&'static str, ListingProperty)]) -> Names {
     [
-        ("browse_listings", [groups[..CATALOG_PROPERTIES].to_vec(), numbers.to_vec()]),
-        ("list_own_listings", [groups.to_vec(), numbers.to_vec()]),
+        properties.iter().map(|(name, _)| *name).collect(),
+        LISTING_NUMBERS.iter().map(|(name, ..)| *name).collect(),
     ]
 }

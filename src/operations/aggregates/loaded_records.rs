@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use uuid::Uuid;
 
-use super::requests::{Aggregates, Request, find, finish, too_large};
+use super::requests::{Aggregates, Names, Request, find, finish};
 use crate::{
     domain::{
         aggregation::{self, Aggregation, GroupKey, MAX_DIMENSIONS, Unit},
@@ -31,7 +31,7 @@ type Property<T> = (&'static str, fn(&T) -> Vec<Cow<'_, str>>);
 type Number<T> = (&'static str, Unit, fn(&T) -> Option<i64>);
 
 /// What records of a type can be grouped by, and their numbers.
-struct RecordType<T: 'static> {
+pub struct RecordType<T: 'static> {
     properties: &'static [Property<T>],
     numbers: &'static [Number<T>],
 }
@@ -48,17 +48,16 @@ impl<T> RecordType<T> {
             let mut keys: [Vec<GroupKey>; MAX_DIMENSIONS] = Default::default();
             for (keys, (_, values)) in keys.iter_mut().zip(&properties) {
                 let found = values(record).into_iter().map(|value| aggregation.key(&value));
-                *keys = found.collect::<std::result::Result<_, _>>().map_err(too_large)?;
+                *keys = found.collect::<std::result::Result<_, _>>()?;
             }
             let value = number.and_then(|(.., value)| value(record));
-            aggregation.add(&keys, value).map_err(too_large)?;
+            aggregation.add(&keys, value)?;
         }
         Ok(finish(aggregation, properties.len(), number.map(|(_, unit, _)| *unit)))
     }
 
-    /// Returns the names of the properties, and of the numbers.
-    #[cfg(test)]
-    fn names(&self) -> [Vec<&'static str>; 2] {
+    /// Returns the names of groups and numbers.
+    pub fn names(&self) -> Names {
         [
             self.properties.iter().map(|(name, _)| *name).collect(),
             self.numbers.iter().map(|(name, ..)| *name).collect(),
@@ -81,7 +80,8 @@ fn cents(dollars: f64) -> i64 {
     (dollars * 100.0).round() as i64
 }
 
-const OPPORTUNITIES: RecordType<Opportunity> = RecordType {
+/// Open requests for listings.
+pub const OPPORTUNITIES: RecordType<Opportunity> = RecordType {
     properties: &[
         ("asset_type", |opportunity| {
             opportunity.accepted_asset_types.iter().flat_map(|kind| one(kind.as_str())).collect()
@@ -109,7 +109,8 @@ pub fn of_opportunities(
     OPPORTUNITIES.aggregate(&found.items, request)
 }
 
-const ESTIMATIONS: RecordType<Estimation> = RecordType {
+/// Estimations of a team.
+pub const ESTIMATIONS: RecordType<Estimation> = RecordType {
     properties: &[
         ("status", |estimation| one(estimation.status.as_str())),
         ("kind", |estimation| one(estimation.kind.as_str())),
@@ -148,7 +149,8 @@ pub fn of_latest_estimations(
     ESTIMATIONS.aggregate(&latest, request)
 }
 
-const HISTORY_EVENTS: RecordType<HistoryEvent> = RecordType {
+/// Events in the history of a listing.
+pub const HISTORY_EVENTS: RecordType<HistoryEvent> = RecordType {
     properties: &[
         ("event_type", |event| one(event.event.as_str())),
         ("actor", |event| one(event.actor.as_str())),
@@ -168,9 +170,10 @@ pub fn of_listing_history(
 }
 
 /// A group of the inventory, and the number of its assets.
-type GroupWithAssets = (Group, u64);
+pub type GroupWithAssets = (Group, u64);
 
-const ASSET_GROUPS: RecordType<GroupWithAssets> = RecordType {
+/// Groups of an inventory.
+pub const ASSET_GROUPS: RecordType<GroupWithAssets> = RecordType {
     properties: &[("group", |(group, _)| one(&group.name)), ("month", |(group, _)| month(group.created_at))],
     numbers: &[("assets", Unit::Count, |(_, assets)| i64::try_from(*assets).ok())],
 };
@@ -200,9 +203,10 @@ string_enum! {
 }
 
 /// A term of the taxonomy: the part that it belongs to, and its category if it has one.
-type Term = (TaxonomyKind, Option<String>);
+pub type Term = (TaxonomyKind, Option<String>);
 
-const TERMS: RecordType<Term> = RecordType {
+/// Terms of the taxonomy.
+pub const TERMS: RecordType<Term> = RecordType {
     properties: &[
         ("kind", |(kind, _)| one(kind.as_str())),
         ("category", |(_, category)| category.iter().flat_map(|category| one(category)).collect()),
@@ -237,17 +241,4 @@ pub fn of_taxonomy(
         terms.extend(std::iter::repeat_n((*kind, None), count));
     }
     TERMS.aggregate(&terms, request)
-}
-
-/// Returns the names of what these records can be grouped by, and of their numbers.
-#[cfg(test)]
-pub fn known_names() -> [(&'static str, [Vec<&'static str>; 2]); 6] {
-    [
-        ("list_opportunities", OPPORTUNITIES.names()),
-        ("list_estimations", ESTIMATIONS.names()),
-        ("list_latest_estimations", ESTIMATIONS.names()),
-        ("get_listing_history", HISTORY_EVENTS.names()),
-        ("list_asset_groups", ASSET_GROUPS.names()),
-        ("list_taxonomy", TERMS.names()),
-    ]
 }

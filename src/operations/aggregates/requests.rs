@@ -1,9 +1,12 @@
 //! What is requested of a list, and what an aggregation returns.
 
 use crate::{
-    domain::aggregation::{Aggregation, GroupStatistics, TooLarge, Unit},
+    domain::aggregation::{Aggregation, GroupStatistics, Unit},
     error::{Error, Problem, Result},
 };
+
+/// The names of what records can be grouped by, and of their numbers.
+pub type Names = [Vec<&'static str>; 2];
 
 /// What to aggregate of a list, by name.
 #[derive(Clone, Debug, Default)]
@@ -49,10 +52,4 @@ pub(super) fn find<'t, T>(
 pub(super) fn finish(aggregation: Aggregation, dimensions: usize, unit: Option<Unit>) -> Aggregates {
     let (records, groups) = aggregation.finish(dimensions);
     Aggregates { records, unit, groups }
-}
-
-/// Returns the error for a request with too many groups or records.
-pub(super) fn too_large(_: TooLarge) -> Error {
-    let message = "There are too many groups or records. Filter the list, or group by something else.";
-    Error::invalid(Problem::query("group_by", "value_error", message))
 }

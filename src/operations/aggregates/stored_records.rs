@@ -2,17 +2,13 @@
 
 use uuid::Uuid;
 
-use super::requests::{Aggregates, Request, find, finish, too_large};
+use super::requests::{Aggregates, Request, find, finish};
 use crate::{
-    domain::{
-        aggregation::{Aggregation, TooLarge},
-        record_filters::RecordFilter,
-        teams::TeamRowId,
-    },
+    domain::{aggregation::Aggregation, record_filters::RecordFilter},
     error::Result,
     market::Reader,
     operations::{
-        access::{Buyer, Member, Vendor},
+        access::{TeamProof, Vendor},
         assets::AssetFilter,
         listings,
     },
@@ -33,7 +29,7 @@ pub fn of_assets(
     let selection = select(ASSET_PROPERTIES, ASSET_NUMBERS, request)?;
     filter.resolve_kinds(&store::taxonomy::deprecations(reader.rows)?);
     let aggregation = store::aggregates::aggregate_assets(reader.rows, &filter.query, &selection)?;
-    finish_selection(aggregation, &selection)
+    Ok(finish_selection(aggregation, &selection))
 }
 
 /// Aggregates the assets of one of the team's listings.
@@ -48,48 +44,18 @@ pub fn of_listing_assets(
     of_assets(reader, vendor, AssetFilter { query, deprecated: None, attachable_to: None }, request)
 }
 
-/// Aggregates records of a buyer that a filter allows.
-pub fn of_buyer(
+/// Aggregates a team's records that a filter allows.
+pub fn of_records(
     reader: &Reader,
-    buyer: &Buyer,
-    list: &RecordList,
-    filter: &RecordFilter,
-    request: &Request,
-) -> Result<Aggregates> {
-    of_records(reader, buyer.team_row_id(), list, filter, request)
-}
-
-/// Aggregates records of a member of any role that a filter allows.
-pub fn of_member(
-    reader: &Reader,
-    member: &Member,
-    list: &RecordList,
-    filter: &RecordFilter,
-    request: &Request,
-) -> Result<Aggregates> {
-    of_records(reader, member.team_row_id(), list, filter, request)
-}
-
-/// Aggregates records of a vendor that a filter allows.
-pub fn of_vendor(
-    reader: &Reader,
-    vendor: &Vendor,
-    list: &RecordList,
-    filter: &RecordFilter,
-    request: &Request,
-) -> Result<Aggregates> {
-    of_records(reader, vendor.team_row_id(), list, filter, request)
-}
-
-fn of_records(
-    reader: &Reader,
-    team: TeamRowId,
+    proof: &impl TeamProof,
     list: &RecordList,
     filter: &RecordFilter,
     request: &Request,
 ) -> Result<Aggregates> {
     let selection = select(list.properties, list.numbers, request)?;
-    finish_selection(store::aggregates::aggregate(reader.rows, list, team, filter, &selection)?, &selection)
+    let team = proof.team_row_id();
+    let aggregation = store::aggregates::aggregate(reader.rows, list, team, filter, &selection)?;
+    Ok(finish_selection(aggregation, &selection))
 }
 
 /// Finds what a request names.
@@ -106,10 +72,6 @@ fn select(
     })
 }
 
-fn finish_selection(
-    aggregation: std::result::Result<Aggregation, TooLarge>,
-    selection: &Selection,
-) -> Result<Aggregates> {
-    let unit = selection.number.map(|number| number.unit);
-    Ok(finish(aggregation.map_err(too_large)?, selection.properties.len(), unit))
+fn finish_selection(aggregation: Aggregation, selection: &Selection) -> Aggregates {
+    finish(aggregation, selection.properties.len(), selection.number.map(|number| number.unit))
 }

@@ -1,44 +1,22 @@
 //! Purchases and offers, with filters.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde_json::json;
 
-use super::filters::{DealFilters, PurchaseFilters};
+use super::filters::{OfferFilters, PurchaseFilters, RecordConditions};
 use crate::{
-    domain::{offers::OfferStatus, record_filters::RecordFilter},
     operations::{access::Buyer, offers, purchases},
     rest::{
         buyer_api::{
             offers::{OfferOut, Offers},
             purchases::{PurchaseOut, Purchases, list_json},
         },
-        enum_value::EnumValue,
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
         route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText, Toolset},
     },
-    string_enum::StringEnum,
 };
-
-/// Query parameters of the list of offers.
-#[derive(Debug, Object)]
-pub struct OfferFilters {
-    /// States; any may match.
-    #[oai(default)]
-    status: Vec<EnumValue<OfferStatus>>,
-    /// Vendor, listing, and period.
-    #[oai(flatten)]
-    deal: DealFilters,
-}
-
-impl OfferFilters {
-    /// Converts the parameters.
-    pub fn into_filter(self) -> crate::error::Result<RecordFilter> {
-        let statuses = self.status.iter().map(|status| status.0.as_str().to_owned()).collect();
-        Ok(RecordFilter { statuses, ..self.deal.into_filter()? })
-    }
-}
 
 pub struct DealsApi;
 
@@ -69,21 +47,12 @@ impl Route for ListPurchasesForAgents {
                 "listing.title",
                 "listing.team_name",
             ])
-            .with_parameters(PARAMETERS),
+            .with_parameters(&[("kind", "Kinds of purchase.")]),
             "purchases",
         ),
         Contract::new(Target::None),
     );
 }
-
-/// Descriptions of the parameters that both lists have.
-const PARAMETERS: &[(&str, &str)] = &[
-    ("vendor", "Name of the vendor team."),
-    ("since", "First day, as in 2026-03-01."),
-    ("until", "Last day."),
-    ("kind", "Kinds of purchase."),
-    ("status", "States; any may match."),
-];
 
 /// `GET /agents/v1/offers`
 pub struct ListOffersForAgents;
@@ -110,8 +79,7 @@ impl Route for ListOffersForAgents {
                 "listing.id",
                 "listing.title",
                 "listing.team_name",
-            ])
-            .with_parameters(PARAMETERS),
+            ]),
             "offers",
         ),
         Contract::new(Target::None),

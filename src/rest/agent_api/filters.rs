@@ -1,25 +1,36 @@
 //! Filters that only agents have.
 
-use marketplace_index::Filters;
-use poem_openapi::Object;
+use poem_openapi::{
+    Object,
+    types::{ParseFromJSON, ToJSON, Type},
+};
 use uuid::Uuid;
 
 use crate::{
     domain::{
         asset_filters::FilterField,
         assets::Kind,
+        browse::SortOrder,
+        ledger::EntryType,
+        notifications::NotificationType,
+        offers::OfferStatus,
+        opportunities::{BidStatus, OpportunityKind, OpportunityStatus},
         purchases::{PaidStatus, PurchaseKind, PurchaseStatus},
+        quality_checks::CheckScope,
+        quality_runs::RunStatus,
         record_filters::{Period, RecordFilter},
     },
     error::{Error, Problem, Result},
     market::Reader,
-    operations::vendors,
+    operations::{
+        browse::{CursorForm, PageRequest},
+        vendors,
+    },
     rest::{
         catalog::browse_query::CatalogFilters,
         enum_value::EnumValue,
         filter_entries::{AssetFilterGrammar, FilterGrammar},
     },
-    string_enum::StringEnum,
 };
 
 /// Filters of the catalog.
@@ -28,106 +39,140 @@ pub struct AgentCatalogFilters {
     /// The filters of the API.
     #[oai(flatten)]
     common: CatalogFilters,
-    /// Name of the vendor team, in any case.
+    /// Name of the vendor team.
     #[oai(validator(max_length = 1000))]
     vendor: Option<String>,
-    /// First day or time of publication, as in 2026-03-01.
+    /// First day of publication, as in 2026-03-01.
     #[oai(validator(max_length = 64))]
     published_since: Option<String>,
-    /// Last day or time of publication.
+    /// Last day of publication.
     #[oai(validator(max_length = 64))]
     published_until: Option<String>,
 }
 
-/// The filters of a request to the catalog.
-#[derive(Debug)]
-pub struct CatalogCondition {
-    /// Search text.
-    pub text: String,
-    /// Filters of the index, without the vendor.
-    pub filters: Filters,
-    /// Whether only the team's own listings match.
-    pub owned: bool,
-    vendor: Option<String>,
-}
-
 impl AgentCatalogFilters {
-    /// Converts the parameters. Fails if a time has another form.
-    pub fn into_condition(self) -> Result<CatalogCondition> {
+    /// Converts the parameters into a request for the first match, newest first. Fails if a time has another form.
+    pub fn into_request(self, reader: &Reader) -> Result<PageRequest> {
         let (text, mut filters, owned) = self.common.into_parts();
         let period = parse_period(
             ("published_since", self.published_since.as_deref()),
             ("published_until", self.published_until.as_deref()),
         )?;
         filters.published = (period.since.map(|at| at.0), period.end.map(|end| end.0 - 1));
-        Ok(CatalogCondition { text, filters, owned, vendor: self.vendor })
-    }
-}
-
-impl CatalogCondition {
-    /// Adds the filter by vendor, whose name has to be looked up.
-    pub fn resolve(&mut self, reader: &Reader) -> Result<()> {
         if let Some(vendor) = &self.vendor {
             let teams = vendors::find_by_name(reader, vendor)?;
-            self.filters.teams = Some(teams.into_iter().map(|team| team.0 as u64).collect());
+            filters.teams = Some(teams.into_iter().map(|team| team.0 as u64).collect());
         }
-        Ok(())
+        Ok(PageRequest {
+            text,
+            filters,
+            owned,
+            sort: SortOrder::Recent,
+            limit: 1,
+            cursor: None,
+            cursor_form: CursorForm::Short,
+            skip: 0,
+        })
     }
 }
 
-/// Filters of purchases.
-#[derive(Debug, Object)]
-pub struct PurchaseFilters {
-    /// States; completed unless stated.
-    #[oai(default)]
-    status: Vec<EnumValue<PurchaseStatus>>,
-    /// Kinds of purchase.
-    #[oai(default)]
-    kind: Vec<EnumValue<PurchaseKind>>,
-    /// Vendor, listing, and period.
-    #[oai(flatten)]
-    deal: DealFilters,
-}
-
-impl PurchaseFilters {
+/// Conditions on the records of a list.
+pub trait RecordConditions: Type + ParseFromJSON + ToJSON {
     /// Converts the parameters.
-    pub fn into_filter(self) -> Result<RecordFilter> {
-        let statuses = slugs(&self.status);
-        Ok(RecordFilter { statuses, kinds: slugs(&self.kind), ..self.deal.into_filter()? })
-    }
+    fn into_filter(self) -> Result<RecordFilter>;
 }
 
-/// Filters of spending.
+/// Filters of purchases. Only completed ones match unless states are given.
+pub type PurchaseFilters = WithStatus<EnumValue<PurchaseStatus>, KindOfDeal>;
+
+/// Filters of spending. Only completed purchases match unless states are given. Nothing was paid for purchases in states
+/// other than these.
+pub type SpendingFilters = WithStatus<EnumValue<PaidStatus>, KindOfDeal>;
+
+type KindOfDeal = WithKind<EnumValue<PurchaseKind>, DealFilters>;
+
+/// Filters of offers.
+pub type OfferFilters = WithStatus<EnumValue<OfferStatus>, DealFilters>;
+
+/// Filters of a buyer's requests for data.
+pub type OwnOpportunityFilters =
+    WithStatus<EnumValue<OpportunityStatus>, WithKind<EnumValue<OpportunityKind>, PeriodFilters>>;
+
+/// Filters of a vendor's bids on custom task work.
+pub type BidFilters = WithStatus<EnumValue<BidStatus>, PeriodFilters>;
+
+/// Filters of a vendor's sales.
+pub type SaleFilters = WithKind<EnumValue<PurchaseKind>, SubjectFilters>;
+
+/// Filters of the entries of a vendor's earnings.
+pub type EarningFilters = WithKind<EnumValue<EntryType>, SubjectFilters>;
+
+/// Filters of a vendor's quality runs.
+pub type RunFilters = WithStatus<EnumValue<RunStatus>, WithKind<EnumValue<CheckScope>, SubjectFilters>>;
+
+/// Filters of a team's notifications.
+pub type NotificationFilters = WithKind<EnumValue<NotificationType>, PeriodFilters>;
+
+/// Filters with states of type `S`.
 #[derive(Debug, Object)]
-pub struct SpendingFilters {
-    /// States; completed unless stated. Nothing was paid for purchases in other states.
+pub struct WithStatus<S: Type + ParseFromJSON + ToJSON, C: RecordConditions> {
+    /// States; any may match.
     #[oai(default)]
-    status: Vec<EnumValue<PaidStatus>>,
-    /// Kinds of purchase.
-    #[oai(default)]
-    kind: Vec<EnumValue<PurchaseKind>>,
-    /// Vendor, listing, and period.
+    status: Vec<S>,
+    /// The other conditions.
     #[oai(flatten)]
-    deal: DealFilters,
+    others: C,
 }
 
-impl SpendingFilters {
-    /// Converts the parameters.
-    pub fn into_filter(self) -> Result<RecordFilter> {
-        let statuses = slugs(&self.status);
-        Ok(RecordFilter { statuses, kinds: slugs(&self.kind), ..self.deal.into_filter()? })
+impl<S: Type + ParseFromJSON + ToJSON, C: RecordConditions> RecordConditions for WithStatus<S, C> {
+    fn into_filter(self) -> Result<RecordFilter> {
+        Ok(RecordFilter { statuses: texts(&self.status), ..self.others.into_filter()? })
     }
 }
 
-/// Returns values as records have them.
-fn slugs<E: StringEnum>(values: &[EnumValue<E>]) -> Vec<String> {
-    values.iter().map(|value| value.0.as_str().to_owned()).collect()
+/// Filters with kinds of type `K`.
+#[derive(Debug, Object)]
+pub struct WithKind<K: Type + ParseFromJSON + ToJSON, C: RecordConditions> {
+    /// Kinds; any may match.
+    #[oai(default)]
+    kind: Vec<K>,
+    /// The other conditions.
+    #[oai(flatten)]
+    others: C,
+}
+
+impl<K: Type + ParseFromJSON + ToJSON, C: RecordConditions> RecordConditions for WithKind<K, C> {
+    fn into_filter(self) -> Result<RecordFilter> {
+        Ok(RecordFilter { kinds: texts(&self.kind), ..self.others.into_filter()? })
+    }
+}
+
+/// Returns the texts of values of a string enum.
+fn texts<T: ToJSON>(values: &[T]) -> Vec<String> {
+    let text = |value: &T| value.to_json()?.as_str().map(str::to_owned);
+    values.iter().filter_map(text).collect()
+}
+
+/// Filters of vendors' bids on a buyer's requests for custom task work.
+#[derive(Debug, Object)]
+pub struct ReceivedBidFilters {
+    /// Only bids on this request.
+    opportunity_id: Option<Uuid>,
+    /// The other conditions.
+    #[oai(flatten)]
+    others: BidFilters,
+}
+
+impl RecordConditions for ReceivedBidFilters {
+    fn into_filter(self) -> Result<RecordFilter> {
+        Ok(RecordFilter { opportunity: self.opportunity_id, ..self.others.into_filter()? })
+    }
 }
 
 /// Filters of what a team buys.
 #[derive(Debug, Object)]
 pub struct DealFilters {
-    /// Name of the vendor team, in any case.
+    /// Name of the vendor team.
     #[oai(validator(max_length = 1000))]
     vendor: Option<String>,
     /// Listing and period.
@@ -135,9 +180,8 @@ pub struct DealFilters {
     subject: SubjectFilters,
 }
 
-impl DealFilters {
-    /// Converts the parameters.
-    pub fn into_filter(self) -> Result<RecordFilter> {
+impl RecordConditions for DealFilters {
+    fn into_filter(self) -> Result<RecordFilter> {
         Ok(RecordFilter { vendor: self.vendor, ..self.subject.into_filter()? })
     }
 }
@@ -152,24 +196,19 @@ pub struct SubjectFilters {
     period: PeriodFilters,
 }
 
-impl SubjectFilters {
-    /// Converts the parameters.
-    pub fn into_filter(self) -> Result<RecordFilter> {
-        Ok(RecordFilter {
-            listing: self.listing_id,
-            period: self.period.into_period()?,
-            ..RecordFilter::default()
-        })
+impl RecordConditions for SubjectFilters {
+    fn into_filter(self) -> Result<RecordFilter> {
+        Ok(RecordFilter { listing: self.listing_id, ..self.period.into_filter()? })
     }
 }
 
 /// A period.
 #[derive(Debug, Object)]
 pub struct PeriodFilters {
-    /// First day or time, as in 2026-03-01.
+    /// First day, as in 2026-03-01.
     #[oai(validator(max_length = 64))]
     since: Option<String>,
-    /// Last day or time.
+    /// Last day.
     #[oai(validator(max_length = 64))]
     until: Option<String>,
 }
@@ -178,6 +217,12 @@ impl PeriodFilters {
     /// Converts the parameters.
     pub fn into_period(self) -> Result<Period> {
         parse_period(("since", self.since.as_deref()), ("until", self.until.as_deref()))
+    }
+}
+
+impl RecordConditions for PeriodFilters {
+    fn into_filter(self) -> Result<RecordFilter> {
+        Ok(RecordFilter { period: self.into_period()?, ..RecordFilter::default() })
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
     market::Reader,
     operations::{
         access::FullCatalogViewer,
-        browse::{self, CursorForm, PageRequest},
+        browse::{self, PageRequest},
     },
     rest::{
         auth::AgentFirstPageViewer,
@@ -51,7 +51,7 @@ pub struct AgentBrowseQuery {
     /// Maximum number of listings on the page.
     #[oai(default = "default_limit", validator(minimum(value = "1"), maximum(value = "100")))]
     limit: u32,
-    /// `next_cursor` of the previous page. All other parameters must stay the same.
+    /// `next_cursor`, with all other arguments unchanged.
     #[oai(validator(max_length = 512))]
     cursor: Option<String>,
     /// Number of listings to skip, instead of a cursor.
@@ -73,7 +73,7 @@ const fn default_limit() -> u32 {
 /// Query parameters of a request by ID.
 #[derive(Debug, Object)]
 pub struct ListingsQuery {
-    /// IDs of the listings, at most 20.
+    /// Listing IDs, at most 20.
     #[oai(validator(min_items = 1, max_items = 20))]
     ids: Vec<Uuid>,
     /// Names of the selected fields; empty for all.
@@ -202,13 +202,9 @@ impl Route for BrowseForAgents {
                 ("sample_available", "With (true) or without a sample."),
                 ("capabilities", "Capabilities of environments."),
                 ("file_extensions", "File extensions in raw data."),
-                ("published_since", "First day of publication, as in 2026-03-01."),
-                ("published_until", "Last day of publication."),
                 ("min_raw_data", "Minimum number of zips."),
                 ("max_raw_data", "Maximum number of zips."),
                 ("vendor_tiers", "Vendor tiers."),
-                ("vendor", "Name of the vendor team."),
-                ("cursor", "`next_cursor`, with all other arguments unchanged."),
             ]),
             "items",
         ),
@@ -252,7 +248,6 @@ impl Route for GetListings {
                 "missing",
             ])
             .with_fields_of("get_listing")
-            .with_parameters(&[("ids", "Listing IDs, at most 20.")])
             .with_ids("browse_listings, list_purchases, list_offers"),
             "listings",
         ),
@@ -278,20 +273,16 @@ impl ListingsApi {
     ) -> JsonResult<AgentBrowsePage> {
         let AgentBrowseQuery { filters, sort, limit, cursor, offset, fields } = query.0;
         let viewer = call.access.0;
-        let (mut condition, fields) = (filters.into_condition()?, SelectedFields::new(fields));
+        let fields = SelectedFields::new(fields);
         let is_locked = !viewer.gate().is_open;
         Json::read_bytes(&call.served, viewer.requester(), move |reader| {
-            condition.resolve(reader)?;
             let request = PageRequest {
-                text: condition.text,
-                filters: condition.filters,
-                owned: condition.owned,
                 sort: sort.0,
                 limit: limit as usize,
                 // A cursor is exact, so it counts if both are given.
                 skip: if cursor.is_some() { 0 } else { offset.cast_unsigned() },
                 cursor,
-                cursor_form: CursorForm::Short,
+                ..filters.into_request(reader)?
             };
             let is_first_page = request.cursor.is_none() && request.skip == 0;
             let vendors = if fields.names(VENDORS) && is_first_page && !is_locked {

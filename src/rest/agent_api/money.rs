@@ -4,7 +4,7 @@ use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::filters::{SpendingFilters, SubjectFilters};
+use super::filters::{RecordConditions, SpendingFilters, SubjectFilters};
 use crate::{
     domain::money::CURRENCY,
     operations::{
@@ -193,7 +193,6 @@ impl Route for GetSpending {
                  listing. Refunded ones only if `status` names them.",
             )
             .with_parameters(&[
-                ("vendor", "Name of the vendor team."),
                 ("since", "First day of checkout, as in 2026-03-01."),
                 ("until", "Last day of checkout."),
                 ("kind", "Kinds of purchase."),
@@ -237,7 +236,6 @@ impl Route for GetEarningsSummary {
                  first of them become `available`, and how much. `used` was converted to credits or withdrawn. `sales` \
                  counts as list_sales does.",
             )
-            .with_parameters(&[("since", "First day, as in 2026-03-01."), ("until", "Last day.")])
             .with_row(&[
                 "total",
                 "by_month.name",

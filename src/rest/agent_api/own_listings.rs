@@ -36,7 +36,7 @@ pub struct AgentOwnListingFilters {
     /// The filters of the API.
     #[oai(flatten)]
     common: OwnListingFilters,
-    /// States of the platform's review; any may match.
+    /// States of the review.
     #[oai(default)]
     review_status: Vec<EnumValue<ReviewStatus>>,
 }
@@ -125,23 +125,19 @@ impl Route for ListOwnListingsForAgents {
                 ("no_assets", "Only listings without assets."),
                 ("asset_types", "Asset kinds."),
                 ("has_active_bids", "Only with a submitted bid."),
-                ("max_loc", "Maximum lines of code."),
                 ("max_price", "Upper bound."),
                 ("max_sample_price", "Upper bound."),
                 ("max_tasks", "Upper bound."),
                 ("max_zip_files", "Maximum files in zips."),
                 ("max_zip_size_gb", "Maximum zip size in 10^9 bytes."),
-                ("min_loc", "Minimum lines of code."),
                 ("min_price", "Lower bound."),
                 ("min_sample_price", "Lower bound."),
                 ("min_tasks", "Lower bound."),
                 ("min_zip_files", "Minimum files in zips."),
                 ("min_zip_size_gb", "Minimum zip size in 10^9 bytes."),
                 ("query", "Words, as in browse_listings."),
-                ("review_status", "States of the review."),
                 ("sample_available", "With (true) or without a sample."),
                 ("tags", "Domain slugs."),
-                ("lifecycle_stages", "Lifecycle stages."),
                 ("workspace_view", "Group of lifecycle stages."),
             ]),
             "items",

@@ -42,16 +42,16 @@ pub struct MultiTool {
     /// none, these are arguments of their own.
     pub filters: Option<&'static str>,
     /// Values of parameters that depend on the operation. What agents see are those of the operations that they can call.
-    pub choice_values: &'static [ChoiceValues],
+    pub choice_values: &'static [fn() -> ChoiceValues],
 }
 
 /// Values that two parameters of one operation of a tool take.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ChoiceValues {
     /// The value of the tool's argument that selects the operation.
     pub choice: &'static str,
     /// The parameters and their values.
-    pub values: [(&'static str, &'static [&'static str]); 2],
+    pub values: [(&'static str, Vec<&'static str>); 2],
 }
 
 /// Which results of a tool contain text that teams wrote.

@@ -282,10 +282,11 @@ async fn operations_of_agents_are_not_served_over_http() {
         paths.push(format!("/agents/v1/{record}/{listing}/evidence"));
     }
     paths.push("/agents/v1/languages".to_owned());
-    let lists = ["listings", "purchases", "offers", "own-opportunities", "own-listings", "taxonomy"];
-    for name in lists.into_iter().chain(["assets", "sales", "earnings", "qc-reports", "estimations"]) {
-        paths.push(format!("/agents/v1/aggregates/{name}"));
+    let lists = ["purchases", "offers", "own_opportunities", "own_listings", "taxonomy"];
+    for name in lists.into_iter().chain(["assets", "sales", "earnings", "qc_reports", "estimations"]) {
+        paths.push(format!("/agents/v1/aggregates/list_{name}"));
     }
+    paths.push("/agents/v1/aggregates/browse_listings".to_owned());
     for path in &paths {
         for key in [BUYER, VENDOR, BOTH, OPERATOR] {
             let response = demo().get(key, path).await;

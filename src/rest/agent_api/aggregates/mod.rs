@@ -1,23 +1,24 @@
-//! Counts, sums, and medians over lists, by up to two properties.
+//! Counts, sums, and medians over lists, by up to two properties: one operation, which each list of a table has.
 
-mod catalog;
-mod deals;
-mod inventory;
+mod filters;
+mod list;
+mod lists;
+mod operation;
 mod output;
-mod queries;
-mod responses;
 mod tool;
 
 use poem_openapi::OpenApi;
 
 use crate::rest::route::DeclaredRoute;
 
-/// All operations.
+/// The operation of each list.
 pub fn apis() -> impl OpenApi {
-    (catalog::CatalogAggregatesApi, deals::DealsAggregatesApi, inventory::InventoryAggregatesApi)
+    operation::AggregatesApi
 }
 
 /// The routes, in the order in which agents see their lists.
 pub fn routes() -> Vec<DeclaredRoute> {
-    [&catalog::ROUTES[..], &deals::ROUTES[..], &inventory::ROUTES[..]].concat()
+    let mut routes = Vec::new();
+    lists::visit_all(&mut routes);
+    routes
 }
