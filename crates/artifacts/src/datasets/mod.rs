@@ -164,7 +164,7 @@ pub fn table_path(path: &str) -> String {
 }
 
 /// Returns the type of a column that contains values of both types.
-fn merge_types(left: &'static str, right: &'static str) -> &'static str {
+fn merge_types<'a>(left: &'a str, right: &'a str) -> &'a str {
     match (left, right) {
         ("", kind) | (kind, "") => kind,
         (left, right) if left == right => left,

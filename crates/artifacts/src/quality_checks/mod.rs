@@ -263,8 +263,8 @@ impl Checks {
         }
         checks.push(Box::new(readme::Readme::default()));
         checks.push(Box::new(license::License::default()));
-        checks.push(Box::new(secrets::Secrets::new()));
-        checks.push(Box::new(personal_data::PersonalData::new()));
+        checks.push(Box::new(secrets::Secrets::default()));
+        checks.push(Box::new(personal_data::PersonalData::default()));
         match subject {
             Subject::Codebase => {
                 checks.push(Box::new(build_manifest::BuildManifest::default()));
