@@ -12,7 +12,6 @@ mod process;
 mod reply;
 mod task;
 mod validation;
-mod value_count;
 mod worker;
 
 pub use confinement::SelfTest;
