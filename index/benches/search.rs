@@ -213,7 +213,7 @@ fn words_matching(index: &Index, part: f64) -> String {
 
 fn three_filters() -> Filters {
     Filters {
-        asset_types: vec!["type-1".to_owned(), "type-2".to_owned()],
+        labels: Labels { asset_types: vec!["type-1".to_owned(), "type-2".to_owned()], ..Labels::default() },
         bounds: PerMeasure::from([
             (Measure::Price, Bounds { min: Some(100_000), max: Some(5_000_000) }),
             (Measure::Loc, Bounds { min: Some(1_000_000), max: None }),
@@ -230,7 +230,10 @@ fn searches(index: &Index) -> Vec<(&'static str, Search)> {
             page.start = Start::After(next);
         }
     }
-    let rare = Filters { tag_slugs: vec!["slug-390".to_owned()], ..Filters::default() };
+    let rare = Filters {
+        labels: Labels { tag_slugs: vec!["slug-390".to_owned()], ..Labels::default() },
+        ..Filters::default()
+    };
     let later = |search: Search| Search { totals: false, ..search };
     let with_text = Search { text: text.clone(), ..first_page() };
     let filtered = Search { filters: three_filters(), sort: Sort::PriceLow, ..with_text.clone() };

@@ -238,13 +238,7 @@ impl SearchEncoder {
     // The pattern names every filter, so that the compiler rejects a new one that is forgotten here.
     fn add_filters(&mut self, filters: &Filters) {
         let Filters {
-            tags,
-            tag_slugs,
-            asset_types,
-            languages,
-            file_extensions,
-            robotics_formats,
-            capabilities,
+            labels,
             stages,
             team,
             certified,
@@ -258,9 +252,7 @@ impl SearchEncoder {
             listings,
             published: (published_min, published_max),
         } = filters;
-        for values in
-            [tags, tag_slugs, asset_types, languages, file_extensions, robotics_formats, capabilities]
-        {
+        for (_, values) in labels.lists() {
             let values: BTreeSet<&String> = values.iter().collect();
             self.add_u64(values.len() as u64);
             for value in values {

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use sha2::{Digest as _, Sha256};
 
+use crate::facet::Facet;
 use crate::measure::PerMeasure;
 
 /// Row ID of a listing in the database. It identifies the listing in the index, and is the last tie-breaker
@@ -79,6 +80,31 @@ pub struct Labels {
     pub capabilities: Vec<String>,
 }
 
+impl Labels {
+    /// Returns the lists with their facets. Digests and cursors follow this order.
+    pub const fn lists(&self) -> [(Facet, &Vec<String>); 7] {
+        // The pattern names every list, so that the compiler rejects a new one that is forgotten here.
+        let Labels {
+            tags,
+            tag_slugs,
+            asset_types,
+            languages,
+            file_extensions,
+            robotics_formats,
+            capabilities,
+        } = self;
+        [
+            (Facet::Tags, tags),
+            (Facet::TagSlugs, tag_slugs),
+            (Facet::AssetTypes, asset_types),
+            (Facet::Languages, languages),
+            (Facet::FileExtensions, file_extensions),
+            (Facet::RoboticsFormats, robotics_formats),
+            (Facet::Capabilities, capabilities),
+        ]
+    }
+}
+
 /// Boolean properties of a listing, which filters can require.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // Independent properties, not states of one thing.
@@ -145,18 +171,7 @@ impl ListingDocument {
             digest.add_text(text);
         }
         digest.add_set(tag_labels);
-        let Labels {
-            tags,
-            tag_slugs,
-            asset_types,
-            languages,
-            file_extensions,
-            robotics_formats,
-            capabilities,
-        } = labels;
-        for values in
-            [tags, tag_slugs, asset_types, languages, file_extensions, robotics_formats, capabilities]
-        {
+        for (_, values) in labels.lists() {
             digest.add_set(values);
         }
         digest.add_measures(measures);

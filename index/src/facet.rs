@@ -25,7 +25,8 @@ pub enum Facet {
 }
 
 impl Facet {
-    pub(crate) const ALL: [Facet; 8] = [
+    /// All facets, in the order of the variants.
+    pub const ALL: [Facet; 8] = [
         Facet::Tags,
         Facet::AssetTypes,
         Facet::Capabilities,
@@ -35,6 +36,20 @@ impl Facet {
         Facet::RoboticsFormats,
         Facet::TagSlugs,
     ];
+
+    /// Returns the name of the facet.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Facet::Tags => "tags",
+            Facet::AssetTypes => "asset_types",
+            Facet::Capabilities => "capabilities",
+            Facet::FileExtensions => "file_extensions",
+            Facet::Languages => "languages",
+            Facet::LifecycleStages => "lifecycle_stages",
+            Facet::RoboticsFormats => "robotics_formats",
+            Facet::TagSlugs => "tag_slugs",
+        }
+    }
 
     /// Returns the first letter of the labels of this facet.
     pub(crate) const fn prefix(self) -> char {

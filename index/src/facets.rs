@@ -9,68 +9,24 @@ use std::sync::Arc;
 use crate::columns::Columns;
 use crate::facet::Facet;
 
-/// Counts by value. Values without documents are absent.
+/// For each facet, counts by value. Values without documents are absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Facets {
-    /// Domain tag slugs.
-    pub tags: BTreeMap<String, u64>,
-    /// Asset kinds.
-    pub asset_types: BTreeMap<String, u64>,
-    /// Environment capabilities.
-    pub capabilities: BTreeMap<String, u64>,
-    /// File extensions in raw data.
-    pub file_extensions: BTreeMap<String, u64>,
-    /// Language slugs of codebases.
-    pub languages: BTreeMap<String, u64>,
-    /// Stage names; see [`Stage::name`](crate::document::Stage::name).
-    pub lifecycle_stages: BTreeMap<String, u64>,
-    /// Robotics dataset formats.
-    pub robotics_formats: BTreeMap<String, u64>,
-    /// Inventory tag slugs.
-    pub tag_slugs: BTreeMap<String, u64>,
-}
+pub struct Facets([BTreeMap<String, u64>; Facet::ALL.len()]);
 
 impl Facets {
-    /// Iterates over the facets with their names, sorted by name.
+    /// Computes the counts of each facet, in the order of [`Facet::ALL`].
+    pub fn from_fn(values: impl FnMut(Facet) -> BTreeMap<String, u64>) -> Facets {
+        Facets(Facet::ALL.map(values))
+    }
+
+    /// Iterates over the facets with their names.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &BTreeMap<String, u64>)> {
-        [
-            ("asset_types", &self.asset_types),
-            ("capabilities", &self.capabilities),
-            ("file_extensions", &self.file_extensions),
-            ("languages", &self.languages),
-            ("lifecycle_stages", &self.lifecycle_stages),
-            ("robotics_formats", &self.robotics_formats),
-            ("tag_slugs", &self.tag_slugs),
-            ("tags", &self.tags),
-        ]
-        .into_iter()
+        Facet::ALL.into_iter().map(Facet::name).zip(&self.0)
     }
 
     /// Returns the counts of one facet.
     pub const fn values(&self, facet: Facet) -> &BTreeMap<String, u64> {
-        match facet {
-            Facet::Tags => &self.tags,
-            Facet::AssetTypes => &self.asset_types,
-            Facet::Capabilities => &self.capabilities,
-            Facet::FileExtensions => &self.file_extensions,
-            Facet::Languages => &self.languages,
-            Facet::LifecycleStages => &self.lifecycle_stages,
-            Facet::RoboticsFormats => &self.robotics_formats,
-            Facet::TagSlugs => &self.tag_slugs,
-        }
-    }
-
-    fn get_mut(&mut self, facet: Facet) -> &mut BTreeMap<String, u64> {
-        match facet {
-            Facet::Tags => &mut self.tags,
-            Facet::AssetTypes => &mut self.asset_types,
-            Facet::Capabilities => &mut self.capabilities,
-            Facet::FileExtensions => &mut self.file_extensions,
-            Facet::Languages => &mut self.languages,
-            Facet::LifecycleStages => &mut self.lifecycle_stages,
-            Facet::RoboticsFormats => &mut self.robotics_formats,
-            Facet::TagSlugs => &mut self.tag_slugs,
-        }
+        &self.0[facet as usize]
     }
 }
 
@@ -138,16 +94,15 @@ impl LabelCounter<'_> {
 
     /// Returns the counts as facets.
     pub(crate) fn to_facets(&self) -> Facets {
-        let mut facets = Facets::default();
         let mut start = 0;
-        for facet in Facet::ALL {
+        Facets::from_fn(|facet| {
             let names = &self.dictionary.names[start..];
             let length = names.partition_point(|name| name.starts_with(facet.prefix()));
             let counted = names[..length].iter().zip(&self.counts[start..]).filter(|(_, count)| **count > 0);
             let counted = counted.map(|(name, count)| (name[1..].to_owned(), *count));
-            *facets.get_mut(facet) = counted.collect();
+            let counts = counted.collect();
             start += length;
-        }
-        facets
+            counts
+        })
     }
 }

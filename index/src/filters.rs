@@ -11,7 +11,6 @@ use crate::columns::Columns;
 use crate::doc_bitmap::DocBitmap;
 use crate::document::{ListingRowId, TeamRowId};
 use crate::error::Error;
-use crate::facet::Facet;
 use crate::measure::Measure;
 use crate::numeric::{NumericColumn, StateBits, encode_date, encode_measure};
 use crate::postings::Postings;
@@ -197,16 +196,7 @@ impl AnyLabel {
 }
 
 fn label_lists(filters: &Filters) -> Vec<Vec<String>> {
-    let lists = [
-        (Facet::Tags, &filters.tags),
-        (Facet::TagSlugs, &filters.tag_slugs),
-        (Facet::AssetTypes, &filters.asset_types),
-        (Facet::Languages, &filters.languages),
-        (Facet::FileExtensions, &filters.file_extensions),
-        (Facet::RoboticsFormats, &filters.robotics_formats),
-        (Facet::Capabilities, &filters.capabilities),
-    ];
-    let filtered = lists.into_iter().filter(|(_, values)| !values.is_empty());
+    let filtered = filters.labels.lists().into_iter().filter(|(_, values)| !values.is_empty());
     filtered.map(|(facet, values)| values.iter().map(|value| facet.label(value)).collect()).collect()
 }
 

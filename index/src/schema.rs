@@ -113,17 +113,7 @@ pub(crate) fn texts(doc: &ListingDocument) -> impl Iterator<Item = &str> {
 /// Returns the labels of a document, without duplicates.
 pub(crate) fn labels(doc: &ListingDocument) -> BTreeSet<String> {
     let mut labels = BTreeSet::from([Facet::LifecycleStages.label(doc.stage.name())]);
-    for facet in Facet::ALL {
-        let values: &[String] = match facet {
-            Facet::Tags => &doc.labels.tags,
-            Facet::AssetTypes => &doc.labels.asset_types,
-            Facet::Capabilities => &doc.labels.capabilities,
-            Facet::FileExtensions => &doc.labels.file_extensions,
-            Facet::Languages => &doc.labels.languages,
-            Facet::LifecycleStages => &[],
-            Facet::RoboticsFormats => &doc.labels.robotics_formats,
-            Facet::TagSlugs => &doc.labels.tag_slugs,
-        };
+    for (facet, values) in doc.labels.lists() {
         // The engine drops longer terms silently; skipping them here keeps postings and columns consistent.
         labels.extend(
             values.iter().filter(|value| value.len() <= MAX_LABEL_BYTES).map(|value| facet.label(value)),

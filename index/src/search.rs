@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::document::{ListingRowId, Stage, TeamRowId};
+use crate::document::{Labels, ListingRowId, Stage, TeamRowId};
 use crate::facets::Facets;
 use crate::measure::PerMeasure;
 use crate::order::{Position, Sort, SortValues};
@@ -35,20 +35,8 @@ pub struct Bounds {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // Independent conditions, not states of one thing.
 pub struct Filters {
-    /// Domain tag slugs.
-    pub tags: Vec<String>,
-    /// Inventory tag slugs.
-    pub tag_slugs: Vec<String>,
-    /// Asset kinds.
-    pub asset_types: Vec<String>,
-    /// Language slugs of codebases.
-    pub languages: Vec<String>,
-    /// File extensions in raw data.
-    pub file_extensions: Vec<String>,
-    /// Robotics dataset formats.
-    pub robotics_formats: Vec<String>,
-    /// Environment capabilities.
-    pub capabilities: Vec<String>,
+    /// Values of each kind of label.
+    pub labels: Labels,
     /// Lifecycle stages.
     pub stages: Vec<Stage>,
     /// Only listings of this team.

@@ -1,7 +1,7 @@
 //! Listing filters that the catalog and a vendor's own listings have in common: the query parameters, and
 //! their conversion to filters of the search index.
 
-use marketplace_index::{Bounds, Filters, Measure, PerMeasure};
+use marketplace_index::{Bounds, Filters, Measure, PerMeasure, document::Labels};
 use poem_openapi::Object;
 
 use crate::domain::money;
@@ -81,8 +81,7 @@ impl ListingFilters {
                 (Measure::ZipFiles, count_bounds(self.min_zip_files, self.max_zip_files)),
                 (Measure::ZipBytes, size_bounds(self.min_zip_size_gb, self.max_zip_size_gb)),
             ]),
-            tags: self.tags,
-            asset_types: self.asset_types,
+            labels: Labels { tags: self.tags, asset_types: self.asset_types, ..Labels::default() },
             certified: self.verified_only,
             active_bids: self.has_active_bids,
             sample_available: self.sample_available,

@@ -5,7 +5,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Limits, ReadError, archive, codebases,
+    Limits, ReadError, archive,
+    child::ParsedFile,
+    codebases,
     datasets::{self, Dataset},
     git::{self, History, Repository},
 };
@@ -40,36 +42,29 @@ pub struct RepositoryAnalysis {
     pub history: History,
 }
 
-/// Analyzes the ZIP archive at a path, for as long as `should_continue` returns true.
+/// Analyzes the ZIP archive at a path. `parsed_file` records the file that a parser reads.
 pub fn analyze_archive(
     path: &Path,
     is_codebase: bool,
     limits: Limits,
-    should_continue: &dyn Fn() -> bool,
+    parsed_file: &ParsedFile,
 ) -> Result<ArchiveAnalysis, ReadError> {
-    let listing = archive::read_summary(path, limits, should_continue)?;
+    let listing = archive::read_summary(path, limits)?;
     let own = if is_codebase {
-        AnalysisByKind::Codebase(codebases::analyze_zip(
-            path,
-            listing.root.as_deref(),
-            limits,
-            should_continue,
-        )?)
+        AnalysisByKind::Codebase(codebases::analyze_zip(path, listing.root.as_deref(), limits)?)
     } else {
-        AnalysisByKind::RawData(datasets::describe_zip(path, limits, should_continue)?)
+        AnalysisByKind::RawData(datasets::describe_zip(path, limits, parsed_file)?)
     };
     Ok(ArchiveAnalysis { listing, own })
 }
 
-/// Analyzes the copy of a repository in a directory, for as long as `should_continue` returns true.
-/// `now_secs` is in Unix seconds.
+/// Analyzes the copy of a repository in a directory. `now_secs` is in Unix seconds.
 pub fn analyze_repository(
     directory: &Path,
     limits: git::Limits,
     now_secs: i64,
-    should_continue: &dyn Fn() -> bool,
 ) -> Result<RepositoryAnalysis, ReadError> {
     let repository = Repository::open(directory, limits)?;
-    let (files, history) = codebases::analyze_repository(&repository, limits, now_secs, should_continue)?;
+    let (files, history) = codebases::analyze_repository(&repository, limits, now_secs)?;
     Ok(RepositoryAnalysis { commit_sha: repository.commit_sha(), files, history })
 }

@@ -22,6 +22,7 @@ pub mod pipelines;
 pub mod quality_checks;
 pub mod readme;
 pub mod structure;
+mod value_count;
 mod yaml;
 
 use std::fmt;

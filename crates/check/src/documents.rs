@@ -7,6 +7,9 @@ use serde_json::Value;
 
 use super::schemas::Schemas;
 
+/// Maximum number of references that lead to each other.
+pub const MAX_HOPS: usize = 20;
+
 /// The document of an API.
 #[derive(Debug)]
 pub struct Document {
@@ -165,10 +168,14 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// Follows a reference to a component, if a value is one.
-fn resolve<'a>(value: &'a Value, document: &'a Value) -> &'a Value {
-    let target = value["$ref"].as_str().and_then(|path| document.pointer(path.trim_start_matches('#')));
-    target.unwrap_or(value)
+/// Follows references, if a value is one.
+pub fn resolve<'a>(mut value: &'a Value, document: &'a Value) -> &'a Value {
+    for _ in 0..MAX_HOPS {
+        let path = value["$ref"].as_str().map(|path| path.trim_start_matches('#'));
+        let Some(target) = path.and_then(|path| document.pointer(path)) else { break };
+        value = target;
+    }
+    value
 }
 
 fn parse_operation(

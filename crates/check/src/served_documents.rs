@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     client::{Caller, Exchange, Request, Stop},
-    documents::Document,
+    documents::{Document, MAX_HOPS, resolve},
     rules,
     schemas::short,
     session::Session,
@@ -30,9 +30,6 @@ const KEYWORDS: [&str; 14] = [
     "maxProperties",
     "default",
 ];
-
-/// Maximum number of references that lead to each other.
-const MAX_HOPS: usize = 20;
 
 /// Checks that an API serves its document and its docs page, and compares the document.
 pub fn check(session: &mut Session, document: &Document) -> Result<(), Stop> {
@@ -138,7 +135,7 @@ impl<'a> Comparison<'a> {
             let other = &served["responses"][status];
             if other.is_object() {
                 let schema = |document: &'a Value, response: &'a Value| {
-                    &resolve(document, response)["content"]["application/json"]["schema"]
+                    &resolve(response, document)["content"]["application/json"]["schema"]
                 };
                 let (own, served) = (schema(self.own, response), schema(self.served, other));
                 self.compare_schemas(&format!("{place}, response {status}"), own, served);
@@ -233,23 +230,11 @@ impl<'a> Comparison<'a> {
 fn parameters<'a>(document: &'a Value, operation: &'a Value) -> BTreeMap<String, &'a Value> {
     let all = operation["parameters"].as_array().into_iter().flatten();
     let named = all.map(|parameter| {
-        let parameter = resolve(document, parameter);
+        let parameter = resolve(parameter, document);
         let text = |name: &str| parameter[name].as_str().unwrap_or_default();
         (format!("{} parameter {}", text("in"), text("name")), parameter)
     });
     named.collect()
-}
-
-/// Follows references.
-fn resolve<'a>(document: &'a Value, mut value: &'a Value) -> &'a Value {
-    for _ in 0..MAX_HOPS {
-        let target = value["$ref"].as_str().and_then(|path| document.pointer(path.trim_start_matches('#')));
-        match target {
-            Some(target) => value = target,
-            None => break,
-        }
-    }
-    value
 }
 
 /// Returns a schema without references and wrappers, and whether it allows null. OpenAPI 3.0 and 3.1 write that in
@@ -257,7 +242,7 @@ fn resolve<'a>(document: &'a Value, mut value: &'a Value) -> &'a Value {
 fn plain<'a>(document: &'a Value, mut schema: &'a Value) -> (&'a Value, bool) {
     let mut is_nullable = false;
     for _ in 0..MAX_HOPS {
-        schema = resolve(document, schema);
+        schema = resolve(schema, document);
         is_nullable |= schema["nullable"] == true;
         let parts = ["allOf", "anyOf", "oneOf"].iter().find_map(|keyword| schema[*keyword].as_array());
         let is_null = |part: &Value| part["type"] == "null";

@@ -96,10 +96,6 @@ impl Writes<'_> {
         self.send("POST", template, "", Some(body.to_string()), None)
     }
 
-    fn operation_name(&self, method: &str, template: &str) -> String {
-        self.document.find(method, template).map(|operation| operation.id.clone()).unwrap_or_default()
-    }
-
     fn expect(&mut self, rule: &'static Rule, response: Option<&Exchange>, status: u16, code: &str) -> bool {
         let Some(exchange) = response else { return false };
         let name = self.name_of(exchange);
@@ -148,7 +144,7 @@ impl Writes<'_> {
         let Some(first) = first else { return Ok(None) };
         let Some(group) = uuid(&first.json()["id"]) else { return Ok(None) };
         self.expect_field(Some(&first), "/name", &json!(name));
-        let operation = self.operation_name("POST", GROUPS);
+        let operation = self.name_of(&first);
         if let Some(again) = self.send("POST", GROUPS, "", Some(body), Some(&key))? {
             self.session.report.count(&rules::IDEMPOTENCY);
             if (again.status, again.json()) != (first.status, first.json()) {

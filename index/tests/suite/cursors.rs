@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use marketplace_index::cursor::{SHORT_CURSOR_CHARS, decode, decode_short, encode, encode_short};
-use marketplace_index::document::Stage;
+use marketplace_index::document::{Labels, Stage};
 use marketplace_index::{
     Bounds, CursorKey, Filters, InvalidCursor, Measure, PerMeasure, Position, Scope, Search, Sort, Start,
 };
@@ -77,7 +77,10 @@ fn short_cursor_notices_that_its_listing_has_moved() {
 fn order_of_filter_values_does_not_matter() {
     let with = |tags: &[&str]| {
         let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
-        Search { filters: Filters { tags, ..Filters::default() }, ..search_all() }
+        Search {
+            filters: Filters { labels: Labels { tags, ..Labels::default() }, ..Filters::default() },
+            ..search_all()
+        }
     };
     let position = position(&search_all());
     let cursor = encode(&key(), &position, &with(&["a", "b"]));
@@ -87,13 +90,13 @@ fn order_of_filter_values_does_not_matter() {
 
 /// Changes each filter except bounds in turn.
 const FILTERS: [fn(&mut Filters); 23] = [
-    |filters| filters.tags = one_value(),
-    |filters| filters.tag_slugs = one_value(),
-    |filters| filters.asset_types = one_value(),
-    |filters| filters.languages = one_value(),
-    |filters| filters.file_extensions = one_value(),
-    |filters| filters.robotics_formats = one_value(),
-    |filters| filters.capabilities = one_value(),
+    |filters| filters.labels.tags = one_value(),
+    |filters| filters.labels.tag_slugs = one_value(),
+    |filters| filters.labels.asset_types = one_value(),
+    |filters| filters.labels.languages = one_value(),
+    |filters| filters.labels.file_extensions = one_value(),
+    |filters| filters.labels.robotics_formats = one_value(),
+    |filters| filters.labels.capabilities = one_value(),
     |filters| filters.stages = vec![Stage::Draft],
     |filters| filters.stages = vec![Stage::Active],
     |filters| filters.team = Some(0),

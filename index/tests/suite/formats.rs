@@ -65,8 +65,12 @@ fn cursor_is_unchanged() {
     let mut market = TestIndex::new();
     market.commit(&[active_listing(1), active_listing(2)], &[]);
     let position = market.search(&Search { limit: 1, ..search_all() }).next.unwrap();
-    let mut filters =
-        Filters { tags: one_value("tag"), no_assets: true, team: Some(7), ..Filters::default() };
+    let mut filters = Filters {
+        labels: Labels { tags: one_value("tag"), ..Labels::default() },
+        no_assets: true,
+        team: Some(7),
+        ..Filters::default()
+    };
     for (measure, min) in Measure::ALL.into_iter().zip(0..).filter(|(measure, _)| *measure != Measure::Assets)
     {
         filters.bounds[measure] = Bounds { min: Some(min), max: Some(100 + min) };

@@ -1,5 +1,6 @@
 //! A market that is large enough for all ways to produce a page: scans, aborted scans, and sorting.
 
+use marketplace_index::document::Labels;
 use marketplace_index::{Bounds, Filters, Measure, PerMeasure, Scope, Search, Sort};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -43,14 +44,18 @@ fn large_market() -> (TestIndex, Model) {
 fn scans_and_sorting_give_the_same_pages() {
     let (market, model) = large_market();
     let no_filters = Filters::default;
+    let tags = |tags: &[&str]| Labels {
+        tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+        ..Labels::default()
+    };
     let bounds = |measure, min, max| PerMeasure::from([(measure, Bounds { min, max })]);
     let filters = [
         no_filters(),
-        Filters { tags: vec!["rare".to_owned()], ..no_filters() },
+        Filters { labels: tags(&["rare"]), ..no_filters() },
         Filters { bounds: bounds(Measure::Loc, None, Some(25)), ..no_filters() },
         Filters {
             bounds: bounds(Measure::Loc, Some(1_003), None),
-            tags: vec!["a".to_owned(), "rare".to_owned()],
+            labels: tags(&["a", "rare"]),
             ..no_filters()
         },
         Filters { team: Some(2), certified: true, sample_available: Some(false), ..no_filters() },

@@ -3,10 +3,10 @@
 //! Text consists of words from a small table of forms and stems, so the model needs no text analysis.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use marketplace_index::document::{ListingDocument, Stage};
-use marketplace_index::{Bounds, Facets, Filters, Measure, Scope, Sort};
+use marketplace_index::{Bounds, Facet, Facets, Filters, Measure, Scope, Sort};
 
 /// Words of documents and searches, with their stems. The last ones occur in searches only: prefixes and
 /// misspellings of the others.
@@ -159,13 +159,7 @@ pub fn passes(doc: &ListingDocument, filters: &Filters) -> bool {
         None if !measure.is_optional() => Some(0),
         value => value,
     };
-    any(&filters.tags, &labels.tags)
-        && any(&filters.tag_slugs, &labels.tag_slugs)
-        && any(&filters.asset_types, &labels.asset_types)
-        && any(&filters.languages, &labels.languages)
-        && any(&filters.file_extensions, &labels.file_extensions)
-        && any(&filters.robotics_formats, &labels.robotics_formats)
-        && any(&filters.capabilities, &labels.capabilities)
+    filters.labels.lists().into_iter().zip(labels.lists()).all(|((_, required), (_, has))| any(required, has))
         && (filters.stages.is_empty() || filters.stages.contains(&doc.stage))
         && filters.team.is_none_or(|team| team == doc.team)
         && (!filters.certified || flags.certified)
@@ -205,26 +199,17 @@ pub fn sort(docs: &mut [&ListingDocument], scope: Scope, sort: Sort, is_unfilter
 }
 
 pub fn facets(docs: &[&ListingDocument]) -> Facets {
-    let count = |values: &dyn Fn(&ListingDocument) -> Vec<String>| {
+    let values = |doc: &ListingDocument, facet: Facet| {
+        let labels = doc.labels.lists().into_iter().filter(|(other, _)| *other == facet);
+        let mut values: BTreeSet<String> = labels.flat_map(|(_, values)| values.clone()).collect();
+        values.extend((facet == Facet::LifecycleStages).then(|| doc.stage.name().to_owned()));
+        values
+    };
+    Facets::from_fn(|facet| {
         let mut counts = BTreeMap::new();
-        for doc in docs {
-            let mut values = values(doc);
-            values.sort();
-            values.dedup();
-            for value in values {
-                *counts.entry(value).or_insert(0) += 1;
-            }
+        for value in docs.iter().flat_map(|doc| values(doc, facet)) {
+            *counts.entry(value).or_insert(0) += 1;
         }
         counts
-    };
-    Facets {
-        tags: count(&|doc| doc.labels.tags.clone()),
-        asset_types: count(&|doc| doc.labels.asset_types.clone()),
-        capabilities: count(&|doc| doc.labels.capabilities.clone()),
-        file_extensions: count(&|doc| doc.labels.file_extensions.clone()),
-        languages: count(&|doc| doc.labels.languages.clone()),
-        lifecycle_stages: count(&|doc| vec![doc.stage.name().to_owned()]),
-        robotics_formats: count(&|doc| doc.labels.robotics_formats.clone()),
-        tag_slugs: count(&|doc| doc.labels.tag_slugs.clone()),
-    }
+    })
 }

@@ -29,7 +29,8 @@ fn values() -> impl Strategy<Value = Vec<String>> {
     vec(select(vec!["a", "b", "b-c", "d"]).prop_map(str::to_owned), 0..3)
 }
 
-fn labels() -> impl Strategy<Value = Labels> {
+/// Returns labels with these values in each list.
+fn labels<S: Strategy<Value = Vec<String>>>(values: impl Fn() -> S) -> impl Strategy<Value = Labels> {
     (values(), values(), values(), values(), values(), values(), values()).prop_map(
         |(tags, tag_slugs, asset_types, languages, file_extensions, robotics_formats, capabilities)| Labels {
             tags,
@@ -81,7 +82,7 @@ pub fn document() -> impl Strategy<Value = ListingDocument> {
     (
         (1_u64..40, 1_u64..4, stage()),
         text,
-        labels(),
+        labels(values),
         measures(),
         flags(),
         option::weighted(0.2, 1_u32..4),
@@ -116,7 +117,7 @@ fn rarely_set(strategy: impl Strategy<Value = Vec<String>>) -> impl Strategy<Val
 
 fn filters() -> impl Strategy<Value = Filters> {
     let values = || rarely_set(vec(select(vec!["a", "b", "d", "unknown", ""]).prop_map(str::to_owned), 1..3));
-    let lists = (values(), values(), values(), values(), values(), values(), values());
+    let labels = labels(values);
     let stages =
         option::weighted(0.2, vec(select(Stage::ALL.to_vec()), 1..4)).prop_map(Option::unwrap_or_default);
     let flag = || proptest::bool::weighted(0.1);
@@ -128,15 +129,9 @@ fn filters() -> impl Strategy<Value = Filters> {
         option::weighted(0.1, proptest::collection::btree_set(0_u64..30, 0..20)),
         (date(), date()),
     );
-    (lists, stages, option::weighted(0.1, 1_u64..4), flags, tiers, vec(bounds(), Measure::COUNT), sets)
-        .prop_map(|(lists, stages, team, flags, vendor_tiers, bounds, sets)| Filters {
-            tags: lists.0,
-            tag_slugs: lists.1,
-            asset_types: lists.2,
-            languages: lists.3,
-            file_extensions: lists.4,
-            robotics_formats: lists.5,
-            capabilities: lists.6,
+    (labels, stages, option::weighted(0.1, 1_u64..4), flags, tiers, vec(bounds(), Measure::COUNT), sets)
+        .prop_map(|(labels, stages, team, flags, vendor_tiers, bounds, sets)| Filters {
+            labels,
             stages,
             team,
             certified: flags.0,

@@ -1,6 +1,6 @@
 //! Query parameters of the catalog, and their translation into filters of the search index.
 
-use marketplace_index::{Filters, Measure};
+use marketplace_index::{Filters, Measure, document::Labels};
 use poem_openapi::Object;
 
 use crate::{
@@ -113,15 +113,19 @@ impl CatalogFilters {
     /// Converts the parameters into a search text, filters, and whether only the team's own listings match.
     pub fn into_parts(self) -> (String, Filters, bool) {
         let text = self.common.query.clone().unwrap_or_default();
+        let common = self.common.into_filters();
         let mut filters = Filters {
-            tag_slugs: self.tag_slugs,
-            languages: self.languages,
-            file_extensions: self.file_extensions,
-            robotics_formats: self.robotics_formats,
-            capabilities: self.capabilities,
+            labels: Labels {
+                tag_slugs: self.tag_slugs,
+                languages: self.languages,
+                file_extensions: self.file_extensions,
+                robotics_formats: self.robotics_formats,
+                capabilities: self.capabilities,
+                ..common.labels
+            },
             rare_languages: self.rare_languages_only,
             vendor_tiers: non_negative_tiers(&self.vendor_tiers),
-            ..self.common.into_filters()
+            ..common
         };
         filters.bounds.extend([
             (Measure::PricePerTask, price_bounds(self.min_price_per_task, self.max_price_per_task)),

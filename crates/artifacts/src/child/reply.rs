@@ -8,8 +8,10 @@ use std::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::validation::{Validate, require, require_rejection, require_text};
-use super::value_count::count_values;
-use crate::{ReadError, Rejection};
+use crate::{
+    ReadError, Rejection,
+    value_count::{ValueLimits, count_values},
+};
 
 /// Number of bytes of the length prefix, a big-endian integer.
 const PREFIX_BYTES: usize = 4;
@@ -17,9 +19,8 @@ const PREFIX_BYTES: usize = 4;
 /// Replies of at most this many bytes are read at any time; of larger ones, only one at a time.
 const SMALL_REPLY_BYTES: usize = 2 << 20;
 
-/// Maximum number of values in a reply, and of levels of nesting. A few bytes can be a value of a hundred bytes.
-const MAX_VALUES: usize = 1_000_000;
-const MAX_DEPTH: usize = 32;
+/// What a reply may have. A few bytes can be a value of a hundred bytes. The size of the reply limits its texts.
+const VALUE_LIMITS: ValueLimits = ValueLimits { values: 1_000_000, text_bytes: usize::MAX, depth: 32 };
 
 /// What a child process replies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -92,8 +93,10 @@ pub struct ReplyBytes {
 impl ReplyBytes {
     /// Parses and validates the reply. The error says what is wrong with it.
     pub fn parse<T: DeserializeOwned + Validate>(&self) -> Result<Reply<T>, String> {
-        count_values(&self.bytes, MAX_VALUES, MAX_DEPTH)?;
-        let reply: Reply<T> = serde_json::from_slice(&self.bytes).map_err(|error| error.to_string())?;
+        let mut deserializer = serde_json::Deserializer::from_slice(&self.bytes);
+        let counted = count_values(&mut deserializer, VALUE_LIMITS);
+        let parsed = counted.and_then(|()| serde_json::from_slice::<Reply<T>>(&self.bytes));
+        let reply = parsed.map_err(|error| error.to_string())?;
         reply.validate()?;
         Ok(reply)
     }

@@ -143,7 +143,7 @@ impl JsonLinesReader {
             match self.columns.get(&name) {
                 Some(at) => {
                     let column = &mut self.facts.columns[*at];
-                    column.kind = merge_types(known_type(&column.kind), kind).to_owned();
+                    column.kind = merge_types(&column.kind, kind).to_owned();
                 }
                 None if self.facts.columns.len() >= MAX_COLUMNS => {}
                 None => {
@@ -153,12 +153,6 @@ impl JsonLinesReader {
             }
         }
     }
-}
-
-const TYPE_NAMES: [&str; 7] = ["integer", "number", "boolean", "text", "array", "object", "mixed"];
-
-fn known_type(kind: &str) -> &'static str {
-    TYPE_NAMES.into_iter().find(|name| *name == kind).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -5,16 +5,14 @@ mod csv;
 mod description;
 mod json_lines;
 mod parquet;
-mod parquet_limits;
 mod robotics;
 pub mod table_reader;
-mod thrift;
 
 use marketplace_domain::{assets::RoboticsFormat, string_enum::string_enum};
 use serde::{Deserialize, Serialize};
 
 pub use description::describe_zip;
-pub use parquet_limits::Budget;
+pub use parquet::Budget;
 pub use table_reader::TableReader;
 
 /// Maximum number of columns in the description of a table.
@@ -164,7 +162,7 @@ pub fn table_path(path: &str) -> String {
 }
 
 /// Returns the type of a column that contains values of both types.
-fn merge_types(left: &'static str, right: &'static str) -> &'static str {
+fn merge_types<'a>(left: &'a str, right: &'a str) -> &'a str {
     match (left, right) {
         ("", kind) | (kind, "") => kind,
         (left, right) if left == right => left,

@@ -10,10 +10,7 @@ use std::{
 
 use bytes::Bytes;
 
-use super::{
-    FileSummary, Format, TableError, csv::CsvReader, json_lines::JsonLinesReader, parquet,
-    parquet_limits::Budget,
-};
+use super::{Budget, FileSummary, Format, TableError, csv::CsvReader, json_lines::JsonLinesReader, parquet};
 
 /// Maximum number of bytes that are buffered in memory.
 const MAX_MEMORY_BYTES: usize = 32 << 20;
@@ -56,6 +53,15 @@ pub enum ReadOutcome {
     Failed(io::Error),
 }
 
+impl ReadOutcome {
+    /// Returns the outcome for a file at which an earlier process exceeded its limits.
+    pub fn over_limits() -> ReadOutcome {
+        ReadOutcome::Invalid(TableError::new(
+            "could not be read within the limits on memory and time. Write smaller pages and shorter rows",
+        ))
+    }
+}
+
 impl TableReader {
     /// Creates a reader for a file of a format and a size in bytes. A large Parquet file is
     /// spilled to a temporary file in the given directory.
@@ -80,7 +86,7 @@ impl TableReader {
     }
 
     /// Returns the outcome after the last chunk of the file. `budget` is that of all files of the data.
-    pub fn finish(self, budget: &mut Budget) -> ReadOutcome {
+    pub fn finish(self, budget: &Budget) -> ReadOutcome {
         let read = match self {
             TableReader::Csv(csv) => csv.finish(),
             TableReader::JsonLines(lines) => lines.finish(),
@@ -138,7 +144,7 @@ mod tests {
         assert_eq!(&bytes[..], [&[1; 5][..], &[2; 30], &[3; 30], &[4; 5]].concat());
         assert!(matches!(
             TableReader::new(Format::Parquet, MAX_SPILL_BYTES + 1, &std::env::temp_dir())
-                .finish(&mut Budget::default()),
+                .finish(&Budget::default()),
             ReadOutcome::TooLarge
         ));
     }

@@ -161,6 +161,7 @@ fn parent_directory(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quality_checks::tests::findings_of;
     use marketplace_domain::quality_checks::CheckStatus;
 
     #[test]
@@ -181,11 +182,9 @@ mod tests {
                 r#"Found: "api/Cargo.toml"; "web/package.json". No lockfile was found for: "web/package.json" (package-lock.json)."#,
             ),
         ] {
-            let mut check = Box::new(BuildManifest::default());
-            for path in paths {
-                assert_eq!(check.start_file(&Entry::file(path, 9)), FileAction::Skip);
-            }
-            let found = check.finish(&Root::default()).remove(0);
+            let files: Vec<_> = paths.iter().map(|path| (*path, &b"x"[..])).collect();
+            assert_eq!(BuildManifest::default().start_file(&Entry::file(paths[0], 9)), FileAction::Skip);
+            let found = findings_of(BuildManifest::default(), &files, 1).remove(0);
             assert_eq!(found.status, status, "{paths:?}");
             assert!(found.message.starts_with(message), "{paths:?}: {}", found.message);
             assert!(status == CheckStatus::Failed || found.message == message, "{}", found.message);

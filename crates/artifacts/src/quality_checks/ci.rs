@@ -86,6 +86,7 @@ fn is_ci_config(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quality_checks::tests::findings_of;
     use marketplace_domain::quality_checks::CheckStatus;
 
     #[test]
@@ -99,13 +100,9 @@ mod tests {
             (&[".github/workflows/README.md", ".github/dependabot.yml"], false),
             (&["a/b/.travis.yml"], false),
         ] {
-            let (mut check, mut root) = (Box::new(Ci::default()), Root::default());
-            for path in paths {
-                root.add_path(path);
-                check.start_file(&Entry::file(path, 1));
-            }
+            let files: Vec<_> = paths.iter().map(|path| (*path, &b"x"[..])).collect();
             let status = if is_found { CheckStatus::Passed } else { CheckStatus::Failed };
-            assert_eq!(check.finish(&root)[0].status, status, "{paths:?}");
+            assert_eq!(findings_of(Ci::default(), &files, 1)[0].status, status, "{paths:?}");
         }
     }
 }

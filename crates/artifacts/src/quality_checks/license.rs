@@ -181,18 +181,12 @@ fn known_licenses() -> Store {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quality_checks::tests::findings_of;
     use marketplace_domain::quality_checks::CheckStatus;
 
     fn finding(files: &[(&str, &str)]) -> Finding {
-        let (mut check, mut root) = (Box::new(License::default()), Root::default());
-        for (path, text) in files {
-            root.add_path(path);
-            if check.start_file(&Entry::file(path, text.len() as u64)) == FileAction::Read {
-                check.chunk(Chunk::unchanged(text.as_bytes(), true, false));
-            }
-            check.end_file(None);
-        }
-        check.finish(&root).remove(0)
+        let files: Vec<_> = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
+        findings_of(License::default(), &files, usize::MAX).remove(0)
     }
 
     #[test]

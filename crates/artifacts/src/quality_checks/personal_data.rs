@@ -100,11 +100,6 @@ pub struct PersonalData {
 }
 
 impl PersonalData {
-    /// Creates the check.
-    pub fn new() -> PersonalData {
-        PersonalData::default()
-    }
-
     fn push(&mut self, bytes: &[u8], is_last: bool) {
         let Some(path) = self.path.as_deref() else { return };
         let found = &mut self.found_in_file;
@@ -299,16 +294,11 @@ impl Check for PersonalData {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quality_checks::tests::findings_of;
     use marketplace_domain::quality_checks::CheckStatus;
 
     fn findings(text: &[u8], length: usize) -> Vec<Finding> {
-        let mut check = Box::new(PersonalData::new());
-        check.start_file(&Entry::file("people.txt", text.len() as u64));
-        for (at, bytes) in text.chunks(length).enumerate() {
-            check.chunk(Chunk::unchanged(bytes, at == 0, text.contains(&0)));
-        }
-        check.end_file(None);
-        check.finish(&Root::default())
+        findings_of(PersonalData::default(), &[("people.txt", text)], length)
     }
 
     fn finding(text: &[u8], length: usize) -> Finding {

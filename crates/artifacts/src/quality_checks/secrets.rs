@@ -220,6 +220,7 @@ fn is_test_path(path: &str) -> bool {
 }
 
 /// Check for [`NO_LIVE_SECRETS`].
+#[derive(Default)]
 pub struct Secrets {
     window: Window,
     path: Option<String>,
@@ -233,20 +234,6 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// Creates the check.
-    pub fn new() -> Secrets {
-        Secrets {
-            window: Window::default(),
-            path: None,
-            is_binary: false,
-            found: Samples::default(),
-            weak_matches: Samples::default(),
-            test_keys: Samples::default(),
-            read_files: 0,
-            unread: Samples::default(),
-        }
-    }
-
     fn push(&mut self, bytes: &[u8], is_last: bool) {
         let Some(path) = self.path.as_deref() else { return };
         let mut window = std::mem::take(&mut self.window);
@@ -264,12 +251,6 @@ impl Secrets {
             }
         });
         self.window = window;
-    }
-}
-
-impl Default for Secrets {
-    fn default() -> Secrets {
-        Secrets::new()
     }
 }
 

@@ -21,12 +21,28 @@ fn zip_file(files: &[(&str, &[u8])]) -> tempfile::NamedTempFile {
 fn run_checks(subject: Subject, files: &[(&str, &[u8])]) -> Outcome {
     let mut checks = Checks::new(subject, Source::Zip);
     let limits = Limits { max_files: 1_000, max_ratio: 200 };
-    archive::visit(zip_file(files).path(), limits, &mut checks, &|| true).unwrap();
+    archive::visit(zip_file(files).path(), limits, &mut checks).unwrap();
     checks.finish()
 }
 
 fn finding<'o>(outcome: &'o Outcome, key: &str) -> &'o Finding {
     outcome.findings.iter().find(|finding| finding.rule.key == key).unwrap_or_else(|| panic!("{key}"))
+}
+
+/// Runs one check over files that are passed in chunks of `length` bytes.
+pub(super) fn findings_of(check: impl Check, files: &[(&str, &[u8])], length: usize) -> Vec<Finding> {
+    let (mut check, mut root) = (Box::new(check), Root::default());
+    for (path, bytes) in files {
+        root.add_path(path);
+        let is_binary = bytes[..bytes.len().min(HEAD_BYTES)].contains(&0);
+        if check.start_file(&Entry::file(path, bytes.len() as u64)) == FileAction::Read {
+            for (at, chunk) in bytes.chunks(length).enumerate() {
+                check.chunk(Chunk::unchanged(chunk, at == 0, is_binary));
+            }
+        }
+        check.end_file(None);
+    }
+    check.finish(&root)
 }
 
 const README: &[u8] = b"# Ledger\n\nA general ledger with its history of ten years.\n";

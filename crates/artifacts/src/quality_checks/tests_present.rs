@@ -114,6 +114,7 @@ fn is_test_path(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quality_checks::tests::findings_of;
     use marketplace_domain::quality_checks::CheckStatus;
 
     #[test]
@@ -150,16 +151,8 @@ mod tests {
     #[test]
     fn tests_are_counted() {
         let run_check = |files: &[(&str, &str)]| {
-            let mut check = Box::new(TestsPresent::default());
-            for (path, text) in files {
-                if check.start_file(&Entry::file(path, text.len() as u64)) == FileAction::Read {
-                    let (first, second) = text.as_bytes().split_at(text.len() / 2);
-                    check.chunk(Chunk::unchanged(first, true, false));
-                    check.chunk(Chunk::unchanged(second, false, false));
-                }
-                check.end_file(None);
-            }
-            check.finish(&Root::default()).remove(0)
+            let files: Vec<_> = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
+            findings_of(TestsPresent::default(), &files, 40).remove(0)
         };
         let code = "fn main() {}; fn more() {} ";
         let found = run_check(&[

@@ -22,29 +22,6 @@ impl<'de> Deserialize<'de> for Record {
     }
 }
 
-/// A name, truncated to its maximum length.
-struct Name(String);
-
-impl<'de> Deserialize<'de> for Name {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
-        deserializer.deserialize_str(NameVisitor)
-    }
-}
-
-struct NameVisitor;
-
-impl Visitor<'_> for NameVisitor {
-    type Value = Name;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name")
-    }
-
-    fn visit_str<E: de::Error>(self, name: &str) -> Result<Name, E> {
-        Ok(Name(name.chars().take(MAX_COLUMN_NAME_CHARS).collect()))
-    }
-}
-
 /// The type of a value, which is empty for null.
 struct Kind(&'static str);
 
@@ -110,10 +87,10 @@ impl<'de> Visitor<'de> for RecordVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Record, A::Error> {
         let mut record = BTreeMap::new();
         while record.len() < MAX_FIELDS
-            && let Some((Name(name), Kind(kind))) = fields.next_entry()?
+            && let Some((name, Kind(kind))) = fields.next_entry::<String, Kind>()?
         {
             // Of equal names, the last one counts.
-            record.insert(name, kind);
+            record.insert(name.chars().take(MAX_COLUMN_NAME_CHARS).collect(), kind);
         }
         while fields.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(Record(record))

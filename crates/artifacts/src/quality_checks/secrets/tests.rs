@@ -3,6 +3,7 @@
 use marketplace_domain::quality_checks::CheckStatus;
 
 use super::*;
+use crate::quality_checks::tests::findings_of;
 
 /// Returns a token with a prefix, followed by `length` random-looking letters.
 fn token(prefix: &str, length: usize) -> String {
@@ -12,14 +13,7 @@ fn token(prefix: &str, length: usize) -> String {
 }
 
 fn finding(path: &str, text: &[u8], chunk_length: usize) -> Finding {
-    let mut check = Box::new(Secrets::new());
-    check.start_file(&Entry::file(path, text.len() as u64));
-    let is_binary = text[..text.len().min(8_192)].contains(&0);
-    for (at, bytes) in text.chunks(chunk_length).enumerate() {
-        check.chunk(Chunk::unchanged(bytes, at == 0, is_binary));
-    }
-    check.end_file(None);
-    check.finish(&Root::default()).remove(0)
+    findings_of(Secrets::default(), &[(path, text)], chunk_length).remove(0)
 }
 
 #[test]
