@@ -22,7 +22,7 @@ pub mod filters;
 pub mod grants;
 pub mod inventory;
 pub mod jobs;
-pub mod json_scalars;
+pub mod json_values;
 pub mod keys;
 pub mod ledger;
 pub mod listing_lifecycle;

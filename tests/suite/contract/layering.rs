@@ -33,7 +33,7 @@ const FOUNDATIONS: [&str; 13] = [
     "domain",
     "http_client",
     "idle_closer",
-    "json_scalars",
+    "json_values",
     "private_files",
     "regular_files",
     "request_problems",

@@ -3,8 +3,8 @@
 
 use std::cell::Cell;
 
-use marketplace_domain::json_scalars::ignore_json_scalars;
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use marketplace_domain::json_values::{Next, ReadJson};
+use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess};
 
 /// Fails if a JSON text has more than `max_values` values, counting names, or more than `max_depth` levels, or if
 /// it is invalid.
@@ -12,7 +12,7 @@ pub(super) fn count_values(json: &[u8], max_values: usize, max_depth: usize) -> 
     let remaining = Cell::new(max_values);
     let mut deserializer = serde_json::Deserializer::from_slice(json);
     let counter = Counter { remaining: &remaining, remaining_depth: max_depth };
-    counter.deserialize(&mut deserializer).map_err(|error| error.to_string())?;
+    Next(counter).deserialize(&mut deserializer).map_err(|error| error.to_string())?;
     deserializer.end().map_err(|error| error.to_string())
 }
 
@@ -24,43 +24,29 @@ struct Counter<'c> {
 }
 
 impl Counter<'_> {
-    fn nested<E: Error>(self) -> Result<Self, E> {
+    fn nested<E: Error>(self) -> Result<Next<Self>, E> {
         let remaining_depth =
             self.remaining_depth.checked_sub(1).ok_or_else(|| E::custom("there are too many levels"))?;
-        Ok(Counter { remaining_depth, ..self })
+        Ok(Next(Counter { remaining_depth, ..self }))
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Counter<'_> {
-    type Value = ();
+impl ReadJson for Counter<'_> {
+    type Output = ();
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        let remaining = self
-            .remaining
-            .get()
-            .checked_sub(1)
-            .ok_or_else(|| D::Error::custom("there are too many values"))?;
-        self.remaining.set(remaining);
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Counter<'_> {
-    type Value = ();
-
-    ignore_json_scalars!();
-
-    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+    fn begin<E: Error>(&mut self) -> Result<(), E> {
+        let remaining = self.remaining.get().checked_sub(1);
+        self.remaining.set(remaining.ok_or_else(|| E::custom("there are too many values"))?);
         Ok(())
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
+    fn array<'de, A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
         let nested = self.nested()?;
         while elements.next_element_seed(nested)?.is_some() {}
         Ok(())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
+    fn object<'de, A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
         let nested = self.nested()?;
         while entries.next_key_seed(nested)?.is_some() {
             entries.next_value_seed(nested)?;
