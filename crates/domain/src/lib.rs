@@ -7,6 +7,7 @@ pub mod browse;
 pub mod bundles;
 pub mod catalog;
 pub mod clock_modes;
+pub mod codebase_fields;
 pub mod collation;
 pub mod collections;
 pub mod credit_purchases;

@@ -3,6 +3,7 @@
 use marketplace::{
     domain::{
         assets::{Exclusivity, Kind},
+        codebase_fields::CodebaseChange,
         inventory::{AssetChange, Change},
         listing_lifecycle::Operation,
         listings::{Actor, CatalogStatus, Event, ReviewStatus},
@@ -148,7 +149,8 @@ fn offer_again(market: &TestMarket, asset: &str) -> Uuid {
 }
 
 fn change_exclusivity(market: &TestMarket, key: &str, to: Exclusivity) -> Result<()> {
-    let change = AssetChange { exclusivity: Change::Set(to), ..AssetChange::default() };
+    let codebase = CodebaseChange { exclusivity: Change::Set(to), ..CodebaseChange::default() };
+    let change = AssetChange { codebase, ..AssetChange::default() };
     write(market, |writer| {
         let seller = vendor(writer.rows, "seller");
         let subject = (asset_id(key), Kind::Codebase);
