@@ -121,18 +121,8 @@ fn attach_codebases(
         .expect("find the team");
     let vendor = Platform::of_process().vendor(team).expect("an open team");
     let listing_text = store::listings::ListingFields {
-        title: "Everything",
-        description: "",
-        domain_tags: &[],
-        tag_slugs: &[],
-        price: None,
-        sample_price: None,
-        sample: &[],
-        accepts_bids: false,
-        terms: "",
-        delivery: None,
-        available_from: None,
-        is_exclusive: false,
+        title: "Everything".to_owned(),
+        ..store::listings::ListingFields::default()
     };
     let listing = market.clock().new_id(marketplace::domain::collections::Collection::Listings);
     market

@@ -39,18 +39,14 @@ fn create_listed_codebase(writer: &mut Writer, number: usize) -> Result<Uuid> {
     let vendor = Platform::of_process().vendor(operations::teams::resolve(writer.rows, "Bench")?)?;
     let tags = ["finance".to_owned()];
     let fields = ListingFields {
-        title: &format!("Ledgers of a small bank, part {number}"),
-        description: "The history of the ledgers, with the tests, the tickets, and the reviews, as long as it gets.",
-        domain_tags: &tags,
-        tag_slugs: &[],
+        title: format!("Ledgers of a small bank, part {number}"),
+        description:
+            "The history of the ledgers, with the tests, the tickets, and the reviews, as long as it gets."
+                .to_owned(),
+        domain_tags: tags.to_vec(),
         price: Some(marketplace::domain::money::Cents(4_900)),
-        sample_price: None,
-        sample: &[],
         accepts_bids: true,
-        terms: "",
-        delivery: None,
-        available_from: None,
-        is_exclusive: false,
+        ..ListingFields::default()
     };
     let listing_id = writer.new_id(marketplace::domain::collections::Collection::Listings);
     let listing = operations::listing_lifecycle::create(writer, &vendor, Actor::Team, listing_id, &fields)?;
@@ -58,6 +54,10 @@ fn create_listed_codebase(writer: &mut Writer, number: usize) -> Result<Uuid> {
     store::listings::attach_asset(writer.rows, listing, asset)?;
     Ok(id)
 }
+
+fn insert_codebase(writer: &Writer, title: &str, tags: &[String]) -> Result<(AssetRowId, Uuid)> {
+    let team = operations::teams::resolve(writer.rows, "Bench")?.row_id;
+    let id = writer.new_id(marketplace::domain::collections::Collection::Listings);
     let fields = CodebaseFields {
         lines_of_code: Some(120_000),
         commits: Some(4_000),
@@ -68,10 +68,6 @@ fn create_listed_codebase(writer: &mut Writer, number: usize) -> Result<Uuid> {
         ci_on_prs: Some(true),
         ..CodebaseFields::default()
     };
-
-fn insert_codebase(writer: &Writer, title: &str, tags: &[String]) -> Result<(AssetRowId, Uuid)> {
-    let team = operations::teams::resolve(writer.rows, "Bench")?.row_id;
-    let id = writer.new_id(marketplace::domain::collections::Collection::Listings);
     let asset = NewAsset {
         id,
         team,

@@ -28,7 +28,7 @@ fn set_exclusive(market: &TestMarket, key: &str, is_exclusive: bool) -> Result<(
     let title = format!("Listing {key}");
     write(market, |writer| {
         let fields = ListingFields {
-            description: "About it.",
+            description: "About it.".to_owned(),
             price: Some(marketplace::domain::money::Cents(5_000)),
             is_exclusive,
             ..crate::harness::listings::listing_fields(&title)
