@@ -11,10 +11,11 @@ use super::{access::Vendor, asset_events, assets, references::References};
 use crate::{
     domain::{
         assets::{Channel, Exclusivity, Kind},
+        changes::Change,
         codebase_fields::CodebaseFields,
         events::EventData,
         field_locks,
-        inventory::{Asset, AssetChange, Change},
+        inventory::{Asset, AssetChange},
         money::Cents,
         problems::Problems,
         stages::Stage,

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{assets::Exclusivity, inventory::Change, time::Day};
+use super::{assets::Exclusivity, changes::Change, time::Day};
 
 /// Declares the fields. Their names are those in JSON and of their columns.
 macro_rules! codebase_fields {

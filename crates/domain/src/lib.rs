@@ -6,6 +6,7 @@ pub mod assets;
 pub mod browse;
 pub mod bundles;
 pub mod catalog;
+pub mod changes;
 pub mod clock_modes;
 pub mod codebase_fields;
 pub mod collation;

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{
     assets::Kind,
-    inventory::Change,
+    changes::Change,
     money::Cents,
     opportunities::{Opportunity, OpportunityKind, OpportunityMetadata, VisibilityMode},
     problems::Problems,

@@ -3,8 +3,9 @@
 use marketplace::{
     domain::{
         assets::{Exclusivity, Kind},
+        changes::Change,
         codebase_fields::CodebaseChange,
-        inventory::{AssetChange, Change},
+        inventory::AssetChange,
         listing_lifecycle::Operation,
         listings::{Actor, CatalogStatus, Event, ReviewStatus},
         problems::Problems,

@@ -10,9 +10,10 @@ use uuid::Uuid;
 use crate::{
     domain::{
         assets::{Exclusivity, Kind, RepositoryChannel},
+        changes::Change,
         codebase_fields::CodebaseChange,
         field_locks::LockSource,
-        inventory::{Asset, AssetChange, Change},
+        inventory::{Asset, AssetChange},
         stages::{RequiredField, Stage},
     },
     operations::codebases::LinkRequest,

@@ -2,14 +2,8 @@
 
 use marketplace::{
     domain::{
-        assets::Exclusivity,
-        codebase_fields::CodebaseChange,
-        inventory::{AssetChange, Change},
-        listings::Actor,
-        opportunities::BidStatus,
-        problems::Problems,
-        teams::Role,
-        time::Day,
+        assets::Exclusivity, changes::Change, codebase_fields::CodebaseChange, inventory::AssetChange,
+        listings::Actor, opportunities::BidStatus, problems::Problems, teams::Role, time::Day,
     },
     error::{Error, Result},
     market::Writer,
