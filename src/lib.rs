@@ -21,7 +21,7 @@ pub mod worlds;
 // The crates of the workspace, by the names that the modules of this one use.
 pub use marketplace_artifacts as artifacts;
 pub use marketplace_domain as domain;
-use marketplace_domain::json_scalars;
+use marketplace_domain::json_values;
 pub use marketplace_domain::string_enum;
 pub use marketplace_files::{private_files, regular_files};
 use marketplace_http as http_server;

@@ -12,11 +12,13 @@ use marketplace::{
     config::{Settings, SettingsSources},
     domain::{
         assets::{ArtifactStatus, Channel, Exclusivity},
+        codebase_fields::CodebaseFields,
         field_locks::FieldLocks,
         listings::Actor,
         money::Cents,
         row_ids::GroupRowId,
         teams::TeamRowId,
+        time::Day,
     },
     fixtures,
     market::{BulkWriter, Market, OpenMode, OpenOptions, Writer},
@@ -25,7 +27,7 @@ use marketplace::{
     rest,
     store::{
         self, Durability,
-        assets::{CodebaseFields, KindFields, NewAsset, NewData},
+        assets::{KindFields, NewAsset, NewData},
     },
 };
 use poem::{Body, Endpoint, Request};
@@ -119,18 +121,8 @@ fn attach_codebases(
         .expect("find the team");
     let vendor = Platform::of_process().vendor(team).expect("an open team");
     let listing_text = store::listings::ListingFields {
-        title: "Everything",
-        description: "",
-        domain_tags: &[],
-        tag_slugs: &[],
-        price: None,
-        sample_price: None,
-        sample: &[],
-        accepts_bids: false,
-        terms: "",
-        delivery: None,
-        available_from: None,
-        is_exclusive: false,
+        title: "Everything".to_owned(),
+        ..store::listings::ListingFields::default()
     };
     let listing = market.clock().new_id(marketplace::domain::collections::Collection::Listings);
     market
@@ -217,21 +209,21 @@ fn insert_asset(
     let (one_in, known) = (|n: u64| scattered.is_multiple_of(n), scattered % 5 > 1);
     let title = format!("{} {}", TITLE_WORDS[(scattered % 8) as usize], scattered % 100_000);
     let tags = ["finance".to_owned()];
-    let metric = |n: u64| known.then_some(scattered / n % 1_000_000);
+    let metric = |n: u64| known.then_some((scattered / n % 1_000_000) as i64);
     let own = if one_in(3) {
         KindFields::RawData { files: Some(7), extensions: &[] }
     } else {
-        KindFields::Codebase(CodebaseFields {
+        let fields = CodebaseFields {
             exclusivity: Some(if one_in(2) { Exclusivity::Available } else { Exclusivity::Unavailable }),
             lines_of_code: metric(1),
             commits: metric(3),
             contributors: metric(5),
             merged_prs: metric(7),
-            history_start: known.then_some("2019-04-05"),
-            history_end: known.then_some("2024-04-05"),
+            history_start: Day::parse("2019-04-05").filter(|_| known),
+            history_end: Day::parse("2024-04-05").filter(|_| known),
             ci_on_prs: known.then_some(one_in(2)),
-            languages: None,
-        })
+        };
+        KindFields::Codebase { fields, languages: None }
     };
     let asset = NewAsset {
         id: writer.new_id(marketplace::domain::collections::Collection::Assets),

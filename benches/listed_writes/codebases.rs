@@ -5,16 +5,18 @@ use std::collections::BTreeMap;
 use marketplace::{
     domain::{
         assets::{ArtifactStatus, Channel},
+        codebase_fields::CodebaseFields,
         field_locks::FieldLocks,
         listings::Actor,
         row_ids::AssetRowId,
+        time::Day,
     },
     error::Result,
     market::{Market, Writer},
     operations::{self, access::Platform, teams::TeamInput},
     store::{
         self,
-        assets::{CodebaseFields, KindFields, NewAsset, NewData},
+        assets::{KindFields, NewAsset, NewData},
         listings::ListingFields,
     },
 };
@@ -37,18 +39,14 @@ fn create_listed_codebase(writer: &mut Writer, number: usize) -> Result<Uuid> {
     let vendor = Platform::of_process().vendor(operations::teams::resolve(writer.rows, "Bench")?)?;
     let tags = ["finance".to_owned()];
     let fields = ListingFields {
-        title: &format!("Ledgers of a small bank, part {number}"),
-        description: "The history of the ledgers, with the tests, the tickets, and the reviews, as long as it gets.",
-        domain_tags: &tags,
-        tag_slugs: &[],
+        title: format!("Ledgers of a small bank, part {number}"),
+        description:
+            "The history of the ledgers, with the tests, the tickets, and the reviews, as long as it gets."
+                .to_owned(),
+        domain_tags: tags.to_vec(),
         price: Some(marketplace::domain::money::Cents(4_900)),
-        sample_price: None,
-        sample: &[],
         accepts_bids: true,
-        terms: "",
-        delivery: None,
-        available_from: None,
-        is_exclusive: false,
+        ..ListingFields::default()
     };
     let listing_id = writer.new_id(marketplace::domain::collections::Collection::Listings);
     let listing = operations::listing_lifecycle::create(writer, &vendor, Actor::Team, listing_id, &fields)?;
@@ -60,6 +58,16 @@ fn create_listed_codebase(writer: &mut Writer, number: usize) -> Result<Uuid> {
 fn insert_codebase(writer: &Writer, title: &str, tags: &[String]) -> Result<(AssetRowId, Uuid)> {
     let team = operations::teams::resolve(writer.rows, "Bench")?.row_id;
     let id = writer.new_id(marketplace::domain::collections::Collection::Listings);
+    let fields = CodebaseFields {
+        lines_of_code: Some(120_000),
+        commits: Some(4_000),
+        contributors: Some(12),
+        merged_prs: Some(300),
+        history_start: Day::parse("2019-04-05"),
+        history_end: Day::parse("2024-04-05"),
+        ci_on_prs: Some(true),
+        ..CodebaseFields::default()
+    };
     let asset = NewAsset {
         id,
         team,
@@ -73,17 +81,7 @@ fn insert_codebase(writer: &Writer, title: &str, tags: &[String]) -> Result<(Ass
         extra_columns: &BTreeMap::new(),
         created_at: writer.now,
         locks: &FieldLocks::new(),
-        kind_fields: KindFields::Codebase(CodebaseFields {
-            exclusivity: None,
-            lines_of_code: Some(120_000),
-            commits: Some(4_000),
-            contributors: Some(12),
-            merged_prs: Some(300),
-            history_start: Some("2019-04-05"),
-            history_end: Some("2024-04-05"),
-            ci_on_prs: Some(true),
-            languages: None,
-        }),
+        kind_fields: KindFields::Codebase { fields, languages: None },
     };
     let row = store::assets::insert(writer.rows, &asset)?;
     let data = NewData {

@@ -3,9 +3,9 @@
 
 use std::collections::HashSet;
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess};
 
-use crate::json_scalars::ignore_json_scalars;
+use crate::json_values::{Name, Next, ReadJson};
 
 /// Maximum depth of nested arrays and objects. Requests of the protocol have about five levels.
 const MAX_DEPTH: usize = 32;
@@ -61,9 +61,9 @@ impl ShapeFault {
 pub fn check_shape(bytes: &[u8]) -> Result<(), ShapeFault> {
     let mut scan = Scan { values: 0, fault: None };
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let seed = ScanSeed { scan: &mut scan, depth: 0, max_text_bytes: usize::MAX };
+    let scanner = Scanner { scan: &mut scan, depth: 0, max_text_bytes: usize::MAX };
     // A syntax error ends the scan, too; then there is no fault.
-    let _ = seed.deserialize(&mut deserializer);
+    let _ = Next(scanner).deserialize(&mut deserializer);
     scan.fault.map_or(Ok(()), Err)
 }
 
@@ -73,62 +73,51 @@ struct Scan {
 }
 
 /// Scans a value at a depth.
-struct ScanSeed<'a> {
+struct Scanner<'a> {
     scan: &'a mut Scan,
     depth: usize,
     max_text_bytes: usize,
 }
 
-impl ScanSeed<'_> {
-    fn fail<E: serde::de::Error>(&mut self, fault: ShapeFault) -> E {
+impl Scanner<'_> {
+    fn fail<E: Error>(&mut self, fault: ShapeFault) -> E {
         self.scan.fault = Some(fault);
         E::custom("invalid shape")
     }
 
-    /// Counts a value. `Ok` if it may be read.
-    fn count<E: serde::de::Error>(&mut self) -> Result<(), E> {
+    fn nested(&mut self, max_text_bytes: usize) -> Next<Scanner<'_>> {
+        Next(Scanner { scan: &mut *self.scan, depth: self.depth + 1, max_text_bytes })
+    }
+}
+
+impl ReadJson for Scanner<'_> {
+    type Output = ();
+
+    fn begin<E: Error>(&mut self) -> Result<(), E> {
         self.scan.values += 1;
         if self.scan.values > MAX_VALUES { Err(self.fail(ShapeFault::TooManyValues)) } else { Ok(()) }
     }
 
-    fn nested(&mut self) -> ScanSeed<'_> {
-        ScanSeed { scan: &mut *self.scan, depth: self.depth + 1, max_text_bytes: usize::MAX }
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for ScanSeed<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(mut self, deserializer: D) -> Result<(), D::Error> {
-        self.count::<D::Error>()?;
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for ScanSeed<'_> {
-    type Value = ();
-
-    ignore_json_scalars!();
-
-    fn visit_str<E: serde::de::Error>(mut self, text: &str) -> Result<(), E> {
+    fn text<E: Error>(mut self, text: &str) -> Result<(), E> {
         if text.len() > self.max_text_bytes { Err(self.fail(ShapeFault::LongId)) } else { Ok(()) }
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<(), A::Error> {
+    fn array<'de, A: SeqAccess<'de>>(mut self, mut items: A) -> Result<(), A::Error> {
         if self.depth == MAX_DEPTH {
             return Err(self.fail(ShapeFault::TooDeep));
         }
-        while items.next_element_seed(self.nested())?.is_some() {}
+        while items.next_element_seed(self.nested(usize::MAX))?.is_some() {}
         Ok(())
     }
 
-    fn visit_map<A: MapAccess<'de>>(mut self, mut entries: A) -> Result<(), A::Error> {
+    fn object<'de, A: MapAccess<'de>>(mut self, mut entries: A) -> Result<(), A::Error> {
         if self.depth == MAX_DEPTH {
             return Err(self.fail(ShapeFault::TooDeep));
         }
-        let mut names: HashSet<String> = HashSet::new();
-        while let Some(name) = entries.next_key::<String>()? {
-            self.count::<A::Error>()?;
+        let mut names = HashSet::new();
+        while let Some(Name(name)) = entries.next_key()? {
+            // A name counts like a value.
+            self.begin::<A::Error>()?;
             if name.len() > MAX_NAME_BYTES {
                 return Err(self.fail(ShapeFault::LongName));
             }
@@ -136,11 +125,7 @@ impl<'de> Visitor<'de> for ScanSeed<'_> {
             if !names.insert(name) {
                 return Err(self.fail(ShapeFault::DuplicateName));
             }
-            let mut value = self.nested();
-            if is_request_id {
-                value.max_text_bytes = MAX_ID_BYTES;
-            }
-            entries.next_value_seed(value)?;
+            entries.next_value_seed(self.nested(if is_request_id { MAX_ID_BYTES } else { usize::MAX }))?;
         }
         Ok(())
     }

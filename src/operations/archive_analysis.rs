@@ -100,8 +100,8 @@ pub fn store_analysis(
     store::data_structures::upsert(writer.rows, asset_row_id, summary.structure.max_depth, &roots)?;
     let manifest = match own {
         AnalysisByKind::Codebase(code) => {
-            asset.history.lines_of_code = Some(code.languages.lines as i64);
-            asset.history.ci_on_prs = Some(code.ci_on_prs);
+            asset.codebase.lines_of_code = Some(code.languages.lines as i64);
+            asset.codebase.ci_on_prs = Some(code.ci_on_prs);
             field_locks::lock_extracted(&mut asset.locks, Channel::Zip, ["lines_of_code", "ci_on_prs"]);
             let languages = data_analysis::languages_by_slug(writer, code.languages.bytes)?;
             store::assets::set_languages(writer.rows, asset_row_id, &languages)?;

@@ -11,9 +11,11 @@ use super::{access::Vendor, asset_events, assets, references::References};
 use crate::{
     domain::{
         assets::{Channel, Exclusivity, Kind},
+        changes::Change,
+        codebase_fields::CodebaseFields,
         events::EventData,
         field_locks,
-        inventory::{Asset, AssetChange, Change, CodebaseHistory},
+        inventory::{Asset, AssetChange},
         money::Cents,
         problems::Problems,
         stages::Stage,
@@ -60,7 +62,7 @@ pub fn apply(
     field_locks::update_api_locks(&mut asset.locks, written);
     set_fields(references, asset, change, &mut found);
     let has_valid_days = !["history_start", "history_end"].iter().any(|day| problems.has_field(path, day));
-    validate_history(context.now.day(), &asset.history, has_valid_days, &mut found);
+    validate_history(context.now.day(), &asset.codebase, has_valid_days, &mut found);
     problems.extend_nested(found, path);
 }
 
@@ -103,7 +105,8 @@ fn check_exclusivity(
     change: &AssetChange,
     problems: &mut Problems,
 ) -> Result<()> {
-    let is_harmless = matches!(change.exclusivity, Change::Unchanged | Change::Set(Exclusivity::Unavailable));
+    let is_harmless =
+        matches!(change.codebase.exclusivity, Change::Unchanged | Change::Set(Exclusivity::Unavailable));
     if !is_harmless && store::exclusive_sales::is_sold(context.rows, asset.row_id)? {
         let msg = "The codebase was sold exclusively, so `exclusivity` stays unavailable.";
         problems.push(Problem::body(&["exclusivity"], "field_locked", msg));
@@ -161,15 +164,7 @@ fn set_fields(references: &References, asset: &mut Asset, change: AssetChange, p
     if let (Some(task), Some(task_type)) = (&mut asset.task, change.task_type) {
         task.task_type = task_type;
     }
-    let history = &mut asset.history;
-    change.exclusivity.apply(&mut history.exclusivity);
-    change.lines_of_code.apply(&mut history.lines_of_code);
-    change.commits.apply(&mut history.commits);
-    change.contributors.apply(&mut history.contributors);
-    change.merged_prs.apply(&mut history.merged_prs);
-    change.history_start.apply(&mut history.start);
-    change.history_end.apply(&mut history.end);
-    change.ci_on_prs.apply(&mut history.ci_on_prs);
+    asset.codebase.apply(change.codebase);
 }
 
 /// Returns the domain tags of a request, each once, and reports those that the taxonomy does not have.
@@ -235,14 +230,15 @@ fn is_nested_at_most(value: &serde_json::Value, depth: usize) -> bool {
 
 /// Validates the dates of a history: none is in the future, and the end is not before the start. The order of
 /// dates is compared only if both are valid.
-fn validate_history(today: Day, history: &CodebaseHistory, has_valid_days: bool, problems: &mut Problems) {
-    for (field, day) in [("history_start", history.start), ("history_end", history.end)] {
+fn validate_history(today: Day, codebase: &CodebaseFields, has_valid_days: bool, problems: &mut Problems) {
+    let (start, end) = (codebase.history_start, codebase.history_end);
+    for (field, day) in [("history_start", start), ("history_end", end)] {
         if day.is_some_and(|day| day > today) {
             let msg = format!("`{field}` must not be later than today, {today}.");
             problems.push(Problem::body(&[field], "date_future", msg));
         }
     }
-    if let (Some(start), Some(end)) = (history.start, history.end)
+    if let (Some(start), Some(end)) = (start, end)
         && has_valid_days
         && end < start
     {

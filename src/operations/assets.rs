@@ -9,10 +9,11 @@ use super::{access::Vendor, asset_events, listing_changes};
 use crate::{
     domain::{
         assets::Kind,
+        codebase_fields::CodebaseFields,
         collections::Collection,
         events::EventData,
         field_locks,
-        inventory::{Asset, CodebaseHistory},
+        inventory::Asset,
         listing_lifecycle::Operation,
         listings::{Actor, LifecycleStage},
         row_ids::{AssetRowId, GroupRowId},
@@ -281,7 +282,7 @@ pub fn new_asset(context: &CheckContext, vendor: &Vendor, kind: Kind, group: (Gr
         notes: None,
         extra_columns: BTreeMap::new(),
         created_at: context.now,
-        history: CodebaseHistory::default(),
+        codebase: CodebaseFields::default(),
         environment: None,
         task: None,
         data: None,

@@ -16,7 +16,7 @@ use crate::{
     request_problems::ProblemsExt,
     store::{
         self,
-        assets::{CodebaseFields, KindFields, NewAsset, NewData},
+        assets::{KindFields, NewAsset, NewData},
     },
 };
 
@@ -111,7 +111,7 @@ pub fn create_from_upload(
     let group = chosen.unwrap_or((default.row_id, default.id));
     let mut asset = assets::new_asset(&writer.check_context(), vendor, Kind::Codebase, group);
     asset.title.clone_from(&grant.title);
-    asset.history.exclusivity = Some(grant.exclusivity);
+    asset.codebase.exclusivity = Some(grant.exclusivity);
     let row_id = insert_rows(writer, &asset)?;
     let data = NewData {
         is_private: true,
@@ -144,19 +144,6 @@ fn repository_data<'a>(writer: &Writer, link: &'a LinkRequest) -> NewData<'a> {
 
 /// Inserts the rows of a codebase. The caller updates the inventory row when the codebase is complete.
 fn insert_rows(writer: &Writer, asset: &Asset) -> Result<AssetRowId> {
-    let history = &asset.history;
-    let (start, end) = (history.start.map(|day| day.to_string()), history.end.map(|day| day.to_string()));
-    let count = |count: Option<i64>| count.map(i64::cast_unsigned);
-    let fields = KindFields::Codebase(CodebaseFields {
-        exclusivity: history.exclusivity,
-        lines_of_code: count(history.lines_of_code),
-        commits: count(history.commits),
-        contributors: count(history.contributors),
-        merged_prs: count(history.merged_prs),
-        history_start: start.as_deref(),
-        history_end: end.as_deref(),
-        ci_on_prs: history.ci_on_prs,
-        languages: None,
-    });
+    let fields = KindFields::Codebase { fields: asset.codebase.clone(), languages: None };
     store::assets::insert(writer.rows, &NewAsset::from_asset(asset, fields))
 }

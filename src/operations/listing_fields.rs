@@ -16,9 +16,9 @@ use crate::{
 /// Checks the texts and the prices of a listing. Reports every problem. `needs_price` says whether the listing
 /// can be bought now, so it must have a price.
 pub fn check(fields: &ListingFields, needs_price: bool) -> Result<()> {
-    let title = texts::find_problem(&["title"], fields.title, texts::TITLE);
+    let title = texts::find_problem(&["title"], &fields.title, texts::TITLE);
     let many = |name, text| texts::find_problem(&[name], text, texts::DESCRIPTION);
-    let texts = [title, many("description", fields.description), many("terms", fields.terms)];
+    let texts = [title, many("description", &fields.description), many("terms", &fields.terms)];
     let mut problems: Vec<Problem> = texts.into_iter().flatten().collect();
     for (name, price) in [("price", fields.price), ("sample_price", fields.sample_price)] {
         if price.is_some_and(|price| price < Cents(0) || price > MAX_AMOUNT) {
@@ -31,7 +31,7 @@ pub fn check(fields: &ListingFields, needs_price: bool) -> Result<()> {
         problems.push(Problem::body(&["price"], "missing", rule));
     }
     let mut problems = Problems::from(problems);
-    samples::check(&mut problems, fields.sample);
+    samples::check(&mut problems, &fields.sample);
     problems.into_result()
 }
 

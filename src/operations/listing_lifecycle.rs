@@ -75,7 +75,7 @@ pub fn update(
     let is_sample_stated =
         !fields.sample.is_empty() || listing.sample_price.is_none() && fields.sample_price.is_some();
     if is_sample_stated && matches!(stage, LifecycleStage::Ready | LifecycleStage::Active) {
-        listing_fields::check_sample(writer.rows, listing.row_id, fields.sample_price, fields.sample)?;
+        listing_fields::check_sample(writer.rows, listing.row_id, fields.sample_price, &fields.sample)?;
     }
     let has_same_texts = store::listings::has_texts(writer.rows, listing.row_id, fields)?;
     let operation = if has_same_texts { Operation::UpdateTerms } else { Operation::UpdateTexts };
@@ -292,8 +292,7 @@ fn check_sample(writer: &Writer, listing: &ListingRow) -> Result<()> {
         return Ok(());
     }
     let fields = store::listings::find_fields(writer.rows, listing.row_id)?;
-    let fields = fields.as_fields();
-    listing_fields::check_sample(writer.rows, listing.row_id, fields.sample_price, fields.sample)
+    listing_fields::check_sample(writer.rows, listing.row_id, fields.sample_price, &fields.sample)
 }
 
 fn check_complete(writer: &Writer, listing: &ListingRow) -> Result<()> {

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::access::Vendor;
 use crate::{
-    domain::inventory::{AssetChange, Change},
+    domain::{changes::Change, inventory::AssetChange},
     error::{Problem, Result},
     market::CheckContext,
     store::{self, groups::Group},

@@ -316,7 +316,7 @@ pub fn store_analysis(
     let RepositoryAnalysis { commit_sha, files: analysis, history } = found;
     let roots = serde_json::to_string(&analysis.structure.roots).map_err(Error::internal)?;
     store::data_structures::upsert(writer.rows, asset_row_id, analysis.structure.max_depth, &roots)?;
-    let codebase = &mut asset.history;
+    let codebase = &mut asset.codebase;
     codebase.lines_of_code = Some(analysis.languages.lines as i64);
     codebase.commits = Some(history.commits as i64);
     codebase.contributors = Some(history.contributors as i64);
@@ -327,7 +327,7 @@ pub fn store_analysis(
     let mut fields = vec!["lines_of_code", "commits", "contributors", "merged_prs", "ci_on_prs"];
     if let Some((first, last)) = history.span {
         let day = |seconds: i64| Timestamp(seconds.saturating_mul(1_000_000)).day();
-        (codebase.start, codebase.end) = (Some(day(first)), Some(day(last)));
+        (codebase.history_start, codebase.history_end) = (Some(day(first)), Some(day(last)));
         fields.extend(["history_start", "history_end"]);
     }
     field_locks::lock_extracted(&mut asset.locks, channel.into(), fields);

@@ -41,43 +41,39 @@ pub trait AssetFilterGrammar: FilterGrammar<Field = FilterField> {
     const KIND: Option<Kind>;
 }
 
-/// Declares the filter grammar of a list of assets.
-macro_rules! asset_grammar {
-    ($(#[$meta:meta])* $name:ident, $kind:expr) => {
-        $(#[$meta])*
-        #[derive(Debug)]
-        pub enum $name {}
+/// Declares the filter grammars of lists of assets, each with the type of the assets.
+macro_rules! asset_grammars {
+    ($($(#[$meta:meta])* $name:ident($kind:expr))+) => {
+        $(
+            $(#[$meta])*
+            #[derive(Debug)]
+            pub enum $name {}
 
-        impl FilterGrammar for $name {
-            const NAME: &'static str = stringify!($name);
-            type Field = FilterField;
+            impl FilterGrammar for $name {
+                const NAME: &'static str = stringify!($name);
+                type Field = FilterField;
 
-            fn fields() -> Vec<FilterField> {
-                FilterField::for_kind(Self::KIND)
+                fn fields() -> Vec<FilterField> {
+                    FilterField::for_kind(Self::KIND)
+                }
             }
-        }
 
-        impl AssetFilterGrammar for $name {
-            const KIND: Option<Kind> = $kind;
-        }
+            impl AssetFilterGrammar for $name {
+                const KIND: Option<Kind> = $kind;
+            }
+        )+
     };
 }
 
-asset_grammar! {
+asset_grammars! {
     /// Filters of lists with assets of all types.
-    AssetFilters, None
-}
-asset_grammar! {
+    AssetFilters(None)
     /// Filters of codebase lists.
-    CodebaseFilters, Some(Kind::Codebase)
-}
-asset_grammar! {
+    CodebaseFilters(Some(Kind::Codebase))
     /// Filters of raw data lists.
-    RawDataFilters, Some(Kind::RawData)
-}
-asset_grammar! {
+    RawDataFilters(Some(Kind::RawData))
     /// Filters of task lists.
-    TaskFilters, Some(Kind::Task)
+    TaskFilters(Some(Kind::Task))
 }
 
 /// Filters of estimation lists.

@@ -11,7 +11,10 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    json_values::Name,
+};
 
 /// The fields of a JSON object, in their order, with unparsed values.
 #[derive(Debug)]
@@ -51,10 +54,6 @@ impl<'a> RawObject<'a> {
     }
 }
 
-/// The name of a field, which is copied only if it contains escapes.
-#[derive(Deserialize)]
-struct FieldName<'a>(#[serde(borrow)] Cow<'a, str>);
-
 impl<'de> Deserialize<'de> for RawObject<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         struct Fields;
@@ -68,7 +67,7 @@ impl<'de> Deserialize<'de> for RawObject<'de> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Self::Value, A::Error> {
                 let mut fields = Vec::with_capacity(32);
-                while let Some((FieldName(name), value)) = map.next_entry()? {
+                while let Some((Name(name), value)) = map.next_entry()? {
                     fields.push((name, value));
                 }
                 Ok(RawObject(fields))

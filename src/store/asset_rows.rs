@@ -1,27 +1,31 @@
 //! Queries for assets. All of them read complete assets, with one list of columns. Changes to assets are in
 //! `assets`, which also exports these queries.
 
+use std::sync::LazyLock;
+
 use uuid::Uuid;
 
 use crate::{
     domain::{
+        codebase_fields::CodebaseFields,
         field_locks::FieldLocks,
-        inventory::{Asset, AttachedData, CodebaseHistory, TaskDetails},
+        inventory::{Asset, AttachedData, TaskDetails},
         row_ids::AssetRowId,
         teams::TeamRowId,
-        time::Day,
     },
     error::Result,
     store::{Reader, row},
 };
 
 /// The columns of an asset, in the order in which [`read_asset`] reads them.
-pub const COLUMNS: &str = "a.id, a.uuid, a.team, a.group_id, g.uuid, a.kind, a.title, a.description, a.domain_tags,
-    a.other_domain, a.price_cents, a.notes, a.extra_columns, a.created_at, a.exclusivity, a.lines_of_code, a.commits,
-    a.contributors, a.merged_prs, a.history_start, a.history_end, a.ci_on_prs, a.environment, a.locked_fields,
-    a.task_type, v.uuid, k.uuid, k.name, v.version, r.quality, r.read_at,
-    d.channel, d.is_private, d.archive_status, d.analysis_status, d.attached_at, d.analyzed_at, d.archive_bytes,
-    d.commit_sha, d.manifest_url, d.archive_error, d.analysis_error";
+pub static COLUMNS: LazyLock<String> = LazyLock::new(|| {
+    let columns = "a.id, a.uuid, a.team, a.group_id, g.uuid, a.kind, a.title, a.description, a.domain_tags,
+        a.other_domain, a.price_cents, a.notes, a.extra_columns, a.created_at, a.environment, a.locked_fields,
+        a.task_type, v.uuid, k.uuid, k.name, v.version, r.quality, r.read_at,
+        d.channel, d.is_private, d.archive_status, d.analysis_status, d.attached_at, d.analyzed_at, d.archive_bytes,
+        d.commit_sha, d.manifest_url, d.archive_error, d.analysis_error, a.";
+    columns.to_owned() + &CodebaseFields::NAMES.join(", a.")
+});
 
 /// The joins with `assets a` that [`COLUMNS`] needs.
 pub const JOINS: &str = "JOIN groups g ON g.id = a.group_id
@@ -29,6 +33,11 @@ pub const JOINS: &str = "JOIN groups g ON g.id = a.group_id
     LEFT JOIN task_versions v ON v.id = a.task_version
     LEFT JOIN tasks k ON k.id = v.task
     LEFT JOIN task_readings r ON r.asset = a.id";
+
+/// Returns the statement for the assets `a` that meet a condition.
+pub fn select(condition: &str) -> String {
+    format!("SELECT {} FROM assets a {JOINS} WHERE {condition}", *COLUMNS)
+}
 
 /// Reads an asset from a row with the columns [`COLUMNS`].
 pub fn read_asset(row: &rusqlite::Row) -> rusqlite::Result<Asset> {
@@ -48,25 +57,12 @@ pub fn read_asset(row: &rusqlite::Row) -> rusqlite::Result<Asset> {
         notes: row.get(columns.next())?,
         extra_columns: row::json(row, columns.next())?,
         created_at: row::time(row, columns.next())?,
-        history: CodebaseHistory {
-            exclusivity: row::optional_string_enum(row, columns.next())?,
-            lines_of_code: row.get(columns.next())?,
-            commits: row.get(columns.next())?,
-            contributors: row.get(columns.next())?,
-            merged_prs: row.get(columns.next())?,
-            start: read_day(row, columns.next())?,
-            end: read_day(row, columns.next())?,
-            ci_on_prs: row.get(columns.next())?,
-        },
         environment: row::optional_json(row, columns.next())?,
         locks: row::json::<FieldLocks>(row, columns.next())?,
         task: read_task(row, &mut columns)?,
         data: read_data(row, &mut columns)?,
+        codebase: CodebaseFields::read(row, || columns.next())?,
     })
-}
-
-fn read_day(row: &rusqlite::Row, column: usize) -> rusqlite::Result<Option<Day>> {
-    Ok(row.get_ref(column)?.as_str_or_null()?.and_then(Day::parse))
 }
 
 fn read_task(row: &rusqlite::Row, columns: &mut row::ColumnIndexes) -> rusqlite::Result<Option<TaskDetails>> {
@@ -111,15 +107,13 @@ pub fn find_row_id_and_team(reader: &Reader, id: Uuid) -> Result<Option<(AssetRo
 
 /// Returns the team's asset with this ID, unless it is deleted.
 pub fn find_own(reader: &Reader, team: TeamRowId, id: Uuid) -> Result<Option<Asset>> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM assets a {JOINS} WHERE a.uuid = ?1 AND a.team = ?2 AND a.deleted_at IS NULL"
-    );
+    let sql = select("a.uuid = ?1 AND a.team = ?2 AND a.deleted_at IS NULL");
     reader.query_first(&sql, (id, team), read_asset)
 }
 
 /// Returns the asset with this row ID, unless it is deleted.
 pub fn find_by_row_id(reader: &Reader, row_id: AssetRowId) -> Result<Option<Asset>> {
-    let sql = format!("SELECT {COLUMNS} FROM assets a {JOINS} WHERE a.id = ?1 AND a.deleted_at IS NULL");
+    let sql = select("a.id = ?1 AND a.deleted_at IS NULL");
     reader.query_first(&sql, [row_id], read_asset)
 }
 
@@ -130,8 +124,6 @@ pub fn for_each_after(
     row_id: AssetRowId,
     mut visit: impl FnMut(&Asset) -> Result<()>,
 ) -> Result<()> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM assets a {JOINS} WHERE a.id > ?1 AND a.deleted_at IS NULL ORDER BY a.id"
-    );
+    let sql = select("a.id > ?1 AND a.deleted_at IS NULL ORDER BY a.id");
     reader.for_each_row(&sql, [row_id], |row| visit(&read_asset(row)?))
 }

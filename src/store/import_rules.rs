@@ -37,6 +37,7 @@ use crate::{
         samples::{SampledAsset, Selection},
         task_quality::{QaResult, TaskQuality},
         tasks::{BuildStatus, Column as TaskColumn, QaAgent, RefreshStatus, VersionStage, VersionState},
+        time::Day,
         trace_imports::{RejectedLine, TraceImportStatus},
         webhooks::{AttemptError, DeliveryStatus, WebhookDisabledReason},
         withdrawals::WithdrawalStatus,
@@ -181,6 +182,7 @@ fn closed_set(table: &str, column: &str) -> Option<Accepts> {
             is_of::<Kind>
         }
         ("assets" | "upload_grants", "exclusivity") => is_of::<Exclusivity>,
+        ("assets", "history_start" | "history_end") => |text| Day::parse(text).is_some(),
         ("assets", "task_type") => is_of::<TaskType>,
         ("bundle_entries", "content") => is_of::<EntryContent>,
         ("bundle_entries", "source") => is_of::<EntrySource>,

@@ -104,75 +104,37 @@ fn read_status(row: &rusqlite::Row) -> rusqlite::Result<ListingStatus> {
     })
 }
 
-/// The editable fields of a listing, to insert or to update one.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ListingFields<'a> {
+/// The fields of a listing that its vendor edits.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ListingFields {
     /// Title for people.
-    pub title: &'a str,
+    pub title: String,
     /// Description for people.
-    pub description: &'a str,
+    pub description: String,
     /// Slugs of the domains.
-    pub domain_tags: &'a [String],
+    pub domain_tags: Vec<String>,
     /// Slugs of the inventory tags.
-    pub tag_slugs: &'a [String],
+    pub tag_slugs: Vec<String>,
     /// Buy-now price; `None` if the listing has no fixed price.
     pub price: Option<Cents>,
     /// Price of the sample; `None` if no sample is offered.
     pub sample_price: Option<Cents>,
     /// What the sample has; empty for what is taken by default of all assets.
-    pub sample: &'a [SampledAsset],
+    pub sample: Vec<SampledAsset>,
     /// Whether buyers can bid.
     pub accepts_bids: bool,
     /// License and conditions, as text.
-    pub terms: &'a str,
+    pub terms: String,
     /// How the data is delivered to the buyer, and within how many days.
     pub delivery: Option<(DeliveryMethod, u32)>,
-    /// Time from which the data can be delivered.
+    /// Time from which the data can be delivered; `None` if that is immediately.
     pub available_from: Option<Timestamp>,
     /// Whether the listing is sold once, exclusively. All its assets must then be available for that.
     pub is_exclusive: bool,
 }
 
-/// The stored fields of a listing that its vendor edits: those of [`ListingFields`].
-#[derive(Clone, Debug, Default)]
-#[allow(missing_docs)] // `ListingFields` documents them.
-pub struct StoredListingFields {
-    pub title: String,
-    pub description: String,
-    pub domain_tags: Vec<String>,
-    pub tag_slugs: Vec<String>,
-    pub price: Option<Cents>,
-    pub sample_price: Option<Cents>,
-    pub sample: Vec<SampledAsset>,
-    pub accepts_bids: bool,
-    pub terms: String,
-    pub delivery: Option<(DeliveryMethod, u32)>,
-    pub available_from: Option<Timestamp>,
-    pub is_exclusive: bool,
-}
-
-impl StoredListingFields {
-    /// Returns the fields for a change.
-    pub fn as_fields(&self) -> ListingFields<'_> {
-        ListingFields {
-            title: &self.title,
-            description: &self.description,
-            domain_tags: &self.domain_tags,
-            tag_slugs: &self.tag_slugs,
-            price: self.price,
-            sample_price: self.sample_price,
-            sample: &self.sample,
-            accepts_bids: self.accepts_bids,
-            terms: &self.terms,
-            delivery: self.delivery,
-            available_from: self.available_from,
-            is_exclusive: self.is_exclusive,
-        }
-    }
-}
-
 /// Returns the fields of a listing that its vendor edits.
-pub fn find_fields(reader: &Reader, row_id: ListingRowId) -> Result<StoredListingFields> {
+pub fn find_fields(reader: &Reader, row_id: ListingRowId) -> Result<ListingFields> {
     const SQL: &str = "SELECT title, description, domain_tags, tag_slugs, price_cents, sample_price_cents,
              accepts_bids, terms, delivery_method, delivery_days, available_from, exclusive, sample
          FROM listings WHERE id = ?1";
@@ -180,10 +142,10 @@ pub fn find_fields(reader: &Reader, row_id: ListingRowId) -> Result<StoredListin
 }
 
 /// Reads the fields of a listing that its vendor edits, by the names of their columns.
-pub(super) fn read_fields(row: &rusqlite::Row) -> rusqlite::Result<StoredListingFields> {
+pub(super) fn read_fields(row: &rusqlite::Row) -> rusqlite::Result<ListingFields> {
     let method = row::optional_string_enum(row, "delivery_method")?;
     let days: Option<u32> = row.get("delivery_days")?;
-    Ok(StoredListingFields {
+    Ok(ListingFields {
         title: row.get("title")?,
         description: row.get("description")?,
         domain_tags: row::json(row, "domain_tags")?,
@@ -203,19 +165,19 @@ pub(super) fn read_fields(row: &rusqlite::Row) -> rusqlite::Result<StoredListing
 /// below.
 fn field_values<'w>(fields: &'w ListingFields) -> Result<[Box<dyn ToSql + 'w>; 13]> {
     Ok([
-        Box::new(fields.title),
-        Box::new(fields.description),
-        Box::new(row::to_json(fields.domain_tags)?),
-        Box::new(row::to_json(fields.tag_slugs)?),
+        Box::new(&fields.title),
+        Box::new(&fields.description),
+        Box::new(row::to_json(&fields.domain_tags)?),
+        Box::new(row::to_json(&fields.tag_slugs)?),
         Box::new(fields.price.map(|price| price.0)),
         Box::new(fields.sample_price.map(|price| price.0)),
         Box::new(fields.accepts_bids),
-        Box::new(fields.terms),
+        Box::new(&fields.terms),
         Box::new(fields.delivery.map(|(method, _)| method.as_str())),
         Box::new(fields.delivery.map(|(_, days)| days)),
         Box::new(fields.available_from.map(|at| at.0)),
         Box::new(fields.is_exclusive),
-        Box::new((!fields.sample.is_empty()).then(|| row::to_json(fields.sample)).transpose()?),
+        Box::new((!fields.sample.is_empty()).then(|| row::to_json(&fields.sample)).transpose()?),
     ])
 }
 
@@ -335,8 +297,8 @@ pub fn find_featured(reader: &Reader, place: u32) -> Result<Option<Uuid>> {
 pub fn has_texts(reader: &Reader, row_id: ListingRowId, fields: &ListingFields) -> Result<bool> {
     const SQL: &str = "SELECT (title, description, domain_tags, tag_slugs) IS (?2, ?3, ?4, ?5)
          FROM listings WHERE id = ?1";
-    let (domains, tags) = (row::to_json(fields.domain_tags)?, row::to_json(fields.tag_slugs)?);
-    reader.query_one(SQL, (row_id, fields.title, fields.description, domains, tags), |row| row.get(0))
+    let (domains, tags) = (row::to_json(&fields.domain_tags)?, row::to_json(&fields.tag_slugs)?);
+    reader.query_one(SQL, (row_id, &fields.title, &fields.description, domains, tags), |row| row.get(0))
 }
 
 /// Appends an asset to a listing.

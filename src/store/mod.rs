@@ -1,4 +1,5 @@
-//! All SQL: one file per resource, with the statements written out. No module above this one uses rusqlite.
+//! All SQL: one file per resource, with the statements written out. Only those for rows with many columns are
+//! composed (`columns`). No module above this one uses rusqlite.
 //!
 //! SQLite runs in WAL mode, with a pool of read-only connections and one write connection. Functions take a
 //! [`Reader`] or a [`Writer`], so a write in a read transaction does not compile.
@@ -14,6 +15,7 @@ pub mod bundles;
 pub mod catalog_entries;
 pub mod clock_offset;
 pub mod collected_events;
+mod columns;
 mod connections;
 pub mod credit_purchases;
 pub mod data_structures;

@@ -1,9 +1,8 @@
 //! Counts the values of a document without building them, so that a few bytes that stand for many values are
 //! refused before they use memory.
 
-use std::cell::Cell;
+use std::{cell::Cell, fmt};
 
-use marketplace_domain::json_scalars::ignore_json_scalars;
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor,
 };
@@ -62,7 +61,29 @@ impl<'de> DeserializeSeed<'de> for Counter<'_> {
 impl<'de> Visitor<'de> for Counter<'_> {
     type Value = ();
 
-    ignore_json_scalars!();
+    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
 
     fn visit_i128<E>(self, _: i128) -> Result<(), E> {
         Ok(())

@@ -6,15 +6,18 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::{
-    assets::{ArtifactStatus, Channel, Environment, Exclusivity, Kind, TaskType},
+    assets::{ArtifactStatus, Channel, Environment, Kind, TaskType},
+    changes::Change,
+    codebase_fields::{CodebaseChange, CodebaseFields},
     field_locks::FieldLocks,
     money::Cents,
     row_ids::{AssetRowId, GroupRowId},
     stages::{self, RequiredField, Stage},
     task_quality::TaskQuality,
     teams::TeamRowId,
-    time::{Day, Timestamp},
+    time::Timestamp,
 };
+use crate::string_enum::StringEnum;
 
 /// The domain slug that requires a description in `other_domain`.
 const OTHER_DOMAIN: &str = "other";
@@ -49,7 +52,7 @@ pub struct Asset {
     /// Time of creation.
     pub created_at: Timestamp,
     /// The fields that only codebases have. Empty for other kinds.
-    pub history: CodebaseHistory,
+    pub codebase: CodebaseFields,
     /// The fields that only environments have.
     pub environment: Option<Environment>,
     /// The task version that the asset was imported from. Tasks only.
@@ -58,27 +61,6 @@ pub struct Asset {
     pub data: Option<AttachedData>,
     /// Fields that cannot be edited, or only with an API key.
     pub locks: FieldLocks,
-}
-
-/// The history of a codebase.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CodebaseHistory {
-    /// Whether the codebase is still available for an exclusive sale.
-    pub exclusivity: Option<Exclusivity>,
-    /// Number of lines of code.
-    pub lines_of_code: Option<i64>,
-    /// Number of commits on the default branch.
-    pub commits: Option<i64>,
-    /// Number of contributors.
-    pub contributors: Option<i64>,
-    /// Number of merged pull requests.
-    pub merged_prs: Option<i64>,
-    /// Date of the first commit.
-    pub start: Option<Day>,
-    /// Date of the last commit.
-    pub end: Option<Day>,
-    /// Whether continuous integration runs on pull requests.
-    pub ci_on_prs: Option<bool>,
 }
 
 /// An attached repository or archive.
@@ -131,19 +113,12 @@ impl Asset {
     /// Returns the required fields that the asset lacks, in the documented order.
     pub fn missing_fields(&self) -> Vec<RequiredField> {
         let is_present = |text: Option<&String>| text.is_some_and(|text| !text.trim().is_empty());
-        stages::missing_fields(self.kind, |piece| match piece {
+        stages::missing_fields(self.kind, |field| match field {
             RequiredField::Title => !self.title.trim().is_empty(),
             RequiredField::Description => is_present(self.description.as_ref()),
             RequiredField::DomainTags => self.has_domain(),
             RequiredField::PriceUsd => self.price.is_some(),
-            RequiredField::Exclusivity => self.history.exclusivity.is_some(),
-            RequiredField::LinesOfCode => self.history.lines_of_code.is_some(),
-            RequiredField::Commits => self.history.commits.is_some(),
-            RequiredField::Contributors => self.history.contributors.is_some(),
-            RequiredField::MergedPrs => self.history.merged_prs.is_some(),
-            RequiredField::HistoryStart => self.history.start.is_some(),
-            RequiredField::HistoryEnd => self.history.end.is_some(),
-            RequiredField::CiOnPrs => self.history.ci_on_prs.is_some(),
+            field => self.codebase.has(field.as_str()),
         })
     }
 
@@ -158,53 +133,6 @@ impl Asset {
         let is_described = self.kind == Kind::Codebase
             || self.other_domain.as_ref().is_some_and(|text| !text.trim().is_empty());
         self.domain_tags.iter().any(|tag| tag != OTHER_DOMAIN || is_described)
-    }
-}
-
-/// The change that a request makes to a nullable field.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum Change<T> {
-    /// The field is absent from the request and stays unchanged.
-    #[default]
-    Unchanged,
-    /// The field is set to null.
-    Clear,
-    /// The field is set to this value.
-    Set(T),
-}
-
-impl<T> Change<T> {
-    /// Maps the value of [`Change::Set`].
-    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Change<U> {
-        match self {
-            Change::Unchanged => Change::Unchanged,
-            Change::Clear => Change::Clear,
-            Change::Set(value) => Change::Set(f(value)),
-        }
-    }
-
-    /// Applies the change to `to`.
-    pub fn apply(self, to: &mut Option<T>) {
-        match self {
-            Change::Unchanged => {}
-            Change::Clear => *to = None,
-            Change::Set(value) => *to = Some(value),
-        }
-    }
-
-    /// Returns whether the field has a value after the change, or `None` if it stays unchanged.
-    pub const fn has_value_after(&self) -> Option<bool> {
-        match self {
-            Change::Unchanged => None,
-            Change::Clear => Some(false),
-            Change::Set(_) => Some(true),
-        }
-    }
-}
-
-impl<T> From<Option<T>> for Change<T> {
-    fn from(value: Option<T>) -> Change<T> {
-        value.map_or(Change::Unchanged, Change::Set)
     }
 }
 
@@ -230,22 +158,8 @@ pub struct AssetChange {
     pub group_id: Change<Uuid>,
     /// Subject area of a task.
     pub task_type: Option<TaskType>,
-    /// Whether a codebase is still available for an exclusive sale.
-    pub exclusivity: Change<Exclusivity>,
-    /// Number of lines of code.
-    pub lines_of_code: Change<i64>,
-    /// Number of commits.
-    pub commits: Change<i64>,
-    /// Number of contributors.
-    pub contributors: Change<i64>,
-    /// Number of merged pull requests.
-    pub merged_prs: Change<i64>,
-    /// Date of the first commit.
-    pub history_start: Change<Day>,
-    /// Date of the last commit.
-    pub history_end: Change<Day>,
-    /// Whether continuous integration runs on pull requests.
-    pub ci_on_prs: Change<bool>,
+    /// The fields that only codebases have.
+    pub codebase: CodebaseChange,
 }
 
 impl AssetChange {
@@ -260,15 +174,8 @@ impl AssetChange {
             ("price_usd", self.price_usd.has_value_after()),
             ("extra_columns", self.extra_columns.as_ref().map(|columns| !columns.is_empty())),
             ("task_type", self.task_type.map(|_| true)),
-            ("exclusivity", self.exclusivity.has_value_after()),
-            ("lines_of_code", self.lines_of_code.has_value_after()),
-            ("commits", self.commits.has_value_after()),
-            ("contributors", self.contributors.has_value_after()),
-            ("merged_prs", self.merged_prs.has_value_after()),
-            ("history_start", self.history_start.has_value_after()),
-            ("history_end", self.history_end.has_value_after()),
-            ("ci_on_prs", self.ci_on_prs.has_value_after()),
         ];
-        fields.into_iter().filter_map(|(name, is_filled)| Some((name, is_filled?))).collect()
+        let fields = fields.into_iter().chain(self.codebase.has_values_after());
+        fields.filter_map(|(name, is_filled)| Some((name, is_filled?))).collect()
     }
 }

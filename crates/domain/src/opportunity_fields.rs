@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{
     assets::Kind,
-    inventory::Change,
+    changes::Change,
     money::Cents,
     opportunities::{Opportunity, OpportunityKind, OpportunityMetadata, VisibilityMode},
     problems::Problems,
@@ -49,7 +49,7 @@ pub struct OpportunityFields {
 }
 
 /// A change of an opportunity. Fields that are `None` or [`Change::Unchanged`] stay as they are.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct OpportunityChange {
     /// See [`OpportunityFields::title`].
     pub title: Option<String>,
@@ -71,15 +71,9 @@ pub struct OpportunityChange {
 
 impl OpportunityChange {
     /// Whether the change sets nothing but a deadline, which a published opportunity allows.
-    pub const fn is_only_deadline(&self) -> bool {
-        self.title.is_none()
-            && self.description.is_none()
-            && self.accepted_asset_types.is_none()
-            && self.metadata.is_none()
-            && self.visibility.is_none()
-            && self.excluded_team_ids.is_none()
-            && matches!(self.evaluation_date, Change::Unchanged)
-            && !matches!(self.deadline, Change::Unchanged)
+    pub fn is_only_deadline(&self) -> bool {
+        let only = OpportunityChange { deadline: self.deadline.clone(), ..OpportunityChange::default() };
+        *self == only && self.deadline != Change::Unchanged
     }
 
     /// Returns the fields after the change.

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{field_locks::LockSource, inventory::Asset, stages::RequiredField, time::Day};
-use crate::string_enum::StringEnum;
+use super::{field_locks::LockSource, inventory::Asset};
+
+/// The field that is read from the data of any asset. The others are those of codebases.
+const DESCRIPTION: &str = "description";
 
 /// The value of a field before linked data replaced it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -52,48 +54,13 @@ pub fn restore(asset: &mut Asset, mut replaced: ReplacedValues) {
 }
 
 fn value_of(asset: &Asset, field: &str) -> Value {
-    let history = &asset.history;
-    let day = |day: Option<Day>| Value::from(day.map(|day| day.to_string()));
-    match RequiredField::parse(field) {
-        Some(RequiredField::Description) => asset.description.clone().into(),
-        Some(RequiredField::LinesOfCode) => history.lines_of_code.into(),
-        Some(RequiredField::Commits) => history.commits.into(),
-        Some(RequiredField::Contributors) => history.contributors.into(),
-        Some(RequiredField::MergedPrs) => history.merged_prs.into(),
-        Some(RequiredField::HistoryStart) => day(history.start),
-        Some(RequiredField::HistoryEnd) => day(history.end),
-        Some(RequiredField::CiOnPrs) => history.ci_on_prs.into(),
-        // These fields are never read from data.
-        Some(
-            RequiredField::Title
-            | RequiredField::Exclusivity
-            | RequiredField::DomainTags
-            | RequiredField::PriceUsd,
-        )
-        | None => Value::Null,
-    }
+    if field == DESCRIPTION { asset.description.clone().into() } else { asset.codebase.get(field) }
 }
 
 fn set_value(asset: &mut Asset, field: &str, value: Value) {
-    let history = &mut asset.history;
-    let day = |value: Value| value.as_str().and_then(Day::parse);
-    match RequiredField::parse(field) {
-        Some(RequiredField::Description) => {
-            asset.description = if let Value::String(text) = value { Some(text) } else { None };
-        }
-        Some(RequiredField::LinesOfCode) => history.lines_of_code = value.as_i64(),
-        Some(RequiredField::Commits) => history.commits = value.as_i64(),
-        Some(RequiredField::Contributors) => history.contributors = value.as_i64(),
-        Some(RequiredField::MergedPrs) => history.merged_prs = value.as_i64(),
-        Some(RequiredField::HistoryStart) => history.start = day(value),
-        Some(RequiredField::HistoryEnd) => history.end = day(value),
-        Some(RequiredField::CiOnPrs) => history.ci_on_prs = value.as_bool(),
-        Some(
-            RequiredField::Title
-            | RequiredField::Exclusivity
-            | RequiredField::DomainTags
-            | RequiredField::PriceUsd,
-        )
-        | None => {}
+    if field == DESCRIPTION {
+        asset.description = if let Value::String(text) = value { Some(text) } else { None };
+    } else {
+        asset.codebase.set(field, value);
     }
 }

@@ -92,6 +92,13 @@ impl serde::Serialize for Day {
     }
 }
 
+impl<'de> serde::Deserialize<'de> for Day {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<str>>::deserialize(deserializer)?;
+        Day::parse(&text).ok_or_else(|| serde::de::Error::custom("expected a date as YYYY-MM-DD"))
+    }
+}
+
 impl serde::Serialize for Timestamp {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)

@@ -6,9 +6,9 @@ use uuid::Uuid;
 use super::announcements::{emit_to_all, emit_to_owner, notify};
 use crate::{
     domain::{
+        changes::Change,
         due_steps::{StepKind, StepSubject},
         events::{AffectedTeams, EventData, OpportunityData, OpportunityExclusionData},
-        inventory::Change,
         listings::Actor,
         notifications::NotificationType,
         opportunities::{Opportunity, OpportunityKind, OpportunityStatus},

@@ -118,7 +118,7 @@ impl Resource for AssetOut {
     fn new(record: AssetRecord, _: &CheckContext) -> AssetOut {
         let AssetRecord { asset, team, repository, listing_ids, taskset_ids } = record;
         let data = asset.data.as_ref();
-        let (history, task) = (&asset.history, asset.task.as_ref());
+        let (codebase, task) = (&asset.codebase, asset.task.as_ref());
         AssetOut {
             id: asset.id,
             team_id: team,
@@ -128,14 +128,14 @@ impl Resource for AssetOut {
             missing: asset.missing_fields().into_iter().map(EnumValue).collect(),
             price: asset.price.map(Money),
             currency: EnumValue(Currency::Usd),
-            exclusivity: history.exclusivity.map(EnumValue),
-            lines_of_code: history.lines_of_code,
-            commits: history.commits,
-            contributors: history.contributors,
-            merged_prs: history.merged_prs,
-            history_start: history.start.map(CalendarDay),
-            history_end: history.end.map(CalendarDay),
-            ci_on_prs: history.ci_on_prs,
+            exclusivity: codebase.exclusivity.map(EnumValue),
+            lines_of_code: codebase.lines_of_code,
+            commits: codebase.commits,
+            contributors: codebase.contributors,
+            merged_prs: codebase.merged_prs,
+            history_start: codebase.history_start.map(CalendarDay),
+            history_end: codebase.history_end.map(CalendarDay),
+            ci_on_prs: codebase.ci_on_prs,
             channel: data.map(|data| EnumValue(data.channel)),
             repository,
             private_data: data.map(|data| data.is_private),

@@ -4,14 +4,6 @@
 //! The schema of the struct is the only definition of its parameters: type, bounds, enum values, and default
 //! are derived from it once per struct. The parser and the OpenAPI documents both use it.
 
-mod parameter;
-
-use std::{
-    any::TypeId,
-    collections::HashMap,
-    sync::{Arc, OnceLock, PoisonError, RwLock},
-};
-
 use poem::{Request, RequestBody};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions, Object,
@@ -20,8 +12,12 @@ use poem_openapi::{
 };
 use serde_json::{Map, Value};
 
-use self::parameter::Parameter;
-use super::{problem::ApiError, request_body, resolved_schemas, schema_marks::PARAMS_MARK, unknown_names};
+use super::{
+    problem::ApiError,
+    request_body::{self, Fault, Field, Rule, cached_rule},
+    schema_marks::PARAMS_MARK,
+    unknown_names,
+};
 use crate::error::{Error, LocSegment, Problem};
 
 /// Maximum number of problems in one response, so that a long invalid query costs little.
@@ -77,7 +73,7 @@ impl<'a, T: Type + ParseFromJSON + 'static> ApiExtractor<'a> for Params<T> {
         let marked = MetaSchema {
             title: Some(PARAMS_MARK.to_owned()),
             all_of: vec![T::schema_ref()],
-            required: cached_table::<T>().0.iter().map(|parameter| parameter.name).collect(),
+            required: cached_rule::<T>().rule.fields().iter().map(|field| field.name).collect(),
             ..MetaSchema::ANY
         };
         Some(MetaSchemaRef::Inline(Box::new(marked)))
@@ -94,68 +90,35 @@ impl<'a, T: Type + ParseFromJSON + 'static> ApiExtractor<'a> for Params<T> {
 
 /// Parses a query string.
 fn parse_query<T: Type + ParseFromJSON + 'static>(query: &str) -> Result<T, Vec<Problem>> {
-    let values = cached_table::<T>().parse(query)?;
+    let values = parse_values(query, cached_rule::<T>().rule.fields())?;
     T::parse_from_json(Some(Value::Object(values))).map_err(|error| {
-        // The schema has a rule that the table does not support, such as a pattern. The framework checks it,
+        // The schema has a constraint that rules do not support, such as a pattern. The framework checks it,
         // without a location.
         let (loc, msg) = (vec![LocSegment::Name("query".to_owned())], error.into_message());
         vec![Problem { loc, msg, kind: "value_error" }]
     })
 }
 
-/// The parameters of a struct, in field order.
-#[derive(Debug)]
-struct ParameterTable(Vec<Parameter>);
-
-/// Returns the parameters of a struct, which are built once and cached.
-fn cached_table<T: Type + 'static>() -> Arc<ParameterTable> {
-    static TABLES: OnceLock<RwLock<HashMap<TypeId, Arc<ParameterTable>>>> = OnceLock::new();
-    let tables = TABLES.get_or_init(RwLock::default);
-    if let Some(table) = tables.read().unwrap_or_else(PoisonError::into_inner).get(&TypeId::of::<T>()) {
-        return Arc::clone(table);
-    }
-    let new_table = Arc::new(ParameterTable::from_struct::<T>());
-    tables.write().unwrap_or_else(PoisonError::into_inner).insert(TypeId::of::<T>(), Arc::clone(&new_table));
-    new_table
-}
-
-impl ParameterTable {
-    fn from_struct<T: Type>() -> ParameterTable {
-        let mut registry = Registry::new();
-        T::register(&mut registry);
-        let schema = resolved_schemas::resolve_schema(&T::schema_ref(), &registry);
-        let properties = schema.properties.iter();
-        let is_required = |name| schema.required.contains(name);
-        ParameterTable(
-            properties
-                .map(|(name, field)| Parameter::from_schema(name, is_required(name), field, &registry))
-                .collect(),
-        )
-    }
-
-    /// Parses a query to the JSON object that the struct is deserialized from, or returns all problems.
-    fn parse(&self, query: &str) -> Result<Map<String, Value>, Vec<Problem>> {
-        let mut parser = QueryParser {
-            table: self,
-            counts: vec![0; self.0.len()],
-            values: Map::new(),
-            problems: Vec::new(),
-        };
-        // Malformed percent escapes are kept as they are; bytes that are not UTF-8 become U+FFFD, which
-        // matches nothing.
-        for (name, text) in form_urlencoded::parse(query.as_bytes()) {
-            parser.add_value(&name, &text);
-            if parser.problems.len() == MAX_PROBLEMS {
-                return Err(parser.problems);
-            }
+/// Parses a query to the JSON object that the struct with these fields is deserialized from, or returns all
+/// problems.
+fn parse_values(query: &str, fields: &[Field]) -> Result<Map<String, Value>, Vec<Problem>> {
+    let mut parser =
+        QueryParser { fields, counts: vec![0; fields.len()], values: Map::new(), problems: Vec::new() };
+    // Malformed percent escapes are kept as they are; bytes that are not UTF-8 become U+FFFD, which
+    // matches nothing.
+    for (name, text) in form_urlencoded::parse(query.as_bytes()) {
+        parser.add_value(&name, &text);
+        if parser.problems.len() == MAX_PROBLEMS {
+            return Err(parser.problems);
         }
-        parser.finish()
     }
+    parser.finish()
 }
 
 /// The state of parsing a query.
 struct QueryParser<'a> {
-    table: &'a ParameterTable,
+    /// The parameters, by the fields of their struct.
+    fields: &'a [Field],
     /// Number of occurrences of each parameter.
     counts: Vec<usize>,
     values: Map<String, Value>,
@@ -164,46 +127,43 @@ struct QueryParser<'a> {
 
 impl QueryParser<'_> {
     fn add_value(&mut self, name: &str, text: &str) {
-        let Some(index) = self.table.0.iter().position(|parameter| parameter.name == name) else {
+        let Some(index) = self.fields.iter().position(|field| field.name == name) else {
             return self.reject_unknown(name);
         };
-        let (parameter, count) = (&self.table.0[index], self.counts[index]);
+        let (rule, count) = (&self.fields[index].rule, self.counts[index]);
         self.counts[index] += 1;
-        if !parameter.is_array && count > 0 {
-            if count == 1 {
-                let msg = format!("`{name}` must be sent only once.");
-                self.problems.push(Problem::query(name, "repeated", msg));
-            }
-            return;
-        }
-        match parameter.parse_value(text) {
-            Ok(value) if parameter.is_array => {
-                if let Value::Array(items) =
-                    self.values.entry(name).or_insert_with(|| Value::Array(Vec::new()))
-                {
-                    items.push(value);
+        match rule {
+            Rule::Array(items, ..) => match items.parse_text(text) {
+                Ok(value) => {
+                    let values = self.values.entry(name).or_insert_with(|| Value::Array(Vec::new()));
+                    if let Value::Array(values) = values {
+                        values.push(value);
+                    }
                 }
-            }
-            Ok(value) => {
-                self.values.insert(name.to_owned(), value);
-            }
-            Err((kind, msg)) => {
-                let mut problem = Problem::query(name, kind, msg);
-                if parameter.is_array {
-                    problem.loc.push(LocSegment::Index(count));
+                Err(fault) => self.report(name, Some(count), fault),
+            },
+            _ if count == 1 => self.report(name, None, ("repeated", "must be sent only once".to_owned())),
+            _ if count > 1 => {}
+            rule => match rule.parse_text(text) {
+                Ok(value) => {
+                    self.values.insert(name.to_owned(), value);
                 }
-                self.problems.push(problem);
-            }
+                Err(fault) => self.report(name, None, fault),
+            },
         }
+    }
+
+    /// Reports what is wrong with a parameter, or with its value at `index` if it has several.
+    fn report(&mut self, name: &str, index: Option<usize>, (kind, predicate): Fault) {
+        let mut problem = Problem::query(name, kind, format!("`{name}` {predicate}."));
+        problem.loc.extend(index.map(LocSegment::Index));
+        self.problems.push(problem);
     }
 
     fn reject_unknown(&mut self, name: &str) {
         let truncated = unknown_names::truncate_name(name);
-        let msg = unknown_names::unknown_name_message(
-            "parameter",
-            &truncated,
-            self.table.0.iter().map(|parameter| parameter.name),
-        );
+        let known = self.fields.iter().map(|field| field.name);
+        let msg = unknown_names::unknown_name_message("parameter", &truncated, known);
         let problem = Problem::query(&truncated, "extra_forbidden", msg);
         if !self.problems.contains(&problem) {
             self.problems.push(problem);
@@ -211,9 +171,15 @@ impl QueryParser<'_> {
     }
 
     fn finish(mut self) -> Result<Map<String, Value>, Vec<Problem>> {
-        for (parameter, count) in self.table.0.iter().zip(self.counts) {
-            if let Some((kind, msg)) = parameter.check_count(count) {
-                self.problems.push(Problem::query(parameter.name, kind, msg));
+        for (index, field) in self.fields.iter().enumerate() {
+            match (self.counts[index], &field.rule) {
+                (0, _) if field.is_required => {
+                    self.report(field.name, None, ("missing", "is required".to_owned()));
+                }
+                (count, Rule::Array(_, _, max)) if count > *max => {
+                    self.report(field.name, None, ("too_long", format!("must have at most {max} values")));
+                }
+                _ => {}
             }
         }
         if self.problems.is_empty() { Ok(self.values) } else { Err(self.problems) }

@@ -1,16 +1,14 @@
 //! Values of any shape in a JSON body, such as vendor-defined columns. Their memory is limited, since a value
 //! of two bytes, such as an element of `[0,0]`, takes many times that in memory.
 
-use std::fmt;
-
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Error, MapAccess, SeqAccess};
 use serde_json::{Map, Value};
 
 use super::{
     path::Path,
-    skip::{Skip, skip_elements, skip_entries},
     state::{State, duplicate_fault},
 };
+use crate::json_values::{Next, ReadJson, SKIP, skip_elements, skip_entries};
 
 /// Estimated bytes of memory of a value, without what it contains.
 const VALUE_BYTES: usize = size_of::<Value>() + 8;
@@ -30,7 +28,7 @@ const BASE_BYTES: usize = 2 << 20;
 /// Bytes of memory for values of any shape per byte of a body.
 const BYTES_PER_BODY_BYTE: usize = 6;
 
-/// Deserializes a value of any shape. The result is `None` if the body exceeds the memory for such values.
+/// Reads a value of any shape. The result is `None` if the body exceeds the memory for such values.
 pub struct FreeForm<'a> {
     /// Path to the value.
     pub path: &'a Path<'a>,
@@ -59,57 +57,25 @@ impl FreeForm<'_> {
         }
         false
     }
-
-    fn scalar(mut self, value: impl FnOnce() -> Value) -> Option<Value> {
-        self.charge(VALUE_BYTES).then(value)
-    }
 }
 
-impl<'de> DeserializeSeed<'de> for FreeForm<'_> {
-    type Value = Option<Value>;
+impl ReadJson for FreeForm<'_> {
+    type Output = Option<Value>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for FreeForm<'_> {
-    type Value = Option<Value>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        formatter.write_str("a JSON value")
+    fn scalar<E: Error>(mut self, value: Value) -> Result<Option<Value>, E> {
+        Ok(self.charge(VALUE_BYTES).then_some(value))
     }
 
-    fn visit_unit<E: serde::de::Error>(self) -> Result<Self::Value, E> {
-        Ok(self.scalar(|| Value::Null))
-    }
-
-    fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<Self::Value, E> {
-        Ok(self.scalar(|| value.into()))
-    }
-
-    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Self::Value, E> {
-        Ok(self.scalar(|| value.into()))
-    }
-
-    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Self::Value, E> {
-        Ok(self.scalar(|| value.into()))
-    }
-
-    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Self::Value, E> {
-        Ok(self.scalar(|| value.into()))
-    }
-
-    fn visit_str<E: serde::de::Error>(mut self, text: &str) -> Result<Self::Value, E> {
+    fn text<E: Error>(mut self, text: &str) -> Result<Option<Value>, E> {
         Ok(self.charge(VALUE_BYTES + text.len()).then(|| text.into()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Self::Value, A::Error> {
+    fn array<'de, A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Option<Value>, A::Error> {
         let mut values = Vec::new();
         if self.charge(ARRAY_BYTES) {
             loop {
                 let path = Path::Index(self.path, values.len());
-                match items.next_element_seed(FreeForm { path: &path, state: &mut *self.state })? {
+                match items.next_element_seed(Next(FreeForm { path: &path, state: &mut *self.state }))? {
                     Some(Some(value)) => values.push(value),
                     Some(None) => break,
                     None => return Ok(Some(Value::Array(values))),
@@ -121,23 +87,23 @@ impl<'de> Visitor<'de> for FreeForm<'_> {
         Ok(None)
     }
 
-    fn visit_map<A: MapAccess<'de>>(mut self, mut entries: A) -> Result<Self::Value, A::Error> {
+    fn object<'de, A: MapAccess<'de>>(mut self, mut entries: A) -> Result<Option<Value>, A::Error> {
         let mut map = Map::new();
         let mut fits = self.charge(OBJECT_BYTES);
         while fits && !self.state.is_full() {
             let Some(name) = entries.next_key::<String>()? else { return Ok(Some(Value::Object(map))) };
             let path = Path::Name(self.path, &name);
             if map.contains_key(&name) {
-                entries.next_value_seed(Skip)?;
+                entries.next_value_seed(SKIP)?;
                 self.state.report(&path, duplicate_fault());
                 continue;
             }
             fits = self.charge(ENTRY_BYTES + name.len());
             if !fits {
-                entries.next_value_seed(Skip)?;
+                entries.next_value_seed(SKIP)?;
                 break;
             }
-            match entries.next_value_seed(FreeForm { path: &path, state: &mut *self.state })? {
+            match entries.next_value_seed(Next(FreeForm { path: &path, state: &mut *self.state }))? {
                 Some(value) => {
                     map.insert(name, value);
                 }

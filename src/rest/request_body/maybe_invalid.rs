@@ -9,7 +9,7 @@ use poem_openapi::{
 use serde_json::Value;
 
 use crate::{
-    domain::inventory::Change,
+    domain::changes::Change,
     error::{Error, Result},
     rest::schema_marks::OMITTABLE_MARK,
 };

@@ -14,7 +14,6 @@ mod path;
 mod receive;
 mod rules;
 mod sizes;
-mod skip;
 mod state;
 
 use std::{
@@ -33,7 +32,7 @@ use poem_openapi::{
 use sha2::{Digest, Sha256};
 
 use self::parser::Parsed;
-pub use self::rules::Rule;
+pub use self::rules::{Fault, Field, Rule};
 pub use self::{
     maybe_invalid::{MaybeInvalid, Omittable, checked_texts, into_change},
     no_body::{TakesNoBody, reject_body},
@@ -239,13 +238,14 @@ fn parse_body<T: Type + ParseFromJSON>(bytes: Bytes, rule: &Rule) -> Result<(Bod
 
 /// The rule of a struct, and the maximum number of bytes of a body that satisfies it.
 #[derive(Debug)]
-struct CachedRule {
-    rule: Rule,
+pub struct CachedRule {
+    /// The rule of the struct.
+    pub rule: Rule,
     max_bytes: u64,
 }
 
 /// Returns the rule of a struct, which is built once and cached.
-fn cached_rule<T: Type + 'static>() -> Arc<CachedRule> {
+pub fn cached_rule<T: Type + 'static>() -> Arc<CachedRule> {
     static RULES: OnceLock<RwLock<HashMap<TypeId, Arc<CachedRule>>>> = OnceLock::new();
     let rules = RULES.get_or_init(RwLock::default);
     if let Some(rule) = rules.read().unwrap_or_else(PoisonError::into_inner).get(&TypeId::of::<T>()) {

@@ -37,16 +37,15 @@ pub async fn reject_body(request: &Request, body: &mut RequestBody) -> Result<()
         transfer_limits::of_request(request).map(transfer_limits::RequestTransfers::body_slot).transpose()?;
     let receive = async {
         let mut chunks = Chunks::new(body, &settings.connections(), Some(BLANK_BODY_SECONDS));
-        let (mut blank, mut length) = (BlankBody::Start, 0);
+        let (mut braces, mut length) = (Vec::new(), 0);
         while let Some(chunk) = chunks.next().await? {
             length += chunk.len();
-            blank =
-                chunk.iter().try_fold(blank, |blank, byte| blank.after(*byte)).ok_or_else(takes_no_body)?;
-            if length > MAX_BLANK_BYTES {
+            braces.extend(chunk.iter().filter(|byte| !b" \t\n\r".contains(byte)));
+            if length > MAX_BLANK_BYTES || !b"{}".starts_with(&braces) {
                 return Err(takes_no_body());
             }
         }
-        if matches!(blank, BlankBody::Open) { Err(takes_no_body()) } else { Ok(()) }
+        if braces.len() == 1 { Err(takes_no_body()) } else { Ok(()) }
     };
     match Slot::release_during(request, receive).await? {
         Err(Error::RequestTimeout(_)) => Err(takes_no_body()),
@@ -57,27 +56,4 @@ pub async fn reject_body(request: &Request, body: &mut RequestBody) -> Result<()
 fn takes_no_body() -> Error {
     let msg = "This operation takes no body. Send the request without one.";
     Error::invalid(Problem::body(&[], "extra_forbidden", msg))
-}
-
-/// What a blank body had so far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum BlankBody {
-    /// Only whitespace.
-    Start,
-    /// An opening brace.
-    Open,
-    /// Both braces.
-    Closed,
-}
-
-impl BlankBody {
-    /// Returns the state after another byte, or `None` if the body is not blank.
-    const fn after(self, byte: u8) -> Option<BlankBody> {
-        match (self, byte) {
-            (_, b' ' | b'\t' | b'\n' | b'\r') => Some(self),
-            (BlankBody::Start, b'{') => Some(BlankBody::Open),
-            (BlankBody::Open, b'}') => Some(BlankBody::Closed),
-            _ => None,
-        }
-    }
 }

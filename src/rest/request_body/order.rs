@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess};
 
-use super::skip::Skip;
 use crate::{
     error::{LocSegment, MAX_PROBLEMS, Problem},
-    json_scalars::ignore_json_scalars,
+    json_values::{Name, Next, ReadJson, SKIP, skip_elements, skip_entries},
     rest::unknown_names,
 };
 
@@ -29,7 +28,7 @@ pub fn sort_problems(body: &[u8], problems: &mut Vec<Problem>) {
         }
         let mut deserializer = serde_json::Deserializer::from_slice(body);
         // The body was parsed before, so it has no syntax error.
-        let _ = NodeSeed { node: &mut root, count: &mut 0 }.deserialize(&mut deserializer);
+        let _ = Next(PlaceFinder { node: &mut root, count: &mut 0 }).deserialize(&mut deserializer);
         problems.sort_by_cached_key(|problem| root.place(problem.loc.get(1..).unwrap_or_default()));
     }
     problems.truncate(MAX_PROBLEMS);
@@ -58,39 +57,29 @@ impl Node {
 }
 
 /// Finds the places of a value and of what it contains.
-struct NodeSeed<'a> {
+struct PlaceFinder<'a> {
     node: &'a mut Node,
     count: &'a mut usize,
 }
 
-impl<'de> DeserializeSeed<'de> for NodeSeed<'_> {
-    type Value = ();
+impl ReadJson for PlaceFinder<'_> {
+    type Output = ();
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+    fn begin<E: Error>(&mut self) -> Result<(), E> {
         // Of a name that an object has twice, the first value counts.
         self.node.place.get_or_insert(*self.count);
         *self.count += 1;
-        if self.node.children.is_empty() {
-            return Skip.deserialize(deserializer);
-        }
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for NodeSeed<'_> {
-    type Value = ();
-
-    ignore_json_scalars!();
-
-    fn visit_str<E>(self, _: &str) -> Result<(), E> {
         Ok(())
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+    fn array<'de, A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        if self.node.children.is_empty() {
+            return skip_elements(&mut items);
+        }
         for index in 0.. {
             let item = match self.node.children.get_mut(&LocSegment::Index(index)) {
-                Some(node) => items.next_element_seed(NodeSeed { node, count: &mut *self.count })?,
-                None => items.next_element_seed(Skip)?,
+                Some(node) => items.next_element_seed(Next(PlaceFinder { node, count: &mut *self.count }))?,
+                None => items.next_element_seed(SKIP)?,
             };
             if item.is_none() {
                 break;
@@ -99,37 +88,18 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
         Ok(())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
-        while let Some(name) = entries.next_key_seed(NameSeed)? {
+    fn object<'de, A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
+        if self.node.children.is_empty() {
+            return skip_entries(&mut entries);
+        }
+        while let Some(Name(name)) = entries.next_key()? {
+            let name = LocSegment::Name(unknown_names::truncate_name(&name));
             match self.node.children.get_mut(&name) {
-                Some(node) => entries.next_value_seed(NodeSeed { node, count: &mut *self.count })?,
-                None => entries.next_value_seed(Skip)?,
+                Some(node) => entries.next_value_seed(Next(PlaceFinder { node, count: &mut *self.count }))?,
+                None => entries.next_value_seed(SKIP)?,
             }
         }
         Ok(())
-    }
-}
-
-/// Deserializes a name, truncated as in locations.
-struct NameSeed;
-
-impl<'de> DeserializeSeed<'de> for NameSeed {
-    type Value = LocSegment;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<LocSegment, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for NameSeed {
-    type Value = LocSegment;
-
-    fn expecting(&self, formatter: &mut std::fmt::Formatter) -> std::fmt::Result {
-        formatter.write_str("a name")
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<LocSegment, E> {
-        Ok(LocSegment::Name(unknown_names::truncate_name(name)))
     }
 }
 

@@ -4,20 +4,20 @@
 //! memory than a valid body, whatever its shape: an invalid part is not built, and nothing is built after the
 //! last problem that is reported. Nesting is limited by the JSON parser (128 levels).
 
-use std::fmt;
+use std::mem;
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess};
 use serde_json::{Map, Value};
 
 use super::{
     free_form::FreeForm,
     path::Path,
     rules::{Fault, Field, Rule},
-    skip::{Skip, skip_elements, skip_entries},
     state::{State, duplicate_fault},
 };
 use crate::{
     error::{Error, Problem, Result},
+    json_values::{Name, Next, ReadJson, SKIP, skip_elements, skip_entries},
     rest::unknown_names,
 };
 
@@ -67,12 +67,7 @@ impl RuleSeed<'_> {
         is_valid
     }
 
-    fn scalar(self, mut value: Value) -> Option<Value> {
-        let faults = self.rule.check_scalar(&mut value);
-        self.valid(faults).then_some(value)
-    }
-
-    fn array<'de, A: SeqAccess<'de>>(
+    fn elements<'de, A: SeqAccess<'de>>(
         self,
         (rule, min, max): (&Rule, usize, usize),
         mut items: A,
@@ -83,7 +78,7 @@ impl RuleSeed<'_> {
             // After the last problem that is reported, elements are only counted: the problem with their
             // number comes before those with the elements.
             if state.is_full() {
-                if items.next_element_seed(Skip)?.is_none() {
+                if items.next_element_seed(SKIP)?.is_none() {
                     break;
                 }
             } else {
@@ -95,7 +90,7 @@ impl RuleSeed<'_> {
             }
             length += 1;
         }
-        if length == max && items.next_element_seed(Skip)?.is_some() {
+        if length == max && items.next_element_seed(SKIP)?.is_some() {
             state.report(path, ("too_long", format!("must have at most {max} elements")));
             skip_elements(&mut items)?;
         }
@@ -117,7 +112,7 @@ impl RuleSeed<'_> {
         while let Some(name) = entries.next_key::<String>()? {
             let is_repeated = map.contains_key(&name);
             if map.len() == max && !is_repeated {
-                entries.next_value_seed(Skip)?;
+                entries.next_value_seed(SKIP)?;
                 state.report(path, ("too_long", format!("must have at most {max} entries")));
                 skip_entries(&mut entries)?;
                 break;
@@ -125,7 +120,7 @@ impl RuleSeed<'_> {
             let path = Path::Name(path, &name);
             // After the last problem that is reported, entries are only counted, like elements of an array.
             if is_repeated || state.is_full() {
-                entries.next_value_seed(Skip)?;
+                entries.next_value_seed(SKIP)?;
                 if !state.is_full() {
                     state.report(&path, duplicate_fault());
                 }
@@ -143,7 +138,7 @@ impl RuleSeed<'_> {
         Ok(Some(Value::Object(map)))
     }
 
-    fn object<'de, A: MapAccess<'de>>(
+    fn fields<'de, A: MapAccess<'de>>(
         self,
         fields: &[Field],
         mut entries: A,
@@ -151,33 +146,27 @@ impl RuleSeed<'_> {
         let RuleSeed { path, state, .. } = self;
         let mut is_present = vec![false; fields.len()];
         let mut values = Map::new();
-        while let Some(key) = entries.next_key_seed(KeySeed(fields))? {
-            match key {
-                Key::Field(index) if state.is_full() => {
-                    is_present[index] = true;
-                    entries.next_value_seed(Skip)?;
+        while let Some(Name(name)) = entries.next_key()? {
+            let Some(index) = fields.iter().position(|field| field.name == name) else {
+                entries.next_value_seed(SKIP)?;
+                if !state.is_full() {
+                    state.problems.push(unknown_field(path, fields, &name));
                 }
-                Key::Field(index) if is_present[index] => {
-                    entries.next_value_seed(Skip)?;
-                    state.report(&Path::Name(path, fields[index].name), duplicate_fault());
+                continue;
+            };
+            let Field { name, rule, is_nullable, .. } = &fields[index];
+            let (is_nullable, path) = (*is_nullable, &Path::Name(path, name));
+            let is_repeated = mem::replace(&mut is_present[index], true);
+            if is_repeated || state.is_full() {
+                entries.next_value_seed(SKIP)?;
+                if !state.is_full() {
+                    state.report(path, duplicate_fault());
                 }
-                Key::Field(index) => {
-                    is_present[index] = true;
-                    let Field { name, rule, is_nullable, .. } = &fields[index];
-                    let (is_nullable, path) = (*is_nullable, &Path::Name(path, name));
-                    let seed = RuleSeed { rule, is_nullable, path, state: &mut *state };
-                    if let Some(value) = entries.next_value_seed(seed)? {
-                        values.insert((*name).to_owned(), value);
-                    }
-                }
-                Key::Unknown(_) if state.is_full() => entries.next_value_seed(Skip)?,
-                Key::Unknown(name) => {
-                    entries.next_value_seed(Skip)?;
-                    let known = fields.iter().map(|field| field.name);
-                    let msg = unknown_names::unknown_name_message("field", &name, known);
-                    let loc = Path::Name(path, &name).to_loc();
-                    state.problems.push(Problem { loc, msg, kind: "extra_forbidden" });
-                }
+                continue;
+            }
+            let seed = RuleSeed { rule, is_nullable, path, state: &mut *state };
+            if let Some(value) = entries.next_value_seed(seed)? {
+                values.insert((*name).to_owned(), value);
             }
         }
         for (field, is_present) in fields.iter().zip(is_present) {
@@ -197,56 +186,40 @@ impl<'de> DeserializeSeed<'de> for RuleSeed<'_> {
         deserializer: D,
     ) -> std::result::Result<Self::Value, D::Error> {
         match self.rule {
-            Rule::Any => FreeForm { path: self.path, state: self.state }.deserialize(deserializer),
-            _ => deserializer.deserialize_any(self),
+            Rule::Any => Next(FreeForm { path: self.path, state: self.state }).deserialize(deserializer),
+            _ => Next(self).deserialize(deserializer),
         }
     }
 }
 
-impl<'de> Visitor<'de> for RuleSeed<'_> {
-    type Value = Option<Value>;
+impl ReadJson for RuleSeed<'_> {
+    type Output = Option<Value>;
 
-    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        formatter.write_str("a JSON value")
+    fn scalar<E: de::Error>(self, mut value: Value) -> std::result::Result<Self::Output, E> {
+        if self.is_nullable && value.is_null() {
+            return Ok(Some(value));
+        }
+        let faults = self.rule.check_scalar(&mut value);
+        Ok(self.valid(faults).then_some(value))
     }
 
-    fn visit_unit<E: serde::de::Error>(self) -> std::result::Result<Self::Value, E> {
-        Ok(if self.is_nullable { Some(Value::Null) } else { self.scalar(Value::Null) })
-    }
-
-    fn visit_bool<E: serde::de::Error>(self, value: bool) -> std::result::Result<Self::Value, E> {
-        Ok(self.scalar(value.into()))
-    }
-
-    fn visit_i64<E: serde::de::Error>(self, value: i64) -> std::result::Result<Self::Value, E> {
-        Ok(self.scalar(value.into()))
-    }
-
-    fn visit_u64<E: serde::de::Error>(self, value: u64) -> std::result::Result<Self::Value, E> {
-        Ok(self.scalar(value.into()))
-    }
-
-    fn visit_f64<E: serde::de::Error>(self, value: f64) -> std::result::Result<Self::Value, E> {
-        Ok(self.scalar(value.into()))
-    }
-
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> std::result::Result<Self::Value, E> {
+    fn text<E: de::Error>(self, text: &str) -> std::result::Result<Self::Output, E> {
         let faults = self.rule.check_text(text);
         Ok(self.valid(faults).then(|| Value::from(text)))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> std::result::Result<Self::Value, A::Error> {
+    fn array<'de, A: SeqAccess<'de>>(self, mut items: A) -> std::result::Result<Self::Output, A::Error> {
         if let Rule::Array(rule, min, max) = self.rule {
-            return self.array((rule, *min, *max), items);
+            return self.elements((rule, *min, *max), items);
         }
         self.state.report(self.path, self.rule.type_fault());
         skip_elements(&mut items)?;
         Ok(None)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> std::result::Result<Self::Value, A::Error> {
+    fn object<'de, A: MapAccess<'de>>(self, mut entries: A) -> std::result::Result<Self::Output, A::Error> {
         match self.rule {
-            Rule::Object(fields) => self.object(fields, entries),
+            Rule::Object(fields) => self.fields(fields, entries),
             Rule::Map(rule, max) => self.map(rule, *max, entries),
             _ => {
                 self.state.report(self.path, self.rule.type_fault());
@@ -257,34 +230,9 @@ impl<'de> Visitor<'de> for RuleSeed<'_> {
     }
 }
 
-/// The name of an entry of an object with known fields.
-enum Key {
-    /// A field, by index.
-    Field(usize),
-    /// A name that is not a field, truncated.
-    Unknown(String),
-}
-
-/// Deserializes a [`Key`] without copying the name.
-struct KeySeed<'a>(&'a [Field]);
-
-impl<'de> DeserializeSeed<'de> for KeySeed<'_> {
-    type Value = Key;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Key, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for KeySeed<'_> {
-    type Value = Key;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        formatter.write_str("a name")
-    }
-
-    fn visit_str<E: serde::de::Error>(self, name: &str) -> std::result::Result<Key, E> {
-        let found = self.0.iter().position(|field| field.name == name);
-        Ok(found.map_or_else(|| Key::Unknown(unknown_names::truncate_name(name)), Key::Field))
-    }
+/// Returns the problem with a name that an object must not have.
+fn unknown_field(path: &Path, fields: &[Field], name: &str) -> Problem {
+    let name = unknown_names::truncate_name(name);
+    let msg = unknown_names::unknown_name_message("field", &name, fields.iter().map(|field| field.name));
+    Problem { loc: Path::Name(path, &name).to_loc(), msg, kind: "extra_forbidden" }
 }

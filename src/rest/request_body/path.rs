@@ -16,19 +16,14 @@ pub enum Path<'a> {
 impl Path<'_> {
     /// Returns the location. Long names are truncated, since callers can choose them.
     pub fn to_loc(&self) -> Vec<LocSegment> {
-        match self {
-            Path::Root => vec![LocSegment::Name("body".to_owned())],
-            Path::Name(parent, name) => {
-                let mut loc = parent.to_loc();
-                loc.push(LocSegment::Name(unknown_names::truncate_name(name)));
-                loc
-            }
-            Path::Index(parent, index) => {
-                let mut loc = parent.to_loc();
-                loc.push(LocSegment::Index(*index));
-                loc
-            }
-        }
+        let (parent, segment) = match self {
+            Path::Root => return vec![LocSegment::Name("body".to_owned())],
+            Path::Name(parent, name) => (parent, LocSegment::Name(unknown_names::truncate_name(name))),
+            Path::Index(parent, index) => (parent, LocSegment::Index(*index)),
+        };
+        let mut loc = parent.to_loc();
+        loc.push(segment);
+        loc
     }
 
     /// Formats the path for a message, such as `` `parts[0].id` ``.

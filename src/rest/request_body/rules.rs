@@ -1,4 +1,4 @@
-//! Validation rules for JSON bodies, derived from schemas.
+//! Validation rules for parameters and JSON bodies, derived from schemas.
 
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef, Registry};
 use regex::Regex;
@@ -12,7 +12,7 @@ use crate::{
         time::{Day, Timestamp},
     },
     rest::{
-        resolved_schemas::{integer_range, resolve_schema},
+        resolved_schemas::{integer_range, merge_schemas, resolve_schema},
         schema_marks::{FILTER_FORMAT, OMITTABLE_MARK},
     },
 };
@@ -50,13 +50,13 @@ pub enum Rule {
 #[derive(Debug)]
 pub struct Field {
     /// Name in the object.
-    pub(super) name: &'static str,
+    pub name: &'static str,
     /// Whether the field must be present.
-    pub(super) is_required: bool,
+    pub is_required: bool,
     /// Whether the field may be null.
-    pub(super) is_nullable: bool,
+    pub is_nullable: bool,
     /// The constraint on its value.
-    pub(super) rule: Rule,
+    pub rule: Rule,
 }
 
 /// What is wrong with a value: the problem's type (pydantic's name, if it has one) and a predicate for the
@@ -69,8 +69,7 @@ impl Rule {
         Rule::of_schema(&resolve_schema(schema, registry), registry)
     }
 
-    /// Derives the rule from a schema that is no reference.
-    pub fn of_schema(schema: &MetaSchema, registry: &Registry) -> Rule {
+    fn of_schema(schema: &MetaSchema, registry: &Registry) -> Rule {
         if !schema.enum_items.is_empty() {
             return Rule::OneOf(
                 schema.enum_items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
@@ -84,12 +83,12 @@ impl Rule {
                 Rule::Map(Box::new(rule), schema.max_properties.unwrap_or(usize::MAX))
             }
             ("array", _) => {
-                let items =
-                    schema.items.as_deref().map_or(Rule::Any, |items| Rule::from_schema(items, registry));
                 let (min, max) = (schema.min_items.unwrap_or(0), schema.max_items.unwrap_or(usize::MAX));
-                Rule::Array(Box::new(items), min, max)
+                Rule::Array(Box::new(Rule::of_items(schema, registry)), min, max)
             }
             ("integer", format) => {
+                // The framework converts the maximum of a `u64` to a negative number, and so rejects every value.
+                assert_ne!(format, Some("uint64"), "use an `i64` with a minimum of 0 instead of a `u64`");
                 let (min, max) = integer_range(format.unwrap_or_default());
                 Rule::Integer(
                     schema.minimum.map_or(min, |bound| min.max(bound.ceil() as i64)),
@@ -114,6 +113,14 @@ impl Rule {
         }
     }
 
+    /// Derives the rule for the elements of an array. The framework puts the bounds of scalars on their array.
+    fn of_items(schema: &MetaSchema, registry: &Registry) -> Rule {
+        let Some(items) = schema.items.as_deref() else { return Rule::Any };
+        let items = resolve_schema(items, registry);
+        let is_scalar = matches!(items.ty, "string" | "integer" | "number" | "boolean");
+        Rule::of_schema(&if is_scalar { merge_schemas(items, schema) } else { items }, registry)
+    }
+
     fn object(schema: &MetaSchema, registry: &Registry) -> Rule {
         let field = |(name, field_schema): &(&'static str, MetaSchemaRef)| {
             let is_required = schema.required.contains(name);
@@ -128,6 +135,35 @@ impl Rule {
             }
         };
         Rule::Object(schema.properties.iter().map(field).collect())
+    }
+
+    /// Returns the fields of an object; none for any other value.
+    pub fn fields(&self) -> &[Field] {
+        if let Rule::Object(fields) = self { fields } else { &[] }
+    }
+
+    /// Converts the text of a parameter to JSON, or returns the first thing that is wrong with it.
+    pub fn parse_text(&self, text: &str) -> Result<Value, Fault> {
+        let unparsable = |kind| Err((kind, self.type_fault().1));
+        match self {
+            Rule::Integer(min, max) => match parse_integer(text) {
+                Some(integer) => check_integer(integer, *min, *max).map(Value::from),
+                None => unparsable("int_parsing"),
+            },
+            Rule::Number(min, max, is_money) => match text.parse::<f64>() {
+                Ok(number) if number.is_finite() => {
+                    first_fault(check_number(number, *min, *max, *is_money)).map(|()| Value::from(number))
+                }
+                _ => unparsable("float_parsing"),
+            },
+            // Some languages write their truth values in upper case.
+            Rule::Boolean => match text.to_ascii_lowercase().as_str() {
+                "true" | "1" => Ok(Value::Bool(true)),
+                "false" | "0" => Ok(Value::Bool(false)),
+                _ => unparsable("bool_parsing"),
+            },
+            _ => first_fault(self.check_text(text)).map(|()| Value::from(text)),
+        }
     }
 
     /// Returns everything that is wrong with a string.
@@ -156,12 +192,13 @@ impl Rule {
             (Rule::Any, _) | (Rule::Boolean, Value::Bool(_)) => Vec::new(),
             (Rule::Integer(min, max), Value::Number(_)) => match as_integer(value) {
                 None => vec![self.type_fault()],
-                Some(integer) if integer < i128::from(*min) => vec![too_small(min)],
-                Some(integer) if integer > i128::from(*max) => vec![too_large(max)],
-                Some(integer) => {
-                    *value = Value::from(integer as i64);
-                    Vec::new()
-                }
+                Some(integer) => match check_integer(integer, *min, *max) {
+                    Ok(integer) => {
+                        *value = Value::from(integer);
+                        Vec::new()
+                    }
+                    Err(fault) => vec![fault],
+                },
             },
             (Rule::Number(min, max, is_money), Value::Number(number)) => {
                 number.as_f64().map_or_else(Vec::new, |number| check_number(number, *min, *max, *is_money))
@@ -205,6 +242,26 @@ fn check_text(text: &str, min: usize, max: usize, pattern: Option<&Regex>) -> Ve
         faults.push(("string_pattern_mismatch", patterns::describe_pattern(pattern.as_str())));
     }
     faults
+}
+
+fn first_fault(faults: Vec<Fault>) -> Result<(), Fault> {
+    faults.into_iter().next().map_or(Ok(()), Err)
+}
+
+/// Parses an integer in JSON notation. A value beyond `i128` saturates.
+fn parse_integer(text: &str) -> Option<i128> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_integer = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let saturated = if digits.len() == text.len() { i128::MAX } else { i128::MIN };
+    is_integer.then(|| text.parse().unwrap_or(saturated))
+}
+
+fn check_integer(integer: i128, min: i64, max: i64) -> Result<i64, Fault> {
+    match i64::try_from(integer) {
+        Ok(integer) if (min..=max).contains(&integer) => Ok(integer),
+        _ if integer < i128::from(min) => Err(too_small(min)),
+        _ => Err(too_large(max)),
+    }
 }
 
 fn check_number(number: f64, min: f64, max: f64, is_money: bool) -> Vec<Fault> {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{receive::is_json, *};
 use crate::{
-    domain::{assets::Exclusivity, inventory::Change},
+    domain::{assets::Exclusivity, changes::Change},
     error::MAX_PROBLEMS,
     request_problems::ProblemsExt,
     rest::{

@@ -12,13 +12,17 @@ use crate::domain::patterns::{
 };
 use crate::domain::texts;
 
-/// Declares a string type with its minimum and maximum length in characters and its pattern, or with the rule of a text.
-macro_rules! string_type {
-    ($(#[$meta:meta])* $name:ident, $rule:path) => {
-        string_type! { @ $(#[$meta])* $name, $rule.min, $rule.max, $rule.pattern() }
+/// Declares string types, each with the rule of a text, or with its minimum and maximum length in characters and its
+/// pattern.
+macro_rules! string_types {
+    ($($(#[$meta:meta])* $name:ident $rule:tt)+) => {
+        $(string_types! { @ $(#[$meta])* $name $rule })+
     };
-    ($(#[$meta:meta])* $name:ident, $min:literal..=$max:literal, $pattern:ident) => {
-        string_type! { @ $(#[$meta])* $name, $min, $max, $pattern }
+    (@ $(#[$meta:meta])* $name:ident ($rule:path)) => {
+        string_types! { @ $(#[$meta])* $name, $rule.min, $rule.max, $rule.pattern() }
+    };
+    (@ $(#[$meta:meta])* $name:ident ($min:literal..=$max:literal, $pattern:ident)) => {
+        string_types! { @ $(#[$meta])* $name, $min, $max, $pattern }
     };
     (@ $(#[$meta:meta])* $name:ident, $min:expr, $max:expr, $pattern:expr) => {
         $(#[$meta])*
@@ -54,135 +58,71 @@ macro_rules! string_type {
     };
 }
 
-string_type! {
+string_types! {
     /// Title of an asset.
-    Title, texts::TITLE
-}
-string_type! {
+    Title(texts::TITLE)
     /// Name of an inventory group.
-    GroupName, texts::GROUP_NAME
-}
-string_type! {
+    GroupName(texts::GROUP_NAME)
     /// Name of a team.
-    TeamName, texts::TEAM_NAME
-}
-string_type! {
+    TeamName(texts::TEAM_NAME)
     /// Name of an API key, for instance its purpose.
-    KeyName, texts::KEY_NAME
-}
-string_type! {
+    KeyName(texts::KEY_NAME)
     /// Name of a world or of a snapshot.
-    WorldName, 1..=40, WORLD_NAME_PATTERN
-}
-string_type! {
+    WorldName(1..=40, WORLD_NAME_PATTERN)
     /// A duration: numbers with units, such as `90d` or `1h30m`.
-    DurationText, 2..=50, DURATION_PATTERN
-}
-string_type! {
+    DurationText(2..=50, DURATION_PATTERN)
     /// What a part of a request to a world is compared with.
-    MatchText, 1..=2_000, LINE_PATTERN
-}
-string_type! {
+    MatchText(1..=2_000, LINE_PATTERN)
     /// The ID of an operation in the documents.
-    OperationId, 1..=100, IDENTIFIER_PATTERN
-}
-string_type! {
+    OperationId(1..=100, IDENTIFIER_PATTERN)
     /// An error code.
-    ErrorCode, 1..=60, IDENTIFIER_PATTERN
-}
-string_type! {
+    ErrorCode(1..=60, IDENTIFIER_PATTERN)
     /// A path, with `*` at the end for all that begin so.
-    PathMatch, 1..=2_048, PATH_PATTERN
-}
-string_type! {
+    PathMatch(1..=2_048, PATH_PATTERN)
     /// The name of a host.
-    HostName, 1..=253, HOST_PATTERN
-}
-string_type! {
+    HostName(1..=253, HOST_PATTERN)
     /// A text without spaces, with `*` at the end for all that begin so.
-    TextMatch, 1..=2_048, VISIBLE_PATTERN
-}
-string_type! {
+    TextMatch(1..=2_048, VISIBLE_PATTERN)
     /// An explanation for a team.
-    Note, texts::NOTE
-}
-string_type! {
+    Note(texts::NOTE)
     /// How a team is paid, in words.
-    PayoutSetup, 0..=2_000, MULTILINE_PATTERN
-}
-string_type! {
+    PayoutSetup(0..=2_000, MULTILINE_PATTERN)
     /// An HTTPS URL of an image.
-    AvatarUrl, 9..=2_000, URL_PATTERN
-}
-string_type! {
+    AvatarUrl(9..=2_000, URL_PATTERN)
     /// A domain that the taxonomy does not have, in words.
-    OtherDomain, texts::OTHER_DOMAIN
-}
-string_type! {
+    OtherDomain(texts::OTHER_DOMAIN)
     /// Description or notes, on any number of lines.
-    MultilineText, texts::DESCRIPTION
-}
-string_type! {
+    MultilineText(texts::DESCRIPTION)
     /// Full name of a repository, `owner/name`.
-    RepositoryFullName, 3..=200, REPOSITORY_PATTERN
-}
-string_type! {
+    RepositoryFullName(3..=200, REPOSITORY_PATTERN)
     /// Path of a file or directory in a repository or archive.
-    DataPath, 1..=4_096, LINE_PATTERN
-}
-string_type! {
+    DataPath(1..=4_096, LINE_PATTERN)
     /// An HTTP or HTTPS URL.
-    Url, 8..=2_000, URL_PATTERN
-}
-string_type! {
+    Url(8..=2_000, URL_PATTERN)
     /// The URL of a webhook: https, or http for private addresses.
-    WebhookUrl, 8..=2_048, URL_PATTERN
-}
-string_type! {
+    WebhookUrl(8..=2_048, URL_PATTERN)
     /// What the owner of a webhook says about it.
-    WebhookDescription, texts::WEBHOOK_DESCRIPTION
-}
-string_type! {
+    WebhookDescription(texts::WEBHOOK_DESCRIPTION)
     /// A taxonomy slug.
-    Slug, 1..=60, SLUG_PATTERN
-}
-
-string_type! {
+    Slug(1..=60, SLUG_PATTERN)
     /// Display name of a domain or tag.
-    Label, texts::LABEL
-}
-string_type! {
+    Label(texts::LABEL)
     /// One or more sentences on one line.
-    Sentence, texts::SENTENCE
-}
-string_type! {
+    Sentence(texts::SENTENCE)
     /// A request of a buyer in one sentence.
-    Overview, texts::OVERVIEW
-}
-string_type! {
+    Overview(texts::OVERVIEW)
     /// A free-form tag.
-    FreeTag, texts::FREE_TAG
-}
-string_type! {
+    FreeTag(texts::FREE_TAG)
     /// A name on one line, such as that of a taskset.
-    Name, texts::NAME
-}
-
-string_type! {
+    Name(texts::NAME)
     /// A file name without a directory.
-    FileName, 1..=255, FILE_NAME_PATTERN
-}
-string_type! {
+    FileName(1..=255, FILE_NAME_PATTERN)
     /// A media type without parameters.
-    ContentType, 3..=100, CONTENT_TYPE_PATTERN
-}
-string_type! {
+    ContentType(3..=100, CONTENT_TYPE_PATTERN)
     /// A SHA-256 digest: 64 lowercase hexadecimal digits.
-    Sha256Digest, 64..=64, SHA256_PATTERN
-}
-string_type! {
+    Sha256Digest(64..=64, SHA256_PATTERN)
     /// The ETag of a part of an upload.
-    PartETag, 1..=200, ETAG_PATTERN
+    PartETag(1..=200, ETAG_PATTERN)
 }
 
 /// An amount in US dollars with at most two decimals, up to one billion.

@@ -5,42 +5,31 @@ use super::insert::NewData;
 use crate::{
     domain::{inventory::Asset, row_ids::AssetRowId, time::Timestamp},
     error::Result,
-    store::{Writer, index_queue, inventory, row},
+    store::{
+        Writer,
+        columns::{self, Column},
+        index_queue, inventory, row,
+    },
     string_enum::StringEnum,
 };
 
 /// Updates all fields of an asset that can change.
 pub fn update(writer: &Writer, asset: &Asset) -> Result<()> {
-    const SQL: &str = "UPDATE assets SET group_id = ?2, title = ?3, description = ?4, domain_tags = ?5, other_domain = ?6,
-             price_cents = ?7, notes = ?8, extra_columns = ?9, exclusivity = ?10, lines_of_code = ?11, commits = ?12,
-             contributors = ?13, merged_prs = ?14, history_start = ?15, history_end = ?16, ci_on_prs = ?17,
-             task_type = ?18, locked_fields = ?19
-         WHERE id = ?1";
-    let history = &asset.history;
-    writer.execute(
-        SQL,
-        rusqlite::params![
-            asset.row_id,
-            asset.group.0,
-            asset.title,
-            asset.description,
-            row::to_json(&asset.domain_tags)?,
-            asset.other_domain,
-            asset.price.map(|price| price.0),
-            asset.notes,
-            row::to_json(&asset.extra_columns)?,
-            history.exclusivity.map(StringEnum::as_str),
-            history.lines_of_code,
-            history.commits,
-            history.contributors,
-            history.merged_prs,
-            history.start.map(|day| day.to_string()),
-            history.end.map(|day| day.to_string()),
-            history.ci_on_prs,
-            asset.task.as_ref().map(|task| task.task_type.as_str()),
-            row::to_json(&asset.locks)?,
-        ],
-    )?;
+    let shared: [Column; 10] = [
+        ("group_id", &asset.group.0),
+        ("title", &asset.title),
+        ("description", &asset.description),
+        ("domain_tags", &row::to_json(&asset.domain_tags)?),
+        ("other_domain", &asset.other_domain),
+        ("price_cents", &asset.price.map(|price| price.0)),
+        ("notes", &asset.notes),
+        ("extra_columns", &row::to_json(&asset.extra_columns)?),
+        ("task_type", &asset.task.as_ref().map(|task| task.task_type.as_str())),
+        ("locked_fields", &row::to_json(&asset.locks)?),
+    ];
+    let codebase: Vec<_> = asset.codebase.columns().collect();
+    let columns: Vec<Column> = shared.into_iter().chain(columns::by_reference(&codebase)).collect();
+    columns::update(writer, "assets", &asset.row_id, &columns)?;
     update_derived(writer, asset.row_id)
 }
 
@@ -55,29 +44,23 @@ pub fn delete(writer: &Writer, asset: &Asset, at: Timestamp) -> Result<()> {
 
 /// Links data to an asset. Does not update `inventory`; the caller does.
 pub fn attach_data(writer: &Writer, asset: AssetRowId, data: &NewData) -> Result<()> {
-    const SQL: &str = "INSERT INTO data_objects (asset, channel, repo_full_name, is_private, archive_status,
-             analysis_status, attached_at, analyzed_at, archive_bytes, commit_sha, archive_error, analysis_error,
-             manifest_url, upload)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
-    writer.execute(
-        SQL,
-        (
-            asset,
-            data.channel.as_str(),
-            data.repo_full_name,
-            data.is_private,
-            data.archive_status.as_str(),
-            data.analysis_status.as_str(),
-            data.attached_at.0,
-            data.analyzed_at.map(|at| at.0),
-            data.archive_bytes.map(|bytes| bytes as i64),
-            data.commit_sha,
-            data.archive_error,
-            data.analysis_error,
-            data.manifest_url,
-            data.upload,
-        ),
-    )?;
+    let columns: [Column; 14] = [
+        ("asset", &asset),
+        ("channel", &data.channel.as_str()),
+        ("repo_full_name", &data.repo_full_name),
+        ("is_private", &data.is_private),
+        ("archive_status", &data.archive_status.as_str()),
+        ("analysis_status", &data.analysis_status.as_str()),
+        ("attached_at", &data.attached_at.0),
+        ("analyzed_at", &data.analyzed_at.map(|at| at.0)),
+        ("archive_bytes", &data.archive_bytes.map(|bytes| bytes as i64)),
+        ("commit_sha", &data.commit_sha),
+        ("archive_error", &data.archive_error),
+        ("analysis_error", &data.analysis_error),
+        ("manifest_url", &data.manifest_url),
+        ("upload", &data.upload),
+    ];
+    columns::insert(writer, "data_objects", &columns)?;
     Ok(())
 }
 

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use rusqlite::types::Value;
 use uuid::Uuid;
 
 use crate::{
     domain::{
-        assets::{ArtifactStatus, Channel, Environment, Exclusivity, Kind, Robotics, TaskType},
+        assets::{ArtifactStatus, Channel, Environment, Kind, Robotics, TaskType},
+        codebase_fields::CodebaseFields,
         field_locks::FieldLocks,
         inventory::Asset,
         money::Cents,
@@ -15,7 +17,11 @@ use crate::{
         time::Timestamp,
     },
     error::Result,
-    store::{Writer, row},
+    store::{
+        Writer,
+        columns::{self, Column},
+        row,
+    },
     string_enum::StringEnum,
 };
 
@@ -75,7 +81,12 @@ impl<'a> NewAsset<'a> {
 #[derive(Debug)]
 pub enum KindFields<'a> {
     /// A repository and its history.
-    Codebase(CodebaseFields<'a>),
+    Codebase {
+        /// The fields that only codebases have.
+        fields: CodebaseFields,
+        /// Size in bytes of the code in each language (by slug), if measured.
+        languages: Option<&'a BTreeMap<String, u64>>,
+    },
     /// A zip archive of files.
     RawData {
         /// Number of files in the archive.
@@ -106,7 +117,7 @@ impl KindFields<'_> {
     /// Returns the kind that has these fields.
     pub const fn kind(&self) -> Kind {
         match self {
-            KindFields::Codebase(_) => Kind::Codebase,
+            KindFields::Codebase { .. } => Kind::Codebase,
             KindFields::RawData { .. } => Kind::RawData,
             KindFields::Task { .. } => Kind::Task,
             KindFields::Taskset(_) => Kind::Taskset,
@@ -118,133 +129,52 @@ impl KindFields<'_> {
     }
 }
 
-/// The fields that only codebases have.
-#[derive(Debug)]
-pub struct CodebaseFields<'a> {
-    /// Whether the codebase can still be sold exclusively.
-    pub exclusivity: Option<Exclusivity>,
-    /// Number of lines of code.
-    pub lines_of_code: Option<u64>,
-    /// Number of commits.
-    pub commits: Option<u64>,
-    /// Number of people with at least one commit.
-    pub contributors: Option<u64>,
-    /// Number of merged pull requests.
-    pub merged_prs: Option<u64>,
-    /// Date of the first commit.
-    pub history_start: Option<&'a str>,
-    /// Date of the last commit.
-    pub history_end: Option<&'a str>,
-    /// Whether continuous integration runs on pull requests.
-    pub ci_on_prs: Option<bool>,
-    /// Size in bytes of the code in each language (by slug), if measured.
-    pub languages: Option<&'a BTreeMap<String, u64>>,
-}
-
-impl CodebaseFields<'_> {
-    /// Returns the names of the fields with a known value, among those that are measured from linked data.
-    pub fn measured_fields(&self) -> impl Iterator<Item = &'static str> {
-        let fields = [
-            ("lines_of_code", self.lines_of_code.is_some()),
-            ("commits", self.commits.is_some()),
-            ("contributors", self.contributors.is_some()),
-            ("merged_prs", self.merged_prs.is_some()),
-            ("history_start", self.history_start.is_some()),
-            ("history_end", self.history_end.is_some()),
-            ("ci_on_prs", self.ci_on_prs.is_some()),
-        ];
-        fields.into_iter().filter_map(|(field, is_known)| is_known.then_some(field))
-    }
-}
-
 /// Inserts an asset and returns its row ID.
 pub fn insert(writer: &Writer, asset: &NewAsset) -> Result<AssetRowId> {
-    const SQL: &str = "INSERT INTO assets (uuid, team, kind, group_id, title, description, domain_tags, other_domain,
-             price_cents, notes, extra_columns, created_at, exclusivity, lines_of_code, commits, contributors,
-             merged_prs, history_start, history_end, ci_on_prs, languages, file_count, file_extensions, task_version,
-             task_type, taskset, environment, robotics, content_tags, locked_fields)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-             ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30)";
-    let columns = KindColumns::new(&asset.kind_fields)?;
-    let codebase = columns.codebase;
-    let count =
-        |count: fn(&CodebaseFields) -> Option<u64>| codebase.and_then(count).map(|count| count as i64);
-    let row_id = AssetRowId(writer.insert(
-        SQL,
-        rusqlite::params![
-            asset.id,
-            asset.team,
-            asset.kind_fields.kind().as_str(),
-            asset.group,
-            asset.title,
-            asset.description,
-            row::to_json(asset.domain_tags)?,
-            asset.other_domain,
-            asset.price.map(|price| price.0),
-            asset.notes,
-            row::to_json(asset.extra_columns)?,
-            asset.created_at.0,
-            codebase.and_then(|codebase| codebase.exclusivity).map(StringEnum::as_str),
-            count(|codebase| codebase.lines_of_code),
-            count(|codebase| codebase.commits),
-            count(|codebase| codebase.contributors),
-            count(|codebase| codebase.merged_prs),
-            codebase.and_then(|codebase| codebase.history_start),
-            codebase.and_then(|codebase| codebase.history_end),
-            codebase.and_then(|codebase| codebase.ci_on_prs),
-            codebase.and_then(|codebase| codebase.languages).map(row::to_json).transpose()?,
-            columns.file_count,
-            columns.file_extensions,
-            columns.task_version,
-            columns.task_type,
-            columns.taskset,
-            columns.environment,
-            columns.robotics,
-            columns.content_tags,
-            row::to_json(asset.locks)?,
-        ],
-    )?);
+    let kind_columns = kind_columns(&asset.kind_fields)?;
+    let shared: [Column; 13] = [
+        ("uuid", &asset.id),
+        ("team", &asset.team),
+        ("kind", &asset.kind_fields.kind().as_str()),
+        ("group_id", &asset.group),
+        ("title", &asset.title),
+        ("description", &asset.description),
+        ("domain_tags", &row::to_json(asset.domain_tags)?),
+        ("other_domain", &asset.other_domain),
+        ("price_cents", &asset.price.map(|price| price.0)),
+        ("notes", &asset.notes),
+        ("extra_columns", &row::to_json(asset.extra_columns)?),
+        ("created_at", &asset.created_at.0),
+        ("locked_fields", &row::to_json(asset.locks)?),
+    ];
+    let columns: Vec<Column> = shared.into_iter().chain(columns::by_reference(&kind_columns)).collect();
+    let row_id = AssetRowId(columns::insert(writer, "assets", &columns)?);
     if let KindFields::Bundle(tasksets) = asset.kind_fields {
         insert_bundle_tasksets(writer, row_id, tasksets)?;
     }
     Ok(row_id)
 }
 
-/// The columns that only some kinds have; null for other kinds.
-#[derive(Default)]
-struct KindColumns<'a> {
-    codebase: Option<&'a CodebaseFields<'a>>,
-    file_count: Option<i64>,
-    file_extensions: Option<String>,
-    task_version: Option<TaskVersionRowId>,
-    task_type: Option<&'static str>,
-    taskset: Option<TasksetRowId>,
-    environment: Option<String>,
-    robotics: Option<String>,
-    content_tags: Option<String>,
-}
-
-impl<'a> KindColumns<'a> {
-    fn new(kind_fields: &'a KindFields) -> Result<KindColumns<'a>> {
-        let mut columns = KindColumns::default();
-        match kind_fields {
-            KindFields::Codebase(codebase) => columns.codebase = Some(codebase),
-            KindFields::RawData { files, extensions } => {
-                columns.file_count = files.map(|files| files as i64);
-                columns.file_extensions = Some(row::to_json(extensions)?);
-            }
-            KindFields::Task { version, task_type } => {
-                columns.task_version = Some(*version);
-                columns.task_type = Some(task_type.as_str());
-            }
-            KindFields::Taskset(taskset) => columns.taskset = Some(*taskset),
-            KindFields::Bundle(_) => {}
-            KindFields::Environment(environment) => columns.environment = Some(row::to_json(environment)?),
-            KindFields::RoboticsDataset(robotics) => columns.robotics = Some(row::to_json(robotics)?),
-            KindFields::Other(tags) => columns.content_tags = Some(row::to_json(tags)?),
+/// Returns the columns that only the kind of these fields has.
+fn kind_columns(kind_fields: &KindFields) -> Result<Vec<(&'static str, Value)>> {
+    Ok(match kind_fields {
+        KindFields::Codebase { fields, languages } => {
+            let languages = languages.map(row::to_json).transpose()?;
+            fields.columns().chain([("languages", languages.into())]).collect()
         }
-        Ok(columns)
-    }
+        KindFields::RawData { files, extensions } => vec![
+            ("file_count", files.map(|files| files as i64).into()),
+            ("file_extensions", row::to_json(extensions)?.into()),
+        ],
+        KindFields::Task { version, task_type } => {
+            vec![("task_version", version.0.into()), ("task_type", task_type.as_str().to_owned().into())]
+        }
+        KindFields::Taskset(taskset) => vec![("taskset", taskset.0.into())],
+        KindFields::Bundle(_) => Vec::new(),
+        KindFields::Environment(environment) => vec![("environment", row::to_json(environment)?.into())],
+        KindFields::RoboticsDataset(robotics) => vec![("robotics", row::to_json(robotics)?.into())],
+        KindFields::Other(tags) => vec![("content_tags", row::to_json(tags)?.into())],
+    })
 }
 
 /// Adds tasksets to a bundle, in order.

@@ -5,7 +5,7 @@ mod insert;
 mod linked_data;
 
 pub use changes::{attach_data, delete, detach_data, update};
-pub use insert::{CodebaseFields, KindFields, NewAsset, NewData, insert};
+pub use insert::{KindFields, NewAsset, NewData, insert};
 pub use linked_data::{
     DataProgress, LinkedRepository, LinkedUpload, find_replaced_values, find_repository, find_upload,
     is_linked, list_repositories, record_commit, record_copy, set_files, set_languages, set_progress,

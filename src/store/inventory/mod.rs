@@ -14,64 +14,53 @@ pub use lists::{
 };
 pub use query::Query;
 
-use super::{Reader, Writer, asset_rows};
+use super::{
+    Reader, Writer, asset_rows,
+    columns::{self, Column},
+};
 use crate::{
     domain::{
         assets::Kind,
         inventory::{Asset, TaskDetails},
         money::Cents,
         row_ids::{AssetRowId, TeamRowId},
-        time::Day,
     },
     error::Result,
     string_enum::StringEnum,
 };
 
-/// The columns of `inventory`, in the order of [`row_values`].
-const COLUMNS: &str = "team, group_id, created_at, asset, kind, stage, is_linked, name_key, search_key, domains, channel,
-    price_cents, estimate_cents, exclusivity, private_data, lines_of_code, commits, contributors, merged_prs, history_start,
-    history_end, ci_on_prs, task_type, has_traces, has_qa_results, has_environment";
-
 /// Maximum number of assets in memory while postponed rows are derived.
 const BATCH: usize = 2_000;
 
-/// Returns the `inventory` row of an asset. The estimate and whether data is private are columns of codebases only.
-fn row_values(asset: &Asset, estimate: Option<Cents>) -> [Value; 26] {
-    let history = &asset.history;
+/// Returns the columns of the `inventory` row of an asset. The estimate and whether data is private are columns of
+/// codebases only.
+fn row_columns(asset: &Asset, estimate: Option<Cents>) -> Vec<(&'static str, Value)> {
     let of_task = |is: fn(&TaskDetails) -> bool| Value::from(asset.task.as_ref().map(is));
-    let day = |day: Option<Day>| Value::from(day.map(|day| day.to_string()));
     let is_codebase = asset.kind == Kind::Codebase;
     let (name_key, search_key) = (equality_key(&asset.title), search_key(&asset.title));
     let search_key = (search_key != name_key).then_some(search_key);
     let domains = (!asset.domain_tags.is_empty()).then(|| format!(",{},", asset.domain_tags.join(",")));
-    [
-        asset.team.0.into(),
-        asset.group.0.0.into(),
-        asset.created_at.0.into(),
-        asset.row_id.0.into(),
-        enum_value(Some(asset.kind)),
-        (asset.stage() as i64).into(),
-        asset.data.is_some().into(),
-        name_key.into(),
-        search_key.into(),
-        domains.into(),
-        enum_value(asset.data.as_ref().map(|data| data.channel)),
-        asset.price.map(|price| price.0).into(),
-        estimate.filter(|_| is_codebase).map(|estimate| estimate.0).into(),
-        enum_value(history.exclusivity),
-        asset.data.as_ref().filter(|_| is_codebase).map(|data| data.is_private).into(),
-        history.lines_of_code.into(),
-        history.commits.into(),
-        history.contributors.into(),
-        history.merged_prs.into(),
-        day(history.start),
-        day(history.end),
-        history.ci_on_prs.into(),
-        enum_value(asset.task.as_ref().map(|task| task.task_type)),
-        of_task(|task| task.quality.has_traces()),
-        of_task(|task| task.quality.has_qa_results),
-        of_task(|task| task.quality.is_built),
-    ]
+    let shared = [
+        ("team", asset.team.0.into()),
+        ("group_id", asset.group.0.0.into()),
+        ("created_at", asset.created_at.0.into()),
+        ("asset", asset.row_id.0.into()),
+        ("kind", enum_value(Some(asset.kind))),
+        ("stage", (asset.stage() as i64).into()),
+        ("is_linked", asset.data.is_some().into()),
+        ("name_key", name_key.into()),
+        ("search_key", search_key.into()),
+        ("domains", domains.into()),
+        ("channel", enum_value(asset.data.as_ref().map(|data| data.channel))),
+        ("price_cents", asset.price.map(|price| price.0).into()),
+        ("estimate_cents", estimate.filter(|_| is_codebase).map(|estimate| estimate.0).into()),
+        ("private_data", asset.data.as_ref().filter(|_| is_codebase).map(|data| data.is_private).into()),
+        ("task_type", enum_value(asset.task.as_ref().map(|task| task.task_type))),
+        ("has_traces", of_task(|task| task.quality.has_traces())),
+        ("has_qa_results", of_task(|task| task.quality.has_qa_results)),
+        ("has_environment", of_task(|task| task.quality.is_built)),
+    ];
+    shared.into_iter().chain(asset.codebase.columns()).collect()
 }
 
 fn enum_value<T: StringEnum>(variant: Option<T>) -> Value {
@@ -86,21 +75,16 @@ fn latest_quote_low(reader: &Reader, asset: AssetRowId) -> Result<Option<Cents>>
 }
 
 fn insert_row(writer: &Writer, asset: &Asset) -> Result<()> {
-    let sql = format!(
-        "INSERT INTO inventory ({COLUMNS})
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-             ?23, ?24, ?25, ?26)"
-    );
-    let values = row_values(asset, latest_quote_low(writer, asset.row_id)?);
-    writer.execute(&sql, rusqlite::params_from_iter(values))?;
+    let values = row_columns(asset, latest_quote_low(writer, asset.row_id)?);
+    let columns: Vec<Column> = columns::by_reference(&values).collect();
+    columns::insert(writer, "inventory", &columns)?;
     Ok(())
 }
 
 /// Replaces the `inventory` row of an asset. Call it in the transaction that changes the asset or its related
 /// records.
 pub fn upsert_row(writer: &Writer, asset: AssetRowId) -> Result<()> {
-    let sql = format!("SELECT {} FROM assets a {} WHERE a.id = ?1", asset_rows::COLUMNS, asset_rows::JOINS);
-    let asset = writer.query_one(&sql, [asset], asset_rows::read_asset)?;
+    let asset = writer.query_one(&asset_rows::select("a.id = ?1"), [asset], asset_rows::read_asset)?;
     delete_row(writer, &asset)?;
     insert_row(writer, &asset)
 }
@@ -123,12 +107,10 @@ pub fn insert_postponed(writer: &Writer) -> Result<()> {
     let first: Option<AssetRowId> =
         writer.query_one("SELECT min(after_asset) FROM inventory_backlog", [], |row| row.get(0))?;
     let Some(first) = first else { return Ok(()) };
-    let missing = format!(
-        "SELECT {} FROM assets a {} WHERE a.team = ?1 AND a.id > ?2 AND a.deleted_at IS NULL AND NOT EXISTS (
+    let missing = asset_rows::select(
+        "a.team = ?1 AND a.id > ?2 AND a.deleted_at IS NULL AND NOT EXISTS (
              SELECT 1 FROM inventory i WHERE i.team = a.team AND i.created_at = a.created_at AND i.asset = a.id)
          ORDER BY a.id LIMIT ?3",
-        asset_rows::COLUMNS,
-        asset_rows::JOINS
     );
     for team in writer.query_all("SELECT id FROM teams ORDER BY id", [], |row| row.get::<_, TeamRowId>(0))? {
         let mut after = first;
@@ -166,12 +148,15 @@ pub fn find_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
     const COUNTS: &str = "SELECT count(*) FROM (
              SELECT team, group_id, kind, stage, is_linked, assets FROM inventory_counts WHERE assets > 0
              EXCEPT SELECT team, group_id, kind, stage, is_linked, count(*) FROM inventory GROUP BY 1, 2, 3, 4, 5)";
-    let stored_row =
-        format!("SELECT {COLUMNS} FROM inventory WHERE team = ?1 AND created_at = ?2 AND asset = ?3");
     let (mut inconsistencies, mut assets) = (Vec::new(), 0_i64);
     asset_rows::for_each_after(reader, AssetRowId(0), |asset| {
         assets += 1;
-        let expected = row_values(asset, latest_quote_low(reader, asset.row_id)?);
+        let (names, expected): (Vec<&str>, Vec<Value>) =
+            row_columns(asset, latest_quote_low(reader, asset.row_id)?).into_iter().unzip();
+        let stored_row = format!(
+            "SELECT {} FROM inventory WHERE team = ?1 AND created_at = ?2 AND asset = ?3",
+            names.join(", ")
+        );
         let is_current =
             reader.query_first(&stored_row, (asset.team, asset.created_at.0, asset.row_id), |row| {
                 for (column, expected) in expected.iter().enumerate() {

@@ -8,7 +8,7 @@ use crate::{
     domain::{
         asset_filters::{AssetCondition, FilterField, NOT_LINKED, SortColumn},
         assets::Kind,
-        filters::{FilterOperator, SortDirection},
+        filters::{AllowedValues, FilterOperator, FilterableField, SortDirection},
         stages::Stage,
         teams::TeamRowId,
     },
@@ -131,29 +131,15 @@ impl Query {
     }
 }
 
-const fn column_sql(column: SortColumn) -> &'static str {
+/// Returns the column that rows are sorted by. Most have the name that requests use.
+fn column_sql(column: SortColumn) -> &'static str {
     match column {
         SortColumn::Name => "name_key",
         SortColumn::Type => "kind",
         SortColumn::Domain => "domains",
-        SortColumn::Stage => "stage",
-        SortColumn::Channel => "channel",
-        SortColumn::CreatedAt => "created_at",
         SortColumn::Price => "price_cents",
         SortColumn::Estimate => "estimate_cents",
-        SortColumn::Exclusivity => "exclusivity",
-        SortColumn::PrivateData => "private_data",
-        SortColumn::LinesOfCode => "lines_of_code",
-        SortColumn::Commits => "commits",
-        SortColumn::Contributors => "contributors",
-        SortColumn::MergedPrs => "merged_prs",
-        SortColumn::HistoryStart => "history_start",
-        SortColumn::HistoryEnd => "history_end",
-        SortColumn::CiOnPrs => "ci_on_prs",
-        SortColumn::TaskType => "task_type",
-        SortColumn::HasTraces => "has_traces",
-        SortColumn::HasQaResults => "has_qa_results",
-        SortColumn::HasEnvironment => "has_environment",
+        column => column.as_str(),
     }
 }
 
@@ -203,14 +189,12 @@ fn add_comparison(AssetCondition { field, operator, value }: &AssetCondition, fr
         F::Type => ("kind", text_value(value)),
         F::Channel if value == NOT_LINKED => ("channel", Value::Null),
         F::Channel => ("channel", text_value(value)),
-        F::Exclusivity => ("exclusivity", text_value(value)),
-        F::TaskType => ("task_type", text_value(value)),
-        F::PrivateData => ("private_data", bool_value(value)),
-        F::HasTraces => ("has_traces", bool_value(value)),
-        F::HasQaResults => ("has_qa_results", bool_value(value)),
-        F::HasEnvironment => ("has_environment", bool_value(value)),
         F::Name => ("name_key", text_value(equality_key(value))),
         F::Domain | F::RanOnModel | F::QaAgent | F::Qc => return,
+        field => match field.allowed_values() {
+            AllowedValues::Boolean => (field.as_str(), bool_value(value)),
+            _ => (field.as_str(), text_value(value)),
+        },
     };
     let comparison = if *operator == FilterOperator::IsNot { "IS NOT" } else { "IS" };
     fragment.and(&format!("i.{column} {comparison} ?"), [value]);

@@ -55,7 +55,7 @@ fn columns() -> String {
              UNION ALL
              SELECT s.uuid FROM bundle_tasksets b JOIN tasksets s ON s.id = b.taskset
              WHERE b.asset = a.id LIMIT {MAX_RELATED_IDS})) AS taskset_ids",
-        asset_rows::COLUMNS
+        *asset_rows::COLUMNS
     )
 }
 

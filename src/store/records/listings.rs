@@ -13,7 +13,7 @@ use crate::{
     },
     error::Result,
     store::{
-        listings::{self, ListingRow, StoredListingFields},
+        listings::{self, ListingFields, ListingRow},
         row,
     },
     string_enum::StringEnum,
@@ -28,7 +28,7 @@ pub struct ListingRecord {
     /// What decides what can be done with the listing.
     pub row: ListingRow,
     /// What its vendor edits.
-    pub fields: StoredListingFields,
+    pub fields: ListingFields,
     /// ID of the vendor.
     pub team: Uuid,
     /// What the platform told the vendor when it last decided; `None` if nothing, or once the listing is approved.

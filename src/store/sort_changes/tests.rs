@@ -20,21 +20,8 @@ use crate::{
 /// No limit on the number of listings.
 const ALL: usize = 1_000;
 
-fn fields(values: &SortValues) -> ListingFields<'static> {
-    ListingFields {
-        title: "",
-        description: "",
-        domain_tags: &[],
-        tag_slugs: &[],
-        price: values.price,
-        sample_price: None,
-        sample: &[],
-        accepts_bids: false,
-        terms: "",
-        delivery: None,
-        available_from: None,
-        is_exclusive: false,
-    }
+fn fields(values: &SortValues) -> ListingFields {
+    ListingFields { price: values.price, ..ListingFields::default() }
 }
 
 /// A database with published listings.

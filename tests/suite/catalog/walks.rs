@@ -29,7 +29,7 @@ fn change(market: &TestMarket, key: &str, random: &mut Random) {
             let certified_at = is_certified.then_some(writer.now);
             return store::listings::set_certified_at(writer.rows, row_id, certified_at, writer.now);
         }
-        let fields = ListingFields { description: "About it.", price, ..listing_fields(key) };
+        let fields = ListingFields { description: "About it.".to_owned(), price, ..listing_fields(key) };
         store::listings::update(writer.rows, row_id, &fields, writer.now)?;
         // Each listing has places of its own.
         let featured = place.map(|place| 10 * row_id.0 as u32 + place);

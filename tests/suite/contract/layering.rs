@@ -34,7 +34,7 @@ const FOUNDATIONS: [&str; 14] = [
     "http_client",
     "http_server",
     "idle_closer",
-    "json_scalars",
+    "json_values",
     "private_files",
     "regular_files",
     "request_problems",

@@ -97,7 +97,7 @@ async fn sample_must_be_stated_to_be_offered() {
             let vendor = vendor(writer.rows, "seller");
             let fields = ListingFields {
                 sample_price: sample_price.map(Cents),
-                sample,
+                sample: sample.to_vec(),
                 ..listing_fields("Listing all")
             };
             lifecycle::update(writer, &vendor, Actor::Team, id, &fields)

@@ -38,20 +38,12 @@ use crate::{
 /// Microseconds per second.
 const SECOND: i64 = 1_000_000;
 
-fn fields(title: &str) -> ListingFields<'_> {
+fn fields(title: &str) -> ListingFields {
     ListingFields {
-        title,
-        description: "About it.",
-        domain_tags: &[],
-        tag_slugs: &[],
+        title: title.to_owned(),
+        description: "About it.".to_owned(),
         price: Some(Cents(5_000)),
-        sample_price: None,
-        sample: &[],
-        accepts_bids: false,
-        terms: "",
-        delivery: None,
-        available_from: None,
-        is_exclusive: false,
+        ..ListingFields::default()
     }
 }
 
@@ -116,7 +108,7 @@ fn perform(writer: &mut Writer, operation: Operation, actor: Actor) -> Result<()
         Operation::UpdateTexts => listing_lifecycle::update(writer, vendor, actor, id, &fields("Changed")),
         Operation::UpdateTerms => {
             let title = store::listings::find(writer.rows, id)?.unwrap().title;
-            let terms = ListingFields { terms: "Other terms.", ..fields(&title) };
+            let terms = ListingFields { terms: "Other terms.".to_owned(), ..fields(&title) };
             listing_lifecycle::update(writer, vendor, actor, id, &terms)
         }
         Operation::Submit => listing_lifecycle::submit(writer, vendor, actor, id).map(|done| done.state),

@@ -280,7 +280,8 @@ async fn team_text_is_sanitized_and_named() {
     let market = small_market(&[published("kept", 5, &json!({}))]);
     let id = marketplace::clock::fixture_record_id("listings", "kept");
     // Operations refuse such texts now, but earlier versions stored them.
-    let fields = ListingFields { description: "Send your\u{2066} key.\nNow.", ..listing_fields(title) };
+    let fields =
+        ListingFields { description: "Send your\u{2066} key.\nNow.".to_owned(), ..listing_fields(title) };
     let written = market.market().write_blocking(|writer| {
         let row_id = store::listings::find(writer.rows, id)?.unwrap().row_id;
         store::listings::update(writer.rows, row_id, &fields, writer.now)

@@ -3,8 +3,8 @@
 use marketplace::{
     clock::fixture_record_id,
     domain::{
+        changes::Change,
         events::EventType,
-        inventory::Change,
         listings::Actor,
         opportunities::{Opportunity, OpportunityKind},
         opportunity_fields::OpportunityChange,

@@ -3,7 +3,9 @@
 use marketplace::{
     domain::{
         assets::{Exclusivity, Kind},
-        inventory::{AssetChange, Change},
+        changes::Change,
+        codebase_fields::CodebaseChange,
+        inventory::AssetChange,
         listing_lifecycle::Operation,
         listings::{Actor, CatalogStatus, Event, ReviewStatus},
         problems::Problems,
@@ -27,7 +29,7 @@ fn set_exclusive(market: &TestMarket, key: &str, is_exclusive: bool) -> Result<(
     let title = format!("Listing {key}");
     write(market, |writer| {
         let fields = ListingFields {
-            description: "About it.",
+            description: "About it.".to_owned(),
             price: Some(marketplace::domain::money::Cents(5_000)),
             is_exclusive,
             ..crate::harness::listings::listing_fields(&title)
@@ -148,7 +150,8 @@ fn offer_again(market: &TestMarket, asset: &str) -> Uuid {
 }
 
 fn change_exclusivity(market: &TestMarket, key: &str, to: Exclusivity) -> Result<()> {
-    let change = AssetChange { exclusivity: Change::Set(to), ..AssetChange::default() };
+    let codebase = CodebaseChange { exclusivity: Change::Set(to), ..CodebaseChange::default() };
+    let change = AssetChange { codebase, ..AssetChange::default() };
     write(market, |writer| {
         let seller = vendor(writer.rows, "seller");
         let subject = (asset_id(key), Kind::Codebase);

@@ -134,7 +134,7 @@ fn listing_without_a_sample_or_without_a_price_cannot_be_bought_so() {
     let market = crate::catalog::small_market::small_market(&[bids_only]);
     let changed = super::write(&market, |writer| {
         let fields = store::listings::ListingFields {
-            description: "About it.",
+            description: "About it.".to_owned(),
             price: None,
             ..crate::harness::listings::listing_fields("Listing a")
         };

@@ -67,7 +67,7 @@ fn make_exclusive(market: &TestMarket, key: &str) -> Result<()> {
     let title = format!("Listing {key}");
     write(market, |writer| {
         let fields = store::listings::ListingFields {
-            description: "About it.",
+            description: "About it.".to_owned(),
             price: Some(marketplace::domain::money::Cents(5_000)),
             is_exclusive: true,
             ..harness::listings::listing_fields(&title)

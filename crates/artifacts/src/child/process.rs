@@ -171,6 +171,9 @@ impl ChildProcess {
             Some(file) if fatal.len() < MAX_RESTARTS && !fatal.contains(&file) => fatal.push(file),
             _ => return Ok(false),
         }
+        // All processes together take at most twice the CPU time of one.
+        let cpu_seconds = &mut self.invocation.limits.cpu_seconds;
+        *cpu_seconds = (*cpu_seconds / 2).max(1);
         self.reply.set_len(0)?;
         self.reply.rewind()?;
         self.process =

@@ -144,7 +144,7 @@ impl ListingsApi {
         changes::post_body(call, idempotent, body, |writer, platform, body: ListingIn| {
             let NewListing { team, fields, asset_ids } = body.into_listing(writer.rows)?;
             let vendor = platform.vendor(references::team(writer.rows, "team_id", team)?)?;
-            listing_drafts::create(writer, &vendor, Actor::Team, &fields.as_fields(), &asset_ids)
+            listing_drafts::create(writer, &vendor, Actor::Team, &fields, &asset_ids)
         })
         .await
     }
@@ -186,9 +186,9 @@ fn update(writer: &mut Writer, platform: Platform, id: &Uuid, patch: ListingPatc
     let stored = store::listings::find_fields(writer.rows, listing.row_id)?;
     let mut fields = stored.clone();
     patch.apply(writer.rows, &mut fields)?;
-    if fields.as_fields() == stored.as_fields() {
+    if fields == stored {
         return Ok(());
     }
     let vendor = platform.vendor_of_listing(writer.rows, *id)?;
-    listing_lifecycle::update(writer, &vendor, Actor::Team, *id, &fields.as_fields()).map(drop)
+    listing_lifecycle::update(writer, &vendor, Actor::Team, *id, &fields).map(drop)
 }

@@ -27,7 +27,7 @@ use crate::{
     },
     store::{
         Reader,
-        listings::StoredListingFields,
+        listings::ListingFields,
         records::listings::ListingRecord,
         taxonomy::{has_domain, has_inventory_tag},
     },
@@ -243,14 +243,14 @@ pub struct ListingIn {
 /// A new listing: the ID of its vendor, its fields, and the IDs of its assets.
 pub struct NewListing {
     pub team: Uuid,
-    pub fields: StoredListingFields,
+    pub fields: ListingFields,
     pub asset_ids: Vec<Uuid>,
 }
 
 impl ListingIn {
     /// Checks what the body refers to.
     pub fn into_listing(self, rows: &Reader) -> Result<NewListing> {
-        let fields = StoredListingFields {
+        let fields = ListingFields {
             title: self.title.into_valid()?.0,
             description: self.description.map(String::from).unwrap_or_default(),
             domain_tags: slugs(rows, "domain_tags", self.domain_tags, has_domain)?,
@@ -310,7 +310,7 @@ pub struct ListingPatch {
 
 impl ListingPatch {
     /// Changes the fields that the body states. Checks what it refers to.
-    pub fn apply(self, rows: &Reader, to: &mut StoredListingFields) -> Result<()> {
+    pub fn apply(self, rows: &Reader, to: &mut ListingFields) -> Result<()> {
         set(&mut to.title, self.title.0.map(String::from));
         set(&mut to.description, self.description.0.map(String::from));
         set(&mut to.terms, self.terms.0.map(String::from));

@@ -10,8 +10,10 @@ use uuid::Uuid;
 use crate::{
     domain::{
         assets::{Exclusivity, Kind, RepositoryChannel},
+        changes::Change,
+        codebase_fields::CodebaseChange,
         field_locks::LockSource,
-        inventory::{Asset, AssetChange, Change},
+        inventory::{Asset, AssetChange},
         stages::{RequiredField, Stage},
     },
     operations::codebases::LinkRequest,
@@ -77,7 +79,7 @@ pub struct Codebase {
 
 impl From<&Asset> for Codebase {
     fn from(asset: &Asset) -> Codebase {
-        let history = &asset.history;
+        let fields = &asset.codebase;
         Codebase {
             sku: EnumValue(asset.kind),
             id: asset.id,
@@ -85,18 +87,18 @@ impl From<&Asset> for Codebase {
             stage: EnumValue(asset.stage()),
             title: asset.title.clone(),
             domain_tags: asset.domain_tags.clone(),
-            exclusivity: history.exclusivity.map(EnumValue),
+            exclusivity: fields.exclusivity.map(EnumValue),
             created_at: asset.created_at.into(),
-            ci_on_prs: history.ci_on_prs,
-            commits: history.commits,
-            contributors: history.contributors,
+            ci_on_prs: fields.ci_on_prs,
+            commits: fields.commits,
+            contributors: fields.contributors,
             data: asset.data.as_ref().map(|data| DataObject::new(asset.id, data)),
             description: asset.description.clone(),
             extra_columns: asset.extra_columns.clone(),
-            history_start: history.start.map(CalendarDay),
-            history_end: history.end.map(CalendarDay),
-            lines_of_code: history.lines_of_code,
-            merged_prs: history.merged_prs,
+            history_start: fields.history_start.map(CalendarDay),
+            history_end: fields.history_end.map(CalendarDay),
+            lines_of_code: fields.lines_of_code,
+            merged_prs: fields.merged_prs,
             price_usd: price_usd(asset),
             missing: missing_pieces(asset),
             locked_fields: asset
@@ -189,14 +191,16 @@ impl From<CodebaseRow> for AssetChange {
             price_usd: Change::from(row.price_usd).map(|price| price.0),
             extra_columns: Some(row.extra_columns).filter(|columns| !columns.is_empty()),
             group_id: row.group_id.into(),
-            exclusivity: Change::from(row.exclusivity.0).map(|exclusivity| exclusivity.0),
-            lines_of_code: row.lines_of_code.into(),
-            commits: row.commits.into(),
-            contributors: row.contributors.into(),
-            merged_prs: row.merged_prs.into(),
-            history_start: Change::from(row.history_start).map(|day| day.0),
-            history_end: Change::from(row.history_end).map(|day| day.0),
-            ci_on_prs: row.ci_on_prs.into(),
+            codebase: CodebaseChange {
+                exclusivity: Change::from(row.exclusivity.0).map(|exclusivity| exclusivity.0),
+                lines_of_code: row.lines_of_code.into(),
+                commits: row.commits.into(),
+                contributors: row.contributors.into(),
+                merged_prs: row.merged_prs.into(),
+                history_start: Change::from(row.history_start).map(|day| day.0),
+                history_end: Change::from(row.history_end).map(|day| day.0),
+                ci_on_prs: row.ci_on_prs.into(),
+            },
             ..AssetChange::default()
         }
     }
@@ -274,14 +278,16 @@ impl From<CodebasePatch> for AssetChange {
             price_usd: into_change(patch.price_usd).map(|price| price.0),
             extra_columns: patch.extra_columns.0,
             group_id: into_change(patch.group_id),
-            exclusivity: into_change(patch.exclusivity).map(|exclusivity| exclusivity.0),
-            lines_of_code: into_change(patch.lines_of_code),
-            commits: into_change(patch.commits),
-            contributors: into_change(patch.contributors),
-            merged_prs: into_change(patch.merged_prs),
-            history_start: into_change(patch.history_start).map(|day| day.0),
-            history_end: into_change(patch.history_end).map(|day| day.0),
-            ci_on_prs: into_change(patch.ci_on_prs),
+            codebase: CodebaseChange {
+                exclusivity: into_change(patch.exclusivity).map(|exclusivity| exclusivity.0),
+                lines_of_code: into_change(patch.lines_of_code),
+                commits: into_change(patch.commits),
+                contributors: into_change(patch.contributors),
+                merged_prs: into_change(patch.merged_prs),
+                history_start: into_change(patch.history_start).map(|day| day.0),
+                history_end: into_change(patch.history_end).map(|day| day.0),
+                ci_on_prs: into_change(patch.ci_on_prs),
+            },
             ..AssetChange::default()
         }
     }

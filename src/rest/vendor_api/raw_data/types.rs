@@ -10,7 +10,8 @@ use uuid::Uuid;
 use crate::{
     domain::{
         assets::{ArchiveChannel, Kind},
-        inventory::{Asset, AssetChange, Change},
+        changes::Change,
+        inventory::{Asset, AssetChange},
         stages::{RequiredField, Stage},
     },
     operations::raw_data::UploadReference,

@@ -52,7 +52,7 @@ impl Driver<'_> {
                 let sampled =
                     |asset: &Asset| SampledAsset { asset_id: asset.id, selection: Selection::default() };
                 let sample: Vec<SampledAsset> = first.iter().map(sampled).collect();
-                let fields = ListingFields { sample: &sample, ..fields };
+                let fields = ListingFields { sample, ..fields };
                 listing_lifecycle::update(writer, &vendor, Actor::Team, id, &fields)
             }
             Operation::Feature => listing_lifecycle::feature(writer, platform, Actor::Platform, id, place),
@@ -64,10 +64,10 @@ impl Driver<'_> {
 }
 
 /// Returns the fields of a listing that can be sold.
-pub fn sold_listing<'a>(title: &'a str, domains: &'a [String]) -> ListingFields<'a> {
+pub fn sold_listing(title: &str, domains: &[String]) -> ListingFields {
     ListingFields {
-        description: "D",
-        domain_tags: domains,
+        description: "D".to_owned(),
+        domain_tags: domains.to_vec(),
         price: Some(Cents(9_000)),
         ..listing_fields(title)
     }

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use marketplace::{
     domain::{
         assets::{Kind, RepositoryChannel},
+        changes::Change,
         collections::Collection,
         estimation_requests::{EstimationRequest, Reading},
         estimations::RepositoryMetrics,
-        inventory::Change,
         listings::Actor,
         opportunities::{OpportunityKind, OpportunityMetadata, VisibilityMode},
         opportunity_fields::{OpportunityChange, OpportunityFields},

@@ -2,13 +2,8 @@
 
 use marketplace::{
     domain::{
-        assets::Exclusivity,
-        inventory::{AssetChange, Change},
-        listings::Actor,
-        opportunities::BidStatus,
-        problems::Problems,
-        teams::Role,
-        time::Day,
+        assets::Exclusivity, changes::Change, codebase_fields::CodebaseChange, inventory::AssetChange,
+        listings::Actor, opportunities::BidStatus, problems::Problems, teams::Role, time::Day,
     },
     error::{Error, Result},
     market::Writer,
@@ -181,14 +176,16 @@ fn create_stock(writer: &mut Writer, team: Uuid) -> Result<Stock> {
             description: Change::Set("D".to_owned()),
             domain_tags: Some(domains.iter().cloned().map(Some).collect()),
             price_usd: Change::Set(40.0),
-            exclusivity: Change::Set(Exclusivity::Available),
-            lines_of_code: Change::Set(9),
-            commits: Change::Set(2),
-            contributors: Change::Set(1),
-            merged_prs: Change::Set(0),
-            history_start: day("2020-01-01"),
-            history_end: day("2021-01-01"),
-            ci_on_prs: Change::Set(false),
+            codebase: CodebaseChange {
+                exclusivity: Change::Set(Exclusivity::Available),
+                lines_of_code: Change::Set(9),
+                commits: Change::Set(2),
+                contributors: Change::Set(1),
+                merged_prs: Change::Set(0),
+                history_start: day("2020-01-01"),
+                history_end: day("2021-01-01"),
+                ci_on_prs: Change::Set(false),
+            },
             ..AssetChange::default()
         };
         let asset = codebases::check_new(&writer.check_context(), &vendor, change, Problems::default())?;

@@ -2,10 +2,12 @@
 
 use std::{collections::BTreeMap, fmt};
 
+use marketplace_domain::json_values::{Name, Next, ReadJson};
 use serde::{
     Deserialize, Deserializer,
-    de::{self, IgnoredAny, MapAccess, SeqAccess, Visitor},
+    de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
+use serde_json::Value;
 
 use crate::datasets::MAX_COLUMN_NAME_CHARS;
 
@@ -22,56 +24,33 @@ impl<'de> Deserialize<'de> for Record {
     }
 }
 
-/// The type of a value, which is empty for null.
-struct Kind(&'static str);
+/// Reads the type of a value, which is empty for null.
+struct Kind;
 
-impl<'de> Deserialize<'de> for Kind {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Kind, D::Error> {
-        deserializer.deserialize_any(KindVisitor)
-    }
-}
+impl ReadJson for Kind {
+    type Output = &'static str;
 
-struct KindVisitor;
-
-impl<'de> Visitor<'de> for KindVisitor {
-    type Value = Kind;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
+    fn scalar<E: Error>(self, value: Value) -> Result<&'static str, E> {
+        Ok(match value {
+            Value::Bool(_) => "boolean",
+            Value::Number(number) if number.is_f64() => "number",
+            Value::Number(_) => "integer",
+            _ => "",
+        })
     }
 
-    fn visit_unit<E: de::Error>(self) -> Result<Kind, E> {
-        Ok(Kind(""))
+    fn text<E: Error>(self, _text: &str) -> Result<&'static str, E> {
+        Ok("text")
     }
 
-    fn visit_bool<E: de::Error>(self, _value: bool) -> Result<Kind, E> {
-        Ok(Kind("boolean"))
-    }
-
-    fn visit_i64<E: de::Error>(self, _value: i64) -> Result<Kind, E> {
-        Ok(Kind("integer"))
-    }
-
-    fn visit_u64<E: de::Error>(self, _value: u64) -> Result<Kind, E> {
-        Ok(Kind("integer"))
-    }
-
-    fn visit_f64<E: de::Error>(self, _value: f64) -> Result<Kind, E> {
-        Ok(Kind("number"))
-    }
-
-    fn visit_str<E: de::Error>(self, _value: &str) -> Result<Kind, E> {
-        Ok(Kind("text"))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Kind, A::Error> {
+    fn array<'de, A: SeqAccess<'de>>(self, mut items: A) -> Result<&'static str, A::Error> {
         while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Kind("array"))
+        Ok("array")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Kind, A::Error> {
+    fn object<'de, A: MapAccess<'de>>(self, mut fields: A) -> Result<&'static str, A::Error> {
         while fields.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Kind("object"))
+        Ok("object")
     }
 }
 
@@ -87,10 +66,11 @@ impl<'de> Visitor<'de> for RecordVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Record, A::Error> {
         let mut record = BTreeMap::new();
         while record.len() < MAX_FIELDS
-            && let Some((name, Kind(kind))) = fields.next_entry::<String, Kind>()?
+            && let Some(Name(name)) = fields.next_key()?
         {
+            let name = name.chars().take(MAX_COLUMN_NAME_CHARS).collect();
             // Of equal names, the last one counts.
-            record.insert(name.chars().take(MAX_COLUMN_NAME_CHARS).collect(), kind);
+            record.insert(name, fields.next_value_seed(Next(Kind))?);
         }
         while fields.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(Record(record))

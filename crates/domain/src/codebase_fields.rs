@@ -1,0 +1,164 @@
+//! The fields that only codebases have. All that is done with each of them follows from one list: changing,
+//! locking, storing, and restoring them.
+
+use serde_json::{Value, json};
+
+use super::{assets::Exclusivity, changes::Change, time::Day};
+
+/// Declares the fields. Their names are those in JSON and of their columns.
+macro_rules! codebase_fields {
+    ($($(#[$doc:meta])+ $name:ident: $type:ty,)+) => {
+        /// The fields that only codebases have. None of them has a value for other kinds.
+        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        pub struct CodebaseFields {
+            $($(#[$doc])+ pub $name: Option<$type>,)+
+        }
+
+        /// Changes of the fields that only codebases have; by default none.
+        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        pub struct CodebaseChange {
+            $($(#[$doc])+ pub $name: Change<$type>,)+
+        }
+
+        impl CodebaseFields {
+            /// The names of the fields.
+            pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),+];
+
+            /// Whether the field with this name has a value.
+            pub fn has(&self, name: &str) -> bool {
+                match name {
+                    $(stringify!($name) => self.$name.is_some(),)+
+                    _ => false,
+                }
+            }
+
+            /// Returns the value of the field with this name as JSON; null if it has none.
+            pub fn get(&self, name: &str) -> Value {
+                match name {
+                    $(stringify!($name) => json!(self.$name),)+
+                    _ => Value::Null,
+                }
+            }
+
+            /// Sets the field with this name to a value that [`CodebaseFields::get`] has returned.
+            pub fn set(&mut self, name: &str, value: Value) {
+                match name {
+                    $(stringify!($name) => self.$name = serde_json::from_value(value).unwrap_or_default(),)+
+                    _ => {}
+                }
+            }
+
+            /// Applies a change.
+            pub fn apply(&mut self, change: CodebaseChange) {
+                $(change.$name.apply(&mut self.$name);)+
+            }
+
+            /// Returns the columns of the fields, with their values.
+            #[cfg(feature = "rusqlite")]
+            pub fn columns(&self) -> impl Iterator<Item = (&'static str, rusqlite::types::Value)> {
+                [$((stringify!($name), rusqlite::types::Value::from(self.$name))),+].into_iter()
+            }
+
+            /// Reads the columns of the fields. `next` returns the index of the column of each, in the order of
+            /// [`CodebaseFields::NAMES`].
+            #[cfg(feature = "rusqlite")]
+            pub fn read(row: &rusqlite::Row, mut next: impl FnMut() -> usize) -> rusqlite::Result<CodebaseFields> {
+                Ok(CodebaseFields { $($name: row.get(next())?,)+ })
+            }
+        }
+
+        impl CodebaseChange {
+            /// Returns the name of each field, and whether it has a value after the change; `None` if it stays
+            /// unchanged.
+            pub fn has_values_after(&self) -> impl Iterator<Item = (&'static str, Option<bool>)> {
+                [$((stringify!($name), self.$name.has_value_after())),+].into_iter()
+            }
+        }
+    };
+}
+
+codebase_fields! {
+    /// Whether the codebase is still available for an exclusive sale.
+    exclusivity: Exclusivity,
+    /// Number of lines of code.
+    lines_of_code: i64,
+    /// Number of commits on the default branch.
+    commits: i64,
+    /// Number of contributors.
+    contributors: i64,
+    /// Number of merged pull requests.
+    merged_prs: i64,
+    /// Date of the first commit.
+    history_start: Day,
+    /// Date of the last commit.
+    history_end: Day,
+    /// Whether continuous integration runs on pull requests.
+    ci_on_prs: bool,
+}
+
+/// Fields that only the vendor states. The others can also be measured from linked data.
+const STATED: &[&str] = &["exclusivity"];
+
+impl CodebaseFields {
+    /// Returns the names of the fields with a value that linked data can have.
+    pub fn measured(&self) -> impl Iterator<Item = &'static str> {
+        Self::NAMES.iter().copied().filter(|name| !STATED.contains(name) && self.has(name))
+    }
+}
+
+/// How the types of fields that are written as text are stored in columns.
+#[cfg(feature = "rusqlite")]
+mod columns {
+    use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Value, ValueRef};
+
+    use super::{Day, Exclusivity};
+    use crate::string_enum::StringEnum;
+
+    macro_rules! text_column {
+        ($name:ident, |$value:ident| $text:expr) => {
+            impl From<$name> for Value {
+                fn from($value: $name) -> Value {
+                    Value::Text($text)
+                }
+            }
+
+            impl FromSql for $name {
+                fn column_result(value: ValueRef<'_>) -> FromSqlResult<$name> {
+                    $name::parse(value.as_str()?).ok_or(FromSqlError::InvalidType)
+                }
+            }
+        };
+    }
+
+    text_column!(Day, |day| day.to_string());
+    text_column!(Exclusivity, |exclusivity| exclusivity.as_str().to_owned());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_have_the_values_that_were_read_by_their_names() {
+        let fields = CodebaseFields {
+            exclusivity: Some(Exclusivity::Available),
+            lines_of_code: Some(9),
+            commits: Some(2),
+            contributors: Some(1),
+            merged_prs: Some(0),
+            history_start: Day::parse("2020-01-01"),
+            history_end: Day::parse("2021-01-01"),
+            ci_on_prs: Some(false),
+        };
+        assert_eq!(fields.get("history_start"), json!("2020-01-01"));
+        let mut restored = CodebaseFields::default();
+        for name in CodebaseFields::NAMES {
+            assert!(fields.has(name) && !restored.has(name), "{name}");
+            restored.set(name, fields.get(name));
+        }
+        assert_eq!(restored, fields);
+        restored.set("commits", Value::Null);
+        assert_eq!((restored.has("commits"), fields.has("title")), (false, false));
+        assert_eq!(fields.measured().count(), CodebaseFields::NAMES.len() - 1);
+    }
+}
