@@ -2,11 +2,12 @@
 
 use super::access::Platform;
 use crate::{
+    domain::time::Timestamp,
     error::{Error, Result},
     store::{
         self,
         records::{
-            Record,
+            Filters, Record,
             pages::{PageRequest, RowPage},
         },
     },
@@ -14,15 +15,16 @@ use crate::{
 
 /// Returns the record with this ID.
 pub fn find<R: Record>(rows: &store::Reader, _: Platform, id: &R::Id) -> Result<R> {
-    R::find(rows, id)?.ok_or_else(|| Error::not_found(R::NAME))
+    R::find(rows, id)?.ok_or_else(|| Error::not_found(R::RECORDS.name))
 }
 
-/// Returns a page of the records that the filter allows, newest first.
+/// Returns a page of the records that the filters allow at this time, newest first.
 pub fn page<R: Record>(
     rows: &store::Reader,
     _: Platform,
-    filter: &R::Filter,
+    now: Timestamp,
+    filters: &Filters,
     request: PageRequest,
 ) -> Result<RowPage<R>> {
-    R::page(rows, filter, request)
+    R::RECORDS.page(rows, now, filters, request)
 }

@@ -1,8 +1,6 @@
 //! Queries for assets. All of them read complete assets, with one list of columns. Changes to assets are in
 //! `assets`, which also exports these queries.
 
-use std::sync::LazyLock;
-
 use uuid::Uuid;
 
 use crate::{
@@ -18,14 +16,14 @@ use crate::{
 };
 
 /// The columns of an asset, in the order in which [`read_asset`] reads them.
-pub static COLUMNS: LazyLock<String> = LazyLock::new(|| {
-    let columns = "a.id, a.uuid, a.team, a.group_id, g.uuid, a.kind, a.title, a.description, a.domain_tags,
+pub const COLUMNS: [&str; 2] = [
+    "a.id, a.uuid, a.team, a.group_id, g.uuid, a.kind, a.title, a.description, a.domain_tags,
         a.other_domain, a.price_cents, a.notes, a.extra_columns, a.created_at, a.environment, a.locked_fields,
         a.task_type, v.uuid, k.uuid, k.name, v.version, r.quality, r.read_at,
         d.channel, d.is_private, d.archive_status, d.analysis_status, d.attached_at, d.analyzed_at, d.archive_bytes,
-        d.commit_sha, d.manifest_url, d.archive_error, d.analysis_error, a.";
-    columns.to_owned() + &CodebaseFields::NAMES.join(", a.")
-});
+        d.commit_sha, d.manifest_url, d.archive_error, d.analysis_error",
+    CodebaseFields::COLUMNS,
+];
 
 /// The joins with `assets a` that [`COLUMNS`] needs.
 pub const JOINS: &str = "JOIN groups g ON g.id = a.group_id
@@ -36,7 +34,7 @@ pub const JOINS: &str = "JOIN groups g ON g.id = a.group_id
 
 /// Returns the statement for the assets `a` that meet a condition.
 pub fn select(condition: &str) -> String {
-    format!("SELECT {} FROM assets a {JOINS} WHERE {condition}", *COLUMNS)
+    format!("SELECT {} FROM assets a {JOINS} WHERE {condition}", COLUMNS.concat())
 }
 
 /// Reads an asset from a row with the columns [`COLUMNS`].

@@ -21,7 +21,7 @@ pub fn list_first(reader: &Reader, listing: ListingRowId, limit: usize) -> Resul
     let sql = format!(
         "SELECT {} FROM (SELECT asset, position FROM listing_assets WHERE listing = ?1 ORDER BY position LIMIT ?2) la
          CROSS JOIN assets a ON a.id = la.asset {} ORDER BY la.position",
-        *asset_rows::COLUMNS,
+        asset_rows::COLUMNS.concat(),
         asset_rows::JOINS
     );
     reader.query_all(&sql, (listing, limit as i64), asset_rows::read_asset)

@@ -51,7 +51,7 @@ pub fn list(reader: &Reader, listing: ListingRowId) -> Result<Vec<HistoryEvent>>
 }
 
 /// Reads an event from a row that begins with its columns, in the order of the statement above.
-pub(super) fn read_event(row: &rusqlite::Row) -> rusqlite::Result<HistoryEvent> {
+fn read_event(row: &rusqlite::Row) -> rusqlite::Result<HistoryEvent> {
     Ok(HistoryEvent {
         event: row::string_enum(row, 0)?,
         actor: row::string_enum(row, 1)?,

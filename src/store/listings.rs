@@ -64,18 +64,13 @@ pub fn list_unarchived(reader: &Reader, team: TeamRowId) -> Result<Vec<ListingRo
     reader.query_all(&sql, [team], read_row)
 }
 
-/// The columns of a [`ListingRow`], of a table with the alias `l`.
-pub(super) const COLUMNS: &str =
-    "l.id, l.uuid, l.team, l.review_status, l.catalog_status, l.certified_at, l.featured, l.title, l.description,
-    l.price_cents, l.sample_price_cents, l.accepts_bids, l.exclusive";
-
 const SELECT_ROW: &str =
     "SELECT l.id, l.uuid, l.team, l.review_status, l.catalog_status, l.certified_at, l.featured, l.title,
          l.description, l.price_cents, l.sample_price_cents, l.accepts_bids, l.exclusive
      FROM listings l";
 
-/// Reads a listing from a row with the columns [`COLUMNS`].
-pub(super) fn read_row(row: &rusqlite::Row) -> rusqlite::Result<ListingRow> {
+/// Reads a listing from a row of [`SELECT_ROW`].
+fn read_row(row: &rusqlite::Row) -> rusqlite::Result<ListingRow> {
     Ok(ListingRow {
         row_id: row.get("id")?,
         id: row.get("uuid")?,
@@ -142,7 +137,7 @@ pub fn find_fields(reader: &Reader, row_id: ListingRowId) -> Result<ListingField
 }
 
 /// Reads the fields of a listing that its vendor edits, by the names of their columns.
-pub(super) fn read_fields(row: &rusqlite::Row) -> rusqlite::Result<ListingFields> {
+fn read_fields(row: &rusqlite::Row) -> rusqlite::Result<ListingFields> {
     let method = row::optional_string_enum(row, "delivery_method")?;
     let days: Option<u32> = row.get("delivery_days")?;
     Ok(ListingFields {

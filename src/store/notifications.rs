@@ -164,7 +164,7 @@ pub struct Notification {
 }
 
 /// The columns that [`read_notification`] reads from [`TABLES`].
-pub(super) const COLUMNS: &str = "n.uuid, n.type, n.title, n.message, n.is_read, n.link, n.created_at,
+const COLUMNS: &str = "n.uuid, n.type, n.title, n.message, n.is_read, n.link, n.created_at,
     o.uuid AS opportunity, p.uuid AS project_opportunity, b.uuid AS project_bid, k.uuid AS task";
 
 /// The tables of [`COLUMNS`].
@@ -175,7 +175,7 @@ pub(super) const TABLES: &str = "notifications n
     LEFT JOIN tasks k ON k.id = n.task";
 
 /// Reads a notification from a row, by the names of its columns.
-pub(super) fn read_notification(row: &rusqlite::Row) -> rusqlite::Result<Notification> {
+fn read_notification(row: &rusqlite::Row) -> rusqlite::Result<Notification> {
     Ok(Notification {
         id: row.get("uuid")?,
         kind: row::string_enum(row, "type")?,

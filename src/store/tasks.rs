@@ -263,7 +263,7 @@ fn traces_of_newest(
 }
 
 /// Reads a task from a row.
-pub(in crate::store) fn read_task(row: &rusqlite::Row) -> rusqlite::Result<Task> {
+fn read_task(row: &rusqlite::Row) -> rusqlite::Result<Task> {
     Ok(Task {
         id: row.get("uuid")?,
         name: row.get("name")?,

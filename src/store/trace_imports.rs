@@ -47,15 +47,15 @@ pub struct TraceImport {
 }
 
 /// Columns of an import, of [`SOURCES`]. [`read_import`] reads them.
-pub(in crate::store) const COLUMNS: &str = "i.id, i.uuid, i.taskset, u.uuid AS upload, i.size_bytes, i.status, i.requested_at,
+const COLUMNS: &str = "i.id, i.uuid, i.taskset, u.uuid AS upload, i.size_bytes, i.status, i.requested_at,
          i.started_at, i.finished_at, i.next_offset, i.lines_read, i.is_in_long_line, i.lines, i.inserted, i.existing, i.rejected,
          i.problems, i.error";
 
 /// The tables of imports, with their uploads.
-pub(in crate::store) const SOURCES: &str = "trace_imports i LEFT JOIN uploads u ON u.id = i.upload";
+const SOURCES: &str = "trace_imports i LEFT JOIN uploads u ON u.id = i.upload";
 
 /// Reads an import from a row.
-pub(in crate::store) fn read_import(row: &rusqlite::Row) -> rusqlite::Result<TraceImport> {
+fn read_import(row: &rusqlite::Row) -> rusqlite::Result<TraceImport> {
     Ok(TraceImport {
         row_id: row.get("id")?,
         id: row.get("uuid")?,

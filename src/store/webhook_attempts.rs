@@ -9,18 +9,11 @@ use crate::{
     string_enum::StringEnum,
 };
 
-/// Maximum number of attempts that are shown for a delivery: the last ones.
-pub const MAX_SHOWN: usize = 20;
-
-/// Returns a column with the last attempts of the delivery in `d`, newest first, as JSON.
-pub(super) fn column() -> String {
-    format!(
-        "(SELECT json_group_array(json_object('number', number, 'attempted_at', attempted_at,
-              'milliseconds', milliseconds, 'status', status, 'error', error, 'response', response))
-          FROM (SELECT * FROM webhook_attempts WHERE delivery = d.id ORDER BY number DESC LIMIT {MAX_SHOWN}))
-         AS attempt_list"
-    )
-}
+/// A column with the last 20 attempts of the delivery in `d`, newest first, as JSON.
+pub(super) const COLUMN: &str =
+    "(SELECT json_group_array(json_object('number', number, 'attempted_at', attempted_at,
+          'milliseconds', milliseconds, 'status', status, 'error', error, 'response', response))
+      FROM (SELECT * FROM webhook_attempts WHERE delivery = d.id ORDER BY number DESC LIMIT 20)) AS attempts";
 
 /// An attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

@@ -43,10 +43,10 @@ pub struct Delivery {
 }
 
 /// The columns of the table `webhook_deliveries d` that [`read`] needs.
-pub(super) const COLUMNS: &str = "d.id, d.uuid, d.webhook, d.event_type, d.body, d.status, d.created_at,
+const COLUMNS: &str = "d.id, d.uuid, d.webhook, d.event_type, d.body, d.status, d.created_at,
     d.next_attempt_at, d.attempts, d.failures, d.ended_at";
 
-pub(super) fn read(row: &rusqlite::Row) -> rusqlite::Result<Delivery> {
+fn read(row: &rusqlite::Row) -> rusqlite::Result<Delivery> {
     Ok(Delivery {
         row_id: row.get("id")?,
         id: row.get("uuid")?,

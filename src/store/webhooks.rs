@@ -55,14 +55,14 @@ impl Webhook {
 }
 
 /// The columns of [`TABLES`] that [`read`] needs.
-pub(super) const COLUMNS: &str =
+const COLUMNS: &str =
     "w.id, w.uuid, w.team, t.uuid AS team_id, w.url, w.description, w.event_types, w.previous_secret_ends_at,
     w.created_at, w.updated_at, w.enabled_at, w.last_success_at, w.disabled_at, w.disabled_reason";
 
 /// The tables of webhooks with the teams that own them.
 pub(super) const TABLES: &str = "webhooks w LEFT JOIN teams t ON t.id = w.team";
 
-pub(super) fn read(row: &rusqlite::Row) -> rusqlite::Result<Webhook> {
+fn read(row: &rusqlite::Row) -> rusqlite::Result<Webhook> {
     let disabled_at = row::optional_time(row, "disabled_at")?;
     let reason = row::optional_string_enum(row, "disabled_reason")?;
     Ok(Webhook {

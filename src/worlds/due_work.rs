@@ -23,10 +23,7 @@ use crate::{
         jobs::{self, AttemptEnd},
         webhook_inbox::{self, Receive},
     },
-    store::{
-        self,
-        records::{Record, jobs::JobRecord},
-    },
+    store::{self, records},
     string_enum::{StringEnum, string_enum},
 };
 
@@ -243,8 +240,8 @@ impl DueWork<'_> {
         let (mut children, mut place) = (None, None);
         for queue in Queue::ALL {
             while let Some(job) = jobs::claim(market, queue, 0)? {
-                let record = market.read_blocking(|reader| JobRecord::find(reader.rows, &job.id()))?;
-                let subject = record.and_then(|record| record.subject);
+                let subject =
+                    market.read_blocking(|reader| records::jobs::find_subject(reader.rows, job.id()))?;
                 let (kind, due_at) = (WorkKind::Job(job.kind), job.due_at);
                 place.get_or_insert_with(|| self.job_places.take());
                 let children = children.get_or_insert_with(|| ChildProcesses::new(market));

@@ -24,6 +24,10 @@ macro_rules! codebase_fields {
             /// The names of the fields.
             pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),+];
 
+            /// The columns of the fields in the table `a`, each after a comma.
+            #[cfg(feature = "rusqlite")]
+            pub const COLUMNS: &'static str = concat!($(", a.", stringify!($name)),+);
+
             /// Whether the field with this name has a value.
             pub fn has(&self, name: &str) -> bool {
                 match name {

@@ -217,6 +217,13 @@ pub struct OpportunityFilter {
     pub budget_unit: Option<BudgetUnit>,
 }
 
+impl OpportunityStatus {
+    /// Whether vendors can respond at `now`: it is published, and its deadline has not passed.
+    pub fn is_open(self, deadline: Option<Timestamp>, now: Timestamp) -> bool {
+        self == OpportunityStatus::Published && deadline.is_none_or(|deadline| deadline > now)
+    }
+}
+
 impl Opportunity {
     /// Whether the team can get the opportunity by ID: published or canceled, and not excluding the team.
     pub fn is_visible_to(&self, team: Uuid) -> bool {
@@ -229,9 +236,9 @@ impl Opportunity {
         self.visibility == VisibilityMode::AllVendors || !self.excluded.contains(&team)
     }
 
-    /// Whether vendors can respond at `now`: it is published, and its deadline has not passed.
+    /// Whether vendors can respond at `now`.
     pub fn is_open(&self, now: Timestamp) -> bool {
-        self.status == OpportunityStatus::Published && self.deadline.is_none_or(|deadline| deadline > now)
+        self.status.is_open(self.deadline, now)
     }
 
     /// Returns the tags.

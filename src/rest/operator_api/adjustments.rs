@@ -1,21 +1,20 @@
 //! Adjustments: corrections of credits by the platform.
 
 use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, ListQuery, page_of},
+    pages::{self, ListQuery, TeamFilter, page_of},
     references,
-    resources::{self, Resource, subject},
+    resources::{self, resource},
     routes::{self, DEMO_TEAM, routes},
 };
 use crate::{
     domain::{events::EventType, listings::Actor, money::Currency},
     error::Code,
-    market::CheckContext,
     operations::{
         access::{ActingOperator, Operator},
         wallet,
@@ -29,11 +28,11 @@ use crate::{
         route::{Call, Contract, Path, Target},
         shapes::{Money, SignedAmount, UtcTime, strings::Note},
     },
-    store::records::ledger::{AdjustmentRecord, CreditsEntryFilter},
+    store::records::ledger::ADJUSTMENTS,
 };
 
 /// A correction of a team's credits.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "Adjustment")]
 pub struct AdjustmentOut {
     /// ID of the adjustment, and of its ledger entry.
@@ -50,33 +49,11 @@ pub struct AdjustmentOut {
     pub created_at: UtcTime,
 }
 
-subject!(AdjustmentOut, "adjustment", id, team_id);
-
-impl Resource for AdjustmentOut {
-    type Record = AdjustmentRecord;
-
-    fn new(AdjustmentRecord(entry): AdjustmentRecord, _: &CheckContext) -> AdjustmentOut {
-        AdjustmentOut {
-            id: entry.id,
-            team_id: entry.team,
-            amount: Money(entry.amount),
-            currency: EnumValue(Currency::Usd),
-            description: entry.description,
-            created_at: entry.created_at.into(),
-        }
-    }
-}
+resource!(AdjustmentOut: Uuid, ADJUSTMENTS, "adjustment", id, team_id);
 
 page_of! {
     /// A page of adjustments.
     AdjustmentPage, AdjustmentOut
-}
-
-/// What the list of adjustments can be filtered by.
-#[derive(Debug, Object, Serialize)]
-pub struct AdjustmentFilters {
-    /// ID of the team.
-    team_id: Option<Uuid>,
 }
 
 /// An adjustment to make.
@@ -122,11 +99,9 @@ impl AdjustmentsApi {
     async fn list(
         &self,
         call: Call<ListAdjustments>,
-        query: Params<ListQuery<AdjustmentFilters>>,
+        query: Params<ListQuery<TeamFilter>>,
     ) -> JsonResult<AdjustmentPage> {
-        let ListQuery { page, filters } = query.0;
-        let filter = CreditsEntryFilter { team: filters.team_id };
-        pages::list::<_, AdjustmentOut, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 
     /// Create an adjustment

@@ -34,7 +34,7 @@ use crate::{
         route::{Call, Path},
         shapes::{RequestTime, UtcTime, strings::Note},
     },
-    store::records::asset_types::{AssetTypeFilter, AssetTypeRecord},
+    store::records::asset_types::AssetTypeRecord,
     string_enum::StringEnum,
 };
 
@@ -170,9 +170,7 @@ impl AssetTypesApi {
         call: Call<ListAssetTypes>,
         query: Params<ListQuery<AssetTypeFilters>>,
     ) -> JsonResult<AssetTypePage> {
-        let ListQuery { page, filters } = query.0;
-        let filter = AssetTypeFilter { is_enabled: filters.enabled, is_deprecated: filters.deprecated };
-        pages::list::<_, AssetTypeOut, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 
     /// Get an asset type

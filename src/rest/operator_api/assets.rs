@@ -25,7 +25,7 @@ use crate::{
         route::{Call, Path},
         shapes::{CalendarDay, Money, UtcTime},
     },
-    store::records::assets::{AssetFilter, AssetRecord},
+    store::records::assets::AssetRecord,
 };
 
 /// An asset in the inventory of a team.
@@ -209,14 +209,7 @@ impl AssetsApi {
         call: Call<ListAssets>,
         query: Params<ListQuery<AssetFilters>>,
     ) -> JsonResult<AssetPage> {
-        let ListQuery { page, filters } = query.0;
-        let filter = AssetFilter {
-            team: filters.team_id,
-            kind: filters.kind.map(|kind| kind.0),
-            stage: filters.stage.map(|stage| stage.0),
-            listing: filters.listing_id,
-        };
-        pages::list::<_, AssetOut, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 
     /// Get an asset

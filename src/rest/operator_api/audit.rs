@@ -1,23 +1,23 @@
 //! The audit: who changed what through this API or a command.
 
 use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use uuid::Uuid;
 
 use super::{
     pages::{self, ListQuery, page_of},
-    resources::{Resource, subject},
+    resources::resource,
     routes::{self, routes},
 };
 use crate::{
-    market::CheckContext,
+    domain::row_ids::AuditRowId,
     operations::access::Operator,
     rest::{json::JsonResult, params::Params, route::Call, shapes::UtcTime},
-    store::records::audit::{AuditFilter, AuditRecord},
+    store::records::audit::AUDIT,
 };
 
 /// A change that an operator made.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 pub struct AuditEntry {
     /// Number of the entry; increases with the commits.
     pub number: i64,
@@ -26,6 +26,7 @@ pub struct AuditEntry {
     /// ID of the operator key; null for a command on the data directory.
     pub operator_key_id: Option<Uuid>,
     /// The operator key's ID, or `cli` for a command on the data directory.
+    #[serde(deserialize_with = "read_operator")]
     pub operator: String,
     /// ID of the operation in this document.
     pub operation: String,
@@ -38,7 +39,7 @@ pub struct AuditEntry {
 }
 
 /// The record that a change was about.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 pub struct AuditSubject {
     /// Kind of the record, such as `listing`.
     pub kind: String,
@@ -46,24 +47,12 @@ pub struct AuditSubject {
     pub id: String,
 }
 
-subject!(AuditEntry, "audit_entry", number, team_id);
-
-impl Resource for AuditEntry {
-    type Record = AuditRecord;
-
-    fn new(record: AuditRecord, _: &CheckContext) -> AuditEntry {
-        AuditEntry {
-            number: record.row_id.0,
-            occurred_at: record.occurred_at.into(),
-            operator_key_id: record.key,
-            operator: record.key.map_or_else(|| "cli".to_owned(), |key| key.to_string()),
-            operation: record.operation,
-            subject: AuditSubject { kind: record.subject_kind, id: record.subject_id },
-            team_id: record.team,
-            request_id: record.request_id,
-        }
-    }
+/// Reads the ID of an operator key.
+fn read_operator<'de, D: Deserializer<'de>>(column: D) -> Result<String, D::Error> {
+    Ok(Option::<Uuid>::deserialize(column)?.map_or_else(|| "cli".to_owned(), |key| key.to_string()))
 }
+
+resource!(AuditEntry: AuditRowId, AUDIT, "audit_entry", number, team_id);
 
 page_of! {
     /// A page of the audit.
@@ -102,13 +91,6 @@ impl AuditApi {
         call: Call<ListAudit>,
         query: Params<ListQuery<AuditFilters>>,
     ) -> JsonResult<AuditPage> {
-        let ListQuery { page, filters } = query.0;
-        let filter = AuditFilter {
-            key: filters.operator_key_id,
-            operation: filters.operation.clone(),
-            subject: filters.subject_id.clone(),
-            team: filters.team_id,
-        };
-        pages::list::<_, AuditEntry, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 }

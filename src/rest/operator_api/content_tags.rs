@@ -1,18 +1,17 @@
 //! Content tags of the taxonomy.
 
 use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
     changes,
     pages::{self, PageParams, page_of},
-    resources::{self, Resource, subject},
+    resources::{self, resource},
     routes::{self, routes},
 };
 use crate::{
     domain::{events::EventType, listings::Actor, taxonomy},
-    market::CheckContext,
     operations::{
         access::{ActingOperator, Operator},
         records, taxonomy as operations,
@@ -26,11 +25,11 @@ use crate::{
         route::{Call, Path},
         shapes::strings::{Label, Slug},
     },
-    store::records::labels::ContentTagRecord,
+    store::records::labels::CONTENT_TAGS,
 };
 
 /// A tag of assets of the kind `other`.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "ContentTag")]
 pub struct ContentTagOut {
     /// Identifier, as used in filters. It stays the same.
@@ -39,16 +38,7 @@ pub struct ContentTagOut {
     pub label: String,
 }
 
-subject!(ContentTagOut, "content_tag", slug);
-
-impl Resource for ContentTagOut {
-    type Record = ContentTagRecord;
-
-    fn new(ContentTagRecord(found): ContentTagRecord, _: &CheckContext) -> ContentTagOut {
-        let taxonomy::Label { slug, label } = found;
-        ContentTagOut { slug, label }
-    }
-}
+resource!(ContentTagOut: String, CONTENT_TAGS, "content_tag", slug);
 
 page_of! {
     /// A page of content tags.
@@ -102,7 +92,7 @@ impl ContentTagsApi {
     /// Returns the content tags, the last one in display order first.
     #[oai(path = "/content-tags", method = "get", operation_id = "list_content_tags")]
     async fn list(&self, call: Call<List>, query: Params<PageParams>) -> JsonResult<ContentTagPage> {
-        pages::list::<_, ContentTagOut, _>(call, query.0, &(), ()).await
+        pages::list_all(call, query).await
     }
 
     /// Create a content tag
@@ -156,15 +146,15 @@ impl ContentTagsApi {
             slug.0,
             body,
             |writer, platform, slug: &String, patch: ContentTagPatch| {
-                let ContentTagRecord(mut found) = records::find(writer.rows, platform, slug)?;
-                let before = found.clone();
-                if let Some(label) = patch.label.0 {
-                    found.label = label.into();
+                let found: ContentTagOut = records::find(writer.rows, platform, slug)?;
+                match patch.label.0.map(String::from) {
+                    Some(label) if label != found.label => operations::update_content_tag(
+                        writer,
+                        platform,
+                        &taxonomy::Label { slug: found.slug, label },
+                    ),
+                    _ => Ok(()),
                 }
-                if found == before {
-                    return Ok(());
-                }
-                operations::update_content_tag(writer, platform, &found)
             },
         )
         .await

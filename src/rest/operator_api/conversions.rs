@@ -1,21 +1,20 @@
 //! Conversions of available earnings into credits.
 
 use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, ListQuery, page_of},
+    pages::{self, ListQuery, TeamFilter, page_of},
     references,
-    resources::{self, Resource, subject},
+    resources::{self, resource},
     routes::{self, DEMO_TEAM, routes},
 };
 use crate::{
     domain::{events::EventType, listings::Actor, money::Currency},
     error::Code,
-    market::CheckContext,
     operations::{
         access::{ActingOperator, Operator},
         wallet,
@@ -29,11 +28,11 @@ use crate::{
         route::{Call, Contract, Path, Target},
         shapes::{Amount, Money, UtcTime},
     },
-    store::records::ledger::{ConversionRecord, CreditsEntryFilter},
+    store::records::ledger::CONVERSIONS,
 };
 
 /// A conversion of available earnings into credits.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "Conversion")]
 pub struct ConversionOut {
     /// ID of the conversion, and of its ledger entry.
@@ -50,33 +49,11 @@ pub struct ConversionOut {
     pub created_at: UtcTime,
 }
 
-subject!(ConversionOut, "conversion", id, team_id);
-
-impl Resource for ConversionOut {
-    type Record = ConversionRecord;
-
-    fn new(ConversionRecord(entry): ConversionRecord, _: &CheckContext) -> ConversionOut {
-        ConversionOut {
-            id: entry.id,
-            team_id: entry.team,
-            amount: Money(entry.amount),
-            currency: EnumValue(Currency::Usd),
-            description: entry.description,
-            created_at: entry.created_at.into(),
-        }
-    }
-}
+resource!(ConversionOut: Uuid, CONVERSIONS, "conversion", id, team_id);
 
 page_of! {
     /// A page of conversions.
     ConversionPage, ConversionOut
-}
-
-/// What the list of conversions can be filtered by.
-#[derive(Debug, Object, Serialize)]
-pub struct ConversionFilters {
-    /// ID of the team.
-    team_id: Option<Uuid>,
 }
 
 /// A conversion to make in the name of a team.
@@ -119,11 +96,9 @@ impl ConversionsApi {
     async fn list(
         &self,
         call: Call<ListConversions>,
-        query: Params<ListQuery<ConversionFilters>>,
+        query: Params<ListQuery<TeamFilter>>,
     ) -> JsonResult<ConversionPage> {
-        let ListQuery { page, filters } = query.0;
-        let filter = CreditsEntryFilter { team: filters.team_id };
-        pages::list::<_, ConversionOut, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 
     /// Convert earnings

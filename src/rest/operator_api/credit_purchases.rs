@@ -1,20 +1,19 @@
 //! Purchases of credits.
 
 use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, ListQuery, page_of},
+    pages::{self, ListQuery, TeamFilter, page_of},
     references,
-    resources::{self, Resource, subject},
+    resources::{self, resource},
     routes::{self, DEMO_BUYER, routes},
 };
 use crate::{
     domain::{credit_purchases::CreditPurchaseStatus, events::EventType, listings::Actor, money::Currency},
-    market::CheckContext,
     operations::{
         access::{ActingOperator, Operator},
         credit_purchases,
@@ -28,11 +27,11 @@ use crate::{
         route::{Call, Path},
         shapes::{Amount, Money, UtcTime},
     },
-    store::records::credit_purchases::{CreditPurchaseFilter, CreditPurchaseRecord},
+    store::records::credit_purchases::CREDIT_PURCHASES,
 };
 
 /// A purchase of credits, paid outside the marketplace.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "CreditPurchase")]
 pub struct CreditPurchaseOut {
     /// ID of the purchase of credits.
@@ -53,35 +52,11 @@ pub struct CreditPurchaseOut {
     pub completed_at: UtcTime,
 }
 
-subject!(CreditPurchaseOut, "credit_purchase", id, team_id);
-
-impl Resource for CreditPurchaseOut {
-    type Record = CreditPurchaseRecord;
-
-    fn new(record: CreditPurchaseRecord, _: &CheckContext) -> CreditPurchaseOut {
-        CreditPurchaseOut {
-            id: record.id,
-            team_id: record.team,
-            amount: Money(record.amount),
-            currency: EnumValue(Currency::Usd),
-            status: EnumValue(record.status),
-            ledger_entry_id: record.entry,
-            created_at: record.created_at.into(),
-            completed_at: record.completed_at.into(),
-        }
-    }
-}
+resource!(CreditPurchaseOut: Uuid, CREDIT_PURCHASES, "credit_purchase", id, team_id);
 
 page_of! {
     /// A page of purchases of credits.
     CreditPurchasePage, CreditPurchaseOut
-}
-
-/// What the list of purchases of credits can be filtered by.
-#[derive(Debug, Object, Serialize)]
-pub struct CreditPurchaseFilters {
-    /// ID of the team.
-    team_id: Option<Uuid>,
 }
 
 /// Credits to buy in the name of a team.
@@ -123,11 +98,9 @@ impl CreditPurchasesApi {
     async fn list(
         &self,
         call: Call<ListCreditPurchases>,
-        query: Params<ListQuery<CreditPurchaseFilters>>,
+        query: Params<ListQuery<TeamFilter>>,
     ) -> JsonResult<CreditPurchasePage> {
-        let ListQuery { page, filters } = query.0;
-        let filter = CreditPurchaseFilter { team: filters.team_id };
-        pages::list::<_, CreditPurchaseOut, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 
     /// Buy credits

@@ -1,18 +1,17 @@
 //! Domains of the taxonomy.
 
 use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
     changes,
     pages::{self, PageParams, page_of},
-    resources::{self, Resource, subject},
+    resources::{self, resource},
     routes::{self, routes},
 };
 use crate::{
     domain::{events::EventType, listings::Actor, taxonomy},
-    market::CheckContext,
     operations::{
         access::{ActingOperator, Operator},
         records, taxonomy as operations,
@@ -26,11 +25,11 @@ use crate::{
         route::{Call, Path},
         shapes::strings::{Label, Slug},
     },
-    store::records::labels::DomainRecord,
+    store::records::labels::DOMAINS,
 };
 
 /// A business domain of listings, assets, and opportunities.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "Domain")]
 pub struct DomainOut {
     /// Identifier, as used in filters. It stays the same.
@@ -39,16 +38,7 @@ pub struct DomainOut {
     pub label: String,
 }
 
-subject!(DomainOut, "domain", slug);
-
-impl Resource for DomainOut {
-    type Record = DomainRecord;
-
-    fn new(DomainRecord(found): DomainRecord, _: &CheckContext) -> DomainOut {
-        let taxonomy::Label { slug, label } = found;
-        DomainOut { slug, label }
-    }
-}
+resource!(DomainOut: String, DOMAINS, "domain", slug);
 
 page_of! {
     /// A page of domains.
@@ -102,7 +92,7 @@ impl DomainsApi {
     /// Returns the domains, the last one in display order first.
     #[oai(path = "/domains", method = "get", operation_id = "list_domains")]
     async fn list(&self, call: Call<List>, query: Params<PageParams>) -> JsonResult<DomainPage> {
-        pages::list::<_, DomainOut, _>(call, query.0, &(), ()).await
+        pages::list_all(call, query).await
     }
 
     /// Create a domain
@@ -151,15 +141,13 @@ impl DomainsApi {
         body: Body<DomainPatch>,
     ) -> JsonResult<DomainOut> {
         changes::patch(call, if_match, slug.0, body, |writer, platform, slug: &String, patch: DomainPatch| {
-            let DomainRecord(mut found) = records::find(writer.rows, platform, slug)?;
-            let before = found.clone();
-            if let Some(label) = patch.label.0 {
-                found.label = label.into();
+            let found: DomainOut = records::find(writer.rows, platform, slug)?;
+            match patch.label.0.map(String::from) {
+                Some(label) if label != found.label => {
+                    operations::update_domain(writer, platform, &taxonomy::Label { slug: found.slug, label })
+                }
+                _ => Ok(()),
             }
-            if found == before {
-                return Ok(());
-            }
-            operations::update_domain(writer, platform, &found)
         })
         .await
     }

@@ -1,7 +1,7 @@
 //! Estimations: advisory quotes for vendors' sources.
 
 use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -9,7 +9,7 @@ use super::{
     changes,
     pages::{self, ListQuery, page_of},
     references,
-    resources::{self, Resource, subject},
+    resources::{self, resource},
     routes::{self, DEMO_TEAM, routes},
 };
 use crate::{
@@ -22,7 +22,6 @@ use crate::{
         listings::Actor,
         money::Currency,
     },
-    market::CheckContext,
     operations::{
         access::{ActingOperator, Operator},
         estimations,
@@ -36,11 +35,11 @@ use crate::{
         route::{Call, Path},
         shapes::{Money, UtcTime, strings::RepositoryFullName},
     },
-    store::records::estimations::{EstimationFilter, EstimationRecord},
+    store::records::estimations::ESTIMATIONS,
 };
 
 /// A dated quote for one source as one kind of asset. Quotes are advisory and not binding.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "Estimation")]
 pub struct EstimationOut {
     /// ID of the estimation.
@@ -75,32 +74,7 @@ pub struct EstimationOut {
     pub completed_at: Option<UtcTime>,
 }
 
-subject!(EstimationOut, "estimation", id, team_id);
-
-impl Resource for EstimationOut {
-    type Record = EstimationRecord;
-
-    fn new(record: EstimationRecord, _: &CheckContext) -> EstimationOut {
-        let EstimationRecord { estimation, team } = record;
-        EstimationOut {
-            id: estimation.id,
-            team_id: team,
-            sku: EnumValue(estimation.kind),
-            channel: EnumValue(estimation.channel),
-            repo_full_name: estimation.repo_full_name,
-            name: estimation.name,
-            status: EnumValue(estimation.status),
-            quote_low: estimation.quote.map(|(low, _)| Money(low)),
-            quote_high: estimation.quote.map(|(_, high)| Money(high)),
-            currency: EnumValue(Currency::Usd),
-            failure_message: estimation.failure_message,
-            inventory_asset_id: estimation.asset,
-            created_by: estimation.created_by,
-            created_at: estimation.created_at.into(),
-            completed_at: estimation.completed_at.map(UtcTime),
-        }
-    }
-}
+resource!(EstimationOut: Uuid, ESTIMATIONS, "estimation", id, team_id);
 
 page_of! {
     /// A page of estimations.
@@ -168,10 +142,7 @@ impl EstimationsApi {
         call: Call<ListEstimations>,
         query: Params<ListQuery<EstimationFilters>>,
     ) -> JsonResult<EstimationPage> {
-        let ListQuery { page, filters } = query.0;
-        let filter =
-            EstimationFilter { team: filters.team_id, status: filters.status.map(|status| status.0) };
-        pages::list::<_, EstimationOut, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 
     /// Request an estimation

@@ -30,10 +30,7 @@ use crate::{
         route::{Call, Contract, Path, Target},
         shapes::{UtcTime, strings::Title},
     },
-    store::{
-        self,
-        records::grants::{GrantFilter, GrantRecord},
-    },
+    store::{self, records::grants::GrantRecord},
 };
 
 /// An upload grant, without its token: the right to upload one zip archive for a team, which becomes a codebase.
@@ -74,7 +71,7 @@ impl Resource for GrantOut {
     type Record = GrantRecord;
 
     fn new(record: GrantRecord, context: &CheckContext) -> GrantOut {
-        let GrantRecord { grant, team, group, upload } = record;
+        let GrantRecord { grant, team, group, file_name, size_bytes } = record;
         GrantOut {
             id: grant.id,
             team_id: team,
@@ -83,8 +80,8 @@ impl Resource for GrantOut {
             exclusivity: EnumValue(grant.exclusivity),
             group_id: group,
             max_bytes: grant.max_bytes,
-            size_bytes: upload.as_ref().map(|upload| upload.size_bytes),
-            file_name: upload.map(|upload| upload.file_name),
+            file_name,
+            size_bytes,
             created_at: grant.created_at.into(),
             expires_at: grant.expires_at.into(),
             consumed_at: grant.consumed_at.map(UtcTime),
@@ -173,13 +170,7 @@ impl GrantsApi {
         call: Call<ListGrants>,
         query: Params<ListQuery<GrantFilters>>,
     ) -> JsonResult<GrantPage> {
-        let ListQuery { page, filters } = query.0;
-        let filter = GrantFilter {
-            team: filters.team_id,
-            state: filters.status.map(|status| status.0),
-            now: call.served.market().clock().now(),
-        };
-        pages::list::<_, GrantOut, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 
     /// Create an upload grant

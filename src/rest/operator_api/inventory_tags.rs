@@ -1,18 +1,17 @@
 //! Inventory tags of the taxonomy.
 
 use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
     changes,
     pages::{self, ListQuery, page_of},
-    resources::{self, Resource, subject},
+    resources::{self, resource},
     routes::{self, routes},
 };
 use crate::{
     domain::{events::EventType, listings::Actor, taxonomy},
-    market::CheckContext,
     operations::{
         access::{ActingOperator, Operator},
         records, taxonomy as operations,
@@ -26,11 +25,11 @@ use crate::{
         route::{Call, Path},
         shapes::strings::{Label, Sentence, Slug},
     },
-    store::records::labels::{InventoryTagFilter, InventoryTagRecord},
+    store::records::labels::INVENTORY_TAGS,
 };
 
 /// A tag that describes listings in more detail than a domain.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "InventoryTag")]
 pub struct InventoryTagOut {
     /// Identifier, as used in filters. It stays the same.
@@ -43,16 +42,7 @@ pub struct InventoryTagOut {
     pub category: String,
 }
 
-subject!(InventoryTagOut, "inventory_tag", slug);
-
-impl Resource for InventoryTagOut {
-    type Record = InventoryTagRecord;
-
-    fn new(InventoryTagRecord(found): InventoryTagRecord, _: &CheckContext) -> InventoryTagOut {
-        let taxonomy::InventoryTag { slug, label, description, category } = found;
-        InventoryTagOut { slug, label, description, category }
-    }
-}
+resource!(InventoryTagOut: String, INVENTORY_TAGS, "inventory_tag", slug);
 
 page_of! {
     /// A page of inventory tags.
@@ -125,9 +115,7 @@ impl InventoryTagsApi {
         call: Call<List>,
         query: Params<ListQuery<InventoryTagFilters>>,
     ) -> JsonResult<InventoryTagPage> {
-        let ListQuery { page, filters } = query.0;
-        let filter = InventoryTagFilter { category: filters.category.clone() };
-        pages::list::<_, InventoryTagOut, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 
     /// Create an inventory tag
@@ -183,8 +171,10 @@ impl InventoryTagsApi {
             slug.0,
             body,
             |writer, platform, slug: &String, patch: InventoryTagPatch| {
-                let InventoryTagRecord(mut found) = records::find(writer.rows, platform, slug)?;
-                let before = found.clone();
+                let InventoryTagOut { slug, label, description, category } =
+                    records::find(writer.rows, platform, slug)?;
+                let before = taxonomy::InventoryTag { slug, label, description, category };
+                let mut found = before.clone();
                 if let Some(label) = patch.label.0 {
                     found.label = label.into();
                 }

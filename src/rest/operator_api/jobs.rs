@@ -1,13 +1,13 @@
 //! Background jobs of the server.
 
 use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use uuid::Uuid;
 
 use super::{
     changes,
     pages::{self, ListQuery, page_of},
-    resources::{self, Resource, subject},
+    resources::{self, resource},
     routes::{self, routes},
 };
 use crate::{
@@ -18,7 +18,6 @@ use crate::{
         row_ids::JobRowId,
     },
     error::Code,
-    market::CheckContext,
     operations::{
         access::{ActingOperator, Operator},
         job_changes,
@@ -31,14 +30,14 @@ use crate::{
         route::{Call, Contract, Path, Target},
         shapes::UtcTime,
     },
-    store::records::jobs::{JobFilter, JobRecord},
+    store::records::jobs::JOBS,
 };
 
 /// An ID that no job has. Whether the demo market has jobs depends on the time.
 const ABSENT: Target = Target::Absent("0");
 
 /// A background job that has not completed.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "Job")]
 pub struct JobOut {
     /// ID of the job: its number.
@@ -48,6 +47,7 @@ pub struct JobOut {
     /// State of the job. A job that completes is deleted.
     pub state: EnumValue<JobState>,
     /// Kind of the record that the job works on; null if there is none.
+    #[serde(deserialize_with = "read_subject_kind")]
     pub subject_kind: Option<String>,
     /// ID of the record that the job works on; null if there is none.
     pub subject_id: Option<Uuid>,
@@ -63,27 +63,13 @@ pub struct JobOut {
     pub ended_at: Option<UtcTime>,
 }
 
-subject!(JobOut, "job", id, team_id);
-
-impl Resource for JobOut {
-    type Record = JobRecord;
-
-    fn new(record: JobRecord, _: &CheckContext) -> JobOut {
-        let subject_kind = record.subject.map(|_| record.kind.subject_kind().to_owned());
-        JobOut {
-            id: record.id.0.to_string(),
-            kind: EnumValue(record.kind),
-            state: EnumValue(record.state),
-            subject_kind,
-            subject_id: record.subject,
-            team_id: record.team,
-            attempts: record.attempts,
-            enqueued_at: record.enqueued_at.into(),
-            due_at: record.due_at.map(UtcTime),
-            ended_at: record.ended_at.map(UtcTime),
-        }
-    }
+/// Reads the kind of a job that works on a record.
+fn read_subject_kind<'de, D: Deserializer<'de>>(column: D) -> Result<Option<String>, D::Error> {
+    let kind = Option::<EnumValue<JobKind>>::deserialize(column)?;
+    Ok(kind.map(|kind| kind.0.subject_kind().to_owned()))
 }
+
+resource!(JobOut: JobRowId, JOBS, "job", id, team_id);
 
 page_of! {
     /// A page of background jobs.
@@ -144,13 +130,7 @@ impl JobsApi {
     /// first. Jobs that complete are deleted; their results are in the records that they work on.
     #[oai(path = "/jobs", method = "get", operation_id = "list_jobs")]
     async fn list(&self, call: Call<ListJobs>, query: Params<ListQuery<JobFilters>>) -> JsonResult<JobPage> {
-        let ListQuery { page, filters } = query.0;
-        let filter = JobFilter {
-            kind: filters.kind.map(|kind| kind.0),
-            state: filters.state.map(|state| state.0),
-            team: filters.team_id,
-        };
-        pages::list::<_, JobOut, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 
     /// Get a job

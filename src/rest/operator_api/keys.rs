@@ -30,7 +30,7 @@ use crate::{
         route::{Call, Path},
         shapes::{RequestTime, UtcTime, strings::KeyName},
     },
-    store::records::keys::{TeamKeyFilter, TeamKeyRecord},
+    store::records::keys::TeamKeyRecord,
 };
 
 /// An API key of a team, without its secret.
@@ -178,9 +178,7 @@ impl KeysApi {
     /// Returns the API keys of teams, newest first. Their secrets are not stored.
     #[oai(path = "/keys", method = "get", operation_id = "list_keys")]
     async fn list(&self, call: Call<ListKeys>, query: Params<ListQuery<KeyFilters>>) -> JsonResult<KeyPage> {
-        let ListQuery { page, filters } = query.0;
-        let filter = TeamKeyFilter { team: filters.team_id, name: filters.name.clone() };
-        pages::list::<_, KeyOut, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 
     /// Create a key

@@ -1,12 +1,12 @@
 //! Entries of the ledger, with their postings.
 
 use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{
     pages::{self, ListQuery, page_of},
-    resources::{self, Resource, subject},
+    resources::{self, resource},
     routes::{self, routes},
 };
 use crate::{
@@ -14,7 +14,6 @@ use crate::{
         ledger::{AccountKind, EntryType},
         money::Currency,
     },
-    market::CheckContext,
     operations::access::Operator,
     rest::{
         enum_value::EnumValue,
@@ -23,11 +22,11 @@ use crate::{
         route::{Call, Path},
         shapes::{Money, UtcTime},
     },
-    store::records::ledger::{LedgerEntryFilter, LedgerEntryRecord, PostingRecord},
+    store::records::ledger::LEDGER_ENTRIES,
 };
 
 /// A change of an account by a ledger entry.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 pub struct Posting {
     /// The account: `credits` or `earnings` of a team, `platform`, `payments` for money from outside the marketplace, or
     /// `payouts` for money that leaves it.
@@ -38,14 +37,8 @@ pub struct Posting {
     pub amount: Money,
 }
 
-impl From<PostingRecord> for Posting {
-    fn from(posting: PostingRecord) -> Posting {
-        Posting { account: EnumValue(posting.account), team_id: posting.team, amount: Money(posting.amount) }
-    }
-}
-
 /// An entry of the ledger. Its postings sum to zero.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "LedgerEntry")]
 pub struct LedgerEntryOut {
     /// ID of the entry.
@@ -71,26 +64,7 @@ pub struct LedgerEntryOut {
     pub available_at: UtcTime,
 }
 
-subject!(LedgerEntryOut, "ledger_entry", id);
-
-impl Resource for LedgerEntryOut {
-    type Record = LedgerEntryRecord;
-
-    fn new(record: LedgerEntryRecord, _: &CheckContext) -> LedgerEntryOut {
-        LedgerEntryOut {
-            id: record.id,
-            entry_type: EnumValue(record.entry_type),
-            description: record.description,
-            purchase_id: record.purchase,
-            credit_purchase_id: record.credit_purchase,
-            withdrawal_id: record.withdrawal,
-            postings: record.postings.into_iter().map(Posting::from).collect(),
-            currency: EnumValue(Currency::Usd),
-            created_at: record.created_at.into(),
-            available_at: record.available_at.into(),
-        }
-    }
-}
+resource!(LedgerEntryOut: Uuid, LEDGER_ENTRIES, "ledger_entry", id);
 
 page_of! {
     /// A page of ledger entries.
@@ -136,13 +110,7 @@ impl LedgerEntriesApi {
         call: Call<ListLedgerEntries>,
         query: Params<ListQuery<LedgerEntryFilters>>,
     ) -> JsonResult<LedgerEntryPage> {
-        let ListQuery { page, filters } = query.0;
-        let filter = LedgerEntryFilter {
-            team: filters.team_id,
-            entry_type: filters.entry_type.map(|kind| kind.0),
-            purchase: filters.purchase_id,
-        };
-        pages::list::<_, LedgerEntryOut, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 
     /// Get a ledger entry

@@ -1,18 +1,17 @@
 //! Notifications of teams.
 
 use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{
     changes,
     pages::{self, ListQuery, page_of},
-    resources::{self, Resource, subject},
+    resources::{self, resource},
     routes::{self, routes},
 };
 use crate::{
     domain::{events::EventType, listings::Actor, notifications::NotificationType},
-    market::CheckContext,
     operations::{
         access::{ActingOperator, Operator},
         notifications,
@@ -25,11 +24,11 @@ use crate::{
         route::{Call, Path},
         shapes::UtcTime,
     },
-    store::records::notifications::{NotificationFilter, NotificationRecord},
+    store::records::notifications::NOTIFICATIONS,
 };
 
 /// A message from the platform to a team.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "Notification")]
 pub struct NotificationOut {
     /// ID of the notification.
@@ -61,29 +60,7 @@ pub struct NotificationOut {
     pub task_id: Option<Uuid>,
 }
 
-subject!(NotificationOut, "notification", id, team_id);
-
-impl Resource for NotificationOut {
-    type Record = NotificationRecord;
-
-    fn new(record: NotificationRecord, _: &CheckContext) -> NotificationOut {
-        let NotificationRecord { notification, team } = record;
-        NotificationOut {
-            id: notification.id,
-            team_id: team,
-            kind: EnumValue(notification.kind),
-            title: notification.title,
-            message: notification.message,
-            read: notification.is_read,
-            created_at: notification.created_at.into(),
-            link: notification.link,
-            opportunity_id: notification.opportunity,
-            project_opportunity_id: notification.project_opportunity,
-            project_bid_id: notification.project_bid,
-            task_id: notification.task,
-        }
-    }
-}
+resource!(NotificationOut: Uuid, NOTIFICATIONS, "notification", id, team_id);
 
 page_of! {
     /// A page of notifications.
@@ -136,13 +113,7 @@ impl NotificationsApi {
         call: Call<ListNotifications>,
         query: Params<ListQuery<NotificationFilters>>,
     ) -> JsonResult<NotificationPage> {
-        let ListQuery { page, filters } = query.0;
-        let filter = NotificationFilter {
-            team: filters.team_id,
-            kind: filters.kind.map(|kind| kind.0),
-            is_unread: filters.unread,
-        };
-        pages::list::<_, NotificationOut, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 
     /// Get a notification

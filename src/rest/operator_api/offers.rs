@@ -1,7 +1,7 @@
 //! Offers: bids of buyers on listings.
 
 use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -10,7 +10,7 @@ use super::{
     pages::{self, ListQuery, page_of},
     purchases::ACCEPTANCE_EVENTS,
     references,
-    resources::{self, Resource, Subject},
+    resources::{self, resource},
     routes::{self, DEMO_BUYER, routes},
 };
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
         teams::Team,
     },
     error::{Code, Error, Result},
-    market::{CheckContext, Writer},
+    market::Writer,
     operations::{
         access::{ActingOperator, Operator, Platform},
         offers::{self, OfferInput},
@@ -35,14 +35,11 @@ use crate::{
         route::{Call, Path},
         shapes::{Amount, Money, UtcTime},
     },
-    store::{
-        self,
-        records::offers::{OfferFilter, OfferRecord},
-    },
+    store::{self, records::offers::OFFERS},
 };
 
 /// A bid of a buyer on a listing.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "Offer")]
 pub struct OfferOut {
     /// ID of the offer.
@@ -73,40 +70,8 @@ pub struct OfferOut {
     pub decided_at: Option<UtcTime>,
 }
 
-impl Subject for OfferOut {
-    const KIND: &'static str = "offer";
-
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    /// Accepting and declining is up to the vendor, but the offer is the buyer's.
-    fn team(&self) -> Option<Uuid> {
-        Some(self.team_id)
-    }
-}
-
-impl Resource for OfferOut {
-    type Record = OfferRecord;
-
-    fn new(record: OfferRecord, _: &CheckContext) -> OfferOut {
-        OfferOut {
-            id: record.id,
-            team_id: record.buyer,
-            vendor_team_id: record.vendor,
-            listing_id: record.listing,
-            amount: Money(record.amount),
-            currency: EnumValue(Currency::Usd),
-            pay_with: EnumValue(record.pay_with),
-            status: EnumValue(record.status),
-            purchase_id: record.purchase,
-            created_at: record.created_at.into(),
-            updated_at: record.updated_at.into(),
-            expires_at: record.expires_at.map(UtcTime),
-            decided_at: record.decided_at.map(UtcTime),
-        }
-    }
-}
+// Accepting and declining is up to the vendor, but the offer is the buyer's.
+resource!(OfferOut: Uuid, OFFERS, "offer", id, team_id);
 
 page_of! {
     /// A page of offers.
@@ -208,14 +173,7 @@ impl OffersApi {
         call: Call<ListOffers>,
         query: Params<ListQuery<OfferFilters>>,
     ) -> JsonResult<OfferPage> {
-        let ListQuery { page, filters } = query.0;
-        let filter = OfferFilter {
-            buyer: filters.team_id,
-            vendor: filters.vendor_team_id,
-            listing: filters.listing_id,
-            status: filters.status.map(|status| status.0),
-        };
-        pages::list::<_, OfferOut, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 
     /// Create an offer
@@ -339,14 +297,14 @@ impl OffersApi {
 
 /// Returns the buyer of an offer.
 fn buyer_of(writer: &Writer, platform: Platform, offer: &Uuid) -> Result<Team> {
-    let offer: OfferRecord = records::find(writer.rows, platform, offer)?;
-    existing_team(writer, offer.buyer)
+    let offer: OfferOut = records::find(writer.rows, platform, offer)?;
+    existing_team(writer, offer.team_id)
 }
 
 /// Returns the vendor of the listing of an offer.
 fn vendor_of(writer: &Writer, platform: Platform, offer: &Uuid) -> Result<Team> {
-    let offer: OfferRecord = records::find(writer.rows, platform, offer)?;
-    existing_team(writer, offer.vendor)
+    let offer: OfferOut = records::find(writer.rows, platform, offer)?;
+    existing_team(writer, offer.vendor_team_id)
 }
 
 fn existing_team(writer: &Writer, id: Uuid) -> Result<Team> {

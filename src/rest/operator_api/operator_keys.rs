@@ -30,7 +30,7 @@ use crate::{
         route::{Call, Path},
         shapes::{RequestTime, UtcTime, strings::KeyName},
     },
-    store::records::keys::{OperatorKeyFilter, OperatorKeyRecord},
+    store::records::keys::OperatorKeyRecord,
 };
 
 /// An operator key, without its secret.
@@ -167,10 +167,7 @@ impl OperatorKeysApi {
         call: Call<ListOperatorKeys>,
         query: Params<ListQuery<OperatorKeyFilters>>,
     ) -> JsonResult<OperatorKeyPage> {
-        let ListQuery { page, filters } = query.0;
-        let filter =
-            OperatorKeyFilter { name: filters.name.clone(), scope: filters.scope.map(|scope| scope.0) };
-        pages::list::<_, OperatorKeyOut, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 
     /// Create an operator key

@@ -1,7 +1,7 @@
 //! Opportunities: what buyers post to ask for listings.
 
 use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -17,7 +17,6 @@ use crate::{
         assets::Kind,
         events::EventType,
         listings::Actor,
-        money::CURRENCY,
         opportunities::{BudgetUnit, OpportunityKind, OpportunityStatus, VisibilityMode},
     },
     error::Code,
@@ -36,13 +35,13 @@ use crate::{
         route::{Call, Path},
         shapes::{Money, UtcTime},
     },
-    store::records::opportunities::OpportunityRecord,
+    store::records::{Record, Records, opportunities::OPPORTUNITIES},
 };
 
 const KIND: OpportunityKind = OpportunityKind::Listing;
 
 /// An opportunity: a request for listings that a buyer posts.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "Opportunity")]
 pub struct OpportunityOut {
     /// ID of the opportunity.
@@ -56,12 +55,15 @@ pub struct OpportunityOut {
     /// State of the opportunity.
     pub status: EnumValue<OpportunityStatus>,
     /// Whether vendors can respond now: it is published, and its deadline has not passed.
+    #[serde(skip_deserializing)] // `Resource::new` sets it, since it depends on the time.
     pub open: bool,
     /// Asset kinds that the buyer accepts; empty if any kind is accepted.
     pub accepted_asset_types: Vec<EnumValue<Kind>>,
     /// Minimum budget; null if the buyer has not named one.
+    #[serde(deserialize_with = "bodies::read_dollars")]
     pub budget_min: Option<Money>,
     /// Maximum budget; null if the buyer has not named one.
+    #[serde(deserialize_with = "bodies::read_dollars")]
     pub budget_max: Option<Money>,
     /// Currency of the budget. Always `USD`.
     #[oai(validator(pattern = "^USD$"))]
@@ -88,31 +90,18 @@ pub struct OpportunityOut {
 
 subject!(OpportunityOut, "opportunity", id, team_id);
 
-impl Resource for OpportunityOut {
-    type Record = OpportunityRecord;
+impl Record for OpportunityOut {
+    type Id = Uuid;
 
-    fn new(OpportunityRecord(found): OpportunityRecord, context: &CheckContext) -> OpportunityOut {
-        OpportunityOut {
-            id: found.id,
-            team_id: found.owner_id,
-            status: EnumValue(found.status),
-            open: found.is_open(context.now),
-            accepted_asset_types: found.accepted_asset_types.iter().copied().map(EnumValue).collect(),
-            budget_min: bodies::cents(found.metadata.budget_min).map(Money),
-            budget_max: bodies::cents(found.metadata.budget_max).map(Money),
-            currency: CURRENCY.to_owned(),
-            budget_unit: found.metadata.budget_unit.map(EnumValue),
-            tags: found.metadata.tags,
-            overview: found.metadata.overview,
-            visibility_mode: EnumValue(found.visibility),
-            excluded_team_ids: found.excluded,
-            deadline: found.deadline.map(UtcTime),
-            created_at: found.created_at.into(),
-            updated_at: found.updated_at.into(),
-            closed_at: found.closed_at.map(UtcTime),
-            title: found.title,
-            description: found.description,
-        }
+    const RECORDS: &'static Records = &OPPORTUNITIES;
+}
+
+impl Resource for OpportunityOut {
+    type Record = OpportunityOut;
+
+    fn new(mut found: OpportunityOut, context: &CheckContext) -> OpportunityOut {
+        found.open = found.status.0.is_open(found.deadline.map(|deadline| deadline.0), context.now);
+        found
     }
 }
 
@@ -169,9 +158,7 @@ impl OpportunitiesApi {
     /// Returns the opportunities of all teams, newest first.
     #[oai(path = "/opportunities", method = "get", operation_id = "list_opportunities")]
     async fn list(&self, call: Call<List>, query: Params<OpportunityQuery>) -> JsonResult<OpportunityPage> {
-        let OpportunityQuery { page, filters } = query.0;
-        let filter = filters.to_filter();
-        pages::list::<_, OpportunityOut, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 
     /// Create an opportunity

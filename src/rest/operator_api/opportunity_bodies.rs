@@ -1,10 +1,10 @@
 //! What opportunities and project opportunities have in common in the operator API: fields, filters, and bodies.
 
 use poem_openapi::{Object, types::MaybeUndefined};
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use uuid::Uuid;
 
-use super::{pages::PageParams, references};
+use super::{pages::ListQuery, references};
 use crate::{
     domain::{
         assets::Kind,
@@ -26,11 +26,11 @@ use crate::{
         enum_value::EnumValue,
         request_body::{MaybeInvalid, Omittable, into_change},
         shapes::{
-            Amount, RequestTime,
+            Amount, Money, RequestTime,
             strings::{FreeTag, MultilineText, Overview, Title},
         },
     },
-    store::{self, records::opportunities::OpportunityFilter},
+    store,
 };
 
 /// What the lists of opportunities can be filtered by.
@@ -42,23 +42,8 @@ pub struct OpportunityFilters {
     status: Option<EnumValue<OpportunityStatus>>,
 }
 
-impl OpportunityFilters {
-    /// Returns the filter of records.
-    pub fn to_filter(&self) -> OpportunityFilter {
-        OpportunityFilter { team: self.team_id, status: self.status.map(|status| status.0) }
-    }
-}
-
 /// The query of the lists of opportunities.
-#[derive(Debug, Object)]
-pub struct OpportunityQuery {
-    /// Which page to return.
-    #[oai(flatten)]
-    pub page: PageParams,
-    /// The filters.
-    #[oai(flatten)]
-    pub filters: OpportunityFilters,
-}
+pub type OpportunityQuery = ListQuery<OpportunityFilters>;
 
 /// Teams to exclude from an opportunity.
 #[derive(Debug, Object)]
@@ -248,9 +233,10 @@ fn dollars(amount: Cents) -> f64 {
     amount.dollars()
 }
 
-/// Returns an amount that is stored in dollars.
-pub fn cents(dollars: Option<f64>) -> Option<Cents> {
-    dollars.and_then(Cents::from_dollars)
+/// Reads an amount that is stored in dollars.
+pub fn read_dollars<'de, D: Deserializer<'de>>(column: D) -> std::result::Result<Option<Money>, D::Error> {
+    let dollars = Option::<f64>::deserialize(column)?;
+    Ok(dollars.and_then(Cents::from_dollars).map(Money))
 }
 
 fn create(

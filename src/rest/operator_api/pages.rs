@@ -9,21 +9,20 @@ use poem_openapi::{
     types::{ParseFromJSON, ToJSON, Type},
 };
 use serde::Serialize;
+use uuid::Uuid;
 
 use super::resources::Resource;
 use crate::{
     error::{Error, Result},
     market::Reader,
-    operations::{
-        access::{Operator, Platform},
-        records,
-    },
+    operations::{access::Operator, records},
     rest::{
         json::{Json, JsonResult},
+        params::Params,
         route::{Call, Route},
     },
     store::records::{
-        Record,
+        Filters,
         pages::{PageRequest, RowPage},
     },
 };
@@ -59,15 +58,20 @@ pub struct ListQuery<F: Type + ParseFromJSON + ToJSON> {
     pub filters: F,
 }
 
-/// The items of a page, before they become the JSON of a list.
-#[derive(Debug)]
-pub struct PageOf<T> {
-    /// The items, newest first.
-    pub items: Vec<T>,
-    /// Cursor of the next page; none on the last page.
-    pub next_cursor: Option<String>,
-    /// Number of items on all pages; none if there are very many, or if this is not the first page.
-    pub total: Option<u64>,
+/// What lists can be filtered by that have no other filter.
+#[derive(Debug, Object, Serialize)]
+pub struct TeamFilter {
+    /// ID of the team.
+    team_id: Option<Uuid>,
+}
+
+/// The JSON of a page.
+pub trait Page: Serialize + Sized + Send + 'static {
+    /// The JSON of an item.
+    type Item: Resource;
+
+    /// Creates a page of these items, newest first, with the cursor of the next page, and the number of items on all pages.
+    fn new(items: Vec<Self::Item>, next_cursor: Option<String>, total: Option<u64>) -> Self;
 }
 
 /// Declares the JSON type of a page.
@@ -84,73 +88,89 @@ macro_rules! page_of {
             pub total: Option<u64>,
         }
 
-        impl From<$crate::rest::operator_api::pages::PageOf<$item>> for $name {
-            fn from(page: $crate::rest::operator_api::pages::PageOf<$item>) -> $name {
-                let $crate::rest::operator_api::pages::PageOf { items, next_cursor, total } = page;
+        impl $crate::rest::operator_api::pages::Page for $name {
+            type Item = $item;
+
+            fn new(items: Vec<$item>, next_cursor: Option<String>, total: Option<u64>) -> $name {
                 $name { items, next_cursor, total }
             }
         }
     };
 }
 
+/// The record that the items of a list belong to: the name of the filter, and the ID.
+pub type Owner = (&'static str, Uuid);
+
 pub(super) use page_of;
 
-/// Responds with a page of a list. `filters` are the query parameters apart from those of the page; a cursor belongs to
-/// their JSON.
-pub async fn list<R, T, P>(
-    call: Call<R>,
-    page: PageParams,
-    filters: &impl Serialize,
-    filter: <T::Record as Record>::Filter,
-) -> JsonResult<P>
+/// Responds with a page of a list.
+pub async fn list<R, P, F>(call: Call<R>, query: Params<ListQuery<F>>) -> JsonResult<P>
 where
     R: Route<Access = Operator>,
-    T: Resource,
-    P: From<PageOf<T>> + Serialize,
+    P: Page,
+    F: Type + ParseFromJSON + ToJSON + Serialize,
 {
-    list_checked::<R, T, P>(call, page, filters, filter, |_, _| Ok(())).await
+    let ListQuery { page, filters } = query.0;
+    list_rows(call, page, &filters, filters_of(&filters)).await
 }
 
-/// Like [`list`], for what belongs to a record. Fails if there is no record with this ID.
-pub async fn list_of<R, O, T, P>(
-    call: Call<R>,
-    owner: O::Id,
-    page: PageParams,
-    filters: &impl Serialize,
-    filter: <T::Record as Record>::Filter,
-) -> JsonResult<P>
+/// Responds with a page of a list without filters.
+pub async fn list_all<R, P>(call: Call<R>, page: Params<PageParams>) -> JsonResult<P>
 where
     R: Route<Access = Operator>,
-    O: Record,
-    T: Resource,
-    P: From<PageOf<T>> + Serialize,
+    P: Page,
 {
-    let check = move |reader: &Reader, platform| records::find::<O>(reader.rows, platform, &owner).map(drop);
-    list_checked::<R, T, P>(call, page, filters, filter, check).await
+    list_rows(call, page.0, &(), Filters::default()).await
 }
 
-async fn list_checked<R, T, P>(
+/// Like [`list`], for what belongs to the record with an ID.
+pub async fn list_of<R, P, F>(call: Call<R>, owner: Owner, query: Params<ListQuery<F>>) -> JsonResult<P>
+where
+    R: Route<Access = Operator>,
+    P: Page,
+    F: Type + ParseFromJSON + ToJSON + Serialize,
+{
+    let ListQuery { page, filters } = query.0;
+    let values = filters_of(&filters).with(owner.0, owner.1.to_string());
+    list_rows(call, page, &(owner.1, &filters), values).await
+}
+
+/// Like [`list_all`], for what belongs to the record with an ID.
+pub async fn list_all_of<R, P>(call: Call<R>, owner: Owner, page: Params<PageParams>) -> JsonResult<P>
+where
+    R: Route<Access = Operator>,
+    P: Page,
+{
+    let filters = Filters::default().with(owner.0, owner.1.to_string());
+    list_rows(call, page.0, &owner.1, filters).await
+}
+
+/// Returns the filters of a query, by their names on the wire.
+pub fn filters_of(filters: &impl ToJSON) -> Filters {
+    Filters::new(filters.to_json().unwrap_or_default())
+}
+
+/// Responds with a page of the rows that the filters allow. A cursor belongs to the JSON of `scope`, which has the parameters
+/// of the request.
+pub async fn list_rows<R, P>(
     call: Call<R>,
     page: PageParams,
-    filters: &impl Serialize,
-    filter: <T::Record as Record>::Filter,
-    check: impl FnOnce(&Reader, Platform) -> Result<()> + Send + 'static,
+    scope: &impl Serialize,
+    filters: Filters,
 ) -> JsonResult<P>
 where
     R: Route<Access = Operator>,
-    T: Resource,
-    P: From<PageOf<T>> + Serialize,
+    P: Page,
 {
     let platform = call.access.platform();
-    let list = CursorScope::new(R::ATTRIBUTES.operation, filters)?;
+    let list = CursorScope::new(R::ATTRIBUTES.operation, scope)?;
     Json::read(&call.served, call.access.requester(), move |reader| {
-        check(reader, platform)?;
-        let rows = records::page::<T::Record>(reader.rows, platform, &filter, list.request(reader, &page)?)?;
-        let RowPage { rows, next, total } = rows;
+        let request = list.request(reader, &page)?;
+        let RowPage { rows, next, total } =
+            records::page(reader.rows, platform, reader.now, &filters, request)?;
         let context = reader.check_context();
-        let items = rows.into_iter().map(|row| T::new(row, &context)).collect();
-        let next_cursor = next.map(|row_id| list.cursor(reader, row_id));
-        Ok(P::from(PageOf { items, next_cursor, total }))
+        let items = rows.into_iter().map(|row| P::Item::new(row, &context)).collect();
+        Ok(P::new(items, next.map(|row_id| list.cursor(reader, row_id)), total))
     })
     .await
 }

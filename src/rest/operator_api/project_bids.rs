@@ -1,7 +1,7 @@
 //! Vendors' bids on project opportunities.
 
 use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -9,7 +9,7 @@ use super::{
     changes,
     pages::{self, ListQuery, page_of},
     references,
-    resources::{self, Resource, subject},
+    resources::{self, resource},
     routes::{self, DEMO_TEAM, routes},
 };
 use crate::{
@@ -19,9 +19,10 @@ use crate::{
         listings::Actor,
         opportunities::{Attachment, Bid, BidEvent, BidStatus, OpportunityKind},
         project_bids::BidFields,
+        teams::Team,
     },
     error::{Code, Error, Result},
-    market::{CheckContext, Writer},
+    market::Writer,
     operations::{
         access::{ActingOperator, Buyer, Operator, Platform, Vendor},
         project_bids, records,
@@ -35,14 +36,11 @@ use crate::{
         route::{Call, Path},
         shapes::{UtcTime, strings::FileName},
     },
-    store::{
-        self,
-        records::project_bids::{ProjectBidFilter, ProjectBidRecord},
-    },
+    store::{self, records::project_bids::PROJECT_BIDS},
 };
 
 /// A vendor's bid on a project opportunity.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "ProjectBid")]
 pub struct ProjectBidOut {
     /// ID of the bid.
@@ -76,7 +74,7 @@ pub struct ProjectBidOut {
 }
 
 /// A file that a vendor attached to a bid.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "BidAttachment")]
 pub struct AttachmentOut {
     /// Name of the file.
@@ -86,7 +84,7 @@ pub struct AttachmentOut {
 }
 
 /// A taskset that was delivered.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 pub struct DeliveredTaskset {
     /// ID of the taskset.
     pub id: Uuid,
@@ -95,7 +93,8 @@ pub struct DeliveredTaskset {
 }
 
 /// Something that happened to a bid.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
+#[serde(from = "BidEvent")]
 pub struct BidActivity {
     /// Time of the event.
     pub at: UtcTime,
@@ -109,36 +108,7 @@ impl From<BidEvent> for BidActivity {
     }
 }
 
-subject!(ProjectBidOut, "project_bid", id, team_id);
-
-impl Resource for ProjectBidOut {
-    type Record = ProjectBidRecord;
-
-    fn new(ProjectBidRecord { bid, buyer }: ProjectBidRecord, _: &CheckContext) -> ProjectBidOut {
-        let attachment = |Attachment { file_name, size_bytes }| AttachmentOut { file_name, size_bytes };
-        let events = |events: Vec<BidEvent>| events.into_iter().map(BidActivity::from).collect();
-        ProjectBidOut {
-            id: bid.id,
-            opportunity_id: bid.opportunity_id,
-            team_id: bid.team_id,
-            buyer_id: buyer,
-            status: EnumValue(bid.status),
-            num_tasks: bid.num_tasks,
-            expected_timeline_days: bid.expected_timeline_days,
-            attachments: bid.attachments.into_iter().map(attachment).collect(),
-            delivered_tasksets: bid
-                .delivery_tasksets
-                .into_iter()
-                .map(|(id, name)| DeliveredTaskset { id, name })
-                .collect(),
-            platform_events: events(bid.platform_events),
-            vendor_events: events(bid.vendor_events),
-            created_at: bid.created_at.into(),
-            updated_at: bid.updated_at.into(),
-            completed_at: bid.completed_at.map(UtcTime),
-        }
-    }
-}
+resource!(ProjectBidOut: Uuid, PROJECT_BIDS, "project_bid", id, team_id);
 
 page_of! {
     /// A page of project bids.
@@ -251,14 +221,7 @@ impl ProjectBidsApi {
         call: Call<ListProjectBids>,
         query: Params<ListQuery<ProjectBidFilters>>,
     ) -> JsonResult<ProjectBidPage> {
-        let ListQuery { page, filters } = query.0;
-        let filter = ProjectBidFilter {
-            team: filters.team_id,
-            buyer: filters.buyer_id,
-            opportunity: filters.opportunity_id,
-            status: filters.status.map(|status| status.0),
-        };
-        pages::list::<_, ProjectBidOut, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 
     /// Submit a project bid
@@ -430,8 +393,8 @@ fn submit(writer: &mut Writer, platform: Platform, body: ProjectBidIn) -> Result
 
 /// Returns the proof to act in the name of the vendor of a bid.
 fn vendor(writer: &Writer, platform: Platform, bid: Uuid) -> Result<Vendor> {
-    let record: ProjectBidRecord = records::find(writer.rows, platform, &bid)?;
-    platform.vendor(store::teams::find_by_row_id(writer.rows, record.bid.team_row_id)?)
+    let bid: ProjectBidOut = records::find(writer.rows, platform, &bid)?;
+    platform.vendor(existing_team(writer, bid.team_id)?)
 }
 
 /// Performs an operation on a bid in the name of the buyer, who has begun it with the project opportunity.
@@ -441,8 +404,11 @@ fn as_buyer(
     bid: Uuid,
     operation: fn(&mut Writer, &Buyer, Actor, Uuid) -> Result<Bid>,
 ) -> Result<Uuid> {
-    let record: ProjectBidRecord = records::find(writer.rows, platform, &bid)?;
-    let team = store::teams::find(writer.rows, record.buyer)?;
-    let team = team.ok_or_else(|| Error::internal("a project opportunity without a buyer"))?;
-    operation(writer, &platform.former_buyer(team)?, Actor::Team, bid).map(|bid| bid.id)
+    let record: ProjectBidOut = records::find(writer.rows, platform, &bid)?;
+    let buyer = platform.former_buyer(existing_team(writer, record.buyer_id)?)?;
+    operation(writer, &buyer, Actor::Team, bid).map(|bid| bid.id)
+}
+
+fn existing_team(writer: &Writer, id: Uuid) -> Result<Team> {
+    store::teams::find(writer.rows, id)?.ok_or_else(|| Error::internal("the team of a bid does not exist"))
 }

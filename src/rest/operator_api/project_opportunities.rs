@@ -1,7 +1,7 @@
 //! Project opportunities: what buyers post to ask for custom task work.
 
 use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -19,7 +19,6 @@ use crate::{
         assets::Kind,
         events::EventType,
         listings::Actor,
-        money::CURRENCY,
         opportunities::{BudgetUnit, OpportunityKind, OpportunityStatus, VisibilityMode},
     },
     error::Code,
@@ -38,13 +37,13 @@ use crate::{
         route::{Call, Path},
         shapes::{Money, UtcTime},
     },
-    store::records::opportunities::ProjectOpportunityRecord,
+    store::records::{Record, Records, opportunities::PROJECT_OPPORTUNITIES},
 };
 
 const KIND: OpportunityKind = OpportunityKind::Project;
 
 /// A project opportunity: a request for custom task work that a buyer posts.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "ProjectOpportunity")]
 pub struct ProjectOpportunityOut {
     /// ID of the project opportunity.
@@ -58,12 +57,15 @@ pub struct ProjectOpportunityOut {
     /// State of the project opportunity.
     pub status: EnumValue<OpportunityStatus>,
     /// Whether vendors can respond now: it is published, and its deadline has not passed.
+    #[serde(skip_deserializing)] // `Resource::new` sets it, since it depends on the time.
     pub open: bool,
     /// Asset kinds that the buyer accepts; empty if any kind is accepted.
     pub accepted_asset_types: Vec<EnumValue<Kind>>,
     /// Minimum budget; null if the buyer has not named one.
+    #[serde(deserialize_with = "bodies::read_dollars")]
     pub budget_min: Option<Money>,
     /// Maximum budget; null if the buyer has not named one.
+    #[serde(deserialize_with = "bodies::read_dollars")]
     pub budget_max: Option<Money>,
     /// Currency of the budget. Always `USD`.
     #[oai(validator(pattern = "^USD$"))]
@@ -92,35 +94,18 @@ pub struct ProjectOpportunityOut {
 
 subject!(ProjectOpportunityOut, "project_opportunity", id, team_id);
 
-impl Resource for ProjectOpportunityOut {
-    type Record = ProjectOpportunityRecord;
+impl Record for ProjectOpportunityOut {
+    type Id = Uuid;
 
-    fn new(
-        ProjectOpportunityRecord(found): ProjectOpportunityRecord,
-        context: &CheckContext,
-    ) -> ProjectOpportunityOut {
-        ProjectOpportunityOut {
-            id: found.id,
-            team_id: found.owner_id,
-            status: EnumValue(found.status),
-            open: found.is_open(context.now),
-            accepted_asset_types: found.accepted_asset_types.iter().copied().map(EnumValue).collect(),
-            budget_min: bodies::cents(found.metadata.budget_min).map(Money),
-            budget_max: bodies::cents(found.metadata.budget_max).map(Money),
-            currency: CURRENCY.to_owned(),
-            budget_unit: found.metadata.budget_unit.map(EnumValue),
-            tags: found.metadata.tags,
-            overview: found.metadata.overview,
-            visibility_mode: EnumValue(found.visibility),
-            excluded_team_ids: found.excluded,
-            deadline: found.deadline.map(UtcTime),
-            evaluation_date: found.evaluation_date.map(UtcTime),
-            created_at: found.created_at.into(),
-            updated_at: found.updated_at.into(),
-            closed_at: found.closed_at.map(UtcTime),
-            title: found.title,
-            description: found.description,
-        }
+    const RECORDS: &'static Records = &PROJECT_OPPORTUNITIES;
+}
+
+impl Resource for ProjectOpportunityOut {
+    type Record = ProjectOpportunityOut;
+
+    fn new(mut found: ProjectOpportunityOut, context: &CheckContext) -> ProjectOpportunityOut {
+        found.open = found.status.0.is_open(found.deadline.map(|deadline| deadline.0), context.now);
+        found
     }
 }
 
@@ -181,9 +166,7 @@ impl ProjectOpportunitiesApi {
         call: Call<List>,
         query: Params<OpportunityQuery>,
     ) -> JsonResult<ProjectOpportunityPage> {
-        let OpportunityQuery { page, filters } = query.0;
-        let filter = filters.to_filter();
-        pages::list::<_, ProjectOpportunityOut, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 
     /// Create a project opportunity

@@ -1,7 +1,7 @@
 //! Purchases of listings.
 
 use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -9,7 +9,7 @@ use super::{
     changes,
     pages::{self, ListQuery, page_of},
     references,
-    resources::{self, Resource, subject},
+    resources::{self, resource},
     routes::{self, DEMO_BUYER, routes},
 };
 use crate::{
@@ -20,7 +20,6 @@ use crate::{
         purchases::{PayWith, PurchaseKind, PurchaseStatus, ScopeMode},
     },
     error::{Code, Result},
-    market::CheckContext,
     operations::{
         access::{ActingOperator, Operator},
         purchases::{self, PurchaseInput},
@@ -34,11 +33,11 @@ use crate::{
         route::{Call, Path},
         shapes::{Money, UtcTime},
     },
-    store::records::purchases::{PurchaseFilter, PurchaseRecord},
+    store::records::purchases::PURCHASES,
 };
 
 /// A purchase of a listing, of its sample, or of some of its assets.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "Purchase")]
 pub struct PurchaseOut {
     /// ID of the purchase.
@@ -94,41 +93,7 @@ pub struct PurchaseOut {
     pub refunded_at: Option<UtcTime>,
 }
 
-subject!(PurchaseOut, "purchase", id, team_id);
-
-impl Resource for PurchaseOut {
-    type Record = PurchaseRecord;
-
-    fn new(record: PurchaseRecord, _: &CheckContext) -> PurchaseOut {
-        PurchaseOut {
-            id: record.id,
-            team_id: record.buyer,
-            vendor_team_id: record.vendor,
-            listing_id: record.listing,
-            kind: EnumValue(record.kind),
-            status: EnumValue(record.status),
-            pay_with: EnumValue(record.pay_with),
-            exclusive: record.is_exclusive,
-            price: Money(record.charges.price),
-            buyer_fee: Money(record.charges.buyer_fee),
-            platform_fee: Money(record.charges.platform_fee),
-            total: Money(record.charges.total()),
-            net: Money(record.charges.proceeds()),
-            currency: EnumValue(Currency::Usd),
-            scope: EnumValue(record.scope),
-            asset_count: record.asset_count,
-            asset_ids: record.assets,
-            offer_id: record.offer,
-            agreement_document_id: record.agreement_document,
-            agreement_signed_at: record.agreement_signed_at.map(UtcTime),
-            created_at: record.created_at.into(),
-            expires_at: record.expires_at.map(UtcTime),
-            paid_at: record.paid_at.map(UtcTime),
-            cancelled_at: record.cancelled_at.map(UtcTime),
-            refunded_at: record.refunded_at.map(UtcTime),
-        }
-    }
-}
+resource!(PurchaseOut: Uuid, PURCHASES, "purchase", id, team_id);
 
 page_of! {
     /// A page of purchases.
@@ -250,15 +215,7 @@ impl PurchasesApi {
         call: Call<ListPurchases>,
         query: Params<ListQuery<PurchaseFilters>>,
     ) -> JsonResult<PurchasePage> {
-        let ListQuery { page, filters } = query.0;
-        let filter = PurchaseFilter {
-            buyer: filters.team_id,
-            vendor: filters.vendor_team_id,
-            listing: filters.listing_id,
-            status: filters.status.map(|status| status.0),
-            kind: filters.kind.map(|kind| kind.0),
-        };
-        pages::list::<_, PurchaseOut, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 
     /// Create a purchase

@@ -38,10 +38,7 @@ use crate::{
     },
     store::{
         quality_checks::CheckRow,
-        records::{
-            assets::AssetRecord,
-            quality_runs::{RunFilter, RunRecord},
-        },
+        records::{assets::AssetRecord, quality_runs::RunRecord},
     },
 };
 
@@ -232,14 +229,7 @@ impl QualityRunsApi {
         call: Call<ListQualityRuns>,
         query: Params<ListQuery<QualityRunFilters>>,
     ) -> JsonResult<QualityRunPage> {
-        let ListQuery { page, filters } = query.0;
-        let filter = RunFilter {
-            team: filters.team_id,
-            listing: filters.listing_id,
-            asset: filters.asset_id,
-            status: filters.status.map(|status| status.0),
-        };
-        pages::list::<_, QualityRunSummary, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 
     /// Start a quality run

@@ -63,6 +63,32 @@ pub trait Resource: Subject {
     }
 }
 
+/// Declares the JSON of a record that is read from its row: each field is the column of its name. The arguments are the type,
+/// the type of the IDs, the [`Records`], and those of [`subject!`].
+///
+/// [`Records`]: crate::store::records::Records
+macro_rules! resource {
+    ($name:ident: $id_type:ty, $records:expr, $($subject:tt)+) => {
+        $crate::rest::operator_api::resources::subject!($name, $($subject)+);
+
+        impl $crate::store::records::Record for $name {
+            type Id = $id_type;
+
+            const RECORDS: &'static $crate::store::records::Records = &$records;
+        }
+
+        impl $crate::rest::operator_api::resources::Resource for $name {
+            type Record = $name;
+
+            fn new(record: $name, _: &$crate::market::CheckContext) -> $name {
+                record
+            }
+        }
+    };
+}
+
+pub(super) use resource;
+
 /// Responds with the record with this ID.
 pub async fn get<R: Route<Access = Operator>, T: Resource>(
     call: Call<R>,

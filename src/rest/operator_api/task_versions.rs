@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
     changes,
     pages::{self, PageParams, page_of},
-    resources::{self, Resource, subject},
+    resources::{self, resource},
     routes::{self, routes},
-    tasks::vendor,
+    tasks::{TaskOut, vendor},
 };
 use crate::{
     domain::{
@@ -21,7 +21,6 @@ use crate::{
         tasks::{BuildStatus, VersionStage, VersionState},
     },
     error::Code,
-    market::CheckContext,
     operations::{
         access::{ActingOperator, Operator},
         records,
@@ -38,11 +37,11 @@ use crate::{
         route::{Call, Contract, Path, RouteAttributes, Target},
         shapes::UtcTime,
     },
-    store::records::tasks::{TaskBuildRecord, TaskRecord, TaskVersionRecord},
+    store::records::tasks::{TASK_BUILDS, TASK_VERSIONS},
 };
 
 /// A version of a task.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "TaskVersion")]
 pub struct TaskVersionOut {
     /// ID of the version.
@@ -71,29 +70,7 @@ pub struct TaskVersionOut {
     pub created_at: UtcTime,
 }
 
-subject!(TaskVersionOut, "task_version", id, team_id);
-
-impl Resource for TaskVersionOut {
-    type Record = TaskVersionRecord;
-
-    fn new(record: TaskVersionRecord, _: &CheckContext) -> TaskVersionOut {
-        let TaskVersionRecord { version, task, team, traces, latest_build } = record;
-        TaskVersionOut {
-            id: version.id,
-            task_id: task,
-            team_id: team,
-            version: version.version,
-            current_state: EnumValue(version.current_state),
-            lifecycle_stage: EnumValue(version.lifecycle_stage),
-            brief: version.brief,
-            agent_config: version.agent_config,
-            environment: version.environment,
-            latest_build,
-            trace_count: traces,
-            created_at: version.created_at.into(),
-        }
-    }
-}
+resource!(TaskVersionOut: Uuid, TASK_VERSIONS, "task_version", id, team_id);
 
 page_of! {
     /// A page of task versions.
@@ -101,7 +78,7 @@ page_of! {
 }
 
 /// A build of the environment of a task version.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "TaskBuild")]
 pub struct TaskBuildOut {
     /// ID of the build.
@@ -118,23 +95,7 @@ pub struct TaskBuildOut {
     pub created_at: UtcTime,
 }
 
-subject!(TaskBuildOut, "task_build", id, team_id);
-
-impl Resource for TaskBuildOut {
-    type Record = TaskBuildRecord;
-
-    fn new(record: TaskBuildRecord, _: &CheckContext) -> TaskBuildOut {
-        let TaskBuildRecord { id, version, team, build, status, created_at } = record;
-        TaskBuildOut {
-            id,
-            task_version_id: version,
-            team_id: team,
-            build,
-            status: EnumValue(status),
-            created_at: created_at.into(),
-        }
-    }
-}
+resource!(TaskBuildOut: Uuid, TASK_BUILDS, "task_build", id, team_id);
 
 page_of! {
     /// A page of builds.
@@ -221,7 +182,7 @@ impl TaskVersionsApi {
         task_id: Path<Uuid>,
         query: Params<PageParams>,
     ) -> JsonResult<TaskVersionPage> {
-        pages::list::<_, TaskVersionOut, _>(call, query.0, &task_id.0, task_id.0).await
+        pages::list_all_of(call, ("task_id", task_id.0), query).await
     }
 
     /// Add a version to a task
@@ -238,8 +199,8 @@ impl TaskVersionsApi {
     ) -> JsonResult<TaskVersionOut, 201> {
         let task = task_id.0;
         changes::post_body(call, idempotent, body, move |writer, platform, body: TaskVersionIn| {
-            let record: TaskRecord = records::find(writer.rows, platform, &task)?;
-            let vendor = vendor(writer, platform, record.team)?;
+            let record: TaskOut = records::find(writer.rows, platform, &task)?;
+            let vendor = vendor(writer, platform, record.team_id)?;
             let input = VersionInput {
                 current_state: body.current_state.into_valid()?.0,
                 lifecycle_stage: body.lifecycle_stage.map_or(VersionStage::Authoring, |stage| stage.0),
@@ -276,7 +237,7 @@ impl TaskVersionsApi {
         task_version_id: Path<Uuid>,
         query: Params<PageParams>,
     ) -> JsonResult<TaskBuildPage> {
-        pages::list::<_, TaskBuildOut, _>(call, query.0, &task_version_id.0, task_version_id.0).await
+        pages::list_all_of(call, ("task_version_id", task_version_id.0), query).await
     }
 
     /// Record a build
@@ -297,8 +258,8 @@ impl TaskVersionsApi {
     ) -> JsonResult<TaskBuildOut, 201> {
         let version = task_version_id.0;
         changes::post_body(call, idempotent, body, move |writer, platform, body: TaskBuildIn| {
-            let record: TaskVersionRecord = records::find(writer.rows, platform, &version)?;
-            let vendor = vendor(writer, platform, record.team)?;
+            let record: TaskVersionOut = records::find(writer.rows, platform, &version)?;
+            let vendor = vendor(writer, platform, record.team_id)?;
             let status = body.status.into_valid()?.0;
             task_changes::record_build(writer, &vendor, version, status).map(|(id, _)| id)
         })
@@ -331,8 +292,8 @@ impl TaskVersionsApi {
         body: Body<TaskBuildIn>,
     ) -> JsonResult<TaskBuildOut> {
         changes::patch(call, if_match, task_build_id.0, body, |writer, platform, id, body: TaskBuildIn| {
-            let record: TaskBuildRecord = records::find(writer.rows, platform, id)?;
-            let vendor = vendor(writer, platform, record.team)?;
+            let record: TaskBuildOut = records::find(writer.rows, platform, id)?;
+            let vendor = vendor(writer, platform, record.team_id)?;
             task_changes::update_build(writer, &vendor, *id, body.status.into_valid()?.0)
         })
         .await

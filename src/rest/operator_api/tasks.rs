@@ -3,20 +3,21 @@
 use std::collections::BTreeMap;
 
 use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
     changes,
     pages::{self, ListQuery, page_of},
-    resources::{self, Resource, subject},
+    resources::{self, Resource, resource},
     routes::{self, routes},
+    tasksets::TasksetOut,
 };
 use crate::{
     domain::{events::EventType, listings::Actor},
     error::{Code, Error, Result},
-    market::{CheckContext, Writer},
+    market::Writer,
     operations::{
         access::{ActingOperator, Operator, Platform, Vendor},
         records,
@@ -35,17 +36,11 @@ use crate::{
             strings::{Label, MultilineText, Name},
         },
     },
-    store::{
-        self,
-        records::{
-            tasks::{TaskFilter, TaskRecord},
-            tasksets::TasksetRecord,
-        },
-    },
+    store::{self, records::tasks::TASKS},
 };
 
 /// A task of a taskset.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "Task")]
 pub struct TaskOut {
     /// ID of the task.
@@ -74,29 +69,7 @@ pub struct TaskOut {
     pub deleted_at: Option<UtcTime>,
 }
 
-subject!(TaskOut, "task", id, team_id);
-
-impl Resource for TaskOut {
-    type Record = TaskRecord;
-
-    fn new(record: TaskRecord, _: &CheckContext) -> TaskOut {
-        let TaskRecord { task, taskset, team, latest_version } = record;
-        TaskOut {
-            id: task.id,
-            taskset_id: taskset,
-            team_id: team,
-            name: task.name,
-            description: task.description,
-            external_id: task.external_id,
-            tags: task.tags,
-            binarized: task.binarized,
-            column_values: task.column_values,
-            latest_version,
-            created_at: task.created_at.into(),
-            deleted_at: task.deleted_at.map(UtcTime),
-        }
-    }
-}
+resource!(TaskOut: Uuid, TASKS, "task", id, team_id);
 
 page_of! {
     /// A page of tasks.
@@ -187,10 +160,7 @@ impl TasksApi {
         taskset_id: Path<Uuid>,
         query: Params<ListQuery<TaskFilters>>,
     ) -> JsonResult<TaskPage> {
-        let (taskset, ListQuery { page, filters }) = (taskset_id.0, query.0);
-        let external_id = filters.external_id.clone();
-        let filter = TaskFilter { taskset, external_id, is_deleted: filters.deleted };
-        pages::list::<_, TaskOut, _>(call, page, &(taskset, &filters), filter).await
+        pages::list_of(call, ("taskset_id", taskset_id.0), query).await
     }
 
     /// Add a task to a taskset
@@ -207,8 +177,8 @@ impl TasksApi {
     ) -> JsonResult<TaskOut, 201> {
         let taskset = taskset_id.0;
         changes::post_body(call, idempotent, body, move |writer, platform, body: TaskIn| {
-            let record: TasksetRecord = records::find(writer.rows, platform, &taskset)?;
-            let vendor = vendor(writer, platform, record.team)?;
+            let owner: TasksetOut = records::find(writer.rows, platform, &taskset)?;
+            let vendor = vendor(writer, platform, owner.team_id)?;
             task_changes::add_task(writer, &vendor, taskset, &body.into_input()?)
         })
         .await

@@ -1,7 +1,7 @@
 //! Tasksets of vendors.
 
 use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -9,7 +9,7 @@ use super::{
     changes,
     pages::{self, ListQuery, page_of},
     references,
-    resources::{self, Resource, subject},
+    resources::{self, resource},
     routes::{self, DEMO_TEAM, routes},
 };
 use crate::{
@@ -19,7 +19,6 @@ use crate::{
         tasks::{Column, ColumnKind, DerivedColumn},
     },
     error::Result,
-    market::CheckContext,
     operations::{
         access::{ActingOperator, Operator},
         task_changes,
@@ -36,11 +35,11 @@ use crate::{
             strings::{Label, Name},
         },
     },
-    store::records::tasksets::{TasksetFilter, TasksetRecord},
+    store::records::tasksets::TASKSETS,
 };
 
 /// A collection of tasks of one team, with the columns of its table.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "Taskset")]
 pub struct TasksetOut {
     /// ID of the taskset.
@@ -58,7 +57,7 @@ pub struct TasksetOut {
 }
 
 /// A column of a taskset's table of tasks.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "TasksetColumn")]
 pub struct ColumnOut {
     /// Identifier of the column, used as the key of its values.
@@ -71,29 +70,7 @@ pub struct ColumnOut {
     pub derives: Option<EnumValue<DerivedColumn>>,
 }
 
-subject!(TasksetOut, "taskset", id, team_id);
-
-impl Resource for TasksetOut {
-    type Record = TasksetRecord;
-
-    fn new(record: TasksetRecord, _: &CheckContext) -> TasksetOut {
-        let TasksetRecord { id, team, name, columns, tasks, created_at } = record;
-        let column = |Column { name, label, kind, derives }| ColumnOut {
-            name,
-            label,
-            kind: EnumValue(kind),
-            derives: derives.map(EnumValue),
-        };
-        TasksetOut {
-            id,
-            team_id: team,
-            name,
-            columns: columns.into_iter().map(column).collect(),
-            task_count: tasks,
-            created_at: created_at.into(),
-        }
-    }
-}
+resource!(TasksetOut: Uuid, TASKSETS, "taskset", id, team_id);
 
 page_of! {
     /// A page of tasksets.
@@ -181,9 +158,7 @@ impl TasksetsApi {
         call: Call<ListTasksets>,
         query: Params<ListQuery<TasksetFilters>>,
     ) -> JsonResult<TasksetPage> {
-        let ListQuery { page, filters } = query.0;
-        let filter = TasksetFilter { team: filters.team_id, name: filters.name.clone() };
-        pages::list::<_, TasksetOut, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 
     /// Create a taskset

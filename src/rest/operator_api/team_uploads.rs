@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{
     changes,
-    pages::{self, ListQuery, page_of},
+    pages::{self, ListQuery, TeamFilter, page_of},
     part_uploads::{self, PlannedUpload, UploadBody, UploadResponse, missing_parts},
     resources::{Resource, subject},
     routes::{self, routes},
@@ -37,11 +37,7 @@ use crate::{
             uploads::{PartAddress, ReceivedPart},
         },
     },
-    store::{
-        operator_uploads::OperatorUpload,
-        records::operator_uploads::{ZipUploadFilter, ZipUploadRecord},
-        uploads,
-    },
+    store::{operator_uploads::OperatorUpload, records::operator_uploads::ZipUploadRecord, uploads},
 };
 
 /// An ID that nothing has. The demo market has no uploads in progress.
@@ -130,13 +126,6 @@ page_of! {
     TeamUploadPage, PlannedUpload
 }
 
-/// What the list of uploads can be filtered by.
-#[derive(Debug, Object, Serialize)]
-pub struct TeamUploadFilters {
-    /// ID of the team.
-    team_id: Option<Uuid>,
-}
-
 /// A zip to upload for a team.
 #[derive(Debug, Object)]
 pub struct TeamUploadIn {
@@ -213,11 +202,11 @@ impl TeamUploadsApi {
     async fn list(
         &self,
         call: Call<ListTeamUploads>,
-        query: Params<ListQuery<TeamUploadFilters>>,
+        query: Params<ListQuery<TeamFilter>>,
     ) -> JsonResult<TeamUploadPage> {
         let ListQuery { page, filters } = query.0;
-        let filter = ZipUploadFilter { team: filters.team_id, now: call.served.market().clock().now() };
-        pages::list::<_, PlannedUpload, _>(call, page, &filters, filter).await
+        let in_progress = pages::filters_of(&filters).with("in_progress", true);
+        pages::list_rows(call, page, &filters, in_progress).await
     }
 
     /// Get an upload

@@ -1,7 +1,7 @@
 //! Teams of the marketplace.
 
 use poem_openapi::{Object, OpenApi, types::MaybeUndefined};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -9,13 +9,13 @@ use super::{
     changes,
     pages::{self, ListQuery, page_of},
     references,
-    resources::{self, Resource, subject},
+    resources::{self, resource},
     routes::{self, routes},
 };
 use crate::{
     domain::{events::EventType, listings::Actor, teams::Role},
     error::Result,
-    market::{CheckContext, Writer},
+    market::Writer,
     operations::{
         access::{ActingOperator, Operator, Platform},
         team_closures, teams,
@@ -33,11 +33,11 @@ use crate::{
             strings::{AvatarUrl, PayoutSetup, TeamName},
         },
     },
-    store::records::teams::{TeamFilter, TeamRecord},
+    store::records::teams::TEAMS,
 };
 
 /// A team.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "Team")]
 pub struct TeamOut {
     /// ID of the team.
@@ -61,26 +61,7 @@ pub struct TeamOut {
     pub closed_at: Option<UtcTime>,
 }
 
-subject!(TeamOut, "team", id, id);
-
-impl Resource for TeamOut {
-    type Record = TeamRecord;
-
-    fn new(record: TeamRecord, _: &CheckContext) -> TeamOut {
-        let TeamRecord { team, payout_setup } = record;
-        TeamOut {
-            id: team.id,
-            roles: team.roles().into_iter().map(EnumValue).collect(),
-            name: team.name,
-            tier: team.tier,
-            nda_accepted_at: team.nda_accepted_at.map(UtcTime),
-            avatar_url: team.avatar_url,
-            payout_setup,
-            created_at: team.created_at.into(),
-            closed_at: team.closed_at.map(UtcTime),
-        }
-    }
-}
+resource!(TeamOut: Uuid, TEAMS, "team", id, id);
 
 page_of! {
     /// A page of teams.
@@ -197,13 +178,7 @@ impl TeamsApi {
         call: Call<ListTeams>,
         query: Params<ListQuery<TeamFilters>>,
     ) -> JsonResult<TeamPage> {
-        let ListQuery { page, filters } = query.0;
-        let filter = TeamFilter {
-            name: filters.name.clone(),
-            role: filters.role.map(|role| role.0),
-            is_closed: filters.closed,
-        };
-        pages::list::<_, TeamOut, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 
     /// Create a team

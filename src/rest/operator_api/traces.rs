@@ -1,7 +1,7 @@
 //! Imports of graded traces into tasksets, and the uploads of their files.
 
 use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -9,18 +9,14 @@ use super::{
     changes,
     pages::{self, ListQuery, page_of},
     part_uploads::{self, PlannedUpload, UploadBody, UploadResponse, missing_parts},
-    resources::{self, Resource, subject},
+    resources::{self, Resource, resource, subject},
     routes::{self, routes},
 };
 use crate::{
     blobs::UploadedPart,
-    domain::{
-        events::EventType,
-        listings::Actor,
-        trace_imports::{RejectedLine, TraceImportStatus},
-    },
+    domain::{events::EventType, listings::Actor, trace_imports::TraceImportStatus},
     error::{Code, Error, Result},
-    market::{CheckContext, Market, Writer},
+    market::{Market, Writer},
     operations::{
         access::{ActingOperator, Operator, Platform},
         operator_uploads::{JoinedFile, UploadPurpose},
@@ -40,17 +36,14 @@ use crate::{
             uploads::PartAddress,
         },
     },
-    store::{
-        operator_uploads::OperatorUpload,
-        records::tasksets::{TraceImportFilter, TraceImportRecord},
-    },
+    store::{operator_uploads::OperatorUpload, records::tasksets::TRACE_IMPORTS},
 };
 
 /// An ID that nothing has. The demo market has no imports, and no uploads in progress.
 const ABSENT: Target = Target::Absent("00000000-0000-0000-0000-000000000000");
 
 /// An import of traces, and what was imported so far.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "TraceImport")]
 pub struct TraceImportOut {
     /// ID of the import.
@@ -85,7 +78,7 @@ pub struct TraceImportOut {
 }
 
 /// A line that was rejected.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 pub struct TraceProblem {
     /// Number of the line, from 1.
     pub line: u64,
@@ -93,32 +86,7 @@ pub struct TraceProblem {
     pub message: String,
 }
 
-subject!(TraceImportOut, "trace_import", id, team_id);
-
-impl Resource for TraceImportOut {
-    type Record = TraceImportRecord;
-
-    fn new(record: TraceImportRecord, _: &CheckContext) -> TraceImportOut {
-        let TraceImportRecord { import, taskset, team } = record;
-        let problem = |RejectedLine { line, message }| TraceProblem { line, message };
-        TraceImportOut {
-            id: import.id,
-            taskset_id: taskset,
-            team_id: team,
-            status: EnumValue(import.status),
-            size_bytes: import.size_bytes,
-            lines: import.counts.lines,
-            inserted: import.counts.inserted,
-            existing: import.counts.existing,
-            rejected: import.counts.rejected,
-            problems: import.problems.into_iter().map(problem).collect(),
-            error: import.error,
-            requested_at: import.requested_at.into(),
-            started_at: import.started_at.map(UtcTime),
-            finished_at: import.finished_at.map(UtcTime),
-        }
-    }
-}
+resource!(TraceImportOut: Uuid, TRACE_IMPORTS, "trace_import", id, team_id);
 
 page_of! {
     /// A page of imports of traces.
@@ -267,9 +235,7 @@ impl TracesApi {
         taskset_id: Path<Uuid>,
         query: Params<ListQuery<TraceImportFilters>>,
     ) -> JsonResult<TraceImportPage> {
-        let (taskset, ListQuery { page, filters }) = (taskset_id.0, query.0);
-        let filter = TraceImportFilter { taskset, status: filters.status.map(|status| status.0) };
-        pages::list::<_, TraceImportOut, _>(call, page, &(taskset, &filters), filter).await
+        pages::list_of(call, ("taskset_id", taskset_id.0), query).await
     }
 
     /// Import traces

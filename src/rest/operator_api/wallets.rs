@@ -1,17 +1,16 @@
 //! Wallets of teams.
 
 use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{
     pages::{self, PageParams, page_of},
-    resources::{self, Resource, subject},
+    resources::{self, resource},
     routes::{self, routes},
 };
 use crate::{
     domain::money::Currency,
-    market::CheckContext,
     operations::access::Operator,
     rest::{
         enum_value::EnumValue,
@@ -20,11 +19,11 @@ use crate::{
         route::{Call, Path},
         shapes::Money,
     },
-    store::records::wallets::WalletRecord,
+    store::records::wallets::WALLETS,
 };
 
 /// Credits and earnings of a team.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "Wallet")]
 pub struct WalletOut {
     /// ID of the team.
@@ -41,22 +40,7 @@ pub struct WalletOut {
     pub currency: EnumValue<Currency>,
 }
 
-subject!(WalletOut, "wallet", team_id, team_id);
-
-impl Resource for WalletOut {
-    type Record = WalletRecord;
-
-    fn new(WalletRecord { team, balances }: WalletRecord, _: &CheckContext) -> WalletOut {
-        WalletOut {
-            team_id: team,
-            credits: Money(balances.credits),
-            earnings_total: Money(balances.earned),
-            earnings_pending: Money(balances.pending),
-            earnings_available: Money(balances.available),
-            currency: EnumValue(Currency::Usd),
-        }
-    }
-}
+resource!(WalletOut: Uuid, WALLETS, "wallet", team_id, team_id);
 
 page_of! {
     /// A page of wallets.
@@ -79,7 +63,7 @@ impl WalletsApi {
     /// Returns the wallets of all teams, those of the newest teams first.
     #[oai(path = "/wallets", method = "get", operation_id = "list_wallets")]
     async fn list(&self, call: Call<ListWallets>, query: Params<PageParams>) -> JsonResult<WalletPage> {
-        pages::list::<_, WalletOut, _>(call, query.0, &(), ()).await
+        pages::list_all(call, query).await
     }
 
     /// Get a wallet

@@ -1,13 +1,13 @@
 //! Deliveries of events to webhooks, with the attempts that were made.
 
 use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use uuid::Uuid;
 
 use super::{
     changes,
     pages::{self, ListQuery, page_of},
-    resources::{self, Resource, subject},
+    resources::{self, resource},
     routes::{self, routes},
 };
 use crate::{
@@ -17,7 +17,6 @@ use crate::{
         webhook_messages::message_id,
         webhooks::{AttemptError, DeliveryStatus},
     },
-    market::CheckContext,
     operations::{
         access::{ActingOperator, Operator},
         webhook_deliveries,
@@ -30,19 +29,17 @@ use crate::{
         route::{Call, Path},
         shapes::UtcTime,
     },
-    store::{
-        records::webhook_deliveries::{DeliveryFilter, DeliveryRecord},
-        webhook_attempts::Attempt,
-    },
+    store::{records::webhook_deliveries::WEBHOOK_DELIVERIES, webhook_attempts::Attempt},
 };
 
 /// An event on its way to a webhook.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "WebhookDelivery")]
 pub struct DeliveryOut {
     /// ID of the delivery.
     pub id: Uuid,
     /// ID of the message, which the header `webhook-id` has at each attempt.
+    #[serde(deserialize_with = "read_message_id")]
     pub message_id: String,
     /// ID of the webhook.
     pub webhook_id: Uuid,
@@ -67,7 +64,8 @@ pub struct DeliveryOut {
 }
 
 /// An attempt to deliver an event.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
+#[serde(from = "Attempt")]
 pub struct WebhookAttempt {
     /// Number of the attempt, from 1.
     pub number: u32,
@@ -99,29 +97,12 @@ impl From<Attempt> for WebhookAttempt {
     }
 }
 
-subject!(DeliveryOut, "webhook_delivery", id, team_id);
-
-impl Resource for DeliveryOut {
-    type Record = DeliveryRecord;
-
-    fn new(record: DeliveryRecord, _: &CheckContext) -> DeliveryOut {
-        let DeliveryRecord { delivery, webhook, team, attempts } = record;
-        DeliveryOut {
-            id: delivery.id,
-            message_id: message_id(delivery.id),
-            webhook_id: webhook,
-            team_id: team,
-            event_type: EnumValue(delivery.event_type),
-            body: delivery.body,
-            status: EnumValue(delivery.status),
-            created_at: delivery.created_at.into(),
-            next_attempt_at: delivery.next_attempt_at.map(UtcTime),
-            ended_at: delivery.ended_at.map(UtcTime),
-            attempt_count: delivery.attempts,
-            attempts: attempts.into_iter().map(WebhookAttempt::from).collect(),
-        }
-    }
+/// Reads the ID of a delivery.
+fn read_message_id<'de, D: Deserializer<'de>>(column: D) -> Result<String, D::Error> {
+    Uuid::deserialize(column).map(message_id)
 }
+
+resource!(DeliveryOut: Uuid, WEBHOOK_DELIVERIES, "webhook_delivery", id, team_id);
 
 page_of! {
     /// A page of deliveries.
@@ -171,13 +152,7 @@ impl WebhookDeliveriesApi {
         call: Call<ListDeliveries>,
         query: Params<ListQuery<DeliveryFilters>>,
     ) -> JsonResult<WebhookDeliveryPage> {
-        let ListQuery { page, filters } = query.0;
-        let filter = DeliveryFilter {
-            webhook: filters.webhook_id,
-            status: filters.status.map(|status| status.0),
-            event_type: filters.event_type.map(|kind| kind.0),
-        };
-        pages::list::<_, DeliveryOut, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 
     /// Get a delivery to a webhook

@@ -1,7 +1,7 @@
 //! Webhooks of teams and of operators.
 
 use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -9,7 +9,7 @@ use super::{
     changes,
     pages::{self, ListQuery, page_of},
     references,
-    resources::{self, Resource, subject},
+    resources::{self, Resource, resource, subject},
     routes::{self, DEMO_TEAM, routes},
 };
 use crate::{
@@ -20,9 +20,9 @@ use crate::{
         webhooks::{WebhookDisabledReason, WebhookStatus},
     },
     error::Result,
-    market::{CheckContext, Market},
+    market::{Market, Writer},
     operations::{
-        access::{ActingOperator, Operator},
+        access::{ActingOperator, Operator, Platform},
         webhooks::{self, CheckedUrl, WebhookChange, WebhookInput},
     },
     rest::{
@@ -39,11 +39,11 @@ use crate::{
             strings::{WebhookDescription, WebhookUrl},
         },
     },
-    store::{records::webhooks::WebhookFilter, webhooks::Webhook},
+    store::{records::webhooks::WEBHOOKS, webhooks::Webhook},
 };
 
 /// An endpoint to which events are sent, as Standard Webhooks (standardwebhooks.com) prescribes, without its secret.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "Webhook")]
 pub struct WebhookOut {
     /// ID of the webhook.
@@ -74,34 +74,7 @@ pub struct WebhookOut {
     pub updated_at: UtcTime,
 }
 
-subject!(WebhookOut, "webhook", id, team_id);
-
-impl From<Webhook> for WebhookOut {
-    fn from(webhook: Webhook) -> WebhookOut {
-        WebhookOut {
-            id: webhook.id,
-            team_id: webhook.team_id,
-            status: EnumValue(webhook.status()),
-            url: webhook.url,
-            description: webhook.description,
-            event_types: webhook.event_types.into_iter().map(EnumValue).collect(),
-            disabled_reason: webhook.disabled.map(|(_, reason)| EnumValue(reason)),
-            disabled_at: webhook.disabled.map(|(at, _)| UtcTime(at)),
-            previous_secret_ends_at: webhook.previous_secret_ends_at.map(UtcTime),
-            last_success_at: webhook.last_success_at.map(UtcTime),
-            created_at: webhook.created_at.into(),
-            updated_at: webhook.updated_at.into(),
-        }
-    }
-}
-
-impl Resource for WebhookOut {
-    type Record = Webhook;
-
-    fn new(record: Webhook, _: &CheckContext) -> WebhookOut {
-        WebhookOut::from(record)
-    }
-}
+resource!(WebhookOut: Uuid, WEBHOOKS, "webhook", id, team_id);
 
 page_of! {
     /// A page of webhooks.
@@ -117,9 +90,14 @@ pub struct WebhookWithSecret {
     pub webhook: WebhookOut,
 }
 
-impl From<(Webhook, SigningSecret)> for WebhookWithSecret {
-    fn from((webhook, secret): (Webhook, SigningSecret)) -> WebhookWithSecret {
-        WebhookWithSecret { secret: secret.reveal(), webhook: webhook.into() }
+impl WebhookWithSecret {
+    fn find(
+        writer: &Writer,
+        platform: Platform,
+        (webhook, secret): &(Webhook, SigningSecret),
+    ) -> Result<Self> {
+        let webhook = WebhookOut::find(&writer.check_context(), platform, &webhook.id)?;
+        Ok(WebhookWithSecret { secret: secret.reveal(), webhook })
     }
 }
 
@@ -224,9 +202,7 @@ impl WebhooksApi {
         call: Call<ListWebhooks>,
         query: Params<ListQuery<WebhookFilters>>,
     ) -> JsonResult<WebhookPage> {
-        let ListQuery { page, filters } = query.0;
-        let filter = WebhookFilter { team: filters.team_id, status: filters.status.map(|status| status.0) };
-        pages::list::<_, WebhookOut, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 
     /// Create a webhook
@@ -259,7 +235,8 @@ impl WebhooksApi {
                 description: &description.map_or_else(String::new, String::from),
                 event_types: &event_types,
             };
-            webhooks::create(writer, platform, &input).map(WebhookWithSecret::from)
+            let created = webhooks::create(writer, platform, &input)?;
+            WebhookWithSecret::find(writer, platform, &created)
         })
         .await
     }
@@ -292,7 +269,7 @@ impl WebhooksApi {
     ) -> JsonResult<WebhookOut> {
         let url = body.value.url.0.as_ref().map(|url| url.0.clone());
         let url = resolve(call.served.market(), url).await?;
-        let change = move |writer: &mut crate::market::Writer, platform, id: &Uuid, patch: WebhookPatch| {
+        let change = move |writer: &mut Writer, platform, id: &Uuid, patch: WebhookPatch| {
             let url = url.transpose()?;
             let event_types = patch.event_types.0;
             let event_types: Option<Vec<EventType>> =
@@ -321,7 +298,8 @@ impl WebhooksApi {
         webhook_id: Path<Uuid>,
     ) -> std::result::Result<NoContent, ApiError> {
         changes::delete(call, move |writer, platform| {
-            webhooks::delete(writer, platform, webhook_id.0).map(WebhookOut::from)
+            let webhook = WebhookOut::find(&writer.check_context(), platform, &webhook_id.0)?;
+            webhooks::delete(writer, platform, webhook_id.0).map(|_| webhook)
         })
         .await
     }
@@ -339,7 +317,8 @@ impl WebhooksApi {
         webhook_id: Path<Uuid>,
     ) -> JsonResult<WebhookWithSecret, 201> {
         changes::post_with(call, idempotent, move |writer, platform| {
-            webhooks::rotate(writer, platform, webhook_id.0).map(WebhookWithSecret::from)
+            let rotated = webhooks::rotate(writer, platform, webhook_id.0)?;
+            WebhookWithSecret::find(writer, platform, &rotated)
         })
         .await
     }

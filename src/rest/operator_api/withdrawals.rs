@@ -1,7 +1,7 @@
 //! Withdrawals of earnings.
 
 use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -9,13 +9,12 @@ use super::{
     changes,
     pages::{self, ListQuery, page_of},
     references,
-    resources::{self, Resource, subject},
+    resources::{self, resource},
     routes::{self, DEMO_TEAM, routes},
 };
 use crate::{
     domain::{events::EventType, listings::Actor, money::Currency, withdrawals::WithdrawalStatus},
     error::Code,
-    market::CheckContext,
     operations::{
         access::{ActingOperator, Operator},
         withdrawals,
@@ -29,11 +28,11 @@ use crate::{
         route::{Call, Path},
         shapes::{Amount, Money, UtcTime},
     },
-    store::records::withdrawals::{WithdrawalFilter, WithdrawalRecord},
+    store::records::withdrawals::WITHDRAWALS,
 };
 
 /// A withdrawal of available earnings.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "Withdrawal")]
 pub struct WithdrawalOut {
     /// ID of the withdrawal.
@@ -56,25 +55,7 @@ pub struct WithdrawalOut {
     pub decided_at: Option<UtcTime>,
 }
 
-subject!(WithdrawalOut, "withdrawal", id, team_id);
-
-impl Resource for WithdrawalOut {
-    type Record = WithdrawalRecord;
-
-    fn new(record: WithdrawalRecord, _: &CheckContext) -> WithdrawalOut {
-        WithdrawalOut {
-            id: record.id,
-            team_id: record.team,
-            amount: Money(record.amount),
-            currency: EnumValue(Currency::Usd),
-            status: EnumValue(record.status),
-            ledger_entry_id: record.entry,
-            reversal_entry_id: record.reversal,
-            requested_at: record.requested_at.into(),
-            decided_at: record.decided_at.map(UtcTime),
-        }
-    }
-}
+resource!(WithdrawalOut: Uuid, WITHDRAWALS, "withdrawal", id, team_id);
 
 page_of! {
     /// A page of withdrawals.
@@ -145,10 +126,7 @@ impl WithdrawalsApi {
         call: Call<ListWithdrawals>,
         query: Params<ListQuery<WithdrawalFilters>>,
     ) -> JsonResult<WithdrawalPage> {
-        let ListQuery { page, filters } = query.0;
-        let filter =
-            WithdrawalFilter { team: filters.team_id, status: filters.status.map(|status| status.0) };
-        pages::list::<_, WithdrawalOut, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 
     /// Request a withdrawal

@@ -1,7 +1,7 @@
 //! Amounts of money as decimal strings: in requests, where documents state their pattern, and in responses.
 
 use poem_openapi::registry::MetaSchema;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::scalars::{Scalar, impl_scalar};
@@ -18,9 +18,16 @@ pub struct Amount(pub Cents);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignedAmount(pub Cents);
 
-/// An amount in a response: a decimal string with two decimals, negative if it is taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An amount in a response: a decimal string with two decimals, negative if it is taken. Columns have it in cents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "i64")]
 pub struct Money(pub Cents);
+
+impl From<i64> for Money {
+    fn from(cents: i64) -> Money {
+        Money(Cents(cents))
+    }
+}
 
 fn schema(pattern: &str) -> MetaSchema {
     MetaSchema { pattern: Some(pattern.to_owned()), ..MetaSchema::new("string") }

@@ -6,10 +6,16 @@ use serde_json::Value;
 use super::scalars::{Scalar, impl_scalar};
 use crate::domain::time::{Day, Timestamp};
 
-/// A point in time: RFC 3339, UTC, with three decimals of a second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(transparent)]
+/// A point in time: RFC 3339, UTC, with three decimals of a second. Columns have it in microseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(from = "i64")]
 pub struct UtcTime(pub Timestamp);
+
+impl From<i64> for UtcTime {
+    fn from(micros: i64) -> UtcTime {
+        UtcTime(Timestamp(micros))
+    }
+}
 
 impl From<Timestamp> for UtcTime {
     fn from(at: Timestamp) -> UtcTime {

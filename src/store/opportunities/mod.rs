@@ -7,7 +7,7 @@ mod recipients;
 
 pub use changes::{BidProgress, exclude, set_activity, set_deadline, set_status, touch, update, update_bid};
 pub use insert::{NewBid, NewOpportunity, insert, insert_bid};
-pub(in crate::store) use queries::{BID_COLUMNS, BID_SOURCES, COLUMNS, SOURCES, read_bid, read_opportunity};
+pub(in crate::store) use queries::{BID_SOURCES, SOURCES};
 pub use queries::{
     concerns_team, count_unfinished, find, find_bid, find_by_row_id, find_standing_bid, list_bids_by_team,
     list_bids_on_opportunity, list_by_owner, list_open, list_submitted_bids, list_undecided_bids,

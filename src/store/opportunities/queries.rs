@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Columns of an opportunity, of [`SOURCES`]. [`read_opportunity`] reads them.
-pub(in crate::store) const COLUMNS: &str = "o.id, o.uuid, o.kind, o.owner, t.uuid, t.name, t.avatar_url, o.title, o.description,
+const COLUMNS: &str = "o.id, o.uuid, o.kind, o.owner, t.uuid, t.name, t.avatar_url, o.title, o.description,
     o.status, o.accepted_asset_types, o.metadata, o.visibility_mode, o.created_at, o.updated_at, o.deadline, o.closed_at,
     o.evaluation_date,
     (SELECT json_group_array(lower(hex(x.uuid))) FROM opportunity_exclusions e JOIN teams x ON x.id = e.team
@@ -26,7 +26,7 @@ pub(in crate::store) const COLUMNS: &str = "o.id, o.uuid, o.kind, o.owner, t.uui
 pub(in crate::store) const SOURCES: &str = "opportunities o JOIN teams t ON t.id = o.owner";
 
 /// Reads an opportunity from the first columns of a row.
-pub(in crate::store) fn read_opportunity(row: &rusqlite::Row) -> rusqlite::Result<Opportunity> {
+fn read_opportunity(row: &rusqlite::Row) -> rusqlite::Result<Opportunity> {
     let mut columns = row::ColumnIndexes::default();
     // Struct fields are evaluated in source order, which must match the order of the columns.
     Ok(Opportunity {
@@ -125,7 +125,7 @@ pub fn list_by_owner(
 }
 
 /// Columns of a bid, of [`BID_SOURCES`]. [`read_bid`] reads them.
-pub(in crate::store) const BID_COLUMNS: &str =
+const BID_COLUMNS: &str =
     "b.id, b.uuid, o.uuid, b.team, t.uuid, b.num_tasks, b.status, b.created_at, b.updated_at, b.attachments,
     b.completed_at, b.expected_timeline_days, b.platform_events, b.vendor_events,
     (SELECT json_group_array(json_array(lower(hex(s.uuid)), s.name))
@@ -136,7 +136,7 @@ pub(in crate::store) const BID_SOURCES: &str =
     "project_bids b JOIN opportunities o ON o.id = b.opportunity JOIN teams t ON t.id = b.team";
 
 /// Reads a bid from the first columns of a row.
-pub(in crate::store) fn read_bid(row: &rusqlite::Row) -> rusqlite::Result<Bid> {
+fn read_bid(row: &rusqlite::Row) -> rusqlite::Result<Bid> {
     let mut columns = row::ColumnIndexes::default();
     // Struct fields are evaluated in source order, which must match the order of the columns.
     Ok(Bid {

@@ -3,14 +3,12 @@
 use uuid::Uuid;
 
 use super::{
-    Reader, Record,
-    pages::{PageQuery, PageRequest, RowPage},
+    Filter::{Equals, RefersTo},
+    FromRow, Record, Records,
 };
 use crate::{
-    domain::{keys::KeyTimes, principals::KeyScope, time::Timestamp},
-    error::Result,
+    domain::{keys::KeyTimes, time::Timestamp},
     store::{keys, row},
-    string_enum::StringEnum,
 };
 
 /// An API key of a team.
@@ -33,85 +31,57 @@ pub struct OperatorKeyRecord {
     pub last_used_at: Option<Timestamp>,
 }
 
-/// What the list of teams' keys can be filtered by.
-#[derive(Clone, Debug, Default)]
-pub struct TeamKeyFilter {
-    /// ID of the team.
-    pub team: Option<Uuid>,
-    /// Name of the key.
-    pub name: Option<String>,
+impl FromRow for TeamKeyRecord {
+    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<TeamKeyRecord> {
+        Ok(TeamKeyRecord {
+            key: keys::read_times(row)?,
+            team: row.get("team_uuid")?,
+            last_used_at: row::optional_time(row, "last_used_at")?,
+        })
+    }
 }
 
-/// What the list of operator keys can be filtered by.
-#[derive(Clone, Debug, Default)]
-pub struct OperatorKeyFilter {
-    /// Name of the key.
-    pub name: Option<String>,
-    /// What the key permits.
-    pub scope: Option<KeyScope>,
+impl FromRow for OperatorKeyRecord {
+    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<OperatorKeyRecord> {
+        let last_used_at = row::optional_time(row, "last_used_at")?;
+        Ok(OperatorKeyRecord { key: keys::read_times(row)?, last_used_at })
+    }
+}
+
+impl Record for TeamKeyRecord {
+    type Id = Uuid;
+
+    const RECORDS: &'static Records = &TEAM_KEYS;
+}
+
+impl Record for OperatorKeyRecord {
+    type Id = Uuid;
+
+    const RECORDS: &'static Records = &OPERATOR_KEYS;
 }
 
 const COLUMNS: &str =
     "k.id, k.uuid, k.team, k.scope, k.name, k.created_at, k.expires_at, k.rotated_at, k.revoked_at,
     k.expired_at, k.last_used_at";
 
-impl Record for TeamKeyRecord {
-    type Id = Uuid;
-    type Filter = TeamKeyFilter;
+/// API keys of teams.
+pub const TEAM_KEYS: Records = Records {
+    name: "key",
+    columns: &[COLUMNS, ", t.uuid AS team_uuid"],
+    tables: &["keys k JOIN teams t ON t.id = k.team"],
+    row_id: "k.id",
+    id: "k.uuid",
+    condition: None,
+    filters: &[("team_id", RefersTo("k.team", "teams")), ("name", Equals("k.name"))],
+};
 
-    const NAME: &'static str = "key";
-
-    fn find(reader: &Reader, id: &Uuid) -> Result<Option<TeamKeyRecord>> {
-        let sql = format!(
-            "SELECT {COLUMNS}, t.uuid AS team_uuid FROM keys k JOIN teams t ON t.id = k.team WHERE k.uuid = ?1"
-        );
-        reader.query_first(&sql, [id], read_team_key)
-    }
-
-    fn page(reader: &Reader, filter: &TeamKeyFilter, request: PageRequest) -> Result<RowPage<TeamKeyRecord>> {
-        let columns = format!("{COLUMNS}, t.uuid AS team_uuid");
-        PageQuery::new(&columns, "keys k JOIN teams t ON t.id = k.team", "k.id")
-            .refers_to("k.team", "teams", filter.team)
-            .filter("k.name = ?", filter.name.as_deref())
-            .fetch(reader, request, read_team_key)
-    }
-}
-
-fn read_team_key(row: &rusqlite::Row) -> rusqlite::Result<TeamKeyRecord> {
-    Ok(TeamKeyRecord {
-        key: keys::read_times(row)?,
-        team: row.get("team_uuid")?,
-        last_used_at: row::optional_time(row, "last_used_at")?,
-    })
-}
-
-impl Record for OperatorKeyRecord {
-    type Id = Uuid;
-    type Filter = OperatorKeyFilter;
-
-    const NAME: &'static str = "operator key";
-
-    fn find(reader: &Reader, id: &Uuid) -> Result<Option<OperatorKeyRecord>> {
-        let sql = format!("SELECT {COLUMNS} FROM keys k WHERE k.uuid = ?1 AND k.kind = 'operator'");
-        reader.query_first(&sql, [id], read_operator_key)
-    }
-
-    fn page(
-        reader: &Reader,
-        filter: &OperatorKeyFilter,
-        request: PageRequest,
-    ) -> Result<RowPage<OperatorKeyRecord>> {
-        PageQuery::new(COLUMNS, "keys k", "k.id")
-            .when(true, "k.kind = 'operator'")
-            .filter("k.name = ?", filter.name.as_deref())
-            .filter("k.scope = ?", filter.scope.map(StringEnum::as_str))
-            .fetch(reader, request, read_operator_key)
-    }
-}
-
-fn read_operator_key(row: &rusqlite::Row) -> rusqlite::Result<OperatorKeyRecord> {
-    Ok(OperatorKeyRecord {
-        key: keys::read_times(row)?,
-        last_used_at: row::optional_time(row, "last_used_at")?,
-    })
-}
+/// API keys of operators.
+pub const OPERATOR_KEYS: Records = Records {
+    name: "operator key",
+    columns: &[COLUMNS],
+    tables: &["keys k"],
+    row_id: "k.id",
+    id: "k.uuid",
+    condition: Some("k.kind = 'operator'"),
+    filters: &[("name", Equals("k.name")), ("scope", Equals("k.scope"))],
+};

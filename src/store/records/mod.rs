@@ -1,11 +1,17 @@
 //! Records as operators see them: those of all teams, with the IDs of what they refer to. Each resource can be found
 //! by its ID and listed in pages, with filters.
+//!
+//! A resource is a [`Records`]: where its records are, and by what a list is filtered. Its columns have the names of the
+//! fields on the wire, so that a record is read as the struct that is its JSON. What cannot be read so, because it follows
+//! from rules of the domain, is read as a type of this module.
 
 pub mod asset_types;
 pub mod assets;
 pub mod audit;
 pub mod credit_purchases;
 pub mod estimations;
+mod filters;
+mod from_row;
 pub mod grants;
 pub mod jobs;
 pub mod keys;
@@ -31,34 +37,78 @@ pub mod webhook_deliveries;
 pub mod webhooks;
 pub mod withdrawals;
 
-use uuid::Uuid;
+use rusqlite::ToSql;
 
 use super::Reader;
-use crate::error::{Error, Result};
+use crate::{domain::time::Timestamp, error::Result};
 
-use self::pages::{PageRequest, RowPage};
+pub use self::{
+    filters::{Filter, Filters},
+    from_row::FromRow,
+};
 
-/// A resource that operators find and list.
-pub trait Record: Sized + Send {
-    /// What identifies a record.
-    type Id: Clone + Send + 'static;
+use self::pages::{PageQuery, PageRequest, RowPage};
 
-    /// What a list can be filtered by.
-    type Filter: Send + 'static;
-
-    /// What the record is called in messages, such as `listing`.
-    const NAME: &'static str;
-
-    /// Returns the record with this ID.
-    fn find(reader: &Reader, id: &Self::Id) -> Result<Option<Self>>;
-
-    /// Returns a page of the records that the filter allows, newest first.
-    fn page(reader: &Reader, filter: &Self::Filter, request: PageRequest) -> Result<RowPage<Self>>;
+/// A resource that operators find and list: the SQL of its records.
+pub struct Records {
+    /// What a record is called in messages, such as `listing`.
+    pub name: &'static str,
+    /// The list of columns, by the names of the fields that are read, in parts.
+    pub columns: &'static [&'static str],
+    /// The tables, in parts. Those of which only columns are shown are joined by `LEFT JOIN`, since the count of the rows then leaves them out.
+    pub tables: &'static [&'static str],
+    /// The column of the row IDs, by which a list is ordered.
+    pub row_id: &'static str,
+    /// The column that identifies a record.
+    pub id: &'static str,
+    /// What all records fulfill.
+    pub condition: Option<&'static str>,
+    /// What a list can be filtered by: names on the wire, with their conditions.
+    pub filters: &'static [(&'static str, Filter)],
 }
 
-/// Fails unless a table has a record with this ID, so that a list of what belongs to it is not empty by mistake.
-fn check_exists<R: Record>(reader: &Reader, table: &str, id: Uuid) -> Result<()> {
-    let sql = format!("SELECT EXISTS (SELECT 1 FROM {table} WHERE uuid = ?1)");
-    let exists: bool = reader.query_one(&sql, [id], |row| row.get(0))?;
-    if exists { Ok(()) } else { Err(Error::not_found(R::NAME)) }
+impl Records {
+    fn find<T: FromRow>(&self, reader: &Reader, id: &impl ToSql) -> Result<Option<T>> {
+        let (columns, tables) = (self.columns.join(" "), self.tables.join(" "));
+        let condition = self.condition.map(|condition| format!(" AND {condition}")).unwrap_or_default();
+        let sql = format!("SELECT {columns} FROM {tables} WHERE {} = ?1{condition}", self.id);
+        reader.query_first(&sql, [id], T::from_row)
+    }
+
+    /// Returns a page of the records that the filters allow at this time, newest first.
+    pub fn page<T: FromRow>(
+        &self,
+        reader: &Reader,
+        now: Timestamp,
+        filters: &Filters,
+        request: PageRequest,
+    ) -> Result<RowPage<T>> {
+        filters.check_names(self.filters)?;
+        let mut query = PageQuery::new(self, now);
+        for (name, filter) in self.filters {
+            if let Some(value) = filters.get(name) {
+                query = filter.apply(reader, query, value, filters)?;
+            }
+        }
+        query.fetch(reader, request)
+    }
+}
+
+/// What identifies a record: its ID, its slug, or its number.
+pub trait RecordId: ToSql + Clone + Send + 'static {}
+
+impl<T: ToSql + Clone + Send + 'static> RecordId for T {}
+
+/// What a row of a resource is read as.
+pub trait Record: FromRow + Send {
+    /// What identifies a record.
+    type Id: RecordId;
+
+    /// The resource.
+    const RECORDS: &'static Records;
+
+    /// Returns the record with this ID.
+    fn find(reader: &Reader, id: &Self::Id) -> Result<Option<Self>> {
+        Self::RECORDS.find(reader, id)
+    }
 }

@@ -3,49 +3,43 @@
 use uuid::Uuid;
 
 use super::{
-    Reader, Record,
-    pages::{PageQuery, PageRequest, RowPage},
+    Filter::{Custom, RefersTo},
+    FromRow, Record, Records,
 };
-use crate::{
-    domain::time::Timestamp,
-    error::Result,
-    store::operator_uploads::{self, OperatorUpload},
-};
+use crate::store::operator_uploads::{self, OperatorUpload};
 
 /// A zip that an operator is uploading.
 #[derive(Clone, Debug)]
 pub struct ZipUploadRecord(pub OperatorUpload);
 
-/// What the list of uploads can be filtered by.
-#[derive(Clone, Copy, Debug)]
-pub struct ZipUploadFilter {
-    /// ID of the team.
-    pub team: Option<Uuid>,
-    /// The time at which they are in progress.
-    pub now: Timestamp,
+impl FromRow for ZipUploadRecord {
+    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<ZipUploadRecord> {
+        operator_uploads::read(row).map(ZipUploadRecord)
+    }
 }
 
 impl Record for ZipUploadRecord {
     type Id = Uuid;
-    type Filter = ZipUploadFilter;
 
-    const NAME: &'static str = "upload in progress";
-
-    fn find(reader: &Reader, id: &Uuid) -> Result<Option<ZipUploadRecord>> {
-        let found = operator_uploads::find(reader, *id)?;
-        Ok(found.filter(|found| found.taskset.is_none()).map(ZipUploadRecord))
-    }
-
-    fn page(
-        reader: &Reader,
-        filter: &ZipUploadFilter,
-        request: PageRequest,
-    ) -> Result<RowPage<ZipUploadRecord>> {
-        let page = PageQuery::new(operator_uploads::COLUMNS, operator_uploads::TABLES, "u.id")
-            .when(true, "u.taskset IS NULL")
-            .filter("u.expires_at > ?", Some(filter.now.0))
-            .refers_to("u.team", "teams", filter.team)
-            .fetch(reader, request, operator_uploads::read)?;
-        Ok(page.map(ZipUploadRecord))
-    }
+    const RECORDS: &'static Records = &ZIP_UPLOADS;
 }
+
+/// Uploads of zips. Those that have expired are found, and listed unless the list is of those in progress.
+pub const ZIP_UPLOADS: Records = Records {
+    name: "upload in progress",
+    columns: &[operator_uploads::COLUMNS],
+    tables: &[operator_uploads::TABLES],
+    row_id: "u.id",
+    id: "u.uuid",
+    condition: Some("u.taskset IS NULL"),
+    filters: &[
+        (
+            "in_progress",
+            Custom(|query, _, _| {
+                let now = query.now.0;
+                query.filter("u.expires_at > ?", now)
+            }),
+        ),
+        ("team_id", RefersTo("u.team", "teams")),
+    ],
+};

@@ -1,82 +1,31 @@
 //! Opportunities and project opportunities of all teams.
 
-use uuid::Uuid;
-
 use super::{
-    Reader, Record,
-    pages::{PageQuery, PageRequest, RowPage},
+    Filter::{Equals, RefersTo},
+    Records,
 };
-use crate::{
-    domain::opportunities::{Opportunity, OpportunityKind, OpportunityStatus},
-    error::Result,
-    store::opportunities::{COLUMNS, SOURCES, find, read_opportunity},
-    string_enum::StringEnum,
-};
+use crate::store::opportunities::SOURCES;
 
-/// An opportunity for listings.
-#[derive(Clone, Debug)]
-pub struct OpportunityRecord(pub Opportunity);
+/// Opportunities for listings.
+pub const OPPORTUNITIES: Records = of_kind("opportunity", "o.kind = 'listing'");
 
-/// A project opportunity.
-#[derive(Clone, Debug)]
-pub struct ProjectOpportunityRecord(pub Opportunity);
+/// Project opportunities.
+pub const PROJECT_OPPORTUNITIES: Records = of_kind("project opportunity", "o.kind = 'project'");
 
-/// What lists of opportunities can be filtered by.
-#[derive(Clone, Debug, Default)]
-pub struct OpportunityFilter {
-    /// ID of the buyer team.
-    pub team: Option<Uuid>,
-    /// State of the opportunity.
-    pub status: Option<OpportunityStatus>,
-}
-
-fn page(
-    reader: &Reader,
-    kind: OpportunityKind,
-    filter: &OpportunityFilter,
-    request: PageRequest,
-) -> Result<RowPage<Opportunity>> {
-    PageQuery::new(COLUMNS, SOURCES, "o.id")
-        .filter("o.kind = ?", Some(kind.as_str()))
-        .refers_to("o.owner", "teams", filter.team)
-        .filter("o.status = ?", filter.status.map(StringEnum::as_str))
-        .fetch(reader, request, read_opportunity)
-}
-
-impl Record for OpportunityRecord {
-    type Id = Uuid;
-    type Filter = OpportunityFilter;
-
-    const NAME: &'static str = "opportunity";
-
-    fn find(reader: &Reader, id: &Uuid) -> Result<Option<OpportunityRecord>> {
-        Ok(find(reader, *id, OpportunityKind::Listing)?.map(OpportunityRecord))
-    }
-
-    fn page(
-        reader: &Reader,
-        filter: &OpportunityFilter,
-        request: PageRequest,
-    ) -> Result<RowPage<OpportunityRecord>> {
-        page(reader, OpportunityKind::Listing, filter, request).map(|page| page.map(OpportunityRecord))
-    }
-}
-
-impl Record for ProjectOpportunityRecord {
-    type Id = Uuid;
-    type Filter = OpportunityFilter;
-
-    const NAME: &'static str = "project opportunity";
-
-    fn find(reader: &Reader, id: &Uuid) -> Result<Option<ProjectOpportunityRecord>> {
-        Ok(find(reader, *id, OpportunityKind::Project)?.map(ProjectOpportunityRecord))
-    }
-
-    fn page(
-        reader: &Reader,
-        filter: &OpportunityFilter,
-        request: PageRequest,
-    ) -> Result<RowPage<ProjectOpportunityRecord>> {
-        page(reader, OpportunityKind::Project, filter, request).map(|page| page.map(ProjectOpportunityRecord))
+const fn of_kind(name: &'static str, condition: &'static str) -> Records {
+    Records {
+        name,
+        columns: &["o.uuid AS id, t.uuid AS team_id, o.title, o.description, o.status, o.accepted_asset_types,
+             o.metadata ->> 'budget_min' AS budget_min, o.metadata ->> 'budget_max' AS budget_max, 'USD' AS currency,
+             o.metadata ->> 'budget_unit' AS budget_unit, coalesce(o.metadata -> 'tags', '[]') AS tags,
+             o.metadata ->> 'overview' AS overview, o.visibility_mode,
+             (SELECT json_group_array(lower(hex(x.uuid))) FROM opportunity_exclusions e JOIN teams x ON x.id = e.team
+                 WHERE e.opportunity = o.id) AS excluded_team_ids,
+             o.deadline, o.evaluation_date, o.created_at, o.updated_at, o.closed_at"],
+        tables: &[SOURCES],
+        row_id: "o.id",
+        id: "o.uuid",
+        condition: Some(condition),
+        filters: &[("team_id", RefersTo("o.owner", "teams")), ("status", Equals("o.status"))],
     }
 }

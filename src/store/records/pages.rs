@@ -2,10 +2,9 @@
 //! hide others.
 
 use rusqlite::ToSql;
-use uuid::Uuid;
 
-use super::Reader;
-use crate::error::Result;
+use super::{FromRow, Reader, Records};
+use crate::{domain::time::Timestamp, error::Result};
 
 /// Maximum number of rows that a list counts. Counting more would cost more than the page itself.
 const MAX_COUNTED: u64 = 10_000;
@@ -30,79 +29,70 @@ pub struct RowPage<T> {
     pub total: Option<u64>,
 }
 
-impl<T> RowPage<T> {
-    /// Converts the rows.
-    pub(super) fn map<U>(self, convert: impl FnMut(T) -> U) -> RowPage<U> {
-        let RowPage { rows, next, total } = self;
-        RowPage { rows: rows.into_iter().map(convert).collect(), next, total }
-    }
-}
-
 /// A query for a page: columns, tables, and the conditions of the filters that a request has.
-///
-/// Tables of which only columns are shown are joined by `LEFT JOIN`, since the count of the rows then leaves them out.
-pub(super) struct PageQuery<'q> {
-    columns: &'q str,
-    tables: &'q str,
-    id: &'q str,
+pub struct PageQuery {
+    /// The time of the request.
+    pub(super) now: Timestamp,
+    columns: String,
+    tables: String,
+    row_id: &'static str,
     conditions: Vec<String>,
-    parameters: Vec<Box<dyn ToSql + 'q>>,
+    parameters: Vec<Box<dyn ToSql>>,
 }
 
-impl<'q> PageQuery<'q> {
-    /// Creates a query of `columns` from `tables` without conditions. `id` is the column of the row IDs, by which the
-    /// rows are ordered.
-    pub(super) fn new(columns: &'q str, tables: &'q str, id: &'q str) -> PageQuery<'q> {
-        PageQuery { columns, tables, id, conditions: Vec::new(), parameters: Vec::new() }
+impl PageQuery {
+    /// Creates a query of records with the condition that all of them fulfill.
+    pub(super) fn new(records: &Records, now: Timestamp) -> PageQuery {
+        PageQuery {
+            now,
+            columns: records.columns.join(" "),
+            tables: records.tables.join(" "),
+            row_id: records.row_id,
+            conditions: records.condition.into_iter().map(str::to_owned).collect(),
+            parameters: Vec::new(),
+        }
+    }
+
+    /// Replaces the tables, and the column of the row IDs.
+    #[must_use]
+    pub(super) fn with_tables(mut self, tables: &[&str], row_id: &'static str) -> PageQuery {
+        (self.tables, self.row_id) = (tables.join(" "), row_id);
+        self
     }
 
     /// Adds a condition without parameters.
     #[must_use]
-    pub(super) fn when(mut self, applies: bool, condition: &str) -> PageQuery<'q> {
-        if applies {
-            self.conditions.push(condition.to_owned());
-        }
+    pub(super) fn when(mut self, condition: &str) -> PageQuery {
+        self.conditions.push(condition.to_owned());
         self
     }
 
-    /// Adds a condition with a parameter, written as `?`, if there is a value.
+    /// Adds a condition with a parameter, written as `?`.
     #[must_use]
-    pub(super) fn filter<T: ToSql + 'q>(mut self, condition: &str, value: Option<T>) -> PageQuery<'q> {
-        if let Some(value) = value {
-            self.parameters.push(Box::new(value));
-            self.conditions.push(condition.replacen('?', &format!("?{}", self.parameters.len()), 1));
-        }
+    pub(super) fn filter(mut self, condition: &str, value: impl ToSql + 'static) -> PageQuery {
+        self.parameters.push(Box::new(value));
+        self.conditions.push(condition.replacen('?', &format!("?{}", self.parameters.len()), 1));
         self
-    }
-
-    /// Adds the condition that a column is the row ID of the record with this ID in a table. An unknown ID matches
-    /// nothing.
-    #[must_use]
-    pub(super) fn refers_to(self, column: &str, table: &str, id: Option<Uuid>) -> PageQuery<'q> {
-        self.filter(&format!("{column} = (SELECT id FROM {table} WHERE uuid = ?)"), id)
     }
 
     /// Returns the page, and the number of rows on all pages if it is the first.
-    pub(super) fn fetch<T>(
-        mut self,
-        reader: &Reader,
-        request: PageRequest,
-        mut read: impl FnMut(&rusqlite::Row) -> rusqlite::Result<T>,
-    ) -> Result<RowPage<T>> {
+    pub(super) fn fetch<T: FromRow>(mut self, reader: &Reader, request: PageRequest) -> Result<RowPage<T>> {
         let total = if request.before.is_none() { self.count(reader)? } else { None };
-        let is_below = format!("{} < ?", self.id);
-        self = self.filter(&is_below, request.before);
-        let PageQuery { columns, tables, id, .. } = &self;
+        if let Some(before) = request.before {
+            let is_below = format!("{} < ?", self.row_id);
+            self = self.filter(&is_below, before);
+        }
+        let PageQuery { columns, tables, row_id, .. } = &self;
         let limit = request.limit as usize;
         let sql = format!(
-            "SELECT {columns}, {id} AS page_id FROM {tables} {} ORDER BY {id} DESC LIMIT {}",
+            "SELECT {columns}, {row_id} AS page_id FROM {tables} {} ORDER BY {row_id} DESC LIMIT {}",
             self.conditions(),
             limit + 1
         );
         #[cfg(test)]
         super::query_plans::record(reader, &sql, &self.parameters());
-        let mut found =
-            reader.query_all(&sql, &*self.parameters(), |row| Ok((row.get("page_id")?, read(row)?)))?;
+        let mut found = reader
+            .query_all(&sql, &*self.parameters(), |row| Ok((row.get("page_id")?, T::from_row(row)?)))?;
         let has_more = found.len() > limit;
         found.truncate(limit);
         let next = found.last().map(|(id, _): &(i64, T)| *id).filter(|_| has_more);

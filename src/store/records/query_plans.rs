@@ -1,37 +1,56 @@
 //! Tests of the query plans of operators' lists: a page with one filter reads about as many rows as it returns, however many
 //! there are.
 
-use std::{cell::RefCell, fmt::Debug};
+use std::cell::RefCell;
 
 use rusqlite::ToSql;
+use serde::Deserialize;
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::{
-    Reader, Record,
-    assets::{AssetFilter, AssetRecord},
-    audit::{AuditFilter, AuditRecord},
-    credit_purchases::{CreditPurchaseFilter, CreditPurchaseRecord},
-    estimations::{EstimationFilter, EstimationRecord},
-    grants::{GrantFilter, GrantRecord},
-    keys::{TeamKeyFilter, TeamKeyRecord},
-    ledger::{AdjustmentRecord, ConversionRecord, CreditsEntryFilter, LedgerEntryFilter, LedgerEntryRecord},
-    listings::{ListingFilter, ListingRecord},
-    notifications::{NotificationFilter, NotificationRecord},
-    offers::{OfferFilter, OfferRecord},
-    opportunities::{OpportunityFilter, OpportunityRecord, ProjectOpportunityRecord},
+    Filters, Reader, Records,
+    assets::ASSETS,
+    audit::AUDIT,
+    credit_purchases::CREDIT_PURCHASES,
+    estimations::ESTIMATIONS,
+    grants::GRANTS,
+    keys::TEAM_KEYS,
+    ledger::{ADJUSTMENTS, CONVERSIONS, LEDGER_ENTRIES},
+    listings::LISTINGS,
+    notifications::NOTIFICATIONS,
+    offers::OFFERS,
+    opportunities::{OPPORTUNITIES, PROJECT_OPPORTUNITIES},
     pages::PageRequest,
-    project_bids::{ProjectBidFilter, ProjectBidRecord},
-    purchases::{PurchaseFilter, PurchaseRecord},
-    quality_runs::{RunFilter, RunRecord},
-    tasksets::{TasksetFilter, TasksetRecord},
-    teams::{TeamFilter, TeamRecord},
-    webhook_deliveries::{DeliveryFilter, DeliveryRecord},
-    webhooks::WebhookFilter,
-    withdrawals::{WithdrawalFilter, WithdrawalRecord},
+    project_bids::PROJECT_BIDS,
+    purchases::PURCHASES,
+    quality_runs::QUALITY_RUNS,
+    tasksets::TASKSETS,
+    teams::TEAMS,
+    webhook_deliveries::WEBHOOK_DELIVERIES,
+    webhooks::WEBHOOKS,
+    withdrawals::WITHDRAWALS,
 };
 use crate::{
-    domain::time::Timestamp,
-    store::{Durability, Store, webhooks::Webhook},
+    domain::{
+        assets::Kind,
+        estimations::EstimationStatus,
+        events::EventType,
+        grants::GrantState,
+        ledger::EntryType,
+        listings::{CatalogStatus, LifecycleStage, ReviewStatus},
+        notifications::NotificationType,
+        offers::OfferStatus,
+        opportunities::{BidStatus, OpportunityStatus},
+        purchases::{PurchaseKind, PurchaseStatus},
+        quality_runs::RunStatus,
+        stages::Stage,
+        teams::Role,
+        time::Timestamp,
+        webhooks::{DeliveryStatus, WebhookStatus},
+        withdrawals::WithdrawalStatus,
+    },
+    store::{Durability, Store},
     string_enum::StringEnum,
 };
 
@@ -64,11 +83,15 @@ pub(super) fn record(reader: &Reader, sql: &str, parameters: &[&dyn ToSql]) {
     PLANS.with_borrow_mut(|plans| plans.push(Plan { sql: sql.to_owned(), steps }));
 }
 
+/// Any row. The tests read none.
+#[derive(Deserialize)]
+struct AnyRow {}
+
 /// Returns the plans of the first page of a list, of its count, and of a later page.
-fn plans<R: Record>(reader: &Reader, filter: &R::Filter) -> Vec<Plan> {
+fn plans(reader: &Reader, records: &'static Records, filters: &Filters) -> Vec<Plan> {
     PLANS.take();
     for before in [None, Some(1_000)] {
-        R::page(reader, filter, PageRequest { before, limit: 24 }).unwrap();
+        records.page::<AnyRow>(reader, Timestamp(0), filters, PageRequest { before, limit: 24 }).unwrap();
     }
     PLANS.take()
 }
@@ -85,50 +108,66 @@ enum Access {
 }
 
 /// Checks how a list with a filter finds its rows.
-fn check<R: Record<Filter: Debug>>(reader: &Reader, filter: &R::Filter, access: Access) {
-    for Plan { sql, steps } in plans::<R>(reader, filter) {
+fn check(reader: &Reader, records: &'static Records, filters: &Filters, access: Access) {
+    for Plan { sql, steps } in plans(reader, records, filters) {
         let is_scan = |step: &String| {
             step.starts_with("SCAN") && !step.starts_with("SCAN (subquery-") || step.ends_with("(rowid<?)")
         };
-        assert!(access == Access::InOrder || !steps.iter().any(is_scan), "{filter:?}\n{sql}\n{steps:#?}");
+        assert!(access == Access::InOrder || !steps.iter().any(is_scan), "{filters:?}\n{sql}\n{steps:#?}");
         let is_sort = |step: &String| step == "USE TEMP B-TREE FOR ORDER BY";
-        assert!(access == Access::ByIndex || !steps.iter().any(is_sort), "{filter:?}\n{sql}\n{steps:#?}");
+        assert!(access == Access::ByIndex || !steps.iter().any(is_sort), "{filters:?}\n{sql}\n{steps:#?}");
     }
 }
 
-/// Checks the list of a record without a filter, and with each field of its filter alone: the fields in brackets are IDs of
-/// what the records belong to, and the others have each of these values. A field of the filter that is not listed does not
-/// compile.
-macro_rules! check_lists {
-    ($reader:ident; $(
-        $record:ty, $filter:ident $({ $fixed:ident: $value:expr })? [$($owner:ident),*] { $($field:ident: $values:expr),* }
-    )+) => {$(
-        let all = || $filter { $($owner: None,)* $($field: None,)* $($fixed: $value,)? };
-        check::<$record>($reader, &all(), Access::InOrder);
-        $({
-            let mut filter = all();
-            filter.$owner = Some(Uuid::nil());
-            check::<$record>($reader, &filter, Access::ByIndex);
-        })*
-        $(for value in $values {
-            let mut filter = all();
-            filter.$field = Some(value);
-            check::<$record>($reader, &filter, Access::ByIndexInOrder);
-        })*
-    )+};
+/// Returns the filters of a list that is not filtered.
+fn all(records: &Records) -> Filters {
+    records.filters.iter().fold(Filters::default(), |filters, (name, _)| filters.with(name, Value::Null))
+}
+
+/// A list: the filters that are IDs of what the records belong to, and the others with their values.
+type List = (&'static Records, &'static [&'static str], Vec<(&'static str, Vec<Value>)>);
+
+/// Checks lists without a filter, and with each of their filters alone.
+fn check_lists(lists: Vec<List>) {
+    with_reader(|reader| {
+        for (records, owners, values) in &lists {
+            let mut names: Vec<&str> =
+                values.iter().map(|(name, _)| *name).chain(owners.iter().copied()).collect();
+            let mut filters: Vec<&str> = records.filters.iter().map(|(name, _)| *name).collect();
+            names.sort_unstable();
+            filters.sort_unstable();
+            assert_eq!(names, filters, "{}", records.name);
+            check(reader, records, &all(records), Access::InOrder);
+            for owner in *owners {
+                check(reader, records, &all(records).with(owner, nil()), Access::ByIndex);
+            }
+            for (name, value) in
+                values.iter().flat_map(|(name, values)| values.iter().map(move |value| (name, value)))
+            {
+                check(reader, records, &all(records).with(name, value.clone()), Access::ByIndexInOrder);
+            }
+        }
+    });
+}
+
+/// Returns an ID that nothing has.
+fn nil() -> Value {
+    Uuid::nil().to_string().into()
 }
 
 /// Returns all values of an enum.
-fn each<T: StringEnum>() -> Vec<T> {
-    T::ALL.to_vec()
+fn each<T: StringEnum>() -> Vec<Value> {
+    T::ALL.iter().map(|value| value.as_str().into()).collect()
 }
 
 /// Returns values of a field that holds any text.
-fn any_text() -> [String; 1] {
-    ["x".to_owned()]
+fn any_text() -> Vec<Value> {
+    vec!["x".into()]
 }
 
-const BOTH: [bool; 2] = [false, true];
+fn both() -> Vec<Value> {
+    vec![false.into(), true.into()]
+}
 
 fn with_reader(test: impl FnOnce(&Reader)) {
     let directory = tempfile::tempdir().unwrap();
@@ -144,69 +183,82 @@ fn with_reader(test: impl FnOnce(&Reader)) {
 /// Lists of small tables are not among these: taxonomy, operator keys, and jobs, which are those in the queue.
 #[test]
 fn lists_with_a_filter_scan_no_table() {
-    with_reader(|reader| {
-        check_lists! { reader;
-            AssetRecord, AssetFilter [team, listing] { kind: each(), stage: each() }
-            AuditRecord, AuditFilter [key, team] { operation: any_text(), subject: any_text() }
-            EstimationRecord, EstimationFilter [team] { status: each() }
-            GrantRecord, GrantFilter { now: Timestamp(0) } [team] { state: each() }
-            TeamKeyRecord, TeamKeyFilter [team] { name: any_text() }
-            NotificationRecord, NotificationFilter [team] { kind: each(), is_unread: BOTH }
-            OpportunityRecord, OpportunityFilter [team] { status: each() }
-            ProjectOpportunityRecord, OpportunityFilter [team] { status: each() }
-            ProjectBidRecord, ProjectBidFilter [team, buyer, opportunity] { status: each() }
-            RunRecord, RunFilter [team, listing, asset] { status: each() }
-            TasksetRecord, TasksetFilter [team] { name: any_text() }
-            TeamRecord, TeamFilter [] { name: any_text(), role: each(), is_closed: BOTH }
-            DeliveryRecord, DeliveryFilter [webhook] { status: each(), event_type: each() }
-            Webhook, WebhookFilter [team] { status: each() }
-        }
-    });
+    check_lists(vec![
+        (&ASSETS, &["team_id", "listing_id"], vec![("kind", each::<Kind>()), ("stage", each::<Stage>())]),
+        (
+            &AUDIT,
+            &["operator_key_id", "team_id"],
+            vec![("operation", any_text()), ("subject_id", any_text())],
+        ),
+        (&ESTIMATIONS, &["team_id"], vec![("status", each::<EstimationStatus>())]),
+        (&GRANTS, &["team_id"], vec![("status", each::<GrantState>())]),
+        (&TEAM_KEYS, &["team_id"], vec![("name", any_text())]),
+        (&NOTIFICATIONS, &["team_id"], vec![("type", each::<NotificationType>()), ("unread", both())]),
+        (&OPPORTUNITIES, &["team_id"], vec![("status", each::<OpportunityStatus>())]),
+        (&PROJECT_OPPORTUNITIES, &["team_id"], vec![("status", each::<OpportunityStatus>())]),
+        (&PROJECT_BIDS, &["team_id", "buyer_id", "opportunity_id"], vec![("status", each::<BidStatus>())]),
+        (&QUALITY_RUNS, &["team_id", "listing_id", "asset_id"], vec![("status", each::<RunStatus>())]),
+        (&TASKSETS, &["team_id"], vec![("name", any_text())]),
+        (&TEAMS, &[], vec![("name", any_text()), ("role", each::<Role>()), ("closed", both())]),
+        (
+            &WEBHOOK_DELIVERIES,
+            &["webhook_id"],
+            vec![("status", each::<DeliveryStatus>()), ("event_type", each::<EventType>())],
+        ),
+        (&WEBHOOKS, &["team_id"], vec![("status", each::<WebhookStatus>())]),
+    ]);
 }
 
 #[test]
 fn lists_of_sales_and_money_with_a_filter_scan_no_table() {
-    with_reader(|reader| {
-        // Few listings are featured, so a list of the others finds them at once.
-        let is_featured: [bool; 0] = [];
-        check_lists! { reader;
-            ListingRecord, ListingFilter [team] {
-                title: any_text(), review_status: each(), catalog_status: each(), stage: each(), is_exclusive: BOTH,
-                is_featured: is_featured, is_certified: BOTH
-            }
-            OfferRecord, OfferFilter [buyer, vendor, listing] { status: each() }
-            PurchaseRecord, PurchaseFilter [buyer, vendor, listing] { status: each(), kind: each() }
-            CreditPurchaseRecord, CreditPurchaseFilter [team] {}
-            LedgerEntryRecord, LedgerEntryFilter [team, purchase] { entry_type: each() }
-            AdjustmentRecord, CreditsEntryFilter [team] {}
-            ConversionRecord, CreditsEntryFilter [team] {}
-            WithdrawalRecord, WithdrawalFilter [team] { status: each() }
-        }
-    });
+    check_lists(vec![
+        (
+            &LISTINGS,
+            &["team_id"],
+            vec![
+                ("title", any_text()),
+                ("review_status", each::<ReviewStatus>()),
+                ("catalog_status", each::<CatalogStatus>()),
+                ("stage", each::<LifecycleStage>()),
+                ("exclusive", both()),
+                // Few listings are featured, so a list of the others finds them at once.
+                ("featured", Vec::new()),
+                ("certified", both()),
+            ],
+        ),
+        (&OFFERS, &["team_id", "vendor_team_id", "listing_id"], vec![("status", each::<OfferStatus>())]),
+        (
+            &PURCHASES,
+            &["team_id", "vendor_team_id", "listing_id"],
+            vec![("status", each::<PurchaseStatus>()), ("kind", each::<PurchaseKind>())],
+        ),
+        (&CREDIT_PURCHASES, &["team_id"], Vec::new()),
+        (&LEDGER_ENTRIES, &["team_id", "purchase_id"], vec![("entry_type", each::<EntryType>())]),
+        (&ADJUSTMENTS, &["team_id"], Vec::new()),
+        (&CONVERSIONS, &["team_id"], Vec::new()),
+        (&WITHDRAWALS, &["team_id"], vec![("status", each::<WithdrawalStatus>())]),
+    ]);
 }
 
 /// An index of a status would read the records of all teams.
 #[test]
 fn lists_of_a_team_with_a_status_read_those_of_the_team() {
     with_reader(|reader| {
-        let team = Some(Uuid::nil());
-        let lists = [
-            page::<OfferRecord>(reader, &OfferFilter { buyer: team, status: first(), ..default() }),
-            page::<PurchaseRecord>(reader, &PurchaseFilter { buyer: team, status: first(), ..default() }),
-            page::<PurchaseRecord>(reader, &PurchaseFilter { vendor: team, kind: first(), ..default() }),
-            page::<NotificationRecord>(reader, &NotificationFilter { team, kind: first(), ..default() }),
-            page::<NotificationRecord>(
-                reader,
-                &NotificationFilter { team, is_unread: Some(true), kind: None },
-            ),
-            page::<ListingRecord>(reader, &ListingFilter { team, stage: first(), ..default() }),
-            page::<RunRecord>(reader, &RunFilter { team, status: first(), ..default() }),
-            page::<WithdrawalRecord>(reader, &WithdrawalFilter { team, status: first() }),
-            page::<EstimationRecord>(reader, &EstimationFilter { team, status: first() }),
-            page::<ProjectBidRecord>(reader, &ProjectBidFilter { team, status: first(), ..default() }),
-            page::<AssetRecord>(reader, &AssetFilter { team, stage: first(), ..default() }),
-        ];
-        for Plan { sql, steps } in lists {
+        for (records, team, name, value) in [
+            (&OFFERS, "team_id", "status", first::<OfferStatus>()),
+            (&PURCHASES, "team_id", "status", first::<PurchaseStatus>()),
+            (&PURCHASES, "vendor_team_id", "kind", first::<PurchaseKind>()),
+            (&NOTIFICATIONS, "team_id", "type", first::<NotificationType>()),
+            (&NOTIFICATIONS, "team_id", "unread", true.into()),
+            (&LISTINGS, "team_id", "stage", first::<LifecycleStage>()),
+            (&QUALITY_RUNS, "team_id", "status", first::<RunStatus>()),
+            (&WITHDRAWALS, "team_id", "status", first::<WithdrawalStatus>()),
+            (&ESTIMATIONS, "team_id", "status", first::<EstimationStatus>()),
+            (&PROJECT_BIDS, "team_id", "status", first::<BidStatus>()),
+            (&ASSETS, "team_id", "stage", first::<Stage>()),
+        ] {
+            let filters = all(records).with(team, nil()).with(name, value);
+            let Plan { sql, steps } = plans(reader, records, &filters).swap_remove(1);
             let is_of_team = |step: &String| step.contains("(team=?") || step.contains("(buyer=?");
             assert!(steps.iter().any(is_of_team), "{sql}\n{steps:#?}");
         }
@@ -218,22 +270,14 @@ fn lists_of_a_team_with_a_status_read_those_of_the_team() {
 fn scan_is_a_step_of_the_plan() {
     with_reader(|reader| {
         let [count, page, later] =
-            plans::<OfferRecord>(reader, &default()).try_into().expect("three statements");
+            plans(reader, &OFFERS, &all(&OFFERS)).try_into().expect("three statements");
         assert!(count.steps.iter().any(|step| step.starts_with("SCAN o")), "{count:#?}");
         assert!(page.steps.iter().any(|step| step == "SCAN o"), "{page:#?}");
         assert!(later.steps.iter().any(|step| step.ends_with("(rowid<?)")), "{later:#?}");
     });
 }
 
-/// Returns the plan of the first page of a list.
-fn page<R: Record>(reader: &Reader, filter: &R::Filter) -> Plan {
-    plans::<R>(reader, filter).swap_remove(1)
-}
-
-fn first<T: StringEnum>() -> Option<T> {
-    T::ALL.first().copied()
-}
-
-fn default<T: Default>() -> T {
-    T::default()
+/// Returns the first value of an enum.
+fn first<T: StringEnum>() -> Value {
+    each::<T>().swap_remove(0)
 }

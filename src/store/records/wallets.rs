@@ -1,50 +1,15 @@
 //! Wallets, as operators see them.
 
-use uuid::Uuid;
+use super::Records;
 
-use super::{
-    Reader, Record,
-    pages::{PageQuery, PageRequest, RowPage},
+/// Wallets of teams. A wallet has the ID of its team.
+pub const WALLETS: Records = Records {
+    name: "wallet",
+    columns: &["t.uuid AS team_id, w.credits_cents AS credits, w.earned_cents AS earnings_total,
+         w.pending_cents AS earnings_pending, w.available_cents AS earnings_available, 'USD' AS currency"],
+    tables: &["wallets w JOIN teams t ON t.id = w.team"],
+    row_id: "w.team",
+    id: "t.uuid",
+    condition: None,
+    filters: &[],
 };
-use crate::{domain::money::Cents, error::Result, store::wallet::Balances};
-
-/// The wallet of a team.
-#[derive(Clone, Copy, Debug)]
-pub struct WalletRecord {
-    /// ID of the team.
-    pub team: Uuid,
-    /// Its balances.
-    pub balances: Balances,
-}
-
-const COLUMNS: &str = "t.uuid, w.credits_cents, w.earned_cents, w.pending_cents, w.available_cents";
-
-const TABLES: &str = "wallets w JOIN teams t ON t.id = w.team";
-
-fn read(row: &rusqlite::Row) -> rusqlite::Result<WalletRecord> {
-    Ok(WalletRecord {
-        team: row.get("uuid")?,
-        balances: Balances {
-            credits: Cents(row.get("credits_cents")?),
-            earned: Cents(row.get("earned_cents")?),
-            pending: Cents(row.get("pending_cents")?),
-            available: Cents(row.get("available_cents")?),
-        },
-    })
-}
-
-/// A wallet has the ID of its team.
-impl Record for WalletRecord {
-    type Id = Uuid;
-    type Filter = ();
-
-    const NAME: &'static str = "wallet";
-
-    fn find(reader: &Reader, team: &Uuid) -> Result<Option<WalletRecord>> {
-        reader.query_first(&format!("SELECT {COLUMNS} FROM {TABLES} WHERE t.uuid = ?1"), [team], read)
-    }
-
-    fn page(reader: &Reader, (): &(), request: PageRequest) -> Result<RowPage<WalletRecord>> {
-        PageQuery::new(COLUMNS, TABLES, "w.team").fetch(reader, request, read)
-    }
-}

@@ -1,33 +1,29 @@
 //! The history of a listing.
 
 use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
     domain::listings::{Actor, Event, LifecycleStage},
-    market::CheckContext,
     operations::access::Operator,
     rest::{
         enum_value::EnumValue,
         json::JsonResult,
         operator_api::{
             pages::{self, PageParams, page_of},
-            resources::{Resource, subject},
+            resources::resource,
             routes::{self, routes},
         },
         params::Params,
         route::{Call, Path, Target},
         shapes::UtcTime,
     },
-    store::records::{
-        listing_history::{HistoryFilter, HistoryRecord},
-        listings::ListingRecord,
-    },
+    store::records::listing_history::LISTING_HISTORY,
 };
 
 /// An event in the history of a listing.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 pub struct ListingHistoryEntry {
     /// Number of the event; increases with the commits.
     pub number: i64,
@@ -43,22 +39,7 @@ pub struct ListingHistoryEntry {
     pub to_status: EnumValue<LifecycleStage>,
 }
 
-subject!(ListingHistoryEntry, "listing_event", number);
-
-impl Resource for ListingHistoryEntry {
-    type Record = HistoryRecord;
-
-    fn new(HistoryRecord { event, number }: HistoryRecord, _: &CheckContext) -> ListingHistoryEntry {
-        ListingHistoryEntry {
-            number,
-            event_type: EnumValue(event.event),
-            actor: EnumValue(event.actor),
-            occurred_at: event.occurred_at.into(),
-            from_status: event.from.map(EnumValue),
-            to_status: EnumValue(event.to),
-        }
-    }
-}
+resource!(ListingHistoryEntry: i64, LISTING_HISTORY, "listing_event", number);
 
 page_of! {
     /// A page of the history of a listing.
@@ -86,9 +67,6 @@ impl ListingHistoryApi {
         listing_id: Path<Uuid>,
         query: Params<PageParams>,
     ) -> JsonResult<ListingHistoryPage> {
-        let (listing, page) = (listing_id.0, query.0);
-        let filter = HistoryFilter { listing };
-        pages::list_of::<_, ListingRecord, ListingHistoryEntry, _>(call, listing, page, &listing, filter)
-            .await
+        pages::list_all_of(call, ("listing_id", listing_id.0), query).await
     }
 }

@@ -37,7 +37,7 @@ use crate::{
         request_body::Body,
         route::{Call, DeclaredRoute, Path},
     },
-    store::{self, records::listings::ListingFilter},
+    store,
 };
 
 /// All routes of listings, in the order of the document.
@@ -117,18 +117,7 @@ impl ListingsApi {
         call: Call<ListListings>,
         query: Params<ListQuery<ListingFilters>>,
     ) -> JsonResult<ListingPage> {
-        let ListQuery { page, filters } = query.0;
-        let filter = ListingFilter {
-            team: filters.team_id,
-            title: filters.title.clone(),
-            review_status: filters.review_status.map(|status| status.0),
-            catalog_status: filters.catalog_status.map(|status| status.0),
-            stage: filters.stage.map(|stage| stage.0),
-            is_exclusive: filters.exclusive,
-            is_featured: filters.featured,
-            is_certified: filters.certified,
-        };
-        pages::list::<_, ListingOut, _>(call, page, &filters, filter).await
+        pages::list(call, query).await
     }
 
     /// Create a listing

@@ -1,7 +1,7 @@
 //! JSON types of listings.
 
 use poem_openapi::{Object, types::MaybeUndefined};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
@@ -11,14 +11,9 @@ use crate::{
         samples::{SampledAsset, Selection},
     },
     error::{Error, Problem, Result},
-    market::CheckContext,
     rest::{
         enum_value::EnumValue,
-        operator_api::{
-            pages::page_of,
-            references,
-            resources::{Resource, subject},
-        },
+        operator_api::{pages::page_of, references, resources::resource},
         request_body::{MaybeInvalid, Omittable},
         shapes::{
             Amount, Money, RequestTime, UtcTime,
@@ -28,13 +23,13 @@ use crate::{
     store::{
         Reader,
         listings::ListingFields,
-        records::listings::ListingRecord,
+        records::listings::LISTINGS,
         taxonomy::{has_domain, has_inventory_tag},
     },
 };
 
 /// A listing.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 #[oai(rename = "Listing")]
 pub struct ListingOut {
     /// ID of the listing.
@@ -102,52 +97,12 @@ pub struct ListingOut {
     pub archived_at: Option<UtcTime>,
 }
 
-subject!(ListingOut, "listing", id, team_id);
-
-impl Resource for ListingOut {
-    type Record = ListingRecord;
-
-    fn new(record: ListingRecord, _: &CheckContext) -> ListingOut {
-        let ListingRecord { row, fields, .. } = record;
-        let (method, days) = fields.delivery.unzip();
-        ListingOut {
-            id: row.id,
-            team_id: record.team,
-            title: fields.title,
-            description: fields.description,
-            domain_tags: fields.domain_tags,
-            tag_slugs: fields.tag_slugs,
-            price: fields.price.map(Money),
-            sample_price: fields.sample_price.map(Money),
-            sample: fields.sample.into_iter().map(SampledAssetOut::from).collect(),
-            currency: EnumValue(Currency::Usd),
-            accepts_bids: fields.accepts_bids,
-            exclusive: fields.is_exclusive,
-            terms: fields.terms,
-            delivery_method: method.map(EnumValue),
-            delivery_days: days,
-            available_from: fields.available_from.map(UtcTime),
-            review_status: EnumValue(row.status.review),
-            catalog_status: EnumValue(row.status.catalog),
-            stage: EnumValue(row.status.stage()),
-            featured: row.featured,
-            certified_at: row.certified_at.map(UtcTime),
-            review_feedback: record.review_feedback,
-            latest_quality_run_id: record.latest_quality_run,
-            asset_count: record.asset_count,
-            asset_ids: record.asset_ids,
-            submitted_offer_count: record.submitted_offers,
-            created_at: record.created_at.into(),
-            updated_at: record.updated_at.into(),
-            published_at: record.published_at.map(UtcTime),
-            archived_at: record.archived_at.map(UtcTime),
-        }
-    }
-}
+resource!(ListingOut: Uuid, LISTINGS, "listing", id, team_id);
 
 /// An asset of a sample. Without paths and tasks, the sample has the README, the license, the first 20 files of at most
 /// 1 MiB by path, and the first 10 tasks.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
+#[serde(from = "SampledAsset")]
 #[oai(rename = "SampledAsset")]
 pub struct SampledAssetOut {
     /// ID of the asset.

@@ -1,0 +1,117 @@
+//! Filters of lists: which rows a list has for the values of its query.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::{Reader, pages::PageQuery};
+use crate::error::{Error, Result};
+
+/// The values of the filters of a list, by their names on the wire. Null means that the list is not filtered.
+#[derive(Clone, Debug, Default)]
+pub struct Filters(BTreeMap<String, Value>);
+
+impl Filters {
+    /// Creates the filters of a query: a JSON object.
+    pub fn new(query: Value) -> Filters {
+        match query {
+            Value::Object(values) => Filters(values.into_iter().collect()),
+            _ => Filters::default(),
+        }
+    }
+
+    /// Adds a filter.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Filters {
+        self.0.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Whether the list is filtered by this.
+    pub(super) fn is_set(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// Returns the value of a filter; `None` if the list is not filtered by it.
+    pub(super) fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name).filter(|value| !value.is_null())
+    }
+
+    /// Fails unless these are the names of the filters.
+    pub(super) fn check_names(&self, filters: &[(&str, Filter)]) -> Result<()> {
+        let is_known = |name: &String| filters.iter().any(|(known, _)| known == name);
+        if self.0.len() == filters.len() && self.0.keys().all(is_known) {
+            return Ok(());
+        }
+        let known: Vec<&str> = filters.iter().map(|(name, _)| *name).collect();
+        Err(Error::internal(format!("the query has {:?}, the list is filtered by {known:?}", self.0.keys())))
+    }
+}
+
+/// A filter of a list: the condition that its value states.
+pub enum Filter {
+    /// The column, or the expression, has the value.
+    Equals(&'static str),
+    /// The column has a value, or none if the value is `false`.
+    HasValue(&'static str),
+    /// The condition, whose parameter `?` is the value.
+    Matches(&'static str),
+    /// The condition, whose parameter `?` is the ID that the value is.
+    MatchesId(&'static str),
+    /// The column is the row ID of the record with this ID in a table. An unknown ID matches nothing.
+    RefersTo(&'static str, &'static str),
+    /// Like [`Filter::RefersTo`], but fails if there is no such record, which is called by the name. So a list of what belongs to
+    /// a record is not empty by mistake.
+    BelongsTo(&'static str, &'static str, &'static str),
+    /// Whatever the function adds to the query for the value.
+    Custom(fn(PageQuery, &Value, &Filters) -> PageQuery),
+}
+
+impl Filter {
+    /// Adds the condition for a value to a query.
+    pub(super) fn apply(
+        &self,
+        reader: &Reader,
+        query: PageQuery,
+        value: &Value,
+        filters: &Filters,
+    ) -> Result<PageQuery> {
+        Ok(match *self {
+            Filter::Equals(column) => query.filter(&format!("{column} = ?"), parameter(value)),
+            Filter::HasValue(column) if value.as_bool() == Some(true) => {
+                query.when(&format!("{column} IS NOT NULL"))
+            }
+            Filter::HasValue(column) => query.when(&format!("{column} IS NULL")),
+            Filter::Matches(condition) => query.filter(condition, parameter(value)),
+            Filter::MatchesId(condition) => query.filter(condition, id(value)),
+            Filter::RefersTo(column, table) => {
+                query.filter(&format!("{column} = (SELECT id FROM {table} WHERE uuid = ?)"), id(value))
+            }
+            Filter::BelongsTo(column, table, name) => {
+                let sql = format!("SELECT EXISTS (SELECT 1 FROM {table} WHERE uuid = ?1)");
+                let exists: bool = reader.query_one(&sql, [id(value)], |row| row.get(0))?;
+                if !exists {
+                    return Err(Error::not_found(name));
+                }
+                Filter::RefersTo(column, table).apply(reader, query, value, filters)?
+            }
+            Filter::Custom(add) => add(query, value, filters),
+        })
+    }
+}
+
+/// Returns the parameter for a value that is stored as it is.
+pub(super) fn parameter(value: &Value) -> rusqlite::types::Value {
+    match value {
+        Value::String(text) => text.clone().into(),
+        Value::Bool(is_true) => (*is_true).into(),
+        Value::Number(number) => number.as_i64().into(),
+        _ => rusqlite::types::Value::Null,
+    }
+}
+
+/// Returns the ID in a value. Anything else identifies no record.
+pub(super) fn id(value: &Value) -> Option<Uuid> {
+    value.as_str().and_then(|text| text.parse().ok())
+}
