@@ -20,7 +20,7 @@ use crate::{
     },
     rest::{
         json::{Json, JsonResult},
-        route::{Call, Route},
+        route::Call,
     },
     store::records::{
         Record,
@@ -97,52 +97,49 @@ pub(super) use page_of;
 
 /// Responds with a page of a list. `filters` are the query parameters apart from those of the page; a cursor belongs to
 /// their JSON.
-pub async fn list<R, T, P>(
-    call: Call<R>,
+pub async fn list<T, P>(
+    call: Call<Operator>,
     page: PageParams,
     filters: &impl Serialize,
     filter: <T::Record as Record>::Filter,
 ) -> JsonResult<P>
 where
-    R: Route<Access = Operator>,
     T: Resource,
     P: From<PageOf<T>> + Serialize,
 {
-    list_checked::<R, T, P>(call, page, filters, filter, |_, _| Ok(())).await
+    list_checked::<T, P>(call, page, filters, filter, |_, _| Ok(())).await
 }
 
 /// Like [`list`], for what belongs to a record. Fails if there is no record with this ID.
-pub async fn list_of<R, O, T, P>(
-    call: Call<R>,
+pub async fn list_of<O, T, P>(
+    call: Call<Operator>,
     owner: O::Id,
     page: PageParams,
     filters: &impl Serialize,
     filter: <T::Record as Record>::Filter,
 ) -> JsonResult<P>
 where
-    R: Route<Access = Operator>,
     O: Record,
     T: Resource,
     P: From<PageOf<T>> + Serialize,
 {
     let check = move |reader: &Reader, platform| records::find::<O>(reader.rows, platform, &owner).map(drop);
-    list_checked::<R, T, P>(call, page, filters, filter, check).await
+    list_checked::<T, P>(call, page, filters, filter, check).await
 }
 
-async fn list_checked<R, T, P>(
-    call: Call<R>,
+async fn list_checked<T, P>(
+    call: Call<Operator>,
     page: PageParams,
     filters: &impl Serialize,
     filter: <T::Record as Record>::Filter,
     check: impl FnOnce(&Reader, Platform) -> Result<()> + Send + 'static,
 ) -> JsonResult<P>
 where
-    R: Route<Access = Operator>,
     T: Resource,
     P: From<PageOf<T>> + Serialize,
 {
     let platform = call.access.platform();
-    let list = CursorScope::new(R::ATTRIBUTES.operation, filters)?;
+    let list = CursorScope::new(call.route.operation, filters)?;
     Json::read(&call.served, call.access.requester(), move |reader| {
         check(reader, platform)?;
         let rows = records::page::<T::Record>(reader.rows, platform, &filter, list.request(reader, &page)?)?;

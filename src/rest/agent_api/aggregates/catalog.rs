@@ -1,7 +1,5 @@
 //! Aggregates of the catalog, of requests for listings, of the taxonomy, and of notifications.
 
-use poem_openapi::OpenApi;
-
 use super::{
     output::AggregatesOut,
     queries::{
@@ -9,7 +7,7 @@ use super::{
         TaxonomyAggregateQuery,
     },
     responses::respond,
-    tool::{AGGREGATE_TOOL, aggregate_route},
+    tool::aggregate,
 };
 use crate::{
     domain::browse::SortOrder,
@@ -22,64 +20,19 @@ use crate::{
         json::JsonResult,
         limits::Budget,
         params::Params,
-        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool},
+        route::{Call, routes},
     },
     store::aggregates as lists,
 };
 
-aggregate_route!(
-    AggregateListings,
-    FullCatalogViewer,
-    "aggregate_listings",
-    "browse_listings",
-    Budget::Catalog,
-    "`GET /agents/v1/aggregates/listings`"
-);
-aggregate_route!(
-    AggregateOpportunities,
-    Vendor,
-    "aggregate_opportunities",
-    "list_opportunities",
-    Budget::Other,
-    "`GET /agents/v1/aggregates/opportunities`"
-);
-aggregate_route!(
-    AggregateNotifications,
-    Member,
-    "aggregate_notifications",
-    "list_notifications",
-    Budget::Other,
-    "`GET /agents/v1/aggregates/notifications`"
-);
-
-aggregate_route!(
-    AggregateTaxonomy,
-    AuthenticatedTeam,
-    "aggregate_taxonomy",
-    "list_taxonomy",
-    Budget::Other,
-    "`GET /agents/v1/aggregates/taxonomy`"
-);
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 4] = [
-    DeclaredRoute::of::<AggregateListings>(),
-    DeclaredRoute::of::<AggregateOpportunities>(),
-    DeclaredRoute::of::<AggregateNotifications>(),
-    DeclaredRoute::of::<AggregateTaxonomy>(),
-];
-
-pub struct CatalogAggregatesApi;
-
-#[OpenApi(prefix_path = "/agents/v1/aggregates", tag = "crate::rest::tags::Tag::Catalog")]
+#[routes(prefix = "/agents/v1/aggregates", tag = Catalog)]
 impl CatalogAggregatesApi {
     /// Aggregate listings of the catalog
     ///
     /// Returns statistics of the published listings that the filters allow.
-    #[oai(path = "/listings", method = "get", operation_id = "aggregate_listings")]
-    async fn listings(
-        &self,
-        call: Call<AggregateListings>,
+    #[get("/listings", aggregate("browse_listings", Budget::Catalog))]
+    async fn aggregate_listings(
+        call: Call<FullCatalogViewer>,
         query: Params<ListingsAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
         let ListingsAggregateQuery { request, filters } = query.0;
@@ -104,10 +57,9 @@ impl CatalogAggregatesApi {
     /// Aggregate opportunities
     ///
     /// Returns statistics of the open requests for listings that the team may see and the filters allow.
-    #[oai(path = "/opportunities", method = "get", operation_id = "aggregate_opportunities")]
-    async fn opportunities(
-        &self,
-        call: Call<AggregateOpportunities>,
+    #[get("/opportunities", aggregate("list_opportunities", Budget::Other))]
+    async fn aggregate_opportunities(
+        call: Call<Vendor>,
         query: Params<OpportunitiesAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
         let (request, filter) = (query.0.request.into_request(), query.0.filters.into());
@@ -120,10 +72,9 @@ impl CatalogAggregatesApi {
     /// Aggregate notifications
     ///
     /// Returns statistics of the team's notifications that the filters allow.
-    #[oai(path = "/notifications", method = "get", operation_id = "aggregate_notifications")]
-    async fn notifications(
-        &self,
-        call: Call<AggregateNotifications>,
+    #[get("/notifications", aggregate("list_notifications", Budget::Other))]
+    async fn aggregate_notifications(
+        call: Call<Member>,
         query: Params<NotificationsAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
         let (request, filter) = query.0.into_parts()?;
@@ -137,10 +88,9 @@ impl CatalogAggregatesApi {
     /// Aggregate the taxonomy
     ///
     /// Returns statistics of the terms that filters take.
-    #[oai(path = "/taxonomy", method = "get", operation_id = "aggregate_taxonomy")]
-    async fn taxonomy(
-        &self,
-        call: Call<AggregateTaxonomy>,
+    #[get("/taxonomy", aggregate("list_taxonomy", Budget::Other))]
+    async fn aggregate_taxonomy(
+        call: Call<AuthenticatedTeam>,
         query: Params<TaxonomyAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
         let TaxonomyAggregateQuery { request, kind } = query.0;

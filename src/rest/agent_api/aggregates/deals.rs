@@ -1,7 +1,5 @@
 //! Aggregates of purchases, sales, offers, earnings, requests for data, and bids.
 
-use poem_openapi::OpenApi;
-
 use super::{
     output::AggregatesOut,
     queries::{
@@ -9,7 +7,7 @@ use super::{
         PurchasesAggregateQuery, ReceivedBidsAggregateQuery,
     },
     responses::{of_buyer, of_vendor},
-    tool::{AGGREGATE_TOOL, aggregate_route},
+    tool::aggregate,
 };
 use crate::{
     domain::{
@@ -23,90 +21,19 @@ use crate::{
         json::JsonResult,
         limits::Budget,
         params::Params,
-        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool},
+        route::{Call, routes},
     },
     store::aggregates as lists,
 };
 
-aggregate_route!(
-    AggregatePurchases,
-    Buyer,
-    "aggregate_purchases",
-    "list_purchases",
-    Budget::Purchases,
-    "`GET /agents/v1/aggregates/purchases`"
-);
-aggregate_route!(
-    AggregateOffers,
-    Buyer,
-    "aggregate_offers",
-    "list_offers",
-    Budget::Purchases,
-    "`GET /agents/v1/aggregates/offers`"
-);
-aggregate_route!(
-    AggregateOwnOpportunities,
-    Buyer,
-    "aggregate_own_opportunities",
-    "list_own_opportunities",
-    Budget::Other,
-    "`GET /agents/v1/aggregates/own-opportunities`"
-);
-aggregate_route!(
-    AggregateReceivedProjectBids,
-    Buyer,
-    "aggregate_received_project_bids",
-    "list_project_bids",
-    Budget::Other,
-    "`GET /agents/v1/aggregates/project-bids`"
-);
-aggregate_route!(
-    AggregateSales,
-    Vendor,
-    "aggregate_sales",
-    "list_sales",
-    Budget::Sales,
-    "`GET /agents/v1/aggregates/sales`"
-);
-aggregate_route!(
-    AggregateEarnings,
-    Vendor,
-    "aggregate_earnings",
-    "list_earnings",
-    Budget::Other,
-    "`GET /agents/v1/aggregates/earnings`"
-);
-aggregate_route!(
-    AggregateProjectBids,
-    Vendor,
-    "aggregate_project_bids",
-    "list_own_project_bids",
-    Budget::Other,
-    "`GET /agents/v1/aggregates/own-project-bids`"
-);
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 7] = [
-    DeclaredRoute::of::<AggregatePurchases>(),
-    DeclaredRoute::of::<AggregateOffers>(),
-    DeclaredRoute::of::<AggregateOwnOpportunities>(),
-    DeclaredRoute::of::<AggregateReceivedProjectBids>(),
-    DeclaredRoute::of::<AggregateSales>(),
-    DeclaredRoute::of::<AggregateEarnings>(),
-    DeclaredRoute::of::<AggregateProjectBids>(),
-];
-
-pub struct DealsAggregatesApi;
-
-#[OpenApi(prefix_path = "/agents/v1/aggregates", tag = "crate::rest::tags::Tag::Catalog")]
+#[routes(prefix = "/agents/v1/aggregates", tag = Catalog)]
 impl DealsAggregatesApi {
     /// Aggregate purchases
     ///
     /// Returns statistics of the completed purchases that the filters allow.
-    #[oai(path = "/purchases", method = "get", operation_id = "aggregate_purchases")]
-    async fn purchases(
-        &self,
-        call: Call<AggregatePurchases>,
+    #[get("/purchases", aggregate("list_purchases", Budget::Purchases))]
+    async fn aggregate_purchases(
+        call: Call<Buyer>,
         query: Params<PurchasesAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
         let parts = (query.0.request.into_request(), query.0.filters.into_filter()?);
@@ -116,10 +43,9 @@ impl DealsAggregatesApi {
     /// Aggregate offers
     ///
     /// Returns statistics of the offers of the team that the filters allow.
-    #[oai(path = "/offers", method = "get", operation_id = "aggregate_offers")]
-    async fn offers(
-        &self,
-        call: Call<AggregateOffers>,
+    #[get("/offers", aggregate("list_offers", Budget::Purchases))]
+    async fn aggregate_offers(
+        call: Call<Buyer>,
         query: Params<OffersAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
         let parts = (query.0.request.into_request(), query.0.filters.into_filter()?);
@@ -129,10 +55,9 @@ impl DealsAggregatesApi {
     /// Aggregate own opportunities
     ///
     /// Returns statistics of the requests for data of the team that the filters allow.
-    #[oai(path = "/own-opportunities", method = "get", operation_id = "aggregate_own_opportunities")]
-    async fn own_opportunities(
-        &self,
-        call: Call<AggregateOwnOpportunities>,
+    #[get("/own-opportunities", aggregate("list_own_opportunities", Budget::Other))]
+    async fn aggregate_own_opportunities(
+        call: Call<Buyer>,
         query: Params<DatedAggregateQuery<EnumValue<OpportunityStatus>, EnumValue<OpportunityKind>>>,
     ) -> JsonResult<AggregatesOut> {
         of_buyer(&call.served, call.access, &lists::OPPORTUNITIES, query.0.into_parts()?).await
@@ -141,10 +66,9 @@ impl DealsAggregatesApi {
     /// Aggregate received bids on custom task work
     ///
     /// Returns statistics of vendors' bids on the team's requests for custom task work that the filters allow.
-    #[oai(path = "/project-bids", method = "get", operation_id = "aggregate_received_project_bids")]
-    async fn received_project_bids(
-        &self,
-        call: Call<AggregateReceivedProjectBids>,
+    #[get("/project-bids", aggregate("list_project_bids", Budget::Other))]
+    async fn aggregate_received_project_bids(
+        call: Call<Buyer>,
         query: Params<ReceivedBidsAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
         of_buyer(&call.served, call.access, &lists::RECEIVED_PROJECT_BIDS, query.0.into_parts()?).await
@@ -153,10 +77,9 @@ impl DealsAggregatesApi {
     /// Aggregate sales
     ///
     /// Returns statistics of the settled sales that the filters allow.
-    #[oai(path = "/sales", method = "get", operation_id = "aggregate_sales")]
-    async fn sales(
-        &self,
-        call: Call<AggregateSales>,
+    #[get("/sales", aggregate("list_sales", Budget::Sales))]
+    async fn aggregate_sales(
+        call: Call<Vendor>,
         query: Params<KindAggregateQuery<EnumValue<PurchaseKind>>>,
     ) -> JsonResult<AggregatesOut> {
         of_vendor(&call.served, call.access, &lists::SALES, query.0.into_parts()?).await
@@ -165,10 +88,9 @@ impl DealsAggregatesApi {
     /// Aggregate earnings
     ///
     /// Returns statistics of the entries of the team's earnings that the filters allow.
-    #[oai(path = "/earnings", method = "get", operation_id = "aggregate_earnings")]
-    async fn earnings(
-        &self,
-        call: Call<AggregateEarnings>,
+    #[get("/earnings", aggregate("list_earnings", Budget::Other))]
+    async fn aggregate_earnings(
+        call: Call<Vendor>,
         query: Params<KindAggregateQuery<EnumValue<EntryType>>>,
     ) -> JsonResult<AggregatesOut> {
         of_vendor(&call.served, call.access, &lists::EARNINGS, query.0.into_parts()?).await
@@ -177,10 +99,9 @@ impl DealsAggregatesApi {
     /// Aggregate bids on custom task work
     ///
     /// Returns statistics of the team's bids on requests for custom task work that the filters allow.
-    #[oai(path = "/own-project-bids", method = "get", operation_id = "aggregate_project_bids")]
-    async fn project_bids(
-        &self,
-        call: Call<AggregateProjectBids>,
+    #[get("/own-project-bids", aggregate("list_own_project_bids", Budget::Other))]
+    async fn aggregate_project_bids(
+        call: Call<Vendor>,
         query: Params<BidsAggregateQuery>,
     ) -> JsonResult<AggregatesOut> {
         of_vendor(&call.served, call.access, &lists::PROJECT_BIDS, query.0.into_parts()?).await

@@ -1,6 +1,9 @@
 //! The tool that selects an operation by the list that it aggregates.
 
-use crate::rest::route::{ChoiceValues, MultiTool, ToolText, Toolset};
+use crate::rest::{
+    limits::Budget,
+    route::{ChoiceValues, Contract, MultiTool, RouteAttributes, Target, Tool, ToolText, Toolset},
+};
 
 /// The tool for the operations that `list` selects.
 pub static AGGREGATE_TOOL: MultiTool = MultiTool {
@@ -133,25 +136,11 @@ const ASSET_GROUPS: &[&str] = &[
 const ASSET_NUMBERS: &[&str] =
     &["price", "estimate", "lines_of_code", "commits", "contributors", "merged_prs"];
 
-/// Declares the route of an operation that aggregates a list.
-macro_rules! aggregate_route {
-    ($route:ident, $access:ty, $operation:literal, $list:literal, $budget:expr, $doc:literal) => {
-        #[doc = $doc]
-        pub struct $route;
-
-        impl Route for $route {
-            type Access = $access;
-
-            const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-                $operation,
-                $budget,
-                Tool::Choice { tool: &AGGREGATE_TOOL, value: $list, list: Some("groups") },
-                Contract::new(Target::None),
-            );
-        }
-    };
+/// The attributes of the operation that aggregates a list.
+pub const fn aggregate(list: &'static str, budget: Budget) -> RouteAttributes {
+    let tool = Tool::Choice { tool: &AGGREGATE_TOOL, value: list, list: Some("groups") };
+    RouteAttributes::read(budget, tool, Contract::new(Target::None))
 }
-pub(super) use aggregate_route;
 
 #[cfg(test)]
 mod tests {
