@@ -18,6 +18,9 @@ pub mod splitmix64;
 pub mod store;
 pub mod worlds;
 
+// Code that the attribute `routes` writes names this crate, whether it is in it or in a test.
+extern crate self as marketplace;
+
 // The crates of the workspace, by the names that the modules of this one use.
 pub use marketplace_artifacts as artifacts;
 pub use marketplace_domain as domain;

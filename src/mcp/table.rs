@@ -116,11 +116,11 @@ pub fn tools(routes: &[DeclaredRoute]) -> Vec<ToolEntry> {
     for route in routes {
         let (operation, audience) = (route.operation, route.required_access.audience());
         match route.tool() {
-            Tool::Own { text, list } => {
+            Some(Tool::Own { text, list }) => {
                 let operations = ToolOperations::Single(OperationCall { operation, list: *list });
                 tools.push(ToolEntry { text, audience, operations });
             }
-            Tool::Choice { tool, value, list } => {
+            Some(Tool::Choice { tool, value, list }) => {
                 let option = (*value, audience, OperationCall { operation, list: *list });
                 match tools.iter_mut().find(|entry| entry.text.name == tool.text.name) {
                     Some(ToolEntry { operations: ToolOperations::Choice { options, .. }, .. }) => {
@@ -132,7 +132,7 @@ pub fn tools(routes: &[DeclaredRoute]) -> Vec<ToolEntry> {
                     }
                 }
             }
-            Tool::Excluded(_) => {}
+            Some(Tool::Excluded(_)) | None => {}
         }
     }
     tools

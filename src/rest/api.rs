@@ -3,11 +3,15 @@
 use std::collections::HashMap;
 
 use poem::{endpoint::BoxEndpoint, http::Method};
-use poem_openapi::{OpenApi, OpenApiService, registry::MetaApi};
+use poem_openapi::{OpenApiService, registry::MetaApi};
 
 use super::{
-    agent_api, buyer_api, catalog, cors::CorsPolicy, in_process::AGENT_PREFIX, operator_api,
-    route::DeclaredRoute, sandbox_api, vendor_api,
+    agent_api, buyer_api, catalog,
+    cors::CorsPolicy,
+    in_process::AGENT_PREFIX,
+    operator_api,
+    route::{DeclaredRoute, Routes},
+    sandbox_api, vendor_api,
 };
 use crate::{config::Settings, domain::principals::PrincipalKind};
 
@@ -50,41 +54,12 @@ pub struct RouteGroup {
     pub add_endpoints: fn(&mut Endpoints),
 }
 
-static CATALOG: RouteGroup = RouteGroup {
-    routes: catalog::routes,
-    declarations: || declarations(&catalog::apis()),
-    add_endpoints: |endpoints| catalog::apis().add_routes(endpoints),
-};
-
-static VENDOR_ROUTES: RouteGroup = RouteGroup {
-    routes: vendor_api::routes,
-    declarations: || declarations(&vendor_api::apis()),
-    add_endpoints: |endpoints| vendor_api::apis().add_routes(endpoints),
-};
-
-static BUYER_ROUTES: RouteGroup = RouteGroup {
-    routes: buyer_api::routes,
-    declarations: || declarations(&buyer_api::apis()),
-    add_endpoints: |endpoints| buyer_api::apis().add_routes(endpoints),
-};
-
-static OPERATOR_ROUTES: RouteGroup = RouteGroup {
-    routes: operator_api::routes,
-    declarations: || declarations(&operator_api::apis()),
-    add_endpoints: |endpoints| operator_api::apis().add_routes(endpoints),
-};
-
-static SANDBOX_ROUTES: RouteGroup = RouteGroup {
-    routes: sandbox_api::routes,
-    declarations: || declarations(&sandbox_api::apis()),
-    add_endpoints: |endpoints| sandbox_api::apis().add_routes(endpoints),
-};
-
-static AGENT_ROUTES: RouteGroup = RouteGroup {
-    routes: agent_api::routes,
-    declarations: || declarations(&agent_api::apis()),
-    add_endpoints: |endpoints| agent_api::apis().add_routes(endpoints),
-};
+static CATALOG: RouteGroup = RouteGroup::of::<catalog::Apis>();
+static VENDOR_ROUTES: RouteGroup = RouteGroup::of::<vendor_api::Apis>();
+static BUYER_ROUTES: RouteGroup = RouteGroup::of::<buyer_api::Apis>();
+static OPERATOR_ROUTES: RouteGroup = RouteGroup::of::<operator_api::Apis>();
+static SANDBOX_ROUTES: RouteGroup = RouteGroup::of::<sandbox_api::Apis>();
+static AGENT_ROUTES: RouteGroup = RouteGroup::of::<agent_api::Apis>();
 
 /// The prefix of the APIs for teams.
 const TEAM_PREFIX: &str = "/v2";
@@ -104,7 +79,7 @@ pub static VENDOR: Api = Api {
               uploads, estimations, and sales.",
     demo_key: "mkt_demo_vendor",
     groups: &[&CATALOG, &VENDOR_ROUTES],
-    spec: || spec((catalog::apis(), vendor_api::apis())),
+    spec: spec::<(catalog::Apis, vendor_api::Apis)>,
 };
 
 /// The API for teams that buy data.
@@ -119,7 +94,7 @@ pub static BUYER: Api = Api {
               purchases, offers, and opportunities.",
     demo_key: "mkt_demo_buyer",
     groups: &[&CATALOG, &BUYER_ROUTES],
-    spec: || spec((catalog::apis(), buyer_api::apis())),
+    spec: spec::<(catalog::Apis, buyer_api::Apis)>,
 };
 
 /// The API for operators.
@@ -134,7 +109,7 @@ pub static OPERATOR: Api = Api {
               teams do themselves. An operator decides for the platform, and acts in the name of any team.",
     demo_key: "mkt_demo_operator",
     groups: &[&OPERATOR_ROUTES],
-    spec: || spec(operator_api::apis()),
+    spec: spec::<operator_api::Apis>,
 };
 
 /// The API for worlds.
@@ -149,7 +124,7 @@ pub static SANDBOX: Api = Api {
               all APIs of the server below its own base address.",
     demo_key: "mkt_demo_operator",
     groups: &[&SANDBOX_ROUTES],
-    spec: || spec(sandbox_api::apis()),
+    spec: spec::<sandbox_api::Apis>,
 };
 
 /// The operations behind tools of agents that no API has. They can only be called in process: nothing serves them over
@@ -164,11 +139,22 @@ pub static IN_PROCESS: Api = Api {
     purpose: "For the agent server: related data in one call, and sums that the server computes.",
     demo_key: "",
     groups: &[&AGENT_ROUTES],
-    spec: || spec(agent_api::apis()),
+    spec: spec::<agent_api::Apis>,
 };
 
 /// Every API that a server can have.
 pub static APIS: [&Api; 4] = [&VENDOR, &BUYER, &OPERATOR, &SANDBOX];
+
+impl RouteGroup {
+    /// Creates a group of these routes.
+    pub const fn of<R: Routes>() -> RouteGroup {
+        RouteGroup {
+            routes: R::routes,
+            declarations: R::meta,
+            add_endpoints: |endpoints| R::default().add_routes(endpoints),
+        }
+    }
+}
 
 impl Api {
     /// Returns the API with this name.
@@ -242,10 +228,6 @@ pub fn routes() -> Vec<DeclaredRoute> {
 }
 
 /// Returns the framework's document of routes. [`super::openapi`] completes it.
-fn spec<A: OpenApi>(apis: A) -> String {
-    OpenApiService::new(apis, "", "").spec()
-}
-
-fn declarations<A: OpenApi>(_: &A) -> Vec<MetaApi> {
-    A::meta()
+pub fn spec<R: Routes>() -> String {
+    OpenApiService::new(R::default(), "", "").spec()
 }

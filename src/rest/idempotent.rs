@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use poem::Request;
+use poem::{FromRequest, Request, RequestBody};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::{
-    header_argument::{HeaderArgument, header_argument},
     json::{BodyWork, Json, JsonResult},
+    problem::ApiError,
     request_body::BodySource,
-    schema_marks::IDEMPOTENCY_MARK,
     served_market::ServedMarket,
 };
 use crate::{
@@ -35,9 +34,14 @@ pub struct Idempotent {
     route: String,
 }
 
-header_argument!(Idempotent, IDEMPOTENCY_MARK);
+impl<'a> FromRequest<'a> for Idempotent {
+    async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Idempotent> {
+        Idempotent::read(request).map_err(|error| ApiError(error).into())
+    }
+}
 
-impl HeaderArgument for Idempotent {
+impl Idempotent {
+    /// Reads the key. Fails if it is not valid.
     fn read(request: &Request) -> Result<Idempotent> {
         // A path may contain the token of an upload grant, so only a digest of it is stored.
         let route = format!("{} {:x}", request.method(), Sha256::digest(request.uri().path()));

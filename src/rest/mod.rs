@@ -69,7 +69,7 @@ pub mod shapes;
 mod share_holders;
 mod spool;
 mod stream_turns;
-mod tags;
+pub mod tags;
 mod transfer_limits;
 mod trusted_sources;
 mod unknown_names;
@@ -82,7 +82,7 @@ use crate::{config::Settings, search::Renderer};
 use poem::{Response, endpoint::BoxEndpoint};
 use tokio::sync::watch;
 
-pub use api::{APIS, Api, BUYER, IN_PROCESS, OPERATOR, RouteGroup, SANDBOX, VENDOR, routes};
+pub use api::{APIS, Api, BUYER, IN_PROCESS, OPERATOR, RouteGroup, SANDBOX, VENDOR, routes, spec};
 pub use api_documents::openapi_json;
 pub use app::App;
 pub use cors::CorsPolicy;

@@ -10,33 +10,33 @@ use poem::{
 };
 use poem_openapi::{
     error::ParsePathError,
-    registry::{MetaOperationParam, MetaParamIn, MetaSchemaRef},
+    registry::{MetaOperation, MetaOperationParam, MetaParamIn, MetaSchemaRef},
 };
 
 use super::{
-    api::RouteGroup, declarations, path_params, problem::ApiError, request_body::TakesNoBody, request_id,
-    route::NoQuery,
+    api::RouteGroup,
+    path_params,
+    problem::ApiError,
+    request_body::TakesNoBody,
+    request_id,
+    route::{DeclaredRoute, RoutedRequest},
 };
 use crate::error::{Error, Problem};
 
 /// Builds the routes for all operations of the given groups.
 pub fn build_routes(groups: &[&RouteGroup]) -> Route {
     let mut documented: HashMap<String, Documented> = HashMap::new();
-    let declarations = groups.iter().flat_map(|group| (group.declarations)());
-    for path in declarations.flat_map(|api| api.paths) {
-        // The operations of a path are in several declarations if their APIs are.
-        let entry = documented.entry(path_params::framework_path(&path.path)).or_default();
-        let parameters =
-            path.operations.first().map(|operation| Parameter::from_operation(&operation.params));
-        entry.parameters = parameters.unwrap_or_default();
-        for operation in &path.operations {
-            let has_query = operation.params.iter().any(declarations::is_params_struct);
-            entry.arguments.push((
-                operation.method.clone(),
-                Arguments { has_query, has_body: operation.request.is_some() },
-            ));
+    for group in groups {
+        let routes = (group.routes)();
+        for path in (group.declarations)().into_iter().flat_map(|api| api.paths) {
+            // The operations of a path are in several declarations if their APIs are.
+            let entry = documented.entry(path_params::framework_path(&path.path)).or_default();
+            for operation in &path.operations {
+                entry.parameters = Parameter::from_operation(&operation.params);
+                entry.operations.push((operation.method.clone(), Operation::new(operation, &routes)));
+            }
+            entry.path = path.path;
         }
-        entry.path = path.path;
     }
     let mut resources = HashMap::new();
     for group in groups {
@@ -68,15 +68,29 @@ pub fn put_only(endpoint: impl Endpoint<Output = Response> + 'static) -> impl En
 struct Documented {
     path: String,
     parameters: Vec<Parameter>,
-    /// What the operation of each method takes.
-    arguments: Vec<(Method, Arguments)>,
+    operations: Vec<(Method, Operation)>,
 }
 
-/// What an operation takes besides path parameters.
+/// What the operation of a method says about its requests; nothing if it is not documented.
 #[derive(Clone, Copy, Default)]
-struct Arguments {
-    has_query: bool,
+struct Operation {
+    routed: Option<RoutedRequest>,
     has_body: bool,
+}
+
+impl Operation {
+    /// Finds the route of an operation by its ID, which is unique among the routes of a group.
+    fn new(operation: &MetaOperation, routes: &[DeclaredRoute]) -> Operation {
+        let count =
+            |location| operation.params.iter().filter(|parameter| parameter.in_type == location).count();
+        let route = routes.iter().find(|route| Some(route.operation) == operation.operation_id);
+        let routed = route.map(|route| RoutedRequest {
+            route: *route,
+            path_parameters: count(MetaParamIn::Path),
+            has_query: count(MetaParamIn::Query) > 0,
+        });
+        Operation { routed, has_body: operation.request.is_some() }
+    }
 }
 
 /// A path parameter, with what is needed to report an invalid value.
@@ -109,9 +123,9 @@ impl Parameter {
     }
 }
 
-/// The endpoints of one path, by method, with what each takes.
+/// The endpoints of one path, by method.
 struct Resource {
-    methods: Vec<(Method, Arguments, BoxEndpoint<'static, Response>)>,
+    methods: Vec<(Method, Operation, BoxEndpoint<'static, Response>)>,
     allowed: Vec<String>,
     parameters: Vec<Parameter>,
     /// The documented path, for the log; `None` if the endpoint is not documented.
@@ -123,12 +137,12 @@ impl Resource {
         methods: impl IntoIterator<Item = (Method, BoxEndpoint<'static, Response>)>,
         documented: Documented,
     ) -> Resource {
-        let Documented { path, parameters, arguments } = documented;
-        let with_arguments = |(method, endpoint)| {
-            let found = arguments.iter().find(|(declared, _)| *declared == method);
-            (method, found.map(|(_, arguments)| *arguments).unwrap_or_default(), endpoint)
+        let Documented { path, parameters, operations } = documented;
+        let with_operation = |(method, endpoint)| {
+            let found = operations.iter().find(|(declared, _)| *declared == method);
+            (method, found.map(|(_, operation)| *operation).unwrap_or_default(), endpoint)
         };
-        let methods: Vec<_> = methods.into_iter().map(with_arguments).collect();
+        let methods: Vec<_> = methods.into_iter().map(with_operation).collect();
         let mut allowed: Vec<String> = methods.iter().map(|(method, ..)| method.to_string()).collect();
         if allowed.iter().any(|method| method == "GET") {
             allowed.push("HEAD".to_owned());
@@ -158,12 +172,12 @@ impl Endpoint for Resource {
             request_id::set_route(&request, route);
         }
         match self.methods.iter().find(|(method, ..)| method == request.method()) {
-            Some((_, arguments, endpoint)) => {
-                if self.route.is_some() && !arguments.has_body {
+            Some((_, operation, endpoint)) => {
+                if self.route.is_some() && !operation.has_body {
                     request.set_data(TakesNoBody);
                 }
-                if self.route.is_some() && !arguments.has_query {
-                    request.set_data(NoQuery { path_parameters: self.parameters.len() });
+                if let Some(routed) = operation.routed {
+                    request.set_data(routed);
                 }
                 endpoint.call(request).await.map_err(|error| self.name_parameter(error))
             }

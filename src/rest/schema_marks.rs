@@ -5,14 +5,6 @@
 /// field. Its `required` lists all parameters in field order, because `properties` loses the order.
 pub const PARAMS_MARK: &str = "x-parameters";
 
-/// The title of the parameter that links an operation to the attributes of its route. Its description is the
-/// operation ID. `openapi` removes the parameter.
-pub const ROUTE_MARK: &str = "x-route";
-
-/// The title of the parameter of operations that take an idempotency key. `openapi` replaces it with the
-/// header.
-pub const IDEMPOTENCY_MARK: &str = "x-idempotency";
-
 /// The title of the parameter of operations that change a record only if it has a certain entity tag. `openapi`
 /// replaces it with the header.
 pub const IF_MATCH_MARK: &str = "x-if-match";

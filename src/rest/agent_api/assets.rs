@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -25,7 +25,7 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
-        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText, Toolset},
+        route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{
             UtcTime,
             assets::{ASSET_KINDS, AssetSummary, missing_pieces, price_usd},
@@ -159,72 +159,59 @@ fn not_listable_because(asset: &Asset, deprecations: &Deprecations) -> Option<St
     })
 }
 
-pub struct AssetsApi;
-
-/// `GET /agents/v1/assets`
-pub struct ListAssetsForAgents;
-
-impl Route for ListAssetsForAgents {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_assets_for_agents",
-        Budget::Other,
-        Tool::list(
-            ToolText::new(
-                Toolset::Assets,
-                "list_assets",
-                "Assets",
-                "The team's inventory of all kinds, each with what it lacks (`missing`), whether it can be put on a \
-                 listing, and its latest quality run (`qc`). For other fields of one kind, use list_codebases, \
-                 list_raw_data or list_tasks.",
-            )
-            .with_row(&[
-                "id",
-                "title",
-                "sku",
-                "stage",
-                "listable",
-                "not_listable_because",
-                "qc",
-                "qc_failed_checks",
-                "qc_errored_checks",
-                "evidence",
-                "price_usd",
-                "skus",
-            ])
-            .with_values(&[("sku", ASSET_KINDS)])
-            .with_parameters(&[
-                ("sku", "Asset kind."),
-                ("deprecated", "True: only kinds being retired; false: only the others."),
-                ("attach_to", "Listing ID. Assets that it already has are not `attachable`."),
-                ("filter", FILTER_DESCRIPTION),
-                ("sort", "Default: newest first."),
-            ]),
-            "items",
-        ),
-        Contract::new(Target::None),
-    );
-}
-
 /// Description of the `filter` parameter of the list.
 const FILTER_DESCRIPTION: &str = "Conditions that must all hold: `field:is:value`, `is_not`, or `name:contains:text`. \
     Fields: `stage` (incomplete, proposed, complete), `name`, `type` (`sku`), `domain`, `channel` (github, gitlab, \
     bitbucket, zip, not_linked), `qc` (passed, failed, in_progress, error, cancelled, none), and those in the `filter` of \
     each kind's list.";
 
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<ListAssetsForAgents>()];
-
-#[OpenApi(prefix_path = "/agents/v1", tag = "crate::rest::tags::Tag::Inventory")]
+#[routes(prefix = "/agents/v1", tag = Inventory)]
 impl AssetsApi {
     /// List assets
     ///
     /// Returns a page of the team's assets of all kinds with what each lacks and its latest quality run.
-    #[oai(path = "/assets", method = "get", operation_id = "list_assets_for_agents")]
-    async fn list(
-        &self,
-        call: Call<ListAssetsForAgents>,
+    #[get(
+        "/assets",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::list(
+                ToolText::new(
+                    Toolset::Assets,
+                    "list_assets",
+                    "Assets",
+                    "The team's inventory of all kinds, each with what it lacks (`missing`), whether it can be put on a \
+                     listing, and its latest quality run (`qc`). For other fields of one kind, use list_codebases, \
+                     list_raw_data or list_tasks.",
+                )
+                .with_row(&[
+                    "id",
+                    "title",
+                    "sku",
+                    "stage",
+                    "listable",
+                    "not_listable_because",
+                    "qc",
+                    "qc_failed_checks",
+                    "qc_errored_checks",
+                    "evidence",
+                    "price_usd",
+                    "skus",
+                ])
+                .with_values(&[("sku", ASSET_KINDS)])
+                .with_parameters(&[
+                    ("sku", "Asset kind."),
+                    ("deprecated", "True: only kinds being retired; false: only the others."),
+                    ("attach_to", "Listing ID. Assets that it already has are not `attachable`."),
+                    ("filter", FILTER_DESCRIPTION),
+                    ("sort", "Default: newest first."),
+                ]),
+                "items",
+            ),
+            Contract::new(Target::None),
+        ),
+    )]
+    async fn list_assets_for_agents(
+        call: Call<Vendor>,
         query: Params<AgentAssetsQuery>,
     ) -> JsonResult<AgentAssets> {
         let AgentAssetsQuery { scope, paging, selection, fields } = query.0;

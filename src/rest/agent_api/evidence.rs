@@ -1,7 +1,7 @@
 //! The basis of what the record of a listing or an asset says about quality and measurements. Tools that return such a record
 //! call these operations after that of the record.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -15,7 +15,7 @@ use crate::{
     rest::{
         json::{Json, JsonResult},
         limits::Budget,
-        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool},
+        route::{Call, Contract, Path, RouteAttributes, Target, Tool, routes},
     },
 };
 
@@ -29,67 +29,17 @@ pub struct EvidenceOut {
     pub evidence: String,
 }
 
-pub struct EvidenceApi;
-
-/// `GET /agents/v1/listings/{listing_id}/evidence`
-pub struct GetListingEvidence;
-
-impl Route for GetListingEvidence {
-    type Access = ListingViewer;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_listing_evidence",
-        Budget::Other,
-        PART_OF_RECORDS,
-        Contract::new(Target::CatalogListing),
-    );
-}
-
-/// `GET /agents/v1/own-listings/{listing_id}/evidence`
-pub struct GetOwnListingEvidence;
-
-impl Route for GetOwnListingEvidence {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_own_listing_evidence",
-        Budget::Other,
-        PART_OF_RECORDS,
-        Contract::new(Target::OwnListing),
-    );
-}
-
-/// `GET /agents/v1/assets/{asset_id}/evidence`
-pub struct GetAssetEvidence;
-
-impl Route for GetAssetEvidence {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_asset_evidence",
-        Budget::Other,
-        PART_OF_RECORDS,
-        Contract::new(Target::OwnAsset),
-    );
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 3] = [
-    DeclaredRoute::of::<GetListingEvidence>(),
-    DeclaredRoute::of::<GetOwnListingEvidence>(),
-    DeclaredRoute::of::<GetAssetEvidence>(),
-];
-
-#[OpenApi(prefix_path = "/agents/v1", tag = "crate::rest::tags::Tag::Catalog")]
+#[routes(prefix = "/agents/v1", tag = Catalog)]
 impl EvidenceApi {
     /// Get the evidence of a listing
     ///
     /// Returns the basis of what a listing of the catalog says about its quality.
-    #[oai(path = "/listings/:listing_id/evidence", method = "get", operation_id = "get_listing_evidence")]
-    async fn of_listing(
-        &self,
-        call: Call<GetListingEvidence>,
-        /// ID of the listing.
+    #[get(
+        "/listings/{listing_id}/evidence",
+        RouteAttributes::read(Budget::Other, PART_OF_RECORDS, Contract::new(Target::CatalogListing))
+    )]
+    async fn get_listing_evidence(
+        call: Call<ListingViewer>,
         listing_id: Path<Uuid>,
     ) -> JsonResult<EvidenceOut> {
         Json::read(&call.served, call.access.requester(), move |reader| {
@@ -102,17 +52,11 @@ impl EvidenceApi {
     /// Get the evidence of an own listing
     ///
     /// Returns the basis of what one of the team's own listings says about its quality.
-    #[oai(
-        path = "/own-listings/:listing_id/evidence",
-        method = "get",
-        operation_id = "get_own_listing_evidence"
+    #[get(
+        "/own-listings/{listing_id}/evidence",
+        RouteAttributes::read(Budget::Other, PART_OF_RECORDS, Contract::new(Target::OwnListing))
     )]
-    async fn of_own_listing(
-        &self,
-        call: Call<GetOwnListingEvidence>,
-        /// ID of the listing.
-        listing_id: Path<Uuid>,
-    ) -> JsonResult<EvidenceOut> {
+    async fn get_own_listing_evidence(call: Call<Vendor>, listing_id: Path<Uuid>) -> JsonResult<EvidenceOut> {
         Json::read(&call.served, call.access.requester(), move |reader| {
             let certificate = listing_quality::certificate_of_own(reader, &call.access, listing_id.0)?;
             Ok(EvidenceOut { evidence: listing_evidence(&certificate, EvidenceForm::Full) })
@@ -123,13 +67,11 @@ impl EvidenceApi {
     /// Get the evidence of an asset
     ///
     /// Returns what the measurements of one of the team's assets were read from, and when.
-    #[oai(path = "/assets/:asset_id/evidence", method = "get", operation_id = "get_asset_evidence")]
-    async fn of_asset(
-        &self,
-        call: Call<GetAssetEvidence>,
-        /// ID of the asset.
-        asset_id: Path<Uuid>,
-    ) -> JsonResult<EvidenceOut> {
+    #[get(
+        "/assets/{asset_id}/evidence",
+        RouteAttributes::read(Budget::Other, PART_OF_RECORDS, Contract::new(Target::OwnAsset))
+    )]
+    async fn get_asset_evidence(call: Call<Vendor>, asset_id: Path<Uuid>) -> JsonResult<EvidenceOut> {
         Json::read(&call.served, call.access.requester(), move |reader| {
             let asset = assets::find(reader.rows, &call.access, asset_id.0, None)?;
             let archive = assets::archive_digest(reader, &call.access, &asset)?;

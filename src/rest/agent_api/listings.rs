@@ -1,6 +1,6 @@
 //! Listings of the catalog: pages with all that agents select, and several listings by ID.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -23,7 +23,7 @@ use crate::{
         json_object::{ObjectWriter, RawObject},
         limits::Budget,
         params::Params,
-        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText, Toolset},
+        route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{
             assets::ASSET_KINDS,
             listing_pages::{Counts, FacetCounts},
@@ -120,155 +120,95 @@ pub struct AgentListings {
     pub missing: Vec<Uuid>,
 }
 
-pub struct ListingsApi;
-
-/// `GET /agents/v1/listings`
-pub struct BrowseForAgents;
-
-impl Route for BrowseForAgents {
-    type Access = AgentFirstPageViewer;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "browse_for_agents",
-        Budget::Catalog,
-        Tool::list(
-            ToolText::new(
-                Toolset::Catalog,
-                "browse_listings",
-                "Browse listings",
-                "Search and filter the published catalog. Values of one filter are \
-                 alternatives; different filters combine with AND; bounds are inclusive. The \
-                 first page has `counts`, and in `facets` the values that filters take, \
-                 counted over all matches of `query`. `fields` can also add the `vendors` with most matches. For \
-                 other counts, or medians, use aggregate.",
-            )
-            .with_values(&[
-                ("asset_types", ASSET_KINDS),
-                ("robotics_formats", &["lerobot_v3", "lerobot_v2", "ego_exo", "other"]),
-                ("vendor_tiers", &["1", "2", "3"]),
-            ])
-            .with_row(&[
-                "id",
-                "title",
-                "team_name",
-                "vendor_tier",
-                "asset_types",
-                "price",
-                "sample_price",
-                "platform_quality_certified",
-                "evidence",
-                "counts",
-                "facets.asset_types",
-                "facets.capabilities",
-                "facets.file_extensions",
-                "facets.languages",
-                "facets.tags",
-            ])
-            .with_parameters(&[
-                (
-                    "query",
-                    "Words in titles, descriptions, tags and team names; all must match, no \
-                 operators. Use \"quotes\" for phrases.",
-                ),
-                ("tags", "Domain slugs (see list_taxonomy)."),
-                ("tag_slugs", "Inventory tag slugs (see list_taxonomy)."),
-                ("asset_types", "Asset kinds."),
-                ("languages", "Language slugs."),
-                ("min_sample_price", "Lower bound."),
-                ("max_sample_price", "Upper bound."),
-                ("min_price", "Lower bound."),
-                ("max_price", "Upper bound."),
-                ("min_price_per_task", "Lower bound."),
-                ("max_price_per_task", "Upper bound."),
-                ("min_tasks", "Lower bound."),
-                ("max_tasks", "Upper bound."),
-                ("min_zip_size_gb", "Minimum zip size in 10^9 bytes."),
-                ("max_zip_size_gb", "Maximum zip size in 10^9 bytes."),
-                ("rare_languages_only", "At most 40% JavaScript, TypeScript and Python."),
-                ("robotics_formats", "Formats of robotics datasets."),
-                ("min_tasksets", "Lower bound."),
-                ("max_tasksets", "Upper bound."),
-                ("min_codebases", "Lower bound."),
-                ("max_codebases", "Upper bound."),
-                ("min_environments", "Lower bound."),
-                ("max_environments", "Upper bound."),
-                ("min_robotics_datasets", "Lower bound."),
-                ("max_robotics_datasets", "Upper bound."),
-                ("min_zip_files", "Minimum files in zips."),
-                ("max_zip_files", "Maximum files in zips."),
-                ("has_active_bids", "Only with a submitted bid."),
-                ("owned", "Only the team's own."),
-                ("verified_only", "Only certified listings."),
-                ("sample_available", "With (true) or without a sample."),
-                ("capabilities", "Capabilities of environments."),
-                ("file_extensions", "File extensions in raw data."),
-                ("min_raw_data", "Minimum number of zips."),
-                ("max_raw_data", "Maximum number of zips."),
-                ("vendor_tiers", "Vendor tiers."),
-            ]),
-            "items",
-        ),
-        Contract::new(Target::None),
-    );
-}
-
-/// `GET /agents/v1/listings/by-ids`
-pub struct GetListings;
-
-impl Route for GetListings {
-    type Access = FullCatalogViewer;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_listings",
-        Budget::Catalog,
-        Tool::list(
-            ToolText::new(
-                Toolset::Catalog,
-                "get_listings",
-                "Listings by ID",
-                "Up to 20 catalog listings in one call, to compare prices, samples, scale, quality evidence, and bids. \
-                 `missing` has the IDs that are not, or no longer, published.",
-            )
-            .with_row(&[
-                "id",
-                "title",
-                "team_name",
-                "vendor_tier",
-                "asset_types",
-                "price",
-                "price_per_task",
-                "sample_price",
-                "catalog_scale.loc",
-                "catalog_scale.task_count",
-                "catalog_scale.zip_size_bytes",
-                "accepts_bids",
-                "active_bid_count",
-                "platform_quality_certified",
-                "evidence",
-                "missing",
-            ])
-            .with_fields_of("get_listing")
-            .with_ids("browse_listings, list_purchases, list_offers"),
-            "listings",
-        ),
-        Contract::new(Target::None),
-    );
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 2] =
-    [DeclaredRoute::of::<BrowseForAgents>(), DeclaredRoute::of::<GetListings>()];
-
-#[OpenApi(prefix_path = "/agents/v1", tag = "crate::rest::tags::Tag::Catalog")]
+#[routes(prefix = "/agents/v1", tag = Catalog)]
 impl ListingsApi {
     /// Browse the catalog
     ///
     /// Returns a page of published listings with the selected fields of their details. While the catalog is locked for the
     /// team, they have only the fields of the summary.
-    #[oai(path = "/listings", method = "get", operation_id = "browse_for_agents")]
-    async fn browse(
-        &self,
-        call: Call<BrowseForAgents>,
+    #[get(
+        "/listings",
+        RouteAttributes::read(
+            Budget::Catalog,
+            Tool::list(
+                ToolText::new(
+                    Toolset::Catalog,
+                    "browse_listings",
+                    "Browse listings",
+                    "Search and filter the published catalog. Values of one filter are \
+                     alternatives; different filters combine with AND; bounds are inclusive. The \
+                     first page has `counts`, and in `facets` the values that filters take, \
+                     counted over all matches of `query`. `fields` can also add the `vendors` with most matches. For \
+                     other counts, or medians, use aggregate.",
+                )
+                .with_values(&[
+                    ("asset_types", ASSET_KINDS),
+                    ("robotics_formats", &["lerobot_v3", "lerobot_v2", "ego_exo", "other"]),
+                    ("vendor_tiers", &["1", "2", "3"]),
+                ])
+                .with_row(&[
+                    "id",
+                    "title",
+                    "team_name",
+                    "vendor_tier",
+                    "asset_types",
+                    "price",
+                    "sample_price",
+                    "platform_quality_certified",
+                    "evidence",
+                    "counts",
+                    "facets.asset_types",
+                    "facets.capabilities",
+                    "facets.file_extensions",
+                    "facets.languages",
+                    "facets.tags",
+                ])
+                .with_parameters(&[
+                    ("query", "Words in titles, descriptions, tags and team names; all must match, no \
+                               operators. Use \"quotes\" for phrases."),
+                    ("tags", "Domain slugs (see list_taxonomy)."),
+                    ("tag_slugs", "Inventory tag slugs (see list_taxonomy)."),
+                    ("asset_types", "Asset kinds."),
+                    ("languages", "Language slugs."),
+                    ("min_sample_price", "Lower bound."),
+                    ("max_sample_price", "Upper bound."),
+                    ("min_price", "Lower bound."),
+                    ("max_price", "Upper bound."),
+                    ("min_price_per_task", "Lower bound."),
+                    ("max_price_per_task", "Upper bound."),
+                    ("min_tasks", "Lower bound."),
+                    ("max_tasks", "Upper bound."),
+                    ("min_zip_size_gb", "Minimum zip size in 10^9 bytes."),
+                    ("max_zip_size_gb", "Maximum zip size in 10^9 bytes."),
+                    ("rare_languages_only", "At most 40% JavaScript, TypeScript and Python."),
+                    ("robotics_formats", "Formats of robotics datasets."),
+                    ("min_tasksets", "Lower bound."),
+                    ("max_tasksets", "Upper bound."),
+                    ("min_codebases", "Lower bound."),
+                    ("max_codebases", "Upper bound."),
+                    ("min_environments", "Lower bound."),
+                    ("max_environments", "Upper bound."),
+                    ("min_robotics_datasets", "Lower bound."),
+                    ("max_robotics_datasets", "Upper bound."),
+                    ("min_zip_files", "Minimum files in zips."),
+                    ("max_zip_files", "Maximum files in zips."),
+                    ("has_active_bids", "Only with a submitted bid."),
+                    ("owned", "Only the team's own."),
+                    ("verified_only", "Only certified listings."),
+                    ("sample_available", "With (true) or without a sample."),
+                    ("capabilities", "Capabilities of environments."),
+                    ("file_extensions", "File extensions in raw data."),
+                    ("min_raw_data", "Minimum number of zips."),
+                    ("max_raw_data", "Maximum number of zips."),
+                    ("vendor_tiers", "Vendor tiers."),
+                ]),
+                "items",
+            ),
+            Contract::new(Target::None),
+        ),
+    )]
+    async fn browse_for_agents(
+        call: Call<AgentFirstPageViewer>,
         query: Params<AgentBrowseQuery>,
     ) -> JsonResult<AgentBrowsePage> {
         let AgentBrowseQuery { filters, sort, limit, cursor, offset, fields } = query.0;
@@ -314,10 +254,45 @@ impl ListingsApi {
     /// Get several listings
     ///
     /// Returns the listings with these IDs that the team may see, with the selected fields of their details.
-    #[oai(path = "/listings/by-ids", method = "get", operation_id = "get_listings")]
-    async fn list_by_ids(
-        &self,
-        call: Call<GetListings>,
+    #[get(
+        "/listings/by-ids",
+        RouteAttributes::read(
+            Budget::Catalog,
+            Tool::list(
+                ToolText::new(
+                    Toolset::Catalog,
+                    "get_listings",
+                    "Listings by ID",
+                    "Up to 20 catalog listings in one call, to compare prices, samples, scale, quality evidence, and bids. \
+                     `missing` has the IDs that are not, or no longer, published.",
+                )
+                .with_row(&[
+                    "id",
+                    "title",
+                    "team_name",
+                    "vendor_tier",
+                    "asset_types",
+                    "price",
+                    "price_per_task",
+                    "sample_price",
+                    "catalog_scale.loc",
+                    "catalog_scale.task_count",
+                    "catalog_scale.zip_size_bytes",
+                    "accepts_bids",
+                    "active_bid_count",
+                    "platform_quality_certified",
+                    "evidence",
+                    "missing",
+                ])
+                .with_fields_of("get_listing")
+                .with_ids("browse_listings, list_purchases, list_offers"),
+                "listings",
+            ),
+            Contract::new(Target::None),
+        ),
+    )]
+    async fn get_listings(
+        call: Call<FullCatalogViewer>,
         query: Params<ListingsQuery>,
     ) -> JsonResult<AgentListings> {
         let ListingsQuery { mut ids, fields } = query.0;

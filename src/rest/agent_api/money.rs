@@ -1,6 +1,6 @@
 //! Summaries of what a team has spent and earned.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -15,7 +15,7 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
-        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText, Toolset},
+        route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::UtcTime,
     },
     store::money_summaries::{Earned, Release, Spent, SummarizedListing},
@@ -173,108 +173,48 @@ impl From<EarningsSummary> for EarningsSummaryOut {
     }
 }
 
-pub struct MoneyApi;
-
-/// `GET /agents/v1/spending`
-pub struct GetSpending;
-
-impl Route for GetSpending {
-    type Access = Buyer;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_spending",
-        Budget::Purchases,
-        Tool::record(
-            ToolText::new(
-                Toolset::Purchases,
-                "get_spending",
-                "Spending",
-                "What the team paid for completed purchases: in total, by month of the checkout, by kind, and by \
-                 listing. Refunded ones only if `status` names them.",
-            )
-            .with_parameters(&[
-                ("since", "First day of checkout, as in 2026-03-01."),
-                ("until", "Last day of checkout."),
-                ("kind", "Kinds of purchase."),
-                ("status", "States; default: completed."),
-            ])
-            .with_row(&[
-                "total",
-                "by_month.name",
-                "by_month.purchases",
-                "by_month.total",
-                "by_kind.name",
-                "by_kind.purchases",
-                "by_kind.total",
-                "by_listing[0:5].name",
-                "by_listing[0:5].listing_id",
-                "by_listing[0:5].purchases",
-                "by_listing[0:5].total",
-                "listings",
-            ]),
-        ),
-        Contract::new(Target::None),
-    );
-}
-
-/// `GET /agents/v1/earnings-summary`
-pub struct GetEarningsSummary;
-
-impl Route for GetEarningsSummary {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_earnings_summary",
-        Budget::Other,
-        Tool::record(
-            ToolText::new(
-                Toolset::Sales,
-                "get_earnings_summary",
-                "Earnings summary",
-                "What the team earned: in total, by month, by kind, and by listing. `net` is gross with fees and \
-                 refunds deducted. Earnings of a sale stay `pending` for some days; `next_release` is when the \
-                 first of them become `available`, and how much. `used` was converted to credits or withdrawn. `sales` \
-                 counts as list_sales does.",
-            )
-            .with_row(&[
-                "total",
-                "by_month.name",
-                "by_month.sales",
-                "by_month.net",
-                "by_month.used",
-                "by_kind.name",
-                "by_kind.sales",
-                "by_kind.net",
-                "by_kind.used",
-                "by_listing[0:5].name",
-                "by_listing[0:5].listing_id",
-                "by_listing[0:5].sales",
-                "by_listing[0:5].net",
-                "listings",
-                "available",
-                "pending",
-                "next_release",
-            ]),
-        ),
-        Contract::new(Target::None),
-    );
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 2] =
-    [DeclaredRoute::of::<GetSpending>(), DeclaredRoute::of::<GetEarningsSummary>()];
-
-#[OpenApi(prefix_path = "/agents/v1", tag = "crate::rest::tags::Tag::Money")]
+#[routes(prefix = "/agents/v1", tag = Money)]
 impl MoneyApi {
     /// Summarize spending
     ///
     /// Returns what the team has spent on completed purchases, by month, kind, and listing.
-    #[oai(path = "/spending", method = "get", operation_id = "get_spending")]
-    async fn spending(
-        &self,
-        call: Call<GetSpending>,
-        query: Params<SpendingFilters>,
-    ) -> JsonResult<SpendingOut> {
+    #[get(
+        "/spending",
+        RouteAttributes::read(
+            Budget::Purchases,
+            Tool::record(
+                ToolText::new(
+                    Toolset::Purchases,
+                    "get_spending",
+                    "Spending",
+                    "What the team paid for completed purchases: in total, by month of the checkout, by kind, and by \
+                     listing. Refunded ones only if `status` names them.",
+                )
+                .with_parameters(&[
+                    ("since", "First day of checkout, as in 2026-03-01."),
+                    ("until", "Last day of checkout."),
+                    ("kind", "Kinds of purchase."),
+                    ("status", "States; default: completed."),
+                ])
+                .with_row(&[
+                    "total",
+                    "by_month.name",
+                    "by_month.purchases",
+                    "by_month.total",
+                    "by_kind.name",
+                    "by_kind.purchases",
+                    "by_kind.total",
+                    "by_listing[0:5].name",
+                    "by_listing[0:5].listing_id",
+                    "by_listing[0:5].purchases",
+                    "by_listing[0:5].total",
+                    "listings",
+                ]),
+            ),
+            Contract::new(Target::None),
+        ),
+    )]
+    async fn get_spending(call: Call<Buyer>, query: Params<SpendingFilters>) -> JsonResult<SpendingOut> {
         let filter = query.0.into_filter()?;
         Json::read(&call.served, call.access.requester(), move |reader| {
             let spending = money_summaries::spending(reader, &call.access, &filter)?;
@@ -299,10 +239,45 @@ impl MoneyApi {
     /// Summarize earnings
     ///
     /// Returns what the team has earned, by month, kind, and listing, and when earnings on hold become available.
-    #[oai(path = "/earnings-summary", method = "get", operation_id = "get_earnings_summary")]
-    async fn earnings(
-        &self,
-        call: Call<GetEarningsSummary>,
+    #[get(
+        "/earnings-summary",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::record(
+                ToolText::new(
+                    Toolset::Sales,
+                    "get_earnings_summary",
+                    "Earnings summary",
+                    "What the team earned: in total, by month, by kind, and by listing. `net` is gross with fees and \
+                     refunds deducted. Earnings of a sale stay `pending` for some days; `next_release` is when the \
+                     first of them become `available`, and how much. `used` was converted to credits or withdrawn. `sales` \
+                     counts as list_sales does.",
+                )
+                .with_row(&[
+                    "total",
+                    "by_month.name",
+                    "by_month.sales",
+                    "by_month.net",
+                    "by_month.used",
+                    "by_kind.name",
+                    "by_kind.sales",
+                    "by_kind.net",
+                    "by_kind.used",
+                    "by_listing[0:5].name",
+                    "by_listing[0:5].listing_id",
+                    "by_listing[0:5].sales",
+                    "by_listing[0:5].net",
+                    "listings",
+                    "available",
+                    "pending",
+                    "next_release",
+                ]),
+            ),
+            Contract::new(Target::None),
+        ),
+    )]
+    async fn get_earnings_summary(
+        call: Call<Vendor>,
         query: Params<SubjectFilters>,
     ) -> JsonResult<EarningsSummaryOut> {
         let filter = query.0.into_filter()?;

@@ -1,6 +1,6 @@
 //! A vendor's own listings, with prices and the state of their review.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 
 use super::rows::{self, AgentListing, SelectedFields};
@@ -18,7 +18,7 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
-        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText, Toolset},
+        route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{
             assets::ASSET_KINDS,
             listing_pages::{Counts, FacetCounts},
@@ -87,77 +87,64 @@ pub struct AgentOwnListings {
     pub summary: ListingsSummary,
 }
 
-pub struct OwnListingsApi;
-
-/// `GET /agents/v1/own-listings`
-pub struct ListOwnListingsForAgents;
-
-impl Route for ListOwnListingsForAgents {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_own_listings_for_agents",
-        Budget::Other,
-        Tool::list(
-            ToolText::new(
-                Toolset::Listings,
-                "list_own_listings",
-                "Own listings",
-                "The team's own listings at every stage, with totals over all of them. \
-                 Filters as in browse_listings.",
-            )
-            .with_fields_of("get_own_listing")
-            .with_row(&[
-                "id",
-                "title",
-                "review_status",
-                "catalog_status",
-                "asset_types",
-                "price",
-                "active_bid_count",
-                "platform_quality_certified",
-                "evidence",
-                "counts",
-                "summary",
-            ])
-            .with_values(&[("asset_types", ASSET_KINDS)])
-            .with_parameters(&[
-                ("no_assets", "Only listings without assets."),
-                ("asset_types", "Asset kinds."),
-                ("has_active_bids", "Only with a submitted bid."),
-                ("max_price", "Upper bound."),
-                ("max_sample_price", "Upper bound."),
-                ("max_tasks", "Upper bound."),
-                ("max_zip_files", "Maximum files in zips."),
-                ("max_zip_size_gb", "Maximum zip size in 10^9 bytes."),
-                ("min_price", "Lower bound."),
-                ("min_sample_price", "Lower bound."),
-                ("min_tasks", "Lower bound."),
-                ("min_zip_files", "Minimum files in zips."),
-                ("min_zip_size_gb", "Minimum zip size in 10^9 bytes."),
-                ("query", "Words, as in browse_listings."),
-                ("sample_available", "With (true) or without a sample."),
-                ("tags", "Domain slugs."),
-                ("workspace_view", "Group of lifecycle stages."),
-            ]),
-            "items",
-        ),
-        Contract::new(Target::None),
-    );
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<ListOwnListingsForAgents>()];
-
-#[OpenApi(prefix_path = "/agents/v1", tag = "crate::rest::tags::Tag::Listings")]
+#[routes(prefix = "/agents/v1", tag = Listings)]
 impl OwnListingsApi {
     /// List own listings
     ///
     /// Returns a page of the team's own listings with the selected fields of their details.
-    #[oai(path = "/own-listings", method = "get", operation_id = "list_own_listings_for_agents")]
-    async fn list(
-        &self,
-        call: Call<ListOwnListingsForAgents>,
+    #[get(
+        "/own-listings",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::list(
+                ToolText::new(
+                    Toolset::Listings,
+                    "list_own_listings",
+                    "Own listings",
+                    "The team's own listings at every stage, with totals over all of them. \
+                     Filters as in browse_listings.",
+                )
+                .with_fields_of("get_own_listing")
+                .with_row(&[
+                    "id",
+                    "title",
+                    "review_status",
+                    "catalog_status",
+                    "asset_types",
+                    "price",
+                    "active_bid_count",
+                    "platform_quality_certified",
+                    "evidence",
+                    "counts",
+                    "summary",
+                ])
+                .with_values(&[("asset_types", ASSET_KINDS)])
+                .with_parameters(&[
+                    ("no_assets", "Only listings without assets."),
+                    ("asset_types", "Asset kinds."),
+                    ("has_active_bids", "Only with a submitted bid."),
+                    ("max_price", "Upper bound."),
+                    ("max_sample_price", "Upper bound."),
+                    ("max_tasks", "Upper bound."),
+                    ("max_zip_files", "Maximum files in zips."),
+                    ("max_zip_size_gb", "Maximum zip size in 10^9 bytes."),
+                    ("min_price", "Lower bound."),
+                    ("min_sample_price", "Lower bound."),
+                    ("min_tasks", "Lower bound."),
+                    ("min_zip_files", "Minimum files in zips."),
+                    ("min_zip_size_gb", "Minimum zip size in 10^9 bytes."),
+                    ("query", "Words, as in browse_listings."),
+                    ("sample_available", "With (true) or without a sample."),
+                    ("tags", "Domain slugs."),
+                    ("workspace_view", "Group of lifecycle stages."),
+                ]),
+                "items",
+            ),
+            Contract::new(Target::None),
+        ),
+    )]
+    async fn list_own_listings_for_agents(
+        call: Call<Vendor>,
         query: Params<AgentOwnListingsQuery>,
     ) -> JsonResult<AgentOwnListings> {
         let AgentOwnListingsQuery { filters, page, fields } = query.0;

@@ -1,6 +1,6 @@
 //! The quality evidence of a listing, with the run that it is from.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -11,9 +11,7 @@ use crate::{
         catalog::listing_quality::QualityEvidence,
         json::{Json, JsonResult},
         limits::Budget,
-        route::{
-            Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
-        },
+        route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::UtcTime,
     },
 };
@@ -33,43 +31,29 @@ pub struct AgentQualityEvidence {
     pub evidence: String,
 }
 
-pub struct QualityApi;
-
-/// `GET /agents/v1/listings/{listing_id}/quality`
-pub struct GetQualityForAgents;
-
-impl Route for GetQualityForAgents {
-    type Access = ListingViewer;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_quality_for_agents",
-        Budget::QualityChecks,
-        Tool::record(
-            ToolText::new(
-                Toolset::Catalog,
-                "get_listing_quality",
-                "Quality evidence",
-                "Whether a catalog listing is certified, and which checks it passed or failed.",
-            )
-            .with_ids("browse_listings"),
-        ),
-        Contract::new(Target::CatalogListing),
-    );
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<GetQualityForAgents>()];
-
-#[OpenApi(prefix_path = "/agents/v1", tag = "crate::rest::tags::Tag::Catalog")]
+#[routes(prefix = "/agents/v1", tag = Catalog)]
 impl QualityApi {
     /// Get quality evidence
     ///
     /// Returns whether a listing is certified, and the checks of its latest completed quality run.
-    #[oai(path = "/listings/:listing_id/quality", method = "get", operation_id = "get_quality_for_agents")]
-    async fn get(
-        &self,
-        call: Call<GetQualityForAgents>,
-        /// ID of the listing.
+    #[get(
+        "/listings/{listing_id}/quality",
+        RouteAttributes::read(
+            Budget::QualityChecks,
+            Tool::record(
+                ToolText::new(
+                    Toolset::Catalog,
+                    "get_listing_quality",
+                    "Quality evidence",
+                    "Whether a catalog listing is certified, and which checks it passed or failed.",
+                )
+                .with_ids("browse_listings"),
+            ),
+            Contract::new(Target::CatalogListing),
+        ),
+    )]
+    async fn get_quality_for_agents(
+        call: Call<ListingViewer>,
         listing_id: Path<Uuid>,
     ) -> JsonResult<AgentQualityEvidence> {
         let id = listing_id.0;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -12,9 +12,7 @@ use crate::{
         catalog::tasksets::{TaskPreview, TaskStats},
         json::{Json, JsonResult},
         limits::Budget,
-        route::{
-            Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
-        },
+        route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
     },
 };
 
@@ -42,50 +40,31 @@ pub struct AgentTaskPreview {
     pub models: Vec<ModelResults>,
 }
 
-pub struct TaskPreviewApi;
-
-/// `GET /agents/v1/listings/{listing_id}/tasksets/{taskset_id}/tasks`
-pub struct PreviewTasksForAgents;
-
-impl Route for PreviewTasksForAgents {
-    type Access = ListingViewer;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "preview_tasks_for_agents",
-        Budget::Catalog,
-        Tool::record(
-            ToolText::new(
-                Toolset::Catalog,
-                "preview_taskset_tasks",
-                "Preview of tasks",
-                "The 20 newest tasks of a taskset with their versions. `models` has each model's mean reward over \
-                 these, `task_stats` the single runs by `task_version_id` (`version.id`; reward null: not graded).",
-            )
-            .with_ids("`tasksets` of get_listing, not its `assets`"),
-        ),
-        Contract::new(Target::CatalogTaskset).with_misspelled("offset=20", ""),
-    );
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<PreviewTasksForAgents>()];
-
-#[OpenApi(prefix_path = "/agents/v1", tag = "crate::rest::tags::Tag::Catalog")]
+#[routes(prefix = "/agents/v1", tag = Catalog)]
 impl TaskPreviewApi {
     /// Preview the tasks of a taskset
     ///
     /// Returns the newest 20 tasks of a taskset of a listing, their runs, and the results of each model.
-    #[oai(
-        path = "/listings/:listing_id/tasksets/:taskset_id/tasks",
-        method = "get",
-        operation_id = "preview_tasks_for_agents"
+    #[get(
+        "/listings/{listing_id}/tasksets/{taskset_id}/tasks",
+        RouteAttributes::read(
+            Budget::Catalog,
+            Tool::record(
+                ToolText::new(
+                    Toolset::Catalog,
+                    "preview_taskset_tasks",
+                    "Preview of tasks",
+                    "The 20 newest tasks of a taskset with their versions. `models` has each model's mean reward over \
+                     these, `task_stats` the single runs by `task_version_id` (`version.id`; reward null: not graded).",
+                )
+                .with_ids("`tasksets` of get_listing, not its `assets`"),
+            ),
+            Contract::new(Target::CatalogTaskset).with_misspelled("offset=20", ""),
+        ),
     )]
-    async fn preview_tasks(
-        &self,
-        call: Call<PreviewTasksForAgents>,
-        /// ID of the listing.
+    async fn preview_tasks_for_agents(
+        call: Call<ListingViewer>,
         listing_id: Path<Uuid>,
-        /// ID of the taskset.
         taskset_id: Path<Uuid>,
     ) -> JsonResult<AgentTaskPreview> {
         let (listing, taskset) = (listing_id.0, taskset_id.0);

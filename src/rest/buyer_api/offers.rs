@@ -1,6 +1,6 @@
 //! Offers (bids) of a buyer.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
@@ -13,7 +13,7 @@ use crate::{
         enum_value::EnumValue,
         json::{Json, JsonResult},
         limits::Budget,
-        route::{Call, Contract, DeclaredRoute, Link, Route, RouteAttributes, Target, Tool},
+        route::{Call, Contract, Link, RouteAttributes, Target, Tool, routes},
         shapes::{UtcTime, listings::ListingSummary},
     },
     store::offers::Offer,
@@ -75,33 +75,21 @@ pub struct Offers {
     pub offers: Vec<OfferEntry>,
 }
 
-pub struct OffersApi;
-
-/// `GET /v2/listings/browse/offers`
-pub struct ListOffers;
-
-impl Route for ListOffers {
-    type Access = Buyer;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_offers",
-        Budget::Purchases,
-        Tool::Excluded("the operation list_offers_for_agents has filters"),
-        Contract::new(Target::None).with_one_statement(),
-    )
-    .with_links(&[Link::new("/offers/0/listing/id", "get_listing", "listing_id")]);
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<ListOffers>()];
-
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Deals")]
+#[routes(prefix = "/v2", tag = Deals)]
 impl OffersApi {
     /// List offers
     ///
     /// Returns the team's offers (bids) on all listings, newest first, each with its listing.
-    #[oai(path = "/listings/browse/offers", method = "get", operation_id = "list_offers")]
-    async fn list_offers(&self, call: Call<ListOffers>) -> JsonResult<Offers> {
+    #[get(
+        "/listings/browse/offers",
+        RouteAttributes::read(
+            Budget::Purchases,
+            Tool::Excluded("the operation list_offers_for_agents has filters"),
+            Contract::new(Target::None).with_one_statement(),
+        )
+        .with_links(&[Link::new("/offers/0/listing/id", "get_listing", "listing_id")]),
+    )]
+    async fn list_offers(call: Call<Buyer>) -> JsonResult<Offers> {
         Json::read_bytes(&call.served, call.access.requester(), move |reader| {
             let offers = offers::list(reader, &call.access, &RecordFilter::default())?;
             let entries = offers.iter().map(|offer| (json!(OfferOut::from(offer)), &offer.listing));

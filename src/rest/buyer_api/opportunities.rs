@@ -1,6 +1,6 @@
 //! A buyer's own opportunities, and the bids on its project opportunities.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -12,10 +12,7 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
-        route::{
-            Call, Contract, DeclaredRoute, MultiTool, Path, Route, RouteAttributes, Target, Tool, ToolText,
-            Toolset,
-        },
+        route::{Call, Contract, MultiTool, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         served_market::ServedMarket,
         shapes::{
             UtcTime,
@@ -190,8 +187,6 @@ pub struct ReceivedBids {
     pub offset: i64,
 }
 
-pub struct OpportunitiesApi;
-
 /// Description of the argument that selects the kind of request.
 const REQUEST_KIND_DESCRIPTION: &str = "Listings, or custom task work.";
 
@@ -223,23 +218,6 @@ pub static LIST_OWN_OPPORTUNITIES_TOOL: MultiTool = MultiTool {
     choice_values: &[],
 };
 
-/// `GET /v2/buyer/opportunities`
-pub struct ListOwnOpportunities;
-
-impl Route for ListOwnOpportunities {
-    type Access = Buyer;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_own_opportunities",
-        Budget::Other,
-        Tool::Choice { tool: &LIST_OWN_OPPORTUNITIES_TOOL, value: "listing", list: Some("items") },
-        Contract::new(Target::None)
-            .with_queries(&["limit=100", "limit=1&offset=1", "status=published", "status=nonsense"])
-            .with_misspelled("staus=draft", "status")
-            .with_pages("limit=1", "limit=100", 4),
-    );
-}
-
 /// The tool for the operations that `kind` selects.
 pub static GET_OWN_OPPORTUNITY_TOOL: MultiTool = MultiTool {
     text: ToolText::new(
@@ -256,93 +234,25 @@ pub static GET_OWN_OPPORTUNITY_TOOL: MultiTool = MultiTool {
     choice_values: &[],
 };
 
-/// `GET /v2/buyer/opportunities/{opportunity_id}`
-pub struct GetOwnOpportunity;
-
-impl Route for GetOwnOpportunity {
-    type Access = Buyer;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_own_opportunity",
-        Budget::Other,
-        Tool::Choice { tool: &GET_OWN_OPPORTUNITY_TOOL, value: "listing", list: None },
-        Contract::new(Target::OwnOpportunity),
-    );
-}
-
-/// `GET /v2/buyer/project-opportunities`
-pub struct ListOwnProjectOpportunities;
-
-impl Route for ListOwnProjectOpportunities {
-    type Access = Buyer;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_own_project_opportunities",
-        Budget::Other,
-        Tool::Choice { tool: &LIST_OWN_OPPORTUNITIES_TOOL, value: "project", list: Some("items") },
-        Contract::new(Target::None)
-            .with_queries(&["limit=100", "limit=1&offset=1", "status=published", "status=nonsense"])
-            .with_misspelled("staus=draft", "status")
-            .with_pages("limit=1", "limit=100", 4),
-    );
-}
-
-/// `GET /v2/buyer/project-opportunities/{opportunity_id}`
-pub struct GetOwnProjectOpportunity;
-
-impl Route for GetOwnProjectOpportunity {
-    type Access = Buyer;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_own_project_opportunity",
-        Budget::Other,
-        Tool::Choice { tool: &GET_OWN_OPPORTUNITY_TOOL, value: "project", list: None },
-        Contract::new(Target::OwnProjectOpportunity),
-    );
-}
-
-/// `GET /v2/buyer/project-opportunities/{opportunity_id}/bids`
-pub struct ListProjectBids;
-
-impl Route for ListProjectBids {
-    type Access = Buyer;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_project_bids",
-        Budget::Other,
-        Tool::list(
-            ToolText::new(
-                Toolset::Requests,
-                "list_project_bids",
-                "Bids on a project",
-                "Vendors' bids on one of the team's requests for custom task work.",
-            )
-            .with_ids("list_own_opportunities with `kind` project"),
-            "items",
-        ),
-        Contract::new(Target::OwnProjectOpportunity).with_misspelled("limt=1", "limit"),
-    );
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 5] = [
-    DeclaredRoute::of::<ListOwnOpportunities>(),
-    DeclaredRoute::of::<GetOwnOpportunity>(),
-    DeclaredRoute::of::<ListOwnProjectOpportunities>(),
-    DeclaredRoute::of::<GetOwnProjectOpportunity>(),
-    DeclaredRoute::of::<ListProjectBids>(),
-];
-
-#[OpenApi(prefix_path = "/v2/buyer", tag = "crate::rest::tags::Tag::Opportunities")]
+#[routes(prefix = "/v2/buyer", tag = Opportunities)]
 impl OpportunitiesApi {
     /// List own opportunities
     ///
     /// Returns a page of the opportunities (requests for listings) that the team posted, in every status,
     /// newest first.
-    #[oai(path = "/opportunities", method = "get", operation_id = "list_own_opportunities")]
-    async fn list(
-        &self,
-        call: Call<ListOwnOpportunities>,
+    #[get(
+        "/opportunities",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::Choice { tool: &LIST_OWN_OPPORTUNITIES_TOOL, value: "listing", list: Some("items") },
+            Contract::new(Target::None)
+                .with_queries(&["limit=100", "limit=1&offset=1", "status=published", "status=nonsense"])
+                .with_misspelled("staus=draft", "status")
+                .with_pages("limit=1", "limit=100", 4),
+        ),
+    )]
+    async fn list_own_opportunities(
+        call: Call<Buyer>,
         query: Params<OwnOpportunitiesQuery>,
     ) -> JsonResult<OwnOpportunities> {
         let to_page = |Page { items, total, limit, offset }| OwnOpportunities { items, total, limit, offset };
@@ -352,11 +262,16 @@ impl OpportunitiesApi {
     /// Get an own opportunity
     ///
     /// Returns an opportunity (a request for listings) that the team posted, in any status.
-    #[oai(path = "/opportunities/:opportunity_id", method = "get", operation_id = "get_own_opportunity")]
-    async fn get(
-        &self,
-        call: Call<GetOwnOpportunity>,
-        /// ID of the opportunity.
+    #[get(
+        "/opportunities/{opportunity_id}",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::Choice { tool: &GET_OWN_OPPORTUNITY_TOOL, value: "listing", list: None },
+            Contract::new(Target::OwnOpportunity),
+        ),
+    )]
+    async fn get_own_opportunity(
+        call: Call<Buyer>,
         opportunity_id: Path<Uuid>,
     ) -> JsonResult<OwnOpportunity> {
         get_own_opportunity(&call.served, call.access, opportunity_id.0, OpportunityKind::Listing).await
@@ -366,10 +281,19 @@ impl OpportunitiesApi {
     ///
     /// Returns a page of the project opportunities (requests for custom task work) that the team posted, in
     /// every status, newest first.
-    #[oai(path = "/project-opportunities", method = "get", operation_id = "list_own_project_opportunities")]
-    async fn list_projects(
-        &self,
-        call: Call<ListOwnProjectOpportunities>,
+    #[get(
+        "/project-opportunities",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::Choice { tool: &LIST_OWN_OPPORTUNITIES_TOOL, value: "project", list: Some("items") },
+            Contract::new(Target::None)
+                .with_queries(&["limit=100", "limit=1&offset=1", "status=published", "status=nonsense"])
+                .with_misspelled("staus=draft", "status")
+                .with_pages("limit=1", "limit=100", 4),
+        ),
+    )]
+    async fn list_own_project_opportunities(
+        call: Call<Buyer>,
         query: Params<OwnOpportunitiesQuery>,
     ) -> JsonResult<OwnProjectOpportunities> {
         let to_page =
@@ -380,14 +304,16 @@ impl OpportunitiesApi {
     /// Get an own project opportunity
     ///
     /// Returns a project opportunity (a request for custom task work) that the team posted, in any status.
-    #[oai(
-        path = "/project-opportunities/:opportunity_id",
-        method = "get",
-        operation_id = "get_own_project_opportunity"
+    #[get(
+        "/project-opportunities/{opportunity_id}",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::Choice { tool: &GET_OWN_OPPORTUNITY_TOOL, value: "project", list: None },
+            Contract::new(Target::OwnProjectOpportunity),
+        ),
     )]
-    async fn get_project(
-        &self,
-        call: Call<GetOwnProjectOpportunity>,
+    async fn get_own_project_opportunity(
+        call: Call<Buyer>,
         /// ID of the project opportunity.
         opportunity_id: Path<Uuid>,
     ) -> JsonResult<OwnProjectOpportunity> {
@@ -398,14 +324,25 @@ impl OpportunitiesApi {
     ///
     /// Returns a page of the vendors' bids on a project opportunity that the team posted, newest first, each
     /// with its activity.
-    #[oai(
-        path = "/project-opportunities/:opportunity_id/bids",
-        method = "get",
-        operation_id = "list_project_bids"
+    #[get(
+        "/project-opportunities/{opportunity_id}/bids",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::list(
+                ToolText::new(
+                    Toolset::Requests,
+                    "list_project_bids",
+                    "Bids on a project",
+                    "Vendors' bids on one of the team's requests for custom task work.",
+                )
+                .with_ids("list_own_opportunities with `kind` project"),
+                "items",
+            ),
+            Contract::new(Target::OwnProjectOpportunity).with_misspelled("limt=1", "limit"),
+        ),
     )]
-    async fn list_bids(
-        &self,
-        call: Call<ListProjectBids>,
+    async fn list_project_bids(
+        call: Call<Buyer>,
         /// ID of the project opportunity.
         opportunity_id: Path<Uuid>,
         query: Params<SmallLimitOffset>,

@@ -1,6 +1,6 @@
 //! Purchases of a buyer, and what lists of purchases and of offers have in common.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -17,7 +17,7 @@ use crate::{
         json::{Json, JsonResult},
         json_object::ObjectWriter,
         limits::Budget,
-        route::{Call, Contract, DeclaredRoute, Link, Route, RouteAttributes, Target, Tool},
+        route::{Call, Contract, Link, RouteAttributes, Target, Tool, routes},
         shapes::{UtcTime, listings::ListingSummary},
     },
     store::purchases::{BuyerListing, Purchase},
@@ -125,33 +125,21 @@ pub fn list_json<'d>(
     json.finish()
 }
 
-pub struct PurchasesApi;
-
-/// `GET /v2/listings/browse/purchases`
-pub struct ListPurchases;
-
-impl Route for ListPurchases {
-    type Access = Buyer;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_purchases",
-        Budget::Purchases,
-        Tool::Excluded("the operation list_purchases_for_agents has filters"),
-        Contract::new(Target::None).with_one_statement(),
-    )
-    .with_links(&[Link::new("/purchases/0/listing/id", "get_listing", "listing_id")]);
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<ListPurchases>()];
-
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Deals")]
+#[routes(prefix = "/v2", tag = Deals)]
 impl PurchasesApi {
     /// List purchases
     ///
     /// Returns the team's completed purchases, newest first, each with its listing.
-    #[oai(path = "/listings/browse/purchases", method = "get", operation_id = "list_purchases")]
-    async fn list_purchases(&self, call: Call<ListPurchases>) -> JsonResult<Purchases> {
+    #[get(
+        "/listings/browse/purchases",
+        RouteAttributes::read(
+            Budget::Purchases,
+            Tool::Excluded("the operation list_purchases_for_agents has filters"),
+            Contract::new(Target::None).with_one_statement(),
+        )
+        .with_links(&[Link::new("/purchases/0/listing/id", "get_listing", "listing_id")]),
+    )]
+    async fn list_purchases(call: Call<Buyer>) -> JsonResult<Purchases> {
         Json::read_bytes(&call.served, call.access.requester(), move |reader| {
             let purchases = purchases::list(reader, &call.access, &RecordFilter::default())?;
             let entries =

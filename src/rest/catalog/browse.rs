@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use marketplace_index::Facets;
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -23,10 +23,7 @@ use crate::{
         json_object::ObjectWriter,
         limits::Budget,
         params::Params,
-        route::{
-            Call, Contract, DeclaredRoute, Link, Path, Route, RouteAttributes, Target, Tool, ToolText,
-            Toolset,
-        },
+        route::{Call, Contract, Link, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         served_market::LinkBaseUrl,
         shapes::{
             listing_pages::{Counts, DetailBundle, FacetCounts, detail_json},
@@ -74,102 +71,7 @@ pub struct ListingsByIds {
     pub listings: Vec<ListingSummary>,
 }
 
-pub struct BrowseApi;
-
-/// `GET /v2/listings/browse`
-pub struct BrowseListings;
-
-impl Route for BrowseListings {
-    type Access = FirstPageViewer;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "browse_listings",
-        Budget::Catalog,
-        Tool::Excluded("the operation browse_for_agents has the same filters, and rows with prices"),
-        Contract::new(Target::None)
-            .with_queries(&[
-                "limit=100",
-                "limit=1&sort=price_low",
-                "sort=price_high&owned=true",
-                "query=data&sort=recent",
-                "query=nothingatallwillevermatchthis",
-                "asset_types=bundle&asset_types=other",
-                "vendor_tiers=1&vendor_tiers=9&min_price=0.01&max_price=1e12",
-            ])
-            .with_misspelled("min_pice=3", "min_price"),
-    )
-    .with_parameter_examples(&[
-        ("query", r#""cobol ledger""#),
-        ("tags", r#"["finance"]"#),
-        ("tag_slugs", r#"["full-history"]"#),
-        ("asset_types", r#"["codebase"]"#),
-        ("languages", r#"["cobol"]"#),
-        ("vendor_tiers", "[2, 3]"),
-        ("min_price", "500"),
-        ("max_price", "200000"),
-    ]);
-}
-
-/// `GET /v2/listings/browse/by-ids`
-pub struct GetListingsByIds;
-
-impl Route for GetListingsByIds {
-    type Access = FullCatalogViewer;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_listings_by_ids",
-        Budget::Catalog,
-        Tool::Excluded("get_listings returns more of up to 20 listings"),
-        Contract::new(Target::None)
-            .with_queries(&[
-                "sort=recommended&ids={listings}",
-                "sort=recent&ids={listings}",
-                "sort=price_low&ids={listings}",
-                "sort=price_high&ids={listings}",
-                "ids=00000000-0000-0000-0000-000000000000",
-            ])
-            .with_misspelled("idss=1", "ids"),
-    )
-    .with_parameter_examples(&[("ids", r#"["34f2c447-0d0a-5b97-aa77-8245b1d085a3"]"#)]);
-}
-
-/// `GET /v2/listings/browse/{listing_id}`
-pub struct GetListing;
-
-impl Route for GetListing {
-    type Access = ListingViewer;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_listing",
-        Budget::Catalog,
-        Tool::record(
-            ToolText::new(
-                Toolset::Catalog,
-                "get_listing",
-                "Listing",
-                "One catalog listing in full: description, price, sample, scale, languages, \
-                 tasksets, delivery, terms. Next: get_listing_quality, and get_taskset for \
-                 its tasksets.",
-            )
-            .with_evidence("get_listing_evidence")
-            .with_ids("browse_listings; for own drafts, use get_own_listing"),
-        ),
-        Contract::new(Target::CatalogListing).with_misspelled("listing=1", ""),
-    )
-    .with_links(&[
-        Link::new("/tasksets/0/id", "get_taskset", "taskset_id"),
-        Link::new("/tasksets/0/id", "preview_taskset_tasks", "taskset_id"),
-    ]);
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 3] = [
-    DeclaredRoute::of::<BrowseListings>(),
-    DeclaredRoute::of::<GetListing>(),
-    DeclaredRoute::of::<GetListingsByIds>(),
-];
-
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Catalog")]
+#[routes(prefix = "/v2", tag = Catalog)]
 impl BrowseApi {
     /// Browse the catalog
     ///
@@ -178,8 +80,38 @@ impl BrowseApi {
     /// if a parameter has several values, any of them is enough. Bounds are inclusive. Unknown values match
     /// nothing. While the catalog is locked for the team, only the first page without query and filters and
     /// in the default order is served, with `locked` true.
-    #[oai(path = "/listings/browse", method = "get", operation_id = "browse_listings")]
-    async fn list(&self, call: Call<BrowseListings>, query: Params<BrowseQuery>) -> JsonResult<BrowsePage> {
+    #[get(
+        "/listings/browse",
+        RouteAttributes::read(
+            Budget::Catalog,
+            Tool::Excluded("the operation browse_for_agents has the same filters, and rows with prices"),
+            Contract::new(Target::None)
+                .with_queries(&[
+                    "limit=100",
+                    "limit=1&sort=price_low",
+                    "sort=price_high&owned=true",
+                    "query=data&sort=recent",
+                    "query=nothingatallwillevermatchthis",
+                    "asset_types=bundle&asset_types=other",
+                    "vendor_tiers=1&vendor_tiers=9&min_price=0.01&max_price=1e12",
+                ])
+                .with_misspelled("min_pice=3", "min_price"),
+        )
+        .with_parameter_examples(&[
+            ("query", r#""cobol ledger""#),
+            ("tags", r#"["finance"]"#),
+            ("tag_slugs", r#"["full-history"]"#),
+            ("asset_types", r#"["codebase"]"#),
+            ("languages", r#"["cobol"]"#),
+            ("vendor_tiers", "[2, 3]"),
+            ("min_price", "500"),
+            ("max_price", "200000"),
+        ]),
+    )]
+    async fn browse_listings(
+        call: Call<FirstPageViewer>,
+        query: Params<BrowseQuery>,
+    ) -> JsonResult<BrowsePage> {
         let viewer = call.access.0;
         let (limit, request) = (query.0.limit, query.0.into_request());
         let market = call.served.market();
@@ -222,35 +154,35 @@ impl BrowseApi {
         Ok(Json::from_bytes(page_json(&first_page.items, next_cursor, limit, is_locked, Some(&totals))))
     }
 
-    /// List listings by ID
-    ///
-    /// Returns the summaries of the published listings among the given IDs. An ID that is missing from the
-    /// response is stale: the listing was unpublished or deleted, or never existed.
-    #[oai(path = "/listings/browse/by-ids", method = "get", operation_id = "get_listings_by_ids")]
-    async fn list_by_ids(
-        &self,
-        call: Call<GetListingsByIds>,
-        query: Params<ByIdsQuery>,
-    ) -> JsonResult<ListingsByIds> {
-        let Params(ByIdsQuery { ids, sort }) = query;
-        Json::read_bytes(&call.served, call.access.requester(), move |reader| {
-            let items = browse::summaries_by_ids(reader, &call.access, &ids, sort.0)?;
-            let mut json = ObjectWriter::with_capacity(items.len() + 16);
-            json.array_field("listings", &items);
-            Ok(json.finish())
-        })
-        .await
-    }
-
     /// Get a listing
     ///
     /// Returns a listing with its prices, scale, languages, tasksets, delivery and terms. A listing that is
     /// not published is visible only to its vendor and to teams that have bought from it.
-    #[oai(path = "/listings/browse/:listing_id", method = "get", operation_id = "get_listing")]
-    async fn get(
-        &self,
-        call: Call<GetListing>,
-        /// ID of the listing.
+    #[get(
+        "/listings/browse/{listing_id}",
+        RouteAttributes::read(
+            Budget::Catalog,
+            Tool::record(
+                ToolText::new(
+                    Toolset::Catalog,
+                    "get_listing",
+                    "Listing",
+                    "One catalog listing in full: description, price, sample, scale, languages, \
+                     tasksets, delivery, terms. Next: get_listing_quality, and get_taskset for \
+                     its tasksets.",
+                )
+                .with_evidence("get_listing_evidence")
+                .with_ids("browse_listings; for own drafts, use get_own_listing"),
+            ),
+            Contract::new(Target::CatalogListing).with_misspelled("listing=1", ""),
+        )
+        .with_links(&[
+            Link::new("/tasksets/0/id", "get_taskset", "taskset_id"),
+            Link::new("/tasksets/0/id", "preview_taskset_tasks", "taskset_id"),
+        ]),
+    )]
+    async fn get_listing(
+        call: Call<ListingViewer>,
         listing_id: Path<Uuid>,
         link_base: LinkBaseUrl,
     ) -> JsonResult<ListingDetail> {
@@ -264,6 +196,41 @@ impl BrowseApi {
             detail_json(&rendering, &bundle)
         };
         Ok(Json::from_bytes(served.market().read_inline(requester, render).await?))
+    }
+
+    /// List listings by ID
+    ///
+    /// Returns the summaries of the published listings among the given IDs. An ID that is missing from the
+    /// response is stale: the listing was unpublished or deleted, or never existed.
+    #[get(
+        "/listings/browse/by-ids",
+        RouteAttributes::read(
+            Budget::Catalog,
+            Tool::Excluded("get_listings returns more of up to 20 listings"),
+            Contract::new(Target::None)
+                .with_queries(&[
+                    "sort=recommended&ids={listings}",
+                    "sort=recent&ids={listings}",
+                    "sort=price_low&ids={listings}",
+                    "sort=price_high&ids={listings}",
+                    "ids=00000000-0000-0000-0000-000000000000",
+                ])
+                .with_misspelled("idss=1", "ids"),
+        )
+        .with_parameter_examples(&[("ids", r#"["34f2c447-0d0a-5b97-aa77-8245b1d085a3"]"#)]),
+    )]
+    async fn get_listings_by_ids(
+        call: Call<FullCatalogViewer>,
+        query: Params<ByIdsQuery>,
+    ) -> JsonResult<ListingsByIds> {
+        let Params(ByIdsQuery { ids, sort }) = query;
+        Json::read_bytes(&call.served, call.access.requester(), move |reader| {
+            let items = browse::summaries_by_ids(reader, &call.access, &ids, sort.0)?;
+            let mut json = ObjectWriter::with_capacity(items.len() + 16);
+            json.array_field("listings", &items);
+            Ok(json.finish())
+        })
+        .await
     }
 }
 

@@ -1,6 +1,6 @@
 //! The browse gate, as the caller's team meets it.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     rest::{
         json::{Json, JsonResult},
         limits::Budget,
-        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText, Toolset},
+        route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
     },
 };
 
@@ -23,35 +23,7 @@ pub struct BrowseAccess {
     pub unlocked: bool,
 }
 
-pub struct BrowseAccessApi;
-
-/// `GET /v2/listings/browse/access`
-pub struct GetBrowseAccess;
-
-impl Route for GetBrowseAccess {
-    type Access = CatalogViewer;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_browse_access",
-        Budget::Catalog,
-        Tool::record(
-            ToolText::new(
-                Toolset::Catalog,
-                "get_browse_access",
-                "Browse access",
-                "Whether the team may browse the whole catalog, how many published listings \
-                 it has, and how many it needs.",
-            )
-            .unlisted(),
-        ),
-        Contract::new(Target::None).with_misspelled("unlocked=true", ""),
-    );
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<GetBrowseAccess>()];
-
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Catalog")]
+#[routes(prefix = "/v2", tag = Catalog)]
 impl BrowseAccessApi {
     /// Get browse access
     ///
@@ -59,8 +31,24 @@ impl BrowseAccessApi {
     /// vendor-only team must first publish `required_count` listings. This route is also served while the
     /// catalog is locked.
     #[allow(clippy::unused_async)] // The framework requires async handlers; this one awaits nothing.
-    #[oai(path = "/listings/browse/access", method = "get", operation_id = "get_browse_access")]
-    async fn get(&self, call: Call<GetBrowseAccess>) -> JsonResult<BrowseAccess> {
+    #[get(
+        "/listings/browse/access",
+        RouteAttributes::read(
+            Budget::Catalog,
+            Tool::record(
+                ToolText::new(
+                    Toolset::Catalog,
+                    "get_browse_access",
+                    "Browse access",
+                    "Whether the team may browse the whole catalog, how many published listings \
+                     it has, and how many it needs.",
+                )
+                .unlisted(),
+            ),
+            Contract::new(Target::None).with_misspelled("unlocked=true", ""),
+        ),
+    )]
+    async fn get_browse_access(call: Call<CatalogViewer>) -> JsonResult<BrowseAccess> {
         let gate = call.access.gate();
         Ok(Json::from_small(&BrowseAccess {
             published_count: gate.published_count,

@@ -1,6 +1,6 @@
 //! Quality evidence of a listing, as shown to buyers.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -14,7 +14,7 @@ use crate::{
         enum_value::EnumValue,
         json::{Json, JsonResult},
         limits::Budget,
-        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool},
+        route::{Call, Contract, Path, RouteAttributes, Target, Tool, routes},
         shapes::UtcTime,
     },
 };
@@ -55,40 +55,22 @@ pub struct QualityEvidence {
     pub environment_checks_total: u64,
 }
 
-pub struct ListingQualityApi;
-
-/// `GET /v2/listings/browse/{listing_id}/quality`
-pub struct GetListingQuality;
-
-impl Route for GetListingQuality {
-    type Access = ListingViewer;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_listing_quality",
-        Budget::QualityChecks,
-        Tool::Excluded("the operation get_quality_for_agents also names the run"),
-        Contract::new(Target::CatalogListing),
-    );
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<GetListingQuality>()];
-
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Catalog")]
+#[routes(prefix = "/v2", tag = Catalog)]
 impl ListingQualityApi {
     /// Get quality evidence
     ///
     /// Returns whether a listing is certified, and the checks of its latest completed quality run: what was
     /// checked, on which kind of asset, and the result.
-    #[oai(
-        path = "/listings/browse/:listing_id/quality",
-        method = "get",
-        operation_id = "get_listing_quality"
+    #[get(
+        "/listings/browse/{listing_id}/quality",
+        RouteAttributes::read(
+            Budget::QualityChecks,
+            Tool::Excluded("the operation get_quality_for_agents also names the run"),
+            Contract::new(Target::CatalogListing),
+        )
     )]
-    async fn get(
-        &self,
-        call: Call<GetListingQuality>,
-        /// ID of the listing.
+    async fn get_listing_quality(
+        call: Call<ListingViewer>,
         listing_id: Path<Uuid>,
     ) -> JsonResult<QualityEvidence> {
         let id = listing_id.0;

@@ -9,33 +9,13 @@ pub mod tasksets;
 pub mod taxonomy;
 mod wallet;
 
-use poem_openapi::OpenApi;
-
-use super::route::DeclaredRoute;
-
-/// All shared routes, in the order of the documents.
-pub fn apis() -> impl OpenApi {
-    (
-        browse::BrowseApi,
-        browse_access::BrowseAccessApi,
-        listing_quality::ListingQualityApi,
-        tasksets::TasksetsApi,
-        taxonomy::TaxonomyApi,
-        wallet::WalletApi,
-        notifications::NotificationsApi,
-    )
-}
-
-/// The routes, in the order in which agents see their tools.
-pub fn routes() -> Vec<DeclaredRoute> {
-    [
-        &browse::ROUTES[..],
-        &browse_access::ROUTES[..],
-        &listing_quality::ROUTES[..],
-        &tasksets::ROUTES[..],
-        &taxonomy::ROUTES[..],
-        &wallet::ROUTES[..],
-        &notifications::ROUTES[..],
-    ]
-    .concat()
-}
+/// The handlers of all shared routes.
+pub type Apis = (
+    browse::BrowseApi,
+    browse_access::BrowseAccessApi,
+    listing_quality::ListingQualityApi,
+    tasksets::TasksetsApi,
+    taxonomy::TaxonomyApi,
+    wallet::WalletApi,
+    notifications::NotificationsApi,
+);

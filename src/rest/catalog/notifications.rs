@@ -1,6 +1,6 @@
 //! Notifications of a team.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -12,7 +12,7 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
-        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText, Toolset},
+        route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{UtcTime, limit_offset},
     },
 };
@@ -68,45 +68,32 @@ pub struct Notifications {
     pub unread_count: u64,
 }
 
-pub struct NotificationsApi;
-
-/// `GET /v2/vendor/notifications`
-pub struct ListNotifications;
-
-impl Route for ListNotifications {
-    type Access = Member;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_notifications",
-        Budget::Other,
-        Tool::list(
-            ToolText::new(
-                Toolset::Account,
-                "list_notifications",
-                "Notifications",
-                "The team's notifications, newest first; only the newest 100 are available.",
-            ),
-            "notifications",
-        ),
-        Contract::new(Target::None)
-            .with_queries(&["limit=100", "limit=1"])
-            .with_misspelled("limt=3", "limit"),
-    );
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<ListNotifications>()];
-
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Account")]
+#[routes(prefix = "/v2", tag = Account)]
 impl NotificationsApi {
     /// List notifications
     ///
     /// Returns the team's newest notifications, newest first, and the number of unread ones. Vendor and buyer
     /// teams both read their notifications here.
-    #[oai(path = "/vendor/notifications", method = "get", operation_id = "list_notifications")]
-    async fn list(
-        &self,
-        call: Call<ListNotifications>,
+    #[get(
+        "/vendor/notifications",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::list(
+                ToolText::new(
+                    Toolset::Account,
+                    "list_notifications",
+                    "Notifications",
+                    "The team's notifications, newest first; only the newest 100 are available.",
+                ),
+                "notifications",
+            ),
+            Contract::new(Target::None)
+                .with_queries(&["limit=100", "limit=1"])
+                .with_misspelled("limt=3", "limit"),
+        ),
+    )]
+    async fn list_notifications(
+        call: Call<Member>,
         query: Params<NotificationsQuery>,
     ) -> JsonResult<Notifications> {
         let (limit, team) = (query.0.limit as usize, call.access.team().id);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -16,9 +16,7 @@ use crate::{
         enum_value::EnumValue,
         json::{Json, JsonResult},
         limits::Budget,
-        route::{
-            Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
-        },
+        route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::UtcTime,
     },
     store::{
@@ -176,59 +174,30 @@ pub struct TaskPreview {
     pub derived_column_values: BTreeMap<String, Value>,
 }
 
-pub struct TasksetsApi;
-
-/// `GET /v2/listings/browse/{listing_id}/tasksets/{taskset_id}`
-pub struct GetTaskset;
-
-impl Route for GetTaskset {
-    type Access = ListingViewer;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_taskset",
-        Budget::Catalog,
-        Tool::record(
-            ToolText::new(Toolset::Catalog, "get_taskset", "Taskset", "The columns of a listing's taskset.")
-                .with_ids("`tasksets` of get_listing, not its `assets`"),
-        ),
-        Contract::new(Target::CatalogTaskset),
-    );
-}
-
-/// `GET /v2/listings/browse/{listing_id}/tasksets/{taskset_id}/tasks`
-pub struct PreviewTasksetTasks;
-
-impl Route for PreviewTasksetTasks {
-    type Access = ListingViewer;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "preview_taskset_tasks",
-        Budget::Catalog,
-        Tool::Excluded("the operation preview_tasks_for_agents also has the results of models"),
-        Contract::new(Target::CatalogTaskset).with_misspelled("offset=20", ""),
-    );
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 2] =
-    [DeclaredRoute::of::<GetTaskset>(), DeclaredRoute::of::<PreviewTasksetTasks>()];
-
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Catalog")]
+#[routes(prefix = "/v2", tag = Catalog)]
 impl TasksetsApi {
     /// Get a taskset
     ///
     /// Returns a taskset of a listing, attached directly or through a bundle, with the columns of its table.
-    #[oai(
-        path = "/listings/browse/:listing_id/tasksets/:taskset_id",
-        method = "get",
-        operation_id = "get_taskset"
+    #[get(
+        "/listings/browse/{listing_id}/tasksets/{taskset_id}",
+        RouteAttributes::read(
+            Budget::Catalog,
+            Tool::record(
+                ToolText::new(
+                    Toolset::Catalog,
+                    "get_taskset",
+                    "Taskset",
+                    "The columns of a listing's taskset.",
+                )
+                .with_ids("`tasksets` of get_listing, not its `assets`"),
+            ),
+            Contract::new(Target::CatalogTaskset),
+        ),
     )]
-    async fn get(
-        &self,
-        call: Call<GetTaskset>,
-        /// ID of the listing.
+    async fn get_taskset(
+        call: Call<ListingViewer>,
         listing_id: Path<Uuid>,
-        /// ID of the taskset.
         taskset_id: Path<Uuid>,
     ) -> JsonResult<TasksetOut> {
         let (listing, taskset) = (listing_id.0, taskset_id.0);
@@ -242,17 +211,17 @@ impl TasksetsApi {
     ///
     /// Returns the newest 20 tasks of a taskset of a listing, each with its latest version, and the runs of
     /// those versions.
-    #[oai(
-        path = "/listings/browse/:listing_id/tasksets/:taskset_id/tasks",
-        method = "get",
-        operation_id = "preview_taskset_tasks"
+    #[get(
+        "/listings/browse/{listing_id}/tasksets/{taskset_id}/tasks",
+        RouteAttributes::read(
+            Budget::Catalog,
+            Tool::Excluded("the operation preview_tasks_for_agents also has the results of models"),
+            Contract::new(Target::CatalogTaskset).with_misspelled("offset=20", ""),
+        ),
     )]
-    async fn preview_tasks(
-        &self,
-        call: Call<PreviewTasksetTasks>,
-        /// ID of the listing.
+    async fn preview_taskset_tasks(
+        call: Call<ListingViewer>,
         listing_id: Path<Uuid>,
-        /// ID of the taskset.
         taskset_id: Path<Uuid>,
     ) -> JsonResult<TaskPreview> {
         let (listing, taskset) = (listing_id.0, taskset_id.0);

@@ -1,6 +1,6 @@
 //! The taxonomy: domains, tags and asset types. Any valid key may read it.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 
 use crate::{
@@ -10,9 +10,7 @@ use crate::{
         enum_value::EnumValue,
         json::{Json, JsonResult},
         limits::Budget,
-        route::{
-            Call, Contract, DeclaredRoute, MultiTool, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
-        },
+        route::{Call, Contract, MultiTool, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::taxonomy::DeprecationOut,
     },
 };
@@ -101,8 +99,6 @@ pub struct AssetTypes {
     pub deprecated_asset_types: Vec<DeprecatedAssetType>,
 }
 
-pub struct TaxonomyApi;
-
 /// The tool for the operations that `kind` selects.
 pub static LIST_TAXONOMY_TOOL: MultiTool = MultiTool {
     text: ToolText::new(
@@ -120,77 +116,20 @@ pub static LIST_TAXONOMY_TOOL: MultiTool = MultiTool {
     choice_values: &[],
 };
 
-/// `GET /v2/domains`
-pub struct ListDomains;
-
-impl Route for ListDomains {
-    type Access = AuthenticatedTeam;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_domains",
-        Budget::Other,
-        Tool::Choice { tool: &LIST_TAXONOMY_TOOL, value: "domains", list: Some("domains") },
-        Contract::new(Target::None),
-    );
-}
-
-/// `GET /v2/inventory-tags`
-pub struct ListInventoryTags;
-
-impl Route for ListInventoryTags {
-    type Access = AuthenticatedTeam;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_inventory_tags",
-        Budget::Other,
-        Tool::Choice { tool: &LIST_TAXONOMY_TOOL, value: "inventory_tags", list: Some("inventory_tags") },
-        Contract::new(Target::None).with_misspelled("category=x", ""),
-    );
-}
-
-/// `GET /v2/content-tags`
-pub struct ListContentTags;
-
-impl Route for ListContentTags {
-    type Access = AuthenticatedTeam;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_content_tags",
-        Budget::Other,
-        Tool::Choice { tool: &LIST_TAXONOMY_TOOL, value: "content_tags", list: Some("content_tags") },
-        Contract::new(Target::None),
-    );
-}
-
-/// `GET /v2/asset-types`
-pub struct ListAssetTypes;
-
-impl Route for ListAssetTypes {
-    type Access = AuthenticatedTeam;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_asset_types",
-        Budget::Other,
-        Tool::Choice { tool: &LIST_TAXONOMY_TOOL, value: "asset_types", list: Some("asset_types") },
-        Contract::new(Target::None).with_misspelled("deprecated=true", ""),
-    );
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 4] = [
-    DeclaredRoute::of::<ListDomains>(),
-    DeclaredRoute::of::<ListInventoryTags>(),
-    DeclaredRoute::of::<ListContentTags>(),
-    DeclaredRoute::of::<ListAssetTypes>(),
-];
-
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Taxonomy")]
+#[routes(prefix = "/v2", tag = Taxonomy)]
 impl TaxonomyApi {
     /// List domains
     ///
     /// Returns the business fields that listings, assets and opportunities are tagged with.
-    #[oai(path = "/domains", method = "get", operation_id = "list_domains")]
-    async fn list_domains(&self, call: Call<ListDomains>) -> JsonResult<Domains> {
+    #[get(
+        "/domains",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::Choice { tool: &LIST_TAXONOMY_TOOL, value: "domains", list: Some("domains") },
+            Contract::new(Target::None),
+        ),
+    )]
+    async fn list_domains(call: Call<AuthenticatedTeam>) -> JsonResult<Domains> {
         Json::read_inline(&call.served, call.access.requester(), move |reader| {
             let domains = taxonomy::domains(reader, &call.access)?;
             Ok(Domains { domains: domains.into_iter().map(LabelOut::from_label).collect() })
@@ -201,8 +140,15 @@ impl TaxonomyApi {
     /// List inventory tags
     ///
     /// Returns the tags that describe properties of listings, each with its category.
-    #[oai(path = "/inventory-tags", method = "get", operation_id = "list_inventory_tags")]
-    async fn list_inventory_tags(&self, call: Call<ListInventoryTags>) -> JsonResult<InventoryTags> {
+    #[get(
+        "/inventory-tags",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::Choice { tool: &LIST_TAXONOMY_TOOL, value: "inventory_tags", list: Some("inventory_tags") },
+            Contract::new(Target::None).with_misspelled("category=x", ""),
+        ),
+    )]
+    async fn list_inventory_tags(call: Call<AuthenticatedTeam>) -> JsonResult<InventoryTags> {
         Json::read_inline(&call.served, call.access.requester(), move |reader| {
             let tags = taxonomy::inventory_tags(reader, &call.access)?.into_iter();
             let inventory_tags = tags.map(|tag| InventoryTagOut {
@@ -219,8 +165,15 @@ impl TaxonomyApi {
     /// List content tags
     ///
     /// Returns the tags that a vendor may put on an asset of the type `other`.
-    #[oai(path = "/content-tags", method = "get", operation_id = "list_content_tags")]
-    async fn list_content_tags(&self, call: Call<ListContentTags>) -> JsonResult<ContentTags> {
+    #[get(
+        "/content-tags",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::Choice { tool: &LIST_TAXONOMY_TOOL, value: "content_tags", list: Some("content_tags") },
+            Contract::new(Target::None),
+        ),
+    )]
+    async fn list_content_tags(call: Call<AuthenticatedTeam>) -> JsonResult<ContentTags> {
         Json::read_inline(&call.served, call.access.requester(), move |reader| {
             let tags = taxonomy::content_tags(reader, &call.access)?;
             Ok(ContentTags { content_tags: tags.into_iter().map(LabelOut::from_label).collect() })
@@ -231,8 +184,15 @@ impl TaxonomyApi {
     /// List asset types
     ///
     /// Returns the active asset types, and those whose retirement has been announced.
-    #[oai(path = "/asset-types", method = "get", operation_id = "list_asset_types")]
-    async fn list_asset_types(&self, call: Call<ListAssetTypes>) -> JsonResult<AssetTypes> {
+    #[get(
+        "/asset-types",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::Choice { tool: &LIST_TAXONOMY_TOOL, value: "asset_types", list: Some("asset_types") },
+            Contract::new(Target::None).with_misspelled("deprecated=true", ""),
+        ),
+    )]
+    async fn list_asset_types(call: Call<AuthenticatedTeam>) -> JsonResult<AssetTypes> {
         Json::read_inline(&call.served, call.access.requester(), move |reader| {
             let (active, deprecated) = taxonomy::asset_types(reader, &call.access)?;
             let active = active.into_iter().map(|kind| ActiveAssetType {

@@ -1,6 +1,6 @@
 //! Wallet of a team.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     rest::{
         json::{Json, JsonResult},
         limits::Budget,
-        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText, Toolset},
+        route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
     },
 };
 
@@ -40,38 +40,26 @@ pub struct Wallet {
     pub currency: String,
 }
 
-pub struct WalletApi;
-
-/// `GET /v2/wallet`
-pub struct GetWallet;
-
-impl Route for GetWallet {
-    type Access = Member;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_wallet",
-        Budget::Other,
-        Tool::record(ToolText::new(
-            Toolset::Account,
-            "get_wallet",
-            "Wallet",
-            "The team's credits and earnings, in US dollars: `total` ever earned net of \
-                 fees, `pending` on hold, `available` to convert or withdraw.",
-        )),
-        Contract::new(Target::None).with_misspelled("currency=USD", ""),
-    );
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<GetWallet>()];
-
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Account")]
+#[routes(prefix = "/v2", tag = Account)]
 impl WalletApi {
     /// Get the wallet
     ///
     /// Returns the team's credits, and its earnings from sales: total, pending and available.
-    #[oai(path = "/wallet", method = "get", operation_id = "get_wallet")]
-    async fn get(&self, call: Call<GetWallet>) -> JsonResult<Wallet> {
+    #[get(
+        "/wallet",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::record(ToolText::new(
+                Toolset::Account,
+                "get_wallet",
+                "Wallet",
+                "The team's credits and earnings, in US dollars: `total` ever earned net of \
+                 fees, `pending` on hold, `available` to convert or withdraw.",
+            )),
+            Contract::new(Target::None).with_misspelled("currency=USD", ""),
+        ),
+    )]
+    async fn get_wallet(call: Call<Member>) -> JsonResult<Wallet> {
         Json::read_inline(&call.served, call.access.requester(), move |reader| {
             let balances = wallet::balances(reader, &call.access)?;
             let earnings = Earnings {

@@ -11,20 +11,19 @@ use crate::{
         idempotent::MAX_KEY_LENGTH,
         resolved_schemas::integer_range,
         route::{DeclaredRoute, Repeatability},
-        schema_marks::{IDEMPOTENCY_MARK, IF_MATCH_MARK, LAST_EVENT_ID_MARK, PARAMS_MARK, ROUTE_MARK},
+        schema_marks::{IF_MATCH_MARK, LAST_EVENT_ID_MARK, PARAMS_MARK},
     },
 };
 
-/// Replaces the parameter that represents a struct by one parameter per field, in field order. Removes the
-/// mark of the route, and replaces that of an idempotency key.
+/// Replaces the parameter that represents a struct by one parameter per field, in field order, and adds the idempotency key.
 pub fn expand_structs(operation: &mut Map<String, Value>, schemas: &Value, attributes: &DeclaredRoute) {
-    let Some(Value::Array(declared)) = operation.remove("parameters") else {
-        return;
+    let declared = match operation.remove("parameters") {
+        Some(Value::Array(declared)) => declared,
+        _ => Vec::new(),
     };
     let mut parameters = Vec::new();
     for mut parameter in declared {
         match parameter["schema"]["title"].as_str() {
-            Some(ROUTE_MARK | IDEMPOTENCY_MARK) => {}
             Some(IF_MATCH_MARK) => parameters.push(if_match()),
             Some(LAST_EVENT_ID_MARK) => parameters.push(last_event_id()),
             Some(PARAMS_MARK) => parameters.extend(expand_struct(&parameter["schema"], schemas)),

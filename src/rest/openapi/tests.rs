@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use poem_openapi::{Object, OpenApi, payload};
+use poem_openapi::{Object, payload};
 use uuid::Uuid;
 
 use super::*;
@@ -10,13 +10,13 @@ use crate::{
     domain::{principals::PrincipalKind, teams::Role},
     operations::access::AuthenticatedTeam,
     rest::{
-        api::RouteGroup,
+        api::{RouteGroup, spec},
         cors::CorsPolicy,
         enum_value::EnumValue,
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
-        route::{Call, Contract, Path, Route, RouteAttributes, Target, Tool},
+        route::{Call, Contract, Path, RouteAttributes, Target, Tool, routes},
     },
 };
 
@@ -79,33 +79,7 @@ fn ten() -> u32 {
     10
 }
 
-struct ListThings;
-
-impl Route for ListThings {
-    type Access = AuthenticatedTeam;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_things",
-        Budget::Other,
-        Tool::Excluded("this is a test"),
-        Contract::new(Target::None),
-    );
-}
-
-struct UpdateThing;
-
-impl Route for UpdateThing {
-    type Access = AuthenticatedTeam;
-
-    const ATTRIBUTES: RouteAttributes =
-        RouteAttributes::patch("update_thing", Budget::Other, || json!({}), Contract::new(Target::None));
-}
-
-static THINGS: RouteGroup = RouteGroup {
-    routes: || vec![DeclaredRoute::of::<ListThings>(), DeclaredRoute::of::<UpdateThing>()],
-    declarations: Things::meta,
-    add_endpoints: |endpoints| Things.add_routes(endpoints),
-};
+static THINGS: RouteGroup = RouteGroup::of::<Things>();
 
 static API: Api = Api {
     name: "things",
@@ -117,26 +91,28 @@ static API: Api = Api {
     purpose: "For tests.",
     demo_key: "",
     groups: &[&THINGS],
-    spec: || poem_openapi::OpenApiService::new(Things, "", "").spec(),
+    spec: spec::<Things>,
 };
 
-struct Things;
-
-#[OpenApi(prefix_path = "/v2")]
+#[routes(prefix = "/v2", tag = Catalog)]
 #[expect(clippy::unused_async)]
 impl Things {
     /// List things
-    #[oai(path = "/things", method = "get", operation_id = "list_things")]
-    async fn list(&self, _call: Call<ListThings>, _query: Params<ThingsQuery>) -> JsonResult<Vec<Thing>> {
+    #[get(
+        "/things",
+        RouteAttributes::read(Budget::Other, Tool::Excluded("this is a test"), Contract::new(Target::None))
+    )]
+    async fn list_things(
+        _call: Call<AuthenticatedTeam>,
+        _query: Params<ThingsQuery>,
+    ) -> JsonResult<Vec<Thing>> {
         Ok(Json::from_bytes("[]"))
     }
 
     /// Change a thing
-    #[oai(path = "/things/:thing_id", method = "patch", operation_id = "update_thing")]
-    async fn update(
-        &self,
-        _call: Call<UpdateThing>,
-        /// ID of the thing.
+    #[patch("/things/{thing_id}", RouteAttributes::change(Budget::Other, Contract::new(Target::None)))]
+    async fn update_thing(
+        _call: Call<AuthenticatedTeam>,
         thing_id: Path<Uuid>,
         patch: payload::Json<ThingPatch>,
     ) -> JsonResult<Thing> {

@@ -1,12 +1,12 @@
 //! Adjustments: corrections of credits by the platform.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{
-    changes,
+    changes::{self, Change},
     pages::{self, ListQuery, TeamFilter, page_of},
     references,
     resources::{self, resource},
@@ -15,13 +15,9 @@ use super::{
 use crate::{
     domain::{events::EventType, listings::Actor, money::Currency},
     error::Code,
-    operations::{
-        access::{ActingOperator, Operator},
-        wallet,
-    },
+    operations::{access::Operator, wallet},
     rest::{
         enum_value::EnumValue,
-        idempotent::Idempotent,
         json::JsonResult,
         params::Params,
         request_body::{Body, MaybeInvalid},
@@ -69,36 +65,15 @@ pub struct AdjustmentIn {
     description: MaybeInvalid<Note>,
 }
 
-routes! {
-    /// `GET /operator/v1/adjustments`
-    ListAdjustments: Operator = routes::list(
-        "list_adjustments",
-        &["limit=2", "team_id=00000000-0000-0000-0000-000000000000"],
-    );
-    /// `POST /operator/v1/adjustments`
-    CreateAdjustment: ActingOperator = routes::create(
-        "create_adjustment",
-        || json!({"team_id": DEMO_TEAM, "amount": "-12.50", "description": "Booked twice"}),
-        Actor::Platform,
-        &[EventType::WalletCredited, EventType::WalletDebited],
-    ).with_conflicts(&[Code::InsufficientCredits, Code::InsufficientEarnings]);
-    /// `GET /operator/v1/adjustments/{adjustment_id}`
-    GetAdjustment: Operator =
-        routes::read("get_adjustment", Contract::new(Target::LedgerEntryOf("adjustment")));
-}
-
-pub struct AdjustmentsApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Money")]
+#[routes(prefix = "/operator/v1", tag = Money)]
 impl AdjustmentsApi {
     /// List adjustments
     ///
     /// Returns the corrections of teams' credits, newest first. Bought credits and charges of quality runs are not among
     /// them, although their ledger entries have the same type.
-    #[oai(path = "/adjustments", method = "get", operation_id = "list_adjustments")]
-    async fn list(
-        &self,
-        call: Call<ListAdjustments>,
+    #[get("/adjustments", routes::list(&["limit=2", "team_id=00000000-0000-0000-0000-000000000000"]))]
+    async fn list_adjustments(
+        call: Call<Operator>,
         query: Params<ListQuery<TeamFilter>>,
     ) -> JsonResult<AdjustmentPage> {
         pages::list(call, query).await
@@ -107,14 +82,21 @@ impl AdjustmentsApi {
     /// Create an adjustment
     ///
     /// Gives credits to a team at the platform's expense, or deducts them.
-    #[oai(path = "/adjustments", method = "post", operation_id = "create_adjustment")]
-    async fn create(
-        &self,
-        call: Call<CreateAdjustment>,
-        idempotent: Idempotent,
+    #[post(
+        "/adjustments",
+        routes::create(Actor::Platform, &[EventType::WalletCredited, EventType::WalletDebited])
+            .with_conflicts(&[Code::InsufficientCredits, Code::InsufficientEarnings]),
+    )]
+    async fn create_adjustment(
+        change: Change,
+        #[example(json!({
+            "team_id": DEMO_TEAM,
+            "amount": "-12.50",
+            "description": "Booked twice",
+        }))]
         body: Body<AdjustmentIn>,
     ) -> JsonResult<AdjustmentOut, 201> {
-        changes::post_body(call, idempotent, body, |writer, platform, body: AdjustmentIn| {
+        changes::post_body(change, body, |writer, platform, body: AdjustmentIn| {
             let team = references::team(writer.rows, "team_id", body.team_id.into_valid()?)?;
             let (amount, description) = (body.amount.into_valid()?.0, body.description.into_valid()?.0);
             let actor = Actor::Platform;
@@ -126,13 +108,8 @@ impl AdjustmentsApi {
     /// Get an adjustment
     ///
     /// Returns a correction of a team's credits.
-    #[oai(path = "/adjustments/:adjustment_id", method = "get", operation_id = "get_adjustment")]
-    async fn get(
-        &self,
-        call: Call<GetAdjustment>,
-        /// ID of the adjustment.
-        adjustment_id: Path<Uuid>,
-    ) -> JsonResult<AdjustmentOut> {
+    #[get("/adjustments/{adjustment_id}", routes::read(Contract::new(Target::LedgerEntryOf("adjustment"))))]
+    async fn get_adjustment(call: Call<Operator>, adjustment_id: Path<Uuid>) -> JsonResult<AdjustmentOut> {
         resources::get(call, adjustment_id.0).await
     }
 }

@@ -1,12 +1,12 @@
 //! Asset types: the kinds of assets, and their retirement.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{
-    changes,
+    changes::{self, Change},
     pages::{self, ListQuery, page_of},
     resources::{self, Resource, Subject},
     routes::{self, routes},
@@ -26,7 +26,6 @@ use crate::{
     },
     rest::{
         enum_value::EnumValue,
-        idempotent::Idempotent,
         if_match::IfMatch,
         json::JsonResult,
         params::Params,
@@ -127,47 +126,14 @@ pub struct DeprecationIn {
     message: MaybeInvalid<Note>,
 }
 
-routes! {
-    /// `GET /operator/v1/asset-types`
-    ListAssetTypes: Operator = routes::list("list_asset_types", &["enabled=true&limit=2", "deprecated=true"]);
-    /// `GET /operator/v1/asset-types/{slug}`
-    GetAssetType: Operator = routes::get("get_asset_type", "asset_types");
-    /// `PATCH /operator/v1/asset-types/{slug}`
-    UpdateAssetType: ActingOperator = routes::patch(
-        "update_asset_type",
-        "asset_types",
-        || json!({"enabled": false}),
-        Actor::Platform,
-        &[EventType::AssetTypeEnabled, EventType::AssetTypeDisabled],
-    ).with_conflicts(&[Code::InvalidTransition]);
-    /// `POST /operator/v1/asset-types/{slug}/deprecate`
-    DeprecateAssetType: ActingOperator = routes::post_body(
-        "deprecate_asset_type",
-        "asset_types",
-        || json!({
-            "retires_at": "2027-01-01T00:00:00Z", "accepts_new_listings": true,
-            "message": "Sell the tasks as a taskset instead.",
-        }),
-        Actor::Platform,
-        &[EventType::AssetTypeDeprecated],
-    ).with_conflicts(&[Code::InvalidTransition]);
-    /// `POST /operator/v1/asset-types/{slug}/retire`
-    RetireAssetType: ActingOperator = routes::post(
-        "retire_asset_type", "asset_types", Actor::Platform, &[EventType::AssetTypeRetired],
-    ).with_conflicts(&[Code::InvalidTransition]);
-}
-
-pub struct AssetTypesApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Taxonomy")]
+#[routes(prefix = "/operator/v1", tag = Taxonomy)]
 impl AssetTypesApi {
     /// List asset types
     ///
     /// Returns the asset types, the last one in display order first.
-    #[oai(path = "/asset-types", method = "get", operation_id = "list_asset_types")]
-    async fn list(
-        &self,
-        call: Call<ListAssetTypes>,
+    #[get("/asset-types", routes::list(&["enabled=true&limit=2", "deprecated=true"]))]
+    async fn list_asset_types(
+        call: Call<Operator>,
         query: Params<ListQuery<AssetTypeFilters>>,
     ) -> JsonResult<AssetTypePage> {
         pages::list(call, query).await
@@ -176,10 +142,9 @@ impl AssetTypesApi {
     /// Get an asset type
     ///
     /// Returns an asset type.
-    #[oai(path = "/asset-types/:slug", method = "get", operation_id = "get_asset_type")]
-    async fn get(
-        &self,
-        call: Call<GetAssetType>,
+    #[get("/asset-types/{slug}", routes::get("asset_types"))]
+    async fn get_asset_type(
+        call: Call<Operator>,
         /// Slug of the asset type.
         slug: Path<String>,
     ) -> JsonResult<AssetTypeOut> {
@@ -189,14 +154,21 @@ impl AssetTypesApi {
     /// Update an asset type
     ///
     /// Allows or stops new assets of a kind. A retired kind cannot be enabled.
-    #[oai(path = "/asset-types/:slug", method = "patch", operation_id = "update_asset_type")]
-    async fn update(
-        &self,
-        call: Call<UpdateAssetType>,
+    #[patch(
+        "/asset-types/{slug}",
+        routes::change(
+            "asset_types",
+            Actor::Platform,
+            &[EventType::AssetTypeEnabled, EventType::AssetTypeDisabled],
+        )
+        .with_conflicts(&[Code::InvalidTransition]),
+    )]
+    async fn update_asset_type(
+        call: Call<ActingOperator>,
         if_match: IfMatch,
         /// Slug of the asset type.
         slug: Path<String>,
-        body: Body<AssetTypePatch>,
+        #[example(json!({"enabled": false}))] body: Body<AssetTypePatch>,
     ) -> JsonResult<AssetTypeOut> {
         changes::patch(
             call,
@@ -215,17 +187,23 @@ impl AssetTypesApi {
     ///
     /// Announces when a kind retires, or changes what was announced, and notifies the vendors who have such assets or
     /// listings.
-    #[oai(path = "/asset-types/:slug/deprecate", method = "post", operation_id = "deprecate_asset_type")]
-    async fn deprecate(
-        &self,
-        call: Call<DeprecateAssetType>,
-        idempotent: Idempotent,
+    #[post(
+        "/asset-types/{slug}/deprecate",
+        routes::change("asset_types", Actor::Platform, &[EventType::AssetTypeDeprecated])
+            .with_conflicts(&[Code::InvalidTransition]),
+    )]
+    async fn deprecate_asset_type(
+        change: Change,
         /// Slug of the asset type.
         slug: Path<String>,
+        #[example(json!({
+                    "retires_at": "2027-01-01T00:00:00Z", "accepts_new_listings": true,
+                    "message": "Sell the tasks as a taskset instead.",
+                }))]
         body: Body<DeprecationIn>,
     ) -> JsonResult<AssetTypeOut> {
         let slug = slug.0;
-        changes::post_body(call, idempotent, body, move |writer, platform, body: DeprecationIn| {
+        changes::post_body(change, body, move |writer, platform, body: DeprecationIn| {
             let message: String = body.message.into_valid()?.into();
             let input = DeprecationInput {
                 retires_at: body.retires_at.into_valid()?.0,
@@ -240,17 +218,18 @@ impl AssetTypesApi {
     /// Retire an asset type
     ///
     /// Retires a deprecated kind now, earlier than announced.
-    #[oai(path = "/asset-types/:slug/retire", method = "post", operation_id = "retire_asset_type")]
-    async fn retire(
-        &self,
-        call: Call<RetireAssetType>,
-        idempotent: Idempotent,
+    #[post(
+        "/asset-types/{slug}/retire",
+        routes::change("asset_types", Actor::Platform, &[EventType::AssetTypeRetired])
+            .with_conflicts(&[Code::InvalidTransition]),
+    )]
+    async fn retire_asset_type(
+        change: Change,
         /// Slug of the asset type.
         slug: Path<String>,
     ) -> JsonResult<AssetTypeOut> {
-        let slug = slug.0;
-        changes::post(call, idempotent, move |writer, platform| {
-            asset_types::retire(writer, platform, kind(&slug)?).map(|_| slug)
+        changes::transition(change, slug, |writer, platform, _, slug: String| {
+            asset_types::retire(writer, platform, kind(&slug)?)
         })
         .await
     }

@@ -1,6 +1,6 @@
 //! Assets of all teams, which operators only read.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -186,27 +186,20 @@ pub struct AssetFilters {
     listing_id: Option<Uuid>,
 }
 
-routes! {
-    /// `GET /operator/v1/assets`
-    ListAssets: Operator = routes::list(
-        "list_assets",
-        &["kind=codebase&stage=complete&limit=2", "listing_id=34f2c447-0d0a-5b97-aa77-8245b1d085a3"],
-    );
-    /// `GET /operator/v1/assets/{asset_id}`
-    GetAsset: Operator = routes::get("get_asset", "assets");
-}
-
-pub struct AssetsApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Inventory")]
+#[routes(prefix = "/operator/v1", tag = Inventory)]
 impl AssetsApi {
     /// List assets
     ///
     /// Returns the assets of all teams, newest first, without deleted ones.
-    #[oai(path = "/assets", method = "get", operation_id = "list_assets")]
-    async fn list(
-        &self,
-        call: Call<ListAssets>,
+    #[get(
+        "/assets",
+        routes::list(&[
+            "kind=codebase&stage=complete&limit=2",
+            "listing_id=34f2c447-0d0a-5b97-aa77-8245b1d085a3",
+        ]),
+    )]
+    async fn list_assets(
+        call: Call<Operator>,
         query: Params<ListQuery<AssetFilters>>,
     ) -> JsonResult<AssetPage> {
         pages::list(call, query).await
@@ -215,13 +208,8 @@ impl AssetsApi {
     /// Get an asset
     ///
     /// Returns an asset that is not deleted.
-    #[oai(path = "/assets/:asset_id", method = "get", operation_id = "get_asset")]
-    async fn get(
-        &self,
-        call: Call<GetAsset>,
-        /// ID of the asset.
-        asset_id: Path<Uuid>,
-    ) -> JsonResult<AssetOut> {
+    #[get("/assets/{asset_id}", routes::get("assets"))]
+    async fn get_asset(call: Call<Operator>, asset_id: Path<Uuid>) -> JsonResult<AssetOut> {
         resources::get(call, asset_id.0).await
     }
 }

@@ -1,6 +1,6 @@
 //! The audit: who changed what through this API or a command.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::{Deserialize, Deserializer, Serialize};
 use uuid::Uuid;
 
@@ -72,23 +72,15 @@ pub struct AuditFilters {
     team_id: Option<Uuid>,
 }
 
-routes! {
-    /// `GET /operator/v1/audit`
-    ListAudit: Operator = routes::list("list_audit", &["operation=publish_listing", "subject_id=nothing"]);
-}
-
-pub struct AuditApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Events")]
+#[routes(prefix = "/operator/v1", tag = Events)]
 impl AuditApi {
     /// List the audit
     ///
     /// Returns what operators have changed, newest first, through this API or by commands. Refused requests are in the
     /// log only.
-    #[oai(path = "/audit", method = "get", operation_id = "list_audit")]
-    async fn list(
-        &self,
-        call: Call<ListAudit>,
+    #[get("/audit", routes::list(&["operation=publish_listing", "subject_id=nothing"]))]
+    async fn list_audit(
+        call: Call<Operator>,
         query: Params<ListQuery<AuditFilters>>,
     ) -> JsonResult<AuditPage> {
         pages::list(call, query).await

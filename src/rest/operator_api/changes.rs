@@ -1,9 +1,12 @@
 //! Changes: each runs in one transaction with its entry in the audit, and responds with what was changed.
 
+use poem::{FromRequest, Request, RequestBody};
+use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions, registry::Registry};
+
 use super::resources::{Resource, Subject};
 use crate::{
-    domain::problems::Problems,
-    error::Result,
+    domain::{listings::Actor, problems::Problems},
+    error::{Error, Result},
     market::{CheckContext, Market, Writer},
     operations::{
         access::{ActingOperator, Platform},
@@ -16,7 +19,7 @@ use crate::{
         json::{Json, JsonResult, NoContent},
         problem::ApiError,
         request_body::Body,
-        route::{Call, Route},
+        route::{Call, Path, ProvesAccess, RequiredAccess},
     },
     store::records::Record,
 };
@@ -36,17 +39,63 @@ fn audit<T: Subject>(
     audit::record(writer, operator, &change)
 }
 
+/// The first argument of a POST operation: the call, and the idempotency key of the request if it has one.
+pub struct Change {
+    /// The call.
+    pub call: Call<ActingOperator>,
+    /// The idempotency key.
+    pub idempotent: Idempotent,
+}
+
+impl ProvesAccess for Change {
+    const REQUIRED: RequiredAccess = Call::<ActingOperator>::REQUIRED;
+}
+
+impl<'a> ApiExtractor<'a> for Change {
+    const TYPES: &'static [ApiExtractorType] = Call::<ActingOperator>::TYPES;
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(registry: &mut Registry) {
+        Call::<ActingOperator>::register(registry);
+    }
+
+    fn security_schemes() -> Vec<&'static str> {
+        Call::<ActingOperator>::security_schemes()
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        body: &mut RequestBody,
+        options: ExtractParamOptions<()>,
+    ) -> poem::Result<Change> {
+        let call = Call::from_request(request, body, options).await?;
+        Ok(Change { call, idempotent: <Idempotent as FromRequest>::from_request(request, body).await? })
+    }
+}
+
+/// Performs an operation that takes nothing but the ID of a record, once per idempotency key, and responds with the record. The
+/// actor is that of the effect that the route states.
+pub async fn transition<T: Resource, O>(
+    change: Change,
+    id: Path<IdOf<T>>,
+    operation: impl FnOnce(&mut Writer, Platform, Actor, IdOf<T>) -> Result<O> + Send + 'static,
+) -> JsonResult<T> {
+    let (id, effect) = (id.0, change.call.route.effect);
+    post(change, move |writer, platform| {
+        let effect = effect.ok_or_else(|| Error::internal("a transition states its effect"))?;
+        operation(writer, platform, effect.actor, id.clone()).map(|_| id)
+    })
+    .await
+}
+
 /// Performs an operation without a body, once per idempotency key. `work` returns the ID of the record to respond with.
-pub async fn post<R, T, const STATUS: u16>(
-    call: Call<R>,
-    idempotent: Idempotent,
+pub async fn post<T: Resource, const STATUS: u16>(
+    change: Change,
     work: impl FnOnce(&mut Writer, Platform) -> Result<IdOf<T>> + Send + 'static,
-) -> JsonResult<T, STATUS>
-where
-    R: Route<Access = ActingOperator>,
-    T: Resource,
-{
-    post_with(call, idempotent, move |writer, platform| {
+) -> JsonResult<T, STATUS> {
+    post_with(change, move |writer, platform| {
         let id = work(writer, platform)?;
         T::find(&writer.check_context(), platform, &id)
     })
@@ -54,36 +103,26 @@ where
 }
 
 /// Like [`post`], for a response that cannot be requested again. `work` returns the response.
-pub async fn post_with<R, T, const STATUS: u16>(
-    call: Call<R>,
-    idempotent: Idempotent,
+pub async fn post_with<T: Subject, const STATUS: u16>(
+    change: Change,
     work: impl FnOnce(&mut Writer, Platform) -> Result<T> + Send + 'static,
-) -> JsonResult<T, STATUS>
-where
-    R: Route<Access = ActingOperator>,
-    T: Subject,
-{
+) -> JsonResult<T, STATUS> {
+    let Change { call, idempotent } = change;
     let work = move |writer: &mut Writer, operator: &ActingOperator| {
         let changed = work(writer, operator.platform())?;
-        audit(writer, operator, R::ATTRIBUTES.operation, &changed)?;
+        audit(writer, operator, call.route.operation, &changed)?;
         Ok(changed)
     };
     idempotent.write_without_body(&call.served, call.access, work).await
 }
 
 /// Like [`post`], with a body.
-pub async fn post_body<R, T, B, const STATUS: u16>(
-    call: Call<R>,
-    idempotent: Idempotent,
+pub async fn post_body<T: Resource, B: Send + 'static, const STATUS: u16>(
+    change: Change,
     body: Body<B>,
     work: impl FnOnce(&mut Writer, Platform, B) -> Result<IdOf<T>> + Send + 'static,
-) -> JsonResult<T, STATUS>
-where
-    R: Route<Access = ActingOperator>,
-    T: Resource,
-    B: Send + 'static,
-{
-    post_body_with(call, idempotent, body, move |writer, platform, body| {
+) -> JsonResult<T, STATUS> {
+    post_body_with(change, body, move |writer, platform, body| {
         let id = work(writer, platform, body)?;
         T::find(&writer.check_context(), platform, &id)
     })
@@ -91,21 +130,15 @@ where
 }
 
 /// Like [`post_body`], for a response that cannot be requested again. `work` returns the response.
-pub async fn post_body_with<R, T, B, const STATUS: u16>(
-    call: Call<R>,
-    idempotent: Idempotent,
+pub async fn post_body_with<T: Subject, B: Send + 'static, const STATUS: u16>(
+    change: Change,
     body: Body<B>,
     work: impl FnOnce(&mut Writer, Platform, B) -> Result<T> + Send + 'static,
-) -> JsonResult<T, STATUS>
-where
-    R: Route<Access = ActingOperator>,
-    T: Subject,
-    B: Send + 'static,
-{
-    let Body { value, source } = body;
+) -> JsonResult<T, STATUS> {
+    let (Change { call, idempotent }, Body { value, source }) = (change, body);
     let work = move |writer: &mut Writer, operator: &ActingOperator, body: B| {
         let response = work(writer, operator.platform(), body)?;
-        audit(writer, operator, R::ATTRIBUTES.operation, &response)?;
+        audit(writer, operator, call.route.operation, &response)?;
         Ok(response)
     };
     let check = move |_: &CheckContext, _: &ActingOperator, problems: Problems| {
@@ -116,48 +149,37 @@ where
 
 /// Like [`post_body_with`], with a first step before the transaction, and a last one after it, whether it was committed
 /// or not.
-pub async fn post_prepared<R, T, B, P, const STATUS: u16>(
-    call: Call<R>,
-    idempotent: Idempotent,
+pub async fn post_prepared<T: Subject, B: Send + 'static, P: 'static, const STATUS: u16>(
+    change: Change,
     body: Body<B>,
     prepare: impl FnOnce(&Market, Platform, B) -> Result<P> + Send + 'static,
     work: impl FnOnce(&mut Writer, Platform, &P) -> Result<T> + Send + 'static,
     finish: impl FnOnce(&Market, P) + Send + 'static,
-) -> JsonResult<T, STATUS>
-where
-    R: Route<Access = ActingOperator>,
-    T: Subject,
-    B: Send + 'static,
-    P: 'static,
-{
-    let Body { value, source } = body;
+) -> JsonResult<T, STATUS> {
+    let (Change { call, idempotent }, Body { value, source }) = (change, body);
     let prepare = move |market: &Market, operator: &ActingOperator, problems: Problems| {
         problems.into_result()?;
         prepare(market, operator.platform(), value)
     };
     let work = move |writer: &mut Writer, operator: &ActingOperator, prepared: &P| {
         let response = work(writer, operator.platform(), prepared)?;
-        audit(writer, operator, R::ATTRIBUTES.operation, &response)?;
+        audit(writer, operator, call.route.operation, &response)?;
         Ok(response)
     };
     idempotent.prepare_and_write(&call.served, call.access, source, prepare, work, finish).await
 }
 
 /// Changes the record with this ID, if it is still as the caller read it.
-pub async fn patch<R, T, B>(
-    call: Call<R>,
+pub async fn patch<T: Resource, B: Send + 'static>(
+    call: Call<ActingOperator>,
     if_match: IfMatch,
     id: IdOf<T>,
     body: Body<B>,
     work: impl FnOnce(&mut Writer, Platform, &IdOf<T>, B) -> Result<()> + Send + 'static,
-) -> JsonResult<T>
-where
-    R: Route<Access = ActingOperator>,
-    T: Resource,
-    B: Send + 'static,
-{
+) -> JsonResult<T> {
     let Body { value, source } = body;
-    let (operator, requester) = (call.access.clone(), call.access.requester());
+    let (operation, operator, requester) =
+        (call.route.operation, call.access.clone(), call.access.requester());
     let change = move |writer: &mut Writer, body: B| {
         let platform = operator.platform();
         let before = T::find(&writer.check_context(), platform, &id)?;
@@ -166,7 +188,7 @@ where
         work(writer, platform, &id, body)?;
         let changed = T::find(&writer.check_context(), platform, &id)?;
         if Json::<T>::render(&changed)? != before {
-            audit(writer, &operator, R::ATTRIBUTES.operation, &changed)?;
+            audit(writer, &operator, operation, &changed)?;
         }
         Ok(changed)
     };
@@ -175,18 +197,15 @@ where
 }
 
 /// Deletes a record. `work` returns the record as it was.
-pub async fn delete<R, T>(
-    call: Call<R>,
+pub async fn delete<T: Subject>(
+    call: Call<ActingOperator>,
     work: impl FnOnce(&mut Writer, Platform) -> Result<T> + Send + 'static,
-) -> std::result::Result<NoContent, ApiError>
-where
-    R: Route<Access = ActingOperator>,
-    T: Subject,
-{
-    let (operator, requester) = (call.access.clone(), call.access.requester());
+) -> std::result::Result<NoContent, ApiError> {
+    let (operation, operator, requester) =
+        (call.route.operation, call.access.clone(), call.access.requester());
     let delete = move |writer: &mut Writer| {
         let deleted = work(writer, operator.platform())?;
-        audit(writer, &operator, R::ATTRIBUTES.operation, &deleted)
+        audit(writer, &operator, operation, &deleted)
     };
     call.served.market().write_freeing(requester, delete).await?;
     Ok(NoContent)

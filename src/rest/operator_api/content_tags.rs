@@ -1,11 +1,11 @@
 //! Content tags of the taxonomy.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
-    changes,
+    changes::{self, Change},
     pages::{self, PageParams, page_of},
     resources::{self, resource},
     routes::{self, routes},
@@ -17,7 +17,6 @@ use crate::{
         records, taxonomy as operations,
     },
     rest::{
-        idempotent::Idempotent,
         if_match::IfMatch,
         json::JsonResult,
         params::Params,
@@ -61,51 +60,28 @@ pub struct ContentTagPatch {
     label: Omittable<Label>,
 }
 
-routes! {
-    /// `GET /operator/v1/content-tags`
-    List: Operator = routes::list("list_content_tags", &["limit=2"]);
-    /// `POST /operator/v1/content-tags`
-    Create: ActingOperator = routes::create(
-        "create_content_tag",
-        || json!({"slug": "weather-maps", "label": "Weather maps"}),
-        Actor::Platform,
-        &[EventType::ContentTagCreated],
-    );
-    /// `GET /operator/v1/content-tags/{slug}`
-    Get: Operator = routes::get("get_content_tag", "content_tags");
-    /// `PATCH /operator/v1/content-tags/{slug}`
-    Update: ActingOperator = routes::patch(
-        "update_content_tag",
-        "content_tags",
-        || json!({"label": "Weather records"}),
-        Actor::Platform,
-        &[EventType::ContentTagUpdated],
-    );
-}
-
-pub struct ContentTagsApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Taxonomy")]
+#[routes(prefix = "/operator/v1", tag = Taxonomy)]
 impl ContentTagsApi {
     /// List content tags
     ///
     /// Returns the content tags, the last one in display order first.
-    #[oai(path = "/content-tags", method = "get", operation_id = "list_content_tags")]
-    async fn list(&self, call: Call<List>, query: Params<PageParams>) -> JsonResult<ContentTagPage> {
+    #[get("/content-tags", routes::list(&["limit=2"]))]
+    async fn list_content_tags(
+        call: Call<Operator>,
+        query: Params<PageParams>,
+    ) -> JsonResult<ContentTagPage> {
         pages::list_all(call, query).await
     }
 
     /// Create a content tag
     ///
     /// Creates a content tag, which comes last in display order.
-    #[oai(path = "/content-tags", method = "post", operation_id = "create_content_tag")]
-    async fn create(
-        &self,
-        call: Call<Create>,
-        idempotent: Idempotent,
-        body: Body<ContentTagIn>,
+    #[post("/content-tags", routes::create(Actor::Platform, &[EventType::ContentTagCreated]))]
+    async fn create_content_tag(
+        change: Change,
+        #[example(json!({"slug": "weather-maps", "label": "Weather maps"}))] body: Body<ContentTagIn>,
     ) -> JsonResult<ContentTagOut, 201> {
-        changes::post_body(call, idempotent, body, |writer, platform, body: ContentTagIn| {
+        changes::post_body(change, body, |writer, platform, body: ContentTagIn| {
             let new = taxonomy::Label {
                 slug: body.slug.into_valid()?.into(),
                 label: body.label.into_valid()?.into(),
@@ -118,10 +94,9 @@ impl ContentTagsApi {
     /// Get a content tag
     ///
     /// Returns a content tag.
-    #[oai(path = "/content-tags/:slug", method = "get", operation_id = "get_content_tag")]
-    async fn get(
-        &self,
-        call: Call<Get>,
+    #[get("/content-tags/{slug}", routes::get("content_tags"))]
+    async fn get_content_tag(
+        call: Call<Operator>,
         /// Slug of the content tag.
         slug: Path<String>,
     ) -> JsonResult<ContentTagOut> {
@@ -131,14 +106,16 @@ impl ContentTagsApi {
     /// Update a content tag
     ///
     /// Changes the display name.
-    #[oai(path = "/content-tags/:slug", method = "patch", operation_id = "update_content_tag")]
-    async fn update(
-        &self,
-        call: Call<Update>,
+    #[patch(
+        "/content-tags/{slug}",
+        routes::change("content_tags", Actor::Platform, &[EventType::ContentTagUpdated]),
+    )]
+    async fn update_content_tag(
+        call: Call<ActingOperator>,
         if_match: IfMatch,
         /// Slug of the content tag.
         slug: Path<String>,
-        body: Body<ContentTagPatch>,
+        #[example(json!({"label": "Weather records"}))] body: Body<ContentTagPatch>,
     ) -> JsonResult<ContentTagOut> {
         changes::patch(
             call,

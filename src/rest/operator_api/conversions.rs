@@ -1,12 +1,12 @@
 //! Conversions of available earnings into credits.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{
-    changes,
+    changes::{self, Change},
     pages::{self, ListQuery, TeamFilter, page_of},
     references,
     resources::{self, resource},
@@ -15,13 +15,9 @@ use super::{
 use crate::{
     domain::{events::EventType, listings::Actor, money::Currency},
     error::Code,
-    operations::{
-        access::{ActingOperator, Operator},
-        wallet,
-    },
+    operations::{access::Operator, wallet},
     rest::{
         enum_value::EnumValue,
-        idempotent::Idempotent,
         json::JsonResult,
         params::Params,
         request_body::{Body, MaybeInvalid},
@@ -67,35 +63,14 @@ pub struct ConversionIn {
     currency: Option<EnumValue<Currency>>,
 }
 
-routes! {
-    /// `GET /operator/v1/conversions`
-    ListConversions: Operator = routes::list(
-        "list_conversions",
-        &["limit=2", "team_id=00000000-0000-0000-0000-000000000000"],
-    );
-    /// `POST /operator/v1/conversions`
-    CreateConversion: ActingOperator = routes::create(
-        "create_conversion",
-        || json!({"team_id": DEMO_TEAM, "amount": "100.00"}),
-        Actor::Team,
-        &[EventType::WalletConverted],
-    ).with_conflicts(&[Code::InsufficientEarnings]);
-    /// `GET /operator/v1/conversions/{conversion_id}`
-    GetConversion: Operator =
-        routes::read("get_conversion", Contract::new(Target::LedgerEntryOf("credit_conversion")));
-}
-
-pub struct ConversionsApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Money")]
+#[routes(prefix = "/operator/v1", tag = Money)]
 impl ConversionsApi {
     /// List conversions
     ///
     /// Returns the conversions of all teams' earnings into credits, newest first.
-    #[oai(path = "/conversions", method = "get", operation_id = "list_conversions")]
-    async fn list(
-        &self,
-        call: Call<ListConversions>,
+    #[get("/conversions", routes::list(&["limit=2", "team_id=00000000-0000-0000-0000-000000000000"]))]
+    async fn list_conversions(
+        call: Call<Operator>,
         query: Params<ListQuery<TeamFilter>>,
     ) -> JsonResult<ConversionPage> {
         pages::list(call, query).await
@@ -104,14 +79,16 @@ impl ConversionsApi {
     /// Convert earnings
     ///
     /// Converts available earnings of a team into credits, in its name.
-    #[oai(path = "/conversions", method = "post", operation_id = "create_conversion")]
-    async fn create(
-        &self,
-        call: Call<CreateConversion>,
-        idempotent: Idempotent,
-        body: Body<ConversionIn>,
+    #[post(
+        "/conversions",
+        routes::create(Actor::Team, &[EventType::WalletConverted])
+            .with_conflicts(&[Code::InsufficientEarnings]),
+    )]
+    async fn create_conversion(
+        change: Change,
+        #[example(json!({"team_id": DEMO_TEAM, "amount": "100.00"}))] body: Body<ConversionIn>,
     ) -> JsonResult<ConversionOut, 201> {
-        changes::post_body(call, idempotent, body, |writer, platform, body: ConversionIn| {
+        changes::post_body(change, body, |writer, platform, body: ConversionIn| {
             let team = references::team(writer.rows, "team_id", body.team_id.into_valid()?)?;
             let (vendor, amount) = (platform.vendor(team)?, body.amount.into_valid()?.0);
             wallet::convert(writer, &vendor, Actor::Team, amount).map(|change| change.entry)
@@ -122,13 +99,11 @@ impl ConversionsApi {
     /// Get a conversion
     ///
     /// Returns a conversion of earnings into credits.
-    #[oai(path = "/conversions/:conversion_id", method = "get", operation_id = "get_conversion")]
-    async fn get(
-        &self,
-        call: Call<GetConversion>,
-        /// ID of the conversion.
-        conversion_id: Path<Uuid>,
-    ) -> JsonResult<ConversionOut> {
+    #[get(
+        "/conversions/{conversion_id}",
+        routes::read(Contract::new(Target::LedgerEntryOf("credit_conversion")))
+    )]
+    async fn get_conversion(call: Call<Operator>, conversion_id: Path<Uuid>) -> JsonResult<ConversionOut> {
         resources::get(call, conversion_id.0).await
     }
 }

@@ -1,12 +1,12 @@
 //! Purchases of credits.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{
-    changes,
+    changes::{self, Change},
     pages::{self, ListQuery, TeamFilter, page_of},
     references,
     resources::{self, resource},
@@ -14,13 +14,9 @@ use super::{
 };
 use crate::{
     domain::{credit_purchases::CreditPurchaseStatus, events::EventType, listings::Actor, money::Currency},
-    operations::{
-        access::{ActingOperator, Operator},
-        credit_purchases,
-    },
+    operations::{access::Operator, credit_purchases},
     rest::{
         enum_value::EnumValue,
-        idempotent::Idempotent,
         json::JsonResult,
         params::Params,
         request_body::{Body, MaybeInvalid},
@@ -70,34 +66,14 @@ pub struct CreditPurchaseIn {
     currency: Option<EnumValue<Currency>>,
 }
 
-routes! {
-    /// `GET /operator/v1/credit-purchases`
-    ListCreditPurchases: Operator = routes::list(
-        "list_credit_purchases",
-        &["team_id=00000000-0000-0000-0000-000000000000"],
-    );
-    /// `POST /operator/v1/credit-purchases`
-    CreateCreditPurchase: ActingOperator = routes::create(
-        "create_credit_purchase",
-        || json!({"team_id": DEMO_BUYER, "amount": "2500.00"}),
-        Actor::Team,
-        &[EventType::WalletCredited],
-    );
-    /// `GET /operator/v1/credit-purchases/{credit_purchase_id}`
-    GetCreditPurchase: Operator = routes::get("get_credit_purchase", "credit_purchases");
-}
-
-pub struct CreditPurchasesApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Money")]
+#[routes(prefix = "/operator/v1", tag = Money)]
 impl CreditPurchasesApi {
     /// List purchases of credits
     ///
     /// Returns the purchases of credits of all teams, newest first.
-    #[oai(path = "/credit-purchases", method = "get", operation_id = "list_credit_purchases")]
-    async fn list(
-        &self,
-        call: Call<ListCreditPurchases>,
+    #[get("/credit-purchases", routes::list(&["team_id=00000000-0000-0000-0000-000000000000"]))]
+    async fn list_credit_purchases(
+        call: Call<Operator>,
         query: Params<ListQuery<TeamFilter>>,
     ) -> JsonResult<CreditPurchasePage> {
         pages::list(call, query).await
@@ -106,14 +82,12 @@ impl CreditPurchasesApi {
     /// Buy credits
     ///
     /// Records that a team has bought credits and paid for them outside the marketplace. They can be spent at once.
-    #[oai(path = "/credit-purchases", method = "post", operation_id = "create_credit_purchase")]
-    async fn create(
-        &self,
-        call: Call<CreateCreditPurchase>,
-        idempotent: Idempotent,
-        body: Body<CreditPurchaseIn>,
+    #[post("/credit-purchases", routes::create(Actor::Team, &[EventType::WalletCredited]))]
+    async fn create_credit_purchase(
+        change: Change,
+        #[example(json!({"team_id": DEMO_BUYER, "amount": "2500.00"}))] body: Body<CreditPurchaseIn>,
     ) -> JsonResult<CreditPurchaseOut, 201> {
-        changes::post_body(call, idempotent, body, |writer, platform, body: CreditPurchaseIn| {
+        changes::post_body(change, body, |writer, platform, body: CreditPurchaseIn| {
             let team = references::team(writer.rows, "team_id", body.team_id.into_valid()?)?;
             let (member, amount) = (references::member(platform, team)?, body.amount.into_valid()?.0);
             credit_purchases::create(writer, &member, Actor::Team, amount).map(|purchase| purchase.id)
@@ -124,14 +98,9 @@ impl CreditPurchasesApi {
     /// Get a purchase of credits
     ///
     /// Returns a purchase of credits.
-    #[oai(
-        path = "/credit-purchases/:credit_purchase_id",
-        method = "get",
-        operation_id = "get_credit_purchase"
-    )]
-    async fn get(
-        &self,
-        call: Call<GetCreditPurchase>,
+    #[get("/credit-purchases/{credit_purchase_id}", routes::get("credit_purchases"))]
+    async fn get_credit_purchase(
+        call: Call<Operator>,
         /// ID of the purchase of credits.
         credit_purchase_id: Path<Uuid>,
     ) -> JsonResult<CreditPurchaseOut> {

@@ -1,11 +1,11 @@
 //! Domains of the taxonomy.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
-    changes,
+    changes::{self, Change},
     pages::{self, PageParams, page_of},
     resources::{self, resource},
     routes::{self, routes},
@@ -17,7 +17,6 @@ use crate::{
         records, taxonomy as operations,
     },
     rest::{
-        idempotent::Idempotent,
         if_match::IfMatch,
         json::JsonResult,
         params::Params,
@@ -61,51 +60,25 @@ pub struct DomainPatch {
     label: Omittable<Label>,
 }
 
-routes! {
-    /// `GET /operator/v1/domains`
-    List: Operator = routes::list("list_domains", &["limit=2"]);
-    /// `POST /operator/v1/domains`
-    Create: ActingOperator = routes::create(
-        "create_domain",
-        || json!({"slug": "weather", "label": "Weather"}),
-        Actor::Platform,
-        &[EventType::DomainCreated],
-    );
-    /// `GET /operator/v1/domains/{slug}`
-    Get: Operator = routes::get("get_domain", "domains");
-    /// `PATCH /operator/v1/domains/{slug}`
-    Update: ActingOperator = routes::patch(
-        "update_domain",
-        "domains",
-        || json!({"label": "Weather records"}),
-        Actor::Platform,
-        &[EventType::DomainUpdated],
-    );
-}
-
-pub struct DomainsApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Taxonomy")]
+#[routes(prefix = "/operator/v1", tag = Taxonomy)]
 impl DomainsApi {
     /// List domains
     ///
     /// Returns the domains, the last one in display order first.
-    #[oai(path = "/domains", method = "get", operation_id = "list_domains")]
-    async fn list(&self, call: Call<List>, query: Params<PageParams>) -> JsonResult<DomainPage> {
+    #[get("/domains", routes::list(&["limit=2"]))]
+    async fn list_domains(call: Call<Operator>, query: Params<PageParams>) -> JsonResult<DomainPage> {
         pages::list_all(call, query).await
     }
 
     /// Create a domain
     ///
     /// Creates a domain, which comes last in display order.
-    #[oai(path = "/domains", method = "post", operation_id = "create_domain")]
-    async fn create(
-        &self,
-        call: Call<Create>,
-        idempotent: Idempotent,
-        body: Body<DomainIn>,
+    #[post("/domains", routes::create(Actor::Platform, &[EventType::DomainCreated]))]
+    async fn create_domain(
+        change: Change,
+        #[example(json!({"slug": "weather", "label": "Weather"}))] body: Body<DomainIn>,
     ) -> JsonResult<DomainOut, 201> {
-        changes::post_body(call, idempotent, body, |writer, platform, body: DomainIn| {
+        changes::post_body(change, body, |writer, platform, body: DomainIn| {
             let new = taxonomy::Label {
                 slug: body.slug.into_valid()?.into(),
                 label: body.label.into_valid()?.into(),
@@ -118,10 +91,9 @@ impl DomainsApi {
     /// Get a domain
     ///
     /// Returns a domain.
-    #[oai(path = "/domains/:slug", method = "get", operation_id = "get_domain")]
-    async fn get(
-        &self,
-        call: Call<Get>,
+    #[get("/domains/{slug}", routes::get("domains"))]
+    async fn get_domain(
+        call: Call<Operator>,
         /// Slug of the domain.
         slug: Path<String>,
     ) -> JsonResult<DomainOut> {
@@ -131,14 +103,13 @@ impl DomainsApi {
     /// Update a domain
     ///
     /// Changes the display name.
-    #[oai(path = "/domains/:slug", method = "patch", operation_id = "update_domain")]
-    async fn update(
-        &self,
-        call: Call<Update>,
+    #[patch("/domains/{slug}", routes::change("domains", Actor::Platform, &[EventType::DomainUpdated]))]
+    async fn update_domain(
+        call: Call<ActingOperator>,
         if_match: IfMatch,
         /// Slug of the domain.
         slug: Path<String>,
-        body: Body<DomainPatch>,
+        #[example(json!({"label": "Weather records"}))] body: Body<DomainPatch>,
     ) -> JsonResult<DomainOut> {
         changes::patch(call, if_match, slug.0, body, |writer, platform, slug: &String, patch: DomainPatch| {
             let found: DomainOut = records::find(writer.rows, platform, slug)?;

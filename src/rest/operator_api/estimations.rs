@@ -1,12 +1,12 @@
 //! Estimations: advisory quotes for vendors' sources.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{
-    changes,
+    changes::{self, Change},
     pages::{self, ListQuery, page_of},
     references,
     resources::{self, resource},
@@ -22,13 +22,9 @@ use crate::{
         listings::Actor,
         money::Currency,
     },
-    operations::{
-        access::{ActingOperator, Operator},
-        estimations,
-    },
+    operations::{access::Operator, estimations},
     rest::{
         enum_value::EnumValue,
-        idempotent::Idempotent,
         json::JsonResult,
         params::Params,
         request_body::{Body, MaybeInvalid},
@@ -107,39 +103,17 @@ pub struct EstimationIn {
     created_by: Option<Uuid>,
 }
 
-routes! {
-    /// `GET /operator/v1/estimations`
-    ListEstimations: Operator = routes::list(
-        "list_estimations",
-        &["status=failed&limit=2", "team_id=d16976a0-9c51-5248-afa1-7e0552589e1a"],
-    );
-    /// `POST /operator/v1/estimations`
-    CreateEstimation: ActingOperator = routes::create(
-        "create_estimation",
-        || json!({
-            "team_id": DEMO_TEAM,
-            "sku": "codebase",
-            "channel": "github",
-            "repo_full_name": "lumen-codeworks/tide-tables",
-        }),
-        Actor::Team,
-        &[EventType::EstimationRequested],
-    );
-    /// `GET /operator/v1/estimations/{estimation_id}`
-    GetEstimation: Operator = routes::get("get_estimation", "estimations");
-}
-
-pub struct EstimationsApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Estimations")]
+#[routes(prefix = "/operator/v1", tag = Estimations)]
 impl EstimationsApi {
     /// List estimations
     ///
     /// Returns the estimations of all vendors, newest first.
-    #[oai(path = "/estimations", method = "get", operation_id = "list_estimations")]
-    async fn list(
-        &self,
-        call: Call<ListEstimations>,
+    #[get(
+        "/estimations",
+        routes::list(&["status=failed&limit=2", "team_id=d16976a0-9c51-5248-afa1-7e0552589e1a"]),
+    )]
+    async fn list_estimations(
+        call: Call<Operator>,
         query: Params<ListQuery<EstimationFilters>>,
     ) -> JsonResult<EstimationPage> {
         pages::list(call, query).await
@@ -149,14 +123,18 @@ impl EstimationsApi {
     ///
     /// Requests an estimation in the name of a vendor. The server measures the source in the background, and then
     /// notifies the vendor. A vendor can have 20 pending estimations.
-    #[oai(path = "/estimations", method = "post", operation_id = "create_estimation")]
-    async fn create(
-        &self,
-        call: Call<CreateEstimation>,
-        idempotent: Idempotent,
+    #[post("/estimations", routes::create(Actor::Team, &[EventType::EstimationRequested]))]
+    async fn create_estimation(
+        change: Change,
+        #[example(json!({
+                    "team_id": DEMO_TEAM,
+                    "sku": "codebase",
+                    "channel": "github",
+                    "repo_full_name": "lumen-codeworks/tide-tables",
+                }))]
         body: Body<EstimationIn>,
     ) -> JsonResult<EstimationOut, 201> {
-        changes::post_body(call, idempotent, body, |writer, platform, body: EstimationIn| {
+        changes::post_body(change, body, |writer, platform, body: EstimationIn| {
             let team = references::team(writer.rows, "team_id", body.team_id.into_valid()?)?;
             let ids = (writer.new_id(Collection::Estimations), body.created_by.unwrap_or(team.id));
             let request = EstimationRequest {
@@ -174,13 +152,8 @@ impl EstimationsApi {
     /// Get an estimation
     ///
     /// Returns an estimation.
-    #[oai(path = "/estimations/:estimation_id", method = "get", operation_id = "get_estimation")]
-    async fn get(
-        &self,
-        call: Call<GetEstimation>,
-        /// ID of the estimation.
-        estimation_id: Path<Uuid>,
-    ) -> JsonResult<EstimationOut> {
+    #[get("/estimations/{estimation_id}", routes::get("estimations"))]
+    async fn get_estimation(call: Call<Operator>, estimation_id: Path<Uuid>) -> JsonResult<EstimationOut> {
         resources::get(call, estimation_id.0).await
     }
 }

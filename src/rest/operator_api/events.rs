@@ -1,6 +1,6 @@
 //! Events: what has happened in the market, as pages and as a stream.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -20,7 +20,6 @@ use crate::{
         problem::ApiError,
         route::{Call, Contract, Target},
         shapes::events::Event,
-        tags::Tag,
     },
 };
 
@@ -57,25 +56,7 @@ pub struct EventPage {
     pub end_cursor: String,
 }
 
-routes! {
-    /// `GET /operator/v1/events`
-    ListEvents: Operator = routes::read(
-        "list_events",
-        Contract::new(Target::None)
-            .with_queries(&[
-                "types=listing.published&types=offer.accepted",
-                "cursor=evt_0000000000000010&limit=5",
-                "cursor=now",
-                "team=00000000-0000-0000-0000-000000000000",
-            ])
-            .with_misspelled("type=listing.published", "types")
-            .with_pages("limit=1", "limit=100", 2),
-    );
-}
-
-pub struct EventsApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "Tag::Events")]
+#[routes(prefix = "/operator/v1", tag = Events)]
 impl EventsApi {
     /// List events
     ///
@@ -87,10 +68,22 @@ impl EventsApi {
     /// later: `id` and `event` are the ID and the type of an event, and `data` is its JSON. A comment every 15 seconds
     /// keeps the connection open. The stream ends when the key does, when the server stops, and when the client reads
     /// too slowly; connect again with the last ID in `Last-Event-ID`.
-    #[oai(path = "/events", method = "get", operation_id = "list_events")]
-    async fn list(
-        &self,
-        call: Call<ListEvents>,
+    #[get(
+        "/events",
+        routes::read(
+            Contract::new(Target::None)
+                .with_queries(&[
+                    "types=listing.published&types=offer.accepted",
+                    "cursor=evt_0000000000000010&limit=5",
+                    "cursor=now",
+                    "team=00000000-0000-0000-0000-000000000000",
+                ])
+                .with_misspelled("type=listing.published", "types")
+                .with_pages("limit=1", "limit=100", 2),
+        ),
+    )]
+    async fn list_events(
+        call: Call<Operator>,
         preference: StreamPreference,
         query: Params<EventsQuery>,
     ) -> std::result::Result<PageOrStream<EventPage>, ApiError> {

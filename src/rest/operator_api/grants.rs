@@ -1,12 +1,12 @@
 //! Upload grants.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{
-    changes,
+    changes::{self, Change},
     pages::{self, ListQuery, page_of},
     references,
     resources::{self, Resource, subject},
@@ -17,13 +17,12 @@ use crate::{
     error::{Code, Error, Result},
     market::{CheckContext, Writer},
     operations::{
-        access::{ActingOperator, Operator, Platform},
+        access::{Operator, Platform},
         grants::{self, GrantInput},
         records,
     },
     rest::{
         enum_value::EnumValue,
-        idempotent::Idempotent,
         json::JsonResult,
         params::Params,
         request_body::{Body, MaybeInvalid},
@@ -132,42 +131,14 @@ pub struct GrantIn {
     max_bytes: Option<i64>,
 }
 
-routes! {
-    /// `GET /operator/v1/grants`
-    ListGrants: Operator = routes::list(
-        "list_grants",
-        &["status=open&limit=2", "team_id=00000000-0000-0000-0000-000000000000"],
-    );
-    /// `POST /operator/v1/grants`
-    CreateGrant: ActingOperator = routes::create(
-        "create_grant",
-        || json!({"team_id": DEMO_TEAM, "title": "Tide tables"}),
-        Actor::Platform,
-        &[EventType::UploadGrantCreated],
-    );
-    /// `GET /operator/v1/grants/{grant_id}`
-    GetGrant: Operator = routes::read("get_grant", Contract::new(Target::Created("upload_grants")));
-    /// `POST /operator/v1/grants/{grant_id}/revoke`
-    RevokeGrant: ActingOperator = routes::post_to(
-        "revoke_grant",
-        Target::Created("upload_grants"),
-        None,
-        Actor::Platform,
-        &[EventType::UploadGrantRevoked],
-    ).with_conflicts(&[Code::InvalidTransition]);
-}
-
-pub struct GrantsApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Keys")]
+#[routes(prefix = "/operator/v1", tag = Keys)]
 impl GrantsApi {
     /// List upload grants
     ///
     /// Returns the upload grants of teams, newest first. Their tokens are not stored.
-    #[oai(path = "/grants", method = "get", operation_id = "list_grants")]
-    async fn list(
-        &self,
-        call: Call<ListGrants>,
+    #[get("/grants", routes::list(&["status=open&limit=2", "team_id=00000000-0000-0000-0000-000000000000"]))]
+    async fn list_grants(
+        call: Call<Operator>,
         query: Params<ListQuery<GrantFilters>>,
     ) -> JsonResult<GrantPage> {
         pages::list(call, query).await
@@ -177,43 +148,38 @@ impl GrantsApi {
     ///
     /// Creates a grant with which a team can upload one zip archive within 24 hours, which becomes a codebase. Only
     /// this response contains its token, which the team passes to `POST /v2/vendor/uploads/grants/{token}`.
-    #[oai(path = "/grants", method = "post", operation_id = "create_grant")]
-    async fn create(
-        &self,
-        call: Call<CreateGrant>,
-        idempotent: Idempotent,
-        body: Body<GrantIn>,
+    #[post("/grants", routes::create(Actor::Platform, &[EventType::UploadGrantCreated]))]
+    async fn create_grant(
+        change: Change,
+        #[example(json!({"team_id": DEMO_TEAM, "title": "Tide tables"}))] body: Body<GrantIn>,
     ) -> JsonResult<NewGrant, 201> {
-        changes::post_body_with(call, idempotent, body, create).await
+        changes::post_body_with(change, body, create).await
     }
 
     /// Get an upload grant
     ///
     /// Returns an upload grant, without its token.
-    #[oai(path = "/grants/:grant_id", method = "get", operation_id = "get_grant")]
-    async fn get(
-        &self,
-        call: Call<GetGrant>,
-        /// ID of the grant.
-        grant_id: Path<Uuid>,
-    ) -> JsonResult<GrantOut> {
+    #[get("/grants/{grant_id}", routes::read(Contract::new(Target::Created("upload_grants"))))]
+    async fn get_grant(call: Call<Operator>, grant_id: Path<Uuid>) -> JsonResult<GrantOut> {
         resources::get(call, grant_id.0).await
     }
 
     /// Revoke an upload grant
     ///
     /// Revokes a grant that was not used, and discards what was uploaded with it.
-    #[oai(path = "/grants/:grant_id/revoke", method = "post", operation_id = "revoke_grant")]
-    async fn revoke(
-        &self,
-        call: Call<RevokeGrant>,
-        idempotent: Idempotent,
-        /// ID of the grant.
-        grant_id: Path<Uuid>,
-    ) -> JsonResult<GrantOut> {
-        changes::post(call, idempotent, move |writer, platform| {
-            let found: GrantRecord = records::find(writer.rows, platform, &grant_id.0)?;
-            grants::revoke(writer, found.grant.row_id).map(|()| grant_id.0)
+    #[post(
+        "/grants/{grant_id}/revoke",
+        routes::change_of(
+            Target::Created("upload_grants"),
+            Actor::Platform,
+            &[EventType::UploadGrantRevoked],
+        )
+        .with_conflicts(&[Code::InvalidTransition]),
+    )]
+    async fn revoke_grant(change: Change, grant_id: Path<Uuid>) -> JsonResult<GrantOut> {
+        changes::transition(change, grant_id, |writer, platform, _, id| {
+            let found: GrantRecord = records::find(writer.rows, platform, &id)?;
+            grants::revoke(writer, found.grant.row_id)
         })
         .await
     }

@@ -1,11 +1,11 @@
 //! Inventory tags of the taxonomy.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
-    changes,
+    changes::{self, Change},
     pages::{self, ListQuery, page_of},
     resources::{self, resource},
     routes::{self, routes},
@@ -17,7 +17,6 @@ use crate::{
         records, taxonomy as operations,
     },
     rest::{
-        idempotent::Idempotent,
         if_match::IfMatch,
         json::JsonResult,
         params::Params,
@@ -80,39 +79,14 @@ pub struct InventoryTagPatch {
     category: Omittable<Label>,
 }
 
-routes! {
-    /// `GET /operator/v1/inventory-tags`
-    List: Operator = routes::list("list_inventory_tags", &["category=nothing&limit=2"]);
-    /// `POST /operator/v1/inventory-tags`
-    Create: ActingOperator = routes::create(
-        "create_inventory_tag",
-        || json!({"slug": "hourly", "label": "Hourly", "description": "Has a value for each hour.", "category": "Resolution"}),
-        Actor::Platform,
-        &[EventType::InventoryTagCreated],
-    );
-    /// `GET /operator/v1/inventory-tags/{slug}`
-    Get: Operator = routes::get("get_inventory_tag", "inventory_tags");
-    /// `PATCH /operator/v1/inventory-tags/{slug}`
-    Update: ActingOperator = routes::patch(
-        "update_inventory_tag",
-        "inventory_tags",
-        || json!({"label": "Weather records"}),
-        Actor::Platform,
-        &[EventType::InventoryTagUpdated],
-    );
-}
-
-pub struct InventoryTagsApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Taxonomy")]
+#[routes(prefix = "/operator/v1", tag = Taxonomy)]
 impl InventoryTagsApi {
     /// List inventory tags
     ///
     /// Returns the inventory tags, the last one in display order first.
-    #[oai(path = "/inventory-tags", method = "get", operation_id = "list_inventory_tags")]
-    async fn list(
-        &self,
-        call: Call<List>,
+    #[get("/inventory-tags", routes::list(&["category=nothing&limit=2"]))]
+    async fn list_inventory_tags(
+        call: Call<Operator>,
         query: Params<ListQuery<InventoryTagFilters>>,
     ) -> JsonResult<InventoryTagPage> {
         pages::list(call, query).await
@@ -121,14 +95,18 @@ impl InventoryTagsApi {
     /// Create an inventory tag
     ///
     /// Creates an inventory tag, which comes last in display order.
-    #[oai(path = "/inventory-tags", method = "post", operation_id = "create_inventory_tag")]
-    async fn create(
-        &self,
-        call: Call<Create>,
-        idempotent: Idempotent,
+    #[post("/inventory-tags", routes::create(Actor::Platform, &[EventType::InventoryTagCreated]))]
+    async fn create_inventory_tag(
+        change: Change,
+        #[example(json!({
+            "slug": "hourly",
+            "label": "Hourly",
+            "description": "Has a value for each hour.",
+            "category": "Resolution",
+        }))]
         body: Body<InventoryTagIn>,
     ) -> JsonResult<InventoryTagOut, 201> {
-        changes::post_body(call, idempotent, body, |writer, platform, body: InventoryTagIn| {
+        changes::post_body(change, body, |writer, platform, body: InventoryTagIn| {
             let new = taxonomy::InventoryTag {
                 slug: body.slug.into_valid()?.into(),
                 label: body.label.into_valid()?.into(),
@@ -143,10 +121,9 @@ impl InventoryTagsApi {
     /// Get an inventory tag
     ///
     /// Returns an inventory tag.
-    #[oai(path = "/inventory-tags/:slug", method = "get", operation_id = "get_inventory_tag")]
-    async fn get(
-        &self,
-        call: Call<Get>,
+    #[get("/inventory-tags/{slug}", routes::get("inventory_tags"))]
+    async fn get_inventory_tag(
+        call: Call<Operator>,
         /// Slug of the inventory tag.
         slug: Path<String>,
     ) -> JsonResult<InventoryTagOut> {
@@ -156,14 +133,16 @@ impl InventoryTagsApi {
     /// Update an inventory tag
     ///
     /// Changes the display name, the description, and the category.
-    #[oai(path = "/inventory-tags/:slug", method = "patch", operation_id = "update_inventory_tag")]
-    async fn update(
-        &self,
-        call: Call<Update>,
+    #[patch(
+        "/inventory-tags/{slug}",
+        routes::change("inventory_tags", Actor::Platform, &[EventType::InventoryTagUpdated]),
+    )]
+    async fn update_inventory_tag(
+        call: Call<ActingOperator>,
         if_match: IfMatch,
         /// Slug of the inventory tag.
         slug: Path<String>,
-        body: Body<InventoryTagPatch>,
+        #[example(json!({"label": "Weather records"}))] body: Body<InventoryTagPatch>,
     ) -> JsonResult<InventoryTagOut> {
         changes::patch(
             call,

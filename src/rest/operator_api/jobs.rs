@@ -1,11 +1,11 @@
 //! Background jobs of the server.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::{Deserialize, Deserializer, Serialize};
 use uuid::Uuid;
 
 use super::{
-    changes,
+    changes::{self, Change},
     pages::{self, ListQuery, page_of},
     resources::{self, resource},
     routes::{self, routes},
@@ -18,13 +18,9 @@ use crate::{
         row_ids::JobRowId,
     },
     error::Code,
-    operations::{
-        access::{ActingOperator, Operator},
-        job_changes,
-    },
+    operations::{access::Operator, job_changes},
     rest::{
         enum_value::EnumValue,
-        idempotent::Idempotent,
         json::JsonResult,
         params::Params,
         route::{Call, Contract, Path, Target},
@@ -87,62 +83,25 @@ pub struct JobFilters {
     team_id: Option<Uuid>,
 }
 
-routes! {
-    /// `GET /operator/v1/jobs`
-    ListJobs: Operator = routes::list("list_jobs", &["kind=sweep", "state=failed&limit=2"]);
-    /// `GET /operator/v1/jobs/{job_id}`
-    GetJob: Operator = routes::read("get_job", Contract::new(ABSENT))
-        .with_parameter_examples(&[("job_id", "\"17\"")]);
-    /// `POST /operator/v1/jobs/{job_id}/retry`
-    RetryJob: ActingOperator = routes::post_to(
-        "retry_job",
-        ABSENT,
-        None,
-        Actor::Platform,
-        &[EventType::TaskQualityRefreshRequested],
-    )
-    .with_parameter_examples(&[("job_id", "\"17\"")]).with_conflicts(&[Code::InvalidTransition]);
-    /// `POST /operator/v1/jobs/{job_id}/cancel`
-    CancelJob: ActingOperator = routes::post_to(
-        "cancel_job",
-        ABSENT,
-        None,
-        Actor::Platform,
-        &[
-            EventType::AssetDataAnalyzed,
-            EventType::QualityRunCancelled,
-            EventType::WalletCredited,
-            EventType::TracesImported,
-            EventType::TaskQualityRefreshFailed,
-            EventType::EstimationFailed,
-        ],
-    )
-    .with_parameter_examples(&[("job_id", "\"17\"")]).with_conflicts(&[Code::InvalidTransition]);
-}
-
-pub struct JobsApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Market")]
+#[routes(prefix = "/operator/v1", tag = Market)]
 impl JobsApi {
     /// List jobs
     ///
     /// Returns the background jobs that wait or run, and those of the last 30 days that were given up or canceled, newest
     /// first. Jobs that complete are deleted; their results are in the records that they work on.
-    #[oai(path = "/jobs", method = "get", operation_id = "list_jobs")]
-    async fn list(&self, call: Call<ListJobs>, query: Params<ListQuery<JobFilters>>) -> JsonResult<JobPage> {
+    #[get("/jobs", routes::list(&["kind=sweep", "state=failed&limit=2"]))]
+    async fn list_jobs(call: Call<Operator>, query: Params<ListQuery<JobFilters>>) -> JsonResult<JobPage> {
         pages::list(call, query).await
     }
 
     /// Get a job
     ///
     /// Returns a background job.
-    #[oai(path = "/jobs/:job_id", method = "get", operation_id = "get_job")]
-    async fn get(
-        &self,
-        call: Call<GetJob>,
-        /// ID of the job.
-        job_id: Path<String>,
-    ) -> JsonResult<JobOut> {
+    #[get(
+        "/jobs/{job_id}",
+        routes::read(Contract::new(ABSENT)).with_parameter_examples(&[("job_id", "\"17\"")]),
+    )]
+    async fn get_job(call: Call<Operator>, job_id: Path<String>) -> JsonResult<JobOut> {
         resources::get(call, row_id(&job_id.0)).await
     }
 
@@ -151,37 +110,42 @@ impl JobsApi {
     /// Starts a waiting job as soon as possible, with all its attempts. A job that was given up or canceled is enqueued
     /// again: as a new job, which is returned. That is refused if what the job was for has ended for good, as quality
     /// runs, estimations, and imports have: start another one instead.
-    #[oai(path = "/jobs/:job_id/retry", method = "post", operation_id = "retry_job")]
-    async fn retry(
-        &self,
-        call: Call<RetryJob>,
-        idempotent: Idempotent,
-        /// ID of the job.
-        job_id: Path<String>,
-    ) -> JsonResult<JobOut> {
-        changes::post(call, idempotent, move |writer, platform| {
-            job_changes::retry(writer, platform, row_id(&job_id.0))
-        })
-        .await
+    #[post(
+        "/jobs/{job_id}/retry",
+        routes::change_of(ABSENT, Actor::Platform, &[EventType::TaskQualityRefreshRequested])
+            .with_parameter_examples(&[("job_id", "\"17\"")])
+            .with_conflicts(&[Code::InvalidTransition]),
+    )]
+    async fn retry_job(change: Change, job_id: Path<String>) -> JsonResult<JobOut> {
+        changes::post(change, move |writer, platform| job_changes::retry(writer, platform, row_id(&job_id.0)))
+            .await
     }
 
     /// Cancel a job
     ///
     /// Cancels a job that waits or runs, and ends what it was for as failed: the analysis of data, a quality run (canceled;
     /// its charge is returned unless it had begun), an import, a refresh, or an estimation. The cleanup cannot be canceled.
-    #[oai(path = "/jobs/:job_id/cancel", method = "post", operation_id = "cancel_job")]
-    async fn cancel(
-        &self,
-        call: Call<CancelJob>,
-        idempotent: Idempotent,
-        /// ID of the job.
-        job_id: Path<String>,
-    ) -> JsonResult<JobOut> {
+    #[post(
+        "/jobs/{job_id}/cancel",
+        routes::change_of(
+            ABSENT,
+            Actor::Platform,
+            &[
+                EventType::AssetDataAnalyzed,
+                EventType::QualityRunCancelled,
+                EventType::WalletCredited,
+                EventType::TracesImported,
+                EventType::TaskQualityRefreshFailed,
+                EventType::EstimationFailed,
+            ],
+        )
+        .with_parameter_examples(&[("job_id", "\"17\"")])
+        .with_conflicts(&[Code::InvalidTransition]),
+    )]
+    async fn cancel_job(change: Change, job_id: Path<String>) -> JsonResult<JobOut> {
         let id = row_id(&job_id.0);
-        changes::post(call, idempotent, move |writer, platform| {
-            job_changes::cancel(writer, platform, id).map(|()| id)
-        })
-        .await
+        changes::post(change, move |writer, platform| job_changes::cancel(writer, platform, id).map(|()| id))
+            .await
     }
 }
 

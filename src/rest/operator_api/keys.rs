@@ -1,12 +1,12 @@
 //! API keys of teams.
 
-use poem_openapi::{Object, OpenApi, types::MaybeUndefined};
+use poem_openapi::{Object, types::MaybeUndefined};
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{
-    changes,
+    changes::{self, Change},
     pages::{self, ListQuery, page_of},
     references,
     resources::{self, Resource, subject},
@@ -22,7 +22,6 @@ use crate::{
     },
     rest::{
         enum_value::EnumValue,
-        idempotent::Idempotent,
         if_match::IfMatch,
         json::JsonResult,
         params::Params,
@@ -135,63 +134,25 @@ pub struct KeyRotation {
     pub(super) expires_at: Option<RequestTime>,
 }
 
-routes! {
-    /// `GET /operator/v1/keys`
-    ListKeys: Operator =
-        routes::list("list_keys", &["name=nothing", "team_id=00000000-0000-0000-0000-000000000000"]);
-    /// `POST /operator/v1/keys`
-    CreateKey: ActingOperator = routes::create(
-        "create_key",
-        || json!({"team_id": DEMO_TEAM, "name": "Nightly build"}),
-        Actor::Platform,
-        &[EventType::KeyCreated],
-    );
-    /// `GET /operator/v1/keys/{key_id}`
-    GetKey: Operator = routes::get("get_key", "keys");
-    /// `PATCH /operator/v1/keys/{key_id}`
-    UpdateKey: ActingOperator = routes::patch(
-        "update_key",
-        "keys",
-        || json!({"expires_at": "2036-01-01T00:00:00Z"}),
-        Actor::Platform,
-        &[EventType::KeyExpiryChanged],
-    ).with_conflicts(&[Code::InvalidTransition]);
-    /// `POST /operator/v1/keys/{key_id}/rotate`
-    RotateKey: ActingOperator = routes::post_body(
-        "rotate_key",
-        "keys",
-        || json!({}),
-        Actor::Platform,
-        &[EventType::KeyCreated, EventType::KeyRotated],
-    ).with_conflicts(&[Code::InvalidTransition]);
-    /// `POST /operator/v1/keys/{key_id}/revoke`
-    RevokeKey: ActingOperator =
-        routes::post("revoke_key", "keys", Actor::Platform, &[EventType::KeyRevoked]).with_conflicts(&[Code::InvalidTransition]);
-}
-
-pub struct KeysApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Keys")]
+#[routes(prefix = "/operator/v1", tag = Keys)]
 impl KeysApi {
     /// List keys
     ///
     /// Returns the API keys of teams, newest first. Their secrets are not stored.
-    #[oai(path = "/keys", method = "get", operation_id = "list_keys")]
-    async fn list(&self, call: Call<ListKeys>, query: Params<ListQuery<KeyFilters>>) -> JsonResult<KeyPage> {
+    #[get("/keys", routes::list(&["name=nothing", "team_id=00000000-0000-0000-0000-000000000000"]))]
+    async fn list_keys(call: Call<Operator>, query: Params<ListQuery<KeyFilters>>) -> JsonResult<KeyPage> {
         pages::list(call, query).await
     }
 
     /// Create a key
     ///
     /// Creates an API key for a team. Only this response contains its secret.
-    #[oai(path = "/keys", method = "post", operation_id = "create_key")]
-    async fn create(
-        &self,
-        call: Call<CreateKey>,
-        idempotent: Idempotent,
-        body: Body<KeyIn>,
+    #[post("/keys", routes::create(Actor::Platform, &[EventType::KeyCreated]))]
+    async fn create_key(
+        change: Change,
+        #[example(json!({"team_id": DEMO_TEAM, "name": "Nightly build"}))] body: Body<KeyIn>,
     ) -> JsonResult<NewKey, 201> {
-        changes::post_body_with(call, idempotent, body, |writer, platform, body: KeyIn| {
+        changes::post_body_with(change, body, |writer, platform, body: KeyIn| {
             let team = references::team(writer.rows, "team_id", body.team_id.into_valid()?)?.id.to_string();
             let expires_at = body.expires_at.map(|at| at.0);
             let created = keys::create(writer, &team, &body.name.into_valid()?.0, expires_at)?;
@@ -203,27 +164,24 @@ impl KeysApi {
     /// Get a key
     ///
     /// Returns an API key of a team, without its secret.
-    #[oai(path = "/keys/:key_id", method = "get", operation_id = "get_key")]
-    async fn get(
-        &self,
-        call: Call<GetKey>,
-        /// ID of the key.
-        key_id: Path<Uuid>,
-    ) -> JsonResult<KeyOut> {
+    #[get("/keys/{key_id}", routes::get("keys"))]
+    async fn get_key(call: Call<Operator>, key_id: Path<Uuid>) -> JsonResult<KeyOut> {
         resources::get(call, key_id.0).await
     }
 
     /// Update a key
     ///
     /// Changes when an API key expires. The key must be active.
-    #[oai(path = "/keys/:key_id", method = "patch", operation_id = "update_key")]
-    async fn update(
-        &self,
-        call: Call<UpdateKey>,
+    #[patch(
+        "/keys/{key_id}",
+        routes::change("keys", Actor::Platform, &[EventType::KeyExpiryChanged])
+            .with_conflicts(&[Code::InvalidTransition]),
+    )]
+    async fn update_key(
+        call: Call<ActingOperator>,
         if_match: IfMatch,
-        /// ID of the key.
         key_id: Path<Uuid>,
-        body: Body<KeyPatch>,
+        #[example(json!({"expires_at": "2036-01-01T00:00:00Z"}))] body: Body<KeyPatch>,
     ) -> JsonResult<KeyOut> {
         changes::patch(call, if_match, key_id.0, body, change_expiry).await
     }
@@ -232,16 +190,17 @@ impl KeysApi {
     ///
     /// Replaces an API key with a new one of the same name. The replaced key stays valid for a day, unless it expires
     /// earlier. Only this response contains the secret of the new key.
-    #[oai(path = "/keys/:key_id/rotate", method = "post", operation_id = "rotate_key")]
-    async fn rotate(
-        &self,
-        call: Call<RotateKey>,
-        idempotent: Idempotent,
-        /// ID of the key.
+    #[post(
+        "/keys/{key_id}/rotate",
+        routes::change("keys", Actor::Platform, &[EventType::KeyCreated, EventType::KeyRotated])
+            .with_conflicts(&[Code::InvalidTransition]),
+    )]
+    async fn rotate_key(
+        change: Change,
         key_id: Path<Uuid>,
-        body: Body<KeyRotation>,
+        #[example(json!({}))] body: Body<KeyRotation>,
     ) -> JsonResult<NewKey, 201> {
-        changes::post_body_with(call, idempotent, body, move |writer, platform, body: KeyRotation| {
+        changes::post_body_with(change, body, move |writer, platform, body: KeyRotation| {
             let key: TeamKeyRecord = records::find(writer.rows, platform, &key_id.0)?;
             let created = keys::rotate(writer, platform, key.key.id, body.expires_at.map(|at| at.0))?;
             NewKey::find(writer, platform, created)
@@ -252,17 +211,15 @@ impl KeysApi {
     /// Revoke a key
     ///
     /// Revokes an API key of a team at once.
-    #[oai(path = "/keys/:key_id/revoke", method = "post", operation_id = "revoke_key")]
-    async fn revoke(
-        &self,
-        call: Call<RevokeKey>,
-        idempotent: Idempotent,
-        /// ID of the key.
-        key_id: Path<Uuid>,
-    ) -> JsonResult<KeyOut> {
-        changes::post(call, idempotent, move |writer, platform| {
-            let key: TeamKeyRecord = records::find(writer.rows, platform, &key_id.0)?;
-            keys::revoke(writer, key.key.id).map(|()| key_id.0)
+    #[post(
+        "/keys/{key_id}/revoke",
+        routes::change("keys", Actor::Platform, &[EventType::KeyRevoked])
+            .with_conflicts(&[Code::InvalidTransition]),
+    )]
+    async fn revoke_key(change: Change, key_id: Path<Uuid>) -> JsonResult<KeyOut> {
+        changes::transition(change, key_id, |writer, platform, _, id| {
+            let key: TeamKeyRecord = records::find(writer.rows, platform, &id)?;
+            keys::revoke(writer, key.key.id)
         })
         .await
     }

@@ -1,6 +1,6 @@
 //! Entries of the ledger, with their postings.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -82,32 +82,22 @@ pub struct LedgerEntryFilters {
     purchase_id: Option<Uuid>,
 }
 
-routes! {
-    /// `GET /operator/v1/ledger-entries`
-    ListLedgerEntries: Operator = routes::list(
-        "list_ledger_entries",
-        &[
-            "entry_type=withdrawal&limit=2",
-            "team_id=d16976a0-9c51-5248-afa1-7e0552589e1a&entry_type=sale",
-            "purchase_id=00000000-0000-0000-0000-000000000000",
-        ],
-    );
-    /// `GET /operator/v1/ledger-entries/{entry_id}`
-    GetLedgerEntry: Operator = routes::get("get_ledger_entry", "ledger_entries");
-}
-
-pub struct LedgerEntriesApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Money")]
+#[routes(prefix = "/operator/v1", tag = Money)]
 impl LedgerEntriesApi {
     /// List ledger entries
     ///
     /// Returns the entries of the ledger with their postings, newest first. The ledger is append-only, and the sum over
     /// all accounts is always zero.
-    #[oai(path = "/ledger-entries", method = "get", operation_id = "list_ledger_entries")]
-    async fn list(
-        &self,
-        call: Call<ListLedgerEntries>,
+    #[get(
+        "/ledger-entries",
+        routes::list(&[
+            "entry_type=withdrawal&limit=2",
+            "team_id=d16976a0-9c51-5248-afa1-7e0552589e1a&entry_type=sale",
+            "purchase_id=00000000-0000-0000-0000-000000000000",
+        ]),
+    )]
+    async fn list_ledger_entries(
+        call: Call<Operator>,
         query: Params<ListQuery<LedgerEntryFilters>>,
     ) -> JsonResult<LedgerEntryPage> {
         pages::list(call, query).await
@@ -116,13 +106,8 @@ impl LedgerEntriesApi {
     /// Get a ledger entry
     ///
     /// Returns an entry of the ledger with its postings.
-    #[oai(path = "/ledger-entries/:entry_id", method = "get", operation_id = "get_ledger_entry")]
-    async fn get(
-        &self,
-        call: Call<GetLedgerEntry>,
-        /// ID of the entry.
-        entry_id: Path<Uuid>,
-    ) -> JsonResult<LedgerEntryOut> {
+    #[get("/ledger-entries/{entry_id}", routes::get("ledger_entries"))]
+    async fn get_ledger_entry(call: Call<Operator>, entry_id: Path<Uuid>) -> JsonResult<LedgerEntryOut> {
         resources::get(call, entry_id.0).await
     }
 }

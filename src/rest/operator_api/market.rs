@@ -1,6 +1,6 @@
 //! The marketplace itself: its settings, and facts about it and its health.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -112,22 +112,13 @@ pub struct SettingOut {
     pub default: Value,
 }
 
-routes! {
-    /// `GET /operator/v1/market`
-    GetMarket: Operator = routes::read("get_market", Contract::new(Target::None));
-    /// `GET /operator/v1/settings`
-    GetSettings: Operator = routes::read("get_settings", Contract::new(Target::None));
-}
-
-pub struct MarketApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Market")]
+#[routes(prefix = "/operator/v1", tag = Market)]
 impl MarketApi {
     /// Get the market
     ///
     /// Returns facts about the marketplace and its health. It costs little, whatever the size of the market.
-    #[oai(path = "/market", method = "get", operation_id = "get_market")]
-    async fn market(&self, call: Call<GetMarket>) -> JsonResult<MarketOut> {
+    #[get("/market", routes::read(Contract::new(Target::None)))]
+    async fn get_market(call: Call<Operator>) -> JsonResult<MarketOut> {
         let (platform, market) = (call.access.platform(), call.served.market().clone());
         Json::read(&call.served, call.access.requester(), move |reader| {
             let facts = market_facts::find(reader, platform)?;
@@ -140,8 +131,8 @@ impl MarketApi {
     /// Get the settings
     ///
     /// Returns all settings of the server. They are changed in the settings file, by environment variables, or by flags.
-    #[oai(path = "/settings", method = "get", operation_id = "get_settings")]
-    async fn settings(&self, call: Call<GetSettings>) -> JsonResult<SettingsOut> {
+    #[get("/settings", routes::read(Contract::new(Target::None)))]
+    async fn get_settings(call: Call<Operator>) -> JsonResult<SettingsOut> {
         Json::read(&call.served, call.access.requester(), |reader| {
             let items = reader.settings.list().into_iter();
             let items = items.map(|setting| SettingOut {

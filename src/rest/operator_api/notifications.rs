@@ -1,24 +1,20 @@
 //! Notifications of teams.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{
-    changes,
+    changes::{self, Change},
     pages::{self, ListQuery, page_of},
     resources::{self, resource},
     routes::{self, routes},
 };
 use crate::{
     domain::{events::EventType, listings::Actor, notifications::NotificationType},
-    operations::{
-        access::{ActingOperator, Operator},
-        notifications,
-    },
+    operations::{access::Operator, notifications},
     rest::{
         enum_value::EnumValue,
-        idempotent::Idempotent,
         json::JsonResult,
         params::Params,
         route::{Call, Path},
@@ -79,38 +75,21 @@ pub struct NotificationFilters {
     unread: Option<bool>,
 }
 
-routes! {
-    /// `GET /operator/v1/notifications`
-    ListNotifications: Operator = routes::list(
-        "list_notifications",
-        &[
-            "type=sale_completed&limit=2",
-            "unread=true",
-            "unread=false&team_id=d16976a0-9c51-5248-afa1-7e0552589e1a",
-        ],
-    );
-    /// `GET /operator/v1/notifications/{notification_id}`
-    GetNotification: Operator = routes::get("get_notification", "notifications");
-    /// `POST /operator/v1/notifications/{notification_id}/read`
-    MarkNotificationRead: ActingOperator = routes::post(
-        "mark_notification_read",
-        "notifications",
-        Actor::Team,
-        &[EventType::NotificationRead],
-    );
-}
-
-pub struct NotificationsApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Teams")]
+#[routes(prefix = "/operator/v1", tag = Teams)]
 impl NotificationsApi {
     /// List notifications
     ///
     /// Returns the notifications of all teams, newest first.
-    #[oai(path = "/notifications", method = "get", operation_id = "list_notifications")]
-    async fn list(
-        &self,
-        call: Call<ListNotifications>,
+    #[get(
+        "/notifications",
+        routes::list(&[
+            "type=sale_completed&limit=2",
+            "unread=true",
+            "unread=false&team_id=d16976a0-9c51-5248-afa1-7e0552589e1a",
+        ]),
+    )]
+    async fn list_notifications(
+        call: Call<Operator>,
         query: Params<ListQuery<NotificationFilters>>,
     ) -> JsonResult<NotificationPage> {
         pages::list(call, query).await
@@ -119,11 +98,9 @@ impl NotificationsApi {
     /// Get a notification
     ///
     /// Returns a notification.
-    #[oai(path = "/notifications/:notification_id", method = "get", operation_id = "get_notification")]
-    async fn get(
-        &self,
-        call: Call<GetNotification>,
-        /// ID of the notification.
+    #[get("/notifications/{notification_id}", routes::get("notifications"))]
+    async fn get_notification(
+        call: Call<Operator>,
         notification_id: Path<Uuid>,
     ) -> JsonResult<NotificationOut> {
         resources::get(call, notification_id.0).await
@@ -132,22 +109,14 @@ impl NotificationsApi {
     /// Mark a notification as read
     ///
     /// Marks a notification as read, in the name of its team. One that was read stays read.
-    #[oai(
-        path = "/notifications/:notification_id/read",
-        method = "post",
-        operation_id = "mark_notification_read"
+    #[post(
+        "/notifications/{notification_id}/read",
+        routes::change("notifications", Actor::Team, &[EventType::NotificationRead]),
     )]
-    async fn mark_read(
-        &self,
-        call: Call<MarkNotificationRead>,
-        idempotent: Idempotent,
-        /// ID of the notification.
+    async fn mark_notification_read(
+        change: Change,
         notification_id: Path<Uuid>,
     ) -> JsonResult<NotificationOut> {
-        let id = notification_id.0;
-        changes::post(call, idempotent, move |writer, platform| {
-            notifications::mark_read(writer, platform, Actor::Team, id).map(|()| id)
-        })
-        .await
+        changes::transition(change, notification_id, notifications::mark_read).await
     }
 }

@@ -1,12 +1,12 @@
 //! Offers: bids of buyers on listings.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{
-    changes,
+    changes::{self, Change},
     pages::{self, ListQuery, page_of},
     purchases::ACCEPTANCE_EVENTS,
     references,
@@ -27,7 +27,6 @@ use crate::{
     },
     rest::{
         enum_value::EnumValue,
-        idempotent::Idempotent,
         if_match::IfMatch,
         json::JsonResult,
         params::Params,
@@ -117,60 +116,22 @@ pub struct OfferPatch {
     pay_with: Omittable<EnumValue<PayWith>>,
 }
 
-routes! {
-    /// `GET /operator/v1/offers`
-    ListOffers: Operator = routes::list(
-        "list_offers",
-        &[
-            "status=submitted&limit=2",
-            "team_id=57d9aaca-90f7-528c-aff6-0b974cabd171",
-            "vendor_team_id=d16976a0-9c51-5248-afa1-7e0552589e1a",
-            "listing_id=00000000-0000-0000-0000-000000000000",
-        ],
-    );
-    /// `POST /operator/v1/offers`
-    CreateOffer: ActingOperator = routes::create(
-        "create_offer",
-        || json!({
-            "team_id": DEMO_BUYER,
-            "listing_id": "2085ad4d-b804-5052-af40-59ece54ab394",
-            "amount": "3500.00",
-            "pay_with": "invoice",
-        }),
-        Actor::Team,
-        &[EventType::OfferSubmitted],
-    ).with_conflicts(&[Code::NoLongerAvailable]);
-    /// `GET /operator/v1/offers/{offer_id}`
-    GetOffer: Operator = routes::get("get_offer", "offers");
-    /// `PATCH /operator/v1/offers/{offer_id}`
-    UpdateOffer: ActingOperator = routes::patch(
-        "update_offer",
-        "offers",
-        || json!({"amount": "3650.00"}),
-        Actor::Team,
-        &[EventType::OfferChanged],
-    ).with_conflicts(&[Code::InvalidTransition]);
-    /// `POST /operator/v1/offers/{offer_id}/withdraw`
-    WithdrawOffer: ActingOperator =
-        routes::post("withdraw_offer", "offers", Actor::Team, &[EventType::OfferWithdrawn]).with_conflicts(&[Code::InvalidTransition]);
-    /// `POST /operator/v1/offers/{offer_id}/accept`
-    AcceptOffer: ActingOperator = routes::post("accept_offer", "offers", Actor::Team, ACCEPTANCE_EVENTS).with_conflicts(&[Code::InvalidTransition, Code::InsufficientCredits, Code::NoLongerAvailable]);
-    /// `POST /operator/v1/offers/{offer_id}/decline`
-    DeclineOffer: ActingOperator =
-        routes::post("decline_offer", "offers", Actor::Team, &[EventType::OfferDeclined]).with_conflicts(&[Code::InvalidTransition]);
-}
-
-pub struct OffersApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Sales")]
+#[routes(prefix = "/operator/v1", tag = Sales)]
 impl OffersApi {
     /// List offers
     ///
     /// Returns the offers of all buyers, newest first.
-    #[oai(path = "/offers", method = "get", operation_id = "list_offers")]
-    async fn list(
-        &self,
-        call: Call<ListOffers>,
+    #[get(
+        "/offers",
+        routes::list(&[
+            "status=submitted&limit=2",
+            "team_id=57d9aaca-90f7-528c-aff6-0b974cabd171",
+            "vendor_team_id=d16976a0-9c51-5248-afa1-7e0552589e1a",
+            "listing_id=00000000-0000-0000-0000-000000000000",
+        ]),
+    )]
+    async fn list_offers(
+        call: Call<Operator>,
         query: Params<ListQuery<OfferFilters>>,
     ) -> JsonResult<OfferPage> {
         pages::list(call, query).await
@@ -180,14 +141,21 @@ impl OffersApi {
     ///
     /// Bids on a listing in the name of a buyer, who can have one submitted offer on it. The vendor is notified. No
     /// money is taken or reserved.
-    #[oai(path = "/offers", method = "post", operation_id = "create_offer")]
-    async fn create(
-        &self,
-        call: Call<CreateOffer>,
-        idempotent: Idempotent,
+    #[post(
+        "/offers",
+        routes::create(Actor::Team, &[EventType::OfferSubmitted]).with_conflicts(&[Code::NoLongerAvailable]),
+    )]
+    async fn create_offer(
+        change: Change,
+        #[example(json!({
+                    "team_id": DEMO_BUYER,
+                    "listing_id": "2085ad4d-b804-5052-af40-59ece54ab394",
+                    "amount": "3500.00",
+                    "pay_with": "invoice",
+                }))]
         body: Body<OfferIn>,
     ) -> JsonResult<OfferOut, 201> {
-        changes::post_body(call, idempotent, body, |writer, platform, body: OfferIn| {
+        changes::post_body(change, body, |writer, platform, body: OfferIn| {
             let team = references::team(writer.rows, "team_id", body.team_id.into_valid()?);
             let listing =
                 references::listing_on_sale(writer.rows, "listing_id", body.listing_id.into_valid()?);
@@ -205,27 +173,24 @@ impl OffersApi {
     /// Get an offer
     ///
     /// Returns an offer.
-    #[oai(path = "/offers/:offer_id", method = "get", operation_id = "get_offer")]
-    async fn get(
-        &self,
-        call: Call<GetOffer>,
-        /// ID of the offer.
-        offer_id: Path<Uuid>,
-    ) -> JsonResult<OfferOut> {
+    #[get("/offers/{offer_id}", routes::get("offers"))]
+    async fn get_offer(call: Call<Operator>, offer_id: Path<Uuid>) -> JsonResult<OfferOut> {
         resources::get(call, offer_id.0).await
     }
 
     /// Update an offer
     ///
     /// Changes a submitted offer in the name of its buyer. It keeps its ID, and expires at the same time.
-    #[oai(path = "/offers/:offer_id", method = "patch", operation_id = "update_offer")]
-    async fn update(
-        &self,
-        call: Call<UpdateOffer>,
+    #[patch(
+        "/offers/{offer_id}",
+        routes::change("offers", Actor::Team, &[EventType::OfferChanged])
+            .with_conflicts(&[Code::InvalidTransition]),
+    )]
+    async fn update_offer(
+        call: Call<ActingOperator>,
         if_match: IfMatch,
-        /// ID of the offer.
         offer_id: Path<Uuid>,
-        body: Body<OfferPatch>,
+        #[example(json!({"amount": "3650.00"}))] body: Body<OfferPatch>,
     ) -> JsonResult<OfferOut> {
         changes::patch(call, if_match, offer_id.0, body, |writer, platform, id, patch: OfferPatch| {
             let buyer = references::buyer(platform, buyer_of(writer, platform, id)?)?;
@@ -239,18 +204,15 @@ impl OffersApi {
     /// Withdraw an offer
     ///
     /// Withdraws a submitted offer in the name of its buyer.
-    #[oai(path = "/offers/:offer_id/withdraw", method = "post", operation_id = "withdraw_offer")]
-    async fn withdraw(
-        &self,
-        call: Call<WithdrawOffer>,
-        idempotent: Idempotent,
-        /// ID of the offer.
-        offer_id: Path<Uuid>,
-    ) -> JsonResult<OfferOut> {
-        let id = offer_id.0;
-        changes::post(call, idempotent, move |writer, platform| {
+    #[post(
+        "/offers/{offer_id}/withdraw",
+        routes::change("offers", Actor::Team, &[EventType::OfferWithdrawn])
+            .with_conflicts(&[Code::InvalidTransition]),
+    )]
+    async fn withdraw_offer(change: Change, offer_id: Path<Uuid>) -> JsonResult<OfferOut> {
+        changes::transition(change, offer_id, |writer, platform, actor, id| {
             let buyer = platform.former_buyer(buyer_of(writer, platform, &id)?)?;
-            offers::withdraw(writer, &buyer, Actor::Team, id).map(|()| id)
+            offers::withdraw(writer, &buyer, actor, id)
         })
         .await
     }
@@ -259,18 +221,18 @@ impl OffersApi {
     ///
     /// Accepts a submitted offer in the name of the vendor. This makes a purchase, which `purchase_id` identifies:
     /// completed if the buyer pays with credits and has enough, otherwise pending until its invoice is paid.
-    #[oai(path = "/offers/:offer_id/accept", method = "post", operation_id = "accept_offer")]
-    async fn accept(
-        &self,
-        call: Call<AcceptOffer>,
-        idempotent: Idempotent,
-        /// ID of the offer.
-        offer_id: Path<Uuid>,
-    ) -> JsonResult<OfferOut> {
-        let id = offer_id.0;
-        changes::post(call, idempotent, move |writer, platform| {
+    #[post(
+        "/offers/{offer_id}/accept",
+        routes::change("offers", Actor::Team, ACCEPTANCE_EVENTS).with_conflicts(&[
+            Code::InvalidTransition,
+            Code::InsufficientCredits,
+            Code::NoLongerAvailable,
+        ]),
+    )]
+    async fn accept_offer(change: Change, offer_id: Path<Uuid>) -> JsonResult<OfferOut> {
+        changes::transition(change, offer_id, |writer, platform, actor, id| {
             let vendor = platform.vendor(vendor_of(writer, platform, &id)?)?;
-            offers::accept(writer, &vendor, Actor::Team, id).map(|_| id)
+            offers::accept(writer, &vendor, actor, id)
         })
         .await
     }
@@ -278,18 +240,15 @@ impl OffersApi {
     /// Decline an offer
     ///
     /// Declines a submitted offer in the name of the vendor. The buyer is notified.
-    #[oai(path = "/offers/:offer_id/decline", method = "post", operation_id = "decline_offer")]
-    async fn decline(
-        &self,
-        call: Call<DeclineOffer>,
-        idempotent: Idempotent,
-        /// ID of the offer.
-        offer_id: Path<Uuid>,
-    ) -> JsonResult<OfferOut> {
-        let id = offer_id.0;
-        changes::post(call, idempotent, move |writer, platform| {
+    #[post(
+        "/offers/{offer_id}/decline",
+        routes::change("offers", Actor::Team, &[EventType::OfferDeclined])
+            .with_conflicts(&[Code::InvalidTransition]),
+    )]
+    async fn decline_offer(change: Change, offer_id: Path<Uuid>) -> JsonResult<OfferOut> {
+        changes::transition(change, offer_id, |writer, platform, actor, id| {
             let vendor = platform.vendor(vendor_of(writer, platform, &id)?)?;
-            offers::decline(writer, &vendor, Actor::Team, id).map(|()| id)
+            offers::decline(writer, &vendor, actor, id)
         })
         .await
     }

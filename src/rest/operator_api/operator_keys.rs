@@ -1,12 +1,12 @@
 //! API keys of operators.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{
-    changes,
+    changes::{self, Change},
     keys::{KeyPatch, KeyRotation},
     pages::{self, ListQuery, page_of},
     resources::{self, Resource, subject},
@@ -22,7 +22,6 @@ use crate::{
     },
     rest::{
         enum_value::EnumValue,
-        idempotent::Idempotent,
         if_match::IfMatch,
         json::JsonResult,
         params::Params,
@@ -120,51 +119,14 @@ pub struct OperatorKeyIn {
     expires_at: Option<RequestTime>,
 }
 
-routes! {
-    /// `GET /operator/v1/operator-keys`
-    ListOperatorKeys: Operator =
-        routes::list("list_operator_keys", &["name=nothing", "scope=read"]);
-    /// `POST /operator/v1/operator-keys`
-    CreateOperatorKey: ActingOperator = routes::create(
-        "create_operator_key",
-        || json!({"name": "Review desk", "scope": "all"}),
-        Actor::Platform,
-        &[EventType::KeyCreated],
-    );
-    /// `GET /operator/v1/operator-keys/{key_id}`
-    GetOperatorKey: Operator = routes::get("get_operator_key", "operator_keys");
-    /// `PATCH /operator/v1/operator-keys/{key_id}`
-    UpdateOperatorKey: ActingOperator = routes::patch(
-        "update_operator_key",
-        "operator_keys",
-        || json!({"expires_at": "2036-01-01T00:00:00Z"}),
-        Actor::Platform,
-        &[EventType::KeyExpiryChanged],
-    ).with_conflicts(&[Code::InvalidTransition]);
-    /// `POST /operator/v1/operator-keys/{key_id}/rotate`
-    RotateOperatorKey: ActingOperator = routes::post_body(
-        "rotate_operator_key",
-        "operator_keys",
-        || json!({}),
-        Actor::Platform,
-        &[EventType::KeyCreated, EventType::KeyRotated],
-    ).with_conflicts(&[Code::InvalidTransition]);
-    /// `POST /operator/v1/operator-keys/{key_id}/revoke`
-    RevokeOperatorKey: ActingOperator =
-        routes::post("revoke_operator_key", "operator_keys", Actor::Platform, &[EventType::KeyRevoked]).with_conflicts(&[Code::InvalidTransition]);
-}
-
-pub struct OperatorKeysApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Keys")]
+#[routes(prefix = "/operator/v1", tag = Keys)]
 impl OperatorKeysApi {
     /// List operator keys
     ///
     /// Returns the keys of operators, newest first. Their secrets are not stored.
-    #[oai(path = "/operator-keys", method = "get", operation_id = "list_operator_keys")]
-    async fn list(
-        &self,
-        call: Call<ListOperatorKeys>,
+    #[get("/operator-keys", routes::list(&["name=nothing", "scope=read"]))]
+    async fn list_operator_keys(
+        call: Call<Operator>,
         query: Params<ListQuery<OperatorKeyFilters>>,
     ) -> JsonResult<OperatorKeyPage> {
         pages::list(call, query).await
@@ -173,14 +135,12 @@ impl OperatorKeysApi {
     /// Create an operator key
     ///
     /// Creates a key for an operator. Only this response contains its secret.
-    #[oai(path = "/operator-keys", method = "post", operation_id = "create_operator_key")]
-    async fn create(
-        &self,
-        call: Call<CreateOperatorKey>,
-        idempotent: Idempotent,
-        body: Body<OperatorKeyIn>,
+    #[post("/operator-keys", routes::create(Actor::Platform, &[EventType::KeyCreated]))]
+    async fn create_operator_key(
+        change: Change,
+        #[example(json!({"name": "Review desk", "scope": "all"}))] body: Body<OperatorKeyIn>,
     ) -> JsonResult<NewOperatorKey, 201> {
-        changes::post_body_with(call, idempotent, body, |writer, platform, body: OperatorKeyIn| {
+        changes::post_body_with(change, body, |writer, platform, body: OperatorKeyIn| {
             let (name, scope) = (body.name.into_valid()?, body.scope.into_valid()?.0);
             let expires_at = body.expires_at.map(|at| at.0);
             let created = keys::create_for_operator(writer, platform, &name.0, scope, expires_at)?;
@@ -192,27 +152,24 @@ impl OperatorKeysApi {
     /// Get an operator key
     ///
     /// Returns an operator key, without its secret.
-    #[oai(path = "/operator-keys/:key_id", method = "get", operation_id = "get_operator_key")]
-    async fn get(
-        &self,
-        call: Call<GetOperatorKey>,
-        /// ID of the key.
-        key_id: Path<Uuid>,
-    ) -> JsonResult<OperatorKeyOut> {
+    #[get("/operator-keys/{key_id}", routes::get("operator_keys"))]
+    async fn get_operator_key(call: Call<Operator>, key_id: Path<Uuid>) -> JsonResult<OperatorKeyOut> {
         resources::get(call, key_id.0).await
     }
 
     /// Update an operator key
     ///
     /// Changes when an operator key expires. The key must be active.
-    #[oai(path = "/operator-keys/:key_id", method = "patch", operation_id = "update_operator_key")]
-    async fn update(
-        &self,
-        call: Call<UpdateOperatorKey>,
+    #[patch(
+        "/operator-keys/{key_id}",
+        routes::change("operator_keys", Actor::Platform, &[EventType::KeyExpiryChanged])
+            .with_conflicts(&[Code::InvalidTransition]),
+    )]
+    async fn update_operator_key(
+        call: Call<ActingOperator>,
         if_match: IfMatch,
-        /// ID of the key.
         key_id: Path<Uuid>,
-        body: Body<KeyPatch>,
+        #[example(json!({"expires_at": "2036-01-01T00:00:00Z"}))] body: Body<KeyPatch>,
     ) -> JsonResult<OperatorKeyOut> {
         changes::patch(call, if_match, key_id.0, body, super::keys::change_expiry).await
     }
@@ -221,16 +178,17 @@ impl OperatorKeysApi {
     ///
     /// Replaces an operator key with a new one of the same name. The replaced key stays valid for a day, unless it expires
     /// earlier. Only this response contains the secret of the new key.
-    #[oai(path = "/operator-keys/:key_id/rotate", method = "post", operation_id = "rotate_operator_key")]
-    async fn rotate(
-        &self,
-        call: Call<RotateOperatorKey>,
-        idempotent: Idempotent,
-        /// ID of the key.
+    #[post(
+        "/operator-keys/{key_id}/rotate",
+        routes::change("operator_keys", Actor::Platform, &[EventType::KeyCreated, EventType::KeyRotated])
+            .with_conflicts(&[Code::InvalidTransition]),
+    )]
+    async fn rotate_operator_key(
+        change: Change,
         key_id: Path<Uuid>,
-        body: Body<KeyRotation>,
+        #[example(json!({}))] body: Body<KeyRotation>,
     ) -> JsonResult<NewOperatorKey, 201> {
-        changes::post_body_with(call, idempotent, body, move |writer, platform, body: KeyRotation| {
+        changes::post_body_with(change, body, move |writer, platform, body: KeyRotation| {
             let key: OperatorKeyRecord = records::find(writer.rows, platform, &key_id.0)?;
             let created = keys::rotate(writer, platform, key.key.id, body.expires_at.map(|at| at.0))?;
             NewOperatorKey::find(writer, platform, created)
@@ -241,17 +199,15 @@ impl OperatorKeysApi {
     /// Revoke an operator key
     ///
     /// Revokes an operator key at once.
-    #[oai(path = "/operator-keys/:key_id/revoke", method = "post", operation_id = "revoke_operator_key")]
-    async fn revoke(
-        &self,
-        call: Call<RevokeOperatorKey>,
-        idempotent: Idempotent,
-        /// ID of the key.
-        key_id: Path<Uuid>,
-    ) -> JsonResult<OperatorKeyOut> {
-        changes::post(call, idempotent, move |writer, platform| {
-            let key: OperatorKeyRecord = records::find(writer.rows, platform, &key_id.0)?;
-            keys::revoke(writer, key.key.id).map(|()| key_id.0)
+    #[post(
+        "/operator-keys/{key_id}/revoke",
+        routes::change("operator_keys", Actor::Platform, &[EventType::KeyRevoked])
+            .with_conflicts(&[Code::InvalidTransition]),
+    )]
+    async fn revoke_operator_key(change: Change, key_id: Path<Uuid>) -> JsonResult<OperatorKeyOut> {
+        changes::transition(change, key_id, |writer, platform, _, id| {
+            let key: OperatorKeyRecord = records::find(writer.rows, platform, &id)?;
+            keys::revoke(writer, key.key.id)
         })
         .await
     }

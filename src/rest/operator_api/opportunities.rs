@@ -1,13 +1,14 @@
 //! Opportunities: what buyers post to ask for listings.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{
-    changes,
-    opportunity_bodies::{self as bodies, OpportunityIn, OpportunityPatch, OpportunityQuery, TeamExclusion},
+    changes::{self, Change},
+    opportunity_bodies as bodies,
+    opportunity_bodies::{OpportunityIn, OpportunityPatch, OpportunityQuery, TeamExclusion},
     pages::{self, page_of},
     resources::{self, Resource, subject},
     routes::{self, DEMO_BUYER, DEMO_TEAM, routes},
@@ -27,7 +28,6 @@ use crate::{
     },
     rest::{
         enum_value::EnumValue,
-        idempotent::Idempotent,
         if_match::IfMatch,
         json::JsonResult,
         params::Params,
@@ -110,68 +110,38 @@ page_of! {
     OpportunityPage, OpportunityOut
 }
 
-routes! {
-    /// `GET /operator/v1/opportunities`
-    List: Operator = routes::list("list_opportunities", &["status=published&limit=2", "team_id=00000000-0000-0000-0000-000000000000"]);
-    /// `POST /operator/v1/opportunities`
-    Create: ActingOperator = routes::create(
-        "create_opportunity",
-        || json!({"team_id": DEMO_BUYER, "title": "Weather station records", "tags": ["weather"], "budget_max": "20000.00", "budget_unit": "total"}),
-        Actor::Team,
-        &[EventType::OpportunityCreated],
-    );
-    /// `GET /operator/v1/opportunities/{opportunity_id}`
-    Get: Operator = routes::get("get_opportunity", "opportunities");
-    /// `PATCH /operator/v1/opportunities/{opportunity_id}`
-    Update: ActingOperator = routes::patch(
-        "update_opportunity",
-        "opportunities",
-        || json!({"title": "Weather records of each hour"}),
-        Actor::Team,
-        &[EventType::OpportunityUpdated],
-    ).with_conflicts(&[Code::InvalidTransition]);
-    /// `POST /operator/v1/opportunities/{opportunity_id}/publish`
-    Publish: ActingOperator =
-        routes::post("publish_opportunity", "opportunities", Actor::Team, &[EventType::OpportunityPublished]).with_conflicts(&[Code::InvalidTransition]);
-    /// `POST /operator/v1/opportunities/{opportunity_id}/close`
-    Close: ActingOperator =
-        routes::post("close_opportunity", "opportunities", Actor::Team, &[EventType::OpportunityClosed]).with_conflicts(&[Code::InvalidTransition]);
-    /// `POST /operator/v1/opportunities/{opportunity_id}/cancel`
-    Cancel: ActingOperator =
-        routes::post("cancel_opportunity", "opportunities", Actor::Team, &[EventType::OpportunityCancelled]).with_conflicts(&[Code::InvalidTransition]);
-    /// `POST /operator/v1/opportunities/{opportunity_id}/exclude`
-    Exclude: ActingOperator = routes::post_body(
-        "exclude_from_opportunity",
-        "opportunities",
-        || json!({"team_ids": [DEMO_TEAM]}),
-        Actor::Team,
-        &[EventType::OpportunityTeamsExcluded],
-    ).with_conflicts(&[Code::InvalidTransition]);
-}
-
-pub struct OpportunitiesApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Opportunities")]
+#[routes(prefix = "/operator/v1", tag = Opportunities)]
 impl OpportunitiesApi {
     /// List opportunities
     ///
     /// Returns the opportunities of all teams, newest first.
-    #[oai(path = "/opportunities", method = "get", operation_id = "list_opportunities")]
-    async fn list(&self, call: Call<List>, query: Params<OpportunityQuery>) -> JsonResult<OpportunityPage> {
+    #[get(
+        "/opportunities",
+        routes::list(&["status=published&limit=2", "team_id=00000000-0000-0000-0000-000000000000"]),
+    )]
+    async fn list_opportunities(
+        call: Call<Operator>,
+        query: Params<OpportunityQuery>,
+    ) -> JsonResult<OpportunityPage> {
         pages::list(call, query).await
     }
 
     /// Create an opportunity
     ///
     /// Creates a draft. No vendor sees it until it is published. A team can have at most 200 drafts and published ones.
-    #[oai(path = "/opportunities", method = "post", operation_id = "create_opportunity")]
-    async fn create(
-        &self,
-        call: Call<Create>,
-        idempotent: Idempotent,
+    #[post("/opportunities", routes::create(Actor::Team, &[EventType::OpportunityCreated]))]
+    async fn create_opportunity(
+        change: Change,
+        #[example(json!({
+            "team_id": DEMO_BUYER,
+            "title": "Weather station records",
+            "tags": ["weather"],
+            "budget_max": "20000.00",
+            "budget_unit": "total",
+        }))]
         body: Body<OpportunityIn>,
     ) -> JsonResult<OpportunityOut, 201> {
-        changes::post_body(call, idempotent, body, |writer, platform, body: OpportunityIn| {
+        changes::post_body(change, body, |writer, platform, body: OpportunityIn| {
             body.create(writer, platform, KIND)
         })
         .await
@@ -180,27 +150,24 @@ impl OpportunitiesApi {
     /// Get an opportunity
     ///
     /// Returns an opportunity.
-    #[oai(path = "/opportunities/:opportunity_id", method = "get", operation_id = "get_opportunity")]
-    async fn get(
-        &self,
-        call: Call<Get>,
-        /// ID of the opportunity.
-        opportunity_id: Path<Uuid>,
-    ) -> JsonResult<OpportunityOut> {
+    #[get("/opportunities/{opportunity_id}", routes::get("opportunities"))]
+    async fn get_opportunity(call: Call<Operator>, opportunity_id: Path<Uuid>) -> JsonResult<OpportunityOut> {
         resources::get(call, opportunity_id.0).await
     }
 
     /// Update an opportunity
     ///
     /// Changes a draft, or moves the deadline of a published opportunity to a later time. A later deadline opens it again.
-    #[oai(path = "/opportunities/:opportunity_id", method = "patch", operation_id = "update_opportunity")]
-    async fn update(
-        &self,
-        call: Call<Update>,
+    #[patch(
+        "/opportunities/{opportunity_id}",
+        routes::change("opportunities", Actor::Team, &[EventType::OpportunityUpdated])
+            .with_conflicts(&[Code::InvalidTransition]),
+    )]
+    async fn update_opportunity(
+        call: Call<ActingOperator>,
         if_match: IfMatch,
-        /// ID of the opportunity.
         opportunity_id: Path<Uuid>,
-        body: Body<OpportunityPatch>,
+        #[example(json!({"title": "Weather records of each hour"}))] body: Body<OpportunityPatch>,
     ) -> JsonResult<OpportunityOut> {
         changes::patch(
             call,
@@ -215,19 +182,13 @@ impl OpportunitiesApi {
     /// Publish an opportunity
     ///
     /// Publishes a draft, and notifies all vendors that may see it.
-    #[oai(
-        path = "/opportunities/:opportunity_id/publish",
-        method = "post",
-        operation_id = "publish_opportunity"
+    #[post(
+        "/opportunities/{opportunity_id}/publish",
+        routes::change("opportunities", Actor::Team, &[EventType::OpportunityPublished])
+            .with_conflicts(&[Code::InvalidTransition]),
     )]
-    async fn publish(
-        &self,
-        call: Call<Publish>,
-        idempotent: Idempotent,
-        /// ID of the opportunity.
-        opportunity_id: Path<Uuid>,
-    ) -> JsonResult<OpportunityOut> {
-        changes::post(call, idempotent, move |writer, platform| {
+    async fn publish_opportunity(change: Change, opportunity_id: Path<Uuid>) -> JsonResult<OpportunityOut> {
+        changes::post(change, move |writer, platform| {
             bodies::publish(writer, platform, (opportunity_id.0, KIND))
         })
         .await
@@ -236,15 +197,13 @@ impl OpportunitiesApi {
     /// Close an opportunity
     ///
     /// Closes a draft or a published opportunity to responses. Its buyer can still decide about bids.
-    #[oai(path = "/opportunities/:opportunity_id/close", method = "post", operation_id = "close_opportunity")]
-    async fn close(
-        &self,
-        call: Call<Close>,
-        idempotent: Idempotent,
-        /// ID of the opportunity.
-        opportunity_id: Path<Uuid>,
-    ) -> JsonResult<OpportunityOut> {
-        changes::post(call, idempotent, move |writer, platform| {
+    #[post(
+        "/opportunities/{opportunity_id}/close",
+        routes::change("opportunities", Actor::Team, &[EventType::OpportunityClosed])
+            .with_conflicts(&[Code::InvalidTransition]),
+    )]
+    async fn close_opportunity(change: Change, opportunity_id: Path<Uuid>) -> JsonResult<OpportunityOut> {
+        changes::post(change, move |writer, platform| {
             bodies::end(writer, platform, (opportunity_id.0, KIND), opportunities::close)
         })
         .await
@@ -253,19 +212,13 @@ impl OpportunitiesApi {
     /// Cancel an opportunity
     ///
     /// Cancels a published opportunity. Bids on it stay as they are, but cannot be accepted.
-    #[oai(
-        path = "/opportunities/:opportunity_id/cancel",
-        method = "post",
-        operation_id = "cancel_opportunity"
+    #[post(
+        "/opportunities/{opportunity_id}/cancel",
+        routes::change("opportunities", Actor::Team, &[EventType::OpportunityCancelled])
+            .with_conflicts(&[Code::InvalidTransition]),
     )]
-    async fn cancel(
-        &self,
-        call: Call<Cancel>,
-        idempotent: Idempotent,
-        /// ID of the opportunity.
-        opportunity_id: Path<Uuid>,
-    ) -> JsonResult<OpportunityOut> {
-        changes::post(call, idempotent, move |writer, platform| {
+    async fn cancel_opportunity(change: Change, opportunity_id: Path<Uuid>) -> JsonResult<OpportunityOut> {
+        changes::post(change, move |writer, platform| {
             bodies::end(writer, platform, (opportunity_id.0, KIND), opportunities::cancel)
         })
         .await
@@ -275,20 +228,17 @@ impl OpportunitiesApi {
     ///
     /// Hides a draft or a published opportunity from teams, in addition to those that it excludes already. A team that was
     /// notified of it, or has bid on it, can still read it.
-    #[oai(
-        path = "/opportunities/:opportunity_id/exclude",
-        method = "post",
-        operation_id = "exclude_from_opportunity"
+    #[post(
+        "/opportunities/{opportunity_id}/exclude",
+        routes::change("opportunities", Actor::Team, &[EventType::OpportunityTeamsExcluded])
+            .with_conflicts(&[Code::InvalidTransition]),
     )]
-    async fn exclude(
-        &self,
-        call: Call<Exclude>,
-        idempotent: Idempotent,
-        /// ID of the opportunity.
+    async fn exclude_from_opportunity(
+        change: Change,
         opportunity_id: Path<Uuid>,
-        body: Body<TeamExclusion>,
+        #[example(json!({"team_ids": [DEMO_TEAM]}))] body: Body<TeamExclusion>,
     ) -> JsonResult<OpportunityOut> {
-        changes::post_body(call, idempotent, body, move |writer, platform, body: TeamExclusion| {
+        changes::post_body(change, body, move |writer, platform, body: TeamExclusion| {
             bodies::exclude(writer, platform, (opportunity_id.0, KIND), body)
         })
         .await

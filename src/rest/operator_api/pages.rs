@@ -19,7 +19,7 @@ use crate::{
     rest::{
         json::{Json, JsonResult},
         params::Params,
-        route::{Call, Route},
+        route::Call,
     },
     store::records::{
         Filters,
@@ -104,9 +104,8 @@ pub type Owner = (&'static str, Uuid);
 pub(super) use page_of;
 
 /// Responds with a page of a list.
-pub async fn list<R, P, F>(call: Call<R>, query: Params<ListQuery<F>>) -> JsonResult<P>
+pub async fn list<P, F>(call: Call<Operator>, query: Params<ListQuery<F>>) -> JsonResult<P>
 where
-    R: Route<Access = Operator>,
     P: Page,
     F: Type + ParseFromJSON + ToJSON + Serialize,
 {
@@ -115,18 +114,16 @@ where
 }
 
 /// Responds with a page of a list without filters.
-pub async fn list_all<R, P>(call: Call<R>, page: Params<PageParams>) -> JsonResult<P>
+pub async fn list_all<P>(call: Call<Operator>, page: Params<PageParams>) -> JsonResult<P>
 where
-    R: Route<Access = Operator>,
     P: Page,
 {
     list_rows(call, page.0, &(), Filters::default()).await
 }
 
 /// Like [`list`], for what belongs to the record with an ID.
-pub async fn list_of<R, P, F>(call: Call<R>, owner: Owner, query: Params<ListQuery<F>>) -> JsonResult<P>
+pub async fn list_of<P, F>(call: Call<Operator>, owner: Owner, query: Params<ListQuery<F>>) -> JsonResult<P>
 where
-    R: Route<Access = Operator>,
     P: Page,
     F: Type + ParseFromJSON + ToJSON + Serialize,
 {
@@ -136,9 +133,8 @@ where
 }
 
 /// Like [`list_all`], for what belongs to the record with an ID.
-pub async fn list_all_of<R, P>(call: Call<R>, owner: Owner, page: Params<PageParams>) -> JsonResult<P>
+pub async fn list_all_of<P>(call: Call<Operator>, owner: Owner, page: Params<PageParams>) -> JsonResult<P>
 where
-    R: Route<Access = Operator>,
     P: Page,
 {
     let filters = Filters::default().with(owner.0, owner.1.to_string());
@@ -152,18 +148,17 @@ pub fn filters_of(filters: &impl ToJSON) -> Filters {
 
 /// Responds with a page of the rows that the filters allow. A cursor belongs to the JSON of `scope`, which has the parameters
 /// of the request.
-pub async fn list_rows<R, P>(
-    call: Call<R>,
+pub async fn list_rows<P>(
+    call: Call<Operator>,
     page: PageParams,
     scope: &impl Serialize,
     filters: Filters,
 ) -> JsonResult<P>
 where
-    R: Route<Access = Operator>,
     P: Page,
 {
     let platform = call.access.platform();
-    let list = CursorScope::new(R::ATTRIBUTES.operation, scope)?;
+    let list = CursorScope::new(call.route.operation, scope)?;
     Json::read(&call.served, call.access.requester(), move |reader| {
         let request = list.request(reader, &page)?;
         let RowPage { rows, next, total } =

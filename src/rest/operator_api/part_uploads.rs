@@ -4,23 +4,25 @@ use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{changes, resources::Subject};
+use super::{
+    changes::{self, Change},
+    resources::Subject,
+};
 use crate::{
     blobs::UploadedPart,
     domain::uploads::Upload,
     error::Result,
     market::{Market, Writer},
     operations::{
-        access::{ActingOperator, Platform},
+        access::Platform,
         grant_uploads::{self, FileInput},
         operator_uploads::{self, UploadPurpose},
     },
     rest::{
-        idempotent::Idempotent,
         json::{Json, JsonResult},
         problem::ApiError,
         request_body::{Body, MaybeInvalid},
-        route::{Call, Route},
+        route::Call,
         served_market::LinkBaseUrl,
         shapes::{
             UtcTime,
@@ -90,19 +92,13 @@ pub trait UploadBody: Send + 'static {
 }
 
 /// Plans an upload, and responds with where to send its parts.
-pub async fn plan<R, T, B>(
-    call: Call<R>,
+pub async fn plan<T: UploadResponse, B: UploadBody>(
+    change: Change,
     link_base: LinkBaseUrl,
-    idempotent: Idempotent,
     body: Body<B>,
     purpose: UploadPurpose,
-) -> JsonResult<T, 201>
-where
-    R: Route<Access = ActingOperator>,
-    T: UploadResponse,
-    B: UploadBody,
-{
-    let (base_url, market) = (link_base.0, call.served.market().clone());
+) -> JsonResult<T, 201> {
+    let (base_url, market) = (link_base.0, change.call.served.market().clone());
     let prepare = move |market: &Market, platform: Platform, body: B| {
         let (file_name, size_bytes, sha256) = body.into_parts();
         let file = FileInput {
@@ -120,19 +116,15 @@ where
     let finish = |market: &Market, (_, upload): (FileInput, Upload)| {
         operator_uploads::finish_plan(market, &upload);
     };
-    changes::post_prepared(call, idempotent, body, prepare, plan, finish).await
+    changes::post_prepared(change, body, prepare, plan, finish).await
 }
 
 /// Responds with an upload that `find` returns with the parts that have arrived.
-pub async fn get<R, T>(
-    call: Call<R>,
+pub async fn get<A, T: UploadResponse>(
+    call: Call<A>,
     link_base: LinkBaseUrl,
     find: impl FnOnce(&Market) -> Result<(OperatorUpload, Vec<UploadedPart>)> + Send + 'static,
-) -> JsonResult<T>
-where
-    R: Route,
-    T: UploadResponse,
-{
+) -> JsonResult<T> {
     let base_url = link_base.0;
     let render = move |market: &Market| {
         let (found, received) = find(market)?;

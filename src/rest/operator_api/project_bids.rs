@@ -1,12 +1,12 @@
 //! Vendors' bids on project opportunities.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{
-    changes,
+    changes::{self, Change},
     pages::{self, ListQuery, page_of},
     references,
     resources::{self, resource},
@@ -24,12 +24,11 @@ use crate::{
     error::{Code, Error, Result},
     market::Writer,
     operations::{
-        access::{ActingOperator, Buyer, Operator, Platform, Vendor},
+        access::{Buyer, Operator, Platform, Vendor},
         project_bids, records,
     },
     rest::{
         enum_value::EnumValue,
-        idempotent::Idempotent,
         json::JsonResult,
         params::Params,
         request_body::{Body, MaybeInvalid},
@@ -164,61 +163,17 @@ pub struct Delivery {
     delivery_taskset_ids: Vec<MaybeInvalid<Uuid>>,
 }
 
-routes! {
-    /// `GET /operator/v1/project-bids`
-    ListProjectBids: Operator = routes::list(
-        "list_project_bids",
-        &["status=accepted&limit=2", "opportunity_id=00000000-0000-0000-0000-000000000000"],
-    );
-    /// `POST /operator/v1/project-bids`
-    CreateProjectBid: ActingOperator = routes::create(
-        "create_project_bid",
-        || json!({
-            "team_id": DEMO_TEAM, "opportunity_id": "014f3739-58c5-5b9a-9473-a7a17932040b",
-            "num_tasks": 40, "expected_timeline_days": 21,
-        }),
-        Actor::Team,
-        &[EventType::ProjectBidSubmitted],
-    );
-    /// `GET /operator/v1/project-bids/{project_bid_id}`
-    GetProjectBid: Operator = routes::get("get_project_bid", "project_bids");
-    /// `POST /operator/v1/project-bids/{project_bid_id}/withdraw`
-    WithdrawProjectBid: ActingOperator = routes::post(
-        "withdraw_project_bid", "project_bids", Actor::Team, &[EventType::ProjectBidWithdrawn],
-    ).with_conflicts(&[Code::InvalidTransition]);
-    /// `POST /operator/v1/project-bids/{project_bid_id}/accept`
-    AcceptProjectBid: ActingOperator = routes::post(
-        "accept_project_bid", "project_bids", Actor::Team, &[EventType::ProjectBidAccepted],
-    ).with_conflicts(&[Code::InvalidTransition]);
-    /// `POST /operator/v1/project-bids/{project_bid_id}/decline`
-    DeclineProjectBid: ActingOperator = routes::post(
-        "decline_project_bid", "project_bids", Actor::Team, &[EventType::ProjectBidDeclined],
-    ).with_conflicts(&[Code::InvalidTransition]);
-    /// `POST /operator/v1/project-bids/{project_bid_id}/deliver`
-    DeliverProjectBid: ActingOperator = routes::post_body(
-        "deliver_project_bid",
-        "project_bids",
-        || json!({"delivery_taskset_ids": ["37015791-0563-5418-ad9d-8ea4f26f8602"]}),
-        Actor::Team,
-        &[EventType::ProjectBidDelivered],
-    ).with_conflicts(&[Code::InvalidTransition]);
-    /// `POST /operator/v1/project-bids/{project_bid_id}/complete`
-    CompleteProjectBid: ActingOperator = routes::post(
-        "complete_project_bid", "project_bids", Actor::Team, &[EventType::ProjectBidCompleted],
-    ).with_conflicts(&[Code::InvalidTransition]);
-}
-
-pub struct ProjectBidsApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Opportunities")]
+#[routes(prefix = "/operator/v1", tag = Opportunities)]
 impl ProjectBidsApi {
     /// List project bids
     ///
     /// Returns the bids of all vendors on project opportunities, newest first.
-    #[oai(path = "/project-bids", method = "get", operation_id = "list_project_bids")]
-    async fn list(
-        &self,
-        call: Call<ListProjectBids>,
+    #[get(
+        "/project-bids",
+        routes::list(&["status=accepted&limit=2", "opportunity_id=00000000-0000-0000-0000-000000000000"]),
+    )]
+    async fn list_project_bids(
+        call: Call<Operator>,
         query: Params<ListQuery<ProjectBidFilters>>,
     ) -> JsonResult<ProjectBidPage> {
         pages::list(call, query).await
@@ -228,23 +183,24 @@ impl ProjectBidsApi {
     ///
     /// Submits a bid of a vendor on a project opportunity that takes bids. A vendor has at most one bid on it that was
     /// neither declined nor withdrawn. A bid moves no money.
-    #[oai(path = "/project-bids", method = "post", operation_id = "create_project_bid")]
-    async fn create(
-        &self,
-        call: Call<CreateProjectBid>,
-        idempotent: Idempotent,
+    #[post("/project-bids", routes::create(Actor::Team, &[EventType::ProjectBidSubmitted]))]
+    async fn create_project_bid(
+        change: Change,
+        #[example(json!({
+                    "team_id": DEMO_TEAM, "opportunity_id": "014f3739-58c5-5b9a-9473-a7a17932040b",
+                    "num_tasks": 40, "expected_timeline_days": 21,
+                }))]
         body: Body<ProjectBidIn>,
     ) -> JsonResult<ProjectBidOut, 201> {
-        changes::post_body(call, idempotent, body, submit).await
+        changes::post_body(change, body, submit).await
     }
 
     /// Get a project bid
     ///
     /// Returns a bid with its activity.
-    #[oai(path = "/project-bids/:project_bid_id", method = "get", operation_id = "get_project_bid")]
-    async fn get(
-        &self,
-        call: Call<GetProjectBid>,
+    #[get("/project-bids/{project_bid_id}", routes::get("project_bids"))]
+    async fn get_project_bid(
+        call: Call<Operator>,
         /// ID of the bid.
         project_bid_id: Path<Uuid>,
     ) -> JsonResult<ProjectBidOut> {
@@ -254,21 +210,19 @@ impl ProjectBidsApi {
     /// Withdraw a project bid
     ///
     /// Withdraws a submitted bid, as its vendor.
-    #[oai(
-        path = "/project-bids/:project_bid_id/withdraw",
-        method = "post",
-        operation_id = "withdraw_project_bid"
+    #[post(
+        "/project-bids/{project_bid_id}/withdraw",
+        routes::change("project_bids", Actor::Team, &[EventType::ProjectBidWithdrawn])
+            .with_conflicts(&[Code::InvalidTransition]),
     )]
-    async fn withdraw(
-        &self,
-        call: Call<WithdrawProjectBid>,
-        idempotent: Idempotent,
+    async fn withdraw_project_bid(
+        change: Change,
         /// ID of the bid.
         project_bid_id: Path<Uuid>,
     ) -> JsonResult<ProjectBidOut> {
-        changes::post(call, idempotent, move |writer, platform| {
-            let vendor = vendor(writer, platform, project_bid_id.0)?;
-            project_bids::withdraw(writer, &vendor, Actor::Team, project_bid_id.0).map(|bid| bid.id)
+        changes::transition(change, project_bid_id, |writer, platform, actor, id| {
+            let vendor = vendor(writer, platform, id)?;
+            project_bids::withdraw(writer, &vendor, actor, id)
         })
         .await
     }
@@ -277,62 +231,53 @@ impl ProjectBidsApi {
     ///
     /// Accepts a submitted bid, as the buyer, and notifies the vendor. Other bids stay as they are. Those on a canceled
     /// project opportunity cannot be accepted.
-    #[oai(
-        path = "/project-bids/:project_bid_id/accept",
-        method = "post",
-        operation_id = "accept_project_bid"
+    #[post(
+        "/project-bids/{project_bid_id}/accept",
+        routes::change("project_bids", Actor::Team, &[EventType::ProjectBidAccepted])
+            .with_conflicts(&[Code::InvalidTransition]),
     )]
-    async fn accept(
-        &self,
-        call: Call<AcceptProjectBid>,
-        idempotent: Idempotent,
+    async fn accept_project_bid(
+        change: Change,
         /// ID of the bid.
         project_bid_id: Path<Uuid>,
     ) -> JsonResult<ProjectBidOut> {
-        changes::post(call, idempotent, move |writer, platform| {
-            as_buyer(writer, platform, project_bid_id.0, project_bids::accept)
-        })
-        .await
+        as_buyer(change, project_bid_id, project_bids::accept).await
     }
 
     /// Decline a project bid
     ///
     /// Declines a submitted bid, as the buyer, and notifies the vendor.
-    #[oai(
-        path = "/project-bids/:project_bid_id/decline",
-        method = "post",
-        operation_id = "decline_project_bid"
+    #[post(
+        "/project-bids/{project_bid_id}/decline",
+        routes::change("project_bids", Actor::Team, &[EventType::ProjectBidDeclined])
+            .with_conflicts(&[Code::InvalidTransition]),
     )]
-    async fn decline(
-        &self,
-        call: Call<DeclineProjectBid>,
-        idempotent: Idempotent,
+    async fn decline_project_bid(
+        change: Change,
         /// ID of the bid.
         project_bid_id: Path<Uuid>,
     ) -> JsonResult<ProjectBidOut> {
-        changes::post(call, idempotent, move |writer, platform| {
-            as_buyer(writer, platform, project_bid_id.0, project_bids::decline)
-        })
-        .await
+        as_buyer(change, project_bid_id, project_bids::decline).await
     }
 
     /// Deliver the work of a project bid
     ///
     /// Delivers tasksets of the vendor for an accepted bid.
-    #[oai(
-        path = "/project-bids/:project_bid_id/deliver",
-        method = "post",
-        operation_id = "deliver_project_bid"
+    #[post(
+        "/project-bids/{project_bid_id}/deliver",
+        routes::change("project_bids", Actor::Team, &[EventType::ProjectBidDelivered])
+            .with_conflicts(&[Code::InvalidTransition]),
     )]
-    async fn deliver(
-        &self,
-        call: Call<DeliverProjectBid>,
-        idempotent: Idempotent,
+    async fn deliver_project_bid(
+        change: Change,
         /// ID of the bid.
         project_bid_id: Path<Uuid>,
+        #[example(json!({
+            "delivery_taskset_ids": ["37015791-0563-5418-ad9d-8ea4f26f8602"],
+        }))]
         body: Body<Delivery>,
     ) -> JsonResult<ProjectBidOut> {
-        changes::post_body(call, idempotent, body, move |writer, platform, body: Delivery| {
+        changes::post_body(change, body, move |writer, platform, body: Delivery| {
             let vendor = vendor(writer, platform, project_bid_id.0)?;
             let ids = body.delivery_taskset_ids.into_iter().map(MaybeInvalid::into_valid);
             let ids = ids.collect::<Result<Vec<Uuid>>>()?;
@@ -344,22 +289,17 @@ impl ProjectBidsApi {
     /// Complete a project bid
     ///
     /// Accepts the delivery of a bid, as the buyer. No money moves.
-    #[oai(
-        path = "/project-bids/:project_bid_id/complete",
-        method = "post",
-        operation_id = "complete_project_bid"
+    #[post(
+        "/project-bids/{project_bid_id}/complete",
+        routes::change("project_bids", Actor::Team, &[EventType::ProjectBidCompleted])
+            .with_conflicts(&[Code::InvalidTransition]),
     )]
-    async fn complete(
-        &self,
-        call: Call<CompleteProjectBid>,
-        idempotent: Idempotent,
+    async fn complete_project_bid(
+        change: Change,
         /// ID of the bid.
         project_bid_id: Path<Uuid>,
     ) -> JsonResult<ProjectBidOut> {
-        changes::post(call, idempotent, move |writer, platform| {
-            as_buyer(writer, platform, project_bid_id.0, project_bids::complete)
-        })
-        .await
+        as_buyer(change, project_bid_id, project_bids::complete).await
     }
 }
 
@@ -397,16 +337,18 @@ fn vendor(writer: &Writer, platform: Platform, bid: Uuid) -> Result<Vendor> {
     platform.vendor(existing_team(writer, bid.team_id)?)
 }
 
-/// Performs an operation on a bid in the name of the buyer, who has begun it with the project opportunity.
-fn as_buyer(
-    writer: &mut Writer,
-    platform: Platform,
-    bid: Uuid,
+/// Performs a transition of a bid in the name of the buyer, who has begun it with the project opportunity.
+async fn as_buyer(
+    change: Change,
+    bid_id: Path<Uuid>,
     operation: fn(&mut Writer, &Buyer, Actor, Uuid) -> Result<Bid>,
-) -> Result<Uuid> {
-    let record: ProjectBidOut = records::find(writer.rows, platform, &bid)?;
-    let buyer = platform.former_buyer(existing_team(writer, record.buyer_id)?)?;
-    operation(writer, &buyer, Actor::Team, bid).map(|bid| bid.id)
+) -> JsonResult<ProjectBidOut> {
+    changes::transition(change, bid_id, move |writer, platform, actor, id| {
+        let record: ProjectBidOut = records::find(writer.rows, platform, &id)?;
+        let buyer = platform.former_buyer(existing_team(writer, record.buyer_id)?)?;
+        operation(writer, &buyer, actor, id)
+    })
+    .await
 }
 
 fn existing_team(writer: &Writer, id: Uuid) -> Result<Team> {

@@ -1,15 +1,14 @@
 //! Project opportunities: what buyers post to ask for custom task work.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{
-    changes,
-    opportunity_bodies::{
-        self as bodies, OpportunityQuery, ProjectOpportunityIn, ProjectOpportunityPatch, TeamExclusion,
-    },
+    changes::{self, Change},
+    opportunity_bodies as bodies,
+    opportunity_bodies::{OpportunityQuery, ProjectOpportunityIn, ProjectOpportunityPatch, TeamExclusion},
     pages::{self, page_of},
     resources::{self, Resource, subject},
     routes::{self, DEMO_BUYER, DEMO_TEAM, routes},
@@ -29,7 +28,6 @@ use crate::{
     },
     rest::{
         enum_value::EnumValue,
-        idempotent::Idempotent,
         if_match::IfMatch,
         json::JsonResult,
         params::Params,
@@ -114,56 +112,17 @@ page_of! {
     ProjectOpportunityPage, ProjectOpportunityOut
 }
 
-routes! {
-    /// `GET /operator/v1/project-opportunities`
-    List: Operator = routes::list("list_project_opportunities", &["status=published&limit=2", "team_id=00000000-0000-0000-0000-000000000000"]);
-    /// `POST /operator/v1/project-opportunities`
-    Create: ActingOperator = routes::create(
-        "create_project_opportunity",
-        || json!({"team_id": DEMO_BUYER, "title": "Tasks about weather maps", "tags": ["weather"], "budget_max": "20000.00", "budget_unit": "total"}),
-        Actor::Team,
-        &[EventType::OpportunityCreated],
-    );
-    /// `GET /operator/v1/project-opportunities/{opportunity_id}`
-    Get: Operator = routes::get("get_project_opportunity", "project_opportunities");
-    /// `PATCH /operator/v1/project-opportunities/{opportunity_id}`
-    Update: ActingOperator = routes::patch(
-        "update_project_opportunity",
-        "project_opportunities",
-        || json!({"title": "Weather records of each hour"}),
-        Actor::Team,
-        &[EventType::OpportunityUpdated],
-    ).with_conflicts(&[Code::InvalidTransition]);
-    /// `POST /operator/v1/project-opportunities/{opportunity_id}/publish`
-    Publish: ActingOperator =
-        routes::post("publish_project_opportunity", "project_opportunities", Actor::Team, &[EventType::OpportunityPublished]).with_conflicts(&[Code::InvalidTransition]);
-    /// `POST /operator/v1/project-opportunities/{opportunity_id}/close`
-    Close: ActingOperator =
-        routes::post("close_project_opportunity", "project_opportunities", Actor::Team, &[EventType::OpportunityClosed]).with_conflicts(&[Code::InvalidTransition]);
-    /// `POST /operator/v1/project-opportunities/{opportunity_id}/cancel`
-    Cancel: ActingOperator =
-        routes::post("cancel_project_opportunity", "project_opportunities", Actor::Team, &[EventType::OpportunityCancelled]).with_conflicts(&[Code::InvalidTransition]);
-    /// `POST /operator/v1/project-opportunities/{opportunity_id}/exclude`
-    Exclude: ActingOperator = routes::post_body(
-        "exclude_from_project_opportunity",
-        "project_opportunities",
-        || json!({"team_ids": [DEMO_TEAM]}),
-        Actor::Team,
-        &[EventType::OpportunityTeamsExcluded],
-    ).with_conflicts(&[Code::InvalidTransition]);
-}
-
-pub struct ProjectOpportunitiesApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Opportunities")]
+#[routes(prefix = "/operator/v1", tag = Opportunities)]
 impl ProjectOpportunitiesApi {
     /// List project opportunities
     ///
     /// Returns the project opportunities of all teams, newest first.
-    #[oai(path = "/project-opportunities", method = "get", operation_id = "list_project_opportunities")]
-    async fn list(
-        &self,
-        call: Call<List>,
+    #[get(
+        "/project-opportunities",
+        routes::list(&["status=published&limit=2", "team_id=00000000-0000-0000-0000-000000000000"]),
+    )]
+    async fn list_project_opportunities(
+        call: Call<Operator>,
         query: Params<OpportunityQuery>,
     ) -> JsonResult<ProjectOpportunityPage> {
         pages::list(call, query).await
@@ -172,14 +131,19 @@ impl ProjectOpportunitiesApi {
     /// Create a project opportunity
     ///
     /// Creates a draft. No vendor sees it until it is published. A team can have at most 200 drafts and published ones.
-    #[oai(path = "/project-opportunities", method = "post", operation_id = "create_project_opportunity")]
-    async fn create(
-        &self,
-        call: Call<Create>,
-        idempotent: Idempotent,
+    #[post("/project-opportunities", routes::create(Actor::Team, &[EventType::OpportunityCreated]))]
+    async fn create_project_opportunity(
+        change: Change,
+        #[example(json!({
+            "team_id": DEMO_BUYER,
+            "title": "Tasks about weather maps",
+            "tags": ["weather"],
+            "budget_max": "20000.00",
+            "budget_unit": "total",
+        }))]
         body: Body<ProjectOpportunityIn>,
     ) -> JsonResult<ProjectOpportunityOut, 201> {
-        changes::post_body(call, idempotent, body, |writer, platform, body: ProjectOpportunityIn| {
+        changes::post_body(change, body, |writer, platform, body: ProjectOpportunityIn| {
             body.create(writer, platform, KIND)
         })
         .await
@@ -188,14 +152,9 @@ impl ProjectOpportunitiesApi {
     /// Get a project opportunity
     ///
     /// Returns a project opportunity.
-    #[oai(
-        path = "/project-opportunities/:opportunity_id",
-        method = "get",
-        operation_id = "get_project_opportunity"
-    )]
-    async fn get(
-        &self,
-        call: Call<Get>,
+    #[get("/project-opportunities/{opportunity_id}", routes::get("project_opportunities"))]
+    async fn get_project_opportunity(
+        call: Call<Operator>,
         /// ID of the project opportunity.
         opportunity_id: Path<Uuid>,
     ) -> JsonResult<ProjectOpportunityOut> {
@@ -205,18 +164,17 @@ impl ProjectOpportunitiesApi {
     /// Update a project opportunity
     ///
     /// Changes a draft, or moves the deadline of a published project opportunity to a later time. A later deadline opens it again.
-    #[oai(
-        path = "/project-opportunities/:opportunity_id",
-        method = "patch",
-        operation_id = "update_project_opportunity"
+    #[patch(
+        "/project-opportunities/{opportunity_id}",
+        routes::change("project_opportunities", Actor::Team, &[EventType::OpportunityUpdated])
+            .with_conflicts(&[Code::InvalidTransition]),
     )]
-    async fn update(
-        &self,
-        call: Call<Update>,
+    async fn update_project_opportunity(
+        call: Call<ActingOperator>,
         if_match: IfMatch,
         /// ID of the project opportunity.
         opportunity_id: Path<Uuid>,
-        body: Body<ProjectOpportunityPatch>,
+        #[example(json!({"title": "Weather records of each hour"}))] body: Body<ProjectOpportunityPatch>,
     ) -> JsonResult<ProjectOpportunityOut> {
         changes::patch(
             call,
@@ -231,19 +189,17 @@ impl ProjectOpportunitiesApi {
     /// Publish a project opportunity
     ///
     /// Publishes a draft, and notifies all vendors that may see it.
-    #[oai(
-        path = "/project-opportunities/:opportunity_id/publish",
-        method = "post",
-        operation_id = "publish_project_opportunity"
+    #[post(
+        "/project-opportunities/{opportunity_id}/publish",
+        routes::change("project_opportunities", Actor::Team, &[EventType::OpportunityPublished])
+            .with_conflicts(&[Code::InvalidTransition]),
     )]
-    async fn publish(
-        &self,
-        call: Call<Publish>,
-        idempotent: Idempotent,
+    async fn publish_project_opportunity(
+        change: Change,
         /// ID of the project opportunity.
         opportunity_id: Path<Uuid>,
     ) -> JsonResult<ProjectOpportunityOut> {
-        changes::post(call, idempotent, move |writer, platform| {
+        changes::post(change, move |writer, platform| {
             bodies::publish(writer, platform, (opportunity_id.0, KIND))
         })
         .await
@@ -252,19 +208,17 @@ impl ProjectOpportunitiesApi {
     /// Close a project opportunity
     ///
     /// Closes a draft or a published project opportunity to responses. Its buyer can still decide about bids.
-    #[oai(
-        path = "/project-opportunities/:opportunity_id/close",
-        method = "post",
-        operation_id = "close_project_opportunity"
+    #[post(
+        "/project-opportunities/{opportunity_id}/close",
+        routes::change("project_opportunities", Actor::Team, &[EventType::OpportunityClosed])
+            .with_conflicts(&[Code::InvalidTransition]),
     )]
-    async fn close(
-        &self,
-        call: Call<Close>,
-        idempotent: Idempotent,
+    async fn close_project_opportunity(
+        change: Change,
         /// ID of the project opportunity.
         opportunity_id: Path<Uuid>,
     ) -> JsonResult<ProjectOpportunityOut> {
-        changes::post(call, idempotent, move |writer, platform| {
+        changes::post(change, move |writer, platform| {
             bodies::end(writer, platform, (opportunity_id.0, KIND), opportunities::close)
         })
         .await
@@ -273,19 +227,17 @@ impl ProjectOpportunitiesApi {
     /// Cancel a project opportunity
     ///
     /// Cancels a published project opportunity. Bids on it stay as they are, but cannot be accepted.
-    #[oai(
-        path = "/project-opportunities/:opportunity_id/cancel",
-        method = "post",
-        operation_id = "cancel_project_opportunity"
+    #[post(
+        "/project-opportunities/{opportunity_id}/cancel",
+        routes::change("project_opportunities", Actor::Team, &[EventType::OpportunityCancelled])
+            .with_conflicts(&[Code::InvalidTransition]),
     )]
-    async fn cancel(
-        &self,
-        call: Call<Cancel>,
-        idempotent: Idempotent,
+    async fn cancel_project_opportunity(
+        change: Change,
         /// ID of the project opportunity.
         opportunity_id: Path<Uuid>,
     ) -> JsonResult<ProjectOpportunityOut> {
-        changes::post(call, idempotent, move |writer, platform| {
+        changes::post(change, move |writer, platform| {
             bodies::end(writer, platform, (opportunity_id.0, KIND), opportunities::cancel)
         })
         .await
@@ -295,20 +247,18 @@ impl ProjectOpportunitiesApi {
     ///
     /// Hides a draft or a published project opportunity from teams, in addition to those that it excludes already. A team that was
     /// notified of it, or has bid on it, can still read it.
-    #[oai(
-        path = "/project-opportunities/:opportunity_id/exclude",
-        method = "post",
-        operation_id = "exclude_from_project_opportunity"
+    #[post(
+        "/project-opportunities/{opportunity_id}/exclude",
+        routes::change("project_opportunities", Actor::Team, &[EventType::OpportunityTeamsExcluded])
+            .with_conflicts(&[Code::InvalidTransition]),
     )]
-    async fn exclude(
-        &self,
-        call: Call<Exclude>,
-        idempotent: Idempotent,
+    async fn exclude_from_project_opportunity(
+        change: Change,
         /// ID of the project opportunity.
         opportunity_id: Path<Uuid>,
-        body: Body<TeamExclusion>,
+        #[example(json!({"team_ids": [DEMO_TEAM]}))] body: Body<TeamExclusion>,
     ) -> JsonResult<ProjectOpportunityOut> {
-        changes::post_body(call, idempotent, body, move |writer, platform, body: TeamExclusion| {
+        changes::post_body(change, body, move |writer, platform, body: TeamExclusion| {
             bodies::exclude(writer, platform, (opportunity_id.0, KIND), body)
         })
         .await

@@ -1,12 +1,12 @@
 //! Purchases of listings.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{
-    changes,
+    changes::{self, Change},
     pages::{self, ListQuery, page_of},
     references,
     resources::{self, resource},
@@ -21,12 +21,11 @@ use crate::{
     },
     error::{Code, Result},
     operations::{
-        access::{ActingOperator, Operator},
+        access::Operator,
         purchases::{self, PurchaseInput},
     },
     rest::{
         enum_value::EnumValue,
-        idempotent::Idempotent,
         json::JsonResult,
         params::Params,
         request_body::{Body, MaybeInvalid},
@@ -161,58 +160,23 @@ pub(super) const ACCEPTANCE_EVENTS: &[EventType] = &[
     EventType::AssetExclusivityChanged,
 ];
 
-routes! {
-    /// `GET /operator/v1/purchases`
-    ListPurchases: Operator = routes::list(
-        "list_purchases",
-        &[
+#[routes(prefix = "/operator/v1", tag = Sales)]
+impl PurchasesApi {
+    /// List purchases
+    ///
+    /// Returns the purchases of all buyers, newest first.
+    #[get(
+        "/purchases",
+        routes::list(&[
             "status=pending&limit=2",
             "status=completed&kind=sample",
             "team_id=57d9aaca-90f7-528c-aff6-0b974cabd171",
             "vendor_team_id=d16976a0-9c51-5248-afa1-7e0552589e1a",
             "listing_id=00000000-0000-0000-0000-000000000000",
-        ],
-    );
-    /// `POST /operator/v1/purchases`
-    CreatePurchase: ActingOperator = routes::create(
-        "create_purchase",
-        || json!({
-            "team_id": DEMO_BUYER,
-            "listing_id": "0ea026dc-af20-5ede-86bc-c9d5f921cb81",
-            "kind": "full",
-            "pay_with": "credits",
-        }),
-        Actor::Team,
-        PURCHASE_EVENTS,
-    ).with_conflicts(&[Code::InsufficientCredits, Code::NoLongerAvailable]);
-    /// `GET /operator/v1/purchases/{purchase_id}`
-    GetPurchase: Operator = routes::get("get_purchase", "purchases");
-    /// `POST /operator/v1/purchases/{purchase_id}/complete`
-    CompletePurchase: ActingOperator =
-        routes::post("complete_purchase", "purchases", Actor::Platform, PURCHASE_EVENTS).with_conflicts(&[Code::InvalidTransition, Code::InsufficientCredits, Code::NoLongerAvailable]);
-    /// `POST /operator/v1/purchases/{purchase_id}/cancel`
-    CancelPurchase: ActingOperator =
-        routes::post("cancel_purchase", "purchases", Actor::Platform, &[EventType::PurchaseCancelled]).with_conflicts(&[Code::InvalidTransition]);
-    /// `POST /operator/v1/purchases/{purchase_id}/refund`
-    RefundPurchase: ActingOperator = routes::post(
-        "refund_purchase",
-        "purchases",
-        Actor::Platform,
-        &[EventType::PurchaseRefunded, EventType::AssetExclusivityChanged],
-    ).with_conflicts(&[Code::InvalidTransition, Code::RefundWindowClosed, Code::InsufficientEarnings]);
-}
-
-pub struct PurchasesApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Sales")]
-impl PurchasesApi {
-    /// List purchases
-    ///
-    /// Returns the purchases of all buyers, newest first.
-    #[oai(path = "/purchases", method = "get", operation_id = "list_purchases")]
-    async fn list(
-        &self,
-        call: Call<ListPurchases>,
+        ]),
+    )]
+    async fn list_purchases(
+        call: Call<Operator>,
         query: Params<ListQuery<PurchaseFilters>>,
     ) -> JsonResult<PurchasePage> {
         pages::list(call, query).await
@@ -222,14 +186,22 @@ impl PurchasesApi {
     ///
     /// Buys a listing in the name of a buyer, its sample, or a selection of its assets. With credits, or if it is free,
     /// the purchase is completed at once; with an invoice it is pending until it is completed or expires.
-    #[oai(path = "/purchases", method = "post", operation_id = "create_purchase")]
-    async fn create(
-        &self,
-        call: Call<CreatePurchase>,
-        idempotent: Idempotent,
+    #[post(
+        "/purchases",
+        routes::create(Actor::Team, PURCHASE_EVENTS)
+            .with_conflicts(&[Code::InsufficientCredits, Code::NoLongerAvailable]),
+    )]
+    async fn create_purchase(
+        change: Change,
+        #[example(json!({
+                    "team_id": DEMO_BUYER,
+                    "listing_id": "0ea026dc-af20-5ede-86bc-c9d5f921cb81",
+                    "kind": "full",
+                    "pay_with": "credits",
+                }))]
         body: Body<PurchaseIn>,
     ) -> JsonResult<PurchaseOut, 201> {
-        changes::post_body(call, idempotent, body, |writer, platform, body: PurchaseIn| {
+        changes::post_body(change, body, |writer, platform, body: PurchaseIn| {
             let team = references::team(writer.rows, "team_id", body.team_id.into_valid()?);
             let listing =
                 references::listing_on_sale(writer.rows, "listing_id", body.listing_id.into_valid()?);
@@ -250,13 +222,8 @@ impl PurchasesApi {
     /// Get a purchase
     ///
     /// Returns a purchase.
-    #[oai(path = "/purchases/:purchase_id", method = "get", operation_id = "get_purchase")]
-    async fn get(
-        &self,
-        call: Call<GetPurchase>,
-        /// ID of the purchase.
-        purchase_id: Path<Uuid>,
-    ) -> JsonResult<PurchaseOut> {
+    #[get("/purchases/{purchase_id}", routes::get("purchases"))]
+    async fn get_purchase(call: Call<Operator>, purchase_id: Path<Uuid>) -> JsonResult<PurchaseOut> {
         resources::get(call, purchase_id.0).await
     }
 
@@ -264,56 +231,49 @@ impl PurchasesApi {
     ///
     /// Completes a pending purchase whose invoice was paid: posts the money, signs the agreement, and notifies the
     /// vendor. An exclusive sale also archives all listings with its codebases.
-    #[oai(path = "/purchases/:purchase_id/complete", method = "post", operation_id = "complete_purchase")]
-    async fn complete(
-        &self,
-        call: Call<CompletePurchase>,
-        idempotent: Idempotent,
-        /// ID of the purchase.
-        purchase_id: Path<Uuid>,
-    ) -> JsonResult<PurchaseOut> {
-        let id = purchase_id.0;
-        changes::post(call, idempotent, move |writer, platform| {
-            purchases::complete(writer, platform, Actor::Platform, id).map(|_| id)
-        })
-        .await
+    #[post(
+        "/purchases/{purchase_id}/complete",
+        routes::change("purchases", Actor::Platform, PURCHASE_EVENTS).with_conflicts(&[
+            Code::InvalidTransition,
+            Code::InsufficientCredits,
+            Code::NoLongerAvailable,
+        ]),
+    )]
+    async fn complete_purchase(change: Change, purchase_id: Path<Uuid>) -> JsonResult<PurchaseOut> {
+        changes::transition(change, purchase_id, purchases::complete).await
     }
 
     /// Cancel a purchase
     ///
     /// Cancels a pending purchase. The offer that it may come from stays accepted.
-    #[oai(path = "/purchases/:purchase_id/cancel", method = "post", operation_id = "cancel_purchase")]
-    async fn cancel(
-        &self,
-        call: Call<CancelPurchase>,
-        idempotent: Idempotent,
-        /// ID of the purchase.
-        purchase_id: Path<Uuid>,
-    ) -> JsonResult<PurchaseOut> {
-        let id = purchase_id.0;
-        changes::post(call, idempotent, move |writer, platform| {
-            purchases::cancel(writer, platform, Actor::Platform, id).map(|()| id)
-        })
-        .await
+    #[post(
+        "/purchases/{purchase_id}/cancel",
+        routes::change("purchases", Actor::Platform, &[EventType::PurchaseCancelled])
+            .with_conflicts(&[Code::InvalidTransition]),
+    )]
+    async fn cancel_purchase(change: Change, purchase_id: Path<Uuid>) -> JsonResult<PurchaseOut> {
+        changes::transition(change, purchase_id, purchases::cancel).await
     }
 
     /// Refund a purchase
     ///
     /// Refunds a completed purchase, within `purchases.refund_days` of its payment. All its postings are undone, so the
     /// vendor must still have the money. After an exclusive sale, its codebases are available again.
-    #[oai(path = "/purchases/:purchase_id/refund", method = "post", operation_id = "refund_purchase")]
-    async fn refund(
-        &self,
-        call: Call<RefundPurchase>,
-        idempotent: Idempotent,
-        /// ID of the purchase.
-        purchase_id: Path<Uuid>,
-    ) -> JsonResult<PurchaseOut> {
-        let id = purchase_id.0;
-        changes::post(call, idempotent, move |writer, platform| {
-            purchases::refund(writer, platform, Actor::Platform, id).map(|_| id)
-        })
-        .await
+    #[post(
+        "/purchases/{purchase_id}/refund",
+        routes::change(
+            "purchases",
+            Actor::Platform,
+            &[EventType::PurchaseRefunded, EventType::AssetExclusivityChanged],
+        )
+        .with_conflicts(&[
+            Code::InvalidTransition,
+            Code::RefundWindowClosed,
+            Code::InsufficientEarnings,
+        ]),
+    )]
+    async fn refund_purchase(change: Change, purchase_id: Path<Uuid>) -> JsonResult<PurchaseOut> {
+        changes::transition(change, purchase_id, purchases::refund).await
     }
 }
 

@@ -1,12 +1,12 @@
 //! Quality runs of listings and assets.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{
-    changes,
+    changes::{self, Change},
     pages::{self, ListQuery, page_of},
     references,
     resources::{self, Resource, subject},
@@ -24,12 +24,11 @@ use crate::{
     error::{Code, Error, Problem, Result},
     market::{CheckContext, Writer},
     operations::{
-        access::{ActingOperator, Operator, Platform},
+        access::{Operator, Platform},
         assets, listing_lifecycle, quality_runs, records,
     },
     rest::{
         enum_value::EnumValue,
-        idempotent::Idempotent,
         json::JsonResult,
         params::Params,
         request_body::Body,
@@ -192,41 +191,17 @@ pub struct QualityRunIn {
     asset_id: Option<Uuid>,
 }
 
-routes! {
-    /// `GET /operator/v1/quality-runs`
-    ListQualityRuns: Operator = routes::list(
-        "list_quality_runs",
-        &["status=completed&limit=2", "listing_id=34f2c447-0d0a-5b97-aa77-8245b1d085a3"],
-    );
-    /// `POST /operator/v1/quality-runs`
-    CreateQualityRun: ActingOperator = routes::create(
-        "create_quality_run",
-        || json!({"listing_id": "34f2c447-0d0a-5b97-aa77-8245b1d085a3"}),
-        Actor::Platform,
-        &[EventType::QualityRunStarted, EventType::WalletDebited],
-    ).with_conflicts(&[Code::DataNotAttached, Code::DataNotReadable, Code::RunInProgress, Code::InsufficientCredits]);
-    /// `GET /operator/v1/quality-runs/{quality_run_id}`
-    GetQualityRun: Operator = routes::get("get_quality_run", "quality_runs");
-    /// `POST /operator/v1/quality-runs/{quality_run_id}/cancel`
-    CancelQualityRun: ActingOperator = routes::post(
-        "cancel_quality_run",
-        "quality_runs",
-        Actor::Platform,
-        &[EventType::QualityRunCancelled, EventType::WalletCredited],
-    ).with_conflicts(&[Code::InvalidTransition]);
-}
-
-pub struct QualityRunsApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Quality")]
+#[routes(prefix = "/operator/v1", tag = Quality)]
 impl QualityRunsApi {
     /// List quality runs
     ///
     /// Returns the quality runs of all teams, newest first, without their checks.
-    #[oai(path = "/quality-runs", method = "get", operation_id = "list_quality_runs")]
-    async fn list(
-        &self,
-        call: Call<ListQualityRuns>,
+    #[get(
+        "/quality-runs",
+        routes::list(&["status=completed&limit=2", "listing_id=34f2c447-0d0a-5b97-aa77-8245b1d085a3"]),
+    )]
+    async fn list_quality_runs(
+        call: Call<Operator>,
         query: Params<ListQuery<QualityRunFilters>>,
     ) -> JsonResult<QualityRunPage> {
         pages::list(call, query).await
@@ -237,48 +212,47 @@ impl QualityRunsApi {
     /// Starts a quality run of a listing or of an asset. Its team pays for it (409 `insufficient_credits`). A listing
     /// or an asset has at most one run in progress (409 `run_in_progress`). The run of an asset waits until its data
     /// is analyzed.
-    #[oai(path = "/quality-runs", method = "post", operation_id = "create_quality_run")]
-    async fn create(
-        &self,
-        call: Call<CreateQualityRun>,
-        idempotent: Idempotent,
-        body: Body<QualityRunIn>,
+    #[post(
+        "/quality-runs",
+        routes::create(Actor::Platform, &[EventType::QualityRunStarted, EventType::WalletDebited])
+            .with_conflicts(&[
+                Code::DataNotAttached,
+                Code::DataNotReadable,
+                Code::RunInProgress,
+                Code::InsufficientCredits,
+            ]),
+    )]
+    async fn create_quality_run(
+        change: Change,
+        #[example(json!({"listing_id": "34f2c447-0d0a-5b97-aa77-8245b1d085a3"}))] body: Body<QualityRunIn>,
     ) -> JsonResult<QualityRunOut, 201> {
-        changes::post_body(call, idempotent, body, start).await
+        changes::post_body(change, body, start).await
     }
 
     /// Get a quality run
     ///
     /// Returns a quality run with its checks.
-    #[oai(path = "/quality-runs/:quality_run_id", method = "get", operation_id = "get_quality_run")]
-    async fn get(
-        &self,
-        call: Call<GetQualityRun>,
-        /// ID of the quality run.
-        quality_run_id: Path<Uuid>,
-    ) -> JsonResult<QualityRunOut> {
+    #[get("/quality-runs/{quality_run_id}", routes::get("quality_runs"))]
+    async fn get_quality_run(call: Call<Operator>, quality_run_id: Path<Uuid>) -> JsonResult<QualityRunOut> {
         resources::get(call, quality_run_id.0).await
     }
 
     /// Cancel a quality run
     ///
     /// Cancels a quality run that has not ended. The charge is returned unless the checks have begun.
-    #[oai(
-        path = "/quality-runs/:quality_run_id/cancel",
-        method = "post",
-        operation_id = "cancel_quality_run"
+    #[post(
+        "/quality-runs/{quality_run_id}/cancel",
+        routes::change(
+            "quality_runs",
+            Actor::Platform,
+            &[EventType::QualityRunCancelled, EventType::WalletCredited],
+        )
+        .with_conflicts(&[Code::InvalidTransition]),
     )]
-    async fn cancel(
-        &self,
-        call: Call<CancelQualityRun>,
-        idempotent: Idempotent,
-        /// ID of the quality run.
-        quality_run_id: Path<Uuid>,
-    ) -> JsonResult<QualityRunOut> {
-        let id = quality_run_id.0;
-        changes::post(call, idempotent, move |writer, platform| {
+    async fn cancel_quality_run(change: Change, quality_run_id: Path<Uuid>) -> JsonResult<QualityRunOut> {
+        changes::transition(change, quality_run_id, |writer, platform, _, id| {
             let found: RunRecord = records::find(writer.rows, platform, &id)?;
-            quality_runs::cancel_run(writer, platform, found.run.row_id).map(|()| id)
+            quality_runs::cancel_run(writer, platform, found.run.row_id)
         })
         .await
     }

@@ -12,7 +12,7 @@ use crate::{
     },
     rest::{
         json::{Json, JsonResult},
-        route::{Call, Route},
+        route::Call,
     },
     store::records::Record,
 };
@@ -90,10 +90,7 @@ macro_rules! resource {
 pub(super) use resource;
 
 /// Responds with the record with this ID.
-pub async fn get<R: Route<Access = Operator>, T: Resource>(
-    call: Call<R>,
-    id: <T::Record as Record>::Id,
-) -> JsonResult<T> {
+pub async fn get<T: Resource>(call: Call<Operator>, id: <T::Record as Record>::Id) -> JsonResult<T> {
     let platform = call.access.platform();
     Json::read(&call.served, call.access.requester(), move |reader| {
         T::find(&reader.check_context(), platform, &id)

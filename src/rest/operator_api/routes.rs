@@ -1,7 +1,5 @@
 //! How the routes of the operator API are declared.
 
-use serde_json::Value;
-
 use crate::{
     domain::{events::EventType, listings::Actor},
     rest::{
@@ -19,100 +17,44 @@ pub const DEMO_BUYER: &str = "57d9aaca-90f7-528c-aff6-0b974cabd171";
 pub(super) use crate::rest::route::routes;
 
 /// The attributes of a list.
-pub const fn list(operation: &'static str, queries: &'static [&'static str]) -> RouteAttributes {
-    let contract = Contract::new(Target::None)
-        .with_queries(queries)
-        .with_misspelled("limi=1", "limit")
-        .with_pages("limit=1", "limit=100", 2);
-    read(operation, contract)
+pub const fn list(queries: &'static [&'static str]) -> RouteAttributes {
+    read(pages(Target::None, queries, 2))
 }
 
 /// The attributes of a list of what belongs to the record that the path names.
-pub const fn list_of(
-    operation: &'static str,
-    target: Target,
-    queries: &'static [&'static str],
-) -> RouteAttributes {
-    let contract = Contract::new(target).with_queries(queries).with_misspelled("limi=1", "limit").with_pages(
-        "limit=1",
-        "limit=100",
-        3,
-    );
-    read(operation, contract)
+pub const fn list_of(target: Target, queries: &'static [&'static str]) -> RouteAttributes {
+    read(pages(target, queries, 3))
 }
 
-/// The attributes of a POST operation on the record that the path names, with an example of the body if it has one.
-pub const fn post_to(
-    operation: &'static str,
-    target: Target,
-    example: Option<fn() -> Value>,
-    actor: Actor,
-    events: &'static [EventType],
-) -> RouteAttributes {
-    RouteAttributes::post(operation, Budget::Other, example, Contract::new(target)).with_effect(actor, events)
+const fn pages(target: Target, queries: &'static [&'static str], max_statements: u64) -> Contract {
+    Contract::new(target).with_queries(queries).with_misspelled("limi=1", "limit").with_pages(
+        "limit=1",
+        "limit=100",
+        max_statements,
+    )
 }
 
 /// The attributes of a GET operation on a record of a collection of the demo market.
-pub const fn get(operation: &'static str, collection: &'static str) -> RouteAttributes {
-    read(operation, Contract::new(Target::RecordOf(collection)))
+pub const fn get(collection: &'static str) -> RouteAttributes {
+    read(Contract::new(Target::RecordOf(collection)))
 }
 
 /// The attributes of a GET operation.
-pub const fn read(operation: &'static str, contract: Contract) -> RouteAttributes {
-    RouteAttributes::get(operation, Budget::Other, Tool::Excluded("agents act for teams"), contract)
+pub const fn read(contract: Contract) -> RouteAttributes {
+    RouteAttributes::read(Budget::Other, Tool::Excluded("agents act for teams"), contract)
 }
 
-/// The attributes of an operation that creates a record, with an example of its body.
-pub const fn create(
-    operation: &'static str,
-    example: fn() -> Value,
-    actor: Actor,
-    events: &'static [EventType],
-) -> RouteAttributes {
-    RouteAttributes::post(operation, Budget::Other, Some(example), Contract::new(Target::None))
-        .with_effect(actor, events)
+/// The attributes of an operation that creates a record.
+pub const fn create(actor: Actor, events: &'static [EventType]) -> RouteAttributes {
+    change_of(Target::None, actor, events)
 }
 
-/// The attributes of a POST operation without a body on a record of a collection of the demo market.
-pub const fn post(
-    operation: &'static str,
-    collection: &'static str,
-    actor: Actor,
-    events: &'static [EventType],
-) -> RouteAttributes {
-    post_to(operation, Target::RecordOf(collection), None, actor, events)
+/// The attributes of a change of a record of a collection of the demo market.
+pub const fn change(collection: &'static str, actor: Actor, events: &'static [EventType]) -> RouteAttributes {
+    change_of(Target::RecordOf(collection), actor, events)
 }
 
-/// The attributes of a POST operation with a body on a record of a collection of the demo market.
-pub const fn post_body(
-    operation: &'static str,
-    collection: &'static str,
-    example: fn() -> Value,
-    actor: Actor,
-    events: &'static [EventType],
-) -> RouteAttributes {
-    post_to(operation, Target::RecordOf(collection), Some(example), actor, events)
-}
-
-/// The attributes of a change of the fields of a record of a collection of the demo market.
-pub const fn patch(
-    operation: &'static str,
-    collection: &'static str,
-    example: fn() -> Value,
-    actor: Actor,
-    events: &'static [EventType],
-) -> RouteAttributes {
-    RouteAttributes::patch(operation, Budget::Other, example, Contract::new(Target::RecordOf(collection)))
-        .with_effect(actor, events)
-}
-
-/// The attributes of a deletion of a record of a collection of the demo market.
-pub const fn delete(
-    operation: &'static str,
-    collection: &'static str,
-    actor: Actor,
-    events: &'static [EventType],
-) -> RouteAttributes {
-    RouteAttributes::delete(operation, Budget::Other, Contract::new(Target::RecordOf(collection)))
-        .with_effect(actor, events)
+/// The attributes of a change of the record that the path names.
+pub const fn change_of(target: Target, actor: Actor, events: &'static [EventType]) -> RouteAttributes {
+    RouteAttributes::change(Budget::Other, Contract::new(target)).with_effect(actor, events)
 }

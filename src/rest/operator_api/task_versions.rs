@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    changes,
+    changes::{self, Change},
     pages::{self, PageParams, page_of},
     resources::{self, resource},
     routes::{self, routes},
@@ -28,13 +28,11 @@ use crate::{
     },
     rest::{
         enum_value::EnumValue,
-        idempotent::Idempotent,
         if_match::IfMatch,
         json::JsonResult,
-        limits::Budget,
         params::Params,
         request_body::{Body, MaybeInvalid},
-        route::{Call, Contract, Path, RouteAttributes, Target},
+        route::{Call, Contract, Path, Target},
         shapes::UtcTime,
     },
     store::records::tasks::{TASK_BUILDS, TASK_VERSIONS},
@@ -130,55 +128,14 @@ pub struct TaskBuildIn {
 const VERSION: Target = Target::TaskPart("task_versions");
 const BUILD: Target = Target::TaskPart("task_builds");
 
-routes! {
-    /// `GET /operator/v1/tasks/{task_id}/versions`
-    ListTaskVersions: Operator =
-        routes::list_of("list_task_versions", Target::TaskPart("tasks"), &["limit=2"]);
-    /// `POST /operator/v1/tasks/{task_id}/versions`
-    CreateTaskVersion: ActingOperator = routes::post_to(
-        "create_task_version",
-        Target::TaskPart("tasks"),
-        Some(|| json!({"current_state": "live", "lifecycle_stage": "accepted", "brief": {"prompt": "Sort the list."}})),
-        Actor::Team,
-        &[EventType::TaskVersionCreated],
-    );
-    /// `GET /operator/v1/task-versions/{task_version_id}`
-    GetTaskVersion: Operator = routes::read("get_task_version", Contract::new(VERSION));
-    /// `GET /operator/v1/task-versions/{task_version_id}/builds`
-    ListTaskBuilds: Operator = routes::list_of("list_task_builds", VERSION, &["limit=2"]);
-    /// `POST /operator/v1/task-versions/{task_version_id}/builds`
-    CreateTaskBuild: ActingOperator = routes::post_to(
-        "create_task_build",
-        VERSION,
-        Some(|| json!({"status": "queued"})),
-        Actor::Team,
-        &[EventType::TaskBuildRecorded],
-    );
-    /// `GET /operator/v1/task-builds/{task_build_id}`
-    GetTaskBuild: Operator = routes::read("get_task_build", Contract::new(BUILD));
-    /// `PATCH /operator/v1/task-builds/{task_build_id}`
-    UpdateTaskBuild: ActingOperator = RouteAttributes::patch(
-        "update_task_build",
-        Budget::Other,
-        || json!({"status": "succeeded"}),
-        Contract::new(BUILD),
-    )
-    .with_effect(Actor::Team, &[EventType::TaskBuildUpdated])
-    .with_conflicts(&[Code::InvalidTransition]);
-}
-
-pub struct TaskVersionsApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Tasksets")]
+#[routes(prefix = "/operator/v1", tag = Tasksets)]
 impl TaskVersionsApi {
     /// List the versions of a task
     ///
     /// Returns the versions of a task, newest first.
-    #[oai(path = "/tasks/:task_id/versions", method = "get", operation_id = "list_task_versions")]
-    async fn list_versions(
-        &self,
-        call: Call<ListTaskVersions>,
-        /// ID of the task.
+    #[get("/tasks/{task_id}/versions", routes::list_of(Target::TaskPart("tasks"), &["limit=2"]))]
+    async fn list_task_versions(
+        call: Call<Operator>,
         task_id: Path<Uuid>,
         query: Params<PageParams>,
     ) -> JsonResult<TaskVersionPage> {
@@ -188,17 +145,22 @@ impl TaskVersionsApi {
     /// Add a version to a task
     ///
     /// Adds the next version of a task. A task can have at most 1,000 versions.
-    #[oai(path = "/tasks/:task_id/versions", method = "post", operation_id = "create_task_version")]
-    async fn create_version(
-        &self,
-        call: Call<CreateTaskVersion>,
-        idempotent: Idempotent,
-        /// ID of the task.
+    #[post(
+        "/tasks/{task_id}/versions",
+        routes::change_of(Target::TaskPart("tasks"), Actor::Team, &[EventType::TaskVersionCreated]),
+    )]
+    async fn create_task_version(
+        change: Change,
         task_id: Path<Uuid>,
+        #[example(json!({
+            "current_state": "live",
+            "lifecycle_stage": "accepted",
+            "brief": {"prompt": "Sort the list."},
+        }))]
         body: Body<TaskVersionIn>,
     ) -> JsonResult<TaskVersionOut, 201> {
         let task = task_id.0;
-        changes::post_body(call, idempotent, body, move |writer, platform, body: TaskVersionIn| {
+        changes::post_body(change, body, move |writer, platform, body: TaskVersionIn| {
             let record: TaskOut = records::find(writer.rows, platform, &task)?;
             let vendor = vendor(writer, platform, record.team_id)?;
             let input = VersionInput {
@@ -216,11 +178,9 @@ impl TaskVersionsApi {
     /// Get a task version
     ///
     /// Returns a version of a task.
-    #[oai(path = "/task-versions/:task_version_id", method = "get", operation_id = "get_task_version")]
-    async fn get_version(
-        &self,
-        call: Call<GetTaskVersion>,
-        /// ID of the task version.
+    #[get("/task-versions/{task_version_id}", routes::read(Contract::new(VERSION)))]
+    async fn get_task_version(
+        call: Call<Operator>,
         task_version_id: Path<Uuid>,
     ) -> JsonResult<TaskVersionOut> {
         resources::get(call, task_version_id.0).await
@@ -229,11 +189,9 @@ impl TaskVersionsApi {
     /// List the builds of a task version
     ///
     /// Returns the builds of the environment of a task version, newest first.
-    #[oai(path = "/task-versions/:task_version_id/builds", method = "get", operation_id = "list_task_builds")]
-    async fn list_builds(
-        &self,
-        call: Call<ListTaskBuilds>,
-        /// ID of the task version.
+    #[get("/task-versions/{task_version_id}/builds", routes::list_of(VERSION, &["limit=2"]))]
+    async fn list_task_builds(
+        call: Call<Operator>,
         task_version_id: Path<Uuid>,
         query: Params<PageParams>,
     ) -> JsonResult<TaskBuildPage> {
@@ -243,21 +201,17 @@ impl TaskVersionsApi {
     /// Record a build
     ///
     /// Records the next build of the environment of a task version. A version can have at most 1,000 builds.
-    #[oai(
-        path = "/task-versions/:task_version_id/builds",
-        method = "post",
-        operation_id = "create_task_build"
+    #[post(
+        "/task-versions/{task_version_id}/builds",
+        routes::change_of(VERSION, Actor::Team, &[EventType::TaskBuildRecorded]),
     )]
-    async fn create_build(
-        &self,
-        call: Call<CreateTaskBuild>,
-        idempotent: Idempotent,
-        /// ID of the task version.
+    async fn create_task_build(
+        change: Change,
         task_version_id: Path<Uuid>,
-        body: Body<TaskBuildIn>,
+        #[example(json!({"status": "queued"}))] body: Body<TaskBuildIn>,
     ) -> JsonResult<TaskBuildOut, 201> {
         let version = task_version_id.0;
-        changes::post_body(call, idempotent, body, move |writer, platform, body: TaskBuildIn| {
+        changes::post_body(change, body, move |writer, platform, body: TaskBuildIn| {
             let record: TaskVersionOut = records::find(writer.rows, platform, &version)?;
             let vendor = vendor(writer, platform, record.team_id)?;
             let status = body.status.into_valid()?.0;
@@ -269,10 +223,9 @@ impl TaskVersionsApi {
     /// Get a build
     ///
     /// Returns a build of the environment of a task version.
-    #[oai(path = "/task-builds/:task_build_id", method = "get", operation_id = "get_task_build")]
-    async fn get_build(
-        &self,
-        call: Call<GetTaskBuild>,
+    #[get("/task-builds/{task_build_id}", routes::read(Contract::new(BUILD)))]
+    async fn get_task_build(
+        call: Call<Operator>,
         /// ID of the build.
         task_build_id: Path<Uuid>,
     ) -> JsonResult<TaskBuildOut> {
@@ -282,14 +235,17 @@ impl TaskVersionsApi {
     /// Update a build
     ///
     /// Changes the status of a build that has not ended.
-    #[oai(path = "/task-builds/:task_build_id", method = "patch", operation_id = "update_task_build")]
-    async fn update_build(
-        &self,
-        call: Call<UpdateTaskBuild>,
+    #[patch(
+        "/task-builds/{task_build_id}",
+        routes::change_of(BUILD, Actor::Team, &[EventType::TaskBuildUpdated])
+            .with_conflicts(&[Code::InvalidTransition]),
+    )]
+    async fn update_task_build(
+        call: Call<ActingOperator>,
         if_match: IfMatch,
         /// ID of the build.
         task_build_id: Path<Uuid>,
-        body: Body<TaskBuildIn>,
+        #[example(json!({"status": "succeeded"}))] body: Body<TaskBuildIn>,
     ) -> JsonResult<TaskBuildOut> {
         changes::patch(call, if_match, task_build_id.0, body, |writer, platform, id, body: TaskBuildIn| {
             let record: TaskBuildOut = records::find(writer.rows, platform, id)?;

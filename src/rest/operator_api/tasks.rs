@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    changes,
+    changes::{self, Change},
     pages::{self, ListQuery, page_of},
     resources::{self, Resource, resource},
     routes::{self, routes},
@@ -24,7 +24,6 @@ use crate::{
         task_changes::{self, TaskInput},
     },
     rest::{
-        idempotent::Idempotent,
         json::{JsonResult, NoContent},
         limits::Budget,
         params::Params,
@@ -119,44 +118,17 @@ impl TaskIn {
     }
 }
 
-routes! {
-    /// `GET /operator/v1/tasksets/{taskset_id}/tasks`
-    ListTasks: Operator = routes::list_of(
-        "list_tasks",
-        Target::RecordOf("tasksets"),
-        &["deleted=true", "external_id=nothing"],
-    );
-    /// `POST /operator/v1/tasksets/{taskset_id}/tasks`
-    CreateTask: ActingOperator = routes::post_body(
-        "create_task",
-        "tasksets",
-        || json!({"name": "Find the first failing deploy", "external_id": "INC-204", "binarized": true}),
-        Actor::Team,
-        &[EventType::TaskCreated],
-    );
-    /// `GET /operator/v1/tasks/{task_id}`
-    GetTask: Operator = routes::read("get_task", Contract::new(Target::TaskPart("tasks")));
-    /// `DELETE /operator/v1/tasks/{task_id}`
-    DeleteTask: ActingOperator = RouteAttributes::delete(
-        "delete_task",
-        Budget::Other,
-        Contract::new(Target::TaskPart("tasks")),
-    )
-    .with_effect(Actor::Team, &[EventType::TaskDeleted]).with_conflicts(&[Code::AssetInUse]);
-}
-
-pub struct TasksApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Tasksets")]
+#[routes(prefix = "/operator/v1", tag = Tasksets)]
 impl TasksApi {
     /// List the tasks of a taskset
     ///
     /// Returns the tasks of a taskset, newest first, also those that were deleted.
-    #[oai(path = "/tasksets/:taskset_id/tasks", method = "get", operation_id = "list_tasks")]
-    async fn list(
-        &self,
-        call: Call<ListTasks>,
-        /// ID of the taskset.
+    #[get(
+        "/tasksets/{taskset_id}/tasks",
+        routes::list_of(Target::RecordOf("tasksets"), &["deleted=true", "external_id=nothing"]),
+    )]
+    async fn list_tasks(
+        call: Call<Operator>,
         taskset_id: Path<Uuid>,
         query: Params<ListQuery<TaskFilters>>,
     ) -> JsonResult<TaskPage> {
@@ -166,17 +138,22 @@ impl TasksApi {
     /// Add a task to a taskset
     ///
     /// Adds a task, which has no version yet. A taskset can have at most 100,000 tasks.
-    #[oai(path = "/tasksets/:taskset_id/tasks", method = "post", operation_id = "create_task")]
-    async fn create(
-        &self,
-        call: Call<CreateTask>,
-        idempotent: Idempotent,
-        /// ID of the taskset.
+    #[post(
+        "/tasksets/{taskset_id}/tasks",
+        routes::change("tasksets", Actor::Team, &[EventType::TaskCreated]),
+    )]
+    async fn create_task(
+        change: Change,
         taskset_id: Path<Uuid>,
+        #[example(json!({
+            "name": "Find the first failing deploy",
+            "external_id": "INC-204",
+            "binarized": true,
+        }))]
         body: Body<TaskIn>,
     ) -> JsonResult<TaskOut, 201> {
         let taskset = taskset_id.0;
-        changes::post_body(call, idempotent, body, move |writer, platform, body: TaskIn| {
+        changes::post_body(change, body, move |writer, platform, body: TaskIn| {
             let owner: TasksetOut = records::find(writer.rows, platform, &taskset)?;
             let vendor = vendor(writer, platform, owner.team_id)?;
             task_changes::add_task(writer, &vendor, taskset, &body.into_input()?)
@@ -187,24 +164,22 @@ impl TasksApi {
     /// Get a task
     ///
     /// Returns a task, also if it was deleted.
-    #[oai(path = "/tasks/:task_id", method = "get", operation_id = "get_task")]
-    async fn get(
-        &self,
-        call: Call<GetTask>,
-        /// ID of the task.
-        task_id: Path<Uuid>,
-    ) -> JsonResult<TaskOut> {
+    #[get("/tasks/{task_id}", routes::read(Contract::new(Target::TaskPart("tasks"))))]
+    async fn get_task(call: Call<Operator>, task_id: Path<Uuid>) -> JsonResult<TaskOut> {
         resources::get(call, task_id.0).await
     }
 
     /// Delete a task
     ///
     /// Deletes a task. Its versions and traces stay, as do the assets that represent it.
-    #[oai(path = "/tasks/:task_id", method = "delete", operation_id = "delete_task")]
-    async fn delete(
-        &self,
-        call: Call<DeleteTask>,
-        /// ID of the task.
+    #[delete(
+        "/tasks/{task_id}",
+        RouteAttributes::change(Budget::Other, Contract::new(Target::TaskPart("tasks")))
+            .with_effect(Actor::Team, &[EventType::TaskDeleted])
+            .with_conflicts(&[Code::AssetInUse]),
+    )]
+    async fn delete_task(
+        call: Call<ActingOperator>,
         task_id: Path<Uuid>,
     ) -> std::result::Result<NoContent, ApiError> {
         changes::delete(call, move |writer, platform| {

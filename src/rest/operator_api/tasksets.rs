@@ -1,12 +1,12 @@
 //! Tasksets of vendors.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{
-    changes,
+    changes::{self, Change},
     pages::{self, ListQuery, page_of},
     references,
     resources::{self, resource},
@@ -19,13 +19,9 @@ use crate::{
         tasks::{Column, ColumnKind, DerivedColumn},
     },
     error::Result,
-    operations::{
-        access::{ActingOperator, Operator},
-        task_changes,
-    },
+    operations::{access::Operator, task_changes},
     rest::{
         enum_value::EnumValue,
-        idempotent::Idempotent,
         json::JsonResult,
         params::Params,
         request_body::{Body, MaybeInvalid},
@@ -122,40 +118,14 @@ impl ColumnIn {
     }
 }
 
-routes! {
-    /// `GET /operator/v1/tasksets`
-    ListTasksets: Operator = routes::list(
-        "list_tasksets",
-        &["name=nothing", "team_id=00000000-0000-0000-0000-000000000000"],
-    );
-    /// `POST /operator/v1/tasksets`
-    CreateTaskset: ActingOperator = routes::create(
-        "create_taskset",
-        || json!({
-            "team_id": DEMO_TEAM, "name": "Incident reports",
-            "columns": [
-                {"name": "severity", "label": "Severity", "kind": "number"},
-                {"name": "runs", "label": "Graded runs", "kind": "derived", "derives": "runs"},
-            ],
-        }),
-        Actor::Team,
-        &[EventType::TasksetCreated],
-    );
-    /// `GET /operator/v1/tasksets/{taskset_id}`
-    GetTaskset: Operator = routes::get("get_taskset", "tasksets");
-}
-
-pub struct TasksetsApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Tasksets")]
+#[routes(prefix = "/operator/v1", tag = Tasksets)]
 impl TasksetsApi {
     /// List tasksets
     ///
     /// Returns the tasksets of all teams, newest first.
-    #[oai(path = "/tasksets", method = "get", operation_id = "list_tasksets")]
-    async fn list(
-        &self,
-        call: Call<ListTasksets>,
+    #[get("/tasksets", routes::list(&["name=nothing", "team_id=00000000-0000-0000-0000-000000000000"]))]
+    async fn list_tasksets(
+        call: Call<Operator>,
         query: Params<ListQuery<TasksetFilters>>,
     ) -> JsonResult<TasksetPage> {
         pages::list(call, query).await
@@ -164,14 +134,19 @@ impl TasksetsApi {
     /// Create a taskset
     ///
     /// Creates a taskset of a vendor, without tasks.
-    #[oai(path = "/tasksets", method = "post", operation_id = "create_taskset")]
-    async fn create(
-        &self,
-        call: Call<CreateTaskset>,
-        idempotent: Idempotent,
+    #[post("/tasksets", routes::create(Actor::Team, &[EventType::TasksetCreated]))]
+    async fn create_taskset(
+        change: Change,
+        #[example(json!({
+                    "team_id": DEMO_TEAM, "name": "Incident reports",
+                    "columns": [
+                        {"name": "severity", "label": "Severity", "kind": "number"},
+                        {"name": "runs", "label": "Graded runs", "kind": "derived", "derives": "runs"},
+                    ],
+                }))]
         body: Body<TasksetIn>,
     ) -> JsonResult<TasksetOut, 201> {
-        changes::post_body(call, idempotent, body, |writer, platform, body: TasksetIn| {
+        changes::post_body(change, body, |writer, platform, body: TasksetIn| {
             let team = references::team(writer.rows, "team_id", body.team_id.into_valid()?)?;
             let name: String = body.name.into_valid()?.into();
             let columns = body.columns.into_iter().map(|column| column.into_valid()?.into_column());
@@ -184,13 +159,8 @@ impl TasksetsApi {
     /// Get a taskset
     ///
     /// Returns a taskset with its columns. Its tasks are a list of their own.
-    #[oai(path = "/tasksets/:taskset_id", method = "get", operation_id = "get_taskset")]
-    async fn get(
-        &self,
-        call: Call<GetTaskset>,
-        /// ID of the taskset.
-        taskset_id: Path<Uuid>,
-    ) -> JsonResult<TasksetOut> {
+    #[get("/tasksets/{taskset_id}", routes::get("tasksets"))]
+    async fn get_taskset(call: Call<Operator>, taskset_id: Path<Uuid>) -> JsonResult<TasksetOut> {
         resources::get(call, taskset_id.0).await
     }
 }

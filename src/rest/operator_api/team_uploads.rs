@@ -1,12 +1,12 @@
 //! Zips that operators upload for teams, in parts.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{
-    changes,
+    changes::{self, Change},
     pages::{self, ListQuery, TeamFilter, page_of},
     part_uploads::{self, PlannedUpload, UploadBody, UploadResponse, missing_parts},
     resources::{Resource, subject},
@@ -25,11 +25,10 @@ use crate::{
     rest::{
         idempotent::Idempotent,
         json::{JsonResult, NoContent},
-        limits::Budget,
         params::Params,
         problem::ApiError,
         request_body::{Body, BodySource, MaybeInvalid},
-        route::{Call, Contract, Path, RouteAttributes, Target},
+        route::{Call, Contract, Path, Target},
         served_market::LinkBaseUrl,
         shapes::{
             UtcTime,
@@ -144,37 +143,7 @@ impl UploadBody for TeamUploadIn {
     }
 }
 
-routes! {
-    /// `POST /operator/v1/teams/{team_id}/uploads`
-    PlanTeamUpload: ActingOperator = routes::post_body(
-        "plan_team_upload",
-        "teams",
-        || json!({"file_name": "scans-2026.zip", "size_bytes": 48_213}),
-        Actor::Platform,
-        &[],
-    );
-    /// `GET /operator/v1/uploads`
-    ListTeamUploads: Operator =
-        routes::list("list_team_uploads", &["team_id=00000000-0000-0000-0000-000000000000"]);
-    /// `GET /operator/v1/uploads/{upload_id}`
-    GetTeamUpload: Operator = routes::read("get_team_upload", Contract::new(ABSENT));
-    /// `POST /operator/v1/uploads/{upload_id}/complete`
-    CompleteTeamUpload: ActingOperator = routes::post_to(
-        "complete_team_upload",
-        ABSENT,
-        None,
-        Actor::Platform,
-        &[EventType::UploadCompleted],
-    ).with_conflicts(&[Code::PartsMissing]);
-    /// `DELETE /operator/v1/uploads/{upload_id}`
-    CancelTeamUpload: ActingOperator =
-        RouteAttributes::delete("cancel_team_upload", Budget::Other, Contract::new(ABSENT))
-            .with_effect(Actor::Platform, &[]);
-}
-
-pub struct TeamUploadsApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Uploads")]
+#[routes(prefix = "/operator/v1", tag = Uploads)]
 impl TeamUploadsApi {
     /// Plan an upload
     ///
@@ -182,26 +151,23 @@ impl TeamUploadsApi {
     /// request with the bytes of its part, for one hour. `get_team_upload` returns which parts have arrived, with new URLs
     /// for the others. When all have, complete the upload. It expires after a day. Its bytes count for the quota of the
     /// team, and at most 10 uploads by operators can be in progress for it.
-    #[oai(path = "/teams/:team_id/uploads", method = "post", operation_id = "plan_team_upload")]
-    async fn plan(
-        &self,
-        call: Call<PlanTeamUpload>,
-        /// ID of the team.
+    #[post("/teams/{team_id}/uploads", routes::change("teams", Actor::Platform, &[]))]
+    async fn plan_team_upload(
+        call: Call<ActingOperator>,
         team_id: Path<Uuid>,
         link_base: LinkBaseUrl,
         idempotent: Idempotent,
-        body: Body<TeamUploadIn>,
+        #[example(json!({"file_name": "scans-2026.zip", "size_bytes": 48_213}))] body: Body<TeamUploadIn>,
     ) -> JsonResult<TeamUploadOut, 201> {
-        part_uploads::plan(call, link_base, idempotent, body, UploadPurpose::Zip(team_id.0)).await
+        part_uploads::plan(Change { call, idempotent }, link_base, body, UploadPurpose::Zip(team_id.0)).await
     }
 
     /// List uploads
     ///
     /// Returns the uploads in progress that operators have planned for teams, newest first, without their parts.
-    #[oai(path = "/uploads", method = "get", operation_id = "list_team_uploads")]
-    async fn list(
-        &self,
-        call: Call<ListTeamUploads>,
+    #[get("/uploads", routes::list(&["team_id=00000000-0000-0000-0000-000000000000"]))]
+    async fn list_team_uploads(
+        call: Call<Operator>,
         query: Params<ListQuery<TeamFilter>>,
     ) -> JsonResult<TeamUploadPage> {
         let ListQuery { page, filters } = query.0;
@@ -212,11 +178,9 @@ impl TeamUploadsApi {
     /// Get an upload
     ///
     /// Returns an upload in progress: the parts that have arrived, and new URLs for the others.
-    #[oai(path = "/uploads/:upload_id", method = "get", operation_id = "get_team_upload")]
-    async fn get(
-        &self,
-        call: Call<GetTeamUpload>,
-        /// ID of the upload.
+    #[get("/uploads/{upload_id}", routes::read(Contract::new(ABSENT)))]
+    async fn get_team_upload(
+        call: Call<Operator>,
         upload_id: Path<Uuid>,
         link_base: LinkBaseUrl,
     ) -> JsonResult<TeamUploadOut> {
@@ -230,11 +194,13 @@ impl TeamUploadsApi {
     /// Joins the parts, verifies size and digest of the zip, and returns the URL with which the team can attach it to raw
     /// data. If a part is missing or damaged, the upload is kept: send that part again, then repeat this request. If the
     /// digest differs, plan another upload. Completing an upload again returns the same.
-    #[oai(path = "/uploads/:upload_id/complete", method = "post", operation_id = "complete_team_upload")]
-    async fn complete(
-        &self,
-        call: Call<CompleteTeamUpload>,
-        /// ID of the upload.
+    #[post(
+        "/uploads/{upload_id}/complete",
+        routes::change_of(ABSENT, Actor::Platform, &[EventType::UploadCompleted])
+            .with_conflicts(&[Code::PartsMissing]),
+    )]
+    async fn complete_team_upload(
+        call: Call<ActingOperator>,
         upload_id: Path<Uuid>,
         idempotent: Idempotent,
     ) -> JsonResult<CompletedUploadOut> {
@@ -248,17 +214,18 @@ impl TeamUploadsApi {
             Ok(CompletedUploadOut::from(completed))
         };
         let body = Body { value: (), source: BodySource::empty() };
-        changes::post_prepared(call, idempotent, body, join, complete, |_, _| {}).await
+        changes::post_prepared(Change { call, idempotent }, body, join, complete, |_, _| {}).await
     }
 
     /// Cancel an upload
     ///
     /// Cancels an upload in progress. What has arrived of it is deleted.
-    #[oai(path = "/uploads/:upload_id", method = "delete", operation_id = "cancel_team_upload")]
-    async fn cancel(
-        &self,
-        call: Call<CancelTeamUpload>,
-        /// ID of the upload.
+    #[delete(
+        "/uploads/{upload_id}",
+        routes::change_of(ABSENT, Actor::Platform, &[]),
+    )]
+    async fn cancel_team_upload(
+        call: Call<ActingOperator>,
         upload_id: Path<Uuid>,
     ) -> std::result::Result<NoContent, ApiError> {
         let cancel = move |writer: &mut Writer, platform: Platform| {

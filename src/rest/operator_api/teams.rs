@@ -1,12 +1,12 @@
 //! Teams of the marketplace.
 
-use poem_openapi::{Object, OpenApi, types::MaybeUndefined};
+use poem_openapi::{Object, types::MaybeUndefined};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{
-    changes,
+    changes::{self, Change},
     pages::{self, ListQuery, page_of},
     references,
     resources::{self, resource},
@@ -22,7 +22,6 @@ use crate::{
     },
     rest::{
         enum_value::EnumValue,
-        idempotent::Idempotent,
         if_match::IfMatch,
         json::JsonResult,
         params::Params,
@@ -112,86 +111,30 @@ pub struct TeamPatch {
     payout_setup: MaybeUndefined<PayoutSetup>,
 }
 
-routes! {
-    /// `GET /operator/v1/teams`
-    ListTeams: Operator = routes::list("list_teams", &["role=vendor&limit=2", "name=nobody", "closed=false"]);
-    /// `POST /operator/v1/teams`
-    CreateTeam: ActingOperator = routes::create(
-        "create_team",
-        || json!({"name": "Tideclock", "roles": ["vendor"], "nda_accepted": true}),
-        Actor::Platform,
-        &[EventType::TeamCreated],
-    );
-    /// `GET /operator/v1/teams/{team_id}`
-    GetTeam: Operator = routes::get("get_team", "teams");
-    /// `PATCH /operator/v1/teams/{team_id}`
-    UpdateTeam: ActingOperator = routes::patch(
-        "update_team",
-        "teams",
-        || json!({"tier": 2}),
-        Actor::Platform,
-        &[
-            EventType::TeamRenamed,
-            EventType::TeamRolesChanged,
-            EventType::TeamTierChanged,
-            EventType::TeamAvatarChanged,
-            EventType::TeamPayoutSetupChanged,
-        ],
-    );
-    /// `POST /operator/v1/teams/{team_id}/accept-nda`
-    AcceptTeamNda: ActingOperator =
-        routes::post("accept_team_nda", "teams", Actor::Team, &[EventType::TeamNdaAccepted]);
-    /// `POST /operator/v1/teams/{team_id}/close`
-    CloseTeam: ActingOperator = routes::post(
-        "close_team",
-        "teams",
-        Actor::Platform,
-        &[
-            EventType::TeamClosed,
-            EventType::PurchaseCancelled,
-            EventType::OfferWithdrawn,
-            EventType::OfferDeclined,
-            EventType::ListingOffersDeclined,
-            EventType::ProjectBidWithdrawn,
-            EventType::ProjectBidDeclined,
-            EventType::OpportunityClosed,
-            EventType::OpportunityCancelled,
-            EventType::ListingWithdrawn,
-            EventType::ListingArchived,
-            EventType::KeyRevoked,
-            EventType::UploadGrantRevoked,
-            EventType::WebhookDisabled,
-        ],
-    );
-}
-
-pub struct TeamsApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Teams")]
+#[routes(prefix = "/operator/v1", tag = Teams)]
 impl TeamsApi {
     /// List teams
     ///
     /// Returns the teams, newest first.
-    #[oai(path = "/teams", method = "get", operation_id = "list_teams")]
-    async fn list(
-        &self,
-        call: Call<ListTeams>,
-        query: Params<ListQuery<TeamFilters>>,
-    ) -> JsonResult<TeamPage> {
+    #[get("/teams", routes::list(&["role=vendor&limit=2", "name=nobody", "closed=false"]))]
+    async fn list_teams(call: Call<Operator>, query: Params<ListQuery<TeamFilters>>) -> JsonResult<TeamPage> {
         pages::list(call, query).await
     }
 
     /// Create a team
     ///
     /// Creates a team with its default group. It has no API key yet.
-    #[oai(path = "/teams", method = "post", operation_id = "create_team")]
-    async fn create(
-        &self,
-        call: Call<CreateTeam>,
-        idempotent: Idempotent,
+    #[post("/teams", routes::create(Actor::Platform, &[EventType::TeamCreated]))]
+    async fn create_team(
+        change: Change,
+        #[example(json!({
+            "name": "Tideclock",
+            "roles": ["vendor"],
+            "nda_accepted": true,
+        }))]
         body: Body<TeamIn>,
     ) -> JsonResult<TeamOut, 201> {
-        changes::post_body(call, idempotent, body, |writer, _, team: TeamIn| {
+        changes::post_body(change, body, |writer, _, team: TeamIn| {
             let name: String = team.name.into_valid()?.into();
             let roles =
                 team.roles.into_iter().map(|role| Ok(role.into_valid()?.0)).collect::<Result<Vec<_>>>()?;
@@ -211,13 +154,8 @@ impl TeamsApi {
     /// Get a team
     ///
     /// Returns a team.
-    #[oai(path = "/teams/:team_id", method = "get", operation_id = "get_team")]
-    async fn get(
-        &self,
-        call: Call<GetTeam>,
-        /// ID of the team.
-        team_id: Path<Uuid>,
-    ) -> JsonResult<TeamOut> {
+    #[get("/teams/{team_id}", routes::get("teams"))]
+    async fn get_team(call: Call<Operator>, team_id: Path<Uuid>) -> JsonResult<TeamOut> {
         resources::get(call, team_id.0).await
     }
 
@@ -225,14 +163,25 @@ impl TeamsApi {
     ///
     /// Changes a team. What exists stays: a team without the vendor role keeps its listings, and one without the buyer
     /// role its purchases.
-    #[oai(path = "/teams/:team_id", method = "patch", operation_id = "update_team")]
-    async fn update(
-        &self,
-        call: Call<UpdateTeam>,
+    #[patch(
+        "/teams/{team_id}",
+        routes::change(
+            "teams",
+            Actor::Platform,
+            &[
+                EventType::TeamRenamed,
+                EventType::TeamRolesChanged,
+                EventType::TeamTierChanged,
+                EventType::TeamAvatarChanged,
+                EventType::TeamPayoutSetupChanged,
+            ],
+        ),
+    )]
+    async fn update_team(
+        call: Call<ActingOperator>,
         if_match: IfMatch,
-        /// ID of the team.
         team_id: Path<Uuid>,
-        body: Body<TeamPatch>,
+        #[example(json!({"tier": 2}))] body: Body<TeamPatch>,
     ) -> JsonResult<TeamOut> {
         changes::patch(call, if_match, team_id.0, body, update).await
     }
@@ -240,17 +189,13 @@ impl TeamsApi {
     /// Accept the mutual NDA
     ///
     /// Records that the team has accepted the mutual NDA. The time of the first acceptance stays.
-    #[oai(path = "/teams/:team_id/accept-nda", method = "post", operation_id = "accept_team_nda")]
-    async fn accept_nda(
-        &self,
-        call: Call<AcceptTeamNda>,
-        idempotent: Idempotent,
-        /// ID of the team.
-        team_id: Path<Uuid>,
-    ) -> JsonResult<TeamOut> {
-        let id = team_id.0;
-        changes::post(call, idempotent, move |writer, _| {
-            teams::accept_nda(writer, &id.to_string()).map(|_| id)
+    #[post(
+        "/teams/{team_id}/accept-nda",
+        routes::change("teams", Actor::Team, &[EventType::TeamNdaAccepted]),
+    )]
+    async fn accept_team_nda(change: Change, team_id: Path<Uuid>) -> JsonResult<TeamOut> {
+        changes::transition(change, team_id, |writer, _, _, id: Uuid| {
+            teams::accept_nda(writer, &id.to_string())
         })
         .await
     }
@@ -259,17 +204,32 @@ impl TeamsApi {
     ///
     /// Closes a team for good: ends its pending purchases, its offers, bids, and opportunities, archives its listings,
     /// revokes its keys and grants, and disables its webhooks. Its earnings stay payable. A team that owes a delivery cannot be closed.
-    #[oai(path = "/teams/:team_id/close", method = "post", operation_id = "close_team")]
-    async fn close(
-        &self,
-        call: Call<CloseTeam>,
-        idempotent: Idempotent,
-        /// ID of the team.
-        team_id: Path<Uuid>,
-    ) -> JsonResult<TeamOut> {
-        let id = team_id.0;
-        changes::post(call, idempotent, move |writer, platform| {
-            team_closures::close(writer, platform, Actor::Platform, &id.to_string()).map(|_| id)
+    #[post(
+        "/teams/{team_id}/close",
+        routes::change(
+            "teams",
+            Actor::Platform,
+            &[
+                EventType::TeamClosed,
+                EventType::PurchaseCancelled,
+                EventType::OfferWithdrawn,
+                EventType::OfferDeclined,
+                EventType::ListingOffersDeclined,
+                EventType::ProjectBidWithdrawn,
+                EventType::ProjectBidDeclined,
+                EventType::OpportunityClosed,
+                EventType::OpportunityCancelled,
+                EventType::ListingWithdrawn,
+                EventType::ListingArchived,
+                EventType::KeyRevoked,
+                EventType::UploadGrantRevoked,
+                EventType::WebhookDisabled,
+            ],
+        ),
+    )]
+    async fn close_team(change: Change, team_id: Path<Uuid>) -> JsonResult<TeamOut> {
+        changes::transition(change, team_id, |writer, platform, actor, id: Uuid| {
+            team_closures::close(writer, platform, actor, &id.to_string())
         })
         .await
     }

@@ -1,12 +1,12 @@
 //! Imports of graded traces into tasksets, and the uploads of their files.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{
-    changes,
+    changes::{self, Change},
     pages::{self, ListQuery, page_of},
     part_uploads::{self, PlannedUpload, UploadBody, UploadResponse, missing_parts},
     resources::{self, Resource, resource, subject},
@@ -153,66 +153,31 @@ pub struct TraceImportIn {
     upload_id: MaybeInvalid<Uuid>,
 }
 
-routes! {
-    /// `POST /operator/v1/tasksets/{taskset_id}/trace-uploads`
-    CreateTraceUpload: ActingOperator = routes::post_body(
-        "create_trace_upload",
-        "tasksets",
-        || json!({"file_name": "traces.jsonl", "size_bytes": 48_213}),
-        Actor::Platform,
-        &[],
-    );
-    /// `GET /operator/v1/trace-uploads/{upload_id}`
-    GetTraceUpload: Operator = routes::read("get_trace_upload", Contract::new(ABSENT));
-    /// `GET /operator/v1/tasksets/{taskset_id}/traces`
-    ListTraceImports: Operator =
-        routes::list_of("list_trace_imports", Target::RecordOf("tasksets"), &["status=completed"]);
-    /// `POST /operator/v1/tasksets/{taskset_id}/traces`
-    CreateTraceImport: ActingOperator = routes::post_body(
-        "create_trace_import",
-        "tasksets",
-        || json!({"upload_id": "0d5c1c52-3f0e-4d0b-9a54-8d7a1b6f2c11"}),
-        Actor::Platform,
-        &[EventType::TracesImported],
-    ).with_conflicts(&[Code::PartsMissing]);
-    /// `GET /operator/v1/trace-imports/{trace_import_id}`
-    GetTraceImport: Operator = routes::read("get_trace_import", Contract::new(ABSENT));
-}
-
-pub struct TracesApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Tasksets")]
+#[routes(prefix = "/operator/v1", tag = Tasksets)]
 impl TracesApi {
     /// Plan an upload of traces
     ///
     /// Returns where to send a file of JSON Lines, in one part or several. Each URL accepts one PUT request with the bytes
     /// of its part, for one hour. When all parts were sent, `create_trace_import` imports the file. The upload expires
     /// after a day. At most 10 uploads by operators can be in progress for a team.
-    #[oai(
-        path = "/tasksets/:taskset_id/trace-uploads",
-        method = "post",
-        operation_id = "create_trace_upload"
-    )]
-    async fn create_upload(
-        &self,
-        call: Call<CreateTraceUpload>,
-        /// ID of the taskset.
+    #[post("/tasksets/{taskset_id}/trace-uploads", routes::change("tasksets", Actor::Platform, &[]))]
+    async fn create_trace_upload(
+        call: Call<ActingOperator>,
         taskset_id: Path<Uuid>,
         link_base: LinkBaseUrl,
         idempotent: Idempotent,
-        body: Body<TraceUploadIn>,
+        #[example(json!({"file_name": "traces.jsonl", "size_bytes": 48_213}))] body: Body<TraceUploadIn>,
     ) -> JsonResult<TraceUploadOut, 201> {
-        part_uploads::plan(call, link_base, idempotent, body, UploadPurpose::Traces(taskset_id.0)).await
+        part_uploads::plan(Change { call, idempotent }, link_base, body, UploadPurpose::Traces(taskset_id.0))
+            .await
     }
 
     /// Get an upload of traces
     ///
     /// Returns an upload in progress, with new URLs for the parts that were not received yet.
-    #[oai(path = "/trace-uploads/:upload_id", method = "get", operation_id = "get_trace_upload")]
-    async fn get_upload(
-        &self,
-        call: Call<GetTraceUpload>,
-        /// ID of the upload.
+    #[get("/trace-uploads/{upload_id}", routes::read(Contract::new(ABSENT)))]
+    async fn get_trace_upload(
+        call: Call<Operator>,
         upload_id: Path<Uuid>,
         link_base: LinkBaseUrl,
     ) -> JsonResult<TraceUploadOut> {
@@ -227,11 +192,12 @@ impl TracesApi {
     /// List the imports of traces of a taskset
     ///
     /// Returns the imports of traces of a taskset, newest first, each with its progress.
-    #[oai(path = "/tasksets/:taskset_id/traces", method = "get", operation_id = "list_trace_imports")]
-    async fn list(
-        &self,
-        call: Call<ListTraceImports>,
-        /// ID of the taskset.
+    #[get(
+        "/tasksets/{taskset_id}/traces",
+        routes::list_of(Target::RecordOf("tasksets"), &["status=completed"]),
+    )]
+    async fn list_trace_imports(
+        call: Call<Operator>,
         taskset_id: Path<Uuid>,
         query: Params<ListQuery<TraceImportFilters>>,
     ) -> JsonResult<TraceImportPage> {
@@ -245,14 +211,16 @@ impl TracesApi {
     /// the task's `external_id` with `version`), `build_version`, and optionally `model`, `reward` with `graded_at`, and
     /// `qa`. A trace whose ID exists is not added again, so a file can be imported any number of times. Lines that cannot
     /// be imported are counted, and the first ones are listed. The file is deleted afterwards.
-    #[oai(path = "/tasksets/:taskset_id/traces", method = "post", operation_id = "create_trace_import")]
-    async fn create(
-        &self,
-        call: Call<CreateTraceImport>,
-        /// ID of the taskset.
+    #[post(
+        "/tasksets/{taskset_id}/traces",
+        routes::change("tasksets", Actor::Platform, &[EventType::TracesImported])
+            .with_conflicts(&[Code::PartsMissing]),
+    )]
+    async fn create_trace_import(
+        call: Call<ActingOperator>,
         taskset_id: Path<Uuid>,
         idempotent: Idempotent,
-        body: Body<TraceImportIn>,
+        #[example(json!({"upload_id": "0d5c1c52-3f0e-4d0b-9a54-8d7a1b6f2c11"}))] body: Body<TraceImportIn>,
     ) -> JsonResult<TraceImportOut, 201> {
         let prepare = move |market: &Market, platform: Platform, body: TraceImportIn| {
             trace_uploads::join(market, platform, taskset_id.0, body.upload_id.into_valid()?)
@@ -261,16 +229,15 @@ impl TracesApi {
             let id = trace_uploads::start_import(writer, platform, joined)?;
             TraceImportOut::find(&writer.check_context(), platform, &id)
         };
-        changes::post_prepared(call, idempotent, body, prepare, start, |_, _| {}).await
+        changes::post_prepared(Change { call, idempotent }, body, prepare, start, |_, _| {}).await
     }
 
     /// Get an import of traces
     ///
     /// Returns an import with its progress.
-    #[oai(path = "/trace-imports/:trace_import_id", method = "get", operation_id = "get_trace_import")]
-    async fn get(
-        &self,
-        call: Call<GetTraceImport>,
+    #[get("/trace-imports/{trace_import_id}", routes::read(Contract::new(ABSENT)))]
+    async fn get_trace_import(
+        call: Call<Operator>,
         /// ID of the import.
         trace_import_id: Path<Uuid>,
     ) -> JsonResult<TraceImportOut> {

@@ -1,6 +1,6 @@
 //! Wallets of teams.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -47,35 +47,21 @@ page_of! {
     WalletPage, WalletOut
 }
 
-routes! {
-    /// `GET /operator/v1/wallets`
-    ListWallets: Operator = routes::list("list_wallets", &["limit=2"]);
-    /// `GET /operator/v1/wallets/{team_id}`
-    GetWallet: Operator = routes::get("get_wallet", "teams");
-}
-
-pub struct WalletsApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Money")]
+#[routes(prefix = "/operator/v1", tag = Money)]
 impl WalletsApi {
     /// List wallets
     ///
     /// Returns the wallets of all teams, those of the newest teams first.
-    #[oai(path = "/wallets", method = "get", operation_id = "list_wallets")]
-    async fn list(&self, call: Call<ListWallets>, query: Params<PageParams>) -> JsonResult<WalletPage> {
+    #[get("/wallets", routes::list(&["limit=2"]))]
+    async fn list_wallets(call: Call<Operator>, query: Params<PageParams>) -> JsonResult<WalletPage> {
         pages::list_all(call, query).await
     }
 
     /// Get a wallet
     ///
     /// Returns the wallet of a team.
-    #[oai(path = "/wallets/:team_id", method = "get", operation_id = "get_wallet")]
-    async fn get(
-        &self,
-        call: Call<GetWallet>,
-        /// ID of the team.
-        team_id: Path<Uuid>,
-    ) -> JsonResult<WalletOut> {
+    #[get("/wallets/{team_id}", routes::get("teams"))]
+    async fn get_wallet(call: Call<Operator>, team_id: Path<Uuid>) -> JsonResult<WalletOut> {
         resources::get(call, team_id.0).await
     }
 }

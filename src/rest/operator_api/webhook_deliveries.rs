@@ -1,11 +1,11 @@
 //! Deliveries of events to webhooks, with the attempts that were made.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::{Deserialize, Deserializer, Serialize};
 use uuid::Uuid;
 
 use super::{
-    changes,
+    changes::{self, Change},
     pages::{self, ListQuery, page_of},
     resources::{self, resource},
     routes::{self, routes},
@@ -17,13 +17,9 @@ use crate::{
         webhook_messages::message_id,
         webhooks::{AttemptError, DeliveryStatus},
     },
-    operations::{
-        access::{ActingOperator, Operator},
-        webhook_deliveries,
-    },
+    operations::{access::Operator, webhook_deliveries},
     rest::{
         enum_value::EnumValue,
-        idempotent::Idempotent,
         json::JsonResult,
         params::Params,
         route::{Call, Path},
@@ -120,36 +116,23 @@ pub struct DeliveryFilters {
     event_type: Option<EnumValue<EventType>>,
 }
 
-routes! {
-    /// `GET /operator/v1/webhook-deliveries`
-    ListDeliveries: Operator = routes::list(
-        "list_webhook_deliveries",
-        &[
-            "status=pending",
-            "status=succeeded&event_type=purchase.completed",
-            "status=failed",
-            "webhook_id=00000000-0000-0000-0000-000000000000",
-        ],
-    );
-    /// `GET /operator/v1/webhook-deliveries/{delivery_id}`
-    GetDelivery: Operator = routes::get("get_webhook_delivery", "webhook_deliveries");
-    /// `POST /operator/v1/webhook-deliveries/{delivery_id}/redeliver`
-    Redeliver: ActingOperator =
-        routes::post("redeliver_webhook_delivery", "webhook_deliveries", Actor::Platform, &[]);
-}
-
-pub struct WebhookDeliveriesApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Events")]
+#[routes(prefix = "/operator/v1", tag = Events)]
 impl WebhookDeliveriesApi {
     /// List deliveries to webhooks
     ///
     /// Returns the deliveries to webhooks with their attempts, newest first. They are kept for the days of the setting
     /// `events.keep_days` after they have ended.
-    #[oai(path = "/webhook-deliveries", method = "get", operation_id = "list_webhook_deliveries")]
-    async fn list(
-        &self,
-        call: Call<ListDeliveries>,
+    #[get(
+        "/webhook-deliveries",
+        routes::list(&[
+            "status=pending",
+            "status=succeeded&event_type=purchase.completed",
+            "status=failed",
+            "webhook_id=00000000-0000-0000-0000-000000000000",
+        ]),
+    )]
+    async fn list_webhook_deliveries(
+        call: Call<Operator>,
         query: Params<ListQuery<DeliveryFilters>>,
     ) -> JsonResult<WebhookDeliveryPage> {
         pages::list(call, query).await
@@ -158,13 +141,8 @@ impl WebhookDeliveriesApi {
     /// Get a delivery to a webhook
     ///
     /// Returns a delivery with its attempts.
-    #[oai(path = "/webhook-deliveries/:delivery_id", method = "get", operation_id = "get_webhook_delivery")]
-    async fn get(
-        &self,
-        call: Call<GetDelivery>,
-        /// ID of the delivery.
-        delivery_id: Path<Uuid>,
-    ) -> JsonResult<DeliveryOut> {
+    #[get("/webhook-deliveries/{delivery_id}", routes::get("webhook_deliveries"))]
+    async fn get_webhook_delivery(call: Call<Operator>, delivery_id: Path<Uuid>) -> JsonResult<DeliveryOut> {
         resources::get(call, delivery_id.0).await
     }
 
@@ -172,20 +150,13 @@ impl WebhookDeliveriesApi {
     ///
     /// Delivers an event again, with the same message ID, whatever came of it so far. A pending delivery is tried now, and
     /// any other begins a new series of attempts. The webhook must be enabled.
-    #[oai(
-        path = "/webhook-deliveries/:delivery_id/redeliver",
-        method = "post",
-        operation_id = "redeliver_webhook_delivery"
+    #[post(
+        "/webhook-deliveries/{delivery_id}/redeliver",
+        routes::change("webhook_deliveries", Actor::Platform, &[]),
     )]
-    async fn redeliver(
-        &self,
-        call: Call<Redeliver>,
-        idempotent: Idempotent,
-        /// ID of the delivery.
-        delivery_id: Path<Uuid>,
-    ) -> JsonResult<DeliveryOut> {
-        changes::post(call, idempotent, move |writer, platform| {
-            webhook_deliveries::redeliver(writer, platform, delivery_id.0).map(|()| delivery_id.0)
+    async fn redeliver_webhook_delivery(change: Change, delivery_id: Path<Uuid>) -> JsonResult<DeliveryOut> {
+        changes::transition(change, delivery_id, |writer, platform, _, id| {
+            webhook_deliveries::redeliver(writer, platform, id)
         })
         .await
     }

@@ -1,12 +1,12 @@
 //! Webhooks of teams and of operators.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{
-    changes,
+    changes::{self, Change},
     pages::{self, ListQuery, page_of},
     references,
     resources::{self, Resource, resource, subject},
@@ -27,7 +27,6 @@ use crate::{
     },
     rest::{
         enum_value::EnumValue,
-        idempotent::Idempotent,
         if_match::IfMatch,
         json::{JsonResult, NoContent},
         params::Params,
@@ -142,40 +141,6 @@ pub struct WebhookPatch {
     status: Omittable<EnumValue<WebhookStatus>>,
 }
 
-routes! {
-    /// `GET /operator/v1/webhooks`
-    ListWebhooks: Operator = routes::list(
-        "list_webhooks",
-        &["status=enabled", "team_id=00000000-0000-0000-0000-000000000000"],
-    );
-    /// `POST /operator/v1/webhooks`
-    CreateWebhook: ActingOperator = routes::create(
-        "create_webhook",
-        || json!({
-            "team_id": DEMO_TEAM, "url": "http://127.0.0.1:4010/orders", "description": "Order system",
-            "event_types": ["purchase.completed", "purchase.refunded"],
-        }),
-        Actor::Platform,
-        &[EventType::WebhookCreated],
-    );
-    /// `GET /operator/v1/webhooks/{webhook_id}`
-    GetWebhook: Operator = routes::get("get_webhook", "webhooks");
-    /// `PATCH /operator/v1/webhooks/{webhook_id}`
-    UpdateWebhook: ActingOperator = routes::patch(
-        "update_webhook",
-        "webhooks",
-        || json!({"description": "Order system, second region"}),
-        Actor::Platform,
-        &[EventType::WebhookUpdated, EventType::WebhookDisabled],
-    );
-    /// `POST /operator/v1/webhooks/{webhook_id}/rotate`
-    RotateWebhook: ActingOperator =
-        routes::post("rotate_webhook", "webhooks", Actor::Platform, &[EventType::WebhookRotated]);
-    /// `DELETE /operator/v1/webhooks/{webhook_id}`
-    DeleteWebhook: ActingOperator =
-        routes::delete("delete_webhook", "webhooks", Actor::Platform, &[EventType::WebhookDeleted]);
-}
-
 /// Looks up the host of a URL, before the write for which it is needed.
 async fn resolve(market: &Market, url: Option<String>) -> Result<Option<Result<CheckedUrl>>> {
     let Some(url) = url else { return Ok(None) };
@@ -189,17 +154,14 @@ async fn resolve(market: &Market, url: Option<String>) -> Result<Option<Result<C
     market.spawn_blocking(lookup).await.map(Some)
 }
 
-pub struct WebhooksApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Events")]
+#[routes(prefix = "/operator/v1", tag = Events)]
 impl WebhooksApi {
     /// List webhooks
     ///
     /// Returns the webhooks of teams and of operators, newest first, without their secrets.
-    #[oai(path = "/webhooks", method = "get", operation_id = "list_webhooks")]
-    async fn list(
-        &self,
-        call: Call<ListWebhooks>,
+    #[get("/webhooks", routes::list(&["status=enabled", "team_id=00000000-0000-0000-0000-000000000000"]))]
+    async fn list_webhooks(
+        call: Call<Operator>,
         query: Params<ListQuery<WebhookFilters>>,
     ) -> JsonResult<WebhookPage> {
         pages::list(call, query).await
@@ -214,16 +176,18 @@ impl WebhooksApi {
     /// and its body is `{"type", "timestamp", "data"}`. A response with a status from 200 to 299 within 15 seconds is
     /// success. Otherwise it is sent again after 5 seconds, 5 minutes, 30 minutes, and 2, 5, 10, 14, 20, and 24 hours.
     /// The order of events is not kept: sort them by `timestamp`, and ignore a `webhook-id` that you have seen.
-    #[oai(path = "/webhooks", method = "post", operation_id = "create_webhook")]
-    async fn create(
-        &self,
-        call: Call<CreateWebhook>,
-        idempotent: Idempotent,
+    #[post("/webhooks", routes::create(Actor::Platform, &[EventType::WebhookCreated]))]
+    async fn create_webhook(
+        change: Change,
+        #[example(json!({
+                    "team_id": DEMO_TEAM, "url": "http://127.0.0.1:4010/orders", "description": "Order system",
+                    "event_types": ["purchase.completed", "purchase.refunded"],
+                }))]
         body: Body<WebhookIn>,
     ) -> JsonResult<WebhookWithSecret, 201> {
         let url = body.value.url.0.as_ref().map(|url| url.0.clone());
-        let url = resolve(call.served.market(), url).await?;
-        changes::post_body_with(call, idempotent, body, move |writer, platform, body: WebhookIn| {
+        let url = resolve(change.call.served.market(), url).await?;
+        changes::post_body_with(change, body, move |writer, platform, body: WebhookIn| {
             let WebhookIn { team_id, description, event_types, .. } = body;
             let team = team_id.map(|id| references::team(writer.rows, "team_id", id)).transpose()?;
             let team = team.map(|team| team.id.to_string());
@@ -244,13 +208,8 @@ impl WebhooksApi {
     /// Get a webhook
     ///
     /// Returns a webhook, without its secret.
-    #[oai(path = "/webhooks/:webhook_id", method = "get", operation_id = "get_webhook")]
-    async fn get(
-        &self,
-        call: Call<GetWebhook>,
-        /// ID of the webhook.
-        webhook_id: Path<Uuid>,
-    ) -> JsonResult<WebhookOut> {
+    #[get("/webhooks/{webhook_id}", routes::get("webhooks"))]
+    async fn get_webhook(call: Call<Operator>, webhook_id: Path<Uuid>) -> JsonResult<WebhookOut> {
         resources::get(call, webhook_id.0).await
     }
 
@@ -258,14 +217,15 @@ impl WebhooksApi {
     ///
     /// Changes a webhook, or disables or enables it. What was pending when it was disabled is sent when it is enabled
     /// again.
-    #[oai(path = "/webhooks/:webhook_id", method = "patch", operation_id = "update_webhook")]
-    async fn update(
-        &self,
-        call: Call<UpdateWebhook>,
+    #[patch(
+        "/webhooks/{webhook_id}",
+        routes::change("webhooks", Actor::Platform, &[EventType::WebhookUpdated, EventType::WebhookDisabled]),
+    )]
+    async fn update_webhook(
+        call: Call<ActingOperator>,
         if_match: IfMatch,
-        /// ID of the webhook.
         webhook_id: Path<Uuid>,
-        body: Body<WebhookPatch>,
+        #[example(json!({"description": "Order system, second region"}))] body: Body<WebhookPatch>,
     ) -> JsonResult<WebhookOut> {
         let url = body.value.url.0.as_ref().map(|url| url.0.clone());
         let url = resolve(call.served.market(), url).await?;
@@ -287,38 +247,36 @@ impl WebhooksApi {
         changes::patch(call, if_match, webhook_id.0, body, change).await
     }
 
+    /// Rotate the secret of a webhook
+    ///
+    /// Replaces the secret of a webhook. Each request is signed with both secrets for a day, so that receivers can be
+    /// changed meanwhile. Only this response contains the new secret.
+    #[post(
+        "/webhooks/{webhook_id}/rotate",
+        routes::change("webhooks", Actor::Platform, &[EventType::WebhookRotated]),
+    )]
+    async fn rotate_webhook(change: Change, webhook_id: Path<Uuid>) -> JsonResult<WebhookWithSecret, 201> {
+        changes::post_with(change, move |writer, platform| {
+            let rotated = webhooks::rotate(writer, platform, webhook_id.0)?;
+            WebhookWithSecret::find(writer, platform, &rotated)
+        })
+        .await
+    }
+
     /// Delete a webhook
     ///
     /// Deletes a webhook with its deliveries. What is pending is not sent.
-    #[oai(path = "/webhooks/:webhook_id", method = "delete", operation_id = "delete_webhook")]
-    async fn delete(
-        &self,
-        call: Call<DeleteWebhook>,
-        /// ID of the webhook.
+    #[delete(
+        "/webhooks/{webhook_id}",
+        routes::change("webhooks", Actor::Platform, &[EventType::WebhookDeleted]),
+    )]
+    async fn delete_webhook(
+        call: Call<ActingOperator>,
         webhook_id: Path<Uuid>,
     ) -> std::result::Result<NoContent, ApiError> {
         changes::delete(call, move |writer, platform| {
             let webhook = WebhookOut::find(&writer.check_context(), platform, &webhook_id.0)?;
             webhooks::delete(writer, platform, webhook_id.0).map(|_| webhook)
-        })
-        .await
-    }
-
-    /// Rotate the secret of a webhook
-    ///
-    /// Replaces the secret of a webhook. Each request is signed with both secrets for a day, so that receivers can be
-    /// changed meanwhile. Only this response contains the new secret.
-    #[oai(path = "/webhooks/:webhook_id/rotate", method = "post", operation_id = "rotate_webhook")]
-    async fn rotate(
-        &self,
-        call: Call<RotateWebhook>,
-        idempotent: Idempotent,
-        /// ID of the webhook.
-        webhook_id: Path<Uuid>,
-    ) -> JsonResult<WebhookWithSecret, 201> {
-        changes::post_with(call, idempotent, move |writer, platform| {
-            let rotated = webhooks::rotate(writer, platform, webhook_id.0)?;
-            WebhookWithSecret::find(writer, platform, &rotated)
         })
         .await
     }

@@ -1,12 +1,12 @@
 //! Withdrawals of earnings.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{
-    changes,
+    changes::{self, Change},
     pages::{self, ListQuery, page_of},
     references,
     resources::{self, resource},
@@ -15,13 +15,9 @@ use super::{
 use crate::{
     domain::{events::EventType, listings::Actor, money::Currency, withdrawals::WithdrawalStatus},
     error::Code,
-    operations::{
-        access::{ActingOperator, Operator},
-        withdrawals,
-    },
+    operations::{access::Operator, withdrawals},
     rest::{
         enum_value::EnumValue,
-        idempotent::Idempotent,
         json::JsonResult,
         params::Params,
         request_body::{Body, MaybeInvalid},
@@ -82,48 +78,21 @@ pub struct WithdrawalIn {
     currency: Option<EnumValue<Currency>>,
 }
 
-routes! {
-    /// `GET /operator/v1/withdrawals`
-    ListWithdrawals: Operator = routes::list(
-        "list_withdrawals",
-        &["status=requested", "status=paid&limit=2", "team_id=00000000-0000-0000-0000-000000000000"],
-    );
-    /// `POST /operator/v1/withdrawals`
-    CreateWithdrawal: ActingOperator = routes::create(
-        "create_withdrawal",
-        || json!({"team_id": DEMO_TEAM, "amount": "250.00"}),
-        Actor::Team,
-        &[EventType::WithdrawalRequested],
-    ).with_conflicts(&[Code::InsufficientEarnings]);
-    /// `GET /operator/v1/withdrawals/{withdrawal_id}`
-    GetWithdrawal: Operator = routes::get("get_withdrawal", "withdrawals");
-    /// `POST /operator/v1/withdrawals/{withdrawal_id}/paid`
-    MarkWithdrawalPaid: ActingOperator = routes::post(
-        "mark_withdrawal_paid",
-        "withdrawals",
-        Actor::Platform,
-        &[EventType::WithdrawalPaid],
-    ).with_conflicts(&[Code::InvalidTransition]);
-    /// `POST /operator/v1/withdrawals/{withdrawal_id}/failed`
-    MarkWithdrawalFailed: ActingOperator = routes::post(
-        "mark_withdrawal_failed",
-        "withdrawals",
-        Actor::Platform,
-        &[EventType::WithdrawalFailed],
-    ).with_conflicts(&[Code::InvalidTransition]);
-}
-
-pub struct WithdrawalsApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Money")]
+#[routes(prefix = "/operator/v1", tag = Money)]
 impl WithdrawalsApi {
     /// List withdrawals
     ///
     /// Returns the withdrawals of all teams, newest first.
-    #[oai(path = "/withdrawals", method = "get", operation_id = "list_withdrawals")]
-    async fn list(
-        &self,
-        call: Call<ListWithdrawals>,
+    #[get(
+        "/withdrawals",
+        routes::list(&[
+            "status=requested",
+            "status=paid&limit=2",
+            "team_id=00000000-0000-0000-0000-000000000000",
+        ]),
+    )]
+    async fn list_withdrawals(
+        call: Call<Operator>,
         query: Params<ListQuery<WithdrawalFilters>>,
     ) -> JsonResult<WithdrawalPage> {
         pages::list(call, query).await
@@ -133,14 +102,16 @@ impl WithdrawalsApi {
     ///
     /// Requests a withdrawal in the name of a team. The amount leaves its available earnings at once. Pay it outside the
     /// marketplace, then mark it as paid; or mark it as failed.
-    #[oai(path = "/withdrawals", method = "post", operation_id = "create_withdrawal")]
-    async fn create(
-        &self,
-        call: Call<CreateWithdrawal>,
-        idempotent: Idempotent,
-        body: Body<WithdrawalIn>,
+    #[post(
+        "/withdrawals",
+        routes::create(Actor::Team, &[EventType::WithdrawalRequested])
+            .with_conflicts(&[Code::InsufficientEarnings]),
+    )]
+    async fn create_withdrawal(
+        change: Change,
+        #[example(json!({"team_id": DEMO_TEAM, "amount": "250.00"}))] body: Body<WithdrawalIn>,
     ) -> JsonResult<WithdrawalOut, 201> {
-        changes::post_body(call, idempotent, body, |writer, platform, body: WithdrawalIn| {
+        changes::post_body(change, body, |writer, platform, body: WithdrawalIn| {
             let team = references::team(writer.rows, "team_id", body.team_id.into_valid()?)?;
             let (vendor, amount) = (platform.vendor_even_if_closed(team), body.amount.into_valid()?.0);
             withdrawals::create(writer, &vendor, Actor::Team, amount).map(|withdrawal| withdrawal.id)
@@ -151,53 +122,32 @@ impl WithdrawalsApi {
     /// Get a withdrawal
     ///
     /// Returns a withdrawal.
-    #[oai(path = "/withdrawals/:withdrawal_id", method = "get", operation_id = "get_withdrawal")]
-    async fn get(
-        &self,
-        call: Call<GetWithdrawal>,
-        /// ID of the withdrawal.
-        withdrawal_id: Path<Uuid>,
-    ) -> JsonResult<WithdrawalOut> {
+    #[get("/withdrawals/{withdrawal_id}", routes::get("withdrawals"))]
+    async fn get_withdrawal(call: Call<Operator>, withdrawal_id: Path<Uuid>) -> JsonResult<WithdrawalOut> {
         resources::get(call, withdrawal_id.0).await
     }
 
     /// Mark a withdrawal as paid
     ///
     /// Records that a requested withdrawal was paid.
-    #[oai(path = "/withdrawals/:withdrawal_id/paid", method = "post", operation_id = "mark_withdrawal_paid")]
-    async fn mark_paid(
-        &self,
-        call: Call<MarkWithdrawalPaid>,
-        idempotent: Idempotent,
-        /// ID of the withdrawal.
-        withdrawal_id: Path<Uuid>,
-    ) -> JsonResult<WithdrawalOut> {
-        let id = withdrawal_id.0;
-        changes::post(call, idempotent, move |writer, platform| {
-            withdrawals::mark_paid(writer, platform, Actor::Platform, id).map(|_| id)
-        })
-        .await
+    #[post(
+        "/withdrawals/{withdrawal_id}/paid",
+        routes::change("withdrawals", Actor::Platform, &[EventType::WithdrawalPaid])
+            .with_conflicts(&[Code::InvalidTransition]),
+    )]
+    async fn mark_withdrawal_paid(change: Change, withdrawal_id: Path<Uuid>) -> JsonResult<WithdrawalOut> {
+        changes::transition(change, withdrawal_id, withdrawals::mark_paid).await
     }
 
     /// Mark a withdrawal as failed
     ///
     /// Records that a requested withdrawal could not be paid. The amount returns to the team's available earnings.
-    #[oai(
-        path = "/withdrawals/:withdrawal_id/failed",
-        method = "post",
-        operation_id = "mark_withdrawal_failed"
+    #[post(
+        "/withdrawals/{withdrawal_id}/failed",
+        routes::change("withdrawals", Actor::Platform, &[EventType::WithdrawalFailed])
+            .with_conflicts(&[Code::InvalidTransition]),
     )]
-    async fn mark_failed(
-        &self,
-        call: Call<MarkWithdrawalFailed>,
-        idempotent: Idempotent,
-        /// ID of the withdrawal.
-        withdrawal_id: Path<Uuid>,
-    ) -> JsonResult<WithdrawalOut> {
-        let id = withdrawal_id.0;
-        changes::post(call, idempotent, move |writer, platform| {
-            withdrawals::mark_failed(writer, platform, Actor::Platform, id).map(|_| id)
-        })
-        .await
+    async fn mark_withdrawal_failed(change: Change, withdrawal_id: Path<Uuid>) -> JsonResult<WithdrawalOut> {
+        changes::transition(change, withdrawal_id, withdrawals::mark_failed).await
     }
 }

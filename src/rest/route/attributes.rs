@@ -7,34 +7,42 @@ use serde_json::Value;
 use super::{contract::Contract, tool::Tool};
 use crate::domain::{events::EventType, listings::Actor};
 use crate::error::Code;
-use crate::rest::{auth::Policy, limits::Budget, required_access::RequiredAccess};
+use crate::rest::{limits::Budget, required_access::RequiredAccess};
 
-/// A route: its access requirement and its attributes.
-pub trait Route: Send + Sync + 'static {
-    /// The proof of access that the handler gets.
-    type Access: Policy;
-
-    /// The attributes.
-    const ATTRIBUTES: RouteAttributes;
-}
-
-/// A route in the lists that say which routes exist.
+/// A route: its operation with the access that it requires, and its attributes.
 #[derive(Clone, Copy, Debug)]
 pub struct DeclaredRoute {
-    attributes: &'static RouteAttributes,
+    /// `operationId` in the documents.
+    pub operation: &'static str,
     /// Access that the caller needs.
     pub required_access: RequiredAccess,
+    /// How a request may be repeated.
+    pub repeatability: Repeatability,
+    /// Example of the request body; none if the operation takes no JSON.
+    pub body_example: Option<fn() -> Value>,
+    attributes: &'static RouteAttributes,
 }
 
 impl DeclaredRoute {
-    /// Returns how agents call the operation.
-    pub const fn tool(&self) -> &'static Tool {
-        &self.attributes.tool
+    /// Creates a route. Panics if the attributes are those of another kind of operation, which stops the compiler, since the
+    /// attribute [`super::routes`] creates constants.
+    pub const fn new(
+        operation: &'static str,
+        required_access: RequiredAccess,
+        repeatability: Repeatability,
+        body_example: Option<fn() -> Value>,
+        attributes: &'static RouteAttributes,
+    ) -> DeclaredRoute {
+        assert!(
+            attributes.tool.is_some() == matches!(repeatability, Repeatability::Safe),
+            "a GET operation has the attributes of `read`, and all others have those of `change`"
+        );
+        DeclaredRoute { operation, required_access, repeatability, body_example, attributes }
     }
 
-    /// Returns the entry for a route.
-    pub const fn of<R: Route>() -> DeclaredRoute {
-        DeclaredRoute { attributes: &R::ATTRIBUTES, required_access: R::Access::REQUIRED }
+    /// Returns how agents call the operation; none if it changes something.
+    pub const fn tool(&self) -> Option<&'static Tool> {
+        self.attributes.tool.as_ref()
     }
 }
 
@@ -66,25 +74,19 @@ pub enum Deadline {
     None,
 }
 
-/// What is the same for every request to a route.
+/// What a route states about itself: the same for every request.
 #[derive(Debug)]
 pub struct RouteAttributes {
-    /// `operationId` in the documents.
-    pub operation: &'static str,
     /// The rate limit budget that requests are charged to.
     pub budget: Budget,
     /// How long the response may take.
     pub deadline: Deadline,
-    /// How a request may be repeated.
-    pub repeatability: Repeatability,
-    /// Example of the request body; none if the operation takes no body.
-    pub body_example: Option<fn() -> Value>,
     /// Examples of query parameters that have another example than their name suggests, as `(name, JSON)`.
     pub parameter_examples: &'static [(&'static str, &'static str)],
     /// IDs in the response that other operations take, beyond those that follow from the paths.
     pub links: &'static [Link],
-    /// How agents call the operation. Operations that change something have no tool.
-    pub tool: Tool,
+    /// How agents call the operation; none if it changes something.
+    pub tool: Option<Tool>,
     /// What an operation of the operator API does; none for other operations and those that change nothing.
     pub effect: Option<Effect>,
     /// Codes with which the state of the market can prevent the operation, beyond those of all changes.
@@ -116,80 +118,28 @@ pub struct Link {
 
 impl RouteAttributes {
     /// Creates the attributes of an operation that reads.
-    pub const fn get(
-        operation: &'static str,
-        budget: Budget,
-        tool: Tool,
-        contract: Contract,
-    ) -> RouteAttributes {
+    pub const fn read(budget: Budget, tool: Tool, contract: Contract) -> RouteAttributes {
+        RouteAttributes { tool: Some(tool), ..RouteAttributes::change(budget, contract) }
+    }
+
+    /// Creates the attributes of an operation that changes something.
+    pub const fn change(budget: Budget, contract: Contract) -> RouteAttributes {
         RouteAttributes {
-            operation,
             budget,
             deadline: Deadline::Answer,
-            repeatability: Repeatability::Safe,
-            body_example: None,
             parameter_examples: &[],
             links: &[],
-            tool,
+            tool: None,
             effect: None,
             conflicts: &[],
             contract,
         }
     }
 
-    /// Creates the attributes of an operation that is performed once per `Idempotency-Key`, with an example
-    /// of its body unless it takes none.
-    pub const fn post(
-        operation: &'static str,
-        budget: Budget,
-        body_example: Option<fn() -> Value>,
-        contract: Contract,
-    ) -> RouteAttributes {
-        RouteAttributes {
-            repeatability: Repeatability::OncePerKey,
-            ..RouteAttributes::change(operation, budget, body_example, contract)
-        }
-    }
-
-    /// Creates the attributes of a change that can be repeated, with an example of its body.
-    pub const fn patch(
-        operation: &'static str,
-        budget: Budget,
-        body_example: fn() -> Value,
-        contract: Contract,
-    ) -> RouteAttributes {
-        RouteAttributes::change(operation, budget, Some(body_example), contract)
-    }
-
-    /// Creates the attributes of a change without a body that can be repeated.
-    pub const fn put(operation: &'static str, budget: Budget, contract: Contract) -> RouteAttributes {
-        RouteAttributes::change(operation, budget, None, contract)
-    }
-
-    /// Creates the attributes of a deletion.
-    pub const fn delete(operation: &'static str, budget: Budget, contract: Contract) -> RouteAttributes {
-        RouteAttributes::change(operation, budget, None, contract)
-    }
-
-    const fn change(
-        operation: &'static str,
-        budget: Budget,
-        body_example: Option<fn() -> Value>,
-        contract: Contract,
-    ) -> RouteAttributes {
-        RouteAttributes {
-            operation,
-            budget,
-            deadline: Deadline::Answer,
-            repeatability: Repeatability::Idempotent,
-            body_example,
-            parameter_examples: &[],
-            links: &[],
-            tool: Tool::Excluded("it changes something"),
-            effect: None,
-            conflicts: &[],
-            contract,
-        }
+    /// States that the response may take as long as data keeps moving.
+    #[must_use]
+    pub const fn without_deadline(self) -> RouteAttributes {
+        RouteAttributes { deadline: Deadline::None, ..self }
     }
 
     /// Sets examples of query parameters, as `(name, JSON)`.

@@ -1,46 +1,76 @@
 //! The first argument of each handler: the caller's access, and the state that all handlers share.
 
-use std::{marker::PhantomData, sync::Arc};
+use std::sync::Arc;
 
 use poem::{Request, RequestBody};
-use poem_openapi::{
-    ApiExtractor, ApiExtractorType, ExtractParamOptions,
-    registry::{MetaParamIn, MetaSchema, MetaSchemaRef, Registry},
+use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions, registry::Registry};
+
+use super::attributes::{Deadline, DeclaredRoute};
+use crate::{
+    error::Error,
+    rest::{
+        auth::{self, Policy},
+        capacity::Slot,
+        limits::RequestLimits,
+        params,
+        problem::ApiError,
+        required_access::RequiredAccess,
+        served_market::ServedMarket,
+    },
 };
 
-use super::attributes::{Deadline, Route, RouteAttributes};
-use crate::rest::{
-    auth::{self, Policy},
-    capacity::Slot,
-    limits::RequestLimits,
-    params,
-    problem::ApiError,
-    schema_marks::ROUTE_MARK,
-    served_market::ServedMarket,
-};
-
-/// A call of a route by a caller that has the required access.
+/// A call of a route by a caller that has the required access. `A` is the proof of it.
 ///
 /// Arguments are extracted in order, so a caller without access learns nothing about parameters or resources.
 /// If the route has neither path nor query parameters, the query is checked to be empty.
-pub struct Call<R: Route> {
+pub struct Call<A> {
     /// The market that is served.
     pub served: Arc<ServedMarket>,
     /// The proof of access.
-    pub access: R::Access,
-    route: PhantomData<fn() -> R>,
+    pub access: A,
+    /// The route.
+    pub route: DeclaredRoute,
 }
 
-/// Marks a request to a route without query parameters: any in the query is an error.
+/// The first argument of a handler, which cannot be extracted without the required access.
+#[diagnostic::on_unimplemented(message = "the first argument of a handler is its `Call`")]
+pub trait ProvesAccess {
+    /// The access that the caller needs.
+    const REQUIRED: RequiredAccess;
+}
+
+impl<A: Policy> ProvesAccess for Call<A> {
+    const REQUIRED: RequiredAccess = A::REQUIRED;
+}
+
+/// What the router says about a request.
 #[derive(Clone, Copy, Debug)]
-pub struct NoQuery {
+pub struct RoutedRequest {
+    /// The route.
+    pub route: DeclaredRoute,
     /// Number of path parameters, which are checked before the query.
     pub path_parameters: usize,
+    /// Whether the route has query parameters.
+    pub has_query: bool,
 }
 
-impl<'a, R: Route> ApiExtractor<'a> for Call<R> {
-    const TYPES: &'static [ApiExtractorType] =
-        &[ApiExtractorType::SecurityScheme, ApiExtractorType::Parameter];
+impl RoutedRequest {
+    /// Rejects any query of a route without query parameters, if `parameters` is the number of its path parameters.
+    pub async fn reject_query_after(
+        request: &Request,
+        body: &mut RequestBody,
+        parameters: usize,
+    ) -> poem::Result<()> {
+        let routed = request.data::<RoutedRequest>();
+        if routed.is_some_and(|routed| !routed.has_query && routed.path_parameters == parameters) {
+            params::reject_query(request, body).await?;
+        }
+        Ok(())
+    }
+}
+
+impl<'a, A: Policy> ApiExtractor<'a> for Call<A> {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::SecurityScheme];
 
     type ParamType = ();
     type ParamRawType = ();
@@ -53,45 +83,21 @@ impl<'a, R: Route> ApiExtractor<'a> for Call<R> {
         auth::SCHEMES.to_vec()
     }
 
-    fn param_in() -> Option<MetaParamIn> {
-        Some(MetaParamIn::Header)
-    }
-
-    /// Returns no schema of a parameter but a mark, from which the attributes of the operation are found.
-    fn param_schema_ref() -> Option<MetaSchemaRef> {
-        let mark = MetaSchema {
-            title: Some(ROUTE_MARK.to_owned()),
-            description: Some(R::ATTRIBUTES.operation),
-            ..MetaSchema::ANY
-        };
-        Some(MetaSchemaRef::Inline(Box::new(mark)))
-    }
-
     async fn from_request(
         request: &'a Request,
         body: &mut RequestBody,
         _: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
-        let (served, access) = admit(request, body, &R::ATTRIBUTES).await?;
-        Ok(Call { served, access, route: PhantomData })
+        let served = ServedMarket::shared(request).map_err(ApiError)?;
+        let routed = request.data::<RoutedRequest>();
+        let route = routed.ok_or_else(|| ApiError(Error::internal("the router sets the route")))?.route;
+        RequestLimits::set_budget(request, route.budget);
+        if route.deadline == Deadline::None {
+            Slot::remove_deadline(request);
+        }
+        let authenticated = A::identify(&served, request).await.map_err(ApiError)?;
+        let access = A::admit(&served, authenticated, request).await.map_err(ApiError)?;
+        RoutedRequest::reject_query_after(request, body, 0).await?;
+        Ok(Call { served, access, route })
     }
-}
-
-/// Checks the caller's access, as every route that requires this proof does.
-async fn admit<A: Policy>(
-    request: &Request,
-    body: &mut RequestBody,
-    attributes: &'static RouteAttributes,
-) -> poem::Result<(Arc<ServedMarket>, A)> {
-    let served = ServedMarket::shared(request).map_err(ApiError)?;
-    RequestLimits::set_budget(request, attributes.budget);
-    if attributes.deadline == Deadline::None {
-        Slot::remove_deadline(request);
-    }
-    let authenticated = A::identify(&served, request).await.map_err(ApiError)?;
-    let access = A::admit(&served, authenticated, request).await.map_err(ApiError)?;
-    if request.data::<NoQuery>().is_some_and(|query| query.path_parameters == 0) {
-        params::reject_query(request, body).await?;
-    }
-    Ok((served, access))
 }

@@ -1,20 +1,20 @@
-//! Routes: what each one requires and how it is described, declared next to its handler.
+//! Routes: what each one requires and how it is described, declared by its handler.
 //!
-//! A handler takes a [`Call`] of its [`Route`], so a route without attributes does not compile. A constructor
-//! of [`RouteAttributes`] exists for each kind of operation and requires whatever that kind must state.
-//! [`super::declarations`] checks at startup that the attributes belong to the handler and are listed.
+//! The attribute [`routes`] on a block of handlers writes the framework's declaration and the list of routes. What an omission
+//! would leave out of either does not compile. [`super::declarations`] checks at startup what one block cannot see.
 
 mod attributes;
 mod call;
 mod contract;
-mod declare;
+mod list;
 mod path;
 mod tool;
 
 pub use super::required_access::{Audience, RequiredAccess};
-pub use attributes::{Deadline, DeclaredRoute, Effect, Link, Repeatability, Route, RouteAttributes};
-pub use call::{Call, NoQuery};
+pub use attributes::{Deadline, DeclaredRoute, Effect, Link, Repeatability, RouteAttributes};
+pub use call::{Call, ProvesAccess, RoutedRequest};
 pub use contract::{Contract, Pages, Target};
-pub(crate) use declare::routes;
+pub use list::Routes;
+pub use marketplace_routes::routes;
 pub use path::Path;
 pub use tool::{ChoiceValues, MultiTool, TeamTextIn, Tool, ToolText, Toolset};

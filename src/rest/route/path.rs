@@ -7,8 +7,8 @@ use poem_openapi::{
     types::ParseFromParameter,
 };
 
-use super::call::NoQuery;
-use crate::rest::{params, path_params};
+use super::call::RoutedRequest;
+use crate::rest::path_params;
 
 /// A parameter of the path. After the last one, the query is checked to be empty if the route has no query
 /// parameters.
@@ -44,8 +44,8 @@ impl<'a, T: ParseFromParameter> ApiExtractor<'a> for Path<T> {
     ) -> poem::Result<Self> {
         let number = path_params::number(options.name);
         let param::Path(value) = param::Path::from_request(request, body, options).await?;
-        if request.data::<NoQuery>().is_some_and(|query| Some(query.path_parameters) == number) {
-            params::reject_query(request, body).await?;
+        if let Some(number) = number {
+            RoutedRequest::reject_query_after(request, body, number).await?;
         }
         Ok(Path(value))
     }

@@ -1,12 +1,12 @@
 //! Coverage: which outcomes of operations clients have met, and which not.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 
 use super::{
     access::WorldReader,
     coverage_page::{POLICY, coverage_page},
     coverage_report::CoverageOut,
-    worlds::read,
+    worlds::read_with,
 };
 use crate::{
     operations::access::Operator,
@@ -16,7 +16,7 @@ use crate::{
         page_or_file::{FileFormats, PageOrFile},
         params::Params,
         problem::ApiError,
-        route::{Call, Contract, Path, RouteAttributes, Target, routes},
+        route::{Call, Contract, Path, Target, routes},
         served_market::ServedMarket,
     },
     string_enum::string_enum,
@@ -77,32 +77,19 @@ async fn report(
 
 const QUERIES: &[&str] = &["met=true", "met=false&format=json"];
 
-routes! {
-    /// `GET /sandbox/v1/worlds/{world}/coverage`
-    GetWorldCoverage: WorldReader = RouteAttributes {
-        contract: Contract::new(Target::World).with_queries(QUERIES).with_misspelled("mat=true", "met"),
-        ..read("get_world_coverage", Target::World)
-    };
-    /// `GET /sandbox/v1/coverage`
-    GetCoverage: Operator = RouteAttributes {
-        contract: Contract::new(Target::None).with_queries(QUERIES).with_misspelled("mat=true", "met"),
-        ..read("get_coverage", Target::None)
-    };
-}
-
-pub struct CoverageApi;
-
-#[OpenApi(prefix_path = "/sandbox/v1", tag = "crate::rest::tags::Tag::Worlds")]
+#[routes(prefix = "/sandbox/v1", tag = Worlds)]
 impl CoverageApi {
     /// Get the coverage of a world
     ///
     /// Returns which outcomes of operations, by status and error code, the clients of the world have met, and which of those
     /// that the documents name they have not. The counts are exact, also if the journal has dropped requests, and a reset does
     /// not change them.
-    #[oai(path = "/worlds/:world/coverage", method = "get", operation_id = "get_world_coverage")]
-    async fn of_world(
-        &self,
-        call: Call<GetWorldCoverage>,
+    #[get(
+        "/worlds/{world}/coverage",
+        read_with(Contract::new(Target::World).with_queries(QUERIES).with_misspelled("mat=true", "met")),
+    )]
+    async fn get_world_coverage(
+        call: Call<WorldReader>,
         /// Name of the world.
         world: Path<String>,
         query: Params<CoverageQuery>,
@@ -118,8 +105,11 @@ impl CoverageApi {
     ///
     /// Returns which outcomes of operations the clients of all worlds have met since the server was started, also of worlds
     /// that have ended.
-    #[oai(path = "/coverage", method = "get", operation_id = "get_coverage")]
-    async fn of_all(&self, call: Call<GetCoverage>, query: Params<CoverageQuery>) -> CoverageResponse {
+    #[get(
+        "/coverage",
+        read_with(Contract::new(Target::None).with_queries(QUERIES).with_misspelled("mat=true", "met")),
+    )]
+    async fn get_coverage(call: Call<Operator>, query: Params<CoverageQuery>) -> CoverageResponse {
         let sandbox = call.served.require_sandbox()?;
         let make = move || CoverageOut::new(sandbox.operations(), sandbox.worlds().coverage());
         report(&call.served, query.0, "All worlds".to_owned(), make).await

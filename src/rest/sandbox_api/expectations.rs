@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeMap, fmt::Write};
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{access::WorldOperator, worlds::post};
+use super::{access::WorldOperator, worlds::change};
 use crate::{
     error::{Code, Error, LocSegment, Problem, Result},
     rest::{
@@ -146,31 +146,23 @@ fn not_met(verdict: Verdict, expected: &str) -> Error {
     Error::Invalid(std::iter::once(message).chain(nearest).map(problem).collect())
 }
 
-routes! {
-    /// `POST /sandbox/v1/worlds/{world}/expectations`
-    CheckWorldExpectation: WorldOperator = post(
-        "check_world_expectation",
-        Target::World,
-        Some(|| json!({"match": {"operation": "create_asset", "status": 201}, "times": 0})),
-    );
-}
-
-pub struct ExpectationsApi;
-
-#[OpenApi(prefix_path = "/sandbox/v1", tag = "crate::rest::tags::Tag::Worlds")]
+#[routes(prefix = "/sandbox/v1", tag = Worlds)]
 impl ExpectationsApi {
     /// Check how often a world was called
     ///
     /// Counts the requests to the world that match, by its journal. If their number is not as expected, the response is 422:
     /// its first problem says what was expected and how many there were, and the others show the nearest requests and what
     /// differs.
-    #[oai(path = "/worlds/:world/expectations", method = "post", operation_id = "check_world_expectation")]
-    async fn check(
-        &self,
-        call: Call<CheckWorldExpectation>,
+    #[post("/worlds/{world}/expectations", change(Target::World))]
+    async fn check_world_expectation(
+        call: Call<WorldOperator>,
         idempotent: Idempotent,
         /// Name of the world.
         world: Path<String>,
+        #[example(json!({
+            "match": {"operation": "create_asset", "status": 201},
+            "times": 0,
+        }))]
         body: Body<ExpectationIn>,
     ) -> JsonResult<MetExpectation> {
         let world = call.served.require_sandbox()?.worlds().require(&world.0)?;

@@ -1,13 +1,13 @@
 //! Faults of worlds: failures on demand.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::json;
 
 use super::{
     access::{WorldOperator, WorldReader},
     fault_bodies::{DelayMs, FaultIn},
-    worlds::{post, read},
+    worlds::{change, read_with},
 };
 use crate::{
     domain::events::EventType,
@@ -16,11 +16,10 @@ use crate::{
         enum_value::EnumValue,
         idempotent::Idempotent,
         json::{Json, JsonResult, NoContent},
-        limits::Budget,
         params::Params,
         problem::ApiError,
         request_body::Body,
-        route::{Call, Contract, Link, Path, RouteAttributes, Target, routes},
+        route::{Call, Contract, Link, Path, Target, routes},
         shapes::UtcTime,
     },
     string_enum::StringEnum,
@@ -206,42 +205,22 @@ impl FaultEffectOut {
     }
 }
 
-const LIST: RouteAttributes = read("list_faults", Target::World);
-
-routes! {
-    /// `GET /sandbox/v1/worlds/{world}/faults`
-    ListFaults: WorldReader = RouteAttributes {
-        links: &[Link::new("/items/0/id", "delete_fault", "fault")],
-        contract: Contract::new(Target::World)
-            .with_queries(&["unmatched=true"])
-            .with_misspelled("unmatchd=true", "unmatched"),
-        ..LIST
-    };
-    /// `POST /sandbox/v1/worlds/{world}/faults`
-    AddFault: WorldOperator = post(
-        "add_fault",
-        Target::World,
-        Some(|| json!({"match": {"operation": "get_wallet", "next": 2}, "then": {"status": 503, "code": "at_capacity"}})),
-    ).with_links(&[Link::new("/id", "delete_fault", "fault")]);
-    /// `DELETE /sandbox/v1/worlds/{world}/faults`
-    DeleteFaults: WorldOperator =
-        RouteAttributes::delete("delete_faults", Budget::Other, Contract::new(Target::World));
-    /// `DELETE /sandbox/v1/worlds/{world}/faults/{fault}`
-    DeleteFault: WorldOperator =
-        RouteAttributes::delete("delete_fault", Budget::Other, Contract::new(Target::WorldFault));
-}
-
-pub struct FaultsApi;
-
-#[OpenApi(prefix_path = "/sandbox/v1", tag = "crate::rest::tags::Tag::Worlds")]
+#[routes(prefix = "/sandbox/v1", tag = Worlds)]
 impl FaultsApi {
     /// List the faults of a world
     ///
     /// Returns the faults in their order, with how often each was used.
-    #[oai(path = "/worlds/:world/faults", method = "get", operation_id = "list_faults")]
-    async fn list(
-        &self,
-        call: Call<ListFaults>,
+    #[get(
+        "/worlds/{world}/faults",
+        read_with(
+            Contract::new(Target::World)
+                .with_queries(&["unmatched=true"])
+                .with_misspelled("unmatchd=true", "unmatched"),
+        )
+        .with_links(&[Link::new("/items/0/id", "delete_fault", "fault")]),
+    )]
+    async fn list_faults(
+        call: Call<WorldReader>,
         /// Name of the world.
         world: Path<String>,
         query: Params<FaultsQuery>,
@@ -262,13 +241,19 @@ impl FaultsApi {
     /// document of its operation names, with the body and the headers that the server sends otherwise; with `force`, also
     /// with others. A response that a fault has changed has the ID of the fault in the header `X-Sandbox-Fault`. A world has
     /// up to 100 faults, until they are deleted or it is reset.
-    #[oai(path = "/worlds/:world/faults", method = "post", operation_id = "add_fault")]
-    async fn add(
-        &self,
-        call: Call<AddFault>,
+    #[post(
+        "/worlds/{world}/faults",
+        change(Target::World).with_links(&[Link::new("/id", "delete_fault", "fault")]),
+    )]
+    async fn add_fault(
+        call: Call<WorldOperator>,
         idempotent: Idempotent,
         /// Name of the world.
         world: Path<String>,
+        #[example(json!({
+            "match": {"operation": "get_wallet", "next": 2},
+            "then": {"status": 503, "code": "at_capacity"},
+        }))]
         body: Body<FaultIn>,
     ) -> JsonResult<FaultOut, 201> {
         let sandbox = call.served.require_sandbox()?;
@@ -284,10 +269,9 @@ impl FaultsApi {
     /// Delete all faults of a world
     ///
     /// Lets everything work again. Responses that a fault delays already stay delayed.
-    #[oai(path = "/worlds/:world/faults", method = "delete", operation_id = "delete_faults")]
-    async fn delete_all(
-        &self,
-        call: Call<DeleteFaults>,
+    #[delete("/worlds/{world}/faults", change(Target::World))]
+    async fn delete_faults(
+        call: Call<WorldOperator>,
         /// Name of the world.
         world: Path<String>,
     ) -> std::result::Result<NoContent, ApiError> {
@@ -302,10 +286,9 @@ impl FaultsApi {
     /// Delete a fault
     ///
     /// Deletes one fault. The others keep their order and their counts.
-    #[oai(path = "/worlds/:world/faults/:fault", method = "delete", operation_id = "delete_fault")]
-    async fn delete(
-        &self,
-        call: Call<DeleteFault>,
+    #[delete("/worlds/{world}/faults/{fault}", change(Target::WorldFault))]
+    async fn delete_fault(
+        call: Call<WorldOperator>,
         /// Name of the world.
         world: Path<String>,
         /// ID of the fault.

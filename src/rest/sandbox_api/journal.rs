@@ -1,13 +1,13 @@
 //! The journals of worlds.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::{
     access::{WorldOperator, WorldReader},
-    worlds::read,
+    worlds::{change, read_with},
 };
 use crate::{
     error::Code,
@@ -15,11 +15,10 @@ use crate::{
         enum_value::EnumValue,
         journal_files::{self, Addresses, ShownBody, ShownEntry},
         json::{Json, NoContent},
-        limits::Budget,
         page_or_file::{FileFormats, PageOrFile},
         params::Params,
         problem::ApiError,
-        route::{Call, Contract, Path, RouteAttributes, Target, routes},
+        route::{Call, Contract, Path, Target, routes},
         sandbox_host::SandboxHost,
         served_market::LinkBaseUrl,
         shapes::{RequestTime, UtcTime},
@@ -289,44 +288,33 @@ impl JournalPageOut {
     }
 }
 
-const LIST: RouteAttributes = read("list_world_journal", Target::World);
-
-routes! {
-    /// `GET /sandbox/v1/worlds/{world}/journal`
-    ListWorldJournal: WorldReader = RouteAttributes {
-        contract: Contract::new(Target::World)
-            .with_queries(&[
-                "after=0",
-                "limit=1",
-                "operation=get_wallet&method=GET",
-                "path=/v2/*",
-                "team=Lumen%20Codeworks",
-                "status=200",
-                "code=not_found",
-                "from=2026-03-01T09:00:00Z&until=2026-03-02T09:00:00Z",
-                "format=json",
-            ])
-            .with_misspelled("limi=1", "limit"),
-        ..LIST
-    };
-    /// `DELETE /sandbox/v1/worlds/{world}/journal`
-    ClearWorldJournal: WorldOperator =
-        RouteAttributes::delete("clear_world_journal", Budget::Other, Contract::new(Target::World));
-}
-
-pub struct JournalApi;
-
-#[OpenApi(prefix_path = "/sandbox/v1", tag = "crate::rest::tags::Tag::Worlds")]
+#[routes(prefix = "/sandbox/v1", tag = Worlds)]
 impl JournalApi {
     /// List the requests to a world
     ///
     /// Returns the requests to the world with their answers, oldest first, and the requests to the sandbox API that changed it.
     /// Keys are given by their names, and other secrets are masked. A reset does not delete them. The newest 5,000 are kept,
     /// with bodies of up to 8 MB in all.
-    #[oai(path = "/worlds/:world/journal", method = "get", operation_id = "list_world_journal")]
-    async fn list(
-        &self,
-        call: Call<ListWorldJournal>,
+    #[get(
+        "/worlds/{world}/journal",
+        read_with(
+            Contract::new(Target::World)
+                .with_queries(&[
+                    "after=0",
+                    "limit=1",
+                    "operation=get_wallet&method=GET",
+                    "path=/v2/*",
+                    "team=Lumen%20Codeworks",
+                    "status=200",
+                    "code=not_found",
+                    "from=2026-03-01T09:00:00Z&until=2026-03-02T09:00:00Z",
+                    "format=json",
+                ])
+                .with_misspelled("limi=1", "limit"),
+        ),
+    )]
+    async fn list_world_journal(
+        call: Call<WorldReader>,
         base: LinkBaseUrl,
         /// Name of the world.
         world: Path<String>,
@@ -362,10 +350,9 @@ impl JournalApi {
     /// Delete the journal of a world
     ///
     /// Deletes all entries. Their numbers are not given again.
-    #[oai(path = "/worlds/:world/journal", method = "delete", operation_id = "clear_world_journal")]
-    async fn clear(
-        &self,
-        call: Call<ClearWorldJournal>,
+    #[delete("/worlds/{world}/journal", change(Target::World))]
+    async fn clear_world_journal(
+        call: Call<WorldOperator>,
         /// Name of the world.
         world: Path<String>,
     ) -> std::result::Result<NoContent, ApiError> {

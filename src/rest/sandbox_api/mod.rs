@@ -15,32 +15,11 @@ mod webhooks;
 mod world_clock;
 mod worlds;
 
-use poem_openapi::OpenApi;
-
 pub use self::{access::WorldOperator, worlds::WorldOut};
-use super::route::DeclaredRoute;
 
-/// All routes of the sandbox API, in the order of the document.
-pub fn apis() -> impl OpenApi {
-    (
-        (worlds::WorldsApi, world_clock::WorldClockApi, snapshots::SnapshotsApi),
-        (webhooks::WorldWebhooksApi, repositories::RepositoriesApi, faults::FaultsApi),
-        (journal::JournalApi, expectations::ExpectationsApi, coverage::CoverageApi),
-    )
-}
-
-/// The routes.
-pub fn routes() -> Vec<DeclaredRoute> {
-    [
-        worlds::ROUTES,
-        world_clock::ROUTES,
-        snapshots::ROUTES,
-        webhooks::ROUTES,
-        repositories::ROUTES,
-        faults::ROUTES,
-        journal::ROUTES,
-        expectations::ROUTES,
-        coverage::ROUTES,
-    ]
-    .concat()
-}
+/// The handlers of all routes of the sandbox API.
+pub type Apis = (
+    (worlds::WorldsApi, world_clock::WorldClockApi, snapshots::SnapshotsApi),
+    (webhooks::WorldWebhooksApi, repositories::RepositoriesApi, faults::FaultsApi),
+    (journal::JournalApi, expectations::ExpectationsApi, coverage::CoverageApi),
+);

@@ -5,7 +5,7 @@ use std::{fs::File, io::Write, path::PathBuf};
 use bytes::BytesMut;
 use poem::{Request, RequestBody};
 use poem_openapi::{
-    ApiExtractor, ApiExtractorType, ExtractParamOptions, Object, OpenApi,
+    ApiExtractor, ApiExtractorType, ExtractParamOptions, Object,
     registry::{MetaMediaType, MetaRequest, MetaSchema, MetaSchemaRef},
 };
 use serde::Serialize;
@@ -26,7 +26,7 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         problem::ApiError,
-        route::{Call, Contract, Deadline, Path, RouteAttributes, Target, routes},
+        route::{Call, Contract, Path, RouteAttributes, Target, routes},
         transfer_limits::{self, RequestTransfers},
     },
 };
@@ -75,31 +75,19 @@ impl<'a> ApiExtractor<'a> for RawBody {
     }
 }
 
-routes! {
-    /// `PUT /sandbox/v1/worlds/{world}/repositories/{owner}/{name}`
-    PutWorldRepository: WorldOperator = RouteAttributes {
-        deadline: Deadline::None,
-        ..RouteAttributes::put("put_world_repository", Budget::Other, Contract::new(Target::WorldRepository))
-    };
-}
-
-pub struct RepositoriesApi;
-
-#[OpenApi(prefix_path = "/sandbox/v1", tag = "crate::rest::tags::Tag::Worlds")]
+#[routes(prefix = "/sandbox/v1", tag = Worlds)]
 impl RepositoriesApi {
     /// Add a repository to a world
     ///
     /// Adds a repository, which vendors of the world can link as one of GitHub, GitLab, or Bitbucket, in place of one with
     /// the same name. The body, of up to 64 MB, is what `git bundle create FILE --all` writes, or a zip of a bare
     /// repository; which of the two follows from its first bytes, not from its content type.
-    #[oai(
-        path = "/worlds/:world/repositories/:owner/:name",
-        method = "put",
-        operation_id = "put_world_repository"
+    #[put(
+        "/worlds/{world}/repositories/{owner}/{name}",
+        RouteAttributes::change(Budget::Other, Contract::new(Target::WorldRepository)).without_deadline(),
     )]
-    async fn put(
-        &self,
-        call: Call<PutWorldRepository>,
+    async fn put_world_repository(
+        call: Call<WorldOperator>,
         request: &Request,
         /// Name of the world.
         world: Path<String>,

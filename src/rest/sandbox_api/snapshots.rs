@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::json;
 
 use super::{
     access::{SnapshotOperator, WorldOperator, WorldReader},
-    worlds::{post, read},
+    worlds::{change, read},
 };
 use crate::{
     error::{Code, Error},
@@ -16,10 +16,9 @@ use crate::{
     rest::{
         idempotent::Idempotent,
         json::{Json, JsonResult, NoContent},
-        limits::Budget,
         problem::ApiError,
         request_body::{Body, MaybeInvalid},
-        route::{Call, Contract, Link, Path, RouteAttributes, Target, routes},
+        route::{Call, Link, Path, Target, routes},
         shapes::{UtcTime, strings::WorldName},
     },
     worlds::Snapshot,
@@ -64,32 +63,17 @@ impl SnapshotList {
     }
 }
 
-routes! {
-    /// `GET /sandbox/v1/worlds/{world}/snapshots`
-    ListWorldSnapshots: WorldReader =
-        read("list_world_snapshots", Target::World).with_links(&[Link::new("/items/0/name", "delete_snapshot", "snapshot")]);
-    /// `POST /sandbox/v1/worlds/{world}/snapshots`
-    CreateSnapshot: WorldOperator =
-        post("create_snapshot", Target::World, Some(|| json!({"name": "after-review"})))
-            .with_links(&[Link::new("/name", "delete_snapshot", "snapshot")]).with_conflicts(&[Code::TooManyWorlds]);
-    /// `GET /sandbox/v1/snapshots`
-    ListSnapshots: Operator = read("list_snapshots", Target::None);
-    /// `DELETE /sandbox/v1/snapshots/{snapshot}`
-    DeleteSnapshot: SnapshotOperator =
-        RouteAttributes::delete("delete_snapshot", Budget::Other, Contract::new(Target::Snapshot));
-}
-
-pub struct SnapshotsApi;
-
-#[OpenApi(prefix_path = "/sandbox/v1", tag = "crate::rest::tags::Tag::Worlds")]
+#[routes(prefix = "/sandbox/v1", tag = Worlds)]
 impl SnapshotsApi {
     /// List the snapshots of a world
     ///
     /// Returns the snapshots that were made from worlds with this name.
-    #[oai(path = "/worlds/:world/snapshots", method = "get", operation_id = "list_world_snapshots")]
-    async fn list_of_world(
-        &self,
-        call: Call<ListWorldSnapshots>,
+    #[get(
+        "/worlds/{world}/snapshots",
+        read(Target::World).with_links(&[Link::new("/items/0/name", "delete_snapshot", "snapshot")]),
+    )]
+    async fn list_world_snapshots(
+        call: Call<WorldReader>,
         /// Name of the world.
         world: Path<String>,
     ) -> JsonResult<SnapshotList> {
@@ -106,14 +90,18 @@ impl SnapshotsApi {
     ///
     /// Keeps the state of the world under a name, so that other worlds can be forked from it. It stays when the world ends. A
     /// world can have `sandbox.max_snapshots_per_world` of them.
-    #[oai(path = "/worlds/:world/snapshots", method = "post", operation_id = "create_snapshot")]
-    async fn create(
-        &self,
-        call: Call<CreateSnapshot>,
+    #[post(
+        "/worlds/{world}/snapshots",
+        change(Target::World)
+            .with_links(&[Link::new("/name", "delete_snapshot", "snapshot")])
+            .with_conflicts(&[Code::TooManyWorlds]),
+    )]
+    async fn create_snapshot(
+        call: Call<WorldOperator>,
         idempotent: Idempotent,
         /// Name of the world.
         world: Path<String>,
-        body: Body<SnapshotIn>,
+        #[example(json!({"name": "after-review"}))] body: Body<SnapshotIn>,
     ) -> JsonResult<SnapshotOut, 201> {
         let sandbox = call.served.require_sandbox()?;
         let world = sandbox.worlds().require(&world.0)?;
@@ -130,8 +118,8 @@ impl SnapshotsApi {
     /// List all snapshots
     ///
     /// Returns the snapshots of all worlds, also of those that have ended.
-    #[oai(path = "/snapshots", method = "get", operation_id = "list_snapshots")]
-    async fn list(&self, call: Call<ListSnapshots>) -> JsonResult<SnapshotList> {
+    #[get("/snapshots", read(Target::None))]
+    async fn list_snapshots(call: Call<Operator>) -> JsonResult<SnapshotList> {
         let sandbox = call.served.require_sandbox()?;
         let read = move || Ok(SnapshotList::new(&sandbox.worlds().snapshots(), |_| true));
         Json::of_blocking(&call.served, read).await
@@ -141,10 +129,9 @@ impl SnapshotsApi {
     ///
     /// Deletes the snapshot. Worlds that were forked from it stay. Besides those of the server, the operator keys of the world
     /// that it was made from can do so while that world exists.
-    #[oai(path = "/snapshots/:snapshot", method = "delete", operation_id = "delete_snapshot")]
-    async fn delete(
-        &self,
-        call: Call<DeleteSnapshot>,
+    #[delete("/snapshots/{snapshot}", change(Target::Snapshot))]
+    async fn delete_snapshot(
+        call: Call<SnapshotOperator>,
         /// Name of the snapshot.
         snapshot: Path<String>,
     ) -> std::result::Result<NoContent, ApiError> {

@@ -3,12 +3,12 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use poem::Request;
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
-use super::access::WorldReader;
+use super::{access::WorldReader, worlds::read_with};
 use crate::{
     domain::{durations, events::EventType},
     error::{Error, Problem, Result},
@@ -16,9 +16,8 @@ use crate::{
         capacity::Slot,
         enum_value::EnumValue,
         json::{Json, JsonResult},
-        limits::Budget,
         params::Params,
-        route::{Call, Contract, Deadline, Path, RouteAttributes, Target, Tool, routes},
+        route::{Call, Contract, Path, Target, routes},
         shapes::{UtcTime, strings::DurationText},
     },
     worlds::{InboxMessage, World},
@@ -137,34 +136,25 @@ async fn wait_for_messages(world: &Arc<World>, query: &InboxQuery, until: Instan
     }
 }
 
-const ROUTE: RouteAttributes = RouteAttributes::get(
-    "list_world_webhooks",
-    Budget::Other,
-    Tool::Excluded("agents use a market as it is"),
-    Contract::new(Target::World)
-        .with_queries(&["after=0", "limit=1", "event_type=team.created", "wait=1ms"])
-        .with_misspelled("limi=1", "limit"),
-);
-
-routes! {
-    /// `GET /sandbox/v1/worlds/{world}/webhooks`
-    ListWorldWebhooks: WorldReader = RouteAttributes { deadline: Deadline::None, ..ROUTE };
-}
-
-pub struct WorldWebhooksApi;
-
-#[OpenApi(prefix_path = "/sandbox/v1", tag = "crate::rest::tags::Tag::Worlds")]
+#[routes(prefix = "/sandbox/v1", tag = Worlds)]
 impl WorldWebhooksApi {
     /// List what webhooks got
     ///
     /// Returns the messages to the webhooks of the world, oldest first, which are not sent unless the world was created so.
     /// Each was answered with status 200, unless a fault says otherwise. The newest 1,000 are kept. With `wait`, a request
     /// without results waits for one.
-    #[oai(path = "/worlds/:world/webhooks", method = "get", operation_id = "list_world_webhooks")]
-    async fn list(
-        &self,
+    #[get(
+        "/worlds/{world}/webhooks",
+        read_with(
+            Contract::new(Target::World)
+                .with_queries(&["after=0", "limit=1", "event_type=team.created", "wait=1ms"])
+                .with_misspelled("limi=1", "limit"),
+        )
+        .without_deadline(),
+    )]
+    async fn list_world_webhooks(
+        call: Call<WorldReader>,
         request: &Request,
-        call: Call<ListWorldWebhooks>,
         /// Name of the world.
         world: Path<String>,
         query: Params<InboxQuery>,

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use poem::Request;
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::json;
 
 use super::{
     access::{WorldOperator, WorldReader},
-    worlds::{post, read},
+    worlds::{change, read},
 };
 use crate::{
     domain::{clock_modes::ClockMode, durations, time::Timestamp},
@@ -167,25 +167,14 @@ impl WorldClock {
     }
 }
 
-routes! {
-    /// `GET /sandbox/v1/worlds/{world}/clock`
-    GetWorldClock: WorldReader = read("get_world_clock", Target::World);
-    /// `POST /sandbox/v1/worlds/{world}/clock`
-    ChangeWorldClock: WorldOperator =
-        post("change_world_clock", Target::World, Some(|| json!({"advance": "30d"})));
-}
-
-pub struct WorldClockApi;
-
-#[OpenApi(prefix_path = "/sandbox/v1", tag = "crate::rest::tags::Tag::Worlds")]
+#[routes(prefix = "/sandbox/v1", tag = Worlds)]
 impl WorldClockApi {
     /// Get the clock of a world
     ///
     /// Returns the time of the world, and how it moves.
-    #[oai(path = "/worlds/:world/clock", method = "get", operation_id = "get_world_clock")]
-    async fn get(
-        &self,
-        call: Call<GetWorldClock>,
+    #[get("/worlds/{world}/clock", read(Target::World))]
+    async fn get_world_clock(
+        call: Call<WorldReader>,
         /// Name of the world.
         world: Path<String>,
     ) -> JsonResult<WorldClock> {
@@ -199,15 +188,14 @@ impl WorldClockApi {
     /// Sets the clock, advances it by a duration, or changes how it moves. Before the response, everything that is due until
     /// the new time is carried out, in the order in which it is due, each at its own time, however long that takes: wait for
     /// the response without a time limit. A clock never goes back.
-    #[oai(path = "/worlds/:world/clock", method = "post", operation_id = "change_world_clock")]
-    async fn change(
-        &self,
+    #[post("/worlds/{world}/clock", change(Target::World))]
+    async fn change_world_clock(
+        call: Call<WorldOperator>,
         request: &Request,
-        call: Call<ChangeWorldClock>,
         idempotent: Idempotent,
         /// Name of the world.
         world: Path<String>,
-        body: Body<WorldClockIn>,
+        #[example(json!({"advance": "30d"}))] body: Body<WorldClockIn>,
     ) -> JsonResult<ChangedWorldClock> {
         let world: Arc<World> = call.served.require_sandbox()?.worlds().require(&world.0)?;
         let Call { served, access, .. } = call;

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use poem::Request;
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -154,47 +154,27 @@ impl WorldIn {
 }
 
 /// The attributes of a GET operation.
-pub const fn read(operation: &'static str, target: Target) -> RouteAttributes {
-    let tool = Tool::Excluded("agents use a market as it is");
-    RouteAttributes::get(operation, Budget::Other, tool, Contract::new(target))
+pub const fn read(target: Target) -> RouteAttributes {
+    read_with(Contract::new(target))
 }
 
-/// The attributes of a POST operation.
-pub const fn post(
-    operation: &'static str,
-    target: Target,
-    example: Option<fn() -> Value>,
-) -> RouteAttributes {
-    RouteAttributes::post(operation, Budget::Other, example, Contract::new(target))
+/// The attributes of a GET operation with query parameters.
+pub const fn read_with(contract: Contract) -> RouteAttributes {
+    RouteAttributes::read(Budget::Other, Tool::Excluded("agents use a market as it is"), contract)
 }
 
-routes! {
-    /// `GET /sandbox/v1/worlds`
-    ListWorlds: Operator = read("list_worlds", Target::None);
-    /// `POST /sandbox/v1/worlds`
-    CreateWorld: ActingOperator = post(
-        "create_world",
-        Target::None,
-        Some(|| json!({"from": "demo", "settings": {"fees.buyer_percent": 4.0}})),
-    ).with_conflicts(&[Code::TooManyWorlds]);
-    /// `GET /sandbox/v1/worlds/{world}`
-    GetWorld: WorldReader = read("get_world", Target::World);
-    /// `DELETE /sandbox/v1/worlds/{world}`
-    DeleteWorld: WorldOperator =
-        RouteAttributes::delete("delete_world", Budget::Other, Contract::new(Target::World));
-    /// `POST /sandbox/v1/worlds/{world}/reset`
-    ResetWorld: WorldOperator = post("reset_world", Target::World, None);
+/// The attributes of an operation that changes something.
+pub const fn change(target: Target) -> RouteAttributes {
+    RouteAttributes::change(Budget::Other, Contract::new(target))
 }
 
-pub struct WorldsApi;
-
-#[OpenApi(prefix_path = "/sandbox/v1", tag = "crate::rest::tags::Tag::Worlds")]
+#[routes(prefix = "/sandbox/v1", tag = Worlds)]
 impl WorldsApi {
     /// List worlds
     ///
     /// Returns all worlds that have not ended.
-    #[oai(path = "/worlds", method = "get", operation_id = "list_worlds")]
-    async fn list(&self, call: Call<ListWorlds>, base: LinkBaseUrl) -> JsonResult<WorldList> {
+    #[get("/worlds", read(Target::None))]
+    async fn list_worlds(call: Call<Operator>, base: LinkBaseUrl) -> JsonResult<WorldList> {
         let sandbox = call.served.require_sandbox()?;
         let read = move || {
             let worlds = sandbox.worlds().list();
@@ -207,14 +187,13 @@ impl WorldsApi {
     ///
     /// Forks a market: the world has everything that the market has now, and nothing that happens in one of them later is
     /// visible in the other. Its clock is frozen unless told otherwise.
-    #[oai(path = "/worlds", method = "post", operation_id = "create_world")]
-    async fn create(
-        &self,
+    #[post("/worlds", change(Target::None).with_conflicts(&[Code::TooManyWorlds]))]
+    async fn create_world(
+        call: Call<ActingOperator>,
         request: &Request,
-        call: Call<CreateWorld>,
         idempotent: Idempotent,
         base: LinkBaseUrl,
-        body: Body<WorldIn>,
+        #[example(json!({"from": "demo", "settings": {"fees.buyer_percent": 4.0}}))] body: Body<WorldIn>,
     ) -> JsonResult<WorldOut, 201> {
         let sandbox = call.served.require_sandbox()?;
         let Call { served, access, .. } = call;
@@ -240,10 +219,9 @@ impl WorldsApi {
     /// Get a world
     ///
     /// Returns the world with the time of its clock.
-    #[oai(path = "/worlds/:world", method = "get", operation_id = "get_world")]
-    async fn get(
-        &self,
-        call: Call<GetWorld>,
+    #[get("/worlds/{world}", read(Target::World))]
+    async fn get_world(
+        call: Call<WorldReader>,
         base: LinkBaseUrl,
         /// Name of the world.
         world: Path<String>,
@@ -256,10 +234,9 @@ impl WorldsApi {
     /// Delete a world
     ///
     /// Ends the world. Nothing of it stays on the disk, apart from its snapshots. Requests in progress may still finish.
-    #[oai(path = "/worlds/:world", method = "delete", operation_id = "delete_world")]
-    async fn delete(
-        &self,
-        call: Call<DeleteWorld>,
+    #[delete("/worlds/{world}", change(Target::World))]
+    async fn delete_world(
+        call: Call<WorldOperator>,
         /// Name of the world.
         world: Path<String>,
     ) -> std::result::Result<NoContent, ApiError> {
@@ -274,10 +251,9 @@ impl WorldsApi {
     /// Reset a world
     ///
     /// Returns the world to where it was forked: data, clock, counters of IDs, and settings. It has no faults then.
-    #[oai(path = "/worlds/:world/reset", method = "post", operation_id = "reset_world")]
-    async fn reset(
-        &self,
-        call: Call<ResetWorld>,
+    #[post("/worlds/{world}/reset", change(Target::World))]
+    async fn reset_world(
+        call: Call<WorldOperator>,
         idempotent: Idempotent,
         base: LinkBaseUrl,
         /// Name of the world.

@@ -1,7 +1,7 @@
 //! Assets of all kinds: a page, a window grouped by inventory group, one asset, and moving an asset to a
 //! group.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -20,8 +20,7 @@ use crate::{
         limits::Budget,
         params::Params,
         route::{
-            Call, Contract, DeclaredRoute, Link, MultiTool, Path, Route, RouteAttributes, Target, Tool,
-            ToolText, Toolset,
+            Call, Contract, Link, MultiTool, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes,
         },
         shapes::{assets::AssetSummary, limit_offset::LimitOffset},
         vendor_api::asset_queries::ASSET_LIST_QUERIES,
@@ -199,49 +198,6 @@ pub fn sku_counts(counts: &GroupCounts) -> Vec<SkuCount> {
     counts.by_kind().into_iter().map(|(kind, total)| SkuCount { sku: EnumValue(kind), total }).collect()
 }
 
-pub struct AssetsApi;
-
-/// `GET /v2/assets`
-pub struct ListAssets;
-
-impl Route for ListAssets {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_assets",
-        Budget::Other,
-        Tool::Excluded("the operation list_assets_for_agents has more filters and fields"),
-        Contract::new(Target::None)
-            .with_queries(ASSET_LIST_QUERIES)
-            .with_misspelled("atach_to=x", "attach_to")
-            .with_pages("limit=1", "limit=200", 6),
-    );
-}
-
-/// `GET /v2/assets/window`
-pub struct GetAssetWindow;
-
-impl Route for GetAssetWindow {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_asset_window",
-        Budget::Other,
-        Tool::Excluded(
-            "a screen of collapsed groups; list_asset_groups, and list_assets with \
-                 group_id, return the same data",
-        ),
-        Contract::new(Target::None)
-            .with_queries(&[
-                "leaf_budget=1&header_budget=2",
-                "include_empty_groups=true",
-                "sku=codebase&deprecated=false",
-            ])
-            .with_misspelled("leaf_buget=3", "leaf_budget")
-            .with_pages("leaf_budget=1", "leaf_budget=200", 6),
-    );
-}
-
 /// The tool for the operations that `kind` selects.
 pub static GET_ASSET_TOOL: MultiTool = MultiTool {
     text: ToolText::new(Toolset::Assets, "get_asset", "Asset", "One of the team's assets.")
@@ -255,47 +211,24 @@ pub static GET_ASSET_TOOL: MultiTool = MultiTool {
     choice_values: &[],
 };
 
-/// `GET /v2/assets/{asset_id}`
-pub struct GetAsset;
-
-impl Route for GetAsset {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_asset",
-        Budget::Other,
-        Tool::Choice { tool: &GET_ASSET_TOOL, value: "any", list: None },
-        Contract::new(Target::OwnAsset),
-    )
-    .with_links(&[Link::new("/group_id", "place_asset", "group_id")]);
-}
-
-/// `PUT /v2/asset-groups/{group_id}/assets/{asset_id}`
-pub struct PlaceAsset;
-
-impl Route for PlaceAsset {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes =
-        RouteAttributes::put("place_asset", Budget::Other, Contract::new(Target::OwnGroupAndAsset));
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 4] = [
-    DeclaredRoute::of::<ListAssets>(),
-    DeclaredRoute::of::<GetAssetWindow>(),
-    DeclaredRoute::of::<GetAsset>(),
-    DeclaredRoute::of::<PlaceAsset>(),
-];
-
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Inventory")]
+#[routes(prefix = "/v2", tag = Inventory)]
 impl AssetsApi {
     /// List assets
     ///
     /// Returns a page of the team's assets of all kinds, newest first unless sorted, and the number of
     /// matches by group and by kind.
-    #[oai(path = "/assets", method = "get", operation_id = "list_assets")]
-    async fn list(&self, call: Call<ListAssets>, query: Params<AssetsQuery>) -> JsonResult<Assets> {
+    #[get(
+        "/assets",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::Excluded("the operation list_assets_for_agents has more filters and fields"),
+            Contract::new(Target::None)
+                .with_queries(ASSET_LIST_QUERIES)
+                .with_misspelled("atach_to=x", "attach_to")
+                .with_pages("limit=1", "limit=200", 6),
+        ),
+    )]
+    async fn list_assets(call: Call<Vendor>, query: Params<AssetsQuery>) -> JsonResult<Assets> {
         let AssetsQuery { scope, paging, selection } = query.0;
         let LimitOffset { limit, offset } = paging.page;
         let mut filter = scope.into_filter(&call.access, selection)?;
@@ -320,12 +253,23 @@ impl AssetsApi {
     /// Returns the first groups with the first assets in them, for a view of groups that can be expanded.
     /// Groups are filled with assets in order until `leaf_budget` is used up; at most `header_budget` groups
     /// are returned. To continue, pass the last group's ID as `after_group_id`.
-    #[oai(path = "/assets/window", method = "get", operation_id = "get_asset_window")]
-    async fn get_window(
-        &self,
-        call: Call<GetAssetWindow>,
-        query: Params<WindowQuery>,
-    ) -> JsonResult<AssetWindow> {
+    #[get(
+        "/assets/window",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::Excluded("a screen of collapsed groups; list_asset_groups, and list_assets with \
+                            group_id, return the same data"),
+            Contract::new(Target::None)
+                .with_queries(&[
+                    "leaf_budget=1&header_budget=2",
+                    "include_empty_groups=true",
+                    "sku=codebase&deprecated=false",
+                ])
+                .with_misspelled("leaf_buget=3", "leaf_budget")
+                .with_pages("leaf_budget=1", "leaf_budget=200", 6),
+        ),
+    )]
+    async fn get_asset_window(call: Call<Vendor>, query: Params<WindowQuery>) -> JsonResult<AssetWindow> {
         let params = query.0;
         let filter = params.scope.into_filter(&call.access, params.selection)?;
         let budgets = WindowBounds {
@@ -366,13 +310,16 @@ impl AssetsApi {
     /// Get an asset
     ///
     /// Returns one of the team's assets of any kind.
-    #[oai(path = "/assets/:asset_id", method = "get", operation_id = "get_asset")]
-    async fn get(
-        &self,
-        call: Call<GetAsset>,
-        /// ID of the asset.
-        asset_id: Path<Uuid>,
-    ) -> JsonResult<AssetSummary> {
+    #[get(
+        "/assets/{asset_id}",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::Choice { tool: &GET_ASSET_TOOL, value: "any", list: None },
+            Contract::new(Target::OwnAsset),
+        )
+        .with_links(&[Link::new("/group_id", "place_asset", "group_id")]),
+    )]
+    async fn get_asset(call: Call<Vendor>, asset_id: Path<Uuid>) -> JsonResult<AssetSummary> {
         Json::read_inline(&call.served, call.access.requester(), move |reader| {
             let (asset, deprecations) = assets::get_with_deprecations(reader, &call.access, asset_id.0)?;
             Ok(AssetSummary::new(&asset, &deprecations, reader.now))
@@ -384,13 +331,13 @@ impl AssetsApi {
     ///
     /// Moves an asset of any kind to one of the team's groups. Has no effect if the asset is in the group
     /// already.
-    #[oai(path = "/asset-groups/:group_id/assets/:asset_id", method = "put", operation_id = "place_asset")]
-    async fn move_to_group(
-        &self,
-        call: Call<PlaceAsset>,
-        /// ID of the group.
+    #[put(
+        "/asset-groups/{group_id}/assets/{asset_id}",
+        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnGroupAndAsset))
+    )]
+    async fn place_asset(
+        call: Call<Vendor>,
         group_id: Path<Uuid>,
-        /// ID of the asset.
         asset_id: Path<Uuid>,
     ) -> JsonResult<AssetSummary> {
         Json::write(&call.served, call.access.requester(), move |writer| {

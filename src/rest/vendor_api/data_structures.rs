@@ -1,6 +1,6 @@
 //! Directories and files of linked data.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -13,9 +13,7 @@ use crate::{
         json::{Json, JsonResult},
         json_object::ObjectWriter,
         limits::Budget,
-        route::{
-            Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
-        },
+        route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         served_market::ServedMarket,
     },
     store::data_structures::StoredStructure,
@@ -70,94 +68,65 @@ async fn get_structure(
     .await
 }
 
-pub struct DataStructuresApi;
-
-/// `GET /v2/codebases/{asset_id}/data/structure`
-pub struct GetCodebaseStructure;
-
-impl Route for GetCodebaseStructure {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_codebase_structure",
-        Budget::Other,
-        Tool::record(
-            ToolText::new(
-                Toolset::Assets,
-                "get_codebase_structure",
-                "Structure of a codebase",
-                "Directories and files of a codebase's repository or zip; none before \
-                 `analysis_status` is completed.",
-            )
-            .unlisted()
-            .with_evidence("get_asset_evidence")
-            .with_ids("list_codebases"),
-        ),
-        Contract::new(Target::OwnLinkedCodebase),
-    );
-}
-
-/// `GET /v2/raw-data/{asset_id}/data/structure`
-pub struct GetRawDataStructure;
-
-impl Route for GetRawDataStructure {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_raw_data_structure",
-        Budget::Other,
-        Tool::record(
-            ToolText::new(
-                Toolset::Assets,
-                "get_raw_data_structure",
-                "Structure of raw data",
-                "Directories and files of a raw data archive; none before `analysis_status` \
-                 is completed.",
-            )
-            .unlisted()
-            .with_evidence("get_asset_evidence")
-            .with_ids("list_raw_data"),
-        ),
-        Contract::new(Target::OwnLinkedRawData),
-    );
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 2] =
-    [DeclaredRoute::of::<GetCodebaseStructure>(), DeclaredRoute::of::<GetRawDataStructure>()];
-
-#[OpenApi(prefix_path = "/v2")]
-impl DataStructuresApi {
+#[routes(prefix = "/v2", tag = Codebases)]
+impl CodebaseStructuresApi {
     /// Get the structure of a codebase
     ///
     /// Returns the tree of directories and files in the data that is linked to a codebase.
-    #[oai(
-        path = "/codebases/:asset_id/data/structure",
-        method = "get",
-        operation_id = "get_codebase_structure",
-        tag = "crate::rest::tags::Tag::Codebases"
+    #[get(
+        "/codebases/{asset_id}/data/structure",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::record(
+                ToolText::new(
+                    Toolset::Assets,
+                    "get_codebase_structure",
+                    "Structure of a codebase",
+                    "Directories and files of a codebase's repository or zip; none before \
+                     `analysis_status` is completed.",
+                )
+                .unlisted()
+                .with_evidence("get_asset_evidence")
+                .with_ids("list_codebases"),
+            ),
+            Contract::new(Target::OwnLinkedCodebase),
+        ),
     )]
-    async fn get_for_codebase(
-        &self,
-        call: Call<GetCodebaseStructure>,
+    async fn get_codebase_structure(
+        call: Call<Vendor>,
         /// ID of the codebase.
         asset_id: Path<Uuid>,
     ) -> JsonResult<DataStructure> {
         get_structure(&call.served, call.access, asset_id.0, Kind::Codebase).await
     }
+}
 
+#[routes(prefix = "/v2", tag = RawData)]
+impl RawDataStructuresApi {
     /// Get the structure of raw data
     ///
     /// Returns the tree of directories and files in the archive that is attached to a raw data asset.
-    #[oai(
-        path = "/raw-data/:asset_id/data/structure",
-        method = "get",
-        operation_id = "get_raw_data_structure",
-        tag = "crate::rest::tags::Tag::RawData"
+    #[get(
+        "/raw-data/{asset_id}/data/structure",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::record(
+                ToolText::new(
+                    Toolset::Assets,
+                    "get_raw_data_structure",
+                    "Structure of raw data",
+                    "Directories and files of a raw data archive; none before `analysis_status` \
+                     is completed.",
+                )
+                .unlisted()
+                .with_evidence("get_asset_evidence")
+                .with_ids("list_raw_data"),
+            ),
+            Contract::new(Target::OwnLinkedRawData),
+        ),
     )]
-    async fn get_for_raw_data(
-        &self,
-        call: Call<GetRawDataStructure>,
+    async fn get_raw_data_structure(
+        call: Call<Vendor>,
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
     ) -> JsonResult<DataStructure> {

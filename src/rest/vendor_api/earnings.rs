@@ -1,6 +1,6 @@
 //! The entries of a vendor's earnings.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -12,7 +12,7 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
-        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool, ToolText, Toolset},
+        route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{UtcTime, limit_offset::LimitOffset},
     },
     store::earnings::EarningsChange,
@@ -69,47 +69,35 @@ pub struct EarningsPage {
     pub offset: i64,
 }
 
-pub struct EarningsApi;
-
-/// `GET /v2/wallet/earnings`
-pub struct ListEarnings;
-
-impl Route for ListEarnings {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_earnings",
-        Budget::Other,
-        Tool::list(
-            ToolText::new(
-                Toolset::Sales,
-                "list_earnings",
-                "Earnings",
-                "The team's earnings entries, newest first: sales, fees, refunds, withdrawals. `amount` is a signed \
-                 decimal string. A sale has two entries with one `purchase_id`: the gross price, and the platform fee \
-                 below zero. From `available_at`, an amount can be converted or withdrawn.",
-            )
-            .with_row(&["entry_type", "amount", "created_at", "available_at", "purchase_id"]),
-            "items",
-        ),
-        Contract::new(Target::None)
-            .with_queries(&["limit=200", "limit=1&offset=1", "offset=2147483647"])
-            .with_misspelled("ofset=1", "offset")
-            .with_pages("limit=1", "limit=200", 4),
-    );
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<ListEarnings>()];
-
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Account")]
+#[routes(prefix = "/v2", tag = Account)]
 impl EarningsApi {
     /// List earnings entries
     ///
     /// Returns a page of the ledger entries that changed the team's earnings, newest first: sales, platform
     /// fees, refunds, conversions to credits, and withdrawals.
-    #[oai(path = "/wallet/earnings", method = "get", operation_id = "list_earnings")]
-    async fn list(&self, call: Call<ListEarnings>, query: Params<LimitOffset>) -> JsonResult<EarningsPage> {
+    #[get(
+        "/wallet/earnings",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::list(
+                ToolText::new(
+                    Toolset::Sales,
+                    "list_earnings",
+                    "Earnings",
+                    "The team's earnings entries, newest first: sales, fees, refunds, withdrawals. `amount` is a signed \
+                     decimal string. A sale has two entries with one `purchase_id`: the gross price, and the platform fee \
+                     below zero. From `available_at`, an amount can be converted or withdrawn.",
+                )
+                .with_row(&["entry_type", "amount", "created_at", "available_at", "purchase_id"]),
+                "items",
+            ),
+            Contract::new(Target::None)
+                .with_queries(&["limit=200", "limit=1&offset=1", "offset=2147483647"])
+                .with_misspelled("ofset=1", "offset")
+                .with_pages("limit=1", "limit=200", 4),
+        ),
+    )]
+    async fn list_earnings(call: Call<Vendor>, query: Params<LimitOffset>) -> JsonResult<EarningsPage> {
         let (limit, offset) = (query.0.limit, query.0.offset);
         Json::read(&call.served, call.access.requester(), move |reader| {
             let (entries, total) =

@@ -1,6 +1,6 @@
 //! Estimations: advisory quotes for a vendor's sources.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -18,9 +18,7 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
-        route::{
-            Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
-        },
+        route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{UtcTime, limit_offset::LimitOffset},
     },
 };
@@ -209,144 +207,61 @@ pub struct LatestEstimations {
     pub estimations: Vec<AssetEstimation>,
 }
 
-pub struct EstimationsApi;
-
 /// Description of the `filter` parameter for agents.
 const ESTIMATION_FILTERS: &str = "`field:operator:value`. Fields: `status` (pending, estimated, unpriced, failed), \
                           `inventory` (added, not_added), `channel` (github, gitlab, bitbucket, zip), `type` (asset \
                           kind), `name`.";
 
-/// `GET /v2/estimations`
-pub struct ListEstimations;
-
-impl Route for ListEstimations {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_estimations",
-        Budget::Other,
-        Tool::list(
-            ToolText::new(
-                Toolset::Assets,
-                "list_estimations",
-                "Estimations",
-                "Advisory quotes for the team's repositories in full, in US cents.",
-            )
-            .with_parameters(&[("filter", ESTIMATION_FILTERS)])
-            .with_row(&[
-                "id",
-                "name",
-                "source.repo_full_name",
-                "sku_slug",
-                "status",
-                "quote_low_cents",
-                "quote_high_cents",
-                "failure_message",
-                "completed_at",
-                "total",
-            ]),
-            "estimations",
-        ),
-        Contract::new(Target::None)
-            .with_queries(&[
-                "limit=200",
-                "limit=1&offset=1",
-                "offset=2147483647",
-                "sort=name&filter=status:is_not:failed",
-                "sort=type&filter=status:is_not:failed",
-                "sort=channel&filter=status:is_not:failed",
-                "sort=status&filter=status:is_not:failed",
-                "sort=quote&filter=status:is_not:failed",
-                "sort=date&filter=status:is_not:failed",
-            ])
-            .with_misspelled("filtr=x", "filter")
-            .with_pages("limit=1", "limit=200", 3),
-    )
-    .with_parameter_examples(&[("filter", r#"["status:is:estimated", "name:contains:core"]"#)]);
-}
-
-/// `GET /v2/estimations/summary`
-pub struct GetEstimationSummary;
-
-impl Route for GetEstimationSummary {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_estimation_summary",
-        Budget::Other,
-        Tool::record(
-            ToolText::new(
-                Toolset::Assets,
-                "get_estimation_summary",
-                "Estimation summary",
-                "The number of estimations by status, and the totals of their quotes.",
-            )
-            .with_parameters(&[("filter", ESTIMATION_FILTERS)])
-            .unlisted(),
-        ),
-        Contract::new(Target::None).with_misspelled("filtr=x", "filter"),
-    )
-    .with_parameter_examples(&[("filter", r#"["status:is:estimated", "name:contains:core"]"#)]);
-}
-
-/// `GET /v2/estimations/latest`
-pub struct ListLatestEstimations;
-
-impl Route for ListLatestEstimations {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_latest_estimations",
-        Budget::Other,
-        Tool::list(
-            ToolText::new(
-                Toolset::Assets,
-                "list_latest_estimations",
-                "Latest estimations",
-                "The latest quote of each given asset that has one.",
-            )
-            .unlisted()
-            .with_ids("list_codebases"),
-            "estimations",
-        ),
-        Contract::new(Target::None)
-            .with_required_queries(&["asset_id={assets}"])
-            .with_misspelled("aset_id=x&asset_id=x", "asset_id"),
-    )
-    .with_parameter_examples(&[("asset_id", r#"["ef50a644-f585-571e-b33d-4774e03b7d48"]"#)]);
-}
-
-/// `GET /v2/estimations/{estimation_id}`
-pub struct GetEstimation;
-
-impl Route for GetEstimation {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_estimation",
-        Budget::Other,
-        Tool::Excluded("list_estimations returns every estimation in full"),
-        Contract::new(Target::OwnEstimation),
-    );
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 4] = [
-    DeclaredRoute::of::<ListEstimations>(),
-    DeclaredRoute::of::<GetEstimationSummary>(),
-    DeclaredRoute::of::<ListLatestEstimations>(),
-    DeclaredRoute::of::<GetEstimation>(),
-];
-
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Estimations")]
+#[routes(prefix = "/v2", tag = Estimations)]
 impl EstimationsApi {
     /// List estimations
     ///
     /// Returns a page of the team's estimations, newest first unless sorted.
-    #[oai(path = "/estimations", method = "get", operation_id = "list_estimations")]
-    async fn list(
-        &self,
-        call: Call<ListEstimations>,
+    #[get(
+        "/estimations",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::list(
+                ToolText::new(
+                    Toolset::Assets,
+                    "list_estimations",
+                    "Estimations",
+                    "Advisory quotes for the team's repositories in full, in US cents.",
+                )
+                .with_parameters(&[("filter", ESTIMATION_FILTERS)])
+                .with_row(&[
+                    "id",
+                    "name",
+                    "source.repo_full_name",
+                    "sku_slug",
+                    "status",
+                    "quote_low_cents",
+                    "quote_high_cents",
+                    "failure_message",
+                    "completed_at",
+                    "total",
+                ]),
+                "estimations",
+            ),
+            Contract::new(Target::None)
+                .with_queries(&[
+                    "limit=200",
+                    "limit=1&offset=1",
+                    "offset=2147483647",
+                    "sort=name&filter=status:is_not:failed",
+                    "sort=type&filter=status:is_not:failed",
+                    "sort=channel&filter=status:is_not:failed",
+                    "sort=status&filter=status:is_not:failed",
+                    "sort=quote&filter=status:is_not:failed",
+                    "sort=date&filter=status:is_not:failed",
+                ])
+                .with_misspelled("filtr=x", "filter")
+                .with_pages("limit=1", "limit=200", 3),
+        )
+        .with_parameter_examples(&[("filter", r#"["status:is:estimated", "name:contains:core"]"#)]),
+    )]
+    async fn list_estimations(
+        call: Call<Vendor>,
         query: Params<EstimationsQuery>,
     ) -> JsonResult<Estimations> {
         let params = query.0;
@@ -364,10 +279,26 @@ impl EstimationsApi {
     ///
     /// Returns the number of the team's estimations by status, and the sums and the distribution of their
     /// quotes.
-    #[oai(path = "/estimations/summary", method = "get", operation_id = "get_estimation_summary")]
-    async fn get_summary(
-        &self,
-        call: Call<GetEstimationSummary>,
+    #[get(
+        "/estimations/summary",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::record(
+                ToolText::new(
+                    Toolset::Assets,
+                    "get_estimation_summary",
+                    "Estimation summary",
+                    "The number of estimations by status, and the totals of their quotes.",
+                )
+                .with_parameters(&[("filter", ESTIMATION_FILTERS)])
+                .unlisted(),
+            ),
+            Contract::new(Target::None).with_misspelled("filtr=x", "filter"),
+        )
+        .with_parameter_examples(&[("filter", r#"["status:is:estimated", "name:contains:core"]"#)]),
+    )]
+    async fn get_estimation_summary(
+        call: Call<Vendor>,
         query: Params<EstimationSummaryQuery>,
     ) -> JsonResult<EstimationSummary> {
         let conditions = filter_entries::parse_query_entries(&query.0.filter)?;
@@ -381,10 +312,29 @@ impl EstimationsApi {
     /// List the latest estimations of assets
     ///
     /// Returns the latest estimation of each given asset that has one.
-    #[oai(path = "/estimations/latest", method = "get", operation_id = "list_latest_estimations")]
-    async fn list_latest(
-        &self,
-        call: Call<ListLatestEstimations>,
+    #[get(
+        "/estimations/latest",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::list(
+                ToolText::new(
+                    Toolset::Assets,
+                    "list_latest_estimations",
+                    "Latest estimations",
+                    "The latest quote of each given asset that has one.",
+                )
+                .unlisted()
+                .with_ids("list_codebases"),
+                "estimations",
+            ),
+            Contract::new(Target::None)
+                .with_required_queries(&["asset_id={assets}"])
+                .with_misspelled("aset_id=x&asset_id=x", "asset_id"),
+        )
+        .with_parameter_examples(&[("asset_id", r#"["ef50a644-f585-571e-b33d-4774e03b7d48"]"#)]),
+    )]
+    async fn list_latest_estimations(
+        call: Call<Vendor>,
         query: Params<LatestEstimationsQuery>,
     ) -> JsonResult<LatestEstimations> {
         let assets = query.0.asset_id;
@@ -402,13 +352,15 @@ impl EstimationsApi {
     /// Get an estimation
     ///
     /// Returns one of the team's estimations.
-    #[oai(path = "/estimations/:estimation_id", method = "get", operation_id = "get_estimation")]
-    async fn get(
-        &self,
-        call: Call<GetEstimation>,
-        /// ID of the estimation.
-        estimation_id: Path<Uuid>,
-    ) -> JsonResult<EstimationOut> {
+    #[get(
+        "/estimations/{estimation_id}",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::Excluded("list_estimations returns every estimation in full"),
+            Contract::new(Target::OwnEstimation),
+        )
+    )]
+    async fn get_estimation(call: Call<Vendor>, estimation_id: Path<Uuid>) -> JsonResult<EstimationOut> {
         Json::read_inline(&call.served, call.access.requester(), move |reader| {
             let found = estimations::find(reader, &call.access, estimation_id.0)?;
             Ok(EstimationOut::from(&found))

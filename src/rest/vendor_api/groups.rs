@@ -1,6 +1,6 @@
 //! A vendor's inventory groups.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
@@ -15,9 +15,7 @@ use crate::{
         limits::Budget,
         problem::ApiError,
         request_body::{Body, MaybeInvalid, Omittable},
-        route::{
-            Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
-        },
+        route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{UtcTime, strings::GroupName},
     },
     store::groups::Group,
@@ -73,101 +71,30 @@ pub struct GroupPatch {
     name: Omittable<GroupName>,
 }
 
-pub struct GroupsApi;
-
-/// `GET /v2/asset-groups`
-pub struct ListAssetGroups;
-
-impl Route for ListAssetGroups {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_asset_groups",
-        Budget::Other,
-        Tool::list(
-            ToolText::new(
-                Toolset::Assets,
-                "list_asset_groups",
-                "Groups of assets",
-                "The groups of the team's inventory. Pass a group's ID to list_assets as \
-                 `group_id`.",
-            )
-            .unlisted(),
-            "groups",
-        ),
-        Contract::new(Target::None).with_one_statement(),
-    );
-}
-
-/// `POST /v2/asset-groups`
-pub struct CreateAssetGroup;
-
-impl Route for CreateAssetGroup {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
-        "create_asset_group",
-        Budget::Other,
-        Some(|| json!({"name": "Prototypes"})),
-        Contract::new(Target::None),
-    );
-}
-
-/// `GET /v2/asset-groups/{group_id}`
-pub struct GetAssetGroup;
-
-impl Route for GetAssetGroup {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_asset_group",
-        Budget::Other,
-        Tool::Excluded("list_asset_groups returns every group in full"),
-        Contract::new(Target::OwnGroup),
-    );
-}
-
-/// `PATCH /v2/asset-groups/{group_id}`
-pub struct UpdateAssetGroup;
-
-impl Route for UpdateAssetGroup {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::patch(
-        "update_asset_group",
-        Budget::Other,
-        || json!({"name": "Prototypes before 2020"}),
-        Contract::new(Target::OwnGroup),
-    );
-}
-
-/// `DELETE /v2/asset-groups/{group_id}`
-pub struct DeleteAssetGroup;
-
-impl Route for DeleteAssetGroup {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes =
-        RouteAttributes::delete("delete_asset_group", Budget::Other, Contract::new(Target::OwnGroup))
-            .with_conflicts(&[Code::DefaultGroup, Code::GroupNotEmpty]);
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 5] = [
-    DeclaredRoute::of::<ListAssetGroups>(),
-    DeclaredRoute::of::<CreateAssetGroup>(),
-    DeclaredRoute::of::<GetAssetGroup>(),
-    DeclaredRoute::of::<UpdateAssetGroup>(),
-    DeclaredRoute::of::<DeleteAssetGroup>(),
-];
-
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Inventory")]
+#[routes(prefix = "/v2", tag = Inventory)]
 impl GroupsApi {
     /// List groups
     ///
     /// Returns the team's inventory groups. `GET /v2/assets` returns the number of assets in each.
-    #[oai(path = "/asset-groups", method = "get", operation_id = "list_asset_groups")]
-    async fn list(&self, call: Call<ListAssetGroups>) -> JsonResult<Groups> {
+    #[get(
+        "/asset-groups",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::list(
+                ToolText::new(
+                    Toolset::Assets,
+                    "list_asset_groups",
+                    "Groups of assets",
+                    "The groups of the team's inventory. Pass a group's ID to list_assets as \
+                     `group_id`.",
+                )
+                .unlisted(),
+                "groups",
+            ),
+            Contract::new(Target::None).with_one_statement(),
+        ),
+    )]
+    async fn list_asset_groups(call: Call<Vendor>) -> JsonResult<Groups> {
         Json::read(&call.served, call.access.requester(), move |reader| {
             let groups = groups::list(reader, &call.access)?;
             Ok(Groups { groups: groups.into_iter().map(GroupOut::from).collect() })
@@ -178,12 +105,11 @@ impl GroupsApi {
     /// Create a group
     ///
     /// Creates an empty inventory group.
-    #[oai(path = "/asset-groups", method = "post", operation_id = "create_asset_group")]
-    async fn create(
-        &self,
-        call: Call<CreateAssetGroup>,
+    #[post("/asset-groups", RouteAttributes::change(Budget::Other, Contract::new(Target::None)))]
+    async fn create_asset_group(
+        call: Call<Vendor>,
         idempotent: Idempotent,
-        body: Body<GroupIn>,
+        #[example(json!({"name": "Prototypes"}))] body: Body<GroupIn>,
     ) -> JsonResult<GroupOut, 201> {
         let name = body.value.name.0.map(String::from);
         idempotent
@@ -200,13 +126,15 @@ impl GroupsApi {
     /// Get a group
     ///
     /// Returns one of the team's inventory groups.
-    #[oai(path = "/asset-groups/:group_id", method = "get", operation_id = "get_asset_group")]
-    async fn get(
-        &self,
-        call: Call<GetAssetGroup>,
-        /// ID of the group.
-        group_id: Path<Uuid>,
-    ) -> JsonResult<GroupOut> {
+    #[get(
+        "/asset-groups/{group_id}",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::Excluded("list_asset_groups returns every group in full"),
+            Contract::new(Target::OwnGroup),
+        )
+    )]
+    async fn get_asset_group(call: Call<Vendor>, group_id: Path<Uuid>) -> JsonResult<GroupOut> {
         Json::read_inline(&call.served, call.access.requester(), move |reader| {
             groups::find(reader.rows, &call.access, group_id.0).map(GroupOut::from)
         })
@@ -216,13 +144,14 @@ impl GroupsApi {
     /// Rename a group
     ///
     /// Changes the name of an inventory group. The default group can be renamed, too.
-    #[oai(path = "/asset-groups/:group_id", method = "patch", operation_id = "update_asset_group")]
-    async fn rename(
-        &self,
-        call: Call<UpdateAssetGroup>,
-        /// ID of the group.
+    #[patch(
+        "/asset-groups/{group_id}",
+        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnGroup))
+    )]
+    async fn update_asset_group(
+        call: Call<Vendor>,
         group_id: Path<Uuid>,
-        body: Body<GroupPatch>,
+        #[example(json!({"name": "Prototypes before 2020"}))] body: Body<GroupPatch>,
     ) -> JsonResult<GroupOut> {
         let name = body.value.name.0.map(String::from);
         Json::write_body(
@@ -240,13 +169,12 @@ impl GroupsApi {
     /// Delete a group
     ///
     /// Deletes an inventory group. The group must be empty, and the default group cannot be deleted.
-    #[oai(path = "/asset-groups/:group_id", method = "delete", operation_id = "delete_asset_group")]
-    async fn delete(
-        &self,
-        call: Call<DeleteAssetGroup>,
-        /// ID of the group.
-        group_id: Path<Uuid>,
-    ) -> Result<NoContent, ApiError> {
+    #[delete(
+        "/asset-groups/{group_id}",
+        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnGroup))
+            .with_conflicts(&[Code::DefaultGroup, Code::GroupNotEmpty]),
+    )]
+    async fn delete_asset_group(call: Call<Vendor>, group_id: Path<Uuid>) -> Result<NoContent, ApiError> {
         call.served
             .market()
             .write_freeing(call.access.requester(), move |writer| {

@@ -1,6 +1,6 @@
 //! The assets of a vendor's own listings.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
@@ -23,9 +23,7 @@ use crate::{
         limits::Budget,
         problem::ApiError,
         request_body::{Body, MaybeInvalid},
-        route::{
-            Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
-        },
+        route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::assets::AssetSummary,
     },
 };
@@ -80,86 +78,31 @@ fn asset_summaries(assets: &AttachedAssets, now: Timestamp) -> Vec<AssetSummary>
     assets.first.iter().map(|asset| AssetSummary::new(asset, &assets.deprecations, now)).collect()
 }
 
-pub struct ListingAssetsApi;
-
-/// `GET /v2/listings/{listing_id}/assets`
-pub struct ListListingAssets;
-
-impl Route for ListListingAssets {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_listing_assets",
-        Budget::Other,
-        Tool::list(
-            ToolText::new(
-                Toolset::Listings,
-                "list_listing_assets",
-                "Listing assets",
-                "The assets of one of the team's own listings, at most the first 1,000. \
-                 `total` counts all.",
-            )
-            .unlisted()
-            .with_ids("list_own_listings"),
-            "assets",
-        ),
-        Contract::new(Target::OwnListing),
-    );
-}
-
-/// `POST /v2/listings/{listing_id}/assets`
-pub struct AttachListingAssets;
-
-impl Route for AttachListingAssets {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
-        "attach_listing_assets",
-        Budget::Other,
-        Some(|| {
-            json!({
-                "asset_ids": ["6b473692-e841-5564-8f7d-44593627889f"],
-                "matches": [{"sku": "codebase", "filters": ["stage:is:complete", "domain:is:logistics"]}],
-            })
-        }),
-        Contract::new(Target::OwnListing),
-    )
-    .with_conflicts(&[Code::ListingNotEditable, Code::NoLongerAvailable]);
-}
-
-/// `DELETE /v2/listings/{listing_id}/assets/{asset_id}`
-pub struct DetachListingAsset;
-
-impl Route for DetachListingAsset {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::delete(
-        "detach_listing_asset",
-        Budget::Other,
-        Contract::new(Target::OwnListingAsset),
-    )
-    .with_conflicts(&[Code::ListingNotEditable]);
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 3] = [
-    DeclaredRoute::of::<ListListingAssets>(),
-    DeclaredRoute::of::<AttachListingAssets>(),
-    DeclaredRoute::of::<DetachListingAsset>(),
-];
-
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Listings")]
+#[routes(prefix = "/v2", tag = Listings)]
 impl ListingAssetsApi {
     /// List the assets of a listing
     ///
     /// Returns the assets of one of the team's own listings, at most 1,000 of them.
-    #[oai(path = "/listings/:listing_id/assets", method = "get", operation_id = "list_listing_assets")]
-    async fn list(
-        &self,
-        call: Call<ListListingAssets>,
-        /// ID of the listing.
-        listing_id: Path<Uuid>,
-    ) -> JsonResult<ListingAssets> {
+    #[get(
+        "/listings/{listing_id}/assets",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::list(
+                ToolText::new(
+                    Toolset::Listings,
+                    "list_listing_assets",
+                    "Listing assets",
+                    "The assets of one of the team's own listings, at most the first 1,000. \
+                     `total` counts all.",
+                )
+                .unlisted()
+                .with_ids("list_own_listings"),
+                "assets",
+            ),
+            Contract::new(Target::OwnListing),
+        ),
+    )]
+    async fn list_listing_assets(call: Call<Vendor>, listing_id: Path<Uuid>) -> JsonResult<ListingAssets> {
         Json::read(&call.served, call.access.requester(), move |reader| {
             let assets = listing_assets::list(reader.rows, &call.access, listing_id.0)?;
             Ok(ListingAssets { assets: asset_summaries(&assets, reader.now), total: assets.total as u64 })
@@ -172,13 +115,19 @@ impl ListingAssetsApi {
     /// Attaches codebases with linked data to one of the team's own listings, by ID or by their properties.
     /// The listing must be in the stage `draft` or `ready`. Assets that cannot be attached are skipped and
     /// counted by reason. Attaching an asset ends the listing's certification.
-    #[oai(path = "/listings/:listing_id/assets", method = "post", operation_id = "attach_listing_assets")]
-    async fn attach(
-        &self,
-        call: Call<AttachListingAssets>,
-        /// ID of the listing.
+    #[post(
+        "/listings/{listing_id}/assets",
+        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnListing))
+            .with_conflicts(&[Code::ListingNotEditable, Code::NoLongerAvailable]),
+    )]
+    async fn attach_listing_assets(
+        call: Call<Vendor>,
         listing_id: Path<Uuid>,
         idempotent: Idempotent,
+        #[example(json!({
+                        "asset_ids": ["6b473692-e841-5564-8f7d-44593627889f"],
+                        "matches": [{"sku": "codebase", "filters": ["stage:is:complete", "domain:is:logistics"]}],
+                    }))]
         body: Body<AssetAttachment>,
     ) -> JsonResult<AssetAttachmentOut, 201> {
         let AssetAttachment { asset_ids, matches } = body.value;
@@ -219,17 +168,14 @@ impl ListingAssetsApi {
     ///
     /// Removes an asset from one of the team's own listings; the asset itself is kept. The listing must be in
     /// the stage `draft` or `ready`. Detaching an asset ends the listing's certification.
-    #[oai(
-        path = "/listings/:listing_id/assets/:asset_id",
-        method = "delete",
-        operation_id = "detach_listing_asset"
+    #[delete(
+        "/listings/{listing_id}/assets/{asset_id}",
+        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnListingAsset))
+            .with_conflicts(&[Code::ListingNotEditable]),
     )]
-    async fn detach(
-        &self,
-        call: Call<DetachListingAsset>,
-        /// ID of the listing.
+    async fn detach_listing_asset(
+        call: Call<Vendor>,
         listing_id: Path<Uuid>,
-        /// ID of the asset.
         asset_id: Path<Uuid>,
     ) -> Result<NoContent, ApiError> {
         call.served

@@ -1,6 +1,6 @@
 //! The quality of a vendor's own listings, as shown to the vendor.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -16,9 +16,7 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
-        route::{
-            Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
-        },
+        route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
     },
     store::listing_bundles::HubIngestStatus,
 };
@@ -86,50 +84,36 @@ impl ListingQuality {
     }
 }
 
-pub struct ListingQualityApi;
-
-/// `GET /v2/listings/{listing_id}/qc`
-pub struct GetListingQc;
-
-impl Route for GetListingQc {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_listing_qc",
-        Budget::QualityChecks,
-        Tool::record(
-            ToolText::new(
-                Toolset::Quality,
-                "get_listing_qc",
-                "Listing quality checks",
-                "The latest quality run of one of the team's own listings: each check's \
-                 status. Failure reasons are in the check's `message`, or in the run's \
-                 `review_feedback` or `error`.",
-            )
-            .with_evidence("get_own_listing_evidence")
-            .with_ids("list_own_listings")
-            .with_parameters(&[("task_rows", "`failing` omits checks of tasks that passed.")]),
-        ),
-        Contract::new(Target::OwnListing)
-            .with_queries(&["task_rows=all"])
-            .with_misspelled("task_row=all", "task_rows"),
-    );
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<GetListingQc>()];
-
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Listings")]
+#[routes(prefix = "/v2", tag = Listings)]
 impl ListingQualityApi {
     /// Get the quality of a listing
     ///
     /// Returns whether one of the team's own listings is certified, its latest quality run with the checks,
     /// and the copies of its datasets in the platform's hub.
-    #[oai(path = "/listings/:listing_id/qc", method = "get", operation_id = "get_listing_qc")]
-    async fn get(
-        &self,
-        call: Call<GetListingQc>,
-        /// ID of the listing.
+    #[get(
+        "/listings/{listing_id}/qc",
+        RouteAttributes::read(
+            Budget::QualityChecks,
+            Tool::record(
+                ToolText::new(
+                    Toolset::Quality,
+                    "get_listing_qc",
+                    "Listing quality checks",
+                    "The latest quality run of one of the team's own listings: each check's \
+                     status. Failure reasons are in the check's `message`, or in the run's \
+                     `review_feedback` or `error`.",
+                )
+                .with_evidence("get_own_listing_evidence")
+                .with_ids("list_own_listings")
+                .with_parameters(&[("task_rows", "`failing` omits checks of tasks that passed.")]),
+            ),
+            Contract::new(Target::OwnListing)
+                .with_queries(&["task_rows=all"])
+                .with_misspelled("task_row=all", "task_rows"),
+        ),
+    )]
+    async fn get_listing_qc(
+        call: Call<Vendor>,
         listing_id: Path<Uuid>,
         query: Params<QualityQuery>,
     ) -> JsonResult<ListingQuality> {

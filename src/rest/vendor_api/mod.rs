@@ -22,53 +22,17 @@ mod tasks;
 pub mod taxonomy;
 mod uploads;
 
-use poem_openapi::OpenApi;
-
-use super::route::DeclaredRoute;
-
-/// All routes of the vendor API only, in the order of the document.
-pub fn apis() -> impl OpenApi {
-    (
-        (listings::ListingsApi, listing_assets::ListingAssetsApi),
-        (listing_quality::ListingQualityApi, quality_reports::QualityReportsApi),
-        sales::SalesApi,
-        earnings::EarningsApi,
-        opportunities::OpportunitiesApi,
-        estimations::EstimationsApi,
-        assets::AssetsApi,
-        codebases::CodebasesApi,
-        taxonomy::TaxonomyApi,
-        raw_data::RawDataApi,
-        data_structures::DataStructuresApi,
-        quality_runs::QualityRunsApi,
-        tasks::TasksApi,
-        task_quality_refreshes::TaskQualityRefreshesApi,
-        groups::GroupsApi,
-        uploads::UploadsApi,
-    )
-}
-
-/// The routes, in the order in which agents see their tools.
-pub fn routes() -> Vec<DeclaredRoute> {
-    [
-        &listings::ROUTES[..],
-        &listing_assets::ROUTES[..],
-        &listing_quality::ROUTES[..],
-        &quality_reports::ROUTES[..],
-        &sales::ROUTES[..],
-        &opportunities::ROUTES[..],
-        &assets::ROUTES[..],
-        &codebases::ROUTES[..],
-        &taxonomy::ROUTES[..],
-        &data_structures::ROUTES[..],
-        &raw_data::ROUTES[..],
-        &quality_runs::ROUTES[..],
-        &tasks::ROUTES[..],
-        &task_quality_refreshes::ROUTES[..],
-        &groups::ROUTES[..],
-        &uploads::ROUTES[..],
-        &estimations::ROUTES[..],
-        &earnings::ROUTES[..],
-    ]
-    .concat()
-}
+/// The handlers of all routes of the vendor API only.
+pub type Apis = (
+    (listings::ListingsApi, listing_assets::ListingAssetsApi),
+    (listing_quality::ListingQualityApi, quality_reports::QualityReportsApi),
+    sales::SalesApi,
+    opportunities::OpportunitiesApi,
+    (assets::AssetsApi, codebases::CodebasesApi, taxonomy::TaxonomyApi),
+    (data_structures::CodebaseStructuresApi, data_structures::RawDataStructuresApi),
+    raw_data::RawDataApi,
+    (quality_runs::CodebaseQualityRunsApi, quality_runs::RawDataQualityRunsApi),
+    (tasks::TasksApi, task_quality_refreshes::TaskQualityRefreshesApi),
+    (groups::GroupsApi, uploads::UploadsApi),
+    (estimations::EstimationsApi, earnings::EarningsApi),
+);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -14,10 +14,7 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
-        route::{
-            Call, Contract, DeclaredRoute, Link, Path, Route, RouteAttributes, Target, Tool, ToolText,
-            Toolset,
-        },
+        route::{Call, Contract, Link, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         served_market::ServedMarket,
         shapes::{
             UtcTime,
@@ -164,156 +161,65 @@ pub struct ProjectBids {
     pub offset: i64,
 }
 
-pub struct OpportunitiesApi;
-
-/// `GET /v2/opportunities`
-pub struct ListOpportunities;
-
-impl Route for ListOpportunities {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_opportunities",
-        Budget::Other,
-        Tool::list(
-            ToolText::new(
-                Toolset::Opportunities,
-                "list_opportunities",
-                "Opportunities",
-                "Open requests for listings that buyers published, nearest deadline first.",
-            )
-            .with_parameters(&[
-                ("query", "Words in title, overview, tags and buyer name."),
-                ("tags", "Tags, any of which may match."),
-                ("asset_types", "Asset kinds."),
-            ])
-            .with_values(&[("asset_types", ASSET_KINDS)])
-            .with_row(&[
-                "id",
-                "title",
-                "accepted_asset_types",
-                "deadline",
-                "metadata.overview",
-                "metadata.budget_min",
-                "metadata.budget_max",
-                "metadata.budget_unit",
-                "metadata.tags",
-                "counts",
-            ]),
-            "items",
-        ),
-        Contract::new(Target::None)
-            .with_queries(&[
-                "limit=100",
-                "limit=1&offset=1",
-                "offset=2147483647",
-                "sort=deadline&asset_types=codebase&max_budget=1e6",
-                "sort=recent&asset_types=codebase&max_budget=1e6",
-                "sort=title&asset_types=codebase&max_budget=1e6",
-                "sort=budget_low&asset_types=codebase&max_budget=1e6",
-                "sort=budget_high&asset_types=codebase&max_budget=1e6",
-            ])
-            .with_misspelled("max_buget=3", "max_budget")
-            .with_pages("limit=1", "limit=100", 3),
-    )
-    .with_parameter_examples(&[
-        ("query", r#""cobol""#),
-        ("tags", r#"["legacy"]"#),
-        ("asset_types", r#"["codebase"]"#),
-    ]);
-}
-
-/// `GET /v2/opportunities/{opportunity_id}`
-pub struct GetOpportunity;
-
-impl Route for GetOpportunity {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_opportunity",
-        Budget::Other,
-        Tool::record(
-            ToolText::new(
-                Toolset::Opportunities,
-                "get_opportunity",
-                "Opportunity",
-                "One request for listings, published or cancelled. `metadata` has its budget \
-                 and tags.",
-            )
-            .with_ids("list_opportunities"),
-        ),
-        Contract::new(Target::Opportunity),
-    );
-}
-
-/// `GET /v2/project-opportunities/{opportunity_id}`
-pub struct GetProjectOpportunity;
-
-impl Route for GetProjectOpportunity {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_project_opportunity",
-        Budget::Other,
-        Tool::record(
-            ToolText::new(
-                Toolset::Opportunities,
-                "get_project_opportunity",
-                "Project opportunity",
-                "One request for custom task work, published or cancelled.",
-            )
-            .unlisted()
-            .with_ids("list_own_project_bids and list_notifications"),
-        ),
-        Contract::new(Target::ProjectOpportunity),
-    );
-}
-
-/// `GET /v2/project-opportunities/bids/mine`
-pub struct ListOwnProjectBids;
-
-impl Route for ListOwnProjectBids {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_own_project_bids",
-        Budget::Other,
-        Tool::list(
-            ToolText::new(
-                Toolset::Opportunities,
-                "list_own_project_bids",
-                "Own project bids",
-                "The team's own bids on custom task work, newest first.",
-            )
-            .unlisted(),
-            "items",
-        ),
-        Contract::new(Target::None)
-            .with_queries(&["limit=100", "limit=1&offset=1", "offset=2147483647"])
-            .with_misspelled("limt=1", "limit")
-            .with_pages("limit=1", "limit=100", 4),
-    )
-    .with_links(&[Link::new("/items/0/opportunity_id", "get_project_opportunity", "opportunity_id")]);
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 4] = [
-    DeclaredRoute::of::<ListOpportunities>(),
-    DeclaredRoute::of::<GetOpportunity>(),
-    DeclaredRoute::of::<GetProjectOpportunity>(),
-    DeclaredRoute::of::<ListOwnProjectBids>(),
-];
-
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Opportunities")]
+#[routes(prefix = "/v2", tag = Opportunities)]
 impl OpportunitiesApi {
     /// List opportunities
     ///
     /// Returns a page of the published, still open opportunities (requests for listings) that the team can
     /// see.
-    #[oai(path = "/opportunities", method = "get", operation_id = "list_opportunities")]
-    async fn list(
-        &self,
-        call: Call<ListOpportunities>,
+    #[get(
+        "/opportunities",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::list(
+                ToolText::new(
+                    Toolset::Opportunities,
+                    "list_opportunities",
+                    "Opportunities",
+                    "Open requests for listings that buyers published, nearest deadline first.",
+                )
+                .with_parameters(&[
+                    ("query", "Words in title, overview, tags and buyer name."),
+                    ("tags", "Tags, any of which may match."),
+                    ("asset_types", "Asset kinds."),
+                ])
+                .with_values(&[("asset_types", ASSET_KINDS)])
+                .with_row(&[
+                    "id",
+                    "title",
+                    "accepted_asset_types",
+                    "deadline",
+                    "metadata.overview",
+                    "metadata.budget_min",
+                    "metadata.budget_max",
+                    "metadata.budget_unit",
+                    "metadata.tags",
+                    "counts",
+                ]),
+                "items",
+            ),
+            Contract::new(Target::None)
+                .with_queries(&[
+                    "limit=100",
+                    "limit=1&offset=1",
+                    "offset=2147483647",
+                    "sort=deadline&asset_types=codebase&max_budget=1e6",
+                    "sort=recent&asset_types=codebase&max_budget=1e6",
+                    "sort=title&asset_types=codebase&max_budget=1e6",
+                    "sort=budget_low&asset_types=codebase&max_budget=1e6",
+                    "sort=budget_high&asset_types=codebase&max_budget=1e6",
+                ])
+                .with_misspelled("max_buget=3", "max_budget")
+                .with_pages("limit=1", "limit=100", 3),
+        )
+        .with_parameter_examples(&[
+            ("query", r#""cobol""#),
+            ("tags", r#"["legacy"]"#),
+            ("asset_types", r#"["codebase"]"#),
+        ]),
+    )]
+    async fn list_opportunities(
+        call: Call<Vendor>,
         query: Params<OpportunitiesQuery>,
     ) -> JsonResult<Opportunities> {
         let params = query.0;
@@ -337,13 +243,24 @@ impl OpportunitiesApi {
     ///
     /// Returns a published or cancelled opportunity (a request for listings) that the team can see. A team that
     /// was notified of an opportunity can get it in every status.
-    #[oai(path = "/opportunities/:opportunity_id", method = "get", operation_id = "get_opportunity")]
-    async fn get(
-        &self,
-        call: Call<GetOpportunity>,
-        /// ID of the opportunity.
-        opportunity_id: Path<Uuid>,
-    ) -> JsonResult<OpportunityOut> {
+    #[get(
+        "/opportunities/{opportunity_id}",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::record(
+                ToolText::new(
+                    Toolset::Opportunities,
+                    "get_opportunity",
+                    "Opportunity",
+                    "One request for listings, published or cancelled. `metadata` has its budget \
+                     and tags.",
+                )
+                .with_ids("list_opportunities"),
+            ),
+            Contract::new(Target::Opportunity),
+        ),
+    )]
+    async fn get_opportunity(call: Call<Vendor>, opportunity_id: Path<Uuid>) -> JsonResult<OpportunityOut> {
         get_opportunity(&call.served, call.access, opportunity_id.0, OpportunityKind::Listing).await
     }
 
@@ -352,14 +269,25 @@ impl OpportunitiesApi {
     /// Returns a published or cancelled project opportunity (a request for custom task work) that the team
     /// can see. A team that has a bid on a project opportunity, or was notified of it, can get it in every
     /// status.
-    #[oai(
-        path = "/project-opportunities/:opportunity_id",
-        method = "get",
-        operation_id = "get_project_opportunity"
+    #[get(
+        "/project-opportunities/{opportunity_id}",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::record(
+                ToolText::new(
+                    Toolset::Opportunities,
+                    "get_project_opportunity",
+                    "Project opportunity",
+                    "One request for custom task work, published or cancelled.",
+                )
+                .unlisted()
+                .with_ids("list_own_project_bids and list_notifications"),
+            ),
+            Contract::new(Target::ProjectOpportunity),
+        ),
     )]
-    async fn get_project(
-        &self,
-        call: Call<GetProjectOpportunity>,
+    async fn get_project_opportunity(
+        call: Call<Vendor>,
         /// ID of the project opportunity.
         opportunity_id: Path<Uuid>,
     ) -> JsonResult<ProjectOpportunityOut> {
@@ -369,10 +297,33 @@ impl OpportunitiesApi {
     /// List own project bids
     ///
     /// Returns a page of the team's bids on project opportunities, newest first.
-    #[oai(path = "/project-opportunities/bids/mine", method = "get", operation_id = "list_own_project_bids")]
-    async fn list_own_bids(
-        &self,
-        call: Call<ListOwnProjectBids>,
+    #[get(
+        "/project-opportunities/bids/mine",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::list(
+                ToolText::new(
+                    Toolset::Opportunities,
+                    "list_own_project_bids",
+                    "Own project bids",
+                    "The team's own bids on custom task work, newest first.",
+                )
+                .unlisted(),
+                "items",
+            ),
+            Contract::new(Target::None)
+                .with_queries(&["limit=100", "limit=1&offset=1", "offset=2147483647"])
+                .with_misspelled("limt=1", "limit")
+                .with_pages("limit=1", "limit=100", 4),
+        )
+        .with_links(&[Link::new(
+            "/items/0/opportunity_id",
+            "get_project_opportunity",
+            "opportunity_id",
+        )]),
+    )]
+    async fn list_own_project_bids(
+        call: Call<Vendor>,
         query: Params<SmallLimitOffset>,
     ) -> JsonResult<ProjectBids> {
         let SmallLimitOffset { limit, offset } = query.0;

@@ -1,6 +1,6 @@
 //! The report on all quality runs of a vendor.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -12,9 +12,7 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         params::Params,
-        route::{
-            Call, Contract, DeclaredRoute, Link, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
-        },
+        route::{Call, Contract, Link, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{UtcTime, limit_offset::LimitOffset},
     },
     store::quality_reports::QualityReport,
@@ -74,47 +72,35 @@ pub struct QcReports {
     pub total: u64,
 }
 
-pub struct QualityReportsApi;
-
-/// `GET /v2/listings/qc-reports`
-pub struct ListQcReports;
-
-impl Route for ListQcReports {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_qc_reports",
-        Budget::QualityChecks,
-        Tool::list(
-            ToolText::new(
-                Toolset::Quality,
-                "list_qc_reports",
-                "Quality reports",
-                "All quality runs of the team, newest first, with credits charged; \
-                 `listing_id` is null if the run checks an asset. `mandatory_passed` is \
-                 valid once `status` is completed; failed checks: get_listing_qc, get_asset_qc.",
-            ),
-            "reports",
-        ),
-        Contract::new(Target::None)
-            .with_queries(&["limit=200", "limit=1&offset=1", "offset=2147483647"])
-            .with_misspelled("limt=1", "limit")
-            .with_pages("limit=1", "limit=200", 4),
-    )
-    .with_links(&[Link::new("/reports/0/listing_id", "get_listing_qc", "listing_id")]);
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<ListQcReports>()];
-
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Listings")]
+#[routes(prefix = "/v2", tag = Listings)]
 impl QualityReportsApi {
     /// List quality reports
     ///
     /// Returns a page of the quality runs of all the team's listings and assets, newest first, with the credits
     /// charged.
-    #[oai(path = "/listings/qc-reports", method = "get", operation_id = "list_qc_reports")]
-    async fn list(&self, call: Call<ListQcReports>, query: Params<LimitOffset>) -> JsonResult<QcReports> {
+    #[get(
+        "/listings/qc-reports",
+        RouteAttributes::read(
+            Budget::QualityChecks,
+            Tool::list(
+                ToolText::new(
+                    Toolset::Quality,
+                    "list_qc_reports",
+                    "Quality reports",
+                    "All quality runs of the team, newest first, with credits charged; \
+                     `listing_id` is null if the run checks an asset. `mandatory_passed` is \
+                     valid once `status` is completed; failed checks: get_listing_qc, get_asset_qc.",
+                ),
+                "reports",
+            ),
+            Contract::new(Target::None)
+                .with_queries(&["limit=200", "limit=1&offset=1", "offset=2147483647"])
+                .with_misspelled("limt=1", "limit")
+                .with_pages("limit=1", "limit=200", 4),
+        )
+        .with_links(&[Link::new("/reports/0/listing_id", "get_listing_qc", "listing_id")]),
+    )]
+    async fn list_qc_reports(call: Call<Vendor>, query: Params<LimitOffset>) -> JsonResult<QcReports> {
         let (limit, offset) = (query.0.limit as usize, query.0.offset.cast_unsigned());
         Json::read(&call.served, call.access.requester(), move |reader| {
             let (reports, total) = quality_reports::list(reader, &call.access, limit, offset)?;

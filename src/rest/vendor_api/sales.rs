@@ -1,6 +1,6 @@
 //! A vendor's settled sales.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -15,9 +15,7 @@ use crate::{
         enum_value::EnumValue,
         json::{Json, JsonResult},
         limits::Budget,
-        route::{
-            Call, Contract, DeclaredRoute, Link, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
-        },
+        route::{Call, Contract, Link, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::UtcTime,
     },
 };
@@ -70,52 +68,40 @@ pub struct Sales {
     pub currency: String,
 }
 
-pub struct SalesApi;
-
-/// `GET /v2/listings/sales`
-pub struct ListSales;
-
-impl Route for ListSales {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_sales",
-        Budget::Sales,
-        Tool::list(
-            ToolText::new(
-                Toolset::Sales,
-                "list_sales",
-                "Sales",
-                "The team's settled sales, newest first. `amount` is net of the platform \
-                 fee; `total_earnings` covers all sales, not only the page. Buyers are never \
-                 disclosed.",
-            )
-            .with_row(&[
-                "id",
-                "listing_id",
-                "listing_title",
-                "purchase_kind",
-                "amount",
-                "paid_at",
-                "total_earnings",
-            ]),
-            "sales",
-        ),
-        Contract::new(Target::None).with_one_statement(),
-    )
-    .with_links(&[Link::new("/sales/0/listing_id", "get_own_listing", "listing_id")]);
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<ListSales>()];
-
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Listings")]
+#[routes(prefix = "/v2", tag = Listings)]
 impl SalesApi {
     /// List sales
     ///
     /// Returns the team's settled sales, newest first, and the total earned. Buyers are never identified.
-    #[oai(path = "/listings/sales", method = "get", operation_id = "list_sales")]
-    async fn list(&self, call: Call<ListSales>) -> JsonResult<Sales> {
+    #[get(
+        "/listings/sales",
+        RouteAttributes::read(
+            Budget::Sales,
+            Tool::list(
+                ToolText::new(
+                    Toolset::Sales,
+                    "list_sales",
+                    "Sales",
+                    "The team's settled sales, newest first. `amount` is net of the platform \
+                     fee; `total_earnings` covers all sales, not only the page. Buyers are never \
+                     disclosed.",
+                )
+                .with_row(&[
+                    "id",
+                    "listing_id",
+                    "listing_title",
+                    "purchase_kind",
+                    "amount",
+                    "paid_at",
+                    "total_earnings",
+                ]),
+                "sales",
+            ),
+            Contract::new(Target::None).with_one_statement(),
+        )
+        .with_links(&[Link::new("/sales/0/listing_id", "get_own_listing", "listing_id")]),
+    )]
+    async fn list_sales(call: Call<Vendor>) -> JsonResult<Sales> {
         Json::read(&call.served, call.access.requester(), move |reader| {
             let sales = sales::list(reader, &call.access)?;
             let total: i64 = sales.iter().map(|sale| sale.amount.0).sum();

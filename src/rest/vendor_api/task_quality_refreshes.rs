@@ -1,6 +1,6 @@
 //! Refreshing the quality data of all of a team's task assets.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -15,7 +15,7 @@ use crate::{
         idempotent::Idempotent,
         json::{Json, JsonResult},
         limits::Budget,
-        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool},
+        route::{Call, Contract, RouteAttributes, Target, Tool, routes},
         shapes::UtcTime,
     },
     store::task_quality_refreshes::Refresh,
@@ -72,51 +72,14 @@ impl From<RefreshState> for QcRefreshState {
     }
 }
 
-pub struct TaskQualityRefreshesApi;
-
-/// `POST /v2/tasks/refresh-qc`
-pub struct RefreshTaskQc;
-
-impl Route for RefreshTaskQc {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes =
-        RouteAttributes::post("refresh_task_qc", Budget::QualityChecks, None, Contract::new(Target::None));
-}
-
-/// `GET /v2/tasks/refresh-qc`
-pub struct GetTaskQcRefresh;
-
-impl Route for GetTaskQcRefresh {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_task_qc_refresh",
-        Budget::Other,
-        Tool::Excluded(
-            "the state of a refresh that no tool can start; each task has the time of \
-                 its last refresh",
-        ),
-        Contract::new(Target::None),
-    );
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 2] =
-    [DeclaredRoute::of::<RefreshTaskQc>(), DeclaredRoute::of::<GetTaskQcRefresh>()];
-
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Tasks")]
+#[routes(prefix = "/v2", tag = Tasks)]
 impl TaskQualityRefreshesApi {
     /// Refresh task quality
     ///
     /// Starts a background job that re-reads the quality data of all of the team's task assets. A team has at
     /// most one refresh in progress; a request during it returns that refresh.
-    #[oai(path = "/tasks/refresh-qc", method = "post", operation_id = "refresh_task_qc")]
-    async fn start(
-        &self,
-        call: Call<RefreshTaskQc>,
-        idempotent: Idempotent,
-    ) -> JsonResult<QcRefreshState, 202> {
+    #[post("/tasks/refresh-qc", RouteAttributes::change(Budget::QualityChecks, Contract::new(Target::None)))]
+    async fn refresh_task_qc(call: Call<Vendor>, idempotent: Idempotent) -> JsonResult<QcRefreshState, 202> {
         idempotent
             .write_without_body(&call.served, call.access, |writer, vendor| {
                 task_quality_refreshes::request(writer, vendor).map(QcRefreshState::from)
@@ -127,8 +90,18 @@ impl TaskQualityRefreshesApi {
     /// Get the state of the refresh
     ///
     /// Returns the refresh of task quality that is in progress, or else the latest one.
-    #[oai(path = "/tasks/refresh-qc", method = "get", operation_id = "get_task_qc_refresh")]
-    async fn get_latest(&self, call: Call<GetTaskQcRefresh>) -> JsonResult<QcRefreshState> {
+    #[get(
+        "/tasks/refresh-qc",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::Excluded(
+                "the state of a refresh that no tool can start; each task has the time of \
+                            its last refresh"
+            ),
+            Contract::new(Target::None),
+        )
+    )]
+    async fn get_task_qc_refresh(call: Call<Vendor>) -> JsonResult<QcRefreshState> {
         Json::read_inline(&call.served, call.access.requester(), move |reader| {
             task_quality_refreshes::latest(reader, &call.access).map(QcRefreshState::from)
         })

@@ -1,6 +1,6 @@
 //! Task assets: task versions, imported from tasksets on the platform.
 
-use poem_openapi::{Object, OpenApi, types::MaybeUndefined};
+use poem_openapi::{Object, types::MaybeUndefined};
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
@@ -31,10 +31,7 @@ use crate::{
         limits::Budget,
         params::Params,
         request_body::{Body, MaybeInvalid, Omittable, checked_texts, into_change},
-        route::{
-            Call, Contract, DeclaredRoute, Link, Path, Route, RouteAttributes, Target, Tool, ToolText,
-            Toolset,
-        },
+        route::{Call, Contract, Link, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{
             assets::{AssetSummary, missing_pieces, price_usd},
             limit_offset::Page,
@@ -217,138 +214,64 @@ fn tasks_to_import(
     taskset.map(TaskSelection::Taskset).or_else(|| tasks.map(TaskSelection::Tasks))
 }
 
-pub struct TasksApi;
-
-/// `GET /v2/tasks`
-pub struct ListTasks;
-
-impl Route for ListTasks {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_tasks",
-        Budget::Other,
-        Tool::list(
-            ToolText::new(
-                Toolset::Assets, "list_tasks",
-                "Tasks",
-                "The team's imported tasks, with model pass rates and agent findings in \
-                 `task.qc`.",
-            )
-            .with_parameters(&[(
-                "filter",
-                "All must hold: `field:is:value`, `is_not`, `name:contains:text`. Fields: `stage` \
-                 (incomplete, proposed, complete), `name`, `domain`, `has_traces`, `has_qa_results`, `has_environment` \
-                 (true, false), and with values from list_taxonomy `task_filters`: `task_type`, `ran_on_model`, \
-                 `qa_agent`.",
-            )])
-            .with_values(&[(
-                "sort",
-                &[
-                    "name",
-                    "domain",
-                    "stage",
-                    "created_at",
-                    "price",
-                    "task_type",
-                    "has_traces",
-                    "has_qa_results",
-                    "has_environment",
-                ],
-            )])
-            .with_row(&[
-                "id",
-                "title",
-                "stage",
-                "price_usd",
-                "missing",
-                "task.task_type",
-                "task.qc.pass_at_k",
-                "task.qc.qa_agents",
-                "task.qc_refreshed_at",
-            ]),
-            "items",
-        ),
-        Contract::new(Target::None)
-            .with_queries(ASSET_LIST_QUERIES)
-            .with_misspelled("stge=complete", "stage")
-            .with_pages("limit=1", "limit=200", 6),
-    );
-}
-
-/// `POST /v2/tasks/import`
-pub struct ImportTasks;
-
-impl Route for ImportTasks {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
-        "import_tasks",
-        Budget::Other,
-        Some(|| json!({"task_type": "coding", "taskset_id": "6c2a93fc-8543-5749-9d8b-0acda0590c66"})),
-        Contract::new(Target::TasksetInBody),
-    )
-    .with_links(&[Link::new("/imported/0/id", "get_task", "asset_id")]);
-}
-
-/// `GET /v2/tasks/qc-facets`
-pub struct GetTaskQcFacets;
-
-impl Route for GetTaskQcFacets {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_task_qc_facets",
-        Budget::Other,
-        Tool::Choice { tool: &LIST_TAXONOMY_TOOL, value: "task_filters", list: None },
-        Contract::new(Target::None),
-    );
-}
-
-/// `GET /v2/tasks/{asset_id}`
-pub struct GetTask;
-
-impl Route for GetTask {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_task",
-        Budget::Other,
-        Tool::Choice { tool: &GET_ASSET_TOOL, value: "task", list: None },
-        Contract::new(Target::OwnTask),
-    );
-}
-
-/// `PATCH /v2/tasks/{asset_id}`
-pub struct UpdateTask;
-
-impl Route for UpdateTask {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::patch(
-        "update_task",
-        Budget::Other,
-        || json!({"domain_tags": ["software-engineering"], "price_usd": 40}),
-        Contract::new(Target::OwnTask),
-    );
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 5] = [
-    DeclaredRoute::of::<ListTasks>(),
-    DeclaredRoute::of::<ImportTasks>(),
-    DeclaredRoute::of::<GetTaskQcFacets>(),
-    DeclaredRoute::of::<GetTask>(),
-    DeclaredRoute::of::<UpdateTask>(),
-];
-
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Tasks")]
+#[routes(prefix = "/v2", tag = Tasks)]
 impl TasksApi {
     /// List tasks
     ///
     /// Returns a page of the team's task assets, newest first unless sorted.
-    #[oai(path = "/tasks", method = "get", operation_id = "list_tasks")]
-    async fn list(&self, call: Call<ListTasks>, query: Params<TasksQuery>) -> JsonResult<TaskAssets> {
+    #[get(
+        "/tasks",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::list(
+                ToolText::new(
+                    Toolset::Assets,
+                    "list_tasks",
+                    "Tasks",
+                    "The team's imported tasks, with model pass rates and agent findings in \
+                     `task.qc`.",
+                )
+                .with_parameters(&[(
+                    "filter",
+                    "All must hold: `field:is:value`, `is_not`, `name:contains:text`. Fields: `stage` \
+                     (incomplete, proposed, complete), `name`, `domain`, `has_traces`, `has_qa_results`, `has_environment` \
+                     (true, false), and with values from list_taxonomy `task_filters`: `task_type`, `ran_on_model`, \
+                     `qa_agent`.",
+                )])
+                .with_values(&[(
+                    "sort",
+                    &[
+                        "name",
+                        "domain",
+                        "stage",
+                        "created_at",
+                        "price",
+                        "task_type",
+                        "has_traces",
+                        "has_qa_results",
+                        "has_environment",
+                    ],
+                )])
+                .with_row(&[
+                    "id",
+                    "title",
+                    "stage",
+                    "price_usd",
+                    "missing",
+                    "task.task_type",
+                    "task.qc.pass_at_k",
+                    "task.qc.qa_agents",
+                    "task.qc_refreshed_at",
+                ]),
+                "items",
+            ),
+            Contract::new(Target::None)
+                .with_queries(ASSET_LIST_QUERIES)
+                .with_misspelled("stge=complete", "stage")
+                .with_pages("limit=1", "limit=200", 6),
+        ),
+    )]
+    async fn list_tasks(call: Call<Vendor>, query: Params<TasksQuery>) -> JsonResult<TaskAssets> {
         let TasksQuery { stage, paging, selection } = query.0;
         let stage = stage.map(|stage| EnumValue(stage.0.into()));
         let query = AssetListQuery { stage, paging, selection };
@@ -361,11 +284,18 @@ impl TasksApi {
     /// Creates an asset for the latest version of each task, if the version's build succeeded. Each version
     /// is imported once; versions imported earlier are returned under `existing`. One import creates at most
     /// 500 assets.
-    #[oai(path = "/tasks/import", method = "post", operation_id = "import_tasks")]
-    async fn import(
-        &self,
-        call: Call<ImportTasks>,
+    #[post(
+        "/tasks/import",
+        RouteAttributes::change(Budget::Other, Contract::new(Target::TasksetInBody))
+            .with_links(&[Link::new("/imported/0/id", "get_task", "asset_id")]),
+    )]
+    async fn import_tasks(
+        call: Call<Vendor>,
         idempotent: Idempotent,
+        #[example(json!({
+            "task_type": "coding",
+            "taskset_id": "6c2a93fc-8543-5749-9d8b-0acda0590c66",
+        }))]
         body: Body<TaskImport>,
     ) -> JsonResult<TaskImportOut> {
         let TaskImport { task_type, taskset_id, task_ids, group_id } = body.value;
@@ -390,8 +320,15 @@ impl TasksApi {
     /// List QC facets
     ///
     /// Returns the values that the filters `ran_on_model` and `qa_agent` of the list of tasks can take.
-    #[oai(path = "/tasks/qc-facets", method = "get", operation_id = "get_task_qc_facets")]
-    async fn get_qc_facets(&self, call: Call<GetTaskQcFacets>) -> JsonResult<QcFacets> {
+    #[get(
+        "/tasks/qc-facets",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::Choice { tool: &LIST_TAXONOMY_TOOL, value: "task_filters", list: None },
+            Contract::new(Target::None),
+        ),
+    )]
+    async fn get_task_qc_facets(call: Call<Vendor>) -> JsonResult<QcFacets> {
         Json::read(&call.served, call.access.requester(), move |reader| {
             let (models, agents) = tasks::list_filter_values(reader, &call.access)?;
             Ok(QcFacets { models: models.into_iter().collect(), qa_agents: agents.into_iter().collect() })
@@ -402,10 +339,16 @@ impl TasksApi {
     /// Get a task
     ///
     /// Returns one of the team's task assets.
-    #[oai(path = "/tasks/:asset_id", method = "get", operation_id = "get_task")]
-    async fn get(
-        &self,
-        call: Call<GetTask>,
+    #[get(
+        "/tasks/{asset_id}",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::Choice { tool: &GET_ASSET_TOOL, value: "task", list: None },
+            Contract::new(Target::OwnTask),
+        ),
+    )]
+    async fn get_task(
+        call: Call<Vendor>,
         /// ID of the task asset.
         asset_id: Path<Uuid>,
     ) -> JsonResult<TaskAsset> {
@@ -420,13 +363,12 @@ impl TasksApi {
     ///
     /// Changes only the fields in the body. The stage is recomputed. What comes from the platform cannot be
     /// changed.
-    #[oai(path = "/tasks/:asset_id", method = "patch", operation_id = "update_task")]
-    async fn update(
-        &self,
-        call: Call<UpdateTask>,
+    #[patch("/tasks/{asset_id}", RouteAttributes::change(Budget::Other, Contract::new(Target::OwnTask)))]
+    async fn update_task(
+        call: Call<Vendor>,
         /// ID of the task asset.
         asset_id: Path<Uuid>,
-        body: Body<TaskPatch>,
+        #[example(json!({"domain_tags": ["software-engineering"], "price_usd": 40}))] body: Body<TaskPatch>,
     ) -> JsonResult<TaskAsset> {
         let change = body.value.into();
         let (vendor, asset) = (call.access, (asset_id.0, Kind::Task));

@@ -1,6 +1,6 @@
 //! The part of the taxonomy that only vendors need: the programming languages of codebases and filters.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     rest::{
         json::{Json, JsonResult},
         limits::Budget,
-        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool},
+        route::{Call, Contract, RouteAttributes, Target, Tool, routes},
     },
 };
 
@@ -38,32 +38,20 @@ impl From<Language> for LanguageOut {
     }
 }
 
-pub struct TaxonomyApi;
-
-/// `GET /v2/codebases/languages`
-pub struct ListLanguages;
-
-impl Route for ListLanguages {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_languages",
-        Budget::Other,
-        Tool::Excluded("the operation list_languages_for_agents has them for buyers, too"),
-        Contract::new(Target::None),
-    );
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 1] = [DeclaredRoute::of::<ListLanguages>()];
-
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Taxonomy")]
+#[routes(prefix = "/v2", tag = Taxonomy)]
 impl TaxonomyApi {
     /// List languages
     ///
     /// Returns the programming languages that codebases are measured in.
-    #[oai(path = "/codebases/languages", method = "get", operation_id = "list_languages")]
-    async fn list(&self, call: Call<ListLanguages>) -> JsonResult<Languages> {
+    #[get(
+        "/codebases/languages",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::Excluded("the operation list_languages_for_agents has them for buyers, too"),
+            Contract::new(Target::None),
+        )
+    )]
+    async fn list_languages(call: Call<Vendor>) -> JsonResult<Languages> {
         Json::read(&call.served, call.access.requester(), move |reader| {
             let languages = taxonomy::languages(reader, &call.access)?;
             Ok(Languages { languages: languages.into_iter().map(LanguageOut::from).collect() })

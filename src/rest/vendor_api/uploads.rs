@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use poem_openapi::{Object, OpenApi, Union, registry::MetaSchema};
+use poem_openapi::{Object, Union, registry::MetaSchema};
 use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -25,7 +25,7 @@ use crate::{
         json::{Json, JsonResult},
         limits::Budget,
         request_body::{Body, MaybeInvalid, Omittable},
-        route::{Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target},
+        route::{Call, Contract, Path, RouteAttributes, Target, routes},
         served_market::LinkBaseUrl,
         shapes::{
             UtcTime,
@@ -213,88 +213,27 @@ impl UploadPlan {
     }
 }
 
-pub struct UploadsApi;
-
-// The arguments of a handler are the parts of its request.
-#[allow(clippy::too_many_arguments)]
-/// `POST /v2/vendor/uploads/grants/{token}`
-pub struct PlanUpload;
-
-impl Route for PlanUpload {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
-        "plan_upload",
-        Budget::Uploads,
-        Some(|| {
-            json!({
-                "file_name": "billing-core.zip",
-                "size_bytes": 48_213_004,
-                "content_type": "application/zip",
-                "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-            })
-        }),
-        Contract::new(Target::UploadGrant),
-    );
-}
-
-/// `POST /v2/vendor/uploads/grants/{token}/parts`
-pub struct GetUploadParts;
-
-impl Route for GetUploadParts {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
-        "get_upload_parts",
-        Budget::Uploads,
-        Some(|| json!({"upload_id": "0d5c1c52-3f0e-4d0b-9a54-8d7a1b6f2c11", "part_numbers": [1]})),
-        Contract::new(Target::UploadGrant),
-    );
-}
-
-/// `POST /v2/vendor/uploads/grants/{token}/complete`
-pub struct CompleteUpload;
-
-impl Route for CompleteUpload {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
-        "complete_upload",
-        Budget::Uploads,
-        Some(|| {
-            json!({
-                "upload_id": "0d5c1c52-3f0e-4d0b-9a54-8d7a1b6f2c11",
-                "parts": [{"part_number": 1, "etag": "\"99aa06d3014798d86001c324468d497f\""}],
-            })
-        }),
-        Contract::new(Target::UploadGrant),
-    )
-    .with_conflicts(&[Code::PartsMissing]);
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 3] = [
-    DeclaredRoute::of::<PlanUpload>(),
-    DeclaredRoute::of::<GetUploadParts>(),
-    DeclaredRoute::of::<CompleteUpload>(),
-];
-
-#[OpenApi(prefix_path = "/v2/vendor/uploads", tag = "crate::rest::tags::Tag::Uploads")]
+#[routes(prefix = "/v2/vendor/uploads", tag = Uploads)]
 impl UploadsApi {
     /// Plan an upload
     ///
     /// Returns where to send a zip of the given size under a grant: in one piece, or in parts. Repeating the
     /// request with the same size returns the same plan with new URLs; once bytes have arrived, another size
     /// is rejected. Each URL accepts a PUT request for one hour.
-    #[oai(path = "/grants/:token", method = "post", operation_id = "plan_upload")]
-    async fn plan(
-        &self,
-        call: Call<PlanUpload>,
+    #[post("/grants/{token}", RouteAttributes::change(Budget::Uploads, Contract::new(Target::UploadGrant)))]
+    async fn plan_upload(
+        call: Call<Vendor>,
         /// Token of the grant.
         #[oai(validator(min_length = 1, max_length = 128))]
         token: Path<String>,
         link_base: LinkBaseUrl,
         idempotent: Idempotent,
+        #[example(json!({
+                        "file_name": "billing-core.zip",
+                        "size_bytes": 48_213_004,
+                        "content_type": "application/zip",
+                        "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                    }))]
         body: Body<UploadIn>,
     ) -> JsonResult<UploadPlan> {
         let (vendor, token) = (call.access, token.0);
@@ -322,15 +261,21 @@ impl UploadsApi {
     ///
     /// Returns new URLs for the requested parts, and the parts received so far, so that a client can resume
     /// an interrupted upload.
-    #[oai(path = "/grants/:token/parts", method = "post", operation_id = "get_upload_parts")]
-    async fn get_parts(
-        &self,
-        call: Call<GetUploadParts>,
+    #[post(
+        "/grants/{token}/parts",
+        RouteAttributes::change(Budget::Uploads, Contract::new(Target::UploadGrant))
+    )]
+    async fn get_upload_parts(
+        call: Call<Vendor>,
         /// Token of the grant.
         #[oai(validator(min_length = 1, max_length = 128))]
         token: Path<String>,
         link_base: LinkBaseUrl,
         _idempotent: Idempotent,
+        #[example(json!({
+            "upload_id": "0d5c1c52-3f0e-4d0b-9a54-8d7a1b6f2c11",
+            "part_numbers": [1],
+        }))]
         body: Body<PartsIn>,
     ) -> JsonResult<UploadParts> {
         let PartsIn { upload_id, part_numbers } = body.value;
@@ -361,14 +306,21 @@ impl UploadsApi {
     /// Joins the parts, verifies size and digest of the zip, creates a codebase from it and consumes the
     /// grant. If a part is missing, is not listed, or differs, the upload is kept: send that part again, then
     /// repeat this request. If the digest differs, upload the whole zip again.
-    #[oai(path = "/grants/:token/complete", method = "post", operation_id = "complete_upload")]
-    async fn complete(
-        &self,
-        call: Call<CompleteUpload>,
+    #[post(
+        "/grants/{token}/complete",
+        RouteAttributes::change(Budget::Uploads, Contract::new(Target::UploadGrant))
+            .with_conflicts(&[Code::PartsMissing]),
+    )]
+    async fn complete_upload(
+        call: Call<Vendor>,
         /// Token of the grant.
         #[oai(validator(min_length = 1, max_length = 128))]
         token: Path<String>,
         idempotent: Idempotent,
+        #[example(json!({
+                        "upload_id": "0d5c1c52-3f0e-4d0b-9a54-8d7a1b6f2c11",
+                        "parts": [{"part_number": 1, "etag": "\"99aa06d3014798d86001c324468d497f\""}],
+                    }))]
         body: Body<CompleteIn>,
     ) -> JsonResult<Codebase> {
         let token = token.0;

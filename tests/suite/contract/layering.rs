@@ -76,6 +76,7 @@ const CRATES: [(&str, &[&str]); 9] = [
     ("crates/files/src", &[]),
     ("crates/http/src", &[]),
     ("crates/http_client/src", &[]),
+    ("crates/routes/src", &[]),
     ("index/src", &["", "columns"]),
     ("text/src", &[]),
 ];

@@ -7,24 +7,16 @@ use marketplace::{
     operations::access::Buyer,
     rest::{
         self, Api, Budget, CorsPolicy, JsonResult, RouteGroup,
-        route::{
-            Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
-        },
+        route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
     },
 };
 use poem::{Endpoint, Request, endpoint::BoxEndpoint, http::Method};
-use poem_openapi::{Object, OpenApi, OpenApiService, Tags};
+use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::cases::{BUYER, VENDOR};
 use crate::harness::{BASE, TestMarket};
-
-#[derive(Tags)]
-enum Tag {
-    /// Samples of data.
-    Samples,
-}
 
 /// A sample of data.
 #[derive(Debug, Object, Serialize)]
@@ -33,35 +25,25 @@ struct Sample {
     number: u32,
 }
 
-/// `GET /trial/v1/samples/{number}`
-struct GetSample;
-
-impl Route for GetSample {
-    type Access = Buyer;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_sample",
-        Budget::Purchases,
-        Tool::record(ToolText::new(
-            Toolset::Catalog,
-            "get_sample",
-            "Sample",
-            "Returns a sample of data by its number.",
-        )),
-        Contract::new(Target::None),
-    );
-}
-
-struct SamplesApi;
-
-#[OpenApi(prefix_path = "/trial/v1", tag = "Tag::Samples")]
+#[routes(prefix = "/trial/v1", tag = Catalog)]
 #[expect(clippy::unused_async, reason = "handlers are async")]
 impl SamplesApi {
     /// Get a sample
-    #[oai(path = "/samples/:number", method = "get", operation_id = "get_sample")]
-    async fn get(
-        &self,
-        call: Call<GetSample>,
+    #[get(
+        "/samples/{number}",
+        RouteAttributes::read(
+            Budget::Purchases,
+            Tool::record(ToolText::new(
+                Toolset::Catalog,
+                "get_sample",
+                "Sample",
+                "Returns a sample of data by its number.",
+            )),
+            Contract::new(Target::None),
+        )
+    )]
+    async fn get_sample(
+        call: Call<Buyer>,
         /// Number of the sample.
         number: Path<u32>,
     ) -> JsonResult<Sample> {
@@ -70,11 +52,7 @@ impl SamplesApi {
     }
 }
 
-static TRIAL_ROUTES: RouteGroup = RouteGroup {
-    routes: || vec![DeclaredRoute::of::<GetSample>()],
-    declarations: SamplesApi::meta,
-    add_endpoints: |endpoints| SamplesApi.add_routes(endpoints),
-};
+static TRIAL_ROUTES: RouteGroup = RouteGroup::of::<SamplesApi>();
 
 static TRIAL: Api = Api {
     name: "trial",
@@ -86,7 +64,7 @@ static TRIAL: Api = Api {
     purpose: "For a test.",
     demo_key: "mkt_demo_buyer",
     groups: &[&TRIAL_ROUTES],
-    spec: || OpenApiService::new(SamplesApi, "", "").spec(),
+    spec: rest::spec::<SamplesApi>,
 };
 
 fn app(market: &TestMarket) -> BoxEndpoint<'static, poem::Response> {

@@ -19,11 +19,11 @@ use marketplace::{
     request_problems::ProblemsExt,
     rest::{
         self, Api, Body, Budget, CorsPolicy, Idempotent, Json, JsonResult, MaybeInvalid, RouteGroup,
-        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool},
+        route::{Call, Contract, RouteAttributes, Target, Tool, routes},
     },
 };
 use poem::{Endpoint, Request, Response, endpoint::BoxEndpoint, http::Method};
-use poem_openapi::{Object, OpenApi, OpenApiService, Tags};
+use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -32,12 +32,6 @@ use crate::harness::{BASE, TestMarket};
 
 /// Path of the operations.
 const TEAMS: &str = "/trial-operator/v1/teams";
-
-#[derive(Tags)]
-enum Tag {
-    /// Teams of the market.
-    Teams,
-}
 
 /// The teams of the market.
 #[derive(Debug, Object, Serialize)]
@@ -62,39 +56,18 @@ struct TeamIn {
     name: MaybeInvalid<String>,
 }
 
-struct CountTeams;
-
-impl Route for CountTeams {
-    type Access = Operator;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "count_teams",
-        Budget::Other,
-        Tool::Excluded("agents act for teams"),
-        Contract::new(Target::None),
-    );
-}
-
-struct CreateTeam;
-
-impl Route for CreateTeam {
-    type Access = ActingOperator;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
-        "create_team",
-        Budget::Other,
-        Some(|| json!({"name": "Tideclock"})),
-        Contract::new(Target::None),
-    );
-}
-
-struct TeamsApi;
-
-#[OpenApi(prefix_path = "/trial-operator/v1", tag = "Tag::Teams")]
+#[routes(prefix = "/trial-operator/v1", tag = Teams)]
 impl TeamsApi {
     /// Count the teams
-    #[oai(path = "/teams", method = "get", operation_id = "count_teams")]
-    async fn count(&self, call: Call<CountTeams>) -> JsonResult<Teams> {
+    #[get(
+        "/teams",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::Excluded("agents act for teams"),
+            Contract::new(Target::None),
+        )
+    )]
+    async fn count_teams(call: Call<Operator>) -> JsonResult<Teams> {
         let (requester, platform) = (call.access.requester(), call.access.platform());
         let count = move |reader: &Reader| {
             let (teams, keys) = (teams::list(reader)?, keys::list_of_operators(reader, platform)?);
@@ -104,12 +77,11 @@ impl TeamsApi {
     }
 
     /// Create a team
-    #[oai(path = "/teams", method = "post", operation_id = "create_team")]
-    async fn create(
-        &self,
-        call: Call<CreateTeam>,
+    #[post("/teams", RouteAttributes::change(Budget::Other, Contract::new(Target::None)))]
+    async fn create_team(
+        call: Call<ActingOperator>,
         idempotent: Idempotent,
-        body: Body<TeamIn>,
+        #[example(json!({"name": "Tideclock"}))] body: Body<TeamIn>,
     ) -> JsonResult<TeamOut, 201> {
         let name = body.value.name.0;
         idempotent
@@ -131,11 +103,7 @@ fn team(name: &str) -> TeamInput<'_> {
     TeamInput { name, is_vendor: true, is_buyer: true, tier: 1, has_accepted_nda: true }
 }
 
-static TEAM_ROUTES: RouteGroup = RouteGroup {
-    routes: || vec![DeclaredRoute::of::<CountTeams>(), DeclaredRoute::of::<CreateTeam>()],
-    declarations: TeamsApi::meta,
-    add_endpoints: |endpoints| TeamsApi.add_routes(endpoints),
-};
+static TEAM_ROUTES: RouteGroup = RouteGroup::of::<TeamsApi>();
 
 static TRIAL_OPERATOR: Api = Api {
     name: "trial-operator",
@@ -147,7 +115,7 @@ static TRIAL_OPERATOR: Api = Api {
     purpose: "For a test.",
     demo_key: "",
     groups: &[&TEAM_ROUTES],
-    spec: || OpenApiService::new(TeamsApi, "", "").spec(),
+    spec: rest::spec::<TeamsApi>,
 };
 
 /// A market with one operator and one team, whose row IDs are the same, served with the trial API.

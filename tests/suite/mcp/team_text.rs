@@ -57,7 +57,8 @@ const PLATFORM_FIELDS: [(&str, &[&str]); 6] = [
 fn free_text_fields() -> BTreeMap<String, BTreeSet<String>> {
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let routes = super::routes();
-    let with_tool = routes.iter().filter(|route| !matches!(route.tool(), Tool::Excluded(_)));
+    let with_tool =
+        routes.iter().filter(|route| matches!(route.tool(), Some(Tool::Own { .. } | Tool::Choice { .. })));
     let operations: BTreeSet<&str> = with_tool.map(|route| route.operation).collect();
     for document in documents() {
         let items = document["paths"].as_object().unwrap().values();

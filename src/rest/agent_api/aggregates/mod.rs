@@ -7,18 +7,4 @@ mod operation;
 mod output;
 mod tool;
 
-use poem_openapi::OpenApi;
-
-use crate::rest::route::DeclaredRoute;
-
-/// The operation of each list.
-pub fn apis() -> impl OpenApi {
-    operation::AggregatesApi
-}
-
-/// The routes, in the order in which agents see their lists.
-pub fn routes() -> Vec<DeclaredRoute> {
-    let mut routes = Vec::new();
-    lists::visit_all(&mut routes);
-    routes
-}
+pub use operation::AggregatesApi;

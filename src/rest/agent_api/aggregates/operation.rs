@@ -20,12 +20,23 @@ use crate::{
     rest::{
         json::{Json, JsonResult},
         params::Params,
-        route::{Call, Contract, DeclaredRoute, Route, RouteAttributes, Target, Tool},
+        route::{
+            Call, Contract, DeclaredRoute, ProvesAccess, Repeatability, RouteAttributes, Routes, Target, Tool,
+        },
     },
 };
 
 /// The operation for each list of the table.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct AggregatesApi;
+
+impl Routes for AggregatesApi {
+    fn routes() -> Vec<DeclaredRoute> {
+        let mut routes = Vec::new();
+        lists::visit_all(&mut routes);
+        routes
+    }
+}
 
 impl OpenApi for AggregatesApi {
     fn meta() -> Vec<MetaApi> {
@@ -73,22 +84,8 @@ impl Visitor for Vec<MetaApi> {
 
 impl Visitor for Vec<DeclaredRoute> {
     fn visit<L: List>(&mut self) {
-        self.push(DeclaredRoute::of::<Aggregate<L>>());
+        self.push(ListApi::<L>::ROUTE);
     }
-}
-
-/// `GET /agents/v1/aggregates/{list}`
-pub struct Aggregate<L>(PhantomData<fn() -> L>);
-
-impl<L: List> Route for Aggregate<L> {
-    type Access = L::Access;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        L::OPERATION,
-        L::BUDGET,
-        Tool::Choice { tool: &AGGREGATE_TOOL, value: L::TOOL, list: Some("groups") },
-        Contract::new(Target::None),
-    );
 }
 
 /// What to aggregate, and the filters of a list.
@@ -107,6 +104,22 @@ struct AggregateQuery<F: Type + ParseFromJSON + ToJSON> {
 
 struct ListApi<L>(PhantomData<fn() -> L>);
 
+impl<L: List> ListApi<L> {
+    const ATTRIBUTES: RouteAttributes = RouteAttributes::read(
+        L::BUDGET,
+        Tool::Choice { tool: &AGGREGATE_TOOL, value: L::TOOL, list: Some("groups") },
+        Contract::new(Target::None),
+    );
+
+    const ROUTE: DeclaredRoute = DeclaredRoute::new(
+        L::OPERATION,
+        <Call<L::Access> as ProvesAccess>::REQUIRED,
+        Repeatability::Safe,
+        None,
+        &Self::ATTRIBUTES,
+    );
+}
+
 #[OpenApi(prefix_path = &format!("/agents/v1/aggregates/{}", L::TOOL), tag = "crate::rest::tags::Tag::Catalog")]
 impl<L: List> ListApi<L> {
     /// Aggregate a list
@@ -115,7 +128,7 @@ impl<L: List> ListApi<L> {
     #[oai(path = "/", method = "get")]
     async fn aggregate(
         &self,
-        call: Call<Aggregate<L>>,
+        call: Call<L::Access>,
         query: Params<AggregateQuery<L::Filters>>,
     ) -> JsonResult<AggregatesOut> {
         let AggregateQuery { group_by, measure, filters } = query.0;

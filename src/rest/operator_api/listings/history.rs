@@ -1,6 +1,6 @@
 //! The history of a listing.
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -46,24 +46,14 @@ page_of! {
     ListingHistoryPage, ListingHistoryEntry
 }
 
-routes! {
-    /// `GET /operator/v1/listings/{listing_id}/history`
-    GetListingHistory: Operator =
-        routes::list_of("get_listing_history", Target::RecordOf("listings"), &["limit=2"]);
-}
-
-pub struct ListingHistoryApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Listings")]
+#[routes(prefix = "/operator/v1", tag = Listings)]
 impl ListingHistoryApi {
     /// Get the history of a listing
     ///
     /// Returns what happened to a listing, newest first. Featuring is not part of the history.
-    #[oai(path = "/listings/:listing_id/history", method = "get", operation_id = "get_listing_history")]
-    async fn list(
-        &self,
-        call: Call<GetListingHistory>,
-        /// ID of the listing.
+    #[get("/listings/{listing_id}/history", routes::list_of(Target::RecordOf("listings"), &["limit=2"]))]
+    async fn get_listing_history(
+        call: Call<Operator>,
         listing_id: Path<Uuid>,
         query: Params<PageParams>,
     ) -> JsonResult<ListingHistoryPage> {

@@ -1,54 +1,24 @@
 //! Listings of all vendors.
 
-mod assets;
-mod history;
-mod transitions;
-mod types;
-
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
 
 use self::types::{ListingIn, ListingOut, ListingPage, ListingPatch, NewListing};
-use super::{
-    changes,
-    pages::{self, ListQuery},
-    references, resources,
-    routes::{self, DEMO_TEAM, routes},
-};
-use crate::{
-    domain::{
-        events::EventType,
-        listings::{Actor, CatalogStatus, LifecycleStage, ReviewStatus},
-    },
-    error::{Code, Result},
-    market::Writer,
-    operations::{
-        access::{ActingOperator, Operator, Platform},
-        listing_drafts, listing_lifecycle, listings,
-    },
-    rest::{
-        enum_value::EnumValue,
-        idempotent::Idempotent,
-        if_match::IfMatch,
-        json::JsonResult,
-        params::Params,
-        request_body::Body,
-        route::{Call, DeclaredRoute, Path},
-    },
-    store,
-};
+use super::{changes::{self, Change}, pages::{self, ListQuery}, references, resources, routes::{self, DEMO_TEAM, routes}};
+use crate::{domain::{events::EventType, listings::{Actor, CatalogStatus, LifecycleStage, ReviewStatus}}, error::{Code, Result}, market::Writer, operations::{access::{ActingOperator, Operator, Platform}, listing_drafts, listing_lifecycle, listings}, rest::{enum_value::EnumValue, if_match::IfMatch, json::JsonResult, params::Params, request_body::Body, route::{Call, Path}}, store};
 
-/// All routes of listings, in the order of the document.
-pub fn apis() -> impl OpenApi {
-    (ListingsApi, history::ListingHistoryApi, assets::ListingAssetsApi, transitions::ListingTransitionsApi)
-}
+mod assets;
+mod history;
+mod transitions;
+mod types;
 
-/// The routes.
-pub fn routes() -> Vec<DeclaredRoute> {
-    [ROUTES, history::ROUTES, assets::ROUTES, transitions::ROUTES].concat()
-}
+
+
+/// The handlers of all routes of listings.
+pub type Apis =
+    (ListingsApi, history::ListingHistoryApi, assets::ListingAssetsApi, transitions::ListingTransitionsApi);
 
 /// What the list of listings can be filtered by.
 #[derive(Debug, Object, Serialize)]
@@ -71,50 +41,22 @@ pub struct ListingFilters {
     certified: Option<bool>,
 }
 
-routes! {
-    /// `GET /operator/v1/listings`
-    ListListings: Operator = routes::list(
-        "list_listings",
-        &["stage=active&certified=true&limit=2", "review_status=in_review", "featured=true", "title=nothing"],
-    );
-    /// `POST /operator/v1/listings`
-    CreateListing: ActingOperator = routes::create(
-        "create_listing",
-        || json!({
-            "team_id": DEMO_TEAM,
-            "title": "Tide gauge firmware",
-            "description": "Firmware of a tide gauge, with eight years of history.",
-            "domain_tags": ["logistics"],
-            "price": "12000.00",
-            "currency": "USD",
-            "accepts_bids": true,
-        }),
-        Actor::Team,
-        &[EventType::ListingCreated, EventType::ListingAssetsAttached],
-    );
-    /// `GET /operator/v1/listings/{listing_id}`
-    GetListing: Operator = routes::get("get_listing", "listings");
-    /// `PATCH /operator/v1/listings/{listing_id}`
-    UpdateListing: ActingOperator = routes::patch(
-        "update_listing",
-        "listings",
-        || json!({"price": "11500.00", "accepts_bids": true}),
-        Actor::Team,
-        &[EventType::ListingUpdated],
-    ).with_conflicts(&[Code::ListingNotEditable, Code::NoLongerAvailable]);
-}
-
-pub struct ListingsApi;
-
-#[OpenApi(prefix_path = "/operator/v1", tag = "crate::rest::tags::Tag::Listings")]
+#[routes(prefix = "/operator/v1", tag = Listings)]
 impl ListingsApi {
     /// List listings
     ///
     /// Returns the listings of all vendors in every stage, newest first.
-    #[oai(path = "/listings", method = "get", operation_id = "list_listings")]
-    async fn list(
-        &self,
-        call: Call<ListListings>,
+    #[get(
+        "/listings",
+        routes::list(&[
+            "stage=active&certified=true&limit=2",
+            "review_status=in_review",
+            "featured=true",
+            "title=nothing",
+        ]),
+    )]
+    async fn list_listings(
+        call: Call<Operator>,
         query: Params<ListQuery<ListingFilters>>,
     ) -> JsonResult<ListingPage> {
         pages::list(call, query).await
@@ -123,14 +65,24 @@ impl ListingsApi {
     /// Create a listing
     ///
     /// Creates a draft for a vendor, with assets if the body has any: all of them or nothing.
-    #[oai(path = "/listings", method = "post", operation_id = "create_listing")]
-    async fn create(
-        &self,
-        call: Call<CreateListing>,
-        idempotent: Idempotent,
+    #[post(
+        "/listings",
+        routes::create(Actor::Team, &[EventType::ListingCreated, EventType::ListingAssetsAttached]),
+    )]
+    async fn create_listing(
+        change: Change,
+        #[example(json!({
+                    "team_id": DEMO_TEAM,
+                    "title": "Tide gauge firmware",
+                    "description": "Firmware of a tide gauge, with eight years of history.",
+                    "domain_tags": ["logistics"],
+                    "price": "12000.00",
+                    "currency": "USD",
+                    "accepts_bids": true,
+                }))]
         body: Body<ListingIn>,
     ) -> JsonResult<ListingOut, 201> {
-        changes::post_body(call, idempotent, body, |writer, platform, body: ListingIn| {
+        changes::post_body(change, body, |writer, platform, body: ListingIn| {
             let NewListing { team, fields, asset_ids } = body.into_listing(writer.rows)?;
             let vendor = platform.vendor(references::team(writer.rows, "team_id", team)?)?;
             listing_drafts::create(writer, &vendor, Actor::Team, &fields, &asset_ids)
@@ -141,13 +93,8 @@ impl ListingsApi {
     /// Get a listing
     ///
     /// Returns a listing in any stage.
-    #[oai(path = "/listings/:listing_id", method = "get", operation_id = "get_listing")]
-    async fn get(
-        &self,
-        call: Call<GetListing>,
-        /// ID of the listing.
-        listing_id: Path<Uuid>,
-    ) -> JsonResult<ListingOut> {
+    #[get("/listings/{listing_id}", routes::get("listings"))]
+    async fn get_listing(call: Call<Operator>, listing_id: Path<Uuid>) -> JsonResult<ListingOut> {
         resources::get(call, listing_id.0).await
     }
 
@@ -156,14 +103,16 @@ impl ListingsApi {
     /// Changes the texts, the prices, or the terms of a listing, as its vendor. Another title, description, or tag
     /// ends the approval, and is refused in stage `review`, `active`, or `archived`; the other fields can be changed
     /// in stage `draft`, `ready`, or `active`.
-    #[oai(path = "/listings/:listing_id", method = "patch", operation_id = "update_listing")]
-    async fn update(
-        &self,
-        call: Call<UpdateListing>,
+    #[patch(
+        "/listings/{listing_id}",
+        routes::change("listings", Actor::Team, &[EventType::ListingUpdated])
+            .with_conflicts(&[Code::ListingNotEditable, Code::NoLongerAvailable]),
+    )]
+    async fn update_listing(
+        call: Call<ActingOperator>,
         if_match: IfMatch,
-        /// ID of the listing.
         listing_id: Path<Uuid>,
-        body: Body<ListingPatch>,
+        #[example(json!({"price": "11500.00", "accepts_bids": true}))] body: Body<ListingPatch>,
     ) -> JsonResult<ListingOut> {
         changes::patch(call, if_match, listing_id.0, body, update).await
     }

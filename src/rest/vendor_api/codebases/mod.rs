@@ -1,8 +1,6 @@
 //! Routes of a vendor's codebases.
 
 pub(super) mod types;
-
-use poem_openapi::OpenApi;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -23,216 +21,82 @@ use crate::{
         params::Params,
         problem::ApiError,
         request_body::Body,
-        route::{
-            Call, Contract, DeclaredRoute, Link, Path, Route, RouteAttributes, Target, Tool, ToolText,
-            Toolset,
-        },
+        route::{Call, Contract, Link, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{assets::DataObject, limit_offset::Page},
         vendor_api::asset_queries::ASSET_LIST_QUERIES,
         vendor_api::assets::GET_ASSET_TOOL,
     },
 };
 
-pub struct CodebasesApi;
-
-/// `GET /v2/codebases`
-pub struct ListCodebases;
-
-impl Route for ListCodebases {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_codebases",
-        Budget::Other,
-        Tool::list(
-            ToolText::new(
-                Toolset::Assets,
-                "list_codebases",
-                "Codebases",
-                "The team's codebases, with lines, commits, contributors, `missing` and \
-                 `locked_fields`.",
-            )
-            .with_parameters(&[(
-                "filter",
-                "All must hold: `field:is:value`, `is_not`, `name:contains:text`. Fields: `stage` \
-                 (incomplete, proposed, complete), `name`, `domain`, `channel` (github, gitlab, bitbucket, zip, \
-                 not_linked), `exclusivity` (available, unavailable), `private_data` (true, false).",
-            )])
-            .with_values(&[(
-                "sort",
-                &[
-                    "name",
-                    "domain",
-                    "stage",
-                    "channel",
-                    "created_at",
-                    "price",
-                    "estimate",
-                    "exclusivity",
-                    "private_data",
-                    "lines_of_code",
-                    "commits",
-                    "contributors",
-                    "merged_prs",
-                    "history_start",
-                    "history_end",
-                    "ci_on_prs",
-                ],
-            )])
-            .with_row(&[
-                "id",
-                "title",
-                "stage",
-                "domain_tags",
-                "lines_of_code",
-                "commits",
-                "contributors",
-                "price_usd",
-                "exclusivity",
-                "missing",
-                "data.commit_sha",
-                "data.analyzed_at",
-            ]),
-            "items",
-        ),
-        Contract::new(Target::None)
-            .with_queries(ASSET_LIST_QUERIES)
-            .with_misspelled("stge=complete", "stage")
-            .with_pages("limit=1", "limit=200", 6),
-    )
-    .with_parameter_examples(&[("filter", r#"["stage:is:complete", "domain:is:logistics"]"#)]);
-}
-
-/// `POST /v2/codebases`
-pub struct CreateCodebase;
-
-impl Route for CreateCodebase {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
-        "create_codebase",
-        Budget::Other,
-        Some(|| {
-            json!({
-                "title": "Harbour scheduling",
-                "exclusivity": "available",
-                "description": "Berth planning for a container port, in production from 2011 to 2024.",
-                "domain_tags": ["logistics"],
-                "data": {"channel": "github", "repo_full_name": "tideclock/harbour"},
-            })
-        }),
-        Contract::new(Target::None),
-    );
-}
-
-/// `POST /v2/codebases/batch`
-pub struct CreateCodebases;
-
-impl Route for CreateCodebases {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
-        "create_codebases",
-        Budget::Other,
-        Some(|| {
-            json!({
-                "items": [
-                    {"title": "Billing core", "exclusivity": "available", "lines_of_code": 182_000},
-                    {"title": "Ticket kiosk", "exclusivity": "unavailable", "price_usd": 12500},
-                ],
-            })
-        }),
-        Contract::new(Target::None),
-    )
-    .with_links(&[Link::new("/items/0/id", "get_codebase", "asset_id")]);
-}
-
-/// `GET /v2/codebases/{asset_id}`
-pub struct GetCodebase;
-
-impl Route for GetCodebase {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_codebase",
-        Budget::Other,
-        Tool::Choice { tool: &GET_ASSET_TOOL, value: "codebase", list: None },
-        Contract::new(Target::OwnCodebase),
-    );
-}
-
-/// `PATCH /v2/codebases/{asset_id}`
-pub struct UpdateCodebase;
-
-impl Route for UpdateCodebase {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::patch(
-        "update_codebase",
-        Budget::Other,
-        || json!({"price_usd": 48000, "history_start": "2011-04-18", "description": null}),
-        Contract::new(Target::OwnCodebase),
-    );
-}
-
-/// `DELETE /v2/codebases/{asset_id}`
-pub struct DeleteCodebase;
-
-impl Route for DeleteCodebase {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes =
-        RouteAttributes::delete("delete_codebase", Budget::Other, Contract::new(Target::OwnCodebase))
-            .with_conflicts(&[Code::DataAttached, Code::AssetInUse]);
-}
-
-/// `POST /v2/codebases/{asset_id}/data`
-pub struct AttachCodebaseData;
-
-impl Route for AttachCodebaseData {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
-        "attach_codebase_data",
-        Budget::Other,
-        Some(|| json!({"channel": "github", "repo_full_name": "tideclock/harbour"})),
-        Contract::new(Target::OwnCodebase),
-    )
-    .with_conflicts(&[Code::DataAttached]);
-}
-
-/// `DELETE /v2/codebases/{asset_id}/data`
-pub struct DetachCodebaseData;
-
-impl Route for DetachCodebaseData {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes =
-        RouteAttributes::delete("detach_codebase_data", Budget::Other, Contract::new(Target::OwnCodebase))
-            .with_conflicts(&[Code::DataNotAttached, Code::AssetInUse]);
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 8] = [
-    DeclaredRoute::of::<ListCodebases>(),
-    DeclaredRoute::of::<CreateCodebase>(),
-    DeclaredRoute::of::<CreateCodebases>(),
-    DeclaredRoute::of::<GetCodebase>(),
-    DeclaredRoute::of::<UpdateCodebase>(),
-    DeclaredRoute::of::<DeleteCodebase>(),
-    DeclaredRoute::of::<AttachCodebaseData>(),
-    DeclaredRoute::of::<DetachCodebaseData>(),
-];
-
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Codebases")]
+#[routes(prefix = "/v2", tag = Codebases)]
 impl CodebasesApi {
     /// List codebases
     ///
     /// Returns a page of the team's codebases, newest first unless sorted.
-    #[oai(path = "/codebases", method = "get", operation_id = "list_codebases")]
-    async fn list(
-        &self,
-        call: Call<ListCodebases>,
+    #[get(
+        "/codebases",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::list(
+                ToolText::new(
+                    Toolset::Assets,
+                    "list_codebases",
+                    "Codebases",
+                    "The team's codebases, with lines, commits, contributors, `missing` and \
+                     `locked_fields`.",
+                )
+                .with_parameters(&[(
+                    "filter",
+                    "All must hold: `field:is:value`, `is_not`, `name:contains:text`. Fields: `stage` \
+                     (incomplete, proposed, complete), `name`, `domain`, `channel` (github, gitlab, bitbucket, zip, \
+                     not_linked), `exclusivity` (available, unavailable), `private_data` (true, false).",
+                )])
+                .with_values(&[(
+                    "sort",
+                    &[
+                        "name",
+                        "domain",
+                        "stage",
+                        "channel",
+                        "created_at",
+                        "price",
+                        "estimate",
+                        "exclusivity",
+                        "private_data",
+                        "lines_of_code",
+                        "commits",
+                        "contributors",
+                        "merged_prs",
+                        "history_start",
+                        "history_end",
+                        "ci_on_prs",
+                    ],
+                )])
+                .with_row(&[
+                    "id",
+                    "title",
+                    "stage",
+                    "domain_tags",
+                    "lines_of_code",
+                    "commits",
+                    "contributors",
+                    "price_usd",
+                    "exclusivity",
+                    "missing",
+                    "data.commit_sha",
+                    "data.analyzed_at",
+                ]),
+                "items",
+            ),
+            Contract::new(Target::None)
+                .with_queries(ASSET_LIST_QUERIES)
+                .with_misspelled("stge=complete", "stage")
+                .with_pages("limit=1", "limit=200", 6),
+        )
+        .with_parameter_examples(&[("filter", r#"["stage:is:complete", "domain:is:logistics"]"#)]),
+    )]
+    async fn list_codebases(
+        call: Call<Vendor>,
         query: Params<AssetListQuery<FilterEntry<CodebaseFilters>>>,
     ) -> JsonResult<Codebases> {
         let to_page = |Page { items, total, limit, offset }| Codebases { items, total, limit, offset };
@@ -243,11 +107,17 @@ impl CodebasesApi {
     ///
     /// Creates a codebase. If `data` is set, the repository is linked to it and then copied and analyzed in
     /// the background. The values in the body are locked with the source `api`.
-    #[oai(path = "/codebases", method = "post", operation_id = "create_codebase")]
-    async fn create(
-        &self,
-        call: Call<CreateCodebase>,
+    #[post("/codebases", RouteAttributes::change(Budget::Other, Contract::new(Target::None)))]
+    async fn create_codebase(
+        call: Call<Vendor>,
         idempotent: Idempotent,
+        #[example(json!({
+                        "title": "Harbour scheduling",
+                        "exclusivity": "available",
+                        "description": "Berth planning for a container port, in production from 2011 to 2024.",
+                        "domain_tags": ["logistics"],
+                        "data": {"channel": "github", "repo_full_name": "tideclock/harbour"},
+                    }))]
         body: Body<CodebaseIn>,
     ) -> JsonResult<Codebase, 201> {
         let CodebaseIn { row, data } = body.value;
@@ -270,11 +140,23 @@ impl CodebasesApi {
     ///
     /// Creates up to 500 codebases without linked data. If any of them is invalid, none is created, and every
     /// problem is reported with the index of its item.
-    #[oai(path = "/codebases/batch", method = "post", operation_id = "create_codebases")]
-    async fn create_batch(
-        &self,
-        call: Call<CreateCodebases>,
+    #[post(
+        "/codebases/batch",
+        RouteAttributes::change(Budget::Other, Contract::new(Target::None)).with_links(&[Link::new(
+            "/items/0/id",
+            "get_codebase",
+            "asset_id",
+        )]),
+    )]
+    async fn create_codebases(
+        call: Call<Vendor>,
         idempotent: Idempotent,
+        #[example(json!({
+                        "items": [
+                            {"title": "Billing core", "exclusivity": "available", "lines_of_code": 182_000},
+                            {"title": "Ticket kiosk", "exclusivity": "unavailable", "price_usd": 12500},
+                        ],
+                    }))]
         body: Body<CodebaseBatch>,
     ) -> JsonResult<CodebaseBatchOut, 201> {
         let rows = body.value.items.0.unwrap_or_default();
@@ -298,10 +180,16 @@ impl CodebasesApi {
     /// Get a codebase
     ///
     /// Returns one of the team's codebases.
-    #[oai(path = "/codebases/:asset_id", method = "get", operation_id = "get_codebase")]
-    async fn get(
-        &self,
-        call: Call<GetCodebase>,
+    #[get(
+        "/codebases/{asset_id}",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::Choice { tool: &GET_ASSET_TOOL, value: "codebase", list: None },
+            Contract::new(Target::OwnCodebase),
+        ),
+    )]
+    async fn get_codebase(
+        call: Call<Vendor>,
         /// ID of the codebase.
         asset_id: Path<Uuid>,
     ) -> JsonResult<Codebase> {
@@ -312,12 +200,19 @@ impl CodebasesApi {
     ///
     /// Changes only the fields in the body. Fields that were read from linked data cannot be changed until
     /// the data is detached. The stage is recomputed.
-    #[oai(path = "/codebases/:asset_id", method = "patch", operation_id = "update_codebase")]
-    async fn update(
-        &self,
-        call: Call<UpdateCodebase>,
+    #[patch(
+        "/codebases/{asset_id}",
+        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnCodebase))
+    )]
+    async fn update_codebase(
+        call: Call<Vendor>,
         /// ID of the codebase.
         asset_id: Path<Uuid>,
+        #[example(json!({
+            "price_usd": 48000,
+            "history_start": "2011-04-18",
+            "description": null,
+        }))]
         body: Body<CodebasePatch>,
     ) -> JsonResult<Codebase> {
         let change = body.value.into();
@@ -337,10 +232,13 @@ impl CodebasesApi {
     ///
     /// Deletes a codebase and removes it from the listings that it is on. Detach its data first. Fails while
     /// the codebase is on a listing that is in review or published.
-    #[oai(path = "/codebases/:asset_id", method = "delete", operation_id = "delete_codebase")]
-    async fn delete(
-        &self,
-        call: Call<DeleteCodebase>,
+    #[delete(
+        "/codebases/{asset_id}",
+        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnCodebase))
+            .with_conflicts(&[Code::DataAttached, Code::AssetInUse]),
+    )]
+    async fn delete_codebase(
+        call: Call<Vendor>,
         /// ID of the codebase.
         asset_id: Path<Uuid>,
     ) -> Result<NoContent, ApiError> {
@@ -351,13 +249,20 @@ impl CodebasesApi {
     ///
     /// Links a repository to a codebase that has no data. It is copied and analyzed in the background; poll
     /// `archive_status` and `analysis_status` for the progress.
-    #[oai(path = "/codebases/:asset_id/data", method = "post", operation_id = "attach_codebase_data")]
-    async fn attach_data(
-        &self,
-        call: Call<AttachCodebaseData>,
+    #[post(
+        "/codebases/{asset_id}/data",
+        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnCodebase))
+            .with_conflicts(&[Code::DataAttached]),
+    )]
+    async fn attach_codebase_data(
+        call: Call<Vendor>,
         /// ID of the codebase.
         asset_id: Path<Uuid>,
         idempotent: Idempotent,
+        #[example(json!({
+            "channel": "github",
+            "repo_full_name": "tideclock/harbour",
+        }))]
         body: Body<RepositoryLink>,
     ) -> JsonResult<DataObject, 201> {
         let link = body.value.into_request();
@@ -377,10 +282,13 @@ impl CodebasesApi {
     /// Detaches the linked repository or archive. Fields that were read from it are unlocked and get the values back that
     /// they had before, null if there were none. The stage is recomputed: with nothing missing the codebase is
     /// `proposed`, else `incomplete`.
-    #[oai(path = "/codebases/:asset_id/data", method = "delete", operation_id = "detach_codebase_data")]
-    async fn detach_data(
-        &self,
-        call: Call<DetachCodebaseData>,
+    #[delete(
+        "/codebases/{asset_id}/data",
+        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnCodebase))
+            .with_conflicts(&[Code::DataNotAttached, Code::AssetInUse]),
+    )]
+    async fn detach_codebase_data(
+        call: Call<Vendor>,
         /// ID of the codebase.
         asset_id: Path<Uuid>,
     ) -> Result<NoContent, ApiError> {

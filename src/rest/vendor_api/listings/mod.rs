@@ -5,7 +5,6 @@ pub mod types;
 use std::{collections::BTreeMap, sync::Arc};
 
 use marketplace_index::Facets;
-use poem_openapi::OpenApi;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -18,9 +17,7 @@ use crate::{
         json_object::ObjectWriter,
         limits::Budget,
         params::Params,
-        route::{
-            Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
-        },
+        route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         served_market::LinkBaseUrl,
         shapes::{
             listing_pages::{Counts, DetailBundle, detail_json, remove_team_name},
@@ -30,100 +27,36 @@ use crate::{
     string_enum::StringEnum,
 };
 
-pub struct ListingsApi;
-
-/// `GET /v2/listings`
-pub struct ListOwnListings;
-
-impl Route for ListOwnListings {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_own_listings",
-        Budget::Other,
-        Tool::Excluded("the operation list_own_listings_for_agents has more filters, and rows with prices"),
-        Contract::new(Target::None)
-            .with_queries(&[
-                "workspace_view=live&limit=1&offset=1",
-                "workspace_view=archived",
-                "workspace_view=submitted&lifecycle_stages=draft",
-                "query=data&sort=price_low",
-                "no_assets=true&verified_only=true&min_price=10",
-            ])
-            .with_misspelled("workspace_veiw=all", "workspace_view")
-            .with_pages("limit=1", "limit=100", 4),
-    )
-    .with_parameter_examples(&[
-        ("query", r#""review""#),
-        ("tags", r#"["software-engineering"]"#),
-        ("asset_types", r#"["taskset"]"#),
-    ]);
-}
-
-/// `GET /v2/listings/{listing_id}`
-pub struct GetOwnListing;
-
-impl Route for GetOwnListing {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_own_listing",
-        Budget::Other,
-        Tool::record(
-            ToolText::new(
-                Toolset::Listings,
-                "get_own_listing",
-                "Own listing",
-                "One of the team's own listings in full, as buyers see it or will see it.",
-            )
-            .with_evidence("get_own_listing_evidence")
-            .with_ids("list_own_listings"),
-        ),
-        Contract::new(Target::OwnListing),
-    );
-}
-
-/// `GET /v2/listings/{listing_id}/history`
-pub struct GetListingHistory;
-
-impl Route for GetListingHistory {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_listing_history",
-        Budget::History,
-        Tool::list(
-            ToolText::new(
-                Toolset::Listings,
-                "get_listing_history",
-                "Listing history",
-                "Status changes of one of the team's own listings, newest first: what \
-                 changed, who did it and when.",
-            )
-            .with_ids("list_own_listings"),
-            "events",
-        ),
-        Contract::new(Target::OwnListing),
-    );
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 3] = [
-    DeclaredRoute::of::<ListOwnListings>(),
-    DeclaredRoute::of::<GetOwnListing>(),
-    DeclaredRoute::of::<GetListingHistory>(),
-];
-
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::Listings")]
+#[routes(prefix = "/v2", tag = Listings)]
 impl ListingsApi {
     /// List own listings
     ///
     /// Returns a page of the team's own listings in every lifecycle stage, with facets and totals. Filters
     /// work as in `GET /v2/listings/browse`.
-    #[oai(path = "/listings", method = "get", operation_id = "list_own_listings")]
-    async fn list(
-        &self,
-        call: Call<ListOwnListings>,
+    #[get(
+        "/listings",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::Excluded("the operation list_own_listings_for_agents has more filters, and rows with prices"),
+            Contract::new(Target::None)
+                .with_queries(&[
+                    "workspace_view=live&limit=1&offset=1",
+                    "workspace_view=archived",
+                    "workspace_view=submitted&lifecycle_stages=draft",
+                    "query=data&sort=price_low",
+                    "no_assets=true&verified_only=true&min_price=10",
+                ])
+                .with_misspelled("workspace_veiw=all", "workspace_view")
+                .with_pages("limit=1", "limit=100", 4),
+        )
+        .with_parameter_examples(&[
+            ("query", r#""review""#),
+            ("tags", r#"["software-engineering"]"#),
+            ("asset_types", r#"["taskset"]"#),
+        ]),
+    )]
+    async fn list_own_listings(
+        call: Call<Vendor>,
         query: Params<OwnListingsQuery>,
     ) -> JsonResult<OwnListings> {
         let OwnListingsQuery { filters, page } = query.0;
@@ -142,11 +75,25 @@ impl ListingsApi {
     /// Get an own listing
     ///
     /// Returns one of the team's own listings in any lifecycle stage, with the same fields as the catalog.
-    #[oai(path = "/listings/:listing_id", method = "get", operation_id = "get_own_listing")]
-    async fn get(
-        &self,
-        call: Call<GetOwnListing>,
-        /// ID of the listing.
+    #[get(
+        "/listings/{listing_id}",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::record(
+                ToolText::new(
+                    Toolset::Listings,
+                    "get_own_listing",
+                    "Own listing",
+                    "One of the team's own listings in full, as buyers see it or will see it.",
+                )
+                .with_evidence("get_own_listing_evidence")
+                .with_ids("list_own_listings"),
+            ),
+            Contract::new(Target::OwnListing),
+        ),
+    )]
+    async fn get_own_listing(
+        call: Call<Vendor>,
         listing_id: Path<Uuid>,
         link_base: LinkBaseUrl,
     ) -> JsonResult<ListingDetail> {
@@ -162,13 +109,25 @@ impl ListingsApi {
     /// Get the history of a listing
     ///
     /// Returns the events in the life of one of the team's own listings, newest first.
-    #[oai(path = "/listings/:listing_id/history", method = "get", operation_id = "get_listing_history")]
-    async fn get_history(
-        &self,
-        call: Call<GetListingHistory>,
-        /// ID of the listing.
-        listing_id: Path<Uuid>,
-    ) -> JsonResult<ListingHistory> {
+    #[get(
+        "/listings/{listing_id}/history",
+        RouteAttributes::read(
+            Budget::History,
+            Tool::list(
+                ToolText::new(
+                    Toolset::Listings,
+                    "get_listing_history",
+                    "Listing history",
+                    "Status changes of one of the team's own listings, newest first: what \
+                     changed, who did it and when.",
+                )
+                .with_ids("list_own_listings"),
+                "events",
+            ),
+            Contract::new(Target::OwnListing),
+        ),
+    )]
+    async fn get_listing_history(call: Call<Vendor>, listing_id: Path<Uuid>) -> JsonResult<ListingHistory> {
         Json::read(&call.served, call.access.requester(), move |reader| {
             let events = listings::get_history(reader, &call.access, listing_id.0)?;
             Ok(ListingHistory { events: events.into_iter().map(HistoryEventOut::from).collect() })

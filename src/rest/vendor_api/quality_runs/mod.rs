@@ -2,7 +2,7 @@
 
 pub mod types;
 
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -23,10 +23,7 @@ use crate::{
         idempotent::Idempotent,
         json::{Json, JsonResult},
         limits::Budget,
-        route::{
-            Call, Contract, DeclaredRoute, MultiTool, Path, Route, RouteAttributes, Target, Tool, ToolText,
-            Toolset,
-        },
+        route::{Call, Contract, MultiTool, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         served_market::ServedMarket,
     },
 };
@@ -90,28 +87,6 @@ async fn latest_run_response(
     .await
 }
 
-pub struct QualityRunsApi;
-
-/// `POST /v2/codebases/{asset_id}/qc/runs`
-pub struct StartCodebaseQc;
-
-impl Route for StartCodebaseQc {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
-        "start_codebase_qc",
-        Budget::QualityChecks,
-        None,
-        Contract::new(Target::OwnCodebase),
-    )
-    .with_conflicts(&[
-        Code::DataNotAttached,
-        Code::DataNotReadable,
-        Code::RunInProgress,
-        Code::InsufficientCredits,
-    ]);
-}
-
 /// The tool for the operations that `kind` selects.
 pub static GET_ASSET_QC_TOOL: MultiTool = MultiTool {
     text: ToolText::new(
@@ -130,79 +105,25 @@ pub static GET_ASSET_QC_TOOL: MultiTool = MultiTool {
     choice_values: &[],
 };
 
-/// `GET /v2/codebases/{asset_id}/qc`
-pub struct GetCodebaseQc;
-
-impl Route for GetCodebaseQc {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_codebase_qc",
-        Budget::QualityChecks,
-        Tool::Choice { tool: &GET_ASSET_QC_TOOL, value: "codebase", list: None },
-        Contract::new(Target::OwnCodebase),
-    );
-}
-
-/// `POST /v2/raw-data/{asset_id}/qc/runs`
-pub struct StartRawDataQc;
-
-impl Route for StartRawDataQc {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
-        "start_raw_data_qc",
-        Budget::QualityChecks,
-        None,
-        Contract::new(Target::OwnRawData),
-    )
-    .with_conflicts(&[
-        Code::DataNotAttached,
-        Code::DataNotReadable,
-        Code::RunInProgress,
-        Code::InsufficientCredits,
-    ]);
-}
-
-/// `GET /v2/raw-data/{asset_id}/qc`
-pub struct GetRawDataQc;
-
-impl Route for GetRawDataQc {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_raw_data_qc",
-        Budget::QualityChecks,
-        Tool::Choice { tool: &GET_ASSET_QC_TOOL, value: "raw_data", list: None },
-        Contract::new(Target::OwnRawData),
-    );
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 4] = [
-    DeclaredRoute::of::<StartCodebaseQc>(),
-    DeclaredRoute::of::<GetCodebaseQc>(),
-    DeclaredRoute::of::<StartRawDataQc>(),
-    DeclaredRoute::of::<GetRawDataQc>(),
-];
-
-#[OpenApi(prefix_path = "/v2")]
-impl QualityRunsApi {
+#[routes(prefix = "/v2", tag = Codebases)]
+impl CodebaseQualityRunsApi {
     /// Start a quality run of a codebase
     ///
     /// Starts a quality run of the data that is linked to a codebase. The checks begin once the data is
     /// analyzed. A run costs credits, which are refunded if the run itself fails. A codebase has at most one
     /// run in progress. If the server has no files of the data, no run is started, and nothing is charged (409
     /// `data_not_readable`).
-    #[oai(
-        path = "/codebases/:asset_id/qc/runs",
-        method = "post",
-        operation_id = "start_codebase_qc",
-        tag = "crate::rest::tags::Tag::Codebases"
+    #[post(
+        "/codebases/{asset_id}/qc/runs",
+        RouteAttributes::change(Budget::QualityChecks, Contract::new(Target::OwnCodebase)).with_conflicts(&[
+            Code::DataNotAttached,
+            Code::DataNotReadable,
+            Code::RunInProgress,
+            Code::InsufficientCredits,
+        ]),
     )]
-    async fn start_for_codebase(
-        &self,
-        call: Call<StartCodebaseQc>,
+    async fn start_codebase_qc(
+        call: Call<Vendor>,
         /// ID of the codebase.
         asset_id: Path<Uuid>,
         idempotent: Idempotent,
@@ -213,36 +134,42 @@ impl QualityRunsApi {
     /// Get the quality of a codebase
     ///
     /// Returns the latest quality run of a codebase, with all its checks.
-    #[oai(
-        path = "/codebases/:asset_id/qc",
-        method = "get",
-        operation_id = "get_codebase_qc",
-        tag = "crate::rest::tags::Tag::Codebases"
+    #[get(
+        "/codebases/{asset_id}/qc",
+        RouteAttributes::read(
+            Budget::QualityChecks,
+            Tool::Choice { tool: &GET_ASSET_QC_TOOL, value: "codebase", list: None },
+            Contract::new(Target::OwnCodebase),
+        ),
     )]
-    async fn get_for_codebase(
-        &self,
-        call: Call<GetCodebaseQc>,
+    async fn get_codebase_qc(
+        call: Call<Vendor>,
         /// ID of the codebase.
         asset_id: Path<Uuid>,
     ) -> JsonResult<AssetQuality> {
         latest_run_response(&call.served, call.access, asset_id.0, Kind::Codebase).await
     }
+}
 
+#[routes(prefix = "/v2", tag = RawData)]
+impl RawDataQualityRunsApi {
     /// Start a quality run of raw data
     ///
     /// Starts a quality run of the archive that is attached to a raw data asset. The checks begin once the
     /// archive is analyzed. A run costs credits, which are refunded if the run itself fails. An asset has at
     /// most one run in progress. If the server has no files of the data, no run is started, and nothing is charged
     /// (409 `data_not_readable`).
-    #[oai(
-        path = "/raw-data/:asset_id/qc/runs",
-        method = "post",
-        operation_id = "start_raw_data_qc",
-        tag = "crate::rest::tags::Tag::RawData"
+    #[post(
+        "/raw-data/{asset_id}/qc/runs",
+        RouteAttributes::change(Budget::QualityChecks, Contract::new(Target::OwnRawData)).with_conflicts(&[
+            Code::DataNotAttached,
+            Code::DataNotReadable,
+            Code::RunInProgress,
+            Code::InsufficientCredits,
+        ]),
     )]
-    async fn start_for_raw_data(
-        &self,
-        call: Call<StartRawDataQc>,
+    async fn start_raw_data_qc(
+        call: Call<Vendor>,
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
         idempotent: Idempotent,
@@ -253,15 +180,16 @@ impl QualityRunsApi {
     /// Get the quality of raw data
     ///
     /// Returns the latest quality run of a raw data asset, with all its checks.
-    #[oai(
-        path = "/raw-data/:asset_id/qc",
-        method = "get",
-        operation_id = "get_raw_data_qc",
-        tag = "crate::rest::tags::Tag::RawData"
+    #[get(
+        "/raw-data/{asset_id}/qc",
+        RouteAttributes::read(
+            Budget::QualityChecks,
+            Tool::Choice { tool: &GET_ASSET_QC_TOOL, value: "raw_data", list: None },
+            Contract::new(Target::OwnRawData),
+        ),
     )]
-    async fn get_for_raw_data(
-        &self,
-        call: Call<GetRawDataQc>,
+    async fn get_raw_data_qc(
+        call: Call<Vendor>,
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
     ) -> JsonResult<AssetQuality> {

@@ -1,8 +1,6 @@
 //! A vendor's raw data assets.
 
 mod types;
-
-use poem_openapi::OpenApi;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -24,172 +22,56 @@ use crate::{
         params::Params,
         problem::ApiError,
         request_body::Body,
-        route::{
-            Call, Contract, DeclaredRoute, Path, Route, RouteAttributes, Target, Tool, ToolText, Toolset,
-        },
+        route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{assets::DataObject, limit_offset::Page},
         vendor_api::asset_queries::ASSET_LIST_QUERIES,
         vendor_api::assets::GET_ASSET_TOOL,
     },
 };
 
-pub struct RawDataApi;
-
-/// `GET /v2/raw-data`
-pub struct ListRawData;
-
-impl Route for ListRawData {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "list_raw_data",
-        Budget::Other,
-        Tool::list(
-            ToolText::new(
-                Toolset::Assets,
-                "list_raw_data",
-                "Raw data",
-                "The team's raw data archives, with `missing`.",
-            )
-            .with_parameters(&[(
-                "filter",
-                "All must hold: `field:is:value`, `is_not`, `name:contains:text`. Fields: `stage` \
-                 (incomplete, proposed, complete), `name`, `domain`, `channel` (zip, not_linked).",
-            )])
-            .with_values(&[("sort", &["name", "domain", "stage", "channel", "created_at", "price"])])
-            .with_row(&[
-                "id",
-                "title",
-                "stage",
-                "domain_tags",
-                "price_usd",
-                "missing",
-                "data.channel",
-                "data.archive_bytes",
-                "data.analyzed_at",
-            ]),
-            "items",
-        ),
-        Contract::new(Target::None)
-            .with_queries(ASSET_LIST_QUERIES)
-            .with_misspelled("stge=complete", "stage")
-            .with_pages("limit=1", "limit=200", 6),
-    );
-}
-
-/// `POST /v2/raw-data`
-pub struct CreateRawData;
-
-impl Route for CreateRawData {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
-        "create_raw_data",
-        Budget::Other,
-        Some(|| {
-            json!({
-                "title": "Court letters 1890 to 1920",
-                "description": "Scans with transcriptions.",
-                "domain_tags": ["other"],
-                "other_domain": "Palaeography",
-                "price_usd": 3200,
-                "suffix_title": true,
-            })
-        }),
-        Contract::new(Target::None),
-    );
-}
-
-/// `GET /v2/raw-data/{asset_id}`
-pub struct GetRawData;
-
-impl Route for GetRawData {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::get(
-        "get_raw_data",
-        Budget::Other,
-        Tool::Choice { tool: &GET_ASSET_TOOL, value: "raw_data", list: None },
-        Contract::new(Target::OwnRawData),
-    );
-}
-
-/// `PATCH /v2/raw-data/{asset_id}`
-pub struct UpdateRawData;
-
-impl Route for UpdateRawData {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::patch(
-        "update_raw_data",
-        Budget::Other,
-        || json!({"notes": "Scanner was recalibrated for boxes 12 to 40.", "extra_columns": {"boxes": 61}}),
-        Contract::new(Target::OwnRawData),
-    );
-}
-
-/// `DELETE /v2/raw-data/{asset_id}`
-pub struct DeleteRawData;
-
-impl Route for DeleteRawData {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes =
-        RouteAttributes::delete("delete_raw_data", Budget::Other, Contract::new(Target::OwnRawData))
-            .with_conflicts(&[Code::DataAttached, Code::AssetInUse]);
-}
-
-/// `POST /v2/raw-data/{asset_id}/data`
-pub struct AttachRawData;
-
-impl Route for AttachRawData {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes = RouteAttributes::post(
-        "attach_raw_data",
-        Budget::Other,
-        Some(|| {
-            json!({
-                "channel": "zip",
-                "url": "https://market.example/v2/blobs/uploads/0d5c1c52-3f0e-4d0b-9a54-8d7a1b6f2c11.zip",
-            })
-        }),
-        Contract::new(Target::OwnRawData),
-    )
-    .with_conflicts(&[Code::DataAttached]);
-}
-
-/// `DELETE /v2/raw-data/{asset_id}/data`
-pub struct DetachRawData;
-
-impl Route for DetachRawData {
-    type Access = Vendor;
-
-    const ATTRIBUTES: RouteAttributes =
-        RouteAttributes::delete("detach_raw_data", Budget::Other, Contract::new(Target::OwnRawData))
-            .with_conflicts(&[Code::DataNotAttached, Code::AssetInUse]);
-}
-
-/// The routes of this file.
-pub const ROUTES: [DeclaredRoute; 7] = [
-    DeclaredRoute::of::<ListRawData>(),
-    DeclaredRoute::of::<CreateRawData>(),
-    DeclaredRoute::of::<GetRawData>(),
-    DeclaredRoute::of::<UpdateRawData>(),
-    DeclaredRoute::of::<DeleteRawData>(),
-    DeclaredRoute::of::<AttachRawData>(),
-    DeclaredRoute::of::<DetachRawData>(),
-];
-
-#[OpenApi(prefix_path = "/v2", tag = "crate::rest::tags::Tag::RawData")]
+#[routes(prefix = "/v2", tag = RawData)]
 impl RawDataApi {
     /// List raw data
     ///
     /// Returns a page of the team's raw data assets, newest first unless sorted.
-    #[oai(path = "/raw-data", method = "get", operation_id = "list_raw_data")]
-    async fn list(
-        &self,
-        call: Call<ListRawData>,
+    #[get(
+        "/raw-data",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::list(
+                ToolText::new(
+                    Toolset::Assets,
+                    "list_raw_data",
+                    "Raw data",
+                    "The team's raw data archives, with `missing`.",
+                )
+                .with_parameters(&[(
+                    "filter",
+                    "All must hold: `field:is:value`, `is_not`, `name:contains:text`. Fields: `stage` \
+                     (incomplete, proposed, complete), `name`, `domain`, `channel` (zip, not_linked).",
+                )])
+                .with_values(&[("sort", &["name", "domain", "stage", "channel", "created_at", "price"])])
+                .with_row(&[
+                    "id",
+                    "title",
+                    "stage",
+                    "domain_tags",
+                    "price_usd",
+                    "missing",
+                    "data.channel",
+                    "data.archive_bytes",
+                    "data.analyzed_at",
+                ]),
+                "items",
+            ),
+            Contract::new(Target::None)
+                .with_queries(ASSET_LIST_QUERIES)
+                .with_misspelled("stge=complete", "stage")
+                .with_pages("limit=1", "limit=200", 6),
+        ),
+    )]
+    async fn list_raw_data(
+        call: Call<Vendor>,
         query: Params<AssetListQuery<FilterEntry<RawDataFilters>>>,
     ) -> JsonResult<RawDataPage> {
         let to_page = |Page { items, total, limit, offset }| RawDataPage { items, total, limit, offset };
@@ -200,11 +82,18 @@ impl RawDataApi {
     ///
     /// Creates a raw data asset. If `data` is set, the completed upload is attached to it and then analyzed
     /// in the background.
-    #[oai(path = "/raw-data", method = "post", operation_id = "create_raw_data")]
-    async fn create(
-        &self,
-        call: Call<CreateRawData>,
+    #[post("/raw-data", RouteAttributes::change(Budget::Other, Contract::new(Target::None)))]
+    async fn create_raw_data(
+        call: Call<Vendor>,
         idempotent: Idempotent,
+        #[example(json!({
+                        "title": "Court letters 1890 to 1920",
+                        "description": "Scans with transcriptions.",
+                        "domain_tags": ["other"],
+                        "other_domain": "Palaeography",
+                        "price_usd": 3200,
+                        "suffix_title": true,
+                    }))]
         body: Body<RawDataIn>,
     ) -> JsonResult<RawDataOut, 201> {
         let (change, upload, suffix_title) = body.value.into_parts();
@@ -227,10 +116,16 @@ impl RawDataApi {
     /// Get raw data
     ///
     /// Returns one of the team's raw data assets.
-    #[oai(path = "/raw-data/:asset_id", method = "get", operation_id = "get_raw_data")]
-    async fn get(
-        &self,
-        call: Call<GetRawData>,
+    #[get(
+        "/raw-data/{asset_id}",
+        RouteAttributes::read(
+            Budget::Other,
+            Tool::Choice { tool: &GET_ASSET_TOOL, value: "raw_data", list: None },
+            Contract::new(Target::OwnRawData),
+        ),
+    )]
+    async fn get_raw_data(
+        call: Call<Vendor>,
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
     ) -> JsonResult<RawDataOut> {
@@ -240,12 +135,18 @@ impl RawDataApi {
     /// Update raw data
     ///
     /// Changes only the fields in the body. The stage is recomputed.
-    #[oai(path = "/raw-data/:asset_id", method = "patch", operation_id = "update_raw_data")]
-    async fn update(
-        &self,
-        call: Call<UpdateRawData>,
+    #[patch(
+        "/raw-data/{asset_id}",
+        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnRawData))
+    )]
+    async fn update_raw_data(
+        call: Call<Vendor>,
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
+        #[example(json!({
+            "notes": "Scanner was recalibrated for boxes 12 to 40.",
+            "extra_columns": {"boxes": 61},
+        }))]
         body: Body<RawDataPatch>,
     ) -> JsonResult<RawDataOut> {
         let change = body.value.into();
@@ -265,10 +166,13 @@ impl RawDataApi {
     ///
     /// Deletes a raw data asset and removes it from the listings that it is on. Detach its archive first.
     /// Fails while the asset is on a listing that is in review or published.
-    #[oai(path = "/raw-data/:asset_id", method = "delete", operation_id = "delete_raw_data")]
-    async fn delete(
-        &self,
-        call: Call<DeleteRawData>,
+    #[delete(
+        "/raw-data/{asset_id}",
+        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnRawData))
+            .with_conflicts(&[Code::DataAttached, Code::AssetInUse]),
+    )]
+    async fn delete_raw_data(
+        call: Call<Vendor>,
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
     ) -> Result<NoContent, ApiError> {
@@ -279,13 +183,20 @@ impl RawDataApi {
     ///
     /// Attaches a completed upload of the team to a raw data asset that has no archive. It is analyzed in the
     /// background; poll `archive_status` and `analysis_status` for the progress.
-    #[oai(path = "/raw-data/:asset_id/data", method = "post", operation_id = "attach_raw_data")]
-    async fn attach(
-        &self,
-        call: Call<AttachRawData>,
+    #[post(
+        "/raw-data/{asset_id}/data",
+        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnRawData))
+            .with_conflicts(&[Code::DataAttached]),
+    )]
+    async fn attach_raw_data(
+        call: Call<Vendor>,
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
         idempotent: Idempotent,
+        #[example(json!({
+                        "channel": "zip",
+                        "url": "https://market.example/v2/blobs/uploads/0d5c1c52-3f0e-4d0b-9a54-8d7a1b6f2c11.zip",
+                    }))]
         body: Body<UploadLink>,
     ) -> JsonResult<DataObject, 201> {
         let upload = UploadReference::from(body.value);
@@ -306,10 +217,13 @@ impl RawDataApi {
     ///
     /// Detaches the archive from a raw data asset. Fields that were read from it get the values back that they had
     /// before, and the stage is recomputed.
-    #[oai(path = "/raw-data/:asset_id/data", method = "delete", operation_id = "detach_raw_data")]
-    async fn detach(
-        &self,
-        call: Call<DetachRawData>,
+    #[delete(
+        "/raw-data/{asset_id}/data",
+        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnRawData))
+            .with_conflicts(&[Code::DataNotAttached, Code::AssetInUse]),
+    )]
+    async fn detach_raw_data(
+        call: Call<Vendor>,
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
     ) -> Result<NoContent, ApiError> {
