@@ -197,8 +197,9 @@ pub fn resume_waiting_runs(writer: &Writer, asset: AssetRowId) -> Result<()> {
 }
 
 /// Cancels a run that has not finished. What it has computed is lost.
-pub fn cancel_run(writer: &mut Writer, _platform: Platform, row_id: QualityRunRowId) -> Result<()> {
-    let status = store::quality_runs::find_status(writer.rows, row_id)?;
+pub fn cancel_run(writer: &mut Writer, _platform: Platform, id: Uuid) -> Result<()> {
+    let found = store::quality_runs::find_status(writer.rows, id)?;
+    let (row_id, status) = found.ok_or_else(|| Error::not_found("quality run"))?;
     status.check(RunOperation::Cancel)?;
     let run = store::quality_runs::find_unfinished(writer.rows, row_id)?
         .ok_or_else(|| Error::internal("an unfinished quality run was not found"))?;

@@ -15,7 +15,7 @@ use crate::{
 
 /// Returns the record with this ID.
 pub fn find<R: Record>(rows: &store::Reader, _: Platform, id: &R::Id) -> Result<R> {
-    R::find(rows, id)?.ok_or_else(|| Error::not_found(R::RECORDS.name))
+    R::RECORDS.find(rows, id)?.ok_or_else(|| Error::not_found(R::RECORDS.name))
 }
 
 /// Returns a page of the records that the filters allow at this time, newest first.

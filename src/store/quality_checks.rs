@@ -141,6 +141,14 @@ pub fn list(reader: &Reader, run: QualityRunRowId) -> Result<Vec<CheckRow>> {
     reader.query_all(&sql, [run], read_check)
 }
 
+/// Like [`list`], for the run with this ID.
+pub fn list_of_run(reader: &Reader, run: Uuid) -> Result<Vec<CheckRow>> {
+    let sql = format!(
+        "SELECT {CHECK_COLUMNS} WHERE c.run = (SELECT id FROM quality_runs WHERE uuid = ?1) ORDER BY c.id"
+    );
+    reader.query_all(&sql, [run], read_check)
+}
+
 /// Returns the IDs of those assets of a listing that have a completed run of their own that started after
 /// `run`, in the order in which they were attached, each with the checks of its latest such run.
 pub fn list_newer_of_assets(

@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// The columns of a run, of a table with the alias `r`.
-pub(super) const COLUMNS: &str =
+const COLUMNS: &str =
     "r.id, r.uuid, r.run_number, r.status, r.triggered_by, r.review_feedback, r.error, r.charge_cents,
     r.started_at, r.completed_at, r.listing, r.asset, r.assets";
 
@@ -125,7 +125,7 @@ pub fn find_latest_of_listing(reader: &Reader, listing: ListingRowId) -> Result<
 }
 
 /// Reads a run from a row with the columns [`COLUMNS`].
-pub(super) fn read_run(row: &rusqlite::Row) -> rusqlite::Result<RunRow> {
+fn read_run(row: &rusqlite::Row) -> rusqlite::Result<RunRow> {
     Ok(RunRow {
         row_id: row.get("id")?,
         id: row.get("uuid")?,
@@ -181,10 +181,10 @@ pub fn find_unfinished(reader: &Reader, row_id: QualityRunRowId) -> Result<Optio
     reader.query_first(&sql, [row_id], read_unfinished_run)
 }
 
-/// Returns the state of a run.
-pub fn find_status(reader: &Reader, row_id: QualityRunRowId) -> Result<RunStatus> {
-    const SQL: &str = "SELECT status FROM quality_runs WHERE id = ?1";
-    reader.query_one(SQL, [row_id], |row| row::string_enum(row, 0))
+/// Returns the row ID and the state of the run with this ID.
+pub fn find_status(reader: &Reader, id: Uuid) -> Result<Option<(QualityRunRowId, RunStatus)>> {
+    const SQL: &str = "SELECT id, status FROM quality_runs WHERE uuid = ?1";
+    reader.query_first(SQL, [id], |row| Ok((row.get(0)?, row::string_enum(row, 1)?)))
 }
 
 /// Returns the unfinished runs of a subject.

@@ -1,7 +1,7 @@
 //! Quality runs of listings and assets.
 
 use poem_openapi::Object;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -9,7 +9,7 @@ use super::{
     changes::{self, Change},
     pages::{self, ListQuery, page_of},
     references,
-    resources::{self, Resource, subject},
+    resources::{self, Resource, resource, subject},
     routes::{self, routes},
 };
 use crate::{
@@ -36,13 +36,14 @@ use crate::{
         shapes::{Money, UtcTime},
     },
     store::{
+        self,
         quality_checks::CheckRow,
-        records::{assets::AssetRecord, quality_runs::RunRecord},
+        records::{assets::AssetRecord, quality_runs::QUALITY_RUNS},
     },
 };
 
 /// A quality run without its checks.
-#[derive(Debug, Object, Serialize)]
+#[derive(Debug, Object, Serialize, Deserialize)]
 pub struct QualityRunSummary {
     /// ID of the run.
     pub id: Uuid,
@@ -127,40 +128,22 @@ impl From<CheckRow> for QualityRunCheck {
     }
 }
 
-subject!(QualityRunSummary, "quality_run", id, team_id);
+resource!(QualityRunSummary: Uuid, QUALITY_RUNS, "quality_run", id, team_id);
 
 subject!(QualityRunOut, QualityRunSummary::KIND, run.id, run.team_id);
 
-impl Resource for QualityRunSummary {
-    type Record = RunRecord;
-
-    fn new(record: RunRecord, _: &CheckContext) -> QualityRunSummary {
-        let RunRecord { run, team, listing, asset, has_unmet_check, .. } = record;
-        QualityRunSummary {
-            id: run.id,
-            team_id: team,
-            listing_id: listing,
-            asset_id: asset,
-            run_number: run.run_number,
-            status: EnumValue(run.status),
-            passed: (run.status == RunStatus::Completed).then_some(!has_unmet_check),
-            triggered_by: EnumValue(run.triggered_by),
-            charge: Money(run.charge),
-            currency: EnumValue(Currency::Usd),
-            review_feedback: run.review_feedback,
-            error: run.error,
-            started_at: run.started_at.into(),
-            completed_at: run.completed_at.map(UtcTime),
-        }
-    }
-}
-
 impl Resource for QualityRunOut {
-    type Record = RunRecord;
+    type Record = QualityRunSummary;
 
-    fn new(mut record: RunRecord, context: &CheckContext) -> QualityRunOut {
-        let checks = std::mem::take(&mut record.checks).into_iter().map(QualityRunCheck::from).collect();
-        QualityRunOut { run: QualityRunSummary::new(record, context), checks }
+    /// Runs of a page have no checks, since there can be very many.
+    fn new(run: QualityRunSummary, _: &CheckContext) -> QualityRunOut {
+        QualityRunOut { run, checks: Vec::new() }
+    }
+
+    fn find(context: &CheckContext, platform: Platform, id: &Uuid) -> Result<QualityRunOut> {
+        let run = records::find(context.rows, platform, id)?;
+        let checks = store::quality_checks::list_of_run(context.rows, *id)?;
+        Ok(QualityRunOut { run, checks: checks.into_iter().map(QualityRunCheck::from).collect() })
     }
 }
 
@@ -251,8 +234,7 @@ impl QualityRunsApi {
     )]
     async fn cancel_quality_run(change: Change, quality_run_id: Path<Uuid>) -> JsonResult<QualityRunOut> {
         changes::transition(change, quality_run_id, |writer, platform, _, id| {
-            let found: RunRecord = records::find(writer.rows, platform, &id)?;
-            quality_runs::cancel_run(writer, platform, found.run.row_id)
+            quality_runs::cancel_run(writer, platform, id)
         })
         .await
     }

@@ -115,3 +115,23 @@ pub(super) fn parameter(value: &Value) -> rusqlite::types::Value {
 pub(super) fn id(value: &Value) -> Option<Uuid> {
     value.as_str().and_then(|text| text.parse().ok())
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn names_must_be_those_of_the_list() {
+        let list = [("team_id", Filter::RefersTo("w.team", "teams")), ("status", Filter::Equals("w.status"))];
+        for (query, is_valid) in [
+            (json!({"team_id": null, "status": "paid"}), true),
+            (json!({"team_id": null}), false),
+            (json!({"team_id": null, "state": "paid"}), false),
+            (json!({"team_id": null, "status": null, "other": null}), false),
+        ] {
+            assert_eq!(Filters::new(query.clone()).check_names(&list).is_ok(), is_valid, "{query}");
+        }
+    }
+}

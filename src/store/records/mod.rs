@@ -55,7 +55,8 @@ pub struct Records {
     pub name: &'static str,
     /// The list of columns, by the names of the fields that are read, in parts.
     pub columns: &'static [&'static str],
-    /// The tables, in parts. Those of which only columns are shown are joined by `LEFT JOIN`, since the count of the rows then leaves them out.
+    /// The tables, in parts. Those of which only columns are shown are joined by `LEFT JOIN`, since the count of the rows then
+    /// leaves them out.
     pub tables: &'static [&'static str],
     /// The column of the row IDs, by which a list is ordered.
     pub row_id: &'static str,
@@ -68,7 +69,8 @@ pub struct Records {
 }
 
 impl Records {
-    fn find<T: FromRow>(&self, reader: &Reader, id: &impl ToSql) -> Result<Option<T>> {
+    /// Returns the record with this ID.
+    pub fn find<T: FromRow>(&self, reader: &Reader, id: &impl RecordId) -> Result<Option<T>> {
         let (columns, tables) = (self.columns.join(" "), self.tables.join(" "));
         let condition = self.condition.map(|condition| format!(" AND {condition}")).unwrap_or_default();
         let sql = format!("SELECT {columns} FROM {tables} WHERE {} = ?1{condition}", self.id);
@@ -106,9 +108,4 @@ pub trait Record: FromRow + Send {
 
     /// The resource.
     const RECORDS: &'static Records;
-
-    /// Returns the record with this ID.
-    fn find(reader: &Reader, id: &Self::Id) -> Result<Option<Self>> {
-        Self::RECORDS.find(reader, id)
-    }
 }

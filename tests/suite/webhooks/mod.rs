@@ -24,8 +24,9 @@ use marketplace::{
     store::{
         self,
         records::{
-            pages::PageRequest,
-            webhook_deliveries::{DeliveryFilter, DeliveryRecord},
+            Filters, Record, Records,
+            pages::{PageRequest, RowPage},
+            webhook_deliveries::WEBHOOK_DELIVERIES,
         },
         webhook_attempts::Attempt,
         webhook_deliveries::Delivery,
@@ -33,6 +34,8 @@ use marketplace::{
     },
     string_enum::StringEnum,
 };
+use serde::Deserialize;
+use serde_json::json;
 use tokio::runtime::Handle;
 use uuid::Uuid;
 
@@ -91,18 +94,34 @@ fn occur(market: &TestMarket, team: &str) -> Uuid {
 }
 
 fn find(market: &TestMarket, id: Uuid) -> Webhook {
-    market.market().read_blocking(|reader| records::find(reader.rows, platform(), &id)).unwrap()
+    market.market().read_blocking(|reader| store::webhooks::find(reader.rows, id)).unwrap().unwrap()
+}
+
+/// A delivery, as operators find it.
+#[derive(Deserialize)]
+struct DeliveryRecord {
+    id: Uuid,
+    /// Its attempts, newest first.
+    attempts: Vec<Attempt>,
+}
+
+impl Record for DeliveryRecord {
+    type Id = Uuid;
+
+    const RECORDS: &'static Records = &WEBHOOK_DELIVERIES;
 }
 
 /// Returns all deliveries to a webhook, oldest first.
 fn deliveries(market: &TestMarket, webhook: Uuid) -> Vec<Delivery> {
-    let filter = DeliveryFilter { webhook: Some(webhook), ..DeliveryFilter::default() };
+    let filters = Filters::new(json!({"webhook_id": webhook, "status": null, "event_type": null}));
     let request = PageRequest { before: None, limit: 1_000 };
-    let page = |reader: &marketplace::market::Reader| {
-        records::page::<DeliveryRecord>(reader.rows, platform(), &filter, request)
+    let list = |reader: &marketplace::market::Reader| {
+        let page: RowPage<DeliveryRecord> =
+            records::page(reader.rows, platform(), reader.now, &filters, request)?;
+        let find = |record: DeliveryRecord| store::webhook_deliveries::find(reader.rows, record.id);
+        page.rows.into_iter().rev().filter_map(|record| find(record).transpose()).collect()
     };
-    let found = market.market().read_blocking(page).unwrap().rows;
-    found.into_iter().rev().map(|record| record.delivery).collect()
+    market.market().read_blocking(list).unwrap()
 }
 
 /// Returns the attempts of a delivery, oldest first.
