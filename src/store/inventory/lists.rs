@@ -72,7 +72,7 @@ pub(super) fn page_sql(
          CROSS JOIN inventory p ON p.team = {}
              AND p.group_id = page.group_id AND p.created_at = page.created_at AND p.asset = page.asset
          CROSS JOIN assets a ON a.id = p.asset {} ORDER BY {}",
-        *asset_rows::COLUMNS,
+        asset_rows::COLUMNS.concat(),
         condition.sql,
         order("i"),
         query.team.0,
