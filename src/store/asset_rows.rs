@@ -16,13 +16,13 @@ use crate::{
 };
 
 /// The columns of an asset, in the order in which [`read_asset`] reads them.
-pub const COLUMNS: [&str; 2] = [
+pub const COLUMNS: [&str; 3] = [
     "a.id, a.uuid, a.team, a.group_id, g.uuid, a.kind, a.title, a.description, a.domain_tags,
-        a.other_domain, a.price_cents, a.notes, a.extra_columns, a.created_at, a.environment, a.locked_fields,
-        a.task_type, v.uuid, k.uuid, k.name, v.version, r.quality, r.read_at,
+        a.other_domain, a.price_cents, a.notes, a.extra_columns, a.created_at, a.environment, a.locked_fields",
+    CodebaseFields::COLUMNS,
+    ", a.task_type, v.uuid, k.uuid, k.name, v.version, r.quality, r.read_at,
         d.channel, d.is_private, d.archive_status, d.analysis_status, d.attached_at, d.analyzed_at, d.archive_bytes,
         d.commit_sha, d.manifest_url, d.archive_error, d.analysis_error",
-    CodebaseFields::COLUMNS,
 ];
 
 /// The joins with `assets a` that [`COLUMNS`] needs.
@@ -57,9 +57,10 @@ pub fn read_asset(row: &rusqlite::Row) -> rusqlite::Result<Asset> {
         created_at: row::time(row, columns.next())?,
         environment: row::optional_json(row, columns.next())?,
         locks: row::json::<FieldLocks>(row, columns.next())?,
-        task: read_task(row, &mut columns)?,
-        data: read_data(row, &mut columns)?,
         codebase: CodebaseFields::read(row, || columns.next())?,
+        task: read_task(row, &mut columns)?,
+        // The last columns, since there may be fewer of them to read.
+        data: read_data(row, &mut columns)?,
     })
 }
 

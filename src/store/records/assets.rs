@@ -51,6 +51,7 @@ pub const ASSETS: Records = Records {
     columns: &[
         asset_rows::COLUMNS[0],
         asset_rows::COLUMNS[1],
+        asset_rows::COLUMNS[2],
         ", d.repo_full_name, (SELECT t.uuid FROM teams t WHERE t.id = a.team) AS team_id,
          (SELECT json_group_array(hex(uuid)) FROM (
              SELECT l.uuid FROM listing_assets la JOIN listings l ON l.id = la.listing

@@ -86,7 +86,7 @@ impl Records {
         request: PageRequest,
     ) -> Result<RowPage<T>> {
         filters.check_names(self.filters)?;
-        let mut query = PageQuery::new(self, now);
+        let mut query = PageQuery::new((self.columns, self.tables), self.row_id, self.condition, now);
         for (name, filter) in self.filters {
             if let Some(value) = filters.get(name) {
                 query = filter.apply(reader, query, value, filters)?;

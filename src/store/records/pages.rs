@@ -3,7 +3,7 @@
 
 use rusqlite::ToSql;
 
-use super::{FromRow, Reader, Records};
+use super::{FromRow, Reader};
 use crate::{domain::time::Timestamp, error::Result};
 
 /// Maximum number of rows that a list counts. Counting more would cost more than the page itself.
@@ -41,14 +41,19 @@ pub struct PageQuery {
 }
 
 impl PageQuery {
-    /// Creates a query of records with the condition that all of them fulfill.
-    pub(super) fn new(records: &Records, now: Timestamp) -> PageQuery {
+    /// Creates a query of these columns and tables, in the order of the row IDs, with the condition that all rows fulfill.
+    pub(super) fn new(
+        (columns, tables): (&[&str], &[&str]),
+        row_id: &'static str,
+        condition: Option<&str>,
+        now: Timestamp,
+    ) -> PageQuery {
         PageQuery {
             now,
-            columns: records.columns.join(" "),
-            tables: records.tables.join(" "),
-            row_id: records.row_id,
-            conditions: records.condition.into_iter().map(str::to_owned).collect(),
+            columns: columns.join(" "),
+            tables: tables.join(" "),
+            row_id,
+            conditions: condition.into_iter().map(str::to_owned).collect(),
             parameters: Vec::new(),
         }
     }

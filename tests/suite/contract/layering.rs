@@ -223,7 +223,7 @@ fn a_resource_has_one_name_in_every_layer() {
     for directory in RESOURCES {
         for (path, text) in sources(&format!("src/rest/{directory}")) {
             let module = path.trim_end_matches("/mod.rs").trim_end_matches(".rs");
-            if text.contains("#[OpenApi(") {
+            if text.contains("#[routes(") {
                 resources.insert(module.to_owned());
             }
         }

@@ -137,12 +137,10 @@ fn long_row(millions: usize) -> Vec<u8> {
     let mut writer = SerializedFileWriter::new(Vec::new(), schema.into(), Arc::default()).unwrap();
     let mut group = writer.next_row_group().unwrap();
     let mut column = group.next_column().unwrap().unwrap();
-    let (numbers, levels) = (vec![7; 1_000_000], vec![1; 1_000_000]);
-    let numbers_column = column.typed::<Int64Type>();
-    numbers_column.write_batch(&[7], Some(&[1]), Some(&[0])).unwrap();
-    for _ in 0..millions {
-        numbers_column.write_batch(&numbers, Some(&levels), Some(&levels)).unwrap();
-    }
+    let (numbers, definitions) = (vec![7; millions * 1_000_000], vec![1; millions * 1_000_000]);
+    let mut repetitions = definitions.clone();
+    repetitions[0] = 0;
+    column.typed::<Int64Type>().write_batch(&numbers, Some(&definitions), Some(&repetitions)).unwrap();
     column.close().unwrap();
     group.close().unwrap();
     writer.into_inner().unwrap()
