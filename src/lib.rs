@@ -16,6 +16,7 @@ pub mod rest;
 pub mod search;
 pub mod splitmix64;
 pub mod store;
+pub mod web;
 pub mod worlds;
 
 // Code that the attribute `routes` writes names this crate, whether it is in it or in a test.

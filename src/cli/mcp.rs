@@ -22,6 +22,7 @@ use crate::{
     mcp::{self, KEY_VARIABLE},
     rest,
     store::Durability,
+    web,
 };
 use client_config::{Access, Client, ClientConfig};
 
@@ -230,13 +231,13 @@ async fn serve_stdio(market: Market) -> CommandResult {
             );
         }
         Some(key) => {
-            if let Err(error) = rest::Caller::from_key(&market, key).await {
+            if let Err(error) = web::in_process::Caller::from_key(&market, key).await {
                 let cause = operator_message(&error);
                 eprintln!("warning: the key in {KEY_VARIABLE} is invalid, so every call will fail: {cause}");
             }
         }
     }
-    let url = rest::base_url(market.settings(), market.settings().server.listen);
+    let url = web::link_base::base_url(market.settings(), market.settings().server.listen);
     let stop = process::stop_signal()?;
     let (input, output) = mcp::stdio_streams();
     tokio::select! {
@@ -249,11 +250,12 @@ async fn serve_http(market: Market, address: SocketAddr) -> CommandResult {
     let listener = process::bind_listener(address, "--http")?;
     let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
     let app = mcp::App::new(rest::App::new(market.settings(), false));
-    let app = app.serve_agents(market.clone(), &rest::base_url(market.settings(), address));
+    let app = app.serve_agents(market.clone(), &web::link_base::base_url(market.settings(), address));
     let stop =
         process::server_stop_signal(market.settings().server.drain_seconds, process::StandardInput::Ignored)?;
-    print_line(format_args!("listening on {}{}", rest::local_url(address), mcp::PATHS[0]));
+    print_line(format_args!("listening on {}{}", web::link_base::local_url(address), mcp::PATHS[0]));
     // A process that only reads looks for changes before each request.
-    let result = rest::run(app, listener, market.settings(), watch::Sender::default(), stop).await;
+    let result =
+        web::listening::serve(app, listener, &market.settings().server, watch::Sender::default(), stop).await;
     result.map_err(|cause| CommandError::Other(format!("the server stopped: {cause}")))
 }

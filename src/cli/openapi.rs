@@ -3,7 +3,10 @@
 use clap::Args;
 
 use super::{CommandResult, GlobalOptions, print_line};
-use crate::rest::{self, APIS, Api};
+use crate::{
+    rest::{self, APIS, Api},
+    web,
+};
 
 /// Print the OpenAPI document of an API.
 #[derive(Debug, Args)]
@@ -27,7 +30,7 @@ impl Openapi {
             return Ok(());
         };
         let settings = options.load_layers()?.resolve()?;
-        let base_url = rest::base_url(&settings, settings.server.listen);
+        let base_url = web::link_base::base_url(&settings, settings.server.listen);
         print_line(rest::openapi_json(api, &base_url, &settings.contact).trim_end());
         Ok(())
     }

@@ -7,7 +7,7 @@ use clap::Args;
 use super::{CommandError, CommandResult};
 use crate::{
     config::{Settings, SettingsError, SettingsSources},
-    rest,
+    web,
 };
 
 /// The setting that allows public demos.
@@ -54,7 +54,7 @@ pub fn url_for_others(settings: &Settings, address: SocketAddr) -> Option<String
         return None;
     }
     let ip = if address.ip().is_unspecified() { address_in_network(address.ip())? } else { address.ip() };
-    Some(rest::local_url(SocketAddr::new(ip, address.port())))
+    Some(web::link_base::local_url(SocketAddr::new(ip, address.port())))
 }
 
 fn is_local(ip: IpAddr) -> bool {

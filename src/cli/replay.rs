@@ -16,8 +16,9 @@ use crate::{
     market::{self, OpenMode, Writer},
     mcp,
     operations::{access::Platform, keys},
-    rest::{self, Difference, RecordedReplay, ReplayOutcome, Replayer},
+    rest,
     store::Durability,
+    web::world_host::replay::{Difference, RecordedReplay, ReplayOutcome, Replayer},
 };
 
 /// An address that nothing listens on.

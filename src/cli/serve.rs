@@ -23,6 +23,7 @@ use crate::{
     market::{self, Market, OpenMode},
     mcp, operations, rest,
     store::Durability,
+    web,
     worlds::{self, Worlds, WorldsOptions},
 };
 
@@ -113,7 +114,7 @@ impl Serve {
             settings_file = options.settings_file(self.demo).map(|file| absolute(&file)),
             data_directory = %absolute(market.data_dir()),
             listen = %address,
-            url = rest::base_url(settings, address),
+            url = web::link_base::base_url(settings, address),
             url_for_others = others.as_deref(),
             trusted_hosts = ?settings.server.trusted_hosts,
             demo = self.demo,
@@ -183,7 +184,7 @@ impl Serve {
     ) -> CommandResult {
         let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
         reachability::check(&market);
-        let url = rest::base_url(market.settings(), address);
+        let url = web::link_base::base_url(market.settings(), address);
         if let Err(cause) = market.record_server_url(&url) {
             tracing::warn!(%cause, "commands on the data directory do not know the URL of the server");
         }
@@ -210,8 +211,10 @@ impl Serve {
         let now = market.clock().now();
         let connected = watch::Sender::default();
         let following = tokio::spawn(market::follow_processes(market, connected.subscribe()));
-        let server = tokio::spawn(async move { rest::run(app, listener, &settings, connected, stop).await });
-        print_line(format_args!("listening on {}", rest::local_url(address)));
+        let server = tokio::spawn(async move {
+            web::listening::serve(app, listener, &settings.server, connected, stop).await
+        });
+        print_line(format_args!("listening on {}", web::link_base::local_url(address)));
         if self.demo {
             let others = public_demo::url_for_others(&printed, address);
             print_demo_instructions((&url, others.as_deref()), &data_dir, now, is_operable);

@@ -15,9 +15,10 @@ use crate::{
     fixtures::{self, FixtureSet},
     market::{self, Market, OpenMode, OpenOptions},
     operations,
-    rest::{self, Caller, InProcessRoutes, ServerBuilder},
+    rest::{self, ServerBuilder},
     store::{self, Durability},
     string_enum::StringEnum,
+    web::in_process::{Caller, InProcessRoutes},
 };
 
 /// Maximum number of teams of each side that are considered.

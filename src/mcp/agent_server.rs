@@ -28,8 +28,8 @@ use super::{
 use crate::{
     error::{Code, Error, excerpt},
     market::Market,
-    rest::{Caller, InProcessRoutes},
     string_enum::StringEnum,
+    web::in_process::{Caller, InProcessRoutes},
 };
 
 /// Message of the error for an API key that is missing or invalid.

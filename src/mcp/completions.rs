@@ -5,7 +5,7 @@ use rmcp::model::{CompleteRequestParams, Reference};
 use serde_json::{Value, json};
 
 use super::{agent_server::AgentServer, error::ToolError, prompts, resources};
-use crate::rest::Caller;
+use crate::web::in_process::Caller;
 
 /// Maximum number of suggestions.
 pub const MAX_SUGGESTIONS: usize = 20;

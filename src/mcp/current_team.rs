@@ -10,7 +10,7 @@ use crate::{
         access::{BrowseGate, CatalogViewer, Member},
         team_facts::{self, TeamFacts},
     },
-    rest::Caller,
+    web::in_process::Caller,
 };
 
 /// Returns the browse gate of the key's team; none if it lacks a role or the NDA, or while the search index is rebuilt.

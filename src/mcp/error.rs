@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::{
     error::{Code, Error, ErrorChain, excerpt},
-    rest::InProcessResponse,
     string_enum::StringEnum,
+    web::in_process::InProcessResponse,
 };
 
 /// Code of an error of a tool.

@@ -1,4 +1,4 @@
-//! The agent server over HTTP. The sources of requests (`rest::TrustedSources`) and API keys are checked before the MCP library
+//! The agent server over HTTP. The sources of requests (`web::trusted_sources::TrustedSources`) and API keys are checked before the MCP library
 //! handles a request.
 
 use std::sync::Arc;
@@ -23,7 +23,12 @@ use super::{
 use crate::{
     error::{Error, excerpt},
     market::Market,
-    rest::{ApiError, Caller, TrustedSources, Untrusted, body_bytes},
+    rest::body_bytes,
+    web::{
+        in_process::Caller,
+        problem::ApiError,
+        trusted_sources::{TrustedSources, Untrusted},
+    },
 };
 
 /// Paths of the agent server.

@@ -24,7 +24,7 @@ use crate::{
         vendors,
         vocabulary::{self, Terms, Vocabulary},
     },
-    rest::Caller,
+    web::in_process::Caller,
 };
 
 /// Where a call states values: in an argument, or in the conditions of [`FILTER`] on a field.

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use serde_json::value::RawValue;
 
 use super::{arguments::ToolCall, field_paths::FieldPath, variants::Paging};
-use crate::rest::json_object::ObjectWriter;
+use crate::rest::shapes::json_object::ObjectWriter;
 
 /// Maximum size in bytes of a page that is parsed as a whole, and of the items of a larger one that are parsed.
 /// Parsed values take many times their bytes.

@@ -62,7 +62,11 @@ use crate::{
     config::AgentSettings,
     domain::principals::PrincipalKind,
     market::Market,
-    rest::{self, SandboxHost, ServerBuilder, TrustedSources, WorldDispatcher},
+    rest::{self, ServerBuilder},
+    web::{
+        trusted_sources::TrustedSources,
+        world_host::{SandboxHost, WorldDispatcher},
+    },
     worlds::Worlds,
 };
 use agent_server::{AgentServer, KeySource};
@@ -88,7 +92,7 @@ impl App {
         App { rest, tool_sets }
     }
 
-    /// Returns the server of a market. `base_url` is what [`rest::base_url`] returns for it.
+    /// Returns the server of a market. `base_url` is what [`web::link_base::base_url`] returns for it.
     pub fn serve(&self, market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
         self.with_agent_server(ServerBuilder::new(&self.rest, market, base_url), base_url).build()
     }

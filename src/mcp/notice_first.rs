@@ -5,7 +5,7 @@
 use memchr::memmem;
 
 use super::schemas::NOTICE;
-use crate::rest::json_object::{ObjectWriter, RawObject};
+use crate::rest::shapes::json_object::{ObjectWriter, RawObject};
 
 const RESULT: &str = "result";
 const STRUCTURED: &str = "structuredContent";

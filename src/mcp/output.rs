@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     error::Error,
-    rest::{Caller, InProcessResponse, InProcessRoutes},
+    web::in_process::{Caller, InProcessResponse, InProcessRoutes},
 };
 
 /// Calls the operation and returns the tool's output.

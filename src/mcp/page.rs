@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     domain::time::Timestamp,
-    rest::json_object::{ObjectWriter, RawObject},
+    rest::shapes::json_object::{ObjectWriter, RawObject},
 };
 
 /// Maximum number of truncated parts that are described in one output.

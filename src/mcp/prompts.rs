@@ -7,7 +7,7 @@ use rmcp::{
 use serde_json::{Value, json};
 
 use super::{agent_server::AgentServer, resources, suggested_ids};
-use crate::{domain::teams::Team, error::excerpt, rest::Caller};
+use crate::{domain::teams::Team, error::excerpt, web::in_process::Caller};
 
 /// Maximum number of listings in a comparison.
 const MAX_COMPARED_LISTINGS: usize = 5;

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     error::{Code, excerpt},
-    rest::Caller,
+    web::in_process::Caller,
 };
 
 /// URI of the guide to the marketplace.

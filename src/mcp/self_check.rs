@@ -9,7 +9,7 @@ use super::{
     tool_selection::{ALWAYS_SELECTED, ToolSelection},
     tools::Tool,
 };
-use crate::{config::SchemaDetail, domain::teams::Team, error::Error, rest::Caller};
+use crate::{config::SchemaDetail, domain::teams::Team, error::Error, web::in_process::Caller};
 
 /// The environment variable with the API key of a process that serves one agent.
 pub const KEY_VARIABLE: &str = "MARKETPLACE_API_KEY";

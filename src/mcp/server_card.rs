@@ -12,7 +12,11 @@ use serde_json::{Value, json};
 use super::http::PATHS;
 use crate::{
     error::Error,
-    rest::{ApiError, ICON_SVG, TrustedSources, Untrusted},
+    rest::ICON_SVG,
+    web::{
+        problem::ApiError,
+        trusted_sources::{TrustedSources, Untrusted},
+    },
 };
 
 /// Paths of the server card: the one that the proposal reserves, below the agent server, and the one of its earlier versions.

@@ -6,14 +6,15 @@ use poem::{endpoint::BoxEndpoint, http::Method};
 use poem_openapi::{OpenApiService, registry::MetaApi};
 
 use super::{
-    agent_api, buyer_api, catalog,
-    cors::CorsPolicy,
-    in_process::AGENT_PREFIX,
-    operator_api,
+    agent_api, buyer_api, catalog, operator_api,
     route::{DeclaredRoute, Routes},
     sandbox_api, vendor_api,
 };
-use crate::{config::Settings, domain::principals::PrincipalKind};
+use crate::{
+    config::Settings,
+    domain::principals::PrincipalKind,
+    web::{cors::CorsPolicy, in_process::AGENT_PREFIX},
+};
 
 /// The endpoints of paths, by path and method.
 type Endpoints = HashMap<String, HashMap<Method, BoxEndpoint<'static>>>;

@@ -8,17 +8,19 @@ use serde_json::Value;
 
 use super::{
     api::{self, Api, IN_PROCESS, RouteGroup},
-    api_documents::openapi_document,
-    blobs, bundles, declarations,
-    documented_operations::DocumentedOperations,
-    guides::GUIDES,
-    openapi_pages, path_params,
+    declarations,
     route::DeclaredRoute,
-    router, world_transfers,
+    router,
 };
 use crate::{
     config::{ContactSettings, Settings},
     domain::principals::PrincipalKind,
+    rest::{
+        documents::openapi_document,
+        files::{blobs, bundles, world_transfers},
+        pages::{guides::GUIDES, openapi_pages},
+    },
+    web::{documented_operations::DocumentedOperations, path_params},
 };
 
 /// The address of the server, relative to that of a document.
@@ -127,7 +129,7 @@ impl App {
     }
 
     /// Returns the endpoint of these routes, for calls in process only.
-    pub(super) fn agent_endpoint(&self) -> SharedEndpoint {
+    pub fn agent_endpoint(&self) -> SharedEndpoint {
         Arc::clone(&self.0.agents.1)
     }
 
@@ -137,12 +139,12 @@ impl App {
     }
 
     /// Returns the endpoint of all routes. Requests must have a [`super::served_market::ServedMarket`].
-    pub(super) fn endpoint(&self) -> SharedEndpoint {
+    pub fn endpoint(&self) -> SharedEndpoint {
         Arc::clone(&self.0.routes)
     }
 
     /// Returns the docs pages of a market by path. A world has no sandbox API.
-    pub(super) fn docs_pages(&self, has_sandbox: bool) -> &[(Arc<str>, SharedEndpoint)] {
+    pub fn docs_pages(&self, has_sandbox: bool) -> &[(Arc<str>, SharedEndpoint)] {
         &self.0.docs_pages[usize::from(has_sandbox)]
     }
 

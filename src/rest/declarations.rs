@@ -5,9 +5,9 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::{
     api::{self, Api, RouteGroup},
-    path_params,
     route::{Audience, Tool},
 };
+use crate::web::path_params;
 
 /// Panics if any declaration of these APIs is invalid, with a list of everything that is wrong, or if the
 /// framework does not treat declared paths as expected.
@@ -88,11 +88,8 @@ mod tests {
     use crate::{
         domain::principals::PrincipalKind,
         operations::access::Vendor,
-        rest::{
-            cors::CorsPolicy,
-            limits::Budget,
-            route::{Call, Contract, Path, RouteAttributes, Target, routes},
-        },
+        rest::route::{Call, Contract, Path, RouteAttributes, Target, routes},
+        web::{cors::CorsPolicy, limits::Budget},
     };
 
     const READ: RouteAttributes =

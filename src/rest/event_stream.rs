@@ -23,15 +23,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::{
-    header_argument::{HeaderArgument, header_argument},
-    held_requests::{HeldPlace, ServerStop},
-    json::Json,
-    schema_marks::LAST_EVENT_ID_MARK,
-    served_market::ServedMarket,
-    shapes::events::Event,
-    stream_turns::{StreamTurn, StreamTurns},
-};
+use super::{json::Json, shapes::events::Event};
 use crate::{
     domain::events::{EventId, EventRowId},
     error::{Error, ErrorChain, Result},
@@ -40,7 +32,18 @@ use crate::{
         access::Operator,
         events::{self, EventPage, Filters, Start},
     },
+    rest::arguments::{
+        header_argument::{HeaderArgument, header_argument},
+        schema_marks::LAST_EVENT_ID_MARK,
+    },
     string_enum::StringEnum,
+    web::{
+        served_market::ServedMarket,
+        shares::{
+            held_requests::{HeldPlace, ServerStop},
+            stream_turns::{StreamTurn, StreamTurns},
+        },
+    },
 };
 
 /// The content type of a stream.

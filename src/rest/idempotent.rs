@@ -7,12 +7,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use super::{
-    json::{BodyWork, Json, JsonResult},
-    problem::ApiError,
-    request_body::BodySource,
-    served_market::ServedMarket,
-};
+use super::json::{BodyWork, Json, JsonResult};
 use crate::{
     domain::{principals::Principal, problems::Problems},
     error::{Error, Problem, Result},
@@ -22,6 +17,8 @@ use crate::{
         idempotency::{self, HEADER},
     },
     request_problems::ProblemsExt,
+    rest::arguments::request_body::BodySource,
+    web::{problem::ApiError, served_market::ServedMarket},
 };
 
 /// Maximum length of an idempotency key in characters.

@@ -16,11 +16,12 @@ use poem_openapi::{
 };
 use serde::Serialize;
 
-use super::{problem::ApiError, request_body::BodySource, served_market::ServedMarket};
 use crate::{
     domain::problems::Problems,
     error::{Error, Result},
     market::{CheckContext, ReadWork, Reader, Requester, WriteWork, Writer},
+    rest::arguments::request_body::BodySource,
+    web::{problem::ApiError, served_market::ServedMarket},
 };
 
 /// Size in bytes that a response may have in any case, whatever the limit on memory.
@@ -132,7 +133,7 @@ impl<T: Serialize, const STATUS: u16> Json<T, STATUS> {
 }
 
 /// What a request with a body does.
-pub(super) enum BodyWork {
+pub enum BodyWork {
     /// Executes the operation.
     Write(WriteWork<Vec<u8>>),
     /// Fails with what is wrong with the body.
@@ -179,7 +180,7 @@ impl<T, const STATUS: u16> Json<T, STATUS> {
     }
 
     /// Waits for bytes that must be the JSON of a `T`.
-    pub(super) async fn of(bytes: impl Future<Output = Result<Vec<u8>>>) -> JsonResult<T, STATUS> {
+    pub async fn of(bytes: impl Future<Output = Result<Vec<u8>>>) -> JsonResult<T, STATUS> {
         Ok(Json::from_bytes(bytes.await?))
     }
 }

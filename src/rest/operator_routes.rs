@@ -13,17 +13,16 @@ use tokio::io::AsyncReadExt;
 use super::{
     api::OPERATOR,
     app::{self, SharedEndpoint},
-    base_url, error_layer,
-    held_requests::HeldRequests,
-    in_process::InProcessProof,
-    request_id::RequestId,
-    served_market::ServedMarket,
 };
 use crate::{
     error::{Error, Result},
     http_server::response_body,
     market::{Market, running_server_url},
     operations::access::Authenticated,
+    web::{
+        error_layer, in_process::InProcessProof, link_base::base_url, request_id::RequestId,
+        served_market::ServedMarket, shares::held_requests::HeldRequests,
+    },
 };
 
 /// The routes of the operator API for one market, callable in process.

@@ -15,13 +15,13 @@ use poem_openapi::{
 
 use super::{
     api::RouteGroup,
-    path_params,
-    problem::ApiError,
-    request_body::TakesNoBody,
-    request_id,
     route::{DeclaredRoute, RoutedRequest},
 };
-use crate::error::{Error, Problem};
+use crate::{
+    error::{Error, Problem},
+    rest::arguments::request_body::TakesNoBody,
+    web::{path_params, problem::ApiError, request_id},
+};
 
 /// Builds the routes for all operations of the given groups.
 pub fn build_routes(groups: &[&RouteGroup]) -> Route {
@@ -196,10 +196,8 @@ mod tests {
     use super::*;
     use crate::{
         http_server::head,
-        rest::{
-            error_layer,
-            json::{Json, JsonResult},
-        },
+        rest::json::{Json, JsonResult},
+        web::error_layer,
     };
 
     struct Things;

@@ -20,7 +20,7 @@ use crate::{
     cli::{CommandError, CommandResult, GlobalOptions, lists::print_json, print_line, process},
     config::parse_listen_address,
     gym::{Answers, Gym},
-    rest,
+    web,
 };
 
 /// Number of lines that are read ahead.
@@ -83,7 +83,7 @@ impl Run {
         let (app, settings) = (gym.app(), gym.settings().clone());
         let server = gym.runtime().spawn(async move {
             let stopped = async { stopped.await.unwrap_or_default() };
-            rest::run(app, listener, &settings, watch::Sender::default(), stopped).await
+            web::listening::serve(app, listener, &settings.server, watch::Sender::default(), stopped).await
         });
         let asked = self.ask(gym);
         // The connections of an agent that was ended do not matter any more.

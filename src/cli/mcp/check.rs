@@ -3,12 +3,12 @@
 use crate::{
     cli::{CommandError, CommandResult, print_line},
     market::Market,
-    mcp, rest,
+    mcp, web,
 };
 
 /// Checks the market with a key, and prints what works and what does not. Fails if anything does not.
 pub async fn run(market: Market, key: Option<String>) -> CommandResult {
-    let url = rest::base_url(market.settings(), market.settings().server.listen);
+    let url = web::link_base::base_url(market.settings(), market.settings().server.listen);
     print_line(format_args!("ok: The data directory {} has a market.", market.data_dir().display()));
     let findings = mcp::check_agent(market, &url, key.as_deref()).await;
     let mut problems = 0;

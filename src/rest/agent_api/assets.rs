@@ -12,19 +12,21 @@ use super::{
 };
 use crate::{
     domain::{
-        inventory::Asset, quality_checks::CheckStatus, quality_runs::RunOutcome, row_ids::AssetRowId,
-        stages::RequiredField, stages::Stage, taxonomy::Retirement, time::Timestamp,
+        inventory::Asset,
+        quality_checks::CheckStatus,
+        quality_runs::RunOutcome,
+        row_ids::AssetRowId,
+        stages::{RequiredField, Stage},
+        taxonomy::Retirement,
+        time::Timestamp,
     },
     operations::{
         access::Vendor,
         assets::{self, AssetFilter, Deprecations, accepts_new_listings},
     },
     rest::{
-        enum_value::EnumValue,
-        filter_entries::FilterEntry,
+        arguments::{filter_entries::FilterEntry, params::Params},
         json::{Json, JsonResult},
-        limits::Budget,
-        params::Params,
         route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{
             UtcTime,
@@ -38,6 +40,7 @@ use crate::{
     },
     store::quality_runs::RunSummary,
     string_enum::StringEnum,
+    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// Query parameters of the list.

@@ -6,15 +6,15 @@ use super::filters::{OfferFilters, PurchaseFilters, RecordConditions};
 use crate::{
     operations::{access::Buyer, offers, purchases},
     rest::{
+        arguments::params::Params,
         buyer_api::{
             offers::{OfferOut, Offers},
             purchases::{PurchaseOut, Purchases, list_json},
         },
         json::{Json, JsonResult},
-        limits::Budget,
-        params::Params,
         route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
     },
+    web::limits::Budget,
 };
 
 #[routes(prefix = "/agents/v1", tag = Deals)]

@@ -14,9 +14,9 @@ use crate::{
     },
     rest::{
         json::{Json, JsonResult},
-        limits::Budget,
         route::{Call, Contract, Path, RouteAttributes, Target, Tool, routes},
     },
+    web::limits::Budget,
 };
 
 /// Why the operations have no tools of their own.

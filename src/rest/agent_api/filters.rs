@@ -27,10 +27,10 @@ use crate::{
         vendors,
     },
     rest::{
+        arguments::filter_entries::{AssetFilterGrammar, FilterGrammar},
         catalog::browse_query::CatalogFilters,
-        enum_value::EnumValue,
-        filter_entries::{AssetFilterGrammar, FilterGrammar},
     },
+    web::enum_value::EnumValue,
 };
 
 /// Filters of the catalog.

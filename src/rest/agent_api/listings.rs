@@ -16,20 +16,18 @@ use crate::{
         browse::{self, PageRequest},
     },
     rest::{
-        auth::AgentFirstPageViewer,
+        arguments::params::Params,
         catalog::browse::{facets_json, page_json},
-        enum_value::EnumValue,
         json::{Json, JsonResult},
-        json_object::{ObjectWriter, RawObject},
-        limits::Budget,
-        params::Params,
         route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{
             assets::ASSET_KINDS,
+            json_object::{ObjectWriter, RawObject},
             listing_pages::{Counts, FacetCounts},
         },
     },
     store::renderings::Rendering,
+    web::{auth::AgentFirstPageViewer, enum_value::EnumValue, limits::Budget},
 };
 
 /// Field of a page with the vendors whose listings match, and the maximum number of these.

@@ -12,13 +12,13 @@ use crate::{
         money_summaries::{self, EarningsSummary},
     },
     rest::{
+        arguments::params::Params,
         json::{Json, JsonResult},
-        limits::Budget,
-        params::Params,
         route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::UtcTime,
     },
     store::money_summaries::{Earned, Release, Spent, SummarizedListing},
+    web::limits::Budget,
 };
 
 /// What was paid for several purchases, in US dollars.

@@ -14,10 +14,8 @@ use crate::{
         listings::{self, PageRequest},
     },
     rest::{
-        enum_value::EnumValue,
+        arguments::params::Params,
         json::{Json, JsonResult},
-        limits::Budget,
-        params::Params,
         route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{
             assets::ASSET_KINDS,
@@ -28,6 +26,7 @@ use crate::{
             types::{ListingsSummary, OwnListingFilters, OwnListingsPage},
         },
     },
+    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// Query parameters that filter own listings.

@@ -10,10 +10,10 @@ use crate::{
     rest::{
         catalog::listing_quality::QualityEvidence,
         json::{Json, JsonResult},
-        limits::Budget,
         route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::UtcTime,
     },
+    web::limits::Budget,
 };
 
 /// Evidence of a listing's quality.

@@ -13,15 +13,13 @@ use crate::{
     error::Result,
     market::Reader,
     operations::listing_quality::{self, Certificate},
-    rest::{
-        enum_value::EnumValue,
+    rest::shapes::{
+        UtcTime,
         json_object::{ObjectWriter, RawObject},
-        shapes::{
-            UtcTime,
-            listings::{ListingDetailFields, ListingSummary},
-        },
+        listings::{ListingDetailFields, ListingSummary},
     },
     store::{quality_runs::RunSummary, renderings::Rendering},
+    web::enum_value::EnumValue,
 };
 
 /// Maximum number of checks of one status that a sentence names.

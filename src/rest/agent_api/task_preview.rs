@@ -11,9 +11,9 @@ use crate::{
     rest::{
         catalog::tasksets::{TaskPreview, TaskStats},
         json::{Json, JsonResult},
-        limits::Budget,
         route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
     },
+    web::limits::Budget,
 };
 
 /// The results of a model.

@@ -5,10 +5,10 @@ use crate::{
     rest::{
         catalog::taxonomy::LIST_TAXONOMY_TOOL,
         json::{Json, JsonResult},
-        limits::Budget,
         route::{Call, Contract, RouteAttributes, Target, Tool, routes},
         vendor_api::taxonomy::{LanguageOut, Languages},
     },
+    web::limits::Budget,
 };
 
 #[routes(prefix = "/agents/v1", tag = Taxonomy)]

@@ -10,13 +10,12 @@ use crate::{
     domain::{money::CURRENCY, offers::OfferStatus, record_filters::RecordFilter},
     operations::{access::Buyer, offers},
     rest::{
-        enum_value::EnumValue,
         json::{Json, JsonResult},
-        limits::Budget,
         route::{Call, Contract, Link, RouteAttributes, Target, Tool, routes},
         shapes::{UtcTime, listings::ListingSummary},
     },
     store::offers::Offer,
+    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// An offer: a bid of the team on a listing.

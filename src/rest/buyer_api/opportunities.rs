@@ -8,18 +8,16 @@ use crate::{
     domain::opportunities::{Bid, BidEvent, Opportunity, OpportunityKind, VisibilityMode},
     operations::{access::Buyer, opportunities},
     rest::{
-        enum_value::EnumValue,
+        arguments::params::Params,
         json::{Json, JsonResult},
-        limits::Budget,
-        params::Params,
         route::{Call, Contract, MultiTool, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-        served_market::ServedMarket,
         shapes::{
             UtcTime,
             limit_offset::{Page, SmallLimitOffset},
             opportunities::{OpportunityCore, ProjectBid},
         },
     },
+    web::{enum_value::EnumValue, limits::Budget, served_market::ServedMarket},
 };
 
 /// Query parameters of the lists of a buyer's own opportunities.

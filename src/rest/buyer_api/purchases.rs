@@ -13,14 +13,12 @@ use crate::{
     },
     operations::{access::Buyer, purchases},
     rest::{
-        enum_value::EnumValue,
         json::{Json, JsonResult},
-        json_object::ObjectWriter,
-        limits::Budget,
         route::{Call, Contract, Link, RouteAttributes, Target, Tool, routes},
-        shapes::{UtcTime, listings::ListingSummary},
+        shapes::{UtcTime, json_object::ObjectWriter, listings::ListingSummary},
     },
     store::purchases::{BuyerListing, Purchase},
+    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// The assets that a purchase covers.

@@ -16,19 +16,20 @@ use crate::{
         browse,
     },
     rest::{
-        auth::FirstPageViewer,
-        enum_value::EnumValue,
-        first_page_cache::CachedPage,
+        arguments::params::Params,
         json::{Json, JsonResult},
-        json_object::ObjectWriter,
-        limits::Budget,
-        params::Params,
         route::{Call, Contract, Link, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-        served_market::LinkBaseUrl,
         shapes::{
+            json_object::ObjectWriter,
             listing_pages::{Counts, DetailBundle, FacetCounts, detail_json},
             listings::{ListingDetail, ListingSummary},
         },
+    },
+    web::{
+        auth::FirstPageViewer,
+        enum_value::EnumValue,
+        limits::Budget,
+        served_market::{LinkBaseUrl, first_page_cache::CachedPage},
     },
 };
 

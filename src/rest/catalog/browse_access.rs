@@ -7,9 +7,9 @@ use crate::{
     operations::access::CatalogViewer,
     rest::{
         json::{Json, JsonResult},
-        limits::Budget,
         route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
     },
+    web::limits::Budget,
 };
 
 /// Whether a team may browse the whole catalog, and what it takes to unlock it.

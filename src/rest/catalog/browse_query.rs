@@ -7,10 +7,10 @@ use crate::{
     domain::browse::SortOrder,
     operations::browse::{CursorForm, PageRequest},
     rest::{
-        enum_value::EnumValue,
-        listing_filters::{ListingFilters, count_bounds, price_bounds},
+        arguments::listing_filters::{ListingFilters, count_bounds, price_bounds},
         shapes::listing_pages,
     },
+    web::enum_value::EnumValue,
 };
 
 /// Query parameters that filter the catalog.

@@ -11,12 +11,11 @@ use crate::{
     },
     operations::{access::ListingViewer, listing_quality},
     rest::{
-        enum_value::EnumValue,
         json::{Json, JsonResult},
-        limits::Budget,
         route::{Call, Contract, Path, RouteAttributes, Target, Tool, routes},
         shapes::UtcTime,
     },
+    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// A check of a listing's latest completed quality run. It identifies no asset of the vendor.

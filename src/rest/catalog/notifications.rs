@@ -8,13 +8,12 @@ use crate::{
     domain::notifications::NotificationType,
     operations::{access::Member, notifications},
     rest::{
-        enum_value::EnumValue,
+        arguments::params::Params,
         json::{Json, JsonResult},
-        limits::Budget,
-        params::Params,
         route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{UtcTime, limit_offset},
     },
+    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// Query parameters of the notification feed.

@@ -8,14 +8,13 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::{
-    domain::tasks::{
-        self as rules, Column, ColumnKind, DerivedColumn, GradedRun, VersionStage, VersionState,
+    domain::{
+        tasks as rules,
+        tasks::{Column, ColumnKind, DerivedColumn, GradedRun, VersionStage, VersionState},
     },
     operations::{access::ListingViewer, tasksets},
     rest::{
-        enum_value::EnumValue,
         json::{Json, JsonResult},
-        limits::Budget,
         route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::UtcTime,
     },
@@ -23,6 +22,7 @@ use crate::{
         tasks::{PreviewedTask, PreviewedVersion, Trace},
         tasksets::Taskset,
     },
+    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// A column of a taskset's table of tasks.

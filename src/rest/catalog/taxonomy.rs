@@ -7,12 +7,11 @@ use crate::{
     domain::{assets::Kind, taxonomy::Label},
     operations::{access::AuthenticatedTeam, taxonomy},
     rest::{
-        enum_value::EnumValue,
         json::{Json, JsonResult},
-        limits::Budget,
         route::{Call, Contract, MultiTool, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::taxonomy::DeprecationOut,
     },
+    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// A slug with its display name.

@@ -8,9 +8,9 @@ use crate::{
     operations::{access::Member, wallet},
     rest::{
         json::{Json, JsonResult},
-        limits::Budget,
         route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
     },
+    web::limits::Budget,
 };
 
 /// Earnings of a team from sales, in US dollars.

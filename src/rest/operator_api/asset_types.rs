@@ -25,16 +25,18 @@ use crate::{
         asset_types::{self, DeprecationInput},
     },
     rest::{
-        enum_value::EnumValue,
-        if_match::IfMatch,
+        arguments::{
+            if_match::IfMatch,
+            params::Params,
+            request_body::{Body, MaybeInvalid, Omittable},
+        },
         json::JsonResult,
-        params::Params,
-        request_body::{Body, MaybeInvalid, Omittable},
         route::{Call, Path},
         shapes::{RequestTime, UtcTime, strings::Note},
     },
     store::records::asset_types::AssetTypeRecord,
     string_enum::StringEnum,
+    web::enum_value::EnumValue,
 };
 
 /// A kind of assets.

@@ -19,13 +19,13 @@ use crate::{
     market::CheckContext,
     operations::access::Operator,
     rest::{
-        enum_value::EnumValue,
+        arguments::params::Params,
         json::JsonResult,
-        params::Params,
         route::{Call, Path},
         shapes::{CalendarDay, Money, UtcTime},
     },
     store::records::assets::AssetRecord,
+    web::enum_value::EnumValue,
 };
 
 /// An asset in the inventory of a team.

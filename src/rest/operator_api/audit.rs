@@ -12,7 +12,7 @@ use super::{
 use crate::{
     domain::row_ids::AuditRowId,
     operations::access::Operator,
-    rest::{json::JsonResult, params::Params, route::Call, shapes::UtcTime},
+    rest::{arguments::params::Params, json::JsonResult, route::Call, shapes::UtcTime},
     store::records::audit::AUDIT,
 };
 

@@ -14,14 +14,13 @@ use crate::{
     },
     request_problems::ProblemsExt,
     rest::{
+        arguments::{if_match::IfMatch, request_body::Body},
         idempotent::Idempotent,
-        if_match::IfMatch,
         json::{Json, JsonResult, NoContent},
-        problem::ApiError,
-        request_body::Body,
         route::{Call, Path, ProvesAccess, RequiredAccess},
     },
     store::records::Record,
+    web::problem::ApiError,
 };
 
 /// The ID of the record of a resource.

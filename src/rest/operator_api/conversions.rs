@@ -17,14 +17,16 @@ use crate::{
     error::Code,
     operations::{access::Operator, wallet},
     rest::{
-        enum_value::EnumValue,
+        arguments::{
+            params::Params,
+            request_body::{Body, MaybeInvalid},
+        },
         json::JsonResult,
-        params::Params,
-        request_body::{Body, MaybeInvalid},
         route::{Call, Contract, Path, Target},
         shapes::{Amount, Money, UtcTime},
     },
     store::records::ledger::CONVERSIONS,
+    web::enum_value::EnumValue,
 };
 
 /// A conversion of available earnings into credits.

@@ -16,14 +16,16 @@ use crate::{
     domain::{credit_purchases::CreditPurchaseStatus, events::EventType, listings::Actor, money::Currency},
     operations::{access::Operator, credit_purchases},
     rest::{
-        enum_value::EnumValue,
+        arguments::{
+            params::Params,
+            request_body::{Body, MaybeInvalid},
+        },
         json::JsonResult,
-        params::Params,
-        request_body::{Body, MaybeInvalid},
         route::{Call, Path},
         shapes::{Amount, Money, UtcTime},
     },
     store::records::credit_purchases::CREDIT_PURCHASES,
+    web::enum_value::EnumValue,
 };
 
 /// A purchase of credits, paid outside the marketplace.

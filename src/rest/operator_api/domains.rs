@@ -17,10 +17,12 @@ use crate::{
         records, taxonomy as operations,
     },
     rest::{
-        if_match::IfMatch,
+        arguments::{
+            if_match::IfMatch,
+            params::Params,
+            request_body::{Body, MaybeInvalid, Omittable},
+        },
         json::JsonResult,
-        params::Params,
-        request_body::{Body, MaybeInvalid, Omittable},
         route::{Call, Path},
         shapes::strings::{Label, Slug},
     },

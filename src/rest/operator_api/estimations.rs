@@ -24,14 +24,16 @@ use crate::{
     },
     operations::{access::Operator, estimations},
     rest::{
-        enum_value::EnumValue,
+        arguments::{
+            params::Params,
+            request_body::{Body, MaybeInvalid},
+        },
         json::JsonResult,
-        params::Params,
-        request_body::{Body, MaybeInvalid},
         route::{Call, Path},
         shapes::{Money, UtcTime, strings::RepositoryFullName},
     },
     store::records::estimations::ESTIMATIONS,
+    web::enum_value::EnumValue,
 };
 
 /// A dated quote for one source as one kind of asset. Quotes are advisory and not binding.

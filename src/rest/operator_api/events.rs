@@ -13,14 +13,13 @@ use crate::{
         events::{self, Filters, Start},
     },
     rest::{
-        enum_value::EnumValue,
+        arguments::params::Params,
         event_stream::{EventStream, PageOrStream, StreamPreference},
         json::Json,
-        params::Params,
-        problem::ApiError,
         route::{Call, Contract, Target},
         shapes::events::Event,
     },
+    web::{enum_value::EnumValue, problem::ApiError},
 };
 
 /// The query of the list of events.

@@ -22,14 +22,16 @@ use crate::{
         records,
     },
     rest::{
-        enum_value::EnumValue,
+        arguments::{
+            params::Params,
+            request_body::{Body, MaybeInvalid},
+        },
         json::JsonResult,
-        params::Params,
-        request_body::{Body, MaybeInvalid},
         route::{Call, Contract, Path, Target},
         shapes::{UtcTime, strings::Title},
     },
     store::{self, records::grants::GrantRecord},
+    web::enum_value::EnumValue,
 };
 
 /// An upload grant, without its token: the right to upload one zip archive for a team, which becomes a codebase.

@@ -20,13 +20,13 @@ use crate::{
     error::Code,
     operations::{access::Operator, job_changes},
     rest::{
-        enum_value::EnumValue,
+        arguments::params::Params,
         json::JsonResult,
-        params::Params,
         route::{Call, Contract, Path, Target},
         shapes::UtcTime,
     },
     store::records::jobs::JOBS,
+    web::enum_value::EnumValue,
 };
 
 /// An ID that no job has. Whether the demo market has jobs depends on the time.

@@ -16,13 +16,13 @@ use crate::{
     },
     operations::access::Operator,
     rest::{
-        enum_value::EnumValue,
+        arguments::params::Params,
         json::JsonResult,
-        params::Params,
         route::{Call, Path},
         shapes::{Money, UtcTime},
     },
     store::records::ledger::LEDGER_ENTRIES,
+    web::enum_value::EnumValue,
 };
 
 /// A change of an account by a ledger entry.

@@ -9,11 +9,11 @@ use crate::{
     domain::{jobs::JobState, listings::LifecycleStage, purchases::PurchaseStatus, time::Timestamp},
     operations::{access::Operator, market_facts},
     rest::{
-        enum_value::EnumValue,
         json::{Json, JsonResult},
         route::{Call, Contract, Target},
         shapes::UtcTime,
     },
+    web::enum_value::EnumValue,
 };
 
 /// Facts about the marketplace, and its health.

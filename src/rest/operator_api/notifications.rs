@@ -14,13 +14,13 @@ use crate::{
     domain::{events::EventType, listings::Actor, notifications::NotificationType},
     operations::{access::Operator, notifications},
     rest::{
-        enum_value::EnumValue,
+        arguments::params::Params,
         json::JsonResult,
-        params::Params,
         route::{Call, Path},
         shapes::UtcTime,
     },
     store::records::notifications::NOTIFICATIONS,
+    web::enum_value::EnumValue,
 };
 
 /// A message from the platform to a team.

@@ -26,15 +26,17 @@ use crate::{
         records,
     },
     rest::{
-        enum_value::EnumValue,
-        if_match::IfMatch,
+        arguments::{
+            if_match::IfMatch,
+            params::Params,
+            request_body::{Body, MaybeInvalid, Omittable},
+        },
         json::JsonResult,
-        params::Params,
-        request_body::{Body, MaybeInvalid, Omittable},
         route::{Call, Path},
         shapes::{Amount, Money, UtcTime},
     },
     store::{self, records::offers::OFFERS},
+    web::enum_value::EnumValue,
 };
 
 /// A bid of a buyer on a listing.

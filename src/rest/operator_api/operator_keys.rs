@@ -21,15 +21,17 @@ use crate::{
         keys, records,
     },
     rest::{
-        enum_value::EnumValue,
-        if_match::IfMatch,
+        arguments::{
+            if_match::IfMatch,
+            params::Params,
+            request_body::{Body, MaybeInvalid},
+        },
         json::JsonResult,
-        params::Params,
-        request_body::{Body, MaybeInvalid},
         route::{Call, Path},
         shapes::{RequestTime, UtcTime, strings::KeyName},
     },
     store::records::keys::OperatorKeyRecord,
+    web::enum_value::EnumValue,
 };
 
 /// An operator key, without its secret.

@@ -23,14 +23,14 @@ use crate::{
         opportunities,
     },
     rest::{
-        enum_value::EnumValue,
-        request_body::{MaybeInvalid, Omittable, into_change},
+        arguments::request_body::{MaybeInvalid, Omittable, into_change},
         shapes::{
             Amount, Money, RequestTime,
             strings::{FreeTag, MultilineText, Overview, Title},
         },
     },
     store,
+    web::enum_value::EnumValue,
 };
 
 /// What the lists of opportunities can be filtered by.

@@ -17,8 +17,8 @@ use crate::{
     market::Reader,
     operations::{access::Operator, records},
     rest::{
+        arguments::params::Params,
         json::{Json, JsonResult},
-        params::Params,
         route::Call,
     },
     store::records::{

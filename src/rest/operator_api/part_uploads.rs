@@ -19,11 +19,9 @@ use crate::{
         operator_uploads::{self, UploadPurpose},
     },
     rest::{
+        arguments::request_body::{Body, MaybeInvalid},
         json::{Json, JsonResult},
-        problem::ApiError,
-        request_body::{Body, MaybeInvalid},
         route::Call,
-        served_market::LinkBaseUrl,
         shapes::{
             UtcTime,
             strings::{FileName, Sha256Digest},
@@ -31,6 +29,7 @@ use crate::{
         },
     },
     store::operator_uploads::OperatorUpload,
+    web::{problem::ApiError, served_market::LinkBaseUrl},
 };
 
 /// A file that is being uploaded.

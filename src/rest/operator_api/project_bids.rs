@@ -28,14 +28,16 @@ use crate::{
         project_bids, records,
     },
     rest::{
-        enum_value::EnumValue,
+        arguments::{
+            params::Params,
+            request_body::{Body, MaybeInvalid},
+        },
         json::JsonResult,
-        params::Params,
-        request_body::{Body, MaybeInvalid},
         route::{Call, Path},
         shapes::{UtcTime, strings::FileName},
     },
     store::{self, records::project_bids::PROJECT_BIDS},
+    web::enum_value::EnumValue,
 };
 
 /// A vendor's bid on a project opportunity.

@@ -27,15 +27,13 @@ use crate::{
         opportunities,
     },
     rest::{
-        enum_value::EnumValue,
-        if_match::IfMatch,
+        arguments::{if_match::IfMatch, params::Params, request_body::Body},
         json::JsonResult,
-        params::Params,
-        request_body::Body,
         route::{Call, Path},
         shapes::{Money, UtcTime},
     },
     store::records::{Record, Records, opportunities::PROJECT_OPPORTUNITIES},
+    web::enum_value::EnumValue,
 };
 
 const KIND: OpportunityKind = OpportunityKind::Project;

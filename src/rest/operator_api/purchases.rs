@@ -25,14 +25,16 @@ use crate::{
         purchases::{self, PurchaseInput},
     },
     rest::{
-        enum_value::EnumValue,
+        arguments::{
+            params::Params,
+            request_body::{Body, MaybeInvalid},
+        },
         json::JsonResult,
-        params::Params,
-        request_body::{Body, MaybeInvalid},
         route::{Call, Path},
         shapes::{Money, UtcTime},
     },
     store::records::purchases::PURCHASES,
+    web::enum_value::EnumValue,
 };
 
 /// A purchase of a listing, of its sample, or of some of its assets.

@@ -28,10 +28,8 @@ use crate::{
         assets, listing_lifecycle, quality_runs, records,
     },
     rest::{
-        enum_value::EnumValue,
+        arguments::{params::Params, request_body::Body},
         json::JsonResult,
-        params::Params,
-        request_body::Body,
         route::{Call, Path},
         shapes::{Money, UtcTime},
     },
@@ -40,6 +38,7 @@ use crate::{
         quality_checks::CheckRow,
         records::{assets::AssetRecord, quality_runs::QUALITY_RUNS},
     },
+    web::enum_value::EnumValue,
 };
 
 /// A quality run without its checks.

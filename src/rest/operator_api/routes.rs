@@ -2,10 +2,8 @@
 
 use crate::{
     domain::{events::EventType, listings::Actor},
-    rest::{
-        limits::Budget,
-        route::{Contract, RouteAttributes, Target, Tool},
-    },
+    rest::route::{Contract, RouteAttributes, Target, Tool},
+    web::limits::Budget,
 };
 
 /// ID of a team of the demo market, for examples of bodies.

@@ -27,15 +27,17 @@ use crate::{
         task_changes::{self, VersionInput},
     },
     rest::{
-        enum_value::EnumValue,
-        if_match::IfMatch,
+        arguments::{
+            if_match::IfMatch,
+            params::Params,
+            request_body::{Body, MaybeInvalid},
+        },
         json::JsonResult,
-        params::Params,
-        request_body::{Body, MaybeInvalid},
         route::{Call, Contract, Path, Target},
         shapes::UtcTime,
     },
     store::records::tasks::{TASK_BUILDS, TASK_VERSIONS},
+    web::enum_value::EnumValue,
 };
 
 /// A version of a task.

@@ -24,11 +24,11 @@ use crate::{
         task_changes::{self, TaskInput},
     },
     rest::{
+        arguments::{
+            params::Params,
+            request_body::{Body, MaybeInvalid},
+        },
         json::{JsonResult, NoContent},
-        limits::Budget,
-        params::Params,
-        problem::ApiError,
-        request_body::{Body, MaybeInvalid},
         route::{Call, Contract, Path, RouteAttributes, Target},
         shapes::{
             UtcTime,
@@ -36,6 +36,7 @@ use crate::{
         },
     },
     store::{self, records::tasks::TASKS},
+    web::{limits::Budget, problem::ApiError},
 };
 
 /// A task of a taskset.

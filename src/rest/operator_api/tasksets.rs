@@ -21,10 +21,11 @@ use crate::{
     error::Result,
     operations::{access::Operator, task_changes},
     rest::{
-        enum_value::EnumValue,
+        arguments::{
+            params::Params,
+            request_body::{Body, MaybeInvalid},
+        },
         json::JsonResult,
-        params::Params,
-        request_body::{Body, MaybeInvalid},
         route::{Call, Path},
         shapes::{
             UtcTime,
@@ -32,6 +33,7 @@ use crate::{
         },
     },
     store::records::tasksets::TASKSETS,
+    web::enum_value::EnumValue,
 };
 
 /// A collection of tasks of one team, with the columns of its table.

@@ -23,13 +23,13 @@ use crate::{
         team_uploads,
     },
     rest::{
+        arguments::{
+            params::Params,
+            request_body::{Body, BodySource, MaybeInvalid},
+        },
         idempotent::Idempotent,
         json::{JsonResult, NoContent},
-        params::Params,
-        problem::ApiError,
-        request_body::{Body, BodySource, MaybeInvalid},
         route::{Call, Contract, Path, Target},
-        served_market::LinkBaseUrl,
         shapes::{
             UtcTime,
             strings::{FileName, Sha256Digest},
@@ -37,6 +37,7 @@ use crate::{
         },
     },
     store::{operator_uploads::OperatorUpload, records::operator_uploads::ZipUploadRecord, uploads},
+    web::{problem::ApiError, served_market::LinkBaseUrl},
 };
 
 /// An ID that nothing has. The demo market has no uploads in progress.

@@ -21,11 +21,12 @@ use crate::{
         team_closures, teams,
     },
     rest::{
-        enum_value::EnumValue,
-        if_match::IfMatch,
+        arguments::{
+            if_match::IfMatch,
+            params::Params,
+            request_body::{Body, MaybeInvalid, Omittable},
+        },
         json::JsonResult,
-        params::Params,
-        request_body::{Body, MaybeInvalid, Omittable},
         route::{Call, Path},
         shapes::{
             UtcTime,
@@ -33,6 +34,7 @@ use crate::{
         },
     },
     store::records::teams::TEAMS,
+    web::enum_value::EnumValue,
 };
 
 /// A team.

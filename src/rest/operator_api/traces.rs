@@ -23,13 +23,13 @@ use crate::{
         trace_uploads,
     },
     rest::{
-        enum_value::EnumValue,
+        arguments::{
+            params::Params,
+            request_body::{Body, MaybeInvalid},
+        },
         idempotent::Idempotent,
         json::JsonResult,
-        params::Params,
-        request_body::{Body, MaybeInvalid},
         route::{Call, Contract, Path, Target},
-        served_market::LinkBaseUrl,
         shapes::{
             UtcTime,
             strings::{FileName, Sha256Digest},
@@ -37,6 +37,7 @@ use crate::{
         },
     },
     store::{operator_uploads::OperatorUpload, records::tasksets::TRACE_IMPORTS},
+    web::{enum_value::EnumValue, served_market::LinkBaseUrl},
 };
 
 /// An ID that nothing has. The demo market has no imports, and no uploads in progress.

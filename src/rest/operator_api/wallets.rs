@@ -13,13 +13,13 @@ use crate::{
     domain::money::Currency,
     operations::access::Operator,
     rest::{
-        enum_value::EnumValue,
+        arguments::params::Params,
         json::JsonResult,
-        params::Params,
         route::{Call, Path},
         shapes::Money,
     },
     store::records::wallets::WALLETS,
+    web::enum_value::EnumValue,
 };
 
 /// Credits and earnings of a team.

@@ -19,13 +19,13 @@ use crate::{
     },
     operations::{access::Operator, webhook_deliveries},
     rest::{
-        enum_value::EnumValue,
+        arguments::params::Params,
         json::JsonResult,
-        params::Params,
         route::{Call, Path},
         shapes::UtcTime,
     },
     store::{records::webhook_deliveries::WEBHOOK_DELIVERIES, webhook_attempts::Attempt},
+    web::enum_value::EnumValue,
 };
 
 /// An event on its way to a webhook.

@@ -26,12 +26,12 @@ use crate::{
         webhooks::{self, CheckedUrl, WebhookChange, WebhookInput},
     },
     rest::{
-        enum_value::EnumValue,
-        if_match::IfMatch,
+        arguments::{
+            if_match::IfMatch,
+            params::Params,
+            request_body::{Body, MaybeInvalid, Omittable},
+        },
         json::{JsonResult, NoContent},
-        params::Params,
-        problem::ApiError,
-        request_body::{Body, MaybeInvalid, Omittable},
         route::{Call, Path},
         shapes::{
             UtcTime,
@@ -39,6 +39,7 @@ use crate::{
         },
     },
     store::{records::webhooks::WEBHOOKS, webhooks::Webhook},
+    web::{enum_value::EnumValue, problem::ApiError},
 };
 
 /// An endpoint to which events are sent, as Standard Webhooks (standardwebhooks.com) prescribes, without its secret.

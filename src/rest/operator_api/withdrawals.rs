@@ -17,14 +17,16 @@ use crate::{
     error::Code,
     operations::{access::Operator, withdrawals},
     rest::{
-        enum_value::EnumValue,
+        arguments::{
+            params::Params,
+            request_body::{Body, MaybeInvalid},
+        },
         json::JsonResult,
-        params::Params,
-        request_body::{Body, MaybeInvalid},
         route::{Call, Path},
         shapes::{Amount, Money, UtcTime},
     },
     store::records::withdrawals::WITHDRAWALS,
+    web::enum_value::EnumValue,
 };
 
 /// A withdrawal of available earnings.

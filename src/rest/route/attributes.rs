@@ -5,9 +5,11 @@ use std::ops::Deref;
 use serde_json::Value;
 
 use super::{contract::Contract, tool::Tool};
-use crate::domain::{events::EventType, listings::Actor};
-use crate::error::Code;
-use crate::rest::{limits::Budget, required_access::RequiredAccess};
+use crate::{
+    domain::{events::EventType, listings::Actor},
+    error::Code,
+    web::{auth::required_access::RequiredAccess, limits::Budget},
+};
 
 /// A route: its operation with the access that it requires, and its attributes.
 #[derive(Clone, Copy, Debug)]

@@ -8,14 +8,13 @@ use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions, registry
 use super::attributes::{Deadline, DeclaredRoute};
 use crate::{
     error::Error,
-    rest::{
-        auth::{self, Policy},
-        capacity::Slot,
+    rest::arguments::params,
+    web::{
+        auth::{self, Policy, required_access::RequiredAccess},
         limits::RequestLimits,
-        params,
         problem::ApiError,
-        required_access::RequiredAccess,
         served_market::ServedMarket,
+        shares::capacity::Slot,
     },
 };
 

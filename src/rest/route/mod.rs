@@ -10,7 +10,7 @@ mod list;
 mod path;
 mod tool;
 
-pub use super::required_access::{Audience, RequiredAccess};
+pub use crate::web::auth::required_access::{Audience, RequiredAccess};
 pub use attributes::{Deadline, DeclaredRoute, Effect, Link, Repeatability, RouteAttributes};
 pub use call::{Call, ProvesAccess, RoutedRequest};
 pub use contract::{Contract, Pages, Target};

@@ -8,7 +8,7 @@ use poem_openapi::{
 };
 
 use super::call::RoutedRequest;
-use crate::rest::path_params;
+use crate::web::path_params;
 
 /// A parameter of the path. After the last one, the query is checked to be empty if the route has no query
 /// parameters.

@@ -9,10 +9,9 @@ use crate::{
     error::{Error, Result},
     market::Requester,
     operations::access::{ActingOperator, Authenticated, Operator, PrincipalProof},
-    rest::{
-        auth::{self, Policy},
+    web::{
+        auth::{self, Policy, required_access::RequiredAccess},
         path_params,
-        required_access::RequiredAccess,
         served_market::ServedMarket,
     },
     worlds::{World, Worlds},

@@ -11,15 +11,13 @@ use super::{
 use crate::{
     operations::access::Operator,
     rest::{
-        enum_value::EnumValue,
+        arguments::params::Params,
         json::{Json, JsonResult},
-        page_or_file::{FileFormats, PageOrFile},
-        params::Params,
-        problem::ApiError,
         route::{Call, Contract, Path, Target, routes},
-        served_market::ServedMarket,
+        sandbox_api::page_or_file::{FileFormats, PageOrFile},
     },
     string_enum::string_enum,
+    web::{enum_value::EnumValue, problem::ApiError, served_market::ServedMarket},
 };
 
 /// Content type of the page for people.

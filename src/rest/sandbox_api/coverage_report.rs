@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use crate::{
     error::Code,
-    rest::{
+    rest::shapes::UtcTime,
+    web::{
         documented_operations::{DocumentedOperation, DocumentedOperations},
         enum_value::EnumValue,
-        shapes::UtcTime,
     },
     worlds::journal::{Coverage, OutcomeCount},
 };

@@ -10,13 +10,13 @@ use super::{access::WorldOperator, worlds::change};
 use crate::{
     error::{Code, Error, LocSegment, Problem, Result},
     rest::{
-        enum_value::EnumValue,
+        arguments::request_body::Body,
         idempotent::Idempotent,
         json::JsonResult,
-        request_body::Body,
         route::{Call, Path, Target, routes},
         shapes::strings::MatchText,
     },
+    web::enum_value::EnumValue,
     worlds::journal::{CallMatch, Expectation, Verdict},
 };
 

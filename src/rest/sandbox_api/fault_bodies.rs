@@ -16,15 +16,14 @@ use crate::{
     error::{Problem, Result},
     request_problems::ProblemsExt,
     rest::{
-        documented_operations::DocumentedOperations,
-        enum_value::EnumValue,
-        request_body::MaybeInvalid,
+        arguments::request_body::MaybeInvalid,
         shapes::{
             RequestTime,
             strings::{ErrorCode, HostName, Name, OperationId, PathMatch, TextMatch},
         },
     },
     string_enum::StringEnum,
+    web::{documented_operations::DocumentedOperations, enum_value::EnumValue},
     worlds::{
         CutPlace, Ending, FaultRule, FaultTiming, NewFault, RequestEffect, RequestMatch, TextPattern,
         WebhookEffect, WebhookMatch,

@@ -5,11 +5,9 @@ use poem::http::Method;
 use crate::{
     domain::problems::Problems,
     error::{Code, Problem},
-    rest::{
-        documented_operations::{DocumentedOperation, DocumentedOperations, Outcome},
-        unknown_names::{truncate_name, unknown_name_message},
-    },
+    rest::arguments::unknown_names::{truncate_name, unknown_name_message},
     string_enum::StringEnum,
+    web::documented_operations::{DocumentedOperation, DocumentedOperations, Outcome},
     worlds::{FaultAnswer, RequestMatch},
 };
 

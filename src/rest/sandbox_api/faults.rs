@@ -13,16 +13,14 @@ use crate::{
     domain::events::EventType,
     error::Error,
     rest::{
-        enum_value::EnumValue,
+        arguments::{params::Params, request_body::Body},
         idempotent::Idempotent,
         json::{Json, JsonResult, NoContent},
-        params::Params,
-        problem::ApiError,
-        request_body::Body,
         route::{Call, Contract, Link, Path, Target, routes},
         shapes::UtcTime,
     },
     string_enum::StringEnum,
+    web::{enum_value::EnumValue, problem::ApiError},
     worlds::{
         CutPlace, Ending, Fault, FaultRule, FaultTiming, RequestEffect, RequestMatch, WebhookEffect,
         WebhookMatch,

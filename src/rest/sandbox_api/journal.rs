@@ -12,18 +12,17 @@ use super::{
 use crate::{
     error::Code,
     rest::{
-        enum_value::EnumValue,
-        journal_files::{self, Addresses, ShownBody, ShownEntry},
+        arguments::params::Params,
         json::{Json, NoContent},
-        page_or_file::{FileFormats, PageOrFile},
-        params::Params,
-        problem::ApiError,
         route::{Call, Contract, Path, Target, routes},
-        sandbox_host::SandboxHost,
-        served_market::LinkBaseUrl,
+        sandbox_api::{
+            journal_files::{self, Addresses, ShownBody, ShownEntry},
+            page_or_file::{FileFormats, PageOrFile},
+        },
         shapes::{RequestTime, UtcTime},
     },
     string_enum::string_enum,
+    web::{enum_value::EnumValue, problem::ApiError, served_market::LinkBaseUrl, world_host::SandboxHost},
     worlds::{
         World,
         journal::{Header, JournalEntry, JournalFilter, JournalPage, Origin},

@@ -9,6 +9,8 @@ mod fault_bodies;
 mod fault_checks;
 mod faults;
 mod journal;
+mod journal_files;
+mod page_or_file;
 mod repositories;
 mod snapshots;
 mod webhooks;

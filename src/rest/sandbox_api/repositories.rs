@@ -22,12 +22,16 @@ use crate::{
     },
     private_files,
     rest::{
-        capacity::Slot,
         json::{Json, JsonResult},
+        route::{Call, Contract, Path, RouteAttributes, Target, routes},
+    },
+    web::{
         limits::Budget,
         problem::ApiError,
-        route::{Call, Contract, Path, RouteAttributes, Target, routes},
-        transfer_limits::{self, RequestTransfers},
+        shares::{
+            capacity::Slot,
+            transfer_limits::{self, RequestTransfers},
+        },
     },
 };
 

@@ -14,13 +14,13 @@ use crate::{
     error::{Code, Error},
     operations::access::Operator,
     rest::{
+        arguments::request_body::{Body, MaybeInvalid},
         idempotent::Idempotent,
         json::{Json, JsonResult, NoContent},
-        problem::ApiError,
-        request_body::{Body, MaybeInvalid},
         route::{Call, Link, Path, Target, routes},
         shapes::{UtcTime, strings::WorldName},
     },
+    web::problem::ApiError,
     worlds::Snapshot,
 };
 

@@ -13,13 +13,12 @@ use crate::{
     domain::{durations, events::EventType},
     error::{Error, Problem, Result},
     rest::{
-        capacity::Slot,
-        enum_value::EnumValue,
+        arguments::params::Params,
         json::{Json, JsonResult},
-        params::Params,
         route::{Call, Contract, Path, Target, routes},
         shapes::{UtcTime, strings::DurationText},
     },
+    web::{enum_value::EnumValue, shares::capacity::Slot},
     worlds::{InboxMessage, World},
 };
 

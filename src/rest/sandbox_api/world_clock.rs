@@ -17,13 +17,13 @@ use crate::{
     market::Requester,
     operations::access::PrincipalProof as _,
     rest::{
-        enum_value::EnumValue,
+        arguments::request_body::Body,
         idempotent::Idempotent,
         json::{Json, JsonResult},
-        request_body::Body,
         route::{Call, Path, Target, routes},
         shapes::{RequestTime, UtcTime, strings::DurationText},
     },
+    web::enum_value::EnumValue,
     worlds::{self, DoneWork, MAX_ADVANCE_DAYS, WorkOutcome, World},
 };
 

@@ -14,16 +14,15 @@ use crate::{
     error::{Code, Error, Problem, Result},
     operations::access::{ActingOperator, Operator},
     rest::{
-        enum_value::EnumValue,
+        arguments::request_body::Body,
         idempotent::Idempotent,
         json::{Json, JsonResult, NoContent},
-        limits::Budget,
-        problem::ApiError,
-        request_body::Body,
         route::{Call, Contract, Path, RouteAttributes, Target, Tool, routes},
-        sandbox_host::SandboxHost,
-        served_market::LinkBaseUrl,
         shapes::{RequestTime, UtcTime, strings::WorldName},
+    },
+    web::{
+        enum_value::EnumValue, limits::Budget, problem::ApiError, served_market::LinkBaseUrl,
+        world_host::SandboxHost,
     },
     worlds::{JobTiming, NewWorld, WebhookMode, World},
 };

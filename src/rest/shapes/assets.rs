@@ -22,8 +22,8 @@ use crate::{
     },
     error::{Error, Result},
     operations::assets::{Deprecations, accepts_new_listings},
-    rest::enum_value::EnumValue,
     string_enum::StringEnum,
+    web::enum_value::EnumValue,
 };
 
 /// The kinds of assets, for schemas of tools. Operations take any text, and unknown kinds match nothing.

@@ -10,7 +10,7 @@ use crate::{
     domain::events::{EventId, EventType},
     error::{Error, Result},
     operations::events,
-    rest::enum_value::EnumValue,
+    web::enum_value::EnumValue,
 };
 
 /// Something that has happened, as a team may know it. The documents have a schema of its data for each type; see

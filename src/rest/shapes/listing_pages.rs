@@ -15,12 +15,12 @@ use crate::{
     domain::{bundles::ManifestEntry, time::Timestamp},
     error::Result,
     operations::bundles::TeamBundle,
-    rest::{
+    rest::shapes::{
         bundle_urls,
         json_object::{ObjectWriter, RawObject},
-        served_market::ServedMarket,
     },
     store::renderings::Rendering,
+    web::served_market::ServedMarket,
 };
 
 /// Default number of listings on a page.

@@ -17,8 +17,8 @@ use crate::{
         scale::Scale,
         time::Timestamp,
     },
-    rest::enum_value::EnumValue,
     search::{RenderedListing, Taxonomy},
+    web::enum_value::EnumValue,
 };
 
 /// Maximum number of assets in a summary and in a detail.

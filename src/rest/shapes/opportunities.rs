@@ -13,7 +13,7 @@ use crate::{
         money::CURRENCY,
         opportunities::{Bid, BidStatus, BudgetUnit, Opportunity, OpportunityMetadata, OpportunityStatus},
     },
-    rest::enum_value::EnumValue,
+    web::enum_value::EnumValue,
 };
 
 /// Optional facts about an opportunity.

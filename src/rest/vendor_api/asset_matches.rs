@@ -9,7 +9,7 @@ use crate::{
     error::{Error, LocSegment, Problem},
     operations::listing_assets::AssetSelector,
     request_problems::ProblemsExt,
-    rest::{
+    rest::arguments::{
         filter_entries::{self, AssetFilters, FilterEntry},
         request_body::MaybeInvalid,
     },

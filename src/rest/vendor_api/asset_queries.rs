@@ -18,14 +18,13 @@ use crate::{
         assets::{self, AssetFilter, Deprecations},
     },
     rest::{
-        enum_value::EnumValue,
-        filter_entries::{self, AssetFilterGrammar, FilterEntry},
+        arguments::filter_entries::{self, AssetFilterGrammar, FilterEntry},
         json::{Json, JsonResult},
-        served_market::ServedMarket,
         shapes::limit_offset::{LimitOffset, Page},
     },
     store::inventory::Query,
     string_enum::{StringEnum, string_enum},
+    web::{enum_value::EnumValue, served_market::ServedMarket},
 };
 
 string_enum! {

@@ -14,17 +14,18 @@ use crate::{
         assets::{self, AssetFilter, AssetPage, GroupCounts, WindowBounds},
     },
     rest::{
-        enum_value::EnumValue,
-        filter_entries::{AssetFilterGrammar, AssetFilters, FilterEntry},
+        arguments::{
+            filter_entries::{AssetFilterGrammar, AssetFilters, FilterEntry},
+            params::Params,
+        },
         json::{Json, JsonResult},
-        limits::Budget,
-        params::Params,
         route::{
             Call, Contract, Link, MultiTool, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes,
         },
         shapes::{assets::AssetSummary, limit_offset::LimitOffset},
         vendor_api::asset_queries::ASSET_LIST_QUERIES,
     },
+    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// Query parameters that select assets of all kinds.

@@ -9,13 +9,12 @@ use crate::{
     market::{CheckContext, Writer},
     operations::{access::Vendor, assets, linked_data},
     rest::{
+        arguments::request_body::BodySource,
         idempotent::Idempotent,
         json::{Json, JsonResult, NoContent},
-        problem::ApiError,
-        request_body::BodySource,
-        served_market::ServedMarket,
         shapes::assets::DataObject,
     },
+    web::{problem::ApiError, served_market::ServedMarket},
 };
 
 /// Returns one of the team's assets of this kind.

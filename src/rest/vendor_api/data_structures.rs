@@ -9,15 +9,13 @@ use crate::{
     domain::assets::{ArtifactStatus, Kind},
     operations::{access::Vendor, data_structures},
     rest::{
-        enum_value::EnumValue,
         json::{Json, JsonResult},
-        json_object::ObjectWriter,
-        limits::Budget,
         route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-        served_market::ServedMarket,
+        shapes::json_object::ObjectWriter,
     },
     store::data_structures::StoredStructure,
     string_enum::StringEnum,
+    web::{enum_value::EnumValue, limits::Budget, served_market::ServedMarket},
 };
 
 /// A directory or file.

@@ -8,14 +8,13 @@ use crate::{
     domain::{ledger::EntryType, money::CURRENCY},
     operations::{access::Vendor, earnings},
     rest::{
-        enum_value::EnumValue,
+        arguments::params::Params,
         json::{Json, JsonResult},
-        limits::Budget,
-        params::Params,
         route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{UtcTime, limit_offset::LimitOffset},
     },
     store::earnings::EarningsChange,
+    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// A ledger entry that changed a team's earnings.

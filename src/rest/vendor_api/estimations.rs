@@ -13,14 +13,15 @@ use crate::{
     },
     operations::{access::Vendor, estimations},
     rest::{
-        enum_value::EnumValue,
-        filter_entries::{self, EstimationFilters, FilterEntry},
+        arguments::{
+            filter_entries::{self, EstimationFilters, FilterEntry},
+            params::Params,
+        },
         json::{Json, JsonResult},
-        limits::Budget,
-        params::Params,
         route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{UtcTime, limit_offset::LimitOffset},
     },
+    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// Query parameters of the list of estimations.

@@ -10,15 +10,14 @@ use crate::{
     operations::{access::Vendor, groups},
     request_problems::ProblemsExt,
     rest::{
+        arguments::request_body::{Body, MaybeInvalid, Omittable},
         idempotent::Idempotent,
         json::{Json, JsonResult, NoContent},
-        limits::Budget,
-        problem::ApiError,
-        request_body::{Body, MaybeInvalid, Omittable},
         route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{UtcTime, strings::GroupName},
     },
     store::groups::Group,
+    web::{limits::Budget, problem::ApiError},
 };
 
 /// An inventory group. Every asset of the team is in exactly one group.

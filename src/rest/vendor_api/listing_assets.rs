@@ -17,15 +17,13 @@ use crate::{
         listing_assets::{self, AttachedAssets},
     },
     rest::{
-        enum_value::EnumValue,
+        arguments::request_body::{Body, MaybeInvalid},
         idempotent::Idempotent,
         json::{Json, JsonResult, NoContent},
-        limits::Budget,
-        problem::ApiError,
-        request_body::{Body, MaybeInvalid},
         route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::assets::AssetSummary,
     },
+    web::{enum_value::EnumValue, limits::Budget, problem::ApiError},
 };
 
 /// The assets of one of the team's own listings.

@@ -12,13 +12,12 @@ use crate::{
         listing_quality::{self, QualityView},
     },
     rest::{
-        enum_value::EnumValue,
+        arguments::params::Params,
         json::{Json, JsonResult},
-        limits::Budget,
-        params::Params,
         route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
     },
     store::listing_bundles::HubIngestStatus,
+    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// Query parameters of a listing's quality.

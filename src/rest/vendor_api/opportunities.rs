@@ -10,12 +10,9 @@ use crate::{
     domain::opportunities::{BudgetUnit, Opportunity, OpportunityFilter, OpportunityKind, OpportunityOrder},
     operations::{access::Vendor, opportunities},
     rest::{
-        enum_value::EnumValue,
+        arguments::params::Params,
         json::{Json, JsonResult},
-        limits::Budget,
-        params::Params,
         route::{Call, Contract, Link, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-        served_market::ServedMarket,
         shapes::{
             UtcTime,
             assets::ASSET_KINDS,
@@ -23,6 +20,7 @@ use crate::{
             opportunities::{OpportunityCore, ProjectBid},
         },
     },
+    web::{enum_value::EnumValue, limits::Budget, served_market::ServedMarket},
 };
 
 /// Query parameters that filter opportunities.

@@ -8,14 +8,13 @@ use crate::{
     domain::quality_runs::RunStatus,
     operations::{access::Vendor, quality_reports},
     rest::{
-        enum_value::EnumValue,
+        arguments::params::Params,
         json::{Json, JsonResult},
-        limits::Budget,
-        params::Params,
         route::{Call, Contract, Link, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{UtcTime, limit_offset::LimitOffset},
     },
     store::quality_reports::QualityReport,
+    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// A quality run in the report on all runs of a team.

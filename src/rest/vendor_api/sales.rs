@@ -12,12 +12,11 @@ use crate::{
     },
     operations::{access::Vendor, sales},
     rest::{
-        enum_value::EnumValue,
         json::{Json, JsonResult},
-        limits::Budget,
         route::{Call, Contract, Link, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::UtcTime,
     },
+    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// A settled sale. It never identifies the buyer.

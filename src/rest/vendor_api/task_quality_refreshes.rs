@@ -11,14 +11,13 @@ use crate::{
         task_quality_refreshes::{self, RefreshState},
     },
     rest::{
-        enum_value::EnumValue,
         idempotent::Idempotent,
         json::{Json, JsonResult},
-        limits::Budget,
         route::{Call, Contract, RouteAttributes, Target, Tool, routes},
         shapes::UtcTime,
     },
     store::task_quality_refreshes::Refresh,
+    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// A background job that refreshes the quality data of all of a team's task assets.

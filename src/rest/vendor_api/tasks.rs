@@ -23,23 +23,23 @@ use crate::{
         tasks::{self, ImportResult, TaskSelection},
     },
     rest::{
+        arguments::{
+            filter_entries::{FilterEntry, TaskFilters},
+            params::Params,
+            request_body::{Body, MaybeInvalid, Omittable, checked_texts, into_change},
+        },
         catalog::taxonomy::LIST_TAXONOMY_TOOL,
-        enum_value::EnumValue,
-        filter_entries::{FilterEntry, TaskFilters},
         idempotent::Idempotent,
         json::{Json, JsonResult},
-        limits::Budget,
-        params::Params,
-        request_body::{Body, MaybeInvalid, Omittable, checked_texts, into_change},
         route::{Call, Contract, Link, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{
             assets::{AssetSummary, missing_pieces, price_usd},
             limit_offset::Page,
             strings::{Dollars, MultilineText, OtherDomain, Slug},
         },
-        vendor_api::asset_queries::ASSET_LIST_QUERIES,
-        vendor_api::assets::GET_ASSET_TOOL,
+        vendor_api::{asset_queries::ASSET_LIST_QUERIES, assets::GET_ASSET_TOOL},
     },
+    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// A task asset: one version of a task, imported from the platform.

@@ -8,9 +8,9 @@ use crate::{
     operations::{access::Vendor, taxonomy},
     rest::{
         json::{Json, JsonResult},
-        limits::Budget,
         route::{Call, Contract, RouteAttributes, Target, Tool, routes},
     },
+    web::limits::Budget,
 };
 
 /// A programming language.

@@ -20,13 +20,10 @@ use crate::{
         upload_requests::{self, StatedPart},
     },
     rest::{
-        enum_value::EnumValue,
+        arguments::request_body::{Body, MaybeInvalid, Omittable},
         idempotent::Idempotent,
         json::{Json, JsonResult},
-        limits::Budget,
-        request_body::{Body, MaybeInvalid, Omittable},
         route::{Call, Contract, Path, RouteAttributes, Target, routes},
-        served_market::LinkBaseUrl,
         shapes::{
             UtcTime,
             scalars::{Scalar, impl_scalar},
@@ -35,6 +32,7 @@ use crate::{
         },
     },
     string_enum::string_enum,
+    web::{enum_value::EnumValue, limits::Budget, served_market::LinkBaseUrl},
 };
 
 string_enum! {

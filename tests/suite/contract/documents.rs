@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::harness::{self, BASE};
 
 /// The file with the example responses, which is compiled into the program.
-const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/rest/examples.json");
+const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/rest/documents/examples.json");
 
 /// ID of a listing of the demo market that has a taskset.
 const LISTING: &str = "3e2d79e2-8302-51d1-83d5-f1aba5d6d91d";
@@ -100,7 +100,7 @@ async fn examples_are_real_responses() {
     }
     assert!(
         std::fs::read_to_string(EXAMPLES).unwrap() == text,
-        "src/rest/examples.json differs from the responses of the demo market; run with EXAMPLES_UPDATE=1"
+        "src/rest/documents/examples.json differs from the responses of the demo market; run with EXAMPLES_UPDATE=1"
     );
     for row in super::cases::cases().filter(|row| row.documented().method != "DELETE") {
         let name = example_key(&row.route);

@@ -9,11 +9,12 @@ use std::{collections::BTreeSet, fs, path::Path};
 use self::{module_graph::Modules, rust_paths::SourceFile};
 
 /// The layers, highest first. A module may use the layers after its own, and the foundations.
-const LAYERS: [&str; 13] = [
+const LAYERS: [&str; 14] = [
     "cli",
     "gym",
     "mcp",
     "rest",
+    "web",
     "worlds",
     "fixtures",
     "operations",
@@ -49,10 +50,10 @@ const PURE: [(&str, &[&str]); 2] =
 
 /// Frameworks, each with the only layers that may name it.
 const OWNERS: [(&str, &[&str]); 13] = [
-    ("poem", &["rest", "mcp", "gym"]),
+    ("poem", &["web", "rest", "mcp", "gym"]),
     ("rmcp", &["mcp"]),
-    ("poem_openapi", &["rest"]),
-    ("governor", &["rest"]),
+    ("poem_openapi", &["web", "rest"]),
+    ("governor", &["web"]),
     ("rusqlite", &["store"]),
     ("crc32fast", &["blobs"]),
     ("reqwest", &["blobs", "cli"]),
@@ -247,7 +248,8 @@ fn a_resource_has_one_name_in_every_layer() {
 /// Nothing that serves requests can act for the platform by itself.
 #[test]
 fn only_code_that_serves_no_requests_acts_for_the_platform() {
-    let serves_requests = |path: &str| ["rest", "mcp"].contains(&layer(path)) && !path.ends_with("/tests.rs");
+    let serves_requests =
+        |path: &str| ["web", "rest", "mcp"].contains(&layer(path)) && !path.ends_with("/tests.rs");
     let acting: Vec<String> = sources("src")
         .into_iter()
         .filter(|(_, text)| without_comments(text).contains("Platform::of_process"))

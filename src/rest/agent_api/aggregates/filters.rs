@@ -12,13 +12,13 @@ use crate::{
     operations::{access::Vendor, aggregates::TaxonomyKind, assets::AssetFilter},
     rest::{
         agent_api::filters::{PeriodFilters, QualityGrammar},
-        enum_value::EnumValue,
-        filter_entries::{AssetFilterGrammar, EstimationFilters, FilterEntry},
+        arguments::filter_entries::{AssetFilterGrammar, EstimationFilters, FilterEntry},
         vendor_api::{
             asset_queries::{AssetFilterParams, FilterAndSort, IdFilter},
             assets::AssetConditions as AssetScope,
         },
     },
+    web::enum_value::EnumValue,
 };
 
 /// Filters of a list of assets.

@@ -10,8 +10,9 @@ use crate::{
         access::{TeamProof, Vendor},
         aggregates::{self, Aggregates, Names, Request},
     },
-    rest::{agent_api::filters::RecordConditions, auth::Policy, limits::Budget, route::ChoiceValues},
+    rest::{agent_api::filters::RecordConditions, route::ChoiceValues},
     store::aggregates::{RecordList, asset_names},
+    web::{auth::Policy, limits::Budget},
 };
 
 /// Parameter with the properties to group by.

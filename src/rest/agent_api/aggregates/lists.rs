@@ -21,12 +21,12 @@ use crate::{
             },
             own_listings::AgentOwnListingFilters,
         },
-        filter_entries::{self, CodebaseFilters, FilterEntry, RawDataFilters, TaskFilters},
-        limits::Budget,
+        arguments::filter_entries::{self, CodebaseFilters, FilterEntry, RawDataFilters, TaskFilters},
         route::ChoiceValues,
         vendor_api::{listings::types::OwnListingsPage, opportunities::OpportunityFilters},
     },
     store::aggregates as records,
+    web::limits::Budget,
 };
 
 /// What is done with each list.

@@ -18,8 +18,8 @@ use super::{
 use crate::{
     operations::aggregates::Request,
     rest::{
+        arguments::params::Params,
         json::{Json, JsonResult},
-        params::Params,
         route::{
             Call, Contract, DeclaredRoute, ProvesAccess, Repeatability, RouteAttributes, Routes, Target, Tool,
         },

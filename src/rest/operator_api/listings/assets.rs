@@ -10,13 +10,13 @@ use crate::{
     error::{Code, Error},
     operations::{listing_assets, listings},
     rest::{
+        arguments::request_body::{Body, MaybeInvalid},
         json::JsonResult,
         operator_api::{
             changes::{self, Change},
             references,
             routes::{self, routes},
         },
-        request_body::{Body, MaybeInvalid},
         route::{Path, Target},
     },
 };

@@ -8,18 +8,18 @@ use crate::{
     domain::listings::{Actor, Event, LifecycleStage},
     operations::access::Operator,
     rest::{
-        enum_value::EnumValue,
+        arguments::params::Params,
         json::JsonResult,
         operator_api::{
             pages::{self, PageParams, page_of},
             resources::resource,
             routes::{self, routes},
         },
-        params::Params,
         route::{Call, Path, Target},
         shapes::UtcTime,
     },
     store::records::listing_history::LISTING_HISTORY,
+    web::enum_value::EnumValue,
 };
 
 /// An event in the history of a listing.

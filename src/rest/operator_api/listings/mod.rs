@@ -6,15 +6,36 @@ use serde_json::json;
 use uuid::Uuid;
 
 use self::types::{ListingIn, ListingOut, ListingPage, ListingPatch, NewListing};
-use super::{changes::{self, Change}, pages::{self, ListQuery}, references, resources, routes::{self, DEMO_TEAM, routes}};
-use crate::{domain::{events::EventType, listings::{Actor, CatalogStatus, LifecycleStage, ReviewStatus}}, error::{Code, Result}, market::Writer, operations::{access::{ActingOperator, Operator, Platform}, listing_drafts, listing_lifecycle, listings}, rest::{enum_value::EnumValue, if_match::IfMatch, json::JsonResult, params::Params, request_body::Body, route::{Call, Path}}, store};
+use super::{
+    changes::{self, Change},
+    pages::{self, ListQuery},
+    references, resources,
+    routes::{self, DEMO_TEAM, routes},
+};
+use crate::{
+    domain::{
+        events::EventType,
+        listings::{Actor, CatalogStatus, LifecycleStage, ReviewStatus},
+    },
+    error::{Code, Result},
+    market::Writer,
+    operations::{
+        access::{ActingOperator, Operator, Platform},
+        listing_drafts, listing_lifecycle, listings,
+    },
+    rest::{
+        arguments::{if_match::IfMatch, params::Params, request_body::Body},
+        json::JsonResult,
+        route::{Call, Path},
+    },
+    store,
+    web::enum_value::EnumValue,
+};
 
 mod assets;
 mod history;
 mod transitions;
 mod types;
-
-
 
 /// The handlers of all routes of listings.
 pub type Apis =

@@ -11,12 +11,12 @@ use crate::{
     market::Writer,
     operations::{access::Vendor, certifications, listing_lifecycle as lifecycle},
     rest::{
+        arguments::request_body::{Body, MaybeInvalid},
         json::JsonResult,
         operator_api::{
             changes::{self, Change},
             routes::{self, routes},
         },
-        request_body::{Body, MaybeInvalid},
         route::{Path, Target},
         shapes::strings::Note,
     },

@@ -12,9 +12,8 @@ use crate::{
     },
     error::{Error, Problem, Result},
     rest::{
-        enum_value::EnumValue,
+        arguments::request_body::{MaybeInvalid, Omittable},
         operator_api::{pages::page_of, references, resources::resource},
-        request_body::{MaybeInvalid, Omittable},
         shapes::{
             Amount, Money, RequestTime, UtcTime,
             strings::{DataPath, MultilineText, Slug, Title},
@@ -26,6 +25,7 @@ use crate::{
         records::listings::LISTINGS,
         taxonomy::{has_domain, has_inventory_tag},
     },
+    web::enum_value::EnumValue,
 };
 
 /// A listing.

@@ -14,18 +14,18 @@ use crate::{
     operations::{access::Vendor, asset_changes, codebases},
     request_problems::ProblemsExt,
     rest::{
-        filter_entries::{CodebaseFilters, FilterEntry},
+        arguments::{
+            filter_entries::{CodebaseFilters, FilterEntry},
+            params::Params,
+            request_body::Body,
+        },
         idempotent::Idempotent,
         json::{Json, JsonResult, NoContent},
-        limits::Budget,
-        params::Params,
-        problem::ApiError,
-        request_body::Body,
         route::{Call, Contract, Link, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{assets::DataObject, limit_offset::Page},
-        vendor_api::asset_queries::ASSET_LIST_QUERIES,
-        vendor_api::assets::GET_ASSET_TOOL,
+        vendor_api::{asset_queries::ASSET_LIST_QUERIES, assets::GET_ASSET_TOOL},
     },
+    web::{limits::Budget, problem::ApiError},
 };
 
 #[routes(prefix = "/v2", tag = Codebases)]

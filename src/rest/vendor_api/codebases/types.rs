@@ -18,14 +18,14 @@ use crate::{
     },
     operations::codebases::LinkRequest,
     rest::{
-        enum_value::EnumValue,
-        request_body::{MaybeInvalid, Omittable, checked_texts, into_change},
+        arguments::request_body::{MaybeInvalid, Omittable, checked_texts, into_change},
         shapes::{
             CalendarDay, UtcTime,
             assets::{DataObject, missing_pieces, price_usd},
             strings::{Dollars, MultilineText, RepositoryFullName, Slug, Title},
         },
     },
+    web::enum_value::EnumValue,
 };
 
 /// A codebase: a repository or source archive with its metadata.

@@ -13,18 +13,17 @@ use crate::{
     domain::{listings::LifecycleStage, money::Cents},
     operations::{access::Vendor, listings},
     rest::{
+        arguments::params::Params,
         json::{Json, JsonResult},
-        json_object::ObjectWriter,
-        limits::Budget,
-        params::Params,
         route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-        served_market::LinkBaseUrl,
         shapes::{
+            json_object::ObjectWriter,
             listing_pages::{Counts, DetailBundle, detail_json, remove_team_name},
             listings::ListingDetail,
         },
     },
     string_enum::StringEnum,
+    web::{limits::Budget, served_market::LinkBaseUrl},
 };
 
 #[routes(prefix = "/v2", tag = Listings)]

@@ -10,14 +10,14 @@ use crate::{
     },
     operations::listings::PageRequest,
     rest::{
-        enum_value::EnumValue,
-        listing_filters::ListingFilters,
+        arguments::listing_filters::ListingFilters,
         shapes::{
             UtcTime,
             listing_pages::{self, Counts, FacetCounts, OwnListingSummary},
         },
     },
     store::listing_history::HistoryEvent,
+    web::enum_value::EnumValue,
 };
 
 /// Query parameters that filter a vendor's own listings.

@@ -19,13 +19,11 @@ use crate::{
         quality_runs::{self, RunStart},
     },
     rest::{
-        enum_value::EnumValue,
         idempotent::Idempotent,
         json::{Json, JsonResult},
-        limits::Budget,
         route::{Call, Contract, MultiTool, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-        served_market::ServedMarket,
     },
+    web::{enum_value::EnumValue, limits::Budget, served_market::ServedMarket},
 };
 
 /// A quality run that was just started.

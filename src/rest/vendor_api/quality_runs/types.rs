@@ -13,9 +13,10 @@ use crate::{
         quality_runs::{RunStatus, RunTrigger},
     },
     operations::quality_runs::CheckedRun,
-    rest::{enum_value::EnumValue, shapes::UtcTime},
+    rest::shapes::UtcTime,
     store::quality_checks::{CheckRow, CheckedAsset},
     string_enum::string_enum,
+    web::enum_value::EnumValue,
 };
 
 string_enum! {

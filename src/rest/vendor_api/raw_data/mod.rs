@@ -15,18 +15,18 @@ use crate::{
         raw_data::{self, UploadReference},
     },
     rest::{
-        filter_entries::{FilterEntry, RawDataFilters},
+        arguments::{
+            filter_entries::{FilterEntry, RawDataFilters},
+            params::Params,
+            request_body::Body,
+        },
         idempotent::Idempotent,
         json::{Json, JsonResult, NoContent},
-        limits::Budget,
-        params::Params,
-        problem::ApiError,
-        request_body::Body,
         route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{assets::DataObject, limit_offset::Page},
-        vendor_api::asset_queries::ASSET_LIST_QUERIES,
-        vendor_api::assets::GET_ASSET_TOOL,
+        vendor_api::{asset_queries::ASSET_LIST_QUERIES, assets::GET_ASSET_TOOL},
     },
+    web::{limits::Budget, problem::ApiError},
 };
 
 #[routes(prefix = "/v2", tag = RawData)]

@@ -16,14 +16,14 @@ use crate::{
     },
     operations::raw_data::UploadReference,
     rest::{
-        enum_value::EnumValue,
-        request_body::{MaybeInvalid, Omittable, checked_texts, into_change},
+        arguments::request_body::{MaybeInvalid, Omittable, checked_texts, into_change},
         shapes::{
             UtcTime,
             assets::{DataObject, missing_pieces, price_usd},
             strings::{Dollars, MultilineText, OtherDomain, Slug, Title, Url},
         },
     },
+    web::enum_value::EnumValue,
 };
 
 /// A raw data asset: an archive of files with its metadata.

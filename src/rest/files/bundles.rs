@@ -1,0 +1,237 @@
+//! Downloads of bundles at signed URLs. The route is not in the OpenAPI documents, because clients use the URLs as
+//! issued.
+//!
+//! A bundle is streamed in chunks from the files that it consists of. Between chunks, a download holds no connection of
+//! the database, no transaction, and no thread. A client that reads too slowly is disconnected; see `connections`.
+
+use std::{
+    io,
+    ops::Range,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use http_body::Frame;
+use http_body_util::combinators::BoxBody;
+use poem::{
+    Body, Endpoint, Request, Response,
+    endpoint::make,
+    http::{HeaderValue, StatusCode, header},
+};
+use tokio::task::JoinHandle;
+use uuid::Uuid;
+
+use crate::{
+    domain::zip_layout::Part,
+    error::{Error, ErrorChain, Result},
+    http_server::byte_ranges::{self, Selected},
+    market::{Market, Reader, Requester, Writer},
+    operations::bundles::{self, Delivery, LinkedBundle},
+    rest::{arguments::if_match, router, shapes::bundle_urls},
+    store::bundles::Location,
+    web::{
+        limits::RequestLimits,
+        problem::ApiError,
+        request_id,
+        responses::etag,
+        served_market::ServedMarket,
+        shares,
+        shares::{
+            holders::FairPermit,
+            transfer_limits::{self, MemoryUse, RequestTransfers},
+        },
+    },
+};
+
+/// The route of a bundle.
+pub const ROUTE: &str = "/v2/blobs/bundles/:listing";
+
+/// Maximum number of bytes that are read at a time, and thus in memory for each download.
+const CHUNK_BYTES: u64 = 256 * 1024;
+
+/// Memory in bytes that the layout of a bundle takes for each of its entries.
+const BYTES_PER_ENTRY: u64 = 600;
+
+/// Returns the endpoint that sends bundles.
+pub fn endpoint() -> impl Endpoint<Output = Response> + 'static {
+    router::get_only(make(async |request| {
+        let served = ServedMarket::shared(&request).map_err(ApiError)?;
+        send(&served, &request).await.map_err(|error| poem::Error::from(ApiError(error)))
+    }))
+}
+
+async fn send(served: &ServedMarket, request: &Request) -> Result<Response> {
+    let market = served.market();
+    let listing: Uuid = request.path_params().map_err(|_| Error::UnknownPath(String::new()))?;
+    let holder = bundle_urls::verify(market, request, listing)?;
+    let requester = RequestLimits::client_requester(request, market.settings());
+    let find = move |reader: &Reader| bundles::find_linked(reader, listing, holder);
+    let LinkedBundle { team, prepared } = market.read(requester.clone(), find).await?;
+    let principal = team.row_id.into();
+    request_id::set_caller(request, Some(Arc::new(team)), None);
+    shares::count_for(market, request, principal).await?;
+    let requester = requester.into_principal(market.id(), principal);
+    let Some(prepared) = prepared else {
+        let enqueue = move |writer: &mut Writer| bundles::request_preparation(writer, listing, holder);
+        market.write(requester, enqueue).await?;
+        return Err(bundles::not_prepared());
+    };
+    let transfers = transfer_limits::of_request(request);
+    let slot = transfers.map(RequestTransfers::download_slot).transpose()?;
+    let mut memory = transfers.map(RequestTransfers::memory);
+    if let Some(memory) = &mut memory {
+        memory
+            .grow(CHUNK_BYTES + prepared.manifest.len() as u64 + prepared.entries * BYTES_PER_ENTRY)
+            .await?;
+    }
+    let delivery = market.read(requester.clone(), |reader| bundles::deliver(reader, prepared)).await?;
+    let tag = HeaderValue::from_str(&format!("\"{}\"", delivery.entity_tag)).map_err(Error::internal)?;
+    if_match::check_headers(request.headers(), &tag)?;
+    Ok(respond(
+        request,
+        listing,
+        &tag,
+        BundleBody {
+            range: 0..delivery.layout.size_bytes(),
+            source: Source { market: market.clone(), requester, delivery: Arc::new(delivery) },
+            reading: None,
+            _held: (slot, memory),
+        },
+    ))
+}
+
+/// Responds with a bundle, or with the part of it that the request asks for.
+fn respond(request: &Request, listing: Uuid, tag: &HeaderValue, mut body: BundleBody) -> Response {
+    let size = body.range.end;
+    let builder = Response::builder()
+        .header(header::ETAG, tag)
+        .header(header::ACCEPT_RANGES, "bytes")
+        .header(header::CACHE_CONTROL, "private, no-cache");
+    let mut known = request.headers().get_all(header::IF_NONE_MATCH).iter();
+    if known.any(|list| etag::matches_tag(list, tag)) {
+        return builder.status(StatusCode::NOT_MODIFIED).finish();
+    }
+    let mut builder = match byte_ranges::select(request.headers(), tag, size) {
+        Selected::Whole => builder.status(StatusCode::OK),
+        Selected::Part(range) => {
+            let content_range = format!("bytes {}-{}/{size}", range.start, range.end - 1);
+            body.range = range;
+            builder.status(StatusCode::PARTIAL_CONTENT).header(header::CONTENT_RANGE, content_range)
+        }
+        Selected::Unsatisfiable => {
+            let content_range = format!("bytes */{size}");
+            return builder
+                .status(StatusCode::RANGE_NOT_SATISFIABLE)
+                .header(header::CONTENT_RANGE, content_range)
+                .finish();
+        }
+    };
+    let name = format!("attachment; filename=\"{listing}.zip\"");
+    builder = builder
+        .header(header::CONTENT_DISPOSITION, name)
+        .header(header::CONTENT_LENGTH, body.range.end - body.range.start)
+        .content_type("application/zip");
+    builder.body(Body::from(BoxBody::new(body)))
+}
+
+/// Where the bytes of a download come from.
+#[derive(Clone)]
+struct Source {
+    market: Market,
+    requester: Requester,
+    delivery: Arc<Delivery>,
+}
+
+impl Source {
+    /// Reads the next bytes of a range that is not empty: at most [`CHUNK_BYTES`], and of one part of the archive.
+    async fn read(self, range: Range<u64>) -> io::Result<Bytes> {
+        let delivery = Arc::clone(&self.delivery);
+        let max_bytes = CHUNK_BYTES.min(range.end - range.start);
+        let part = delivery.layout.part_at(range.start).ok_or(io::ErrorKind::UnexpectedEof)?;
+        let (index, offset, length) = match part {
+            Part::Bytes(bytes) => return Ok(cut(&bytes, 0, max_bytes)),
+            Part::File { index, offset, length } => (index, offset, length.min(max_bytes)),
+        };
+        if length == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        // The first file is the manifest.
+        let Some((asset, location)) = index.checked_sub(1).and_then(|index| delivery.files.get(index)) else {
+            return Ok(cut(&delivery.manifest, offset, length));
+        };
+        match location.clone() {
+            Location::Description => {
+                let (bundle, asset) = (delivery.bundle, *asset);
+                let read = move |reader: &Reader| bundles::read_description(reader, bundle, asset);
+                let bytes = self.market.read(self.requester, read).await.map_err(io::Error::other)?;
+                Ok(cut(&bytes, offset, length))
+            }
+            stored => {
+                let read = move |market: &Market| {
+                    let blobs = market.blobs();
+                    let bytes = match stored {
+                        Location::Upload(id) => blobs.read_upload_range(id, offset, length as usize),
+                        Location::File(sha256) => {
+                            blobs.read_bundle_file_range(&sha256, offset, length as usize)
+                        }
+                        Location::Description => Err(io::ErrorKind::InvalidInput.into()),
+                    };
+                    bytes.map(Bytes::from).map_err(Error::internal)
+                };
+                self.market.spawn_blocking(read).await.map_err(io::Error::other)
+            }
+        }
+    }
+}
+
+/// Returns a part of bytes in memory. Bytes that are missing end the download, since its length is known.
+fn cut(bytes: &[u8], offset: u64, length: u64) -> Bytes {
+    let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or_default();
+    Bytes::copy_from_slice(&rest[..rest.len().min(length as usize)])
+}
+
+/// Sends a range of a bundle. Its length is in the header of the response instead of its size hint, so that no layer
+/// mistakes it for a body in memory.
+struct BundleBody {
+    source: Source,
+    /// The bytes that are not yet sent.
+    range: Range<u64>,
+    reading: Option<JoinHandle<io::Result<Bytes>>>,
+    /// The slot of the download, and its memory.
+    _held: (Option<FairPermit>, Option<MemoryUse>),
+}
+
+impl http_body::Body for BundleBody {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        if self.range.is_empty() {
+            return Poll::Ready(None);
+        }
+        let (source, range) = (self.source.clone(), self.range.clone());
+        let reading = self.reading.get_or_insert_with(|| tokio::spawn(source.read(range)));
+        let read = std::task::ready!(Pin::new(reading).poll(context));
+        self.reading = None;
+        let read = read.unwrap_or_else(|error| Err(io::Error::other(error)));
+        let read = read.and_then(|bytes| {
+            if bytes.is_empty() { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(bytes) }
+        });
+        Poll::Ready(Some(match read {
+            Ok(bytes) => {
+                self.range.start += bytes.len() as u64;
+                Ok(Frame::data(bytes))
+            }
+            Err(cause) => {
+                tracing::warn!(cause = %ErrorChain(&cause), "the download of a bundle was ended");
+                self.range.start = self.range.end;
+                Err(cause)
+            }
+        }))
+    }
+}

@@ -1,0 +1,228 @@
+//! Export and import of worlds as files, and files for replays. Their bodies are no JSON, so
+//! `openapi::transfer_operations` documents them.
+//!
+//! Neither transfer holds the turn of the world, and an exported file is read in chunks.
+
+use std::{
+    fs::File,
+    io::{self, Write},
+    os::unix::fs::FileExt,
+    sync::Arc,
+};
+
+use bytes::Bytes;
+use http_body::Body as _;
+use http_body_util::combinators::BoxBody;
+use poem::{Body, Endpoint, IntoResponse, Request, Response, endpoint::make, http::header};
+use tempfile::NamedTempFile;
+
+use crate::{
+    blobs::DiskUsage,
+    error::{Error, Result},
+    http_server::chunks::Chunks,
+    market::Market,
+    rest::{
+        json::Json,
+        router,
+        sandbox_api::{WorldOperator, WorldOut},
+    },
+    web::{
+        auth::Policy,
+        limits::{Budget, RequestLimits},
+        path_params,
+        problem::ApiError,
+        served_market::ServedMarket,
+        shares::{
+            capacity::Slot,
+            holders::FairPermit,
+            transfer_limits::{self, RequestTransfers},
+        },
+        world_host::SandboxHost,
+    },
+    worlds::{MAX_FILE_BYTES, World},
+};
+
+/// The route of exports.
+pub const EXPORT_ROUTE: &str = "/sandbox/v1/worlds/{world}/export";
+
+/// The route of imports.
+pub const IMPORT_ROUTE: &str = "/sandbox/v1/worlds/{world}/import";
+
+/// The route of replays.
+pub const REPLAY_ROUTE: &str = "/sandbox/v1/worlds/{world}/replay";
+
+/// Content type of exported worlds.
+pub const CONTENT_TYPE: &str = "application/zip";
+
+/// Maximum number of bytes that are read or written at a time, and thus in memory for each transfer.
+const CHUNK_BYTES: u64 = 256 * 1024;
+
+/// Returns the endpoint that exports worlds.
+pub fn export_endpoint() -> impl Endpoint<Output = Response> + 'static {
+    router::get_only(make(async |request| {
+        export(&request).await.map_err(|error| poem::Error::from(ApiError(error)))
+    }))
+}
+
+/// Returns the endpoint that returns the start of a world and its requests.
+pub fn replay_endpoint() -> impl Endpoint<Output = Response> + 'static {
+    router::get_only(make(async |request| {
+        replay(&request).await.map_err(|error| poem::Error::from(ApiError(error)))
+    }))
+}
+
+/// Returns the endpoint that imports worlds.
+pub fn import_endpoint() -> impl Endpoint<Output = Response> + 'static {
+    router::post_only(make(async |request| {
+        import(request).await.map_err(|error| poem::Error::from(ApiError(error)))
+    }))
+}
+
+/// Authenticates a request, and returns its world. An export has the secrets of the world, so it also takes a key that
+/// permits changes.
+async fn find_world(served: &ServedMarket, request: &Request) -> Result<(Arc<SandboxHost>, Arc<World>)> {
+    RequestLimits::set_budget(request, Budget::Other);
+    let authenticated = WorldOperator::identify(served, request).await?;
+    WorldOperator::admit(served, authenticated, request).await?;
+    let sandbox = served.require_sandbox()?;
+    let world = sandbox.worlds().require(path_params::first(request).unwrap_or_default())?;
+    Ok((sandbox, world))
+}
+
+async fn export(request: &Request) -> Result<Response> {
+    let served = ServedMarket::shared(request)?;
+    let (sandbox, world) = find_world(&served, request).await?;
+    let name = format!("{}.zip", world.name());
+    let turn = world.admit().await?;
+    let (host, source) = (Arc::clone(&sandbox), Arc::clone(&world));
+    let write = move |file| {
+        let _turn = turn;
+        Ok(sandbox.worlds().export(&world, file)?)
+    };
+    send_file(&served, request, (&host, source), &name, write).await
+}
+
+async fn replay(request: &Request) -> Result<Response> {
+    let served = ServedMarket::shared(request)?;
+    let (sandbox, world) = find_world(&served, request).await?;
+    let name = format!("{}.replay.zip", world.name());
+    let (host, source) = (Arc::clone(&sandbox), Arc::clone(&world));
+    let write = move |file| sandbox.write_replay(&world, file);
+    send_file(&served, request, (&host, source), &name, write).await
+}
+
+/// Sends a file with this name, which `write` writes. It is not larger than the files of the world.
+async fn send_file(
+    served: &ServedMarket,
+    request: &Request,
+    (sandbox, world): (&SandboxHost, Arc<World>),
+    name: &str,
+    write: impl FnOnce(File) -> Result<File> + Send + 'static,
+) -> Result<Response> {
+    let slot = transfer_limits::of_request(request).map(RequestTransfers::download_slot).transpose()?;
+    Slot::remove_deadline(request);
+    let name = format!("attachment; filename=\"{name}\"");
+    let file = sandbox.worlds().temporary_file().map_err(Error::internal)?.into_file();
+    let write = move |market: &Market| {
+        let mut usage = DiskUsage::default();
+        world.add_disk_usage(&mut usage)?;
+        let _reservation = market.reserve_space(usage.bytes())?;
+        let file = write(file)?;
+        let length = file.metadata().map_err(Error::internal)?.len();
+        Ok((file, length))
+    };
+    let (file, length) = served.market().spawn_blocking(write).await?;
+    Ok(Response::builder()
+        .header(header::CONTENT_DISPOSITION, name)
+        .header(header::CONTENT_LENGTH, length)
+        .header(header::CACHE_CONTROL, "no-store")
+        .content_type(CONTENT_TYPE)
+        .body(Body::from_bytes_stream(Box::pin(read_chunks(file, length, slot)))))
+}
+
+/// Reads a file in chunks. The slot is occupied until the end.
+fn read_chunks(
+    file: File,
+    length: u64,
+    slot: Option<FairPermit>,
+) -> impl futures_util::Stream<Item = io::Result<Bytes>> + Send {
+    futures_util::stream::unfold((Arc::new(file), 0, slot), move |(file, offset, slot)| async move {
+        if offset >= length {
+            return None;
+        }
+        let source = Arc::clone(&file);
+        let read = move || {
+            let mut chunk = vec![0; (length - offset).min(CHUNK_BYTES) as usize];
+            source.read_exact_at(&mut chunk, offset)?;
+            Ok(Bytes::from(chunk))
+        };
+        let read =
+            tokio::task::spawn_blocking(read).await.unwrap_or_else(|error| Err(io::Error::other(error)));
+        let next = read.as_ref().map_or(length, |chunk| offset + chunk.len() as u64);
+        Some((read, (file, next, slot)))
+    })
+}
+
+async fn import(mut request: Request) -> Result<Response> {
+    let served = ServedMarket::shared(&request)?;
+    let (sandbox, world) = find_world(&served, &request).await?;
+    let kind = request.header(header::CONTENT_TYPE).unwrap_or_default();
+    if !kind.eq_ignore_ascii_case(CONTENT_TYPE) {
+        let message = format!("Send an exported world, with `Content-Type: {CONTENT_TYPE}`.");
+        return Err(Error::Malformed(message));
+    }
+    // The body may take as long as its size requires, while data keeps arriving.
+    Slot::remove_deadline(&request);
+    let body: BoxBody<Bytes, io::Error> = request.take_body().into();
+    let expected_bytes = body.size_hint().upper().unwrap_or(MAX_FILE_BYTES);
+    if body.size_hint().lower() > MAX_FILE_BYTES {
+        return Err(Error::PayloadTooLarge { max_bytes: MAX_FILE_BYTES });
+    }
+    let slot = transfer_limits::of_request(&request).map(RequestTransfers::body_slot).transpose()?;
+    let market = served.market();
+    let host = Arc::clone(&sandbox);
+    let create = move |market: &Market| {
+        let reservation = market.reserve_space(expected_bytes.min(MAX_FILE_BYTES))?;
+        Ok((host.worlds().temporary_file().map_err(Error::internal)?, reservation))
+    };
+    let (file, reservation) = market.spawn_blocking(create).await?;
+    let chunks = Chunks::new(body, &market.settings().server.connections(), None);
+    let file = Slot::release_during(&request, receive(market, chunks, file)).await??;
+    drop(slot);
+    let turn = world.admit().await?;
+    let imported = Arc::clone(&world);
+    let read = move |_: &Market| {
+        let (_turn, _reservation) = (turn, reservation);
+        Ok(sandbox.worlds().import(&imported, file.path())?)
+    };
+    market.spawn_blocking(read).await?;
+    let base_url = served.link_base().for_request(&request);
+    Ok(Json::<WorldOut>::from_small(&WorldOut::new(&world, &base_url)).into_response())
+}
+
+/// Writes a body to a file. Waiting for chunks holds no thread.
+async fn receive(market: &Market, mut chunks: Chunks, mut file: NamedTempFile) -> Result<NamedTempFile> {
+    let (mut buffer, mut length) = (Vec::<u8>::new(), 0);
+    loop {
+        let chunk = chunks.next().await?;
+        let is_last = chunk.is_none();
+        let chunk = chunk.unwrap_or_default();
+        length += chunk.len() as u64;
+        if length > MAX_FILE_BYTES {
+            return Err(Error::PayloadTooLarge { max_bytes: MAX_FILE_BYTES });
+        }
+        buffer.extend_from_slice(&chunk);
+        if is_last || buffer.len() as u64 >= CHUNK_BYTES {
+            let write = move |_: &Market| {
+                file.write_all(&buffer).map_err(Error::internal)?;
+                buffer.clear();
+                Ok((file, buffer))
+            };
+            (file, buffer) = market.spawn_blocking(write).await?;
+            chunks.resume();
+        }
+        if is_last {
+            return Ok(file);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The base URL of links in responses: `server.public_url`, or else the host that the client used, so that a link
+//! works for a client that reaches the server by another local name or port. Only hosts that are known to be this
+//! server are used, since anybody can send any `Host` header.
+
+use std::net::{IpAddr, SocketAddr};
+
+use poem::{Request, http::header};
+
+use crate::{
+    config::Settings,
+    web::{trusted_sources::TrustedHosts, world_host::BasePath},
+};
+
+/// Returns the base URL of links in responses to requests without a trusted host: `server.public_url`, or the
+/// listen address. An unspecified address (0.0.0.0) is not one that a client can use, so a loopback address
+/// takes its place.
+pub fn base_url(settings: &Settings, address: SocketAddr) -> String {
+    match settings.server.public_url.as_str() {
+        "" => local_url(address),
+        url => url.to_owned(),
+    }
+}
+
+/// Returns the URL by which a client on this machine reaches a server that listens on this address.
+pub fn local_url(address: SocketAddr) -> String {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(std::net::Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    format!("http://{}", SocketAddr::new(ip, address.port()))
+}
+
+/// Decides the base URL of links, request by request.
+#[derive(Clone, Debug)]
+pub struct LinkBase {
+    base_url: String,
+    trusted_hosts: TrustedHosts,
+    /// Whether all links begin with `base_url`, whatever host a request has.
+    is_fixed: bool,
+}
+
+impl LinkBase {
+    /// Creates the rule for a server whose [`base_url`] is this one, without a trailing slash.
+    pub fn new(settings: &Settings, base_url: &str) -> LinkBase {
+        LinkBase {
+            base_url: base_url.to_owned(),
+            trusted_hosts: TrustedHosts::new(&settings.server, base_url),
+            is_fixed: !settings.server.public_url.is_empty(),
+        }
+    }
+
+    /// Returns the base URL of links to requests without a trusted host.
+    pub fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// Returns the base URL of links in the response to a request.
+    pub fn for_request(&self, request: &Request) -> String {
+        let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+        let base_path = request.data::<BasePath>().map_or("", |base_path| base_path.0.as_str());
+        self.for_host(host, base_path)
+    }
+
+    /// Returns the base URL of links in the response to a request with this `Host` header, whose path was below
+    /// `base_path`.
+    fn for_host(&self, host: Option<&str>, base_path: &str) -> String {
+        let trusted = host.filter(|host| !self.is_fixed && self.trusted_hosts.contains(host));
+        trusted.map_or_else(
+            || self.base_url.clone(),
+            |host| format!("http://{}{base_path}", host.to_ascii_lowercase()),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link_base(listen: &str, public_url: &str) -> LinkBase {
+        let mut settings = Settings::default();
+        public_url.clone_into(&mut settings.server.public_url);
+        settings.server.listen = listen.parse().unwrap();
+        settings.server.trusted_hosts = vec!["market".to_owned()];
+        let base_url = base_url(&settings, listen.parse().unwrap());
+        LinkBase::new(&settings, &base_url)
+    }
+
+    #[test]
+    fn links_have_the_host_of_the_request_if_it_is_trusted() {
+        let local = link_base("192.0.2.7:8080", "");
+        for (host, expected) in [
+            ("localhost", "http://localhost"),
+            ("LOCALHOST:9000", "http://localhost:9000"),
+            ("127.0.0.1:49153", "http://127.0.0.1:49153"),
+            ("127.8.8.8", "http://127.8.8.8"),
+            ("[::1]:8080", "http://[::1]:8080"),
+            ("192.0.2.7:8080", "http://192.0.2.7:8080"),
+            ("192.0.2.7:8081", "http://192.0.2.7:8081"),
+            ("market:9000", "http://market:9000"),
+            ("evil.example", "http://192.0.2.7:8080"),
+            ("localhost.evil.example", "http://192.0.2.7:8080"),
+            ("localhost@evil.example", "http://192.0.2.7:8080"),
+            ("127.0.0.1.evil.example", "http://192.0.2.7:8080"),
+            ("0.0.0.0:8080", "http://192.0.2.7:8080"),
+            ("", "http://192.0.2.7:8080"),
+        ] {
+            assert_eq!(local.for_host(Some(host), ""), expected, "{host}");
+        }
+        assert_eq!(local.for_host(None, ""), "http://192.0.2.7:8080");
+        assert_eq!(local.for_host(Some("localhost"), "/w/one"), "http://localhost/w/one");
+        let public = link_base("127.0.0.1:8080", "https://market.example/shop");
+        for host in ["localhost:8080", "market.example", "evil.example"] {
+            assert_eq!(public.for_host(Some(host), ""), "https://market.example/shop", "{host}");
+        }
+    }
+
+    #[test]
+    fn no_link_has_an_unspecified_address() {
+        for (listen, expected) in [("0.0.0.0:8080", "http://127.0.0.1:8080"), ("[::]:80", "http://[::1]:80")]
+        {
+            let base = link_base(listen, "");
+            for host in [listen, "evil.example"] {
+                assert_eq!(base.for_host(Some(host), ""), expected, "{listen}");
+            }
+        }
+    }
+}

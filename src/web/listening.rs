@@ -1,0 +1,62 @@
+//! Serves an endpoint over HTTP, and answers what is refused before it like all other errors.
+
+use poem::{
+    Endpoint, EndpointExt, Response,
+    http::{HeaderMap, StatusCode},
+};
+use std::{io, net::IpAddr};
+use tokio::sync::watch;
+
+use crate::{
+    clock::Clock,
+    config::ServerSettings,
+    error::Error,
+    http_server::{
+        Refusal, Refusals,
+        connections::{self, Signals},
+    },
+    web::{
+        problem,
+        request_id::{self, RequestId, refuse},
+        shares::held_requests::ServerStop,
+    },
+};
+
+const REFUSALS: Refusals = Refusals {
+    to_request: |request, refusal| Box::pin(refuse(request, refusal.into())),
+    to_head: respond_to_head,
+};
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Error {
+        match refusal {
+            Refusal::Malformed(message) => Error::Malformed(message),
+            Refusal::TooSlow(message) => Error::RequestTimeout(message),
+            Refusal::UnsupportedCoding(codings) => Error::UnsupportedCoding(codings),
+        }
+    }
+}
+
+/// Serves requests until `stop` resolves, then lets running requests finish for up to `server.drain_seconds`.
+/// `connected` is set to the number of connections; its receivers are notified when the first one is opened, and when the
+/// last one has ended.
+pub async fn serve(
+    app: impl Endpoint<Output = Response> + 'static,
+    listener: std::net::TcpListener,
+    settings: &ServerSettings,
+    connected: watch::Sender<usize>,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let signals = Signals { connected, ..Signals::default() };
+    let app = app.data(ServerStop::new(signals.stopping.subscribe()));
+    connections::serve(app, listener, &settings.connections(), REFUSALS, signals, stop).await
+}
+
+fn respond_to_head(status: StatusCode, refusal: Refusal, client: IpAddr) -> (HeaderMap, Vec<u8>) {
+    let id = RequestId::generate(&Clock::System);
+    tracing::info!(request_id = id.as_str(), status = status.as_u16(), %client, "request head rejected");
+    let error = Error::from(refusal);
+    let mut response = problem::error_response(&error, id.as_str());
+    response.headers_mut().insert(request_id::HEADER, id.header_value());
+    (response.headers().clone(), problem::error_body(&error, id.as_str()))
+}

@@ -1,0 +1,28 @@
+//! What every face of the market needs and no resource owns: principals from credentials, budgets and shares, errors,
+//! request IDs, and the host of worlds. The APIs are above it, and neither uses another face.
+
+pub(crate) mod auth;
+pub(crate) mod cors;
+pub(crate) mod documented_operations;
+pub(crate) mod enum_value;
+pub(crate) mod error_layer;
+pub(crate) mod in_process;
+pub(crate) mod key_headers;
+pub(crate) mod limits;
+pub(crate) mod link_base;
+pub(crate) mod listening;
+pub(crate) mod path_params;
+pub(crate) mod problem;
+pub(crate) mod request_id;
+pub(crate) mod responses;
+pub(crate) mod served_market;
+pub(crate) mod shares;
+pub(crate) mod trusted_sources;
+pub(crate) mod world_host;
+
+// What tests outside of the crate use.
+pub use cors::CorsPolicy;
+pub use documented_operations::{DocumentedOperation, Outcome};
+pub use in_process::Caller;
+pub use limits::Budget;
+pub use listening::serve;

@@ -1,0 +1,5 @@
+//! What is done to responses before they are sent: entity tags, compression, and temporary files for large ones.
+
+pub mod compression;
+pub mod etag;
+pub mod spool;

@@ -1,0 +1,404 @@
+//! Limits the number of concurrent requests and the time to respond. Excess requests are rejected at once, so
+//! that accepted requests finish soon.
+//!
+//! A request occupies its slot until its work ends, even if the client has disconnected. While a body is
+//! being received there is no work, so the request gives up its slot.
+//!
+//! Slots are shared fairly: a request counts for the network of its client, and for its principal as soon as
+//! the key is checked. Each may occupy as many slots as are free, and at least one. So there is a slot for
+//! another as long as there are more slots than owners of requests. Otherwise their requests take
+//! turns, and those that wait too long are rejected.
+
+#[cfg(test)]
+mod sharing_tests;
+
+use std::{
+    pin::Pin,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use poem::{Endpoint, Request, Response};
+use tokio::{runtime::Handle, time::timeout};
+
+use crate::{
+    clock::Stopwatch,
+    config::Settings,
+    domain::principals::Principal,
+    error::{Error, Result},
+    http_server::client_network::request_network,
+    market::{Activity, MarketId, Permit, Requester, Scheduler, Share, WorkOwner},
+    web::{
+        problem,
+        request_id::{self, RequestId},
+    },
+};
+
+/// The `Retry-After` of a request that was rejected because the server is at capacity.
+const RETRY_SECONDS: u64 = 1;
+
+/// The `Retry-After` of a request whose response took too long, while its work continues.
+const SLOW_RETRY_SECONDS: u64 = 10;
+
+/// The server's slots for concurrent requests.
+#[derive(Clone, Debug)]
+pub struct Capacity {
+    /// Slots for requests in progress; none means unlimited.
+    slots: Option<Scheduler>,
+    /// Maximum time that a request waits in the queue.
+    queue_timeout: Duration,
+    /// Maximum time to respond; none means unlimited.
+    response_timeout: Option<Duration>,
+    trust_forwarded_for: bool,
+}
+
+impl Capacity {
+    /// Creates the slots that the settings specify.
+    pub fn new(settings: &Settings, stopwatch: Stopwatch) -> Capacity {
+        let (limits, seconds) = (&settings.limits, settings.server.answer_seconds);
+        let (count, queue) = (limits.in_flight as usize, limits.queue as usize);
+        Capacity {
+            slots: (count > 0)
+                .then(|| Scheduler::new(Activity::Request, count, queue, Share::AsManyAsFree, stopwatch)),
+            queue_timeout: Duration::from_millis(limits.queue_milliseconds.into()),
+            response_timeout: (seconds > 0).then(|| Duration::from_secs(seconds.into())),
+            trust_forwarded_for: limits.trust_forwarded_for,
+        }
+    }
+
+    /// Whether requests are in progress. If their number is unlimited, it is not known, and there may be some.
+    pub fn has_requests(&self) -> bool {
+        self.slots.as_ref().is_none_or(Scheduler::is_in_use)
+    }
+
+    /// Middleware that processes a request in a slot, or responds 503 if none is available.
+    pub async fn layer<E: Endpoint<Output = Response> + 'static>(
+        self,
+        inner: Arc<E>,
+        mut request: Request,
+    ) -> poem::Result<Response> {
+        let id = RequestId::from_request(&request);
+        let deadline = self.response_timeout;
+        let client = WorkOwner::Client(request_network(&request, self.trust_forwarded_for));
+        // Only the wait for a slot is counted: a slow client or a slow disk is not charged to the budget.
+        let client = match request_id::cost_meter(&request) {
+            Some(cost) => Requester::new(client, cost),
+            None => Requester::unmetered(client),
+        };
+        let slot = match self.acquire(client).await {
+            Ok(slot) => {
+                Slot { capacity: self, permit: Arc::new(Mutex::new(slot)), has_no_deadline: Arc::default() }
+            }
+            Err(full) => return Ok(problem::error_response(&full, id.as_str())),
+        };
+        request.set_data(slot.clone());
+        let has_no_deadline = Arc::clone(&slot.has_no_deadline);
+        let mut response = RunToCompletion::new(async move {
+            let response = inner.as_ref().call(request).await;
+            drop(slot);
+            response
+        });
+        let Some(deadline) = deadline else { return response.await };
+        match timeout(deadline, &mut response).await {
+            Ok(response) => response,
+            Err(_) if has_no_deadline.load(Ordering::Relaxed) => response.await,
+            Err(_) => {
+                let timeout_error = Error::ResponseTimeout { retry_seconds: SLOW_RETRY_SECONDS };
+                Ok(problem::error_response(&timeout_error, id.as_str()))
+            }
+        }
+    }
+
+    /// Acquires a slot, after a short wait if all are taken or the requester has its share. Returns none if
+    /// the number is unlimited.
+    async fn acquire(&self, requester: Requester) -> Result<Option<Permit>> {
+        let Some(slots) = &self.slots else { return Ok(None) };
+        if let Some(permit) = slots.try_acquire(&requester) {
+            return Ok(Some(permit));
+        }
+        // Boxed, since the future of every request has room for those that are not.
+        match Box::pin(timeout(self.queue_timeout, slots.acquire(requester))).await {
+            Ok(permit) => permit.map(Some),
+            Err(_) => Err(Error::AtCapacity { retry_seconds: RETRY_SECONDS }),
+        }
+    }
+}
+
+/// The slot of a request.
+#[derive(Clone, Debug)]
+pub struct Slot {
+    capacity: Capacity,
+    permit: Arc<Mutex<Option<Permit>>>,
+    has_no_deadline: Arc<AtomicBool>,
+}
+
+impl Slot {
+    /// Counts a request for its principal from now on. If the principal has its share of the slots, the
+    /// request gives up its slot, and waits for another one for a short time.
+    pub async fn assign_to_principal(
+        request: &Request,
+        market: MarketId,
+        principal: Principal,
+    ) -> Result<()> {
+        let Some(slot) = request.data::<Slot>() else { return Ok(()) };
+        let Some(permit) = slot.replace_permit(None) else { return Ok(()) };
+        let for_principal = permit.requester().clone().into_principal(market, principal);
+        let permit = match permit.try_transfer(for_principal.clone()) {
+            Ok(permit) => Some(permit),
+            Err(permit) => {
+                drop(permit);
+                slot.capacity.acquire(for_principal).await?
+            }
+        };
+        slot.replace_permit(permit);
+        Ok(())
+    }
+
+    /// Releases the request's slot while it waits, for instance for its body, and acquires one again afterwards. Something
+    /// else must limit the number of requests that wait so: [`super::transfer_limits`] or [`super::held_requests`].
+    pub async fn release_during<T>(request: &Request, wait: impl Future<Output = T>) -> Result<T> {
+        let Some(slot) = request.data::<Slot>() else { return Ok(wait.await) };
+        let Some(permit) = slot.replace_permit(None) else { return Ok(wait.await) };
+        let requester = permit.requester().clone();
+        drop(permit);
+        let result = wait.await;
+        slot.replace_permit(slot.capacity.acquire(requester).await?);
+        Ok(result)
+    }
+
+    /// Releases the request's slot and does the rest of its work, such as receiving its body, after which nothing
+    /// follows except the response. Work that was done therefore never fails for lack of a slot. Something else
+    /// must limit the number of such requests, as in [`Slot::release_during`].
+    pub async fn release_for_rest<T>(request: &Request, rest: impl Future<Output = T>) -> T {
+        if let Some(slot) = request.data::<Slot>() {
+            drop(slot.replace_permit(None));
+        }
+        rest.await
+    }
+
+    /// Removes the time limit of the response. The caller must check that data keeps moving.
+    pub fn remove_deadline(request: &Request) {
+        if let Some(slot) = request.data::<Slot>() {
+            slot.has_no_deadline.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn replace_permit(&self, permit: Option<Permit>) -> Option<Permit> {
+        std::mem::replace(&mut *self.permit.lock().unwrap_or_else(PoisonError::into_inner), permit)
+    }
+}
+
+/// A future that continues in the background after it is dropped. Work on blocking threads cannot be stopped,
+/// so the request's slot must stay occupied until that work has ended.
+struct RunToCompletion<F: Future<Output: Send> + Send + 'static>(Option<Pin<Box<F>>>);
+
+impl<F: Future<Output: Send> + Send + 'static> RunToCompletion<F> {
+    fn new(work: F) -> RunToCompletion<F> {
+        RunToCompletion(Some(Box::pin(work)))
+    }
+}
+
+impl<F: Future<Output: Send> + Send + 'static> Future for RunToCompletion<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        // A future that panics is not stored again, so it is not polled again on drop.
+        let mut work = self.0.take().expect("not polled after completion");
+        let output = work.as_mut().poll(context);
+        if output.is_pending() {
+            self.0 = Some(work);
+        }
+        output
+    }
+}
+
+impl<F: Future<Output: Send> + Send + 'static> Drop for RunToCompletion<F> {
+    fn drop(&mut self) {
+        if let (Some(work), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
+            runtime.spawn(work);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use poem::{
+        EndpointExt, IntoResponse,
+        endpoint::make,
+        http::{Method, StatusCode},
+    };
+    use tokio::{
+        io::AsyncWriteExt,
+        sync::Notify,
+        time::{Instant, sleep},
+    };
+
+    use super::*;
+    use crate::{clock::Clock, web::problem::ApiError};
+
+    /// An endpoint that responds when it is notified, and counts the requests that it has started.
+    struct Slow {
+        started: AtomicUsize,
+        release: Notify,
+    }
+
+    fn slow() -> (Arc<Slow>, impl Endpoint<Output = Response>) {
+        let slow = Arc::new(Slow { started: AtomicUsize::new(0), release: Notify::new() });
+        let shared = Arc::clone(&slow);
+        let endpoint = make(move |_| {
+            let slow = Arc::clone(&shared);
+            async move {
+                slow.started.fetch_add(1, Ordering::SeqCst);
+                slow.release.notified().await;
+                "done".into_response()
+            }
+        });
+        (slow, endpoint)
+    }
+
+    fn capacity(in_flight: u32, queue: u32, answer_seconds: u32) -> Capacity {
+        let mut settings = Settings::default();
+        settings.limits.in_flight = in_flight;
+        settings.limits.queue = queue;
+        settings.server.answer_seconds = answer_seconds;
+        Capacity::new(&settings, Stopwatch::start(Arc::new(Clock::System)))
+    }
+
+    fn with_capacity<E: Endpoint<Output = Response> + 'static>(
+        capacity: &Capacity,
+        endpoint: E,
+    ) -> Arc<impl Endpoint<Output = Response> + use<E>> {
+        let capacity = capacity.clone();
+        Arc::new(endpoint.around(move |inner, request| capacity.clone().layer(inner, request)))
+    }
+
+    async fn send<E: Endpoint<Output = Response>>(app: Arc<E>) -> (StatusCode, Option<String>) {
+        let response = app.get_response(Request::default()).await;
+        let retry = response.headers().get("retry-after").map(|wait| wait.to_str().unwrap().to_owned());
+        (response.status(), retry)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn excess_request_waits_briefly_and_is_rejected_at_once_if_queue_is_full() {
+        let (slow, endpoint) = slow();
+        let app = with_capacity(&capacity(1, 1, 0), endpoint);
+        let first = tokio::spawn(send(Arc::clone(&app)));
+        while slow.started.load(Ordering::SeqCst) == 0 {
+            tokio::task::yield_now().await;
+        }
+        let start = Instant::now();
+        let second = tokio::spawn(send(Arc::clone(&app)));
+        tokio::task::yield_now().await;
+        let full = (StatusCode::SERVICE_UNAVAILABLE, Some("1".to_owned()));
+        assert_eq!(send(Arc::clone(&app)).await, full);
+        assert_eq!(start.elapsed(), Duration::ZERO, "a full queue rejects at once");
+        assert_eq!(second.await.unwrap(), full);
+        assert!(start.elapsed() >= Duration::from_millis(50));
+        let third = tokio::spawn(send(Arc::clone(&app)));
+        tokio::task::yield_now().await;
+        slow.release.notify_one();
+        assert_eq!(first.await.unwrap().0, StatusCode::OK);
+        slow.release.notify_one();
+        assert_eq!(third.await.unwrap().0, StatusCode::OK, "a slot became free while it waited");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn slow_response_times_out_and_keeps_its_slot_until_it_ends() {
+        let (slow, endpoint) = slow();
+        let app = with_capacity(&capacity(1, 0, 60), endpoint);
+        let start = Instant::now();
+        assert_eq!(send(Arc::clone(&app)).await.0, StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(start.elapsed().as_secs(), 60);
+        assert_eq!(send(Arc::clone(&app)).await.0, StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(start.elapsed().as_secs(), 60, "its slot is still occupied");
+        slow.release.notify_one();
+        sleep(Duration::from_millis(1)).await;
+        slow.release.notify_one();
+        assert_eq!(send(app).await.0, StatusCode::OK);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn work_continues_after_client_disconnects() {
+        let (slow, endpoint) = slow();
+        let app = with_capacity(&capacity(1, 0, 60), endpoint);
+        let result = timeout(Duration::from_secs(1), send(Arc::clone(&app))).await;
+        assert!(result.is_err(), "the client disconnected while it waited");
+        assert_eq!(
+            send(Arc::clone(&app)).await.0,
+            StatusCode::SERVICE_UNAVAILABLE,
+            "its slot is still occupied"
+        );
+        slow.release.notify_one();
+        sleep(Duration::from_millis(1)).await;
+        slow.release.notify_one();
+        assert_eq!(send(app).await.0, StatusCode::OK);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn receiving_a_body_takes_no_slot() {
+        for method in [Method::GET, Method::HEAD, Method::POST, Method::DELETE] {
+            let endpoint = make(async |mut request: Request| {
+                let body = request.take_body();
+                let received = Slot::release_during(&request, body.into_vec()).await.map_err(ApiError)?;
+                Ok::<_, poem::Error>(received.unwrap().into_response())
+            });
+            let app = with_capacity(&capacity(1, 0, 0), endpoint);
+            let (mut sender, receiver) = tokio::io::duplex(64);
+            let body = poem::Body::from_async_read(receiver);
+            let request = Request::builder().method(method.clone()).body(body);
+            let response = tokio::spawn({
+                let app = Arc::clone(&app);
+                async move { app.get_response(request).await.status() }
+            });
+            sleep(Duration::from_secs(5)).await;
+            assert_eq!(send(Arc::clone(&app)).await.0, StatusCode::OK, "{method}: the slot is free");
+            sender.write_all(b"x").await.unwrap();
+            drop(sender);
+            assert_eq!(response.await.unwrap(), StatusCode::OK, "{method}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn last_body_needs_no_slot_afterwards() {
+        let endpoint = make(async |mut request: Request| {
+            if *request.method() == Method::GET {
+                std::future::pending::<()>().await;
+            }
+            let body = request.take_body();
+            let received = Slot::release_for_rest(&request, body.into_vec()).await;
+            Ok::<_, poem::Error>(received.unwrap().into_response())
+        });
+        let app = with_capacity(&capacity(1, 0, 0), endpoint);
+        let (sender, receiver) = tokio::io::duplex(64);
+        let request = Request::builder().method(Method::PUT).body(poem::Body::from_async_read(receiver));
+        let response = tokio::spawn({
+            let app = Arc::clone(&app);
+            async move { app.get_response(request).await.status() }
+        });
+        sleep(Duration::from_millis(1)).await;
+        let _other = tokio::spawn(send(Arc::clone(&app)));
+        sleep(Duration::from_secs(5)).await;
+        drop(sender);
+        assert_eq!(response.await.unwrap(), StatusCode::OK, "although the only slot is taken");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn without_limits_no_request_is_rejected() {
+        let (slow, endpoint) = slow();
+        let app = with_capacity(&capacity(0, 0, 0), endpoint);
+        let responses: Vec<_> = (0..100).map(|_| tokio::spawn(send(Arc::clone(&app)))).collect();
+        while slow.started.load(Ordering::SeqCst) < 100 {
+            sleep(Duration::from_secs(10)).await;
+        }
+        slow.release.notify_waiters();
+        for response in responses {
+            assert_eq!(response.await.unwrap().0, StatusCode::OK);
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The limits of a server, which its market and its worlds share: what requests in progress hold.
+
+use std::sync::Arc;
+
+use crate::{
+    market::Market,
+    web::shares::{
+        capacity::Capacity, held_requests::HeldRequests, stream_turns::StreamTurns,
+        transfer_limits::TransferLimits,
+    },
+};
+
+/// The limits of a server. Principals of each market have shares of their own.
+#[derive(Clone)]
+pub struct ServerLimits {
+    /// Slots of requests in progress.
+    pub capacity: Capacity,
+    /// Slots for bodies and downloads, memory, and temporary files.
+    pub transfers: Arc<TransferLimits>,
+    /// Places of requests that are held open.
+    pub held_requests: HeldRequests,
+}
+
+impl ServerLimits {
+    /// Creates the limits that the settings of a market specify.
+    pub fn new(market: &Market) -> ServerLimits {
+        let settings = market.settings();
+        let capacity = Capacity::new(settings, market.stopwatch());
+        let turns = StreamTurns::new(Some(capacity.clone()), market.stopwatch());
+        ServerLimits {
+            capacity,
+            transfers: Arc::new(TransferLimits::new(settings, market.stopwatch())),
+            held_requests: HeldRequests::new(settings, turns),
+        }
+    }
+}
