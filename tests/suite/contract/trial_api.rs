@@ -6,9 +6,10 @@ use marketplace::{
     mcp,
     operations::access::Buyer,
     rest::{
-        self, Api, Budget, CorsPolicy, JsonResult, RouteGroup,
+        self, Api, JsonResult, RouteGroup,
         route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
     },
+    web::{Budget, CorsPolicy},
 };
 use poem::{Endpoint, Request, endpoint::BoxEndpoint, http::Method};
 use poem_openapi::Object;

@@ -18,9 +18,10 @@ use marketplace::{
     },
     request_problems::ProblemsExt,
     rest::{
-        self, Api, Body, Budget, CorsPolicy, Idempotent, Json, JsonResult, MaybeInvalid, RouteGroup,
+        self, Api, Body, Idempotent, Json, JsonResult, MaybeInvalid, RouteGroup,
         route::{Call, Contract, RouteAttributes, Target, Tool, routes},
     },
+    web::{Budget, CorsPolicy},
 };
 use poem::{Endpoint, Request, Response, endpoint::BoxEndpoint, http::Method};
 use poem_openapi::Object;

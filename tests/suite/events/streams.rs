@@ -1,6 +1,6 @@
 //! Streams of events over HTTP.
 
-use marketplace::{domain::principals::KeyScope, mcp, operations::keys, rest};
+use marketplace::{domain::principals::KeyScope, mcp, operations::keys, rest, web};
 use serde_json::Value;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
@@ -44,7 +44,7 @@ impl Server {
         let (stop, stopped) = oneshot::channel();
         let served = tokio::spawn(async move {
             let stopped = async { stopped.await.unwrap_or_default() };
-            rest::run(app, listener, &settings, watch::Sender::default(), stopped).await.unwrap();
+            web::serve(app, listener, &settings.server, watch::Sender::default(), stopped).await.unwrap();
         });
         Server { market, address, key, stop: Some(stop), served }
     }

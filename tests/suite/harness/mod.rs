@@ -39,6 +39,7 @@ use marketplace::{
     operations::{self, grants::GrantInput},
     rest,
     store::Durability,
+    web,
     worlds::{World, Worlds},
 };
 use poem::{Body, Endpoint, EndpointExt, Request, Response, endpoint::BoxEndpoint, http::Method};
@@ -206,7 +207,9 @@ impl TestMarket {
         let (stop, stopped) = oneshot::channel();
         tokio::spawn(async move {
             let stopped = async { stopped.await.unwrap_or_default() };
-            rest::run(app.boxed(), listener, &settings, watch::Sender::default(), stopped).await.unwrap();
+            web::serve(app.boxed(), listener, &settings.server, watch::Sender::default(), stopped)
+                .await
+                .unwrap();
         });
         (address, stop)
     }

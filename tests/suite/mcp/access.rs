@@ -3,7 +3,8 @@
 use marketplace::operations::keys;
 use marketplace::{
     market::Requester,
-    rest::{App, Caller, ServerBuilder},
+    rest::{App, ServerBuilder},
+    web::Caller,
 };
 use poem::http::Method;
 use serde_json::{Value, json};

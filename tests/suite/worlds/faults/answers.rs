@@ -2,8 +2,9 @@
 
 use marketplace::{
     config::Settings,
-    rest::{App, DocumentedOperation, Outcome},
+    rest::App,
     string_enum::StringEnum,
+    web::{DocumentedOperation, Outcome},
 };
 use poem::http::Method;
 use serde_json::{Value, json};

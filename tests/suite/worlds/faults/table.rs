@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, fmt::Write};
 
 use marketplace::{
-    rest::{DocumentedOperation, Outcome},
     string_enum::StringEnum,
+    web::{DocumentedOperation, Outcome},
 };
 
 use super::answers::operations;
