@@ -5,11 +5,12 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Limits, ReadError, archive, codebases,
+    Limits, ReadError, archive,
+    child::ParsedFile,
+    codebases,
     datasets::{self, Dataset},
     git::{self, History, Repository},
 };
-use crate::parsed_file::ParsedFile;
 
 /// Analysis of a ZIP archive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -18,7 +18,6 @@ mod lfs_pointers;
 mod lines;
 pub mod manifests;
 pub mod packing;
-pub mod parsed_file;
 pub mod pipelines;
 pub mod quality_checks;
 pub mod readme;

@@ -14,10 +14,10 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::{
     limits::ResourceLimits,
+    parsed_file,
     reply::{self, LargeReplies, ReceiveError, ReplyBytes},
     task::{Invocation, SUBCOMMAND, Task},
 };
-use crate::parsed_file;
 
 /// Interval between two checks whether a child has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);

@@ -13,12 +13,12 @@ use serde::Serialize;
 
 use super::{
     confinement,
+    parsed_file::ParsedFile,
     reply::{self, Reply, TaskResult},
     task::{Invocation, Task},
 };
 use crate::{
     Limits, ReadError, analyses, archive, git, packing,
-    parsed_file::ParsedFile,
     quality_checks::{Checks, Outcome, Source, Subject, history},
 };
 

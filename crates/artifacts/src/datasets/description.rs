@@ -19,8 +19,8 @@ use super::{
 use crate::{
     Limits, ReadError,
     archive::{self, BudgetedFile, OpenArchive},
+    child::ParsedFile,
     contents, lfs_pointers,
-    parsed_file::ParsedFile,
 };
 
 /// Maximum number of tables that are described.

@@ -2,7 +2,7 @@
 //!
 //! The library allocates what footers and pages declare. Memory is limited by the child process alone: a file that
 //! takes too much of it, or whose schema is too deep for the stack, ends the process. Its parent learns the path
-//! from [`ParsedFile`](crate::parsed_file::ParsedFile). A panic of the library is reported as damage of the file.
+//! from [`ParsedFile`](crate::child::ParsedFile). A panic of the library is reported as damage of the file.
 
 mod budget;
 

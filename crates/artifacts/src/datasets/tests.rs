@@ -6,7 +6,7 @@ use ::parquet::basic::Compression;
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 use super::*;
-use crate::{Limits, parsed_file::ParsedFile};
+use crate::{Limits, child::ParsedFile};
 
 const LIMITS: Limits = Limits { max_files: 10_000, max_ratio: 200 };
 

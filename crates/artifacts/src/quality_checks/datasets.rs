@@ -12,9 +12,9 @@ use super::{
     samples::{Samples, with_noun},
 };
 use crate::{
+    child::ParsedFile,
     contents::{Entry, Root, quoted},
     datasets::{self, Budget, Column, FileSummary, Format, TableReader, table_reader::ReadOutcome},
-    parsed_file::ParsedFile,
 };
 
 /// Every table can be read completely.

@@ -27,9 +27,9 @@ use marketplace_text::encoding::{Decoder, Encoding, HEAD_BYTES};
 use serde::{Deserialize, Serialize};
 
 use super::{
+    child,
     contents::{ArchiveProblem, Entry, FileAction, Root, Visitor},
     lfs_pointers,
-    parsed_file::ParsedFile,
 };
 
 /// Maximum number of characters of a finding's message.
@@ -250,14 +250,14 @@ impl Checks {
     /// Creates the checks that apply to the data, with the system's directory for temporary files.
     #[cfg(test)]
     pub fn new(subject: Subject, source: Source) -> Checks {
-        Checks::with_spill_dir(&std::env::temp_dir(), ParsedFile::default(), subject, source)
+        Checks::with_spill_dir(&std::env::temp_dir(), child::ParsedFile::default(), subject, source)
     }
 
     /// Creates the checks that apply to the data. Data too large for memory is spilled to temporary files in
     /// `spill_dir`. `parsed_file` records the file that a parser reads.
     pub fn with_spill_dir(
         spill_dir: &Path,
-        parsed_file: ParsedFile,
+        parsed_file: child::ParsedFile,
         subject: Subject,
         source: Source,
     ) -> Checks {

@@ -20,7 +20,7 @@ pub struct ParsedFile {
 
 impl ParsedFile {
     /// Creates the record of a child process, whose standard output is the file of the reply.
-    pub fn of_child(fatal: Vec<String>) -> io::Result<ParsedFile> {
+    pub(super) fn of_child(fatal: Vec<String>) -> io::Result<ParsedFile> {
         let record = io::stdout().as_fd().try_clone_to_owned()?;
         Ok(ParsedFile { record: Some(record.into()), fatal })
     }
@@ -44,7 +44,7 @@ impl ParsedFile {
 
 /// Returns the path that a child has recorded in the file of its reply, if it ended while it read that file. Any
 /// other text that a child writes is at most a path that none of its files has.
-pub fn find(mut reply: &File) -> Option<String> {
+pub(super) fn find(mut reply: &File) -> Option<String> {
     let mut path = String::new();
     reply.rewind().ok()?;
     reply.take(MAX_PATH_BYTES as u64 + 1).read_to_string(&mut path).ok()?;
