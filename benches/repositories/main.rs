@@ -81,8 +81,8 @@ fn measure(address: &str, work: &Path) -> [f64; 3] {
     });
     let read = cpu_during(|| {
         let repository = Repository::open(&repository_dir, LIMITS).expect("open the copy");
-        let (analysis, history) =
-            codebases::analyze_repository(&repository, LIMITS, NOW).expect("analyze the repository");
+        let (analysis, history) = codebases::analyze_repository(&repository, LIMITS, NOW, &|| true)
+            .expect("analyze the repository");
         assert!(analysis.languages.lines > 0 && history.commits > 0);
     });
     std::fs::remove_dir_all(work).expect("delete the directory");

@@ -13,15 +13,16 @@ use serde::de::DeserializeOwned;
 
 use super::{
     archive_analysis,
-    child_processes::{self, TimeLimit},
+    child_processes::{ChildProcesses, TimeLimit},
     repository_analysis, world_repositories,
 };
 use crate::{
     artifacts::{
         ReadError, Rejection,
-        child::{Input, Task, Validate},
+        child::{Input, Reply, Task, Validate},
         git::{self, IndexedPack, PackToIndex, REPACKED, RemoteRepository, RepackedRepository, bundle},
     },
+    domain::teams::TeamRowId,
     error::{Error, Problem, Result},
     market::Market,
 };
@@ -144,15 +145,22 @@ fn run_child<T: DeserializeOwned + Validate>(
     task: &Task,
     input: Input,
 ) -> std::result::Result<T, ReadError> {
+    let children = ChildProcesses::new(market);
+    let mut turn = children.turns().join(TeamRowId(0));
     let limit = TimeLimit { seconds: MAX_SECONDS, what: "The repository" };
     // The stopwatch of a world whose clock is frozen stands still.
     let deadline = Instant::now() + Duration::from_secs(MAX_SECONDS.into());
     let should_continue = || Instant::now() < deadline && market.ensure_space(0).is_ok();
-    match child_processes::run_without_job(market, task, input, limit, &should_continue) {
+    let reply = match children.run(&mut turn, task, input, limit, &should_continue) {
         Err(ReadError::Canceled) if Instant::now() >= deadline => {
             let message = format!("The repository could not be read within {MAX_SECONDS} seconds.");
-            Err(Rejection(message).into())
+            return Err(Rejection(message).into());
         }
-        result => result,
-    }
+        other => other?,
+    };
+    let Reply { result, unenforced, .. } = reply
+        .parse::<T>()
+        .map_err(|cause| ReadError::ProcessEnded(format!("the reply is invalid: {cause}")))?;
+    children.log_unenforced(&unenforced);
+    result.into()
 }

@@ -7,21 +7,17 @@ use std::{
     time::{Duration, UNIX_EPOCH},
 };
 
-use serde::de::DeserializeOwned;
-
 use super::compute_turns::{ComputeTurns, Participant};
 use crate::{
     artifacts::{
         ReadError, Rejection,
         child::{
-            ChildEnd, ChildProcess, Input, Launcher, Reply, ReplyBytes, ResourceLimits, SelfTest, Task,
-            TaskResult, Validate,
+            ChildEnd, ChildProcess, Input, Launcher, ReplyBytes, ResourceLimits, SelfTest, Task, TaskResult,
         },
     },
     blobs::Blobs,
     clock::Stopwatch,
     config::Settings,
-    domain::teams::TeamRowId,
     market::Market,
 };
 
@@ -141,25 +137,6 @@ impl ChildProcesses {
             ChildEnd::Other(cause) => Err(ReadError::ProcessEnded(cause)),
         }
     }
-}
-
-/// Runs a task that belongs to no job, in a child process, and returns its result. Stops when `should_continue`
-/// returns false.
-pub fn run_without_job<T: DeserializeOwned + Validate>(
-    market: &Market,
-    task: &Task,
-    input: Input,
-    limit: TimeLimit,
-    should_continue: &dyn Fn() -> bool,
-) -> Result<T, ReadError> {
-    let children = ChildProcesses::new(market);
-    let mut turn = children.turns().join(TeamRowId(0));
-    let reply = children.run(&mut turn, task, input, limit, should_continue)?;
-    let Reply { result, unenforced, .. } = reply
-        .parse::<T>()
-        .map_err(|cause| ReadError::ProcessEnded(format!("the reply is invalid: {cause}")))?;
-    children.log_unenforced(&unenforced);
-    result.into()
 }
 
 /// Waits for the turn of a job, for as long as `should_continue` returns true.

@@ -5,9 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Limits, ReadError, archive,
-    child::ParsedFile,
-    codebases,
+    Limits, ReadError, archive, codebases,
     datasets::{self, Dataset},
     git::{self, History, Repository},
 };
@@ -42,29 +40,36 @@ pub struct RepositoryAnalysis {
     pub history: History,
 }
 
-/// Analyzes the ZIP archive at a path. `parsed_file` records the file that a parser reads.
+/// Analyzes the ZIP archive at a path, for as long as `should_continue` returns true.
 pub fn analyze_archive(
     path: &Path,
     is_codebase: bool,
     limits: Limits,
-    parsed_file: &ParsedFile,
+    should_continue: &dyn Fn() -> bool,
 ) -> Result<ArchiveAnalysis, ReadError> {
-    let listing = archive::read_summary(path, limits)?;
+    let listing = archive::read_summary(path, limits, should_continue)?;
     let own = if is_codebase {
-        AnalysisByKind::Codebase(codebases::analyze_zip(path, listing.root.as_deref(), limits)?)
+        AnalysisByKind::Codebase(codebases::analyze_zip(
+            path,
+            listing.root.as_deref(),
+            limits,
+            should_continue,
+        )?)
     } else {
-        AnalysisByKind::RawData(datasets::describe_zip(path, limits, parsed_file)?)
+        AnalysisByKind::RawData(datasets::describe_zip(path, limits, should_continue)?)
     };
     Ok(ArchiveAnalysis { listing, own })
 }
 
-/// Analyzes the copy of a repository in a directory. `now_secs` is in Unix seconds.
+/// Analyzes the copy of a repository in a directory, for as long as `should_continue` returns true.
+/// `now_secs` is in Unix seconds.
 pub fn analyze_repository(
     directory: &Path,
     limits: git::Limits,
     now_secs: i64,
+    should_continue: &dyn Fn() -> bool,
 ) -> Result<RepositoryAnalysis, ReadError> {
     let repository = Repository::open(directory, limits)?;
-    let (files, history) = codebases::analyze_repository(&repository, limits, now_secs)?;
+    let (files, history) = codebases::analyze_repository(&repository, limits, now_secs, should_continue)?;
     Ok(RepositoryAnalysis { commit_sha: repository.commit_sha(), files, history })
 }

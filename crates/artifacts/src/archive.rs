@@ -48,6 +48,9 @@ const MAX_NAME_BYTES: usize = 255;
 /// Maximum number of file extensions that are stored.
 const MAX_EXTENSIONS: usize = 100;
 
+/// Number of entries between two cancellation checks.
+const ENTRIES_PER_CANCEL_CHECK: usize = 4_096;
+
 /// Maximum number of characters of a file extension. A longer one is taken for a name that contains a dot.
 const MAX_EXTENSION_CHARS: usize = 12;
 
@@ -69,10 +72,14 @@ pub struct ArchiveSummary {
     pub description: Option<String>,
 }
 
-/// Analyzes the archive at a path.
-pub fn read_summary(path: &Path, limits: Limits) -> Result<ArchiveSummary, ReadError> {
+/// Analyzes the archive at a path, for as long as `should_continue` returns true.
+pub fn read_summary(
+    path: &Path,
+    limits: Limits,
+    should_continue: &dyn Fn() -> bool,
+) -> Result<ArchiveSummary, ReadError> {
     let OpenArchive { mut archive, archive_size, budget } = open_archive(path, limits)?;
-    let scanned = scan_directory(&archive, archive_size, limits)?;
+    let scanned = scan_directory(&archive, archive_size, limits, should_continue)?;
     if archive.has_overlapping_entries().map_err(from_zip_error)? {
         let message =
             "Some files in the ZIP archive overlap, which no packing program produces. Pack it again.";
@@ -147,6 +154,7 @@ fn scan_directory(
     archive: &ZipArchive<BudgetedFile>,
     archive_size: u64,
     limits: Limits,
+    should_continue: &dyn Fn() -> bool,
 ) -> Result<ScannedDirectory, ReadError> {
     let reject = |message: String| Err(ReadError::Rejected(Rejection(message)));
     if archive.len() as u64 > limits.max_files {
@@ -161,6 +169,9 @@ fn scan_directory(
     let (mut readmes, mut seen_paths) = (Vec::new(), HashSet::new());
     let mut root = Root::default();
     for index in 0..archive.len() {
+        if index % ENTRIES_PER_CANCEL_CHECK == 0 && !should_continue() {
+            return Err(ReadError::Canceled);
+        }
         let entry = archive.by_index_data(index).map_err(from_zip_error)?;
         let name = entry.name().map_err(from_zip_error)?;
         let components = safe_components(&entry, &name)?;

@@ -134,24 +134,31 @@ impl CodebaseAnalyzer {
     }
 }
 
-/// Analyzes a copied repository: its newest files, and its history. `now` is in seconds since 1970.
+/// Analyzes a copied repository: its newest files, and its history. `now` is in seconds since 1970. Stops
+/// when `should_continue` returns false.
 pub fn analyze_repository(
     repository: &Repository,
     limits: git::Limits,
     now: i64,
+    should_continue: &dyn Fn() -> bool,
 ) -> Result<(CodebaseAnalysis, History), ReadError> {
-    let (history, _) = git::read_history(repository, now)?;
+    let (history, _) = git::read_history(repository, now, should_continue)?;
     let mut analyzer = CodebaseAnalyzer::default();
-    git::visit_files(repository, limits, &mut analyzer)?;
+    git::visit_files(repository, limits, should_continue, &mut analyzer)?;
     Ok((analyzer.finish(), history))
 }
 
 /// Analyzes a codebase in a zip. `root` is the only top-level directory, if there is one, according to the
-/// list of files.
-pub fn analyze_zip(path: &Path, root: Option<&str>, limits: Limits) -> Result<CodebaseAnalysis, ReadError> {
+/// list of files. Stops when `should_continue` returns false.
+pub fn analyze_zip(
+    path: &Path,
+    root: Option<&str>,
+    limits: Limits,
+    should_continue: &dyn Fn() -> bool,
+) -> Result<CodebaseAnalysis, ReadError> {
     let root = root.map(|directory| format!("{directory}/")).unwrap_or_default();
     let mut analyzer = CodebaseAnalyzer { root, ..CodebaseAnalyzer::default() };
-    archive::visit(path, limits, &mut analyzer)?;
+    archive::visit(path, limits, &mut analyzer, should_continue)?;
     Ok(analyzer.finish())
 }
 

@@ -36,10 +36,10 @@ pub fn extract<E>(
     directory: &Path,
     target: &mut dyn FnMut(&Entry<'_>) -> Result<PathBuf, E>,
 ) -> Result<(), ExtractionError<E>> {
-    archive::read_summary(file, limits)?;
+    archive::read_summary(file, limits, &|| true)?;
     let mut extractor =
         Extractor { directory, max_bytes, remaining_bytes: max_bytes, target, current: None, failure: None };
-    archive::visit(file, limits, &mut extractor)?;
+    archive::visit(file, limits, &mut extractor, &|| true)?;
     extractor.failure.map_or(Ok(()), Err)
 }
 

@@ -56,7 +56,7 @@ pub fn pack_repository(
     to: File,
 ) -> Result<PackedFiles, ReadError> {
     let repository = git::Repository::open_at(directory, limits, commit)?;
-    pack(selection, to, |visitor| git::visit_files(&repository, limits, visitor))
+    pack(selection, to, |visitor| git::visit_files(&repository, limits, &|| true, visitor))
 }
 
 /// Writes files of an archive to a new archive in `directory`.
@@ -67,7 +67,7 @@ pub fn pack_archive(
     directory: &Path,
 ) -> Result<PackedFiles, ReadError> {
     let to = File::create_new(directory.join(OUTPUT_FILE)).map_err(ReadError::Io)?;
-    pack(selection, to, |visitor| archive::visit(path, limits, visitor))
+    pack(selection, to, |visitor| archive::visit(path, limits, visitor, &|| true))
 }
 
 fn pack(

@@ -1,18 +1,12 @@
 //! Child processes that read uploads: how they end decides the result of the run and its charge, and nothing
 //! that they do or reply harms the market.
 
-use std::{cell::Cell, io::Cursor, os::unix::fs::PermissionsExt, path::PathBuf, sync::Arc, time::Duration};
+use std::{cell::Cell, io::Cursor, os::unix::fs::PermissionsExt, path::PathBuf, time::Duration};
 
 use landlock::{ABI, Access, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr};
 use marketplace::{
     domain::{jobs::Queue, teams::TeamRowId},
     operations::{self, child_processes::ChildProcesses},
-};
-use parquet::{
-    basic::{Compression, GzipLevel},
-    data_type::Int64Type,
-    file::{properties::WriterProperties, writer::SerializedFileWriter},
-    schema::parser::parse_message_type,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -66,14 +60,10 @@ fn market_with_program(program: PathBuf) -> TestMarket {
     let market = TestMarket::with_program(program, |settings| {
         settings.browse_gate.required_published = 0;
     });
-    seed_credits(&market);
-    market
-}
-
-fn seed_credits(market: &TestMarket) {
     let credits = json!({"ledger_entries": [{"key": "credits", "team": "seller", "entry_type": "adjustment",
         "amount_usd": CREDITS, "description": "Credit", "created_at": "-P9D"}]});
-    small_market::seed_market(market, &[], &credits);
+    small_market::seed_market(&market, &[], &credits);
+    market
 }
 
 /// Creates raw data with an archive and returns its path.
@@ -82,13 +72,9 @@ async fn create_raw_data(market: &TestMarket, title: &str, url: &str) -> String 
     format!("raw-data/{}", seller_post(market, "raw-data", body).await["id"].as_str().unwrap())
 }
 
-/// Creates raw data with an archive of one text. Starts a run, and executes all jobs. Returns the asset and the run.
+/// Creates raw data with an archive, starts a run, and executes all jobs. Returns the asset and the run.
 async fn check(market: &TestMarket) -> (Value, Value) {
-    check_archive(market, &zip_of(&[("a.txt", "text")])).await
-}
-
-async fn check_archive(market: &TestMarket, archive: &[u8]) -> (Value, Value) {
-    let url = upload_zip(market, "Seller house", archive);
+    let url = upload_zip(market, "Seller house", &zip_of(&[("a.txt", "text")]));
     let path = create_raw_data(market, "Scans", &url).await;
     seller_call(market, "POST", &format!("{path}/qc/runs"), Value::Null).await.expect_status(202);
     market.run_background();
@@ -128,89 +114,6 @@ async fn exceeded_limit_is_a_finding() {
             "{check}"
         );
         assert_eq!(credits(&market).await, json!("7.00"), "{script}");
-    }
-}
-
-/// Returns a Parquet file with one row, which is a list of millions of equal numbers.
-fn long_row(millions: usize) -> Vec<u8> {
-    let schema = parse_message_type("message rows { repeated int64 numbers; }").unwrap();
-    let mut writer = SerializedFileWriter::new(Vec::new(), schema.into(), Arc::default()).unwrap();
-    let mut group = writer.next_row_group().unwrap();
-    let mut column = group.next_column().unwrap().unwrap();
-    let (numbers, definitions) = (vec![7; millions * 1_000_000], vec![1; millions * 1_000_000]);
-    let mut repetitions = definitions.clone();
-    repetitions[0] = 0;
-    column.typed::<Int64Type>().write_batch(&numbers, Some(&definitions), Some(&repetitions)).unwrap();
-    column.close().unwrap();
-    group.close().unwrap();
-    writer.into_inner().unwrap()
-}
-
-/// Returns a Parquet file with a page that declares almost two gigabytes.
-fn large_page() -> Vec<u8> {
-    let schema = parse_message_type("message rows { required int64 id; }").unwrap();
-    let codec = Compression::GZIP(GzipLevel::default());
-    let properties = WriterProperties::builder().set_compression(codec).set_dictionary_enabled(false).build();
-    let mut writer = SerializedFileWriter::new(Vec::new(), schema.into(), properties.into()).unwrap();
-    let mut group = writer.next_row_group().unwrap();
-    let mut column = group.next_column().unwrap().unwrap();
-    column.typed::<Int64Type>().write_batch(&vec![7; 100_000], None, None).unwrap();
-    column.close().unwrap();
-    group.close().unwrap();
-    let file = writer.into_inner().unwrap();
-    // The header of the first page follows the magic number: the page type, then the uncompressed size.
-    assert_eq!(&file[4..7], &[0x15, 0, 0x15]);
-    assert!(file[7] >= 0x80 && file[8] >= 0x80 && file[9] < 0x80, "{:?}", &file[7..10]);
-    [&file[..7], &[0xfe, 0xff, 0xff, 0xff, 0x0f], &file[10..]].concat()
-}
-
-/// Returns a Parquet file whose schema has groups inside each other, each of which declares this number of children.
-fn nested_schema(groups: usize, children: &[u8]) -> Vec<u8> {
-    let mut footer = vec![0x15, 2, 0x19, 0xfc];
-    let mut length = groups;
-    while length >= 0x80 {
-        footer.push(length as u8 | 0x80);
-        length >>= 7;
-    }
-    footer.push(length as u8);
-    for _ in 0..groups {
-        // Field 4 is the name, and field 5 the number of children.
-        footer.extend([&[0x48, 1, b'a', 0x15], children, &[0]].concat());
-    }
-    footer.push(0);
-    [&b"PAR1"[..], &footer, &(footer.len() as u32).to_le_bytes(), b"PAR1"].concat()
-}
-
-/// Tables that make the child exceed its memory or its stack are named, and all other files are read.
-#[tokio::test]
-async fn table_that_exceeds_a_limit_is_named() {
-    let market = TestMarket::with_settings(|settings| {
-        settings.browse_gate.required_published = 0;
-        settings.child_processes.memory_mb = 256;
-    });
-    seed_credits(&market);
-    let table = b"id\n1\n".to_vec();
-    let files = [
-        ("a.csv", table.clone()),
-        ("deep.parquet", nested_schema(90_000, &[2])),
-        ("long.parquet", long_row(24)),
-        ("page.parquet", large_page()),
-        ("short.parquet", long_row(1)),
-        ("wide.parquet", nested_schema(20, &[0xfe, 0xff, 0xff, 0xff, 0x0f])),
-        ("z.csv", table),
-    ];
-    let (asset, run) = check_archive(&market, &zip_of(&files)).await;
-    assert_eq!(asset["data"]["analysis_status"], "completed", "{asset}");
-    assert_eq!((&run["status"], &run["mandatory_passed"]), (&json!("completed"), &json!(false)), "{run}");
-    let checks = run["checks"].as_array().unwrap();
-    let find = |key: &str| checks.iter().find(|check| check["key"] == key).unwrap();
-    assert_eq!(find("archive_intact")["status"], "passed", "{run}");
-    let readable = find("dataset_readable");
-    let message = readable["message"].as_str().unwrap();
-    assert_eq!(readable["status"], "failed", "{run}");
-    assert!(message.starts_with("4 of 7 files cannot be read: "), "{message}");
-    for name in ["deep", "long", "page"] {
-        assert!(message.contains(&format!("\"{name}.parquet\" could not be read within")), "{message}");
     }
 }
 

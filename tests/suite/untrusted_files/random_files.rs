@@ -1,6 +1,5 @@
 //! Random files: trees of JSON, YAML, ZIP, Parquet, and Git objects. Whatever is in them, a child process
-//! reads them within small limits of memory and time, and replies. For a Parquet file that exceeds the limits, a
-//! second process does.
+//! reads them within small limits of memory and time, and replies.
 
 use std::{
     fmt::Write as _,
@@ -18,7 +17,6 @@ use marketplace::artifacts::{
     quality_checks::{Outcome, Subject},
 };
 use parquet::{
-    basic::{Compression, GzipLevel},
     data_type::{ByteArray, ByteArrayType, Int64Type},
     file::{properties::WriterProperties, writer::SerializedFileWriter},
     schema::parser::parse_message_type,
@@ -33,9 +31,6 @@ const FILES: u64 = 12;
 
 /// Maximum size in bytes of a random JSON value.
 const MAX_JSON_BYTES: usize = 100_000;
-
-/// Number of bytes at the end of a Parquet file that have the footer.
-const FOOTER_BYTES: usize = 600;
 
 /// What a child may use. Enough for honest files of the same size, with a debug build.
 const LIMITS: ResourceLimits = ResourceLimits {
@@ -135,11 +130,10 @@ fn attributes(random: &mut Random) -> String {
 }
 
 /// Returns a valid Parquet file.
-fn parquet_file(random: &mut Random) -> Vec<u8> {
+fn parquet_file() -> Vec<u8> {
     let schema =
         parse_message_type("message m { required int64 id; required binary name (STRING); }").unwrap();
-    let codec = *random.pick(&[Compression::UNCOMPRESSED, Compression::GZIP(GzipLevel::default())]);
-    let properties = WriterProperties::builder().set_compression(codec).build();
+    let properties = WriterProperties::builder().build();
     let mut writer = SerializedFileWriter::new(Vec::new(), schema.into(), properties.into()).unwrap();
     let mut group = writer.next_row_group().unwrap();
     let mut column = group.next_column().unwrap().unwrap();
@@ -177,11 +171,9 @@ fn file(random: &mut Random) -> (String, Vec<u8>) {
         4 => ("pubspec.yaml", yaml(random).into_bytes()),
         5 => (".gitattributes", attributes(random).into_bytes()),
         6 => {
-            let mut bytes = parquet_file(random);
+            let mut bytes = parquet_file();
             let changes = random.below(6);
-            // Half of the changes are in the footer.
-            let from = if random.percent(50) { bytes.len().saturating_sub(FOOTER_BYTES) } else { 0 };
-            corrupt(random, &mut bytes[from..], changes);
+            corrupt(random, &mut bytes, changes);
             ("table.parquet", bytes)
         }
         7 => {

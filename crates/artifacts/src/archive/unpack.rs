@@ -21,15 +21,27 @@ use crate::{
 /// Size of a chunk in bytes.
 const CHUNK_BYTES: usize = 65_536;
 
+/// Number of entries between two cancellation checks.
+const ENTRIES_PER_CANCEL_CHECK: usize = 64;
+
+/// Number of bytes between two cancellation checks.
+const BYTES_PER_CANCEL_CHECK: u64 = 4 << 20;
+
 /// Maximum number of `.gitattributes` files that are visited before all other files.
 const MAX_ATTRIBUTES_FILES: usize = 1_000;
 
-/// Passes every file of the archive at a path to a visitor. The order is that of the central directory, except that `.gitattributes` files come first.
+/// Passes every file of the archive at a path to a visitor, for as long as `should_continue` returns true.
+/// The order is that of the central directory, except that `.gitattributes` files come first.
 ///
 /// Problems of single files are reported to the visitor. An error means that the central directory cannot be
 /// read, or that this machine failed. Never unpacks more than the limits allow, however small the archive
 /// claims its files to be.
-pub fn visit(path: &Path, limits: Limits, visitor: &mut dyn Visitor) -> Result<(), ReadError> {
+pub fn visit(
+    path: &Path,
+    limits: Limits,
+    visitor: &mut dyn Visitor,
+    should_continue: &dyn Fn() -> bool,
+) -> Result<(), ReadError> {
     let OpenArchive { mut archive, archive_size, .. } = open_archive(path, limits)?;
     if archive.len() as u64 > limits.max_files {
         return Err(super::too_many_entries(limits).into());
@@ -48,14 +60,19 @@ pub fn visit(path: &Path, limits: Limits, visitor: &mut dyn Visitor) -> Result<(
         is_strict: !archive.has_duplicate_names(),
         remaining_bytes: RATIO_EXEMPT_BYTES.max(archive_size.saturating_mul(limits.max_ratio)),
         skipped_files: 0,
+        unchecked_bytes: 0,
         buffer: vec![0; CHUNK_BYTES],
         visitor,
+        should_continue,
     };
     let first = attributes_files(&archive)?;
     let is_attributes_file: HashSet<usize> = first.iter().copied().collect();
     let others = (0..archive.len()).filter(|index| !is_attributes_file.contains(index));
     let mut total_bytes = 0_u64;
-    for index in first.iter().copied().chain(others) {
+    for (count, index) in first.iter().copied().chain(others).enumerate() {
+        if count % ENTRIES_PER_CANCEL_CHECK == 0 && !should_continue() {
+            return Err(ReadError::Canceled);
+        }
         total_bytes = total_bytes.saturating_add(pass.visit_entry(&mut archive, index)?);
     }
     if pass.skipped_files > 0 {
@@ -86,8 +103,11 @@ struct Pass<'v> {
     remaining_bytes: u64,
     /// Number of files that were not unpacked because the limit on bytes was reached.
     skipped_files: u64,
+    /// Number of bytes unpacked since the last cancellation check.
+    unchecked_bytes: u64,
     buffer: Vec<u8>,
     visitor: &'v mut dyn Visitor,
+    should_continue: &'v dyn Fn() -> bool,
 }
 
 impl Pass<'_> {
@@ -160,6 +180,13 @@ impl Pass<'_> {
             };
             checksum.update(&self.buffer[..count]);
             bytes += count as u64;
+            self.unchecked_bytes += count as u64;
+            if self.unchecked_bytes >= BYTES_PER_CANCEL_CHECK {
+                self.unchecked_bytes = 0;
+                if !(self.should_continue)() {
+                    return Err(ReadError::Canceled);
+                }
+            }
             if is_read {
                 self.visitor.chunk(&self.buffer[..count]);
             }

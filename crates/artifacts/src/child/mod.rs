@@ -5,13 +5,9 @@
 //! resources ([`limits`]) and what it can reach ([`confinement`]) before it opens anything, executes one
 //! [`Task`], and writes one length-prefixed JSON reply to its standard output ([`reply`]). The parent validates
 //! the reply like any other untrusted input ([`validation`]).
-//!
-//! A child that exceeds its limits while it parses a file has recorded which ([`parsed_file`]). The parent starts
-//! it once more without that file, so that the checks name it and read all others.
 
 mod confinement;
 mod limits;
-mod parsed_file;
 mod process;
 mod reply;
 mod task;
@@ -20,7 +16,6 @@ mod worker;
 
 pub use confinement::SelfTest;
 pub use limits::ResourceLimits;
-pub use parsed_file::ParsedFile;
 pub use process::{ChildEnd, ChildProcess, Input, Launcher};
 pub use reply::{Reply, ReplyBytes, TaskResult};
 pub use task::{SUBCOMMAND, Task};

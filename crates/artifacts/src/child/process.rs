@@ -14,16 +14,12 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::{
     limits::ResourceLimits,
-    parsed_file,
     reply::{self, LargeReplies, ReceiveError, ReplyBytes},
     task::{Invocation, SUBCOMMAND, Task},
 };
 
 /// Interval between two checks whether a child has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
-
-/// How often a process is replaced because a file made it exceed its limits. That file is left out afterwards.
-const MAX_RESTARTS: usize = 10;
 
 /// Starts child processes of one market.
 #[derive(Debug)]
@@ -43,16 +39,12 @@ pub enum Input<'a> {
     Directory(&'a Path),
 }
 
-/// A running child process. Dropping it ends the process. A process that exceeds its limits while it parses a file
-/// is replaced by one that leaves the file out.
+/// A running child process. Dropping it ends the process.
 #[derive(Debug)]
 pub struct ChildProcess {
     process: Child,
-    invocation: Invocation,
-    program: PathBuf,
-    stdin: Option<File>,
-    directory: PathBuf,
     reply: File,
+    max_reply_bytes: u64,
     large_replies: LargeReplies,
 }
 
@@ -81,23 +73,26 @@ impl Launcher {
     /// Starts a child process, which writes its reply to the empty file `reply`. It ends when the current thread
     /// ends.
     pub fn start(&self, task: &Task, input: Input, reply: File) -> io::Result<ChildProcess> {
-        let invocation = Invocation {
-            parent_pid: std::process::id(),
-            limits: self.limits,
-            task: task.clone(),
-            fatal_files: Vec::new(),
-        };
+        let invocation =
+            Invocation { parent_pid: std::process::id(), limits: self.limits, task: task.clone() };
         let (stdin, directory) = match input {
-            Input::File(file, directory) => (Some(file), directory),
-            Input::Directory(directory) => (None, directory),
+            Input::File(file, directory) => (Stdio::from(file), directory),
+            Input::Directory(directory) => (Stdio::null(), directory),
         };
+        let process = Command::new(&self.program)
+            .arg(SUBCOMMAND)
+            .arg(serde_json::to_string(&invocation)?)
+            // Settings in the environment may hold secrets.
+            .env_clear()
+            .current_dir(directory)
+            .stdin(stdin)
+            .stdout(reply.try_clone()?)
+            .stderr(Stdio::null())
+            .spawn()?;
         Ok(ChildProcess {
-            process: spawn(&self.program, &invocation, stdin.as_ref(), directory, &reply)?,
-            invocation,
-            program: self.program.clone(),
-            stdin,
-            directory: directory.to_owned(),
+            process,
             reply,
+            max_reply_bytes: self.limits.reply_bytes,
             large_replies: self.large_replies.clone(),
         })
     }
@@ -111,35 +106,12 @@ impl Launcher {
     }
 }
 
-/// Starts a program that executes an invocation.
-fn spawn(
-    program: &Path,
-    invocation: &Invocation,
-    stdin: Option<&File>,
-    directory: &Path,
-    reply: &File,
-) -> io::Result<Child> {
-    let stdin = stdin.map(File::try_clone).transpose()?;
-    Command::new(program)
-        .arg(SUBCOMMAND)
-        .arg(serde_json::to_string(invocation)?)
-        // Settings in the environment may hold secrets.
-        .env_clear()
-        .current_dir(directory)
-        .stdin(stdin.map_or_else(Stdio::null, Stdio::from))
-        .stdout(reply.try_clone()?)
-        .stderr(Stdio::null())
-        .spawn()
-}
-
 impl ChildProcess {
     /// Waits until the child ends, for at most `timeout`.
     pub fn wait(&mut self, timeout: Duration) -> io::Result<Option<ChildEnd>> {
         let deadline = Instant::now() + timeout;
         let status = loop {
-            if let Some(status) = self.process.try_wait()?
-                && (!is_own_limit(status) || !self.restart()?)
-            {
+            if let Some(status) = self.process.try_wait()? {
                 break status;
             }
             if Instant::now() >= deadline {
@@ -147,38 +119,21 @@ impl ChildProcess {
             }
             std::thread::sleep(POLL_INTERVAL.min(timeout));
         };
-        if is_own_limit(status) {
-            return Ok(Some(ChildEnd::LimitExceeded));
-        }
         if !status.success() {
-            return Ok(Some(ChildEnd::Other(status.to_string())));
+            let is_limit = is_own_limit(status);
+            return Ok(Some(if is_limit {
+                ChildEnd::LimitExceeded
+            } else {
+                ChildEnd::Other(status.to_string())
+            }));
         }
         // The child shares the position in the file.
         self.reply.seek(SeekFrom::Start(0))?;
-        let max_bytes = self.invocation.limits.reply_bytes;
-        Ok(Some(match reply::receive(&self.reply, max_bytes, &self.large_replies) {
+        Ok(Some(match reply::receive(&self.reply, self.max_reply_bytes, &self.large_replies) {
             Ok(reply) => ChildEnd::Replied(reply),
             Err(ReceiveError::TooLarge) => ChildEnd::LimitExceeded,
             Err(ReceiveError::Incomplete) => ChildEnd::Other("the reply is incomplete".to_owned()),
         }))
-    }
-
-    /// Replaces a process that has exceeded its limits by one that leaves out the file at which it ended. Returns
-    /// false if no file is named, or if that was done too often.
-    fn restart(&mut self) -> io::Result<bool> {
-        let fatal = &mut self.invocation.fatal_files;
-        match parsed_file::find(&self.reply) {
-            Some(file) if fatal.len() < MAX_RESTARTS && !fatal.contains(&file) => fatal.push(file),
-            _ => return Ok(false),
-        }
-        // All processes together take at most twice the CPU time of one.
-        let cpu_seconds = &mut self.invocation.limits.cpu_seconds;
-        *cpu_seconds = (*cpu_seconds / 2).max(1);
-        self.reply.set_len(0)?;
-        self.reply.rewind()?;
-        self.process =
-            spawn(&self.program, &self.invocation, self.stdin.as_ref(), &self.directory, &self.reply)?;
-        Ok(true)
     }
 
     /// Stops the child until [`ChildProcess::resume`].

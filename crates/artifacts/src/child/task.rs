@@ -91,6 +91,4 @@ pub(super) struct Invocation {
     pub(super) limits: ResourceLimits,
     /// The work to do.
     pub(super) task: Task,
-    /// Paths of files at which earlier processes exceeded their limits. They are left out.
-    pub(super) fatal_files: Vec<String>,
 }

@@ -13,7 +13,6 @@ use serde::Serialize;
 
 use super::{
     confinement,
-    parsed_file::ParsedFile,
     reply::{self, Reply, TaskResult},
     task::{Invocation, Task},
 };
@@ -39,39 +38,32 @@ pub fn run(argument: &str) -> ExitCode {
     if !is_confined {
         return ExitCode::from(NOT_STARTED);
     }
-    let Ok(parsed_file) = ParsedFile::of_child(invocation.fatal_files.clone()) else {
-        return ExitCode::from(NOT_STARTED);
-    };
     let unenforced = confinement::restrict(&invocation.task);
     // A panic is a bug, not a property of the files. The parent sees that there is no reply.
-    match catch_unwind(AssertUnwindSafe(|| execute(&invocation, parsed_file, unenforced))) {
+    match catch_unwind(AssertUnwindSafe(|| execute(&invocation, unenforced))) {
         Ok(Ok(reply)) if reply::write(&mut io::stdout().lock(), &reply).is_ok() => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     }
 }
 
 /// Executes a task and returns the reply as JSON.
-fn execute(
-    invocation: &Invocation,
-    parsed_file: ParsedFile,
-    unenforced: Vec<String>,
-) -> serde_json::Result<Vec<u8>> {
+fn execute(invocation: &Invocation, unenforced: Vec<String>) -> serde_json::Result<Vec<u8>> {
     let (archive, repository) = (Path::new(ARCHIVE), Path::new("."));
+    // The parent ends this process when the task is to stop.
+    let always: &dyn Fn() -> bool = &|| true;
     match &invocation.task {
         Task::TestConfinement => to_json(Ok(confinement::test(invocation.parent_pid)), None, unenforced),
         Task::AnalyzeArchive { is_codebase, limits } => {
-            let analyzed = analyses::analyze_archive(archive, *is_codebase, *limits, &parsed_file);
-            to_json(analyzed, None, unenforced)
+            to_json(analyses::analyze_archive(archive, *is_codebase, *limits, always), None, unenforced)
         }
         Task::CheckArchive { subject, limits } => {
-            to_json(check_archive(archive, *subject, *limits, parsed_file), None, unenforced)
+            to_json(check_archive(archive, *subject, *limits), None, unenforced)
         }
         Task::AnalyzeRepository { limits, now_secs } => {
-            to_json(analyses::analyze_repository(repository, *limits, *now_secs), None, unenforced)
+            to_json(analyses::analyze_repository(repository, *limits, *now_secs, always), None, unenforced)
         }
         Task::CheckRepository { subject, limits, now_secs } => {
-            let checked = check_repository(repository, *subject, *limits, *now_secs, parsed_file);
-            to_json(checked, None, unenforced)
+            to_json(check_repository(repository, *subject, *limits, *now_secs), None, unenforced)
         }
         Task::PackRepository { commit, selection, limits } => {
             let packed = standard_input()
@@ -105,14 +97,9 @@ fn to_json<T: Serialize>(
 }
 
 /// Runs the checks over all files of an archive. Temporary files go to the current directory.
-fn check_archive(
-    path: &Path,
-    subject: Subject,
-    limits: Limits,
-    parsed_file: ParsedFile,
-) -> Result<Outcome, ReadError> {
-    let mut checks = Checks::with_spill_dir(Path::new("."), parsed_file, subject, Source::Zip);
-    archive::visit(path, limits, &mut checks)?;
+fn check_archive(path: &Path, subject: Subject, limits: Limits) -> Result<Outcome, ReadError> {
+    let mut checks = Checks::with_spill_dir(Path::new("."), subject, Source::Zip);
+    archive::visit(path, limits, &mut checks, &|| true)?;
     Ok(checks.finish())
 }
 
@@ -122,13 +109,12 @@ fn check_repository(
     subject: Subject,
     limits: git::Limits,
     now_secs: i64,
-    parsed_file: ParsedFile,
 ) -> Result<Outcome, ReadError> {
     let repository = git::Repository::open(directory, limits)?;
-    let mut checks = Checks::with_spill_dir(directory, parsed_file, subject, Source::Repository);
-    git::visit_files(&repository, limits, &mut checks)?;
+    let mut checks = Checks::with_spill_dir(directory, subject, Source::Repository);
+    git::visit_files(&repository, limits, &|| true, &mut checks)?;
     let mut outcome = checks.finish();
-    let (history, unusual) = git::read_history(&repository, now_secs)?;
+    let (history, unusual) = git::read_history(&repository, now_secs, &|| true)?;
     let today = Timestamp(now_secs.saturating_mul(1_000_000)).day().to_string();
     outcome.findings.extend(history::finding(history, unusual, &today));
     Ok(outcome)

@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    io::{Cursor, Read, Seek},
+    io::{Cursor, Read},
     path::Path,
 };
 
@@ -19,7 +19,6 @@ use super::{
 use crate::{
     Limits, ReadError,
     archive::{self, BudgetedFile, OpenArchive},
-    child::ParsedFile,
     contents, lfs_pointers,
 };
 
@@ -38,6 +37,12 @@ const MAX_FOOTERS: u64 = 10_000;
 /// Maximum number of dataset metadata files that are read.
 const MAX_INFO_FILES: usize = 10;
 
+/// Number of entries between two checks for cancellation.
+const CHECK_EVERY_ENTRIES: usize = 4_096;
+
+/// Number of footers between two checks for cancellation.
+const CHECK_EVERY_FOOTERS: u64 = 64;
+
 /// A file entry of a zip.
 struct ListedFile {
     index: usize,
@@ -46,21 +51,21 @@ struct ListedFile {
     is_stored: bool,
 }
 
-/// Describes the dataset in the zip at a path. Returns `None` if it has neither tables nor recordings. `parsed_file`
-/// records the file whose footer is parsed.
+/// Describes the dataset in the zip at a path. Returns `None` if it has neither tables nor recordings. Stops
+/// when `should_continue` returns false.
 pub fn describe_zip(
     path: &Path,
     limits: Limits,
-    parsed_file: &ParsedFile,
+    should_continue: &dyn Fn() -> bool,
 ) -> Result<Option<Dataset>, ReadError> {
     let OpenArchive { archive, .. } = archive::open_archive(path, limits)?;
     let mut reader = DatasetReader {
         archive,
-        parsed_file,
         remaining_footers: MAX_FOOTERS,
         remaining_unpacked_bytes: MAX_UNPACKED_BYTES,
+        should_continue,
     };
-    let DatasetFiles { tables, infos, layout } = find_dataset_files(&reader.archive)?;
+    let DatasetFiles { tables, infos, layout } = find_dataset_files(&reader.archive, should_continue)?;
     let mut read = Vec::new();
     for file in infos {
         let mut bytes = Vec::new();
@@ -93,10 +98,16 @@ struct DatasetFiles {
     layout: LayoutDetector,
 }
 
-fn find_dataset_files(archive: &ZipArchive<BudgetedFile>) -> Result<DatasetFiles, ReadError> {
+fn find_dataset_files(
+    archive: &ZipArchive<BudgetedFile>,
+    should_continue: &dyn Fn() -> bool,
+) -> Result<DatasetFiles, ReadError> {
     let (mut tables, mut infos, mut layout) =
         (BTreeMap::<_, Vec<ListedFile>>::new(), Vec::new(), LayoutDetector::default());
     for index in 0..archive.len() {
+        if index % CHECK_EVERY_ENTRIES == 0 && !should_continue() {
+            return Err(ReadError::Canceled);
+        }
         let entry = archive.by_index_data(index).map_err(archive::from_zip_error)?;
         let name = entry.name().map_err(archive::from_zip_error)?;
         let Some(components) = archive::path_components(&name) else { continue };
@@ -118,11 +129,11 @@ fn find_dataset_files(archive: &ZipArchive<BudgetedFile>) -> Result<DatasetFiles
 
 struct DatasetReader<'g> {
     archive: ZipArchive<BudgetedFile>,
-    parsed_file: &'g ParsedFile,
     /// Number of footers that may still be read.
     remaining_footers: u64,
     /// Number of bytes that may still be decompressed for footers.
     remaining_unpacked_bytes: u64,
+    should_continue: &'g dyn Fn() -> bool,
 }
 
 impl DatasetReader<'_> {
@@ -178,11 +189,14 @@ impl DatasetReader<'_> {
     }
 
     fn summarize_parquet(&mut self, file: &ListedFile) -> Result<Option<FileSummary>, ReadError> {
+        if self.remaining_footers.is_multiple_of(CHECK_EVERY_FOOTERS) && !(self.should_continue)() {
+            return Err(ReadError::Canceled);
+        }
         let Some(remaining) = self.remaining_footers.checked_sub(1) else { return Ok(None) };
         self.remaining_footers = remaining;
         if file.is_stored {
             return match self.archive.by_index_seek(file.index) {
-                Ok(mut data) => Ok(summarize(self.parsed_file, file, &mut data)),
+                Ok(mut data) => Ok(parquet::summarize_footer(&mut data, file.size).ok()),
                 Err(error) => ignore_file_error(error).map(|()| None),
             };
         }
@@ -190,7 +204,7 @@ impl DatasetReader<'_> {
         self.remaining_unpacked_bytes = remaining;
         let mut bytes = Vec::new();
         let is_read = self.read_head(file, file.size, &mut bytes)?;
-        Ok(if is_read { summarize(self.parsed_file, file, &mut Cursor::new(bytes)) } else { None })
+        Ok(if is_read { parquet::summarize_footer(&mut Cursor::new(bytes), file.size).ok() } else { None })
     }
 
     /// Reads the beginning of a file up to a maximum size. Returns false if the file is damaged.
@@ -206,15 +220,6 @@ impl DatasetReader<'_> {
             Err(error) => ignore_file_error(error).map(|()| false),
         }
     }
-}
-
-/// Returns what the footer of a Parquet file declares; `None` if it is invalid or exceeds the limits of the process.
-fn summarize<R: Read + Seek>(
-    parsed_file: &ParsedFile,
-    file: &ListedFile,
-    data: &mut R,
-) -> Option<FileSummary> {
-    parsed_file.parse(&file.path, || parquet::summarize_footer(data, file.size).ok()).flatten()
 }
 
 /// Ignores an error that the file caused, and returns one that the machine caused.

@@ -5,14 +5,16 @@ mod csv;
 mod description;
 mod json_lines;
 mod parquet;
+mod parquet_limits;
 mod robotics;
 pub mod table_reader;
+mod thrift;
 
 use marketplace_domain::{assets::RoboticsFormat, string_enum::string_enum};
 use serde::{Deserialize, Serialize};
 
 pub use description::describe_zip;
-pub use parquet::Budget;
+pub use parquet_limits::Budget;
 pub use table_reader::TableReader;
 
 /// Maximum number of columns in the description of a table.

@@ -1,10 +1,10 @@
 //! Parquet: what the footer declares, and whether the whole file can be read.
 //!
-//! The library allocates what footers and pages declare. Memory is limited by the child process alone: a file that
-//! takes too much of it, or whose schema is too deep for the stack, ends the process. Its parent learns the path
-//! from [`ParsedFile`](crate::child::ParsedFile). A panic of the library is reported as damage of the file.
+//! The library only gets data that was validated: footers and page headers by `parquet_limits.rs`, decompressed
+//! pages by `pages.rs`. A panic of the library is reported as damage of the file.
 
-mod budget;
+mod pages;
+mod runs;
 
 use std::{
     io::{Read, Seek, SeekFrom},
@@ -15,7 +15,7 @@ use std::{
 use ::parquet::{
     basic::{ConvertedType, LogicalType, Type as Physical},
     column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader},
-    data_type::{AsBytes, DataType},
+    data_type::DataType,
     errors::ParquetError,
     file::{
         metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData},
@@ -25,9 +25,9 @@ use ::parquet::{
     schema::types::Type,
 };
 
-pub use self::budget::Budget;
-use self::budget::CountedPages;
-use super::{Column, FileSummary, TableError};
+use self::pages::{CheckedPages, SharedProgress, next_rows};
+use super::parquet_limits::Budget;
+use super::{Column, FileSummary, TableError, parquet_limits};
 
 /// Maximum size of a footer in bytes.
 const MAX_FOOTER_BYTES: u64 = 16 << 20;
@@ -37,17 +37,6 @@ const TRAILER_BYTES: u64 = 8;
 
 /// Maximum number of columns in a description.
 const MAX_COLUMNS: usize = 10_000;
-
-/// Number of rows that are decoded at once: of a column whose rows have one value each, and of a column of lists,
-/// whose rows may be long.
-const BATCH_ROWS: usize = 256;
-const BATCH_LISTS: usize = 4;
-
-/// What decoding a batch costs, in values.
-const BATCH_COST: u64 = 64;
-
-/// Number of bytes of texts that cost as much as a value. They may be copied for each value.
-const BYTES_PER_VALUE: u64 = 64;
 
 /// Maximum nesting depth of lists in the description of a column type.
 const MAX_TYPE_DEPTH: u32 = 4;
@@ -59,7 +48,10 @@ pub fn summarize_footer<R: Read + Seek>(reader: &mut R, size: u64) -> Result<Fil
 
 /// Reads a file completely, and returns the facts that its footer declares. `budget` is that of all files of
 /// the data.
-pub fn read_file<R: ChunkReader + 'static>(reader: R, budget: &Budget) -> Result<FileSummary, TableError> {
+pub fn read_file<R: ChunkReader + 'static>(
+    reader: R,
+    budget: &mut Budget,
+) -> Result<FileSummary, TableError> {
     let size = reader.len();
     let get = |from: u64, length: u64| {
         let bytes = reader.get_bytes(from, length as usize);
@@ -69,7 +61,7 @@ pub fn read_file<R: ChunkReader + 'static>(reader: R, budget: &Budget) -> Result
     let metadata = decode_footer(&get(size - TRAILER_BYTES - length, length)?)?;
     catch_panics(move || {
         let reader = Arc::new(reader);
-        budget.begin_file(size);
+        budget.add_file(size);
         for group in metadata.row_groups() {
             for column in group.columns() {
                 let path = column.column_path().string();
@@ -85,18 +77,18 @@ fn read_column<R: ChunkReader + 'static>(
     reader: &Arc<R>,
     group: &RowGroupMetaData,
     column: &ColumnChunkMetaData,
-    budget: &Budget,
+    budget: &mut Budget,
 ) -> Result<(), TableError> {
+    let convert_error = |error: ParquetError| TableError::from_parquet_error(&error);
     let declared_rows =
         u64::try_from(group.num_rows()).map_err(|_| TableError::new("declares a negative number of rows"))?;
-    let count = || {
-        budget.take_page()?;
-        let pages = SerializedPageReader::new(Arc::clone(reader), column, declared_rows as usize, None)?;
-        let pages = Box::new(CountedPages { pages, budget: budget.clone() });
-        let batch = if column.column_descr().max_rep_level() == 0 { BATCH_ROWS } else { BATCH_LISTS };
-        count_rows(get_column_reader(column.column_descr_ptr(), pages), batch, budget)
-    };
-    let rows = count().map_err(|error| TableError::from_parquet_error(&error))?;
+    budget.check_column(&**reader, column)?;
+    let pages = SerializedPageReader::new(Arc::clone(reader), column, declared_rows as usize, None)
+        .map_err(convert_error)?;
+    let progress = SharedProgress::default();
+    let pages = Box::new(CheckedPages::new(pages, column.column_descr_ptr(), &progress));
+    let rows =
+        count_rows(get_column_reader(column.column_descr_ptr(), pages), &progress).map_err(convert_error)?;
     if rows == declared_rows {
         Ok(())
     } else {
@@ -104,38 +96,40 @@ fn read_column<R: ChunkReader + 'static>(
     }
 }
 
-/// Reads a column to its end in batches of rows, and returns the number of rows.
-fn count_rows(reader: ColumnReader, batch: usize, budget: &Budget) -> Result<u64, ParquetError> {
+/// Reads a column to its end and returns the number of rows.
+fn count_rows(reader: ColumnReader, progress: &SharedProgress) -> Result<u64, ParquetError> {
     fn count_typed_rows<T: DataType>(
         mut reader: ColumnReaderImpl<T>,
-        batch: usize,
-        budget: &Budget,
+        progress: &SharedProgress,
     ) -> Result<u64, ParquetError> {
         let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
-        let mut rows = 0;
+        let (mut rows, mut total_levels) = (0, 0);
         loop {
             values.clear();
             definitions.clear();
             repetitions.clear();
-            let (records, _, levels) =
-                reader.read_records(batch, Some(&mut definitions), Some(&mut repetitions), &mut values)?;
+            let (records, _, levels) = reader.read_records(
+                next_rows(progress, rows, total_levels),
+                Some(&mut definitions),
+                Some(&mut repetitions),
+                &mut values,
+            )?;
+            rows += records as u64;
+            total_levels += levels as u64;
             if records == 0 && levels == 0 {
                 return Ok(rows);
             }
-            rows += records as u64;
-            let bytes: u64 = values.iter().map(|value: &T::T| value.as_bytes().len() as u64).sum();
-            budget.take_values(BATCH_COST + bytes / BYTES_PER_VALUE)?;
         }
     }
     match reader {
-        ColumnReader::BoolColumnReader(reader) => count_typed_rows(reader, batch, budget),
-        ColumnReader::Int32ColumnReader(reader) => count_typed_rows(reader, batch, budget),
-        ColumnReader::Int64ColumnReader(reader) => count_typed_rows(reader, batch, budget),
-        ColumnReader::Int96ColumnReader(reader) => count_typed_rows(reader, batch, budget),
-        ColumnReader::FloatColumnReader(reader) => count_typed_rows(reader, batch, budget),
-        ColumnReader::DoubleColumnReader(reader) => count_typed_rows(reader, batch, budget),
-        ColumnReader::ByteArrayColumnReader(reader) => count_typed_rows(reader, batch, budget),
-        ColumnReader::FixedLenByteArrayColumnReader(reader) => count_typed_rows(reader, batch, budget),
+        ColumnReader::BoolColumnReader(reader) => count_typed_rows(reader, progress),
+        ColumnReader::Int32ColumnReader(reader) => count_typed_rows(reader, progress),
+        ColumnReader::Int64ColumnReader(reader) => count_typed_rows(reader, progress),
+        ColumnReader::Int96ColumnReader(reader) => count_typed_rows(reader, progress),
+        ColumnReader::FloatColumnReader(reader) => count_typed_rows(reader, progress),
+        ColumnReader::DoubleColumnReader(reader) => count_typed_rows(reader, progress),
+        ColumnReader::ByteArrayColumnReader(reader) => count_typed_rows(reader, progress),
+        ColumnReader::FixedLenByteArrayColumnReader(reader) => count_typed_rows(reader, progress),
     }
 }
 
@@ -175,6 +169,9 @@ fn read_footer<R: Read + Seek>(reader: &mut R, size: u64) -> Result<ParquetMetaD
 }
 
 fn decode_footer(footer: &[u8]) -> Result<ParquetMetaData, TableError> {
+    if !parquet_limits::is_safe_metadata(footer) {
+        return Err(TableError::new("has a damaged footer"));
+    }
     catch_panics(|| {
         ParquetMetaDataReader::decode_metadata(footer).map_err(|error| TableError::from_parquet_error(&error))
     })
@@ -184,18 +181,6 @@ fn decode_footer(footer: &[u8]) -> Result<ParquetMetaData, TableError> {
 fn catch_panics<T>(work: impl FnOnce() -> Result<T, TableError>) -> Result<T, TableError> {
     catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|_| Err(TableError::new("is damaged so that the Parquet reader fails")))
-}
-
-impl TableError {
-    /// Converts an error of the library: removes its prefix and control characters, and truncates it.
-    fn from_parquet_error(error: &ParquetError) -> TableError {
-        let message = error.to_string();
-        let message = message.strip_prefix("Parquet error: ").unwrap_or(&message);
-        TableError(format!(
-            "cannot be read: {}",
-            message.chars().filter(|c| !c.is_control()).take(150).collect::<String>()
-        ))
-    }
 }
 
 fn summarize(metadata: &ParquetMetaData) -> FileSummary {

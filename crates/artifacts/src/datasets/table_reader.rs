@@ -10,7 +10,10 @@ use std::{
 
 use bytes::Bytes;
 
-use super::{Budget, FileSummary, Format, TableError, csv::CsvReader, json_lines::JsonLinesReader, parquet};
+use super::{
+    FileSummary, Format, TableError, csv::CsvReader, json_lines::JsonLinesReader, parquet,
+    parquet_limits::Budget,
+};
 
 /// Maximum number of bytes that are buffered in memory.
 const MAX_MEMORY_BYTES: usize = 32 << 20;
@@ -53,15 +56,6 @@ pub enum ReadOutcome {
     Failed(io::Error),
 }
 
-impl ReadOutcome {
-    /// Returns the outcome for a file at which an earlier process exceeded its limits.
-    pub fn over_limits() -> ReadOutcome {
-        ReadOutcome::Invalid(TableError::new(
-            "could not be read within the limits on memory and time. Write smaller pages and shorter rows",
-        ))
-    }
-}
-
 impl TableReader {
     /// Creates a reader for a file of a format and a size in bytes. A large Parquet file is
     /// spilled to a temporary file in the given directory.
@@ -86,7 +80,7 @@ impl TableReader {
     }
 
     /// Returns the outcome after the last chunk of the file. `budget` is that of all files of the data.
-    pub fn finish(self, budget: &Budget) -> ReadOutcome {
+    pub fn finish(self, budget: &mut Budget) -> ReadOutcome {
         let read = match self {
             TableReader::Csv(csv) => csv.finish(),
             TableReader::JsonLines(lines) => lines.finish(),
@@ -144,7 +138,7 @@ mod tests {
         assert_eq!(&bytes[..], [&[1; 5][..], &[2; 30], &[3; 30], &[4; 5]].concat());
         assert!(matches!(
             TableReader::new(Format::Parquet, MAX_SPILL_BYTES + 1, &std::env::temp_dir())
-                .finish(&Budget::default()),
+                .finish(&mut Budget::default()),
             ReadOutcome::TooLarge
         ));
     }

@@ -6,7 +6,7 @@ use ::parquet::basic::Compression;
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 use super::*;
-use crate::{Limits, child::ParsedFile};
+use crate::{Limits, ReadError};
 
 const LIMITS: Limits = Limits { max_files: 10_000, max_ratio: 200 };
 
@@ -18,7 +18,10 @@ fn describe(method: CompressionMethod, files: &[(&str, &[u8])]) -> Option<Datase
     }
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&writer.finish().unwrap().into_inner()).unwrap();
-    describe_zip(file.path(), LIMITS, &ParsedFile::default()).unwrap()
+    assert!(
+        matches!(describe_zip(file.path(), LIMITS, &|| false), Err(ReadError::Canceled)) || files.is_empty()
+    );
+    describe_zip(file.path(), LIMITS, &|| true).unwrap()
 }
 
 #[test]

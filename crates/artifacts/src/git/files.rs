@@ -14,6 +14,12 @@ use crate::{
     contents::{Entry, EntryKind as VisitedKind, FileAction, Visitor},
 };
 
+/// Number of entries between two checks for cancellation.
+const CHECK_EVERY_FILES: u64 = 256;
+
+/// Number of bytes between two checks for cancellation.
+const CHECK_EVERY_BYTES: u64 = 4 << 20;
+
 /// Maximum depth of directories. Real file systems do not have deeper ones.
 const MAX_DEPTH: usize = 200;
 
@@ -28,10 +34,11 @@ const CHUNK_BYTES: usize = 1 << 20;
 const MAX_EXPANSION: u64 = 20;
 
 /// Passes every file of the newest commit to a visitor, directory by directory and parents before their
-/// children. The content of a link is its target.
+/// children. The content of a link is its target. Stops when `should_continue` returns false.
 pub fn visit_files(
     repository: &Repository,
     limits: Limits,
+    should_continue: &dyn Fn() -> bool,
     visitor: &mut dyn Visitor,
 ) -> Result<(), ReadError> {
     let objects = &repository.inner.objects;
@@ -40,10 +47,12 @@ pub fn visit_files(
     let mut pass = Pass {
         repository,
         limits,
+        should_continue,
         visitor,
         directories: vec![(String::new(), root)],
         files: 0,
         bytes: 0,
+        unchecked_bytes: 0,
         blob: Vec::new(),
     };
     while let Some((directory, id)) = pass.directories.pop() {
@@ -58,6 +67,7 @@ pub fn visit_files(
 struct Pass<'p> {
     repository: &'p Repository,
     limits: Limits,
+    should_continue: &'p dyn Fn() -> bool,
     visitor: &'p mut dyn Visitor,
     /// Directories that were not read yet.
     directories: Vec<(String, ObjectId)>,
@@ -65,6 +75,8 @@ struct Pass<'p> {
     files: u64,
     /// Number of bytes read so far.
     bytes: u64,
+    /// Number of bytes read since the last check for cancellation.
+    unchecked_bytes: u64,
     blob: Vec<u8>,
 }
 
@@ -89,6 +101,9 @@ impl Pass<'_> {
             return Err(rejected(format!(
                 "The repository has more than {max_files} files and directories. Link a smaller one."
             )));
+        }
+        if self.files.is_multiple_of(CHECK_EVERY_FILES) && !(self.should_continue)() {
+            return Err(ReadError::Canceled);
         }
         if directory.len() + entry.filename.len() > MAX_PATH_BYTES {
             return Err(rejected(format!(
@@ -130,6 +145,7 @@ impl Pass<'_> {
             self.count_bytes(size)?;
             let mut blob = std::mem::take(&mut self.blob);
             for chunk in objects.find_blob(&id, &mut blob).map_err(damaged_copy)?.data.chunks(CHUNK_BYTES) {
+                self.check_after(chunk.len() as u64)?;
                 self.visitor.chunk(chunk);
             }
             self.blob = blob;
@@ -151,6 +167,18 @@ impl Pass<'_> {
             return Err(rejected(format!(
                 "The files of the repository have more than {max_bytes} bytes in total. Link a smaller one."
             )));
+        }
+        self.check_after(0)
+    }
+
+    /// Checks for cancellation if enough bytes were read.
+    fn check_after(&mut self, bytes: u64) -> Result<(), ReadError> {
+        self.unchecked_bytes += bytes;
+        if self.unchecked_bytes >= CHECK_EVERY_BYTES {
+            self.unchecked_bytes = 0;
+            if !(self.should_continue)() {
+                return Err(ReadError::Canceled);
+            }
         }
         Ok(())
     }

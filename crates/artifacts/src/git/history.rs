@@ -19,6 +19,12 @@ use super::{
 };
 use crate::{ReadError, Rejection};
 
+/// Number of commits between two checks for cancellation.
+const CHECK_EVERY_COMMITS: usize = 1_024;
+
+/// Number of bytes between two checks for cancellation.
+const CHECK_EVERY_BYTES: u64 = 4 << 20;
+
 /// Maximum number of commits. The ID of each is in memory.
 const MAX_COMMITS: usize = 5_000_000;
 
@@ -56,17 +62,28 @@ pub struct UnusualCommits {
 }
 
 /// Reads the newest commit and all of its ancestors, each once. Authors and times that `git log` cannot read are
-/// ignored, and so are times after `now`, in seconds since 1970.
-pub fn read_history(repository: &Repository, now: i64) -> Result<(History, UnusualCommits), ReadError> {
+/// ignored, and so are times after `now`, in seconds since 1970. Stops when `should_continue` returns false.
+pub fn read_history(
+    repository: &Repository,
+    now: i64,
+    should_continue: &dyn Fn() -> bool,
+) -> Result<(History, UnusualCommits), ReadError> {
     let objects = &repository.inner.objects;
     let mailmap = read_mailmap(repository)?;
     let (mut visited, mut pending) = (hashtable::HashSet::default(), vec![repository.head]);
     let (mut authors, mut merged) = (HashSet::new(), HashSet::new());
     let (mut history, mut unusual) = (History::default(), UnusualCommits::default());
     let mut buffer = Vec::new();
-    let mut bytes = 0_u64;
+    let (mut bytes, mut checked_bytes) = (0_u64, 0);
     visited.insert(repository.head);
     while let Some(id) = pending.pop() {
+        let is_due = bytes - checked_bytes >= CHECK_EVERY_BYTES;
+        if is_due || (history.commits as usize).is_multiple_of(CHECK_EVERY_COMMITS) {
+            checked_bytes = bytes;
+            if !should_continue() {
+                return Err(ReadError::Canceled);
+            }
+        }
         let size = objects.try_header(&id).map_err(damaged_copy)?.map_or(0, |header| header.size);
         bytes = bytes.saturating_add(size);
         if bytes > MAX_HISTORY_BYTES || visited.len() > MAX_COMMITS {

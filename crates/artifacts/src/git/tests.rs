@@ -3,6 +3,7 @@
 mod commit_headers;
 
 use std::{
+    cell::Cell,
     io::Write,
     path::Path,
     process::{Command, Stdio},
@@ -108,7 +109,7 @@ fn copied_repository_matches_git() {
     assert!(!copied.is_private && copied.bytes > 500, "{copied:?}");
     let repository = Repository::open(&to, LIMITS).unwrap();
     assert_eq!(repository.commit_sha(), git(&origin, &["rev-parse", "HEAD"]).trim());
-    let (analysis, history) = codebases::analyze_repository(&repository, LIMITS, NOW).unwrap();
+    let (analysis, history) = codebases::analyze_repository(&repository, LIMITS, NOW, &|| true).unwrap();
     let day = 1_709_294_400; // 2024-03-01T12:00:00Z
     assert_eq!(history, History { commits: 4, contributors: 2, span: Some((day, day)), merged_prs: 2 });
     assert_eq!(git(&origin, &["shortlog", "-sne", "HEAD"]).lines().count(), 2);
@@ -160,9 +161,13 @@ fn limits_and_missing_repositories_are_rejected_with_messages() {
     let repository = Repository::open(&to("whole"), LIMITS).unwrap();
     let no_files = Limits { files: 0, ..LIMITS };
     assert!(
-        rejection_message(codebases::analyze_repository(&repository, no_files, 0).unwrap_err())
+        rejection_message(codebases::analyze_repository(&repository, no_files, 0, &|| true).unwrap_err())
             .contains("more than 0 files")
     );
+    assert!(matches!(
+        codebases::analyze_repository(&repository, LIMITS, 0, &|| false),
+        Err(ReadError::Canceled)
+    ));
 }
 
 #[test]
@@ -241,7 +246,7 @@ fn repeated_files_and_directories_are_read_within_limits() {
         tree_of(directory, (0..1_000).map(|number| format!("a{number}")), &vec![b'x'; 50_000])
     });
     let mut visitor = CountingVisitor::default();
-    let message = rejection_message(visit_files(&repository, limits, &mut visitor).unwrap_err());
+    let message = rejection_message(visit_files(&repository, limits, &|| true, &mut visitor).unwrap_err());
     assert!(message.contains("more than 2000000 bytes in total"), "{message}");
     assert!(visitor.bytes <= 2_000_000, "{}", visitor.bytes);
     // A directory that contains the same directory ten times, on eight levels: 10^8 files.
@@ -255,7 +260,7 @@ fn repeated_files_and_directories_are_read_within_limits() {
         })
     });
     let mut visitor = CountingVisitor::default();
-    let message = rejection_message(visit_files(&repository, LIMITS, &mut visitor).unwrap_err());
+    let message = rejection_message(visit_files(&repository, LIMITS, &|| true, &mut visitor).unwrap_err());
     assert!(message.contains("more than 10000 files"), "{message}");
 }
 
@@ -266,12 +271,12 @@ fn long_paths_are_rejected() {
         tree_of(directory, std::iter::once(".".repeat(5_000)), b"x")
     });
     let mut visitor = CountingVisitor::default();
-    let message = rejection_message(visit_files(&repository, LIMITS, &mut visitor).unwrap_err());
+    let message = rejection_message(visit_files(&repository, LIMITS, &|| true, &mut visitor).unwrap_err());
     assert!(message.contains("a path of more than 4096 bytes"), "{message}");
 }
 
 #[test]
-fn attributes_are_visited_first() {
+fn pass_can_be_canceled_within_a_file() {
     let directory = tempfile::tempdir().unwrap();
     let limits = Limits { file_bytes: 50_000_000, ..LIMITS };
     let repository = repository_with_tree(directory.path(), limits, |directory| {
@@ -279,7 +284,16 @@ fn attributes_are_visited_first() {
         tree_of(directory, names.into_iter(), &vec![b' '; 20_000_000])
     });
     let mut visitor = CountingVisitor::default();
-    visit_files(&repository, limits, &mut visitor).unwrap();
+    let calls = Cell::new(0);
+    let should_continue = || {
+        calls.set(calls.get() + 1);
+        calls.get() < 2
+    };
+    let stopped = visit_files(&repository, limits, &should_continue, &mut visitor);
+    assert!(matches!(stopped, Err(ReadError::Canceled)));
+    assert!(visitor.bytes < 10_000_000, "{}", visitor.bytes);
+    visitor = CountingVisitor::default();
+    visit_files(&repository, limits, &|| true, &mut visitor).unwrap();
     assert_eq!(
         (visitor.paths, visitor.bytes),
         (vec![".gitattributes".to_owned(), "A".to_owned()], 40_000_000)
@@ -296,7 +310,7 @@ fn large_mailmap_is_ignored() {
         });
         let mailmap = history::read_mailmap(&repository).unwrap();
         assert_eq!(mailmap.iter().count(), contributors);
-        let (history, _) = read_history(&repository, NOW).unwrap();
+        let (history, _) = read_history(&repository, NOW, &|| true).unwrap();
         assert_eq!((history.commits, history.contributors, history.merged_prs), (1, 1, 1));
     }
 }

@@ -55,7 +55,7 @@ pub fn repack(
     file.write_all(&[0; PACK_HEADER_BYTES as usize]).map_err(ReadError::Io)?;
     let mut visitor =
         Repacker { file, limits, objects: 0, bytes: 0, refs: BTreeMap::new(), current: None, failure: None };
-    archive::visit(archive, archive_limits, &mut visitor)?;
+    archive::visit(archive, archive_limits, &mut visitor, &|| true)?;
     visitor.finish()
 }
 

@@ -12,7 +12,6 @@ use super::{
     samples::{Samples, with_noun},
 };
 use crate::{
-    child::ParsedFile,
     contents::{Entry, Root, quoted},
     datasets::{self, Budget, Column, FileSummary, Format, TableReader, table_reader::ReadOutcome},
 };
@@ -35,8 +34,6 @@ const MAX_COLUMN_BYTES: usize = 64 << 20;
 pub struct Datasets {
     /// Directory for temporary files with data that is too large for memory.
     spill_dir: PathBuf,
-    /// Records the file that is parsed.
-    parsed_file: ParsedFile,
     /// Path, format, and reader of the current file.
     current_file: Option<(String, Format, TableReader)>,
     files: u64,
@@ -59,8 +56,8 @@ pub struct Datasets {
 
 impl Datasets {
     /// Creates the check. Data too large for memory is spilled to temporary files in `spill_dir`.
-    pub fn new(spill_dir: &Path, parsed_file: ParsedFile) -> Datasets {
-        Datasets { spill_dir: spill_dir.to_owned(), parsed_file, ..Datasets::default() }
+    pub fn with_spill_dir(spill_dir: &Path) -> Datasets {
+        Datasets { spill_dir: spill_dir.to_owned(), ..Datasets::default() }
     }
 
     fn record(&mut self, path: &str, format: Format, outcome: ReadOutcome) {
@@ -179,8 +176,8 @@ impl Check for Datasets {
         match problem {
             Some(problem) => self.unreadable.add(|| format!("{} {problem}", quoted(&path))),
             None => {
-                let outcome = self.parsed_file.parse(&path, || reader.finish(&self.budget));
-                self.record(&path, format, outcome.unwrap_or_else(ReadOutcome::over_limits));
+                let outcome = reader.finish(&mut self.budget);
+                self.record(&path, format, outcome);
             }
         }
     }

@@ -27,7 +27,6 @@ use marketplace_text::encoding::{Decoder, Encoding, HEAD_BYTES};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    child,
     contents::{ArchiveProblem, Entry, FileAction, Root, Visitor},
     lfs_pointers,
 };
@@ -250,17 +249,12 @@ impl Checks {
     /// Creates the checks that apply to the data, with the system's directory for temporary files.
     #[cfg(test)]
     pub fn new(subject: Subject, source: Source) -> Checks {
-        Checks::with_spill_dir(&std::env::temp_dir(), child::ParsedFile::default(), subject, source)
+        Checks::with_spill_dir(&std::env::temp_dir(), subject, source)
     }
 
     /// Creates the checks that apply to the data. Data too large for memory is spilled to temporary files in
-    /// `spill_dir`. `parsed_file` records the file that a parser reads.
-    pub fn with_spill_dir(
-        spill_dir: &Path,
-        parsed_file: child::ParsedFile,
-        subject: Subject,
-        source: Source,
-    ) -> Checks {
+    /// `spill_dir`.
+    pub fn with_spill_dir(spill_dir: &Path, subject: Subject, source: Source) -> Checks {
         let mut checks: Vec<Box<dyn Check>> = Vec::new();
         checks.push(Box::new(integrity::Integrity::new(source)));
         checks.push(Box::new(paths::Paths::new(source)));
@@ -279,7 +273,7 @@ impl Checks {
                 checks.push(Box::new(generated::Generated::default()));
                 checks.push(Box::new(binary::BinaryShare::default()));
             }
-            Subject::RawData => checks.push(Box::new(datasets::Datasets::new(spill_dir, parsed_file))),
+            Subject::RawData => checks.push(Box::new(datasets::Datasets::with_spill_dir(spill_dir))),
         }
         Checks {
             reads_bytes: vec![false; checks.len()],

@@ -21,7 +21,7 @@ fn zip_file(files: &[(&str, &[u8])]) -> tempfile::NamedTempFile {
 fn run_checks(subject: Subject, files: &[(&str, &[u8])]) -> Outcome {
     let mut checks = Checks::new(subject, Source::Zip);
     let limits = Limits { max_files: 1_000, max_ratio: 200 };
-    archive::visit(zip_file(files).path(), limits, &mut checks).unwrap();
+    archive::visit(zip_file(files).path(), limits, &mut checks, &|| true).unwrap();
     checks.finish()
 }
 

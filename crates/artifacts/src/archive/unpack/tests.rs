@@ -1,6 +1,6 @@
 //! Passes over valid, damaged, and hostile ZIP archives.
 
-use std::io::Write;
+use std::{cell::Cell, io::Write};
 
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
@@ -58,7 +58,7 @@ fn visited(zip: &[u8], limits: Limits) -> RecordingVisitor {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(zip).unwrap();
     let mut visitor = RecordingVisitor::default();
-    visit(file.path(), limits, &mut visitor).unwrap();
+    visit(file.path(), limits, &mut visitor, &|| true).unwrap();
     visitor
 }
 
@@ -186,6 +186,21 @@ fn harmful_entries_are_reported() {
     assert_eq!(visited(&secret, LIMITS).problems, ["secret needs a password"]);
 }
 
+#[test]
+fn visit_stops_when_canceled() {
+    let large = vec![7; 20 << 20];
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(&zip_of(CompressionMethod::Stored, &[("large", &large)])).unwrap();
+    let calls = Cell::new(0);
+    let mut visitor = RecordingVisitor::default();
+    let stopped = visit(file.path(), LIMITS, &mut visitor, &|| {
+        calls.set(calls.get() + 1);
+        calls.get() < 3
+    });
+    assert!(matches!(stopped, Err(ReadError::Canceled)));
+    assert!(visitor.bytes.len() <= 9 << 20, "{}", visitor.bytes.len());
+}
+
 /// Returns the zip with another number of the compression method of all files.
 fn with_method(zip: &[u8], method: u16) -> Vec<u8> {
     let mut forged = zip.to_vec();
@@ -235,6 +250,6 @@ proptest::proptest! {
         bytes[at % length] ^= byte;
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(&bytes).unwrap();
-        let _ = visit(file.path(), LIMITS, &mut RecordingVisitor::default());
+        let _ = visit(file.path(), LIMITS, &mut RecordingVisitor::default(), &|| true);
     }
 }

@@ -50,7 +50,7 @@ pub fn write_file(codec: Compression, rows: i64) -> Vec<u8> {
 }
 
 fn read_bytes(bytes: &[u8]) -> Result<FileSummary, TableError> {
-    read_file(Bytes::copy_from_slice(bytes), &Budget::default())
+    read_file(Bytes::copy_from_slice(bytes), &mut Budget::default())
 }
 
 fn read_error(bytes: &[u8]) -> String {
@@ -107,12 +107,30 @@ fn with_footer(footer: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn damaged_footers_are_rejected() {
-    for footer in [vec![], vec![0], vec![0x1c; 50_000], vec![0xff; 100]] {
-        let file = with_footer(&footer);
-        assert!(read_bytes(&file).is_err());
-        assert!(summarize_footer(&mut Cursor::new(&file), file.len() as u64).is_err());
-    }
+fn deep_or_false_schemas_are_rejected() {
+    // A list of elements, each a group with one child: field 4 is the name, field 5 the number of children.
+    let deep = |levels: usize, children: &[u8]| {
+        let mut footer = vec![0x15, 2, 0x19, 0xfc];
+        let mut length = levels as u64;
+        while length >= 0x80 {
+            footer.push(length as u8 | 0x80);
+            length >>= 7;
+        }
+        footer.push(length as u8);
+        for _ in 0..levels {
+            footer.extend([0x48, 1, b'a', 0x15]);
+            footer.extend(children);
+            footer.push(0);
+        }
+        footer.push(0);
+        with_footer(&footer)
+    };
+    assert!(read_error(&deep(90_000, &[2])).contains("damaged footer"));
+    assert!(read_error(&deep(1_000_000, &[2])).contains("damaged footer"));
+    // The maximum number of children, for which the library would allocate memory.
+    assert!(read_error(&deep(20, &[0xfe, 0xff, 0xff, 0xff, 0x0f])).contains("damaged footer"));
+    assert!(read_error(&with_footer(&vec![0x1c; 50_000])).contains("damaged footer"));
+    assert!(read_error(&with_footer(&[])).contains("damaged footer"));
 }
 
 #[test]
@@ -134,26 +152,54 @@ fn pages_with_false_sizes_are_rejected() {
     assert!(file[7] >= 0x80 && file[8] >= 0x80 && file[9] < 0x80, "{:?}", &file[7..10]);
     let mut forged = file.clone();
     forged[7..10].copy_from_slice(&[0xa0, 0x9c, 0x01]);
-    assert!(
-        read_error(&forged).contains("Actual decompressed size doesn't match"),
-        "{}",
-        read_error(&forged)
-    );
+    assert!(read_error(&forged).contains("decompress to more than they declare"), "{}", read_error(&forged));
+    // A page that declares almost two gigabytes.
+    let large = [&file[..7], &[0xfe, 0xff, 0xff, 0xff, 0x0f], &file[10..]].concat();
+    assert!(read_error(&large).contains("larger than 128 MiB"), "{}", read_error(&large));
+}
+
+/// Encodes a list header of Thrift's compact protocol.
+fn list_of_structs(mut length: usize) -> Vec<u8> {
+    let mut bytes = vec![0xfc];
+    while length >= 0x80 {
+        bytes.push(length as u8 | 0x80);
+        length >>= 7;
+    }
+    bytes.push(length as u8);
+    bytes
+}
+
+#[test]
+fn lists_in_footers_are_limited() {
+    let schema = [0x15, 2, 0x19, 0x1c, 0x48, 1, b'a', 0];
+    let with_groups = |groups: &[u8]| [&schema, &[0x16, 0, 0x19][..], groups, &[0]].concat();
+    assert!(parquet_limits::is_safe_metadata(&with_groups(&[0x1c, 0])));
+    let many_groups = [list_of_structs(300_000), vec![0; 300_000]].concat();
+    assert!(!parquet_limits::is_safe_metadata(&with_groups(&many_groups)));
+    // One row group with 300,000 columns.
+    let columns = [&[0x1c, 0x19][..], &list_of_structs(300_000), &vec![0; 300_000], &[0]].concat();
+    assert!(!parquet_limits::is_safe_metadata(&with_groups(&columns)));
+    // A list of 150,000 key-value pairs.
+    let pairs = [&schema, &[0x39][..], &list_of_structs(150_000), &vec![0; 150_000], &[0]].concat();
+    assert!(!parquet_limits::is_safe_metadata(&pairs));
+    // The schema again, after the one that was checked.
+    let again = [&schema, &[0x09, 4][..], &schema[2..], &[0]].concat();
+    assert!(!parquet_limits::is_safe_metadata(&again));
 }
 
 #[test]
 fn files_share_a_budget() {
     let file = write_file(Compression::SNAPPY, 1_000);
-    let budget = Budget::default();
+    let mut budget = Budget::default();
     for _ in 0..3 {
-        read_file(Bytes::copy_from_slice(&file), &budget).unwrap();
+        read_file(Bytes::copy_from_slice(&file), &mut budget).unwrap();
     }
-    let empty = Budget::without_shared();
+    let mut empty = Budget::without_shared();
     let all_equal = write_equal_rows(5_000_000);
     assert!(all_equal.len() < 20_000, "{}", all_equal.len());
-    let error = read_file(Bytes::from(all_equal.clone()), &empty).unwrap_err();
+    let error = read_file(Bytes::from(all_equal.clone()), &mut empty).unwrap_err();
     assert!(error.0.contains("decompresses to more data than is read"), "{error:?}");
-    assert_eq!(read_file(Bytes::from(all_equal), &budget).unwrap().rows, Some(5_000_000));
+    assert_eq!(read_file(Bytes::from(all_equal), &mut budget).unwrap().rows, Some(5_000_000));
 }
 
 /// Writes a file with one column of equal values.
@@ -166,4 +212,28 @@ fn write_equal_rows(rows: usize) -> Vec<u8> {
     column.close().unwrap();
     row_group.close().unwrap();
     writer.into_inner().unwrap()
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(400))]
+
+    /// Reading corrupted files neither panics nor runs forever.
+    #[test]
+    fn corrupted_file_does_not_panic(
+        at in proptest::prelude::any::<usize>(),
+        bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 1..6),
+        is_late in proptest::prelude::any::<bool>(),
+    ) {
+        let mut file = write_file(Compression::GZIP(GzipLevel::default()), 20);
+        let footer = u32::from_le_bytes(file[file.len() - 8..file.len() - 4].try_into().unwrap()) as usize;
+        let from = if is_late { file.len() - 8 - footer } else { 4 };
+        let at = from + at % (file.len() - 8 - bytes.len() - from);
+        file[at..at + bytes.len()].copy_from_slice(&bytes);
+        let _ = read_bytes(&file);
+    }
+
+    #[test]
+    fn arbitrary_footer_does_not_panic(footer in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..300)) {
+        let _ = read_bytes(&with_footer(&footer));
+    }
 }

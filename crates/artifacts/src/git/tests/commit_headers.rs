@@ -103,7 +103,7 @@ fn commits_with_unusual_headers_are_read_like_git_reads_them() {
         git(directory.path(), &["update-ref", "refs/heads/main", &head]);
         let repository = Repository::open(directory.path(), LIMITS).unwrap();
         unusual_headers += u64::from(is_unusual);
-        let (history, unusual) = read_history(&repository, NOW).unwrap();
+        let (history, unusual) = read_history(&repository, NOW, &|| true).unwrap();
         let context = String::from_utf8_lossy(headers);
         assert_eq!(history, history_of_git(directory.path()), "{context}");
         assert_eq!(unusual, UnusualCommits { unusual_headers, future: 0 }, "{context}");
@@ -111,7 +111,7 @@ fn commits_with_unusual_headers_are_read_like_git_reads_them() {
     let to = directory.path().join("copy");
     copy_here(&remote(directory.path()), &to, LIMITS, &|| true).unwrap();
     let copy = Repository::open(&to, LIMITS).unwrap();
-    let (analysis, history) = codebases::analyze_repository(&copy, LIMITS, NOW).unwrap();
+    let (analysis, history) = codebases::analyze_repository(&copy, LIMITS, NOW, &|| true).unwrap();
     assert_eq!((analysis.files, history), (1, history_of_git(directory.path())));
 }
 
@@ -140,7 +140,7 @@ fn commits_that_git_cannot_read_are_damage() {
         assert!(!log.status.success(), "{text}");
         let head = gix::ObjectId::from_hex(id.as_bytes()).unwrap();
         let damaged = Repository { inner: repository.inner.clone(), head };
-        let message = rejection_message(read_history(&damaged, NOW).unwrap_err());
+        let message = rejection_message(read_history(&damaged, NOW, &|| true).unwrap_err());
         assert!(message.contains("damaged or incomplete"), "{text}: {message}");
     }
 }
@@ -152,7 +152,7 @@ fn dates_of_the_future_are_counted() {
         repository_with_tree(directory.path(), LIMITS, |directory| object(directory, &["mktree"], b""));
     let time = 1_709_294_400; // 2024-03-01T12:00:00Z
     for (now, span, future) in [(time, Some((time, time)), 0), (time - 1, None, 1)] {
-        let (history, unusual) = read_history(&repository, now).unwrap();
+        let (history, unusual) = read_history(&repository, now, &|| true).unwrap();
         assert_eq!((history.commits, history.contributors, history.span), (1, 1, span));
         assert_eq!(unusual, UnusualCommits { unusual_headers: 0, future });
     }
