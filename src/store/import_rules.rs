@@ -157,9 +157,11 @@ fn bytes(table: &str, column: &str) -> Rule {
 fn text(table: &str, column: &str) -> Rule {
     let closed =
         closed_set(table, column).map(|accepts| Rule::Text(accepts, "one of the values of this column"));
+    let day = (table == "assets" && matches!(column, "history_start" | "history_end"))
+        .then_some(Rule::Text(|text| Day::parse(text).is_some(), "a date, as in 2026-03-01"));
     let json =
         || json(table, column).map(|accepts| Rule::Text(accepts, "JSON as exports have it in this column"));
-    closed.or_else(json).unwrap_or(Rule::Any)
+    closed.or(day).or_else(json).unwrap_or(Rule::Any)
 }
 
 type Accepts = fn(&str) -> bool;
@@ -182,7 +184,6 @@ fn closed_set(table: &str, column: &str) -> Option<Accepts> {
             is_of::<Kind>
         }
         ("assets" | "upload_grants", "exclusivity") => is_of::<Exclusivity>,
-        ("assets", "history_start" | "history_end") => |text| Day::parse(text).is_some(),
         ("assets", "task_type") => is_of::<TaskType>,
         ("bundle_entries", "content") => is_of::<EntryContent>,
         ("bundle_entries", "source") => is_of::<EntrySource>,

@@ -63,11 +63,11 @@ macro_rules! codebase_fields {
                 [$((stringify!($name), rusqlite::types::Value::from(self.$name))),+].into_iter()
             }
 
-            /// Reads the columns of the fields. `next` returns the index of the column of each, in the order of
+            /// Reads the columns of the fields. A text that is no date counts as absent. `next` returns the index of the column of each, in the order of
             /// [`CodebaseFields::NAMES`].
             #[cfg(feature = "rusqlite")]
             pub fn read(row: &rusqlite::Row, mut next: impl FnMut() -> usize) -> rusqlite::Result<CodebaseFields> {
-                Ok(CodebaseFields { $($name: row.get(next())?,)+ })
+                Ok(CodebaseFields { $($name: columns::ColumnValue::read(row, next())?,)+ })
             }
         }
 
@@ -110,32 +110,61 @@ impl CodebaseFields {
     }
 }
 
-/// How the types of fields that are written as text are stored in columns.
+/// How the types of fields are stored in columns.
 #[cfg(feature = "rusqlite")]
 mod columns {
-    use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Value, ValueRef};
+    use rusqlite::{
+        Result, Row,
+        types::{FromSqlError, Value},
+    };
 
     use super::{Day, Exclusivity};
     use crate::string_enum::StringEnum;
 
-    macro_rules! text_column {
-        ($name:ident, |$value:ident| $text:expr) => {
-            impl From<$name> for Value {
-                fn from($value: $name) -> Value {
-                    Value::Text($text)
-                }
-            }
-
-            impl FromSql for $name {
-                fn column_result(value: ValueRef<'_>) -> FromSqlResult<$name> {
-                    $name::parse(value.as_str()?).ok_or(FromSqlError::InvalidType)
-                }
-            }
-        };
+    /// The type of a field.
+    pub(super) trait ColumnValue: Sized {
+        /// Reads the value of a column; `None` if it has none.
+        fn read(row: &Row, column: usize) -> Result<Option<Self>>;
     }
 
-    text_column!(Day, |day| day.to_string());
-    text_column!(Exclusivity, |exclusivity| exclusivity.as_str().to_owned());
+    impl ColumnValue for i64 {
+        fn read(row: &Row, column: usize) -> Result<Option<i64>> {
+            row.get(column)
+        }
+    }
+
+    impl ColumnValue for bool {
+        fn read(row: &Row, column: usize) -> Result<Option<bool>> {
+            row.get(column)
+        }
+    }
+
+    impl ColumnValue for Exclusivity {
+        fn read(row: &Row, column: usize) -> Result<Option<Exclusivity>> {
+            let text = row.get_ref(column)?.as_str_or_null()?;
+            let parse = |text| Exclusivity::parse(text).ok_or(FromSqlError::InvalidType.into());
+            text.map(parse).transpose()
+        }
+    }
+
+    impl ColumnValue for Day {
+        /// Worlds that earlier versions imported can have any text in this column.
+        fn read(row: &Row, column: usize) -> Result<Option<Day>> {
+            Ok(row.get_ref(column)?.as_str_or_null()?.and_then(Day::parse))
+        }
+    }
+
+    impl From<Exclusivity> for Value {
+        fn from(exclusivity: Exclusivity) -> Value {
+            Value::Text(exclusivity.as_str().to_owned())
+        }
+    }
+
+    impl From<Day> for Value {
+        fn from(day: Day) -> Value {
+            Value::Text(day.to_string())
+        }
+    }
 }
 
 #[cfg(test)]

@@ -111,7 +111,10 @@ impl<'de> Deserializer<'de> for ColumnDeserializer<'de> {
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         let text = self.0.as_str().map_err(Error::custom)?;
-        serde_json::Deserializer::from_str(text).deserialize_any(visitor).map_err(Error::custom)
+        let mut json = serde_json::Deserializer::from_str(text);
+        let value = json.deserialize_any(visitor).map_err(Error::custom)?;
+        json.end().map_err(Error::custom)?;
+        Ok(value)
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {

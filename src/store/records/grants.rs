@@ -71,7 +71,7 @@ pub const GRANTS: Records = Records {
                         .filter("(g.expired_at IS NOT NULL OR g.expires_at <= ?)", now),
                     Some(GrantState::Consumed) => query.filter(HAS_USE, "consumed"),
                     Some(GrantState::Revoked) => query.filter(HAS_USE, "revoked"),
-                    None => query,
+                    None => query.when("0"),
                 }
             }),
         ),

@@ -12,7 +12,8 @@ pub const LISTINGS: Records = Records {
         "l.uuid AS id, (SELECT t.uuid FROM teams t WHERE t.id = l.team) AS team_id, l.title, l.description,
          l.domain_tags, l.tag_slugs, l.price_cents AS price, l.sample_price_cents AS sample_price,
          coalesce(l.sample, '[]') AS sample, 'USD' AS currency, l.accepts_bids, l.exclusive, l.terms,
-         l.delivery_method, l.delivery_days, l.available_from, l.review_status, l.catalog_status,",
+         iif(l.delivery_days IS NULL, NULL, l.delivery_method) AS delivery_method,
+          iif(l.delivery_method IS NULL, NULL, l.delivery_days) AS delivery_days, l.available_from, l.review_status, l.catalog_status,",
         STAGE,
         "AS stage, l.featured, l.certified_at, l.review_feedback,
          (SELECT r.uuid FROM quality_runs r WHERE r.listing = l.id ORDER BY r.run_number DESC LIMIT 1)
