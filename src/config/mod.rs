@@ -5,6 +5,7 @@
 //! compiled-in file defines every key and the type of its value, and each source is checked against it.
 
 mod agents;
+mod connections;
 mod listed;
 mod listen;
 mod ranges;

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use super::{agents::AgentSettings, listen};
-use crate::{domain::estimations::Rates, http_server::ConnectionSettings};
+use crate::domain::estimations::Rates;
 
 /// Stands for the repositories of a world itself, in its settings of where Git hosts are.
 pub const REPOSITORIES_OF_WORLD: &str = "file:///world";
@@ -53,25 +53,6 @@ pub struct ServerSettings {
     pub min_bytes_per_second: u32,
     /// Length in seconds of the windows in which that rate is measured.
     pub rate_window_seconds: u32,
-}
-
-impl ServerSettings {
-    /// Returns the limits of connections.
-    pub const fn connections(&self) -> ConnectionSettings {
-        ConnectionSettings {
-            drain_seconds: self.drain_seconds,
-            max_connections: self.max_connections,
-            max_connections_per_address: self.max_connections_per_address,
-            max_idle_connections_per_address: self.max_idle_connections_per_address,
-            max_header_bytes: self.max_header_bytes,
-            header_seconds: self.header_seconds,
-            max_body_bytes: self.max_body_bytes,
-            body_seconds: self.body_seconds,
-            write_seconds: self.write_seconds,
-            min_bytes_per_second: self.min_bytes_per_second,
-            rate_window_seconds: self.rate_window_seconds,
-        }
-    }
 }
 
 /// Rate limits and capacity limits. Budgets are requests per minute; 0 for no limit. Each operator key has the
