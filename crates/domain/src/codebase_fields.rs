@@ -171,6 +171,30 @@ mod columns {
 mod tests {
     use super::*;
 
+    #[cfg(feature = "rusqlite")]
+    #[test]
+    fn columns_are_read_in_the_order_of_the_names() {
+        let read = |values: &str| {
+            let connection = rusqlite::Connection::open_in_memory().unwrap();
+            connection.query_row(&format!("SELECT {values}"), [], |row| {
+                let mut columns = 0..;
+                CodebaseFields::read(row, || columns.next().unwrap())
+            })
+        };
+        let fields = read("'available', 9, 2, 1, NULL, '2020-01-01', 'odd', 0").unwrap();
+        let expected = CodebaseFields {
+            exclusivity: Some(Exclusivity::Available),
+            lines_of_code: Some(9),
+            commits: Some(2),
+            contributors: Some(1),
+            history_start: Day::parse("2020-01-01"),
+            ci_on_prs: Some(false),
+            ..CodebaseFields::default()
+        };
+        assert_eq!(fields, expected, "a text that is no date counts as absent");
+        assert!(read("'odd', 9, 2, 1, NULL, NULL, NULL, 0").is_err());
+    }
+
     #[test]
     fn fields_have_the_values_that_were_read_by_their_names() {
         let fields = CodebaseFields {

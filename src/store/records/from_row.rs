@@ -190,6 +190,7 @@ mod tests {
             ([without_note, OWNERS, ID], "note"),
             ([large, OWNERS, ID], "tier"),
             ([OTHERS, "'[{}]' AS owners", ID], "owners"),
+            ([OTHERS, "'[] x' AS owners", ID], "owners"),
         ] {
             let error = read(&columns).unwrap_err().to_string();
             assert!(error.contains(&format!("column `{name}`")), "{error}");

@@ -157,7 +157,7 @@ async fn changed_export_is_a_world_that_answers_or_is_refused_by_table_and_row()
     let requests = requests();
     let numbers = |value: i64| Change::Value(json!(value));
     let text = |value: &str| Change::Value(json!(value));
-    let table: [ChangedTable; 20] = [
+    let table: [ChangedTable; 21] = [
         ("trimmed_events", None, false),
         ("pruned_sort_changes", None, false),
         ("sort_key_version", None, false),
@@ -171,6 +171,7 @@ async fn changed_export_is_a_world_that_answers_or_is_refused_by_table_and_row()
         ("purchases", Some(("price_cents", numbers(i64::MAX))), false),
         ("wallets", Some(("credits_cents", numbers(i64::MIN))), false),
         ("inventory_counts", Some(("kind", text("odd"))), false),
+        ("assets", Some(("history_start", text("odd"))), false),
         ("webhook_attempts", Some(("response", text(""))), true),
         ("webhook_deliveries", Some(("status", text(""))), false),
         ("events", Some(("occurred_at", numbers(i64::MAX))), false),
