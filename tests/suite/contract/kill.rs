@@ -6,7 +6,7 @@
 use std::{
     io::{BufRead, BufReader, Write},
     path::Path,
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
     sync::Arc,
 };
 
@@ -87,6 +87,15 @@ pub fn prepare(directory: &Path) {
 
 fn team(market: &Market, name: &str) -> TeamRowId {
     market.read_blocking(|reader| operations::teams::resolve(reader.rows, name)).unwrap().row_id
+}
+
+/// Kills a process that has just acknowledged a write, at a random moment of the next one or two: it gives the
+/// processor away up to 10,000 times before, which takes some milliseconds.
+pub fn kill_soon(process: &mut Child, random: &mut Random) {
+    for _ in 0..random.below(10_000) {
+        std::thread::yield_now();
+    }
+    process.kill().unwrap();
 }
 
 /// Returns the number of the buyer's offers on a listing.
@@ -193,9 +202,9 @@ struct State {
     offers: u64,
 }
 
-/// Runs the server, kills it right after the line number `after`, and returns all writes that it
+/// Runs the server, kills it soon after the line number `after`, and returns all writes that it
 /// acknowledged: listing, kind of write, and value.
-fn run_and_kill(directory: &Path, seed: u64, after: u64) -> Vec<(Uuid, String, String)> {
+fn run_and_kill(directory: &Path, random: &mut Random, seed: u64, after: u64) -> Vec<(Uuid, String, String)> {
     let mut log = ProcessLog::new();
     let mut server = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "contract::kill::writes_until_it_is_killed", "--nocapture", "--test-threads=1"])
@@ -215,7 +224,7 @@ fn run_and_kill(directory: &Path, seed: u64, after: u64) -> Vec<(Uuid, String, S
             acknowledged.push((id.parse().unwrap(), kind, value));
         }
         if acknowledged.len() as u64 == after {
-            server.kill().unwrap();
+            kill_soon(&mut server, random);
         }
     }
     let status = server.wait().unwrap();
@@ -237,7 +246,8 @@ fn acknowledged_writes_survive_a_kill() {
     let mut offers_before = std::collections::BTreeMap::<Uuid, u64>::new();
     for round in 0..rounds {
         let seed = random.next();
-        let acknowledged = run_and_kill(directory.path(), seed, 1 + random.below(40));
+        let after = 1 + random.below(40);
+        let acknowledged = run_and_kill(directory.path(), &mut random, seed, after);
         let market = open(directory.path());
         let inconsistencies = operations::verify::find_inconsistencies(&market).unwrap();
         assert!(inconsistencies.is_empty(), "round {round}, seed {seed}: {inconsistencies:#?}");

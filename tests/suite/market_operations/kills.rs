@@ -16,7 +16,7 @@ use super::{
     driver::{Driver, Made, prepare},
 };
 use crate::{
-    contract::kill::open_with,
+    contract::kill::{kill_soon, open_with},
     harness::{environment, random::Random},
 };
 
@@ -61,7 +61,7 @@ fn moves_money_until_it_is_killed() {
 
 /// Starts the process, and kills it while it performs the operation after this number of others. Returns the
 /// operations that succeeded, with the IDs of their records.
-fn run_and_kill(directory: &Path, seed: u64, after: usize) -> Vec<(String, Uuid)> {
+fn run_and_kill(directory: &Path, random: &mut Random, seed: u64, after: usize) -> Vec<(String, Uuid)> {
     let mut process = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "market_operations::kills::moves_money_until_it_is_killed", "--nocapture"])
         .env(DIRECTORY_VARIABLE, directory)
@@ -77,7 +77,7 @@ fn run_and_kill(directory: &Path, seed: u64, after: usize) -> Vec<(String, Uuid)
         let (name, id) = fields.split_once(' ').unwrap();
         acknowledged.push((name.to_owned(), id.parse().unwrap()));
         if acknowledged.len() == after {
-            process.kill().unwrap();
+            kill_soon(&mut process, random);
         }
     }
     let status = process.wait().unwrap();
@@ -121,7 +121,8 @@ fn money_survives_a_kill_during_any_operation() {
     let mut random = Random::new(5);
     let mut stored_before = [0, 0];
     for _ in 0..rounds {
-        let acknowledged = run_and_kill(directory.path(), random.next(), 1 + random.below(60) as usize);
+        let (seed, after) = (random.next(), 1 + random.below(60) as usize);
+        let acknowledged = run_and_kill(directory.path(), &mut random, seed, after);
         let market = open(directory.path());
         check_market(&market);
         let rows = Connection::open_with_flags(
