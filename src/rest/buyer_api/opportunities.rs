@@ -17,7 +17,7 @@ use crate::{
             opportunities::{OpportunityCore, ProjectBid},
         },
     },
-    web::{enum_value::EnumValue, limits::Budget, served_market::ServedMarket},
+    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// Query parameters of the lists of a buyer's own opportunities.
@@ -254,7 +254,7 @@ impl OpportunitiesApi {
         query: Params<OwnOpportunitiesQuery>,
     ) -> JsonResult<OwnOpportunities> {
         let to_page = |Page { items, total, limit, offset }| OwnOpportunities { items, total, limit, offset };
-        read_own_page(&call.served, call.access, query.0, OpportunityKind::Listing, to_page).await
+        read_own_page(call, query.0, OpportunityKind::Listing, to_page).await
     }
 
     /// Get an own opportunity
@@ -272,7 +272,7 @@ impl OpportunitiesApi {
         call: Call<Buyer>,
         opportunity_id: Path<Uuid>,
     ) -> JsonResult<OwnOpportunity> {
-        get_own_opportunity(&call.served, call.access, opportunity_id.0, OpportunityKind::Listing).await
+        get_own_opportunity(call, opportunity_id.0, OpportunityKind::Listing).await
     }
 
     /// List own project opportunities
@@ -296,7 +296,7 @@ impl OpportunitiesApi {
     ) -> JsonResult<OwnProjectOpportunities> {
         let to_page =
             |Page { items, total, limit, offset }| OwnProjectOpportunities { items, total, limit, offset };
-        read_own_page(&call.served, call.access, query.0, OpportunityKind::Project, to_page).await
+        read_own_page(call, query.0, OpportunityKind::Project, to_page).await
     }
 
     /// Get an own project opportunity
@@ -315,7 +315,7 @@ impl OpportunitiesApi {
         /// ID of the project opportunity.
         opportunity_id: Path<Uuid>,
     ) -> JsonResult<OwnProjectOpportunity> {
-        get_own_opportunity(&call.served, call.access, opportunity_id.0, OpportunityKind::Project).await
+        get_own_opportunity(call, opportunity_id.0, OpportunityKind::Project).await
     }
 
     /// List bids on a project opportunity
@@ -359,8 +359,7 @@ impl OpportunitiesApi {
 
 /// Returns a page of the buyer's own opportunities of this kind.
 async fn read_own_page<T, P>(
-    served: &ServedMarket,
-    buyer: Buyer,
+    call: Call<Buyer>,
     query: OwnOpportunitiesQuery,
     kind: OpportunityKind,
     to_page: fn(Page<T>) -> P,
@@ -370,27 +369,22 @@ where
     P: Serialize + 'static,
 {
     let (SmallLimitOffset { limit, offset }, status) = (query.page, query.status);
-    Json::read(served, buyer.requester(), move |reader| {
+    Json::read(&call.served, call.access.requester(), move |reader| {
         let (count, skipped) = (limit as usize, offset.cast_unsigned());
         let (found, total) =
-            opportunities::list_owned(reader, &buyer, kind, status.as_deref(), count, skipped)?;
+            opportunities::list_owned(reader, &call.access, kind, status.as_deref(), count, skipped)?;
         Ok(to_page(Page { items: found.iter().map(T::from).collect(), total, limit, offset }))
     })
     .await
 }
 
 /// Returns one of the buyer's own opportunities of this kind.
-async fn get_own_opportunity<T>(
-    served: &ServedMarket,
-    buyer: Buyer,
-    id: Uuid,
-    kind: OpportunityKind,
-) -> JsonResult<T>
+async fn get_own_opportunity<T>(call: Call<Buyer>, id: Uuid, kind: OpportunityKind) -> JsonResult<T>
 where
     T: for<'a> From<&'a Opportunity> + Serialize,
 {
-    Json::read(served, buyer.requester(), move |reader| {
-        opportunities::find_owned(reader, &buyer, id, kind).map(|found| T::from(&found))
+    Json::read(&call.served, call.access.requester(), move |reader| {
+        opportunities::find_owned(reader, &call.access, id, kind).map(|found| T::from(&found))
     })
     .await
 }

@@ -20,11 +20,12 @@ use crate::{
     rest::{
         arguments::filter_entries::{self, AssetFilterGrammar, FilterEntry},
         json::{Json, JsonResult},
+        route::Call,
         shapes::limit_offset::{LimitOffset, Page},
     },
     store::inventory::Query,
     string_enum::{StringEnum, string_enum},
-    web::{enum_value::EnumValue, served_market::ServedMarket},
+    web::enum_value::EnumValue,
 };
 
 string_enum! {
@@ -146,17 +147,17 @@ impl<G: AssetFilterGrammar> AssetListQuery<FilterEntry<G>> {
     /// with `to_page`.
     pub async fn read_page<T: 'static, P: Serialize + 'static>(
         self,
-        served: &ServedMarket,
-        vendor: Vendor,
+        call: Call<Vendor>,
         to_item: fn(&Asset, &Deprecations, Timestamp) -> T,
         to_page: fn(Page<T>) -> P,
     ) -> JsonResult<P> {
         let AssetListQuery { stage, paging, selection } = self;
         let LimitOffset { limit, offset } = paging.page;
+        let vendor = call.access;
         let mut query = selection.into_query(vendor.team_row_id(), stage.map(|stage| stage.0))?;
         paging.ids.apply_to(&mut query);
         let filter = AssetFilter { query, deprecated: None, attachable_to: None };
-        Json::read(served, vendor.requester(), move |reader| {
+        Json::read(&call.served, vendor.requester(), move |reader| {
             let page = assets::page(reader, &vendor, filter, limit as usize, offset.cast_unsigned())?;
             let items = page.items.iter().map(|asset| to_item(asset, &page.deprecations, reader.now));
             Ok(to_page(Page { items: items.collect(), total: page.counts.total(), limit, offset }))

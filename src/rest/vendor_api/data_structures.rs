@@ -15,7 +15,7 @@ use crate::{
     },
     store::data_structures::StoredStructure,
     string_enum::StringEnum,
-    web::{enum_value::EnumValue, limits::Budget, served_market::ServedMarket},
+    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// A directory or file.
@@ -54,14 +54,9 @@ fn structure_json(structure: &StoredStructure) -> Vec<u8> {
     json.finish()
 }
 
-async fn get_structure(
-    served: &ServedMarket,
-    vendor: Vendor,
-    id: Uuid,
-    kind: Kind,
-) -> JsonResult<DataStructure> {
-    Json::read_bytes(served, vendor.requester(), move |reader| {
-        data_structures::get(reader, &vendor, id, kind).map(|structure| structure_json(&structure))
+async fn get_structure(call: Call<Vendor>, id: Uuid, kind: Kind) -> JsonResult<DataStructure> {
+    Json::read_bytes(&call.served, call.access.requester(), move |reader| {
+        data_structures::get(reader, &call.access, id, kind).map(|structure| structure_json(&structure))
     })
     .await
 }
@@ -95,7 +90,7 @@ impl CodebaseStructuresApi {
         /// ID of the codebase.
         asset_id: Path<Uuid>,
     ) -> JsonResult<DataStructure> {
-        get_structure(&call.served, call.access, asset_id.0, Kind::Codebase).await
+        get_structure(call, asset_id.0, Kind::Codebase).await
     }
 }
 
@@ -128,6 +123,6 @@ impl RawDataStructuresApi {
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
     ) -> JsonResult<DataStructure> {
-        get_structure(&call.served, call.access, asset_id.0, Kind::RawData).await
+        get_structure(call, asset_id.0, Kind::RawData).await
     }
 }

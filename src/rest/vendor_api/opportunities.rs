@@ -20,7 +20,7 @@ use crate::{
             opportunities::{OpportunityCore, ProjectBid},
         },
     },
-    web::{enum_value::EnumValue, limits::Budget, served_market::ServedMarket},
+    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// Query parameters that filter opportunities.
@@ -259,7 +259,7 @@ impl OpportunitiesApi {
         ),
     )]
     async fn get_opportunity(call: Call<Vendor>, opportunity_id: Path<Uuid>) -> JsonResult<OpportunityOut> {
-        get_opportunity(&call.served, call.access, opportunity_id.0, OpportunityKind::Listing).await
+        get_opportunity(call, opportunity_id.0, OpportunityKind::Listing).await
     }
 
     /// Get a project opportunity
@@ -289,7 +289,7 @@ impl OpportunitiesApi {
         /// ID of the project opportunity.
         opportunity_id: Path<Uuid>,
     ) -> JsonResult<ProjectOpportunityOut> {
-        get_opportunity(&call.served, call.access, opportunity_id.0, OpportunityKind::Project).await
+        get_opportunity(call, opportunity_id.0, OpportunityKind::Project).await
     }
 
     /// List own project bids
@@ -335,17 +335,12 @@ impl OpportunitiesApi {
 }
 
 /// Returns an opportunity of this kind that the team can see.
-async fn get_opportunity<T>(
-    served: &ServedMarket,
-    vendor: Vendor,
-    id: Uuid,
-    kind: OpportunityKind,
-) -> JsonResult<T>
+async fn get_opportunity<T>(call: Call<Vendor>, id: Uuid, kind: OpportunityKind) -> JsonResult<T>
 where
     T: for<'a> From<&'a Opportunity> + Serialize,
 {
-    Json::read(served, vendor.requester(), move |reader| {
-        opportunities::find(reader, &vendor, id, kind).map(|found| T::from(&found))
+    Json::read(&call.served, call.access.requester(), move |reader| {
+        opportunities::find(reader, &call.access, id, kind).map(|found| T::from(&found))
     })
     .await
 }

@@ -5,7 +5,10 @@ use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::asset_queries::{AssetListQuery, FilterAndSort, PageFilter, TaskStage};
+use super::{
+    asset_queries::{AssetListQuery, FilterAndSort, PageFilter, TaskStage},
+    data_assets,
+};
 use crate::{
     domain::{
         assets::{Kind, TaskType},
@@ -18,7 +21,6 @@ use crate::{
     error::Problem,
     operations::{
         access::Vendor,
-        asset_changes,
         assets::Deprecations,
         tasks::{self, ImportResult, TaskSelection},
     },
@@ -276,7 +278,7 @@ impl TasksApi {
         let stage = stage.map(|stage| EnumValue(stage.0.into()));
         let query = AssetListQuery { stage, paging, selection };
         let to_page = |Page { items, total, limit, offset }| TaskAssets { items, total, limit, offset };
-        query.read_page(&call.served, call.access, TaskAsset::new, to_page).await
+        query.read_page(call, TaskAsset::new, to_page).await
     }
 
     /// Import tasks
@@ -370,19 +372,10 @@ impl TasksApi {
         asset_id: Path<Uuid>,
         #[example(json!({"domain_tags": ["software-engineering"], "price_usd": 40}))] body: Body<TaskPatch>,
     ) -> JsonResult<TaskAsset> {
-        let change = body.value.into();
-        let (vendor, asset) = (call.access, (asset_id.0, Kind::Task));
-        let requester = vendor.requester();
-        Json::write_body(
-            &call.served,
-            requester,
-            body.source,
-            move |context, problems| asset_changes::check_update(context, &vendor, asset, change, problems),
-            move |writer, changed| {
-                let (asset, deprecations) = tasks::update(writer, changed)?;
-                Ok(TaskAsset::new(&asset, &deprecations, writer.now))
-            },
-        )
+        data_assets::update(call, (asset_id.0, Kind::Task), body, |writer, changed| {
+            let (asset, deprecations) = tasks::update(writer, changed)?;
+            Ok(TaskAsset::new(&asset, &deprecations, writer.now))
+        })
         .await
     }
 }

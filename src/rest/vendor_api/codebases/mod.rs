@@ -20,7 +20,7 @@ use crate::{
             request_body::Body,
         },
         idempotent::Idempotent,
-        json::{Json, JsonResult, NoContent},
+        json::{JsonResult, NoContent},
         route::{Call, Contract, Link, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{assets::DataObject, limit_offset::Page},
         vendor_api::{asset_queries::ASSET_LIST_QUERIES, assets::GET_ASSET_TOOL},
@@ -100,7 +100,7 @@ impl CodebasesApi {
         query: Params<AssetListQuery<FilterEntry<CodebaseFilters>>>,
     ) -> JsonResult<Codebases> {
         let to_page = |Page { items, total, limit, offset }| Codebases { items, total, limit, offset };
-        query.0.read_page(&call.served, call.access, |asset, _, _| Codebase::from(asset), to_page).await
+        query.0.read_page(call, |asset, _, _| Codebase::from(asset), to_page).await
     }
 
     /// Create a codebase
@@ -193,7 +193,7 @@ impl CodebasesApi {
         /// ID of the codebase.
         asset_id: Path<Uuid>,
     ) -> JsonResult<Codebase> {
-        data_assets::get(&call.served, call.access, asset_id.0, Kind::Codebase).await
+        data_assets::get(call, asset_id.0, Kind::Codebase).await
     }
 
     /// Update a codebase
@@ -215,16 +215,9 @@ impl CodebasesApi {
         }))]
         body: Body<CodebasePatch>,
     ) -> JsonResult<Codebase> {
-        let change = body.value.into();
-        let (vendor, asset) = (call.access, (asset_id.0, Kind::Codebase));
-        let requester = vendor.requester();
-        Json::write_body(
-            &call.served,
-            requester,
-            body.source,
-            move |context, problems| asset_changes::check_update(context, &vendor, asset, change, problems),
-            move |writer, changed| asset_changes::update(writer, changed).map(|asset| Codebase::from(&asset)),
-        )
+        data_assets::update(call, (asset_id.0, Kind::Codebase), body, |writer, changed| {
+            asset_changes::update(writer, changed).map(|asset| Codebase::from(&asset))
+        })
         .await
     }
 
@@ -242,7 +235,7 @@ impl CodebasesApi {
         /// ID of the codebase.
         asset_id: Path<Uuid>,
     ) -> Result<NoContent, ApiError> {
-        data_assets::delete(&call.served, call.access, asset_id.0, Kind::Codebase).await
+        data_assets::delete(call, asset_id.0, Kind::Codebase).await
     }
 
     /// Link a repository
@@ -267,8 +260,7 @@ impl CodebasesApi {
     ) -> JsonResult<DataObject, 201> {
         let link = body.value.into_request();
         data_assets::attach_data(
-            &call.served,
-            call.access,
+            call,
             idempotent,
             body.source,
             move |_, _, problems| problems.into_result_of(link),
@@ -292,6 +284,6 @@ impl CodebasesApi {
         /// ID of the codebase.
         asset_id: Path<Uuid>,
     ) -> Result<NoContent, ApiError> {
-        data_assets::detach_data(&call.served, call.access, asset_id.0, Kind::Codebase).await
+        data_assets::detach_data(call, asset_id.0, Kind::Codebase).await
     }
 }

@@ -23,7 +23,7 @@ use crate::{
         json::{Json, JsonResult},
         route::{Call, Contract, MultiTool, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
     },
-    web::{enum_value::EnumValue, limits::Budget, served_market::ServedMarket},
+    web::{enum_value::EnumValue, limits::Budget},
 };
 
 /// A quality run that was just started.
@@ -56,28 +56,22 @@ pub struct AssetQuality {
 }
 
 async fn start_run(
-    served: &ServedMarket,
-    vendor: Vendor,
+    call: Call<Vendor>,
     idempotent: Idempotent,
     id: Uuid,
     kind: Kind,
 ) -> JsonResult<StartedRun, 202> {
     idempotent
-        .write_without_body(served, vendor, move |writer, vendor| {
+        .write_without_body(&call.served, call.access, move |writer, vendor| {
             let asset = assets::find(writer.rows, vendor, id, Some(kind))?;
             quality_runs::start_asset_run(writer, &asset, RunTrigger::Team).map(StartedRun::from)
         })
         .await
 }
 
-async fn latest_run_response(
-    served: &ServedMarket,
-    vendor: Vendor,
-    id: Uuid,
-    kind: Kind,
-) -> JsonResult<AssetQuality> {
-    Json::read(served, vendor.requester(), move |reader| {
-        let asset = assets::find(reader.rows, &vendor, id, Some(kind))?;
+async fn latest_run_response(call: Call<Vendor>, id: Uuid, kind: Kind) -> JsonResult<AssetQuality> {
+    Json::read(&call.served, call.access.requester(), move |reader| {
+        let asset = assets::find(reader.rows, &call.access, id, Some(kind))?;
         let latest = quality_runs::latest_asset_run(reader, &asset)?;
         let latest_run = latest.map(AssetRun::new);
         Ok(AssetQuality { asset_id: id, latest_run })
@@ -126,7 +120,7 @@ impl CodebaseQualityRunsApi {
         asset_id: Path<Uuid>,
         idempotent: Idempotent,
     ) -> JsonResult<StartedRun, 202> {
-        start_run(&call.served, call.access, idempotent, asset_id.0, Kind::Codebase).await
+        start_run(call, idempotent, asset_id.0, Kind::Codebase).await
     }
 
     /// Get the quality of a codebase
@@ -145,7 +139,7 @@ impl CodebaseQualityRunsApi {
         /// ID of the codebase.
         asset_id: Path<Uuid>,
     ) -> JsonResult<AssetQuality> {
-        latest_run_response(&call.served, call.access, asset_id.0, Kind::Codebase).await
+        latest_run_response(call, asset_id.0, Kind::Codebase).await
     }
 }
 
@@ -172,7 +166,7 @@ impl RawDataQualityRunsApi {
         asset_id: Path<Uuid>,
         idempotent: Idempotent,
     ) -> JsonResult<StartedRun, 202> {
-        start_run(&call.served, call.access, idempotent, asset_id.0, Kind::RawData).await
+        start_run(call, idempotent, asset_id.0, Kind::RawData).await
     }
 
     /// Get the quality of raw data
@@ -191,6 +185,6 @@ impl RawDataQualityRunsApi {
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
     ) -> JsonResult<AssetQuality> {
-        latest_run_response(&call.served, call.access, asset_id.0, Kind::RawData).await
+        latest_run_response(call, asset_id.0, Kind::RawData).await
     }
 }

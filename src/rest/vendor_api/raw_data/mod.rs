@@ -11,7 +11,6 @@ use crate::{
     error::Code,
     operations::{
         access::Vendor,
-        asset_changes,
         raw_data::{self, UploadReference},
     },
     rest::{
@@ -21,7 +20,7 @@ use crate::{
             request_body::Body,
         },
         idempotent::Idempotent,
-        json::{Json, JsonResult, NoContent},
+        json::{JsonResult, NoContent},
         route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{assets::DataObject, limit_offset::Page},
         vendor_api::{asset_queries::ASSET_LIST_QUERIES, assets::GET_ASSET_TOOL},
@@ -75,7 +74,7 @@ impl RawDataApi {
         query: Params<AssetListQuery<FilterEntry<RawDataFilters>>>,
     ) -> JsonResult<RawDataPage> {
         let to_page = |Page { items, total, limit, offset }| RawDataPage { items, total, limit, offset };
-        query.0.read_page(&call.served, call.access, |asset, _, _| RawDataOut::from(asset), to_page).await
+        query.0.read_page(call, |asset, _, _| RawDataOut::from(asset), to_page).await
     }
 
     /// Create raw data
@@ -129,7 +128,7 @@ impl RawDataApi {
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
     ) -> JsonResult<RawDataOut> {
-        data_assets::get(&call.served, call.access, asset_id.0, Kind::RawData).await
+        data_assets::get(call, asset_id.0, Kind::RawData).await
     }
 
     /// Update raw data
@@ -149,16 +148,9 @@ impl RawDataApi {
         }))]
         body: Body<RawDataPatch>,
     ) -> JsonResult<RawDataOut> {
-        let change = body.value.into();
-        let (vendor, asset) = (call.access, (asset_id.0, Kind::RawData));
-        let requester = vendor.requester();
-        Json::write_body(
-            &call.served,
-            requester,
-            body.source,
-            move |context, problems| asset_changes::check_update(context, &vendor, asset, change, problems),
-            move |writer, changed| raw_data::update(writer, changed).map(|asset| RawDataOut::from(&asset)),
-        )
+        data_assets::update(call, (asset_id.0, Kind::RawData), body, |writer, changed| {
+            raw_data::update(writer, changed).map(|asset| RawDataOut::from(&asset))
+        })
         .await
     }
 
@@ -176,7 +168,7 @@ impl RawDataApi {
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
     ) -> Result<NoContent, ApiError> {
-        data_assets::delete(&call.served, call.access, asset_id.0, Kind::RawData).await
+        data_assets::delete(call, asset_id.0, Kind::RawData).await
     }
 
     /// Attach an archive
@@ -201,8 +193,7 @@ impl RawDataApi {
     ) -> JsonResult<DataObject, 201> {
         let upload = UploadReference::from(body.value);
         data_assets::attach_data(
-            &call.served,
-            call.access,
+            call,
             idempotent,
             body.source,
             move |context, vendor, problems| {
@@ -227,6 +218,6 @@ impl RawDataApi {
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
     ) -> Result<NoContent, ApiError> {
-        data_assets::detach_data(&call.served, call.access, asset_id.0, Kind::RawData).await
+        data_assets::detach_data(call, asset_id.0, Kind::RawData).await
     }
 }
