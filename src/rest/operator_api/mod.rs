@@ -29,7 +29,6 @@ mod opportunity_bodies;
 mod pages;
 mod part_uploads;
 mod project_bids;
-mod project_opportunities;
 mod purchases;
 mod quality_runs;
 mod references;
@@ -56,7 +55,7 @@ pub type Apis = (
     (credit_purchases::CreditPurchasesApi, adjustments::AdjustmentsApi),
     (conversions::ConversionsApi, withdrawals::WithdrawalsApi),
     (notifications::NotificationsApi, estimations::EstimationsApi, events::EventsApi),
-    (opportunities::OpportunitiesApi, project_opportunities::ProjectOpportunitiesApi),
+    (opportunities::OpportunitiesApi, opportunities::ProjectOpportunitiesApi),
     (project_bids::ProjectBidsApi, tasksets::TasksetsApi, tasks::TasksApi),
     (task_versions::TaskVersionsApi, traces::TracesApi, asset_types::AssetTypesApi, domains::DomainsApi),
     (

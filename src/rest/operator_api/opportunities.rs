@@ -1,4 +1,4 @@
-//! Opportunities: what buyers post to ask for listings.
+//! Opportunities: what buyers post to ask for listings. Project opportunities: what they post to ask for custom task work.
 
 use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,10 @@ use uuid::Uuid;
 use super::{
     changes::{self, Change},
     opportunity_bodies as bodies,
-    opportunity_bodies::{OpportunityIn, OpportunityPatch, OpportunityQuery, TeamExclusion},
+    opportunity_bodies::{
+        OpportunityIn, OpportunityPatch, OpportunityQuery, ProjectOpportunityIn, ProjectOpportunityPatch,
+        TeamExclusion,
+    },
     pages::{self, page_of},
     resources::{self, Resource, subject},
     routes::{self, DEMO_BUYER, DEMO_TEAM, routes},
@@ -29,216 +32,321 @@ use crate::{
     rest::{
         arguments::{if_match::IfMatch, params::Params, request_body::Body},
         json::JsonResult,
-        route::{Call, Path},
+        route::{Call, Path, RouteAttributes},
         shapes::{Money, UtcTime},
     },
-    store::records::{Record, Records, opportunities::OPPORTUNITIES},
+    store::records::{
+        Record, Records,
+        opportunities::{OPPORTUNITIES, PROJECT_OPPORTUNITIES},
+    },
     web::enum_value::EnumValue,
 };
 
-const KIND: OpportunityKind = OpportunityKind::Listing;
-
-/// An opportunity: a request for listings that a buyer posts.
-#[derive(Debug, Object, Serialize, Deserialize)]
-#[oai(rename = "Opportunity")]
-pub struct OpportunityOut {
-    /// ID of the opportunity.
-    pub id: Uuid,
-    /// ID of the buyer team that posts it.
-    pub team_id: Uuid,
-    /// Title.
-    pub title: String,
-    /// What the buyer is looking for.
-    pub description: String,
-    /// State of the opportunity.
-    pub status: EnumValue<OpportunityStatus>,
-    /// Whether vendors can respond now: it is published, and its deadline has not passed.
-    #[serde(skip_deserializing)] // `Resource::new` sets it, since it depends on the time.
-    pub open: bool,
-    /// Asset kinds that the buyer accepts; empty if any kind is accepted.
-    pub accepted_asset_types: Vec<EnumValue<Kind>>,
-    /// Minimum budget; null if the buyer has not named one.
-    #[serde(deserialize_with = "bodies::read_dollars")]
-    pub budget_min: Option<Money>,
-    /// Maximum budget; null if the buyer has not named one.
-    #[serde(deserialize_with = "bodies::read_dollars")]
-    pub budget_max: Option<Money>,
-    /// Currency of the budget. Always `USD`.
-    #[oai(validator(pattern = "^USD$"))]
-    pub currency: String,
-    /// Whether the budget is per task or in total; null if the buyer has not said.
-    pub budget_unit: Option<EnumValue<BudgetUnit>>,
-    /// Free-form tags.
-    pub tags: Vec<String>,
-    /// The request in one sentence; null if there is none.
-    pub overview: Option<String>,
-    /// Which vendors may see it: all, or all except those in `excluded_team_ids`.
-    pub visibility_mode: EnumValue<VisibilityMode>,
-    /// IDs of the teams that may not see it.
-    pub excluded_team_ids: Vec<Uuid>,
-    /// Time by which vendors must respond; null if there is no deadline.
-    pub deadline: Option<UtcTime>,
-    /// Time of creation.
-    pub created_at: UtcTime,
-    /// Time of the latest change.
-    pub updated_at: UtcTime,
-    /// Time at which it was closed; null unless closed.
-    pub closed_at: Option<UtcTime>,
+/// The attributes of a change that the state of an opportunity may not permit.
+const fn change(collection: &'static str, events: &'static [EventType]) -> RouteAttributes {
+    routes::change(collection, Actor::Team, events).with_conflicts(&[Code::InvalidTransition])
 }
 
-subject!(OpportunityOut, "opportunity", id, team_id);
+/// Declares the JSON and the routes of opportunities of a kind. The kinds differ only in names and texts, and in the date of the
+/// evaluation, which only project opportunities have.
+macro_rules! opportunities_of_kind {
+    (
+        $kind:expr, $records:expr, $collection:literal, $subject:literal, $in:ident, $patch:ident;
 
-impl Record for OpportunityOut {
-    type Id = Uuid;
+        #[doc = $out_doc:tt] $out:ident = $schema:tt {
+            #[doc = $id_doc:tt] id,
+            #[doc = $status_doc:tt] status,
+            $(#[doc = $date_doc:tt] evaluation_date: $date:ty,)?
+        }
+        #[doc = $page_doc:tt] $page:ident;
 
-    const RECORDS: &'static Records = &OPPORTUNITIES;
+        $api:ident:
+        $(#[doc = $list_doc:tt])* $list_path:literal $list:ident;
+        $(#[doc = $create_doc:tt])* $create_path:literal $create:ident, titled $title:literal;
+        $(#[doc = $get_doc:tt])* $get_path:literal $get:ident;
+        $(#[doc = $update_doc:tt])* $update_path:literal $update:ident;
+        $(#[doc = $publish_doc:tt])* $publish_path:literal $publish:ident;
+        $(#[doc = $close_doc:tt])* $close_path:literal $close:ident;
+        $(#[doc = $cancel_doc:tt])* $cancel_path:literal $cancel:ident;
+        $(#[doc = $exclude_doc:tt])* $exclude_path:literal $exclude:ident;
+    ) => {
+        #[doc = $out_doc]
+        #[derive(Debug, Object, Serialize, Deserialize)]
+        #[oai(rename = $schema)]
+        pub struct $out {
+            #[doc = $id_doc]
+            pub id: Uuid,
+            /// ID of the buyer team that posts it.
+            pub team_id: Uuid,
+            /// Title.
+            pub title: String,
+            /// What the buyer is looking for.
+            pub description: String,
+            #[doc = $status_doc]
+            pub status: EnumValue<OpportunityStatus>,
+            /// Whether vendors can respond now: it is published, and its deadline has not passed.
+            #[serde(skip_deserializing)] // `Resource::new` sets it, since it depends on the time.
+            pub open: bool,
+            /// Asset kinds that the buyer accepts; empty if any kind is accepted.
+            pub accepted_asset_types: Vec<EnumValue<Kind>>,
+            /// Minimum budget; null if the buyer has not named one.
+            #[serde(deserialize_with = "bodies::read_dollars")]
+            pub budget_min: Option<Money>,
+            /// Maximum budget; null if the buyer has not named one.
+            #[serde(deserialize_with = "bodies::read_dollars")]
+            pub budget_max: Option<Money>,
+            /// Currency of the budget. Always `USD`.
+            #[oai(validator(pattern = "^USD$"))]
+            pub currency: String,
+            /// Whether the budget is per task or in total; null if the buyer has not said.
+            pub budget_unit: Option<EnumValue<BudgetUnit>>,
+            /// Free-form tags.
+            pub tags: Vec<String>,
+            /// The request in one sentence; null if there is none.
+            pub overview: Option<String>,
+            /// Which vendors may see it: all, or all except those in `excluded_team_ids`.
+            pub visibility_mode: EnumValue<VisibilityMode>,
+            /// IDs of the teams that may not see it.
+            pub excluded_team_ids: Vec<Uuid>,
+            /// Time by which vendors must respond; null if there is no deadline.
+            pub deadline: Option<UtcTime>,
+            $(#[doc = $date_doc] pub evaluation_date: $date,)?
+            /// Time of creation.
+            pub created_at: UtcTime,
+            /// Time of the latest change.
+            pub updated_at: UtcTime,
+            /// Time at which it was closed; null unless closed.
+            pub closed_at: Option<UtcTime>,
+        }
+
+        subject!($out, $subject, id, team_id);
+
+        impl Record for $out {
+            type Id = Uuid;
+
+            const RECORDS: &'static Records = &$records;
+        }
+
+        impl Resource for $out {
+            type Record = $out;
+
+            fn new(mut found: $out, context: &CheckContext) -> $out {
+                found.open = found.status.0.is_open(found.deadline.map(|deadline| deadline.0), context.now);
+                found
+            }
+        }
+
+        page_of! {
+            #[doc = $page_doc]
+            $page, $out
+        }
+
+        #[routes(prefix = "/operator/v1", tag = Opportunities)]
+        impl $api {
+            $(#[doc = $list_doc])*
+            #[get(
+                $list_path,
+                routes::list(&["status=published&limit=2", "team_id=00000000-0000-0000-0000-000000000000"]),
+            )]
+            async fn $list(call: Call<Operator>, query: Params<OpportunityQuery>) -> JsonResult<$page> {
+                pages::list(call, query).await
+            }
+
+            $(#[doc = $create_doc])*
+            #[post($create_path, routes::create(Actor::Team, &[EventType::OpportunityCreated]))]
+            async fn $create(
+                change: Change,
+                #[example(json!({
+                    "team_id": DEMO_BUYER,
+                    "title": $title,
+                    "tags": ["weather"],
+                    "budget_max": "20000.00",
+                    "budget_unit": "total",
+                }))]
+                body: Body<$in>,
+            ) -> JsonResult<$out, 201> {
+                changes::post_body(change, body, |writer, platform, body: $in| {
+                    bodies::create(writer, platform, $kind, body.into_parts()?)
+                })
+                .await
+            }
+
+            $(#[doc = $get_doc])*
+            #[get($get_path, routes::get($collection))]
+            async fn $get(
+                call: Call<Operator>,
+                #[doc = $id_doc] opportunity_id: Path<Uuid>,
+            ) -> JsonResult<$out> {
+                resources::get(call, opportunity_id.0).await
+            }
+
+            $(#[doc = $update_doc])*
+            #[patch($update_path, change($collection, &[EventType::OpportunityUpdated]))]
+            async fn $update(
+                call: Call<ActingOperator>,
+                if_match: IfMatch,
+                #[doc = $id_doc] opportunity_id: Path<Uuid>,
+                #[example(json!({"title": "Weather records of each hour"}))] body: Body<$patch>,
+            ) -> JsonResult<$out> {
+                changes::patch(call, if_match, opportunity_id.0, body, |writer, platform, id, patch: $patch| {
+                    bodies::update(writer, platform, (*id, $kind), |found| patch.changes_to(found))
+                })
+                .await
+            }
+
+            $(#[doc = $publish_doc])*
+            #[post($publish_path, change($collection, &[EventType::OpportunityPublished]))]
+            async fn $publish(
+                change: Change,
+                #[doc = $id_doc] opportunity_id: Path<Uuid>,
+            ) -> JsonResult<$out> {
+                changes::transition(change, opportunity_id, |writer, platform, actor, id| {
+                    bodies::publish(writer, platform, actor, (id, $kind))
+                })
+                .await
+            }
+
+            $(#[doc = $close_doc])*
+            #[post($close_path, change($collection, &[EventType::OpportunityClosed]))]
+            async fn $close(
+                change: Change,
+                #[doc = $id_doc] opportunity_id: Path<Uuid>,
+            ) -> JsonResult<$out> {
+                changes::transition(change, opportunity_id, |writer, platform, _, id| {
+                    bodies::as_owner(writer, platform, (id, $kind), opportunities::close)
+                })
+                .await
+            }
+
+            $(#[doc = $cancel_doc])*
+            #[post($cancel_path, change($collection, &[EventType::OpportunityCancelled]))]
+            async fn $cancel(
+                change: Change,
+                #[doc = $id_doc] opportunity_id: Path<Uuid>,
+            ) -> JsonResult<$out> {
+                changes::transition(change, opportunity_id, |writer, platform, _, id| {
+                    bodies::as_owner(writer, platform, (id, $kind), opportunities::cancel)
+                })
+                .await
+            }
+
+            $(#[doc = $exclude_doc])*
+            #[post($exclude_path, change($collection, &[EventType::OpportunityTeamsExcluded]))]
+            async fn $exclude(
+                change: Change,
+                #[doc = $id_doc] opportunity_id: Path<Uuid>,
+                #[example(json!({"team_ids": [DEMO_TEAM]}))] body: Body<TeamExclusion>,
+            ) -> JsonResult<$out> {
+                let of = (opportunity_id.0, $kind);
+                changes::post_body(change, body, move |writer, platform, body: TeamExclusion| {
+                    bodies::as_owner(writer, platform, of, |writer, owner, actor, of| {
+                        opportunities::exclude(writer, owner, actor, of, &body.into_team_ids()?)
+                    })
+                })
+                .await
+            }
+        }
+    };
 }
 
-impl Resource for OpportunityOut {
-    type Record = OpportunityOut;
+opportunities_of_kind! {
+    OpportunityKind::Listing, OPPORTUNITIES, "opportunities", "opportunity",
+    OpportunityIn, OpportunityPatch;
 
-    fn new(mut found: OpportunityOut, context: &CheckContext) -> OpportunityOut {
-        found.open = found.status.0.is_open(found.deadline.map(|deadline| deadline.0), context.now);
-        found
+    /// An opportunity: a request for listings that a buyer posts.
+    OpportunityOut = "Opportunity" {
+        /// ID of the opportunity.
+        id,
+        /// State of the opportunity.
+        status,
     }
-}
-
-page_of! {
     /// A page of opportunities.
-    OpportunityPage, OpportunityOut
-}
+    OpportunityPage;
 
-#[routes(prefix = "/operator/v1", tag = Opportunities)]
-impl OpportunitiesApi {
+    OpportunitiesApi:
     /// List opportunities
     ///
     /// Returns the opportunities of all teams, newest first.
-    #[get(
-        "/opportunities",
-        routes::list(&["status=published&limit=2", "team_id=00000000-0000-0000-0000-000000000000"]),
-    )]
-    async fn list_opportunities(
-        call: Call<Operator>,
-        query: Params<OpportunityQuery>,
-    ) -> JsonResult<OpportunityPage> {
-        pages::list(call, query).await
-    }
-
+    "/opportunities" list_opportunities;
     /// Create an opportunity
     ///
     /// Creates a draft. No vendor sees it until it is published. A team can have at most 200 drafts and published ones.
-    #[post("/opportunities", routes::create(Actor::Team, &[EventType::OpportunityCreated]))]
-    async fn create_opportunity(
-        change: Change,
-        #[example(json!({
-            "team_id": DEMO_BUYER,
-            "title": "Weather station records",
-            "tags": ["weather"],
-            "budget_max": "20000.00",
-            "budget_unit": "total",
-        }))]
-        body: Body<OpportunityIn>,
-    ) -> JsonResult<OpportunityOut, 201> {
-        changes::post_body(change, body, |writer, platform, body: OpportunityIn| {
-            body.create(writer, platform, KIND)
-        })
-        .await
-    }
-
+    "/opportunities" create_opportunity, titled "Weather station records";
     /// Get an opportunity
     ///
     /// Returns an opportunity.
-    #[get("/opportunities/{opportunity_id}", routes::get("opportunities"))]
-    async fn get_opportunity(call: Call<Operator>, opportunity_id: Path<Uuid>) -> JsonResult<OpportunityOut> {
-        resources::get(call, opportunity_id.0).await
-    }
-
+    "/opportunities/{opportunity_id}" get_opportunity;
     /// Update an opportunity
     ///
     /// Changes a draft, or moves the deadline of a published opportunity to a later time. A later deadline opens it again.
-    #[patch(
-        "/opportunities/{opportunity_id}",
-        routes::change("opportunities", Actor::Team, &[EventType::OpportunityUpdated])
-            .with_conflicts(&[Code::InvalidTransition]),
-    )]
-    async fn update_opportunity(
-        call: Call<ActingOperator>,
-        if_match: IfMatch,
-        opportunity_id: Path<Uuid>,
-        #[example(json!({"title": "Weather records of each hour"}))] body: Body<OpportunityPatch>,
-    ) -> JsonResult<OpportunityOut> {
-        changes::patch(
-            call,
-            if_match,
-            opportunity_id.0,
-            body,
-            |writer, platform, id, patch: OpportunityPatch| patch.apply(writer, platform, (*id, KIND)),
-        )
-        .await
-    }
-
+    "/opportunities/{opportunity_id}" update_opportunity;
     /// Publish an opportunity
     ///
     /// Publishes a draft, and notifies all vendors that may see it.
-    #[post(
-        "/opportunities/{opportunity_id}/publish",
-        routes::change("opportunities", Actor::Team, &[EventType::OpportunityPublished])
-            .with_conflicts(&[Code::InvalidTransition]),
-    )]
-    async fn publish_opportunity(change: Change, opportunity_id: Path<Uuid>) -> JsonResult<OpportunityOut> {
-        changes::post(change, move |writer, platform| {
-            bodies::publish(writer, platform, (opportunity_id.0, KIND))
-        })
-        .await
-    }
-
+    "/opportunities/{opportunity_id}/publish" publish_opportunity;
     /// Close an opportunity
     ///
     /// Closes a draft or a published opportunity to responses. Its buyer can still decide about bids.
-    #[post(
-        "/opportunities/{opportunity_id}/close",
-        routes::change("opportunities", Actor::Team, &[EventType::OpportunityClosed])
-            .with_conflicts(&[Code::InvalidTransition]),
-    )]
-    async fn close_opportunity(change: Change, opportunity_id: Path<Uuid>) -> JsonResult<OpportunityOut> {
-        changes::post(change, move |writer, platform| {
-            bodies::end(writer, platform, (opportunity_id.0, KIND), opportunities::close)
-        })
-        .await
-    }
-
+    "/opportunities/{opportunity_id}/close" close_opportunity;
     /// Cancel an opportunity
     ///
     /// Cancels a published opportunity. Bids on it stay as they are, but cannot be accepted.
-    #[post(
-        "/opportunities/{opportunity_id}/cancel",
-        routes::change("opportunities", Actor::Team, &[EventType::OpportunityCancelled])
-            .with_conflicts(&[Code::InvalidTransition]),
-    )]
-    async fn cancel_opportunity(change: Change, opportunity_id: Path<Uuid>) -> JsonResult<OpportunityOut> {
-        changes::post(change, move |writer, platform| {
-            bodies::end(writer, platform, (opportunity_id.0, KIND), opportunities::cancel)
-        })
-        .await
-    }
-
+    "/opportunities/{opportunity_id}/cancel" cancel_opportunity;
     /// Exclude teams from an opportunity
     ///
     /// Hides a draft or a published opportunity from teams, in addition to those that it excludes already. A team that was
     /// notified of it, or has bid on it, can still read it.
-    #[post(
-        "/opportunities/{opportunity_id}/exclude",
-        routes::change("opportunities", Actor::Team, &[EventType::OpportunityTeamsExcluded])
-            .with_conflicts(&[Code::InvalidTransition]),
-    )]
-    async fn exclude_from_opportunity(
-        change: Change,
-        opportunity_id: Path<Uuid>,
-        #[example(json!({"team_ids": [DEMO_TEAM]}))] body: Body<TeamExclusion>,
-    ) -> JsonResult<OpportunityOut> {
-        changes::post_body(change, body, move |writer, platform, body: TeamExclusion| {
-            bodies::exclude(writer, platform, (opportunity_id.0, KIND), body)
-        })
-        .await
+    "/opportunities/{opportunity_id}/exclude" exclude_from_opportunity;
+}
+
+opportunities_of_kind! {
+    OpportunityKind::Project, PROJECT_OPPORTUNITIES, "project_opportunities", "project_opportunity",
+    ProjectOpportunityIn, ProjectOpportunityPatch;
+
+    /// A project opportunity: a request for custom task work that a buyer posts.
+    ProjectOpportunityOut = "ProjectOpportunity" {
+        /// ID of the project opportunity.
+        id,
+        /// State of the project opportunity.
+        status,
+        /// Time at which bids are evaluated; null if none is set.
+        evaluation_date: Option<UtcTime>,
     }
+    /// A page of project opportunities.
+    ProjectOpportunityPage;
+
+    ProjectOpportunitiesApi:
+    /// List project opportunities
+    ///
+    /// Returns the project opportunities of all teams, newest first.
+    "/project-opportunities" list_project_opportunities;
+    /// Create a project opportunity
+    ///
+    /// Creates a draft. No vendor sees it until it is published. A team can have at most 200 drafts and published ones.
+    "/project-opportunities" create_project_opportunity, titled "Tasks about weather maps";
+    /// Get a project opportunity
+    ///
+    /// Returns a project opportunity.
+    "/project-opportunities/{opportunity_id}" get_project_opportunity;
+    /// Update a project opportunity
+    ///
+    /// Changes a draft, or moves the deadline of a published project opportunity to a later time. A later deadline opens it again.
+    "/project-opportunities/{opportunity_id}" update_project_opportunity;
+    /// Publish a project opportunity
+    ///
+    /// Publishes a draft, and notifies all vendors that may see it.
+    "/project-opportunities/{opportunity_id}/publish" publish_project_opportunity;
+    /// Close a project opportunity
+    ///
+    /// Closes a draft or a published project opportunity to responses. Its buyer can still decide about bids.
+    "/project-opportunities/{opportunity_id}/close" close_project_opportunity;
+    /// Cancel a project opportunity
+    ///
+    /// Cancels a published project opportunity. Bids on it stay as they are, but cannot be accepted.
+    "/project-opportunities/{opportunity_id}/cancel" cancel_project_opportunity;
+    /// Exclude teams from a project opportunity
+    ///
+    /// Hides a draft or a published project opportunity from teams, in addition to those that it excludes already. A team that was
+    /// notified of it, or has bid on it, can still read it.
+    "/project-opportunities/{opportunity_id}/exclude" exclude_from_project_opportunity;
 }

@@ -61,166 +61,154 @@ impl TeamExclusion {
     }
 }
 
-/// Declares the bodies that create and change an opportunity of a kind. Only project opportunities have fields
-/// besides the common ones.
-macro_rules! opportunity_bodies {
-    (
-        $(#[$in_meta:meta])* $in:ident, $(#[$patch_meta:meta])* $patch:ident,
-        { $($(#[$field_meta:meta])* $field:ident),* }
-    ) => {
-        $(#[$in_meta])*
-        #[derive(Debug, Object)]
-        pub struct $in {
-            /// ID of the buyer team that posts it.
-            team_id: MaybeInvalid<Uuid>,
-            /// Title.
-            title: MaybeInvalid<Title>,
-            /// What the buyer is looking for; empty if absent.
-            description: Option<MultilineText>,
-            /// Asset kinds that the buyer accepts; any kind if empty.
-            #[oai(default, validator(max_items = 8))]
-            accepted_asset_types: Vec<MaybeInvalid<EnumValue<Kind>>>,
-            /// Minimum budget in US dollars, up to one billion; null or absent if none is named.
-            budget_min: Option<Amount>,
-            /// Maximum budget in US dollars, up to one billion; null or absent if none is named.
-            budget_max: Option<Amount>,
-            /// Whether the budget is per task or in total; null or absent if that is not said.
-            budget_unit: Option<EnumValue<BudgetUnit>>,
-            /// Free-form tags.
-            #[oai(default, validator(max_items = 20))]
-            tags: Vec<MaybeInvalid<FreeTag>>,
-            /// The request in one sentence; null or absent if there is none.
-            overview: Option<Overview>,
-            /// Which vendors may see it; all if absent.
-            visibility_mode: Option<EnumValue<VisibilityMode>>,
-            /// IDs of the teams that may not see it, with the visibility mode `all_except`.
-            #[oai(default, validator(max_items = 100))]
-            excluded_team_ids: Vec<MaybeInvalid<Uuid>>,
-            /// Time by which vendors must respond, in the future; null or absent if there is no deadline.
-            deadline: Option<RequestTime>,
-            $($(#[$field_meta])* $field: Option<RequestTime>,)*
-        }
-
-        impl $in {
-            /// Returns the ID of the team, and the fields.
-            fn into_parts(self) -> Result<(Uuid, OpportunityFields)> {
-                let amount = |amount: Option<Amount>| amount.map(|amount| dollars(amount.0));
-                #[allow(unused_mut)]
-                let mut fields = OpportunityFields {
-                    title: self.title.into_valid()?.into(),
-                    description: self.description.map(String::from).unwrap_or_default(),
-                    accepted_asset_types: valid(self.accepted_asset_types, |kind| kind.0)?,
-                    metadata: OpportunityMetadata {
-                        budget_min: amount(self.budget_min),
-                        budget_max: amount(self.budget_max),
-                        budget_unit: self.budget_unit.map(|unit| unit.0),
-                        tags: valid(self.tags, String::from)?,
-                        overview: self.overview.map(String::from),
-                    },
-                    visibility: self.visibility_mode.map_or(VisibilityMode::AllVendors, |mode| mode.0),
-                    excluded_team_ids: valid(self.excluded_team_ids, |id| id)?,
-                    deadline: self.deadline.map(|at| at.0),
-                    evaluation_date: None,
-                };
-                $(fields.evaluation_date = self.$field.map(|at| at.0);)*
-                Ok((self.team_id.into_valid()?, fields))
-            }
-
-            /// Creates the draft. Returns its ID.
-            pub fn create(self, writer: &mut Writer, platform: Platform, kind: OpportunityKind) -> Result<Uuid> {
-                let (team, fields) = self.into_parts()?;
-                create(writer, platform, kind, team, &fields)
-            }
-        }
-
-        $(#[$patch_meta])*
-        #[derive(Debug, Object)]
-        pub struct $patch {
-            /// New title.
-            title: Omittable<Title>,
-            /// New description of what the buyer is looking for.
-            description: Omittable<MultilineText>,
-            /// New list of the asset kinds that the buyer accepts; any kind if empty.
-            #[oai(validator(max_items = 8))]
-            accepted_asset_types: Omittable<Vec<MaybeInvalid<EnumValue<Kind>>>>,
-            /// New minimum budget in US dollars; null for none.
-            budget_min: MaybeUndefined<Amount>,
-            /// New maximum budget in US dollars; null for none.
-            budget_max: MaybeUndefined<Amount>,
-            /// Whether the budget is per task or in total; null to not say.
-            budget_unit: MaybeUndefined<EnumValue<BudgetUnit>>,
-            /// New free-form tags.
-            #[oai(validator(max_items = 20))]
-            tags: Omittable<Vec<MaybeInvalid<FreeTag>>>,
-            /// New request in one sentence; null for none.
-            overview: MaybeUndefined<Overview>,
-            /// Which vendors may see it.
-            visibility_mode: Omittable<EnumValue<VisibilityMode>>,
-            /// New list of the IDs of the teams that may not see it.
-            #[oai(validator(max_items = 100))]
-            excluded_team_ids: Omittable<Vec<MaybeInvalid<Uuid>>>,
-            /// New time by which vendors must respond, in the future; null for no deadline. Once published, it can only
-            /// be moved to a later time.
-            deadline: MaybeUndefined<RequestTime>,
-            $($(#[$field_meta])* $field: MaybeUndefined<RequestTime>,)*
-        }
-
-        impl $patch {
-            /// Changes the opportunity with this ID.
-            pub fn apply(
-                self,
-                writer: &mut Writer,
-                platform: Platform,
-                (id, kind): (Uuid, OpportunityKind),
-            ) -> Result<()> {
-                let found = find(writer, id, kind)?;
-                let mut metadata = found.metadata.clone();
-                let amount = |amount: Amount| dollars(amount.0);
-                into_change(self.budget_min).map(amount).apply(&mut metadata.budget_min);
-                into_change(self.budget_max).map(amount).apply(&mut metadata.budget_max);
-                into_change(self.budget_unit).map(|unit| unit.0).apply(&mut metadata.budget_unit);
-                into_change(self.overview).map(String::from).apply(&mut metadata.overview);
-                if let Some(tags) = self.tags.0 {
-                    metadata.tags = valid(tags, String::from)?;
-                }
-                let kinds = self.accepted_asset_types.0;
-                let teams = self.excluded_team_ids.0;
-                #[allow(unused_mut)]
-                let mut change = OpportunityChange {
-                    title: self.title.0.map(String::from),
-                    description: self.description.0.map(String::from),
-                    accepted_asset_types: kinds.map(|kinds| valid(kinds, |kind| kind.0)).transpose()?,
-                    metadata: Some(metadata).filter(|metadata| *metadata != found.metadata),
-                    visibility: self.visibility_mode.0.map(|mode| mode.0),
-                    excluded_team_ids: teams.map(|teams| valid(teams, |id| id)).transpose()?,
-                    deadline: into_change(self.deadline).map(|at| at.0),
-                    ..OpportunityChange::default()
-                };
-                $(change.evaluation_date = into_change(self.$field).map(|at| at.0);)*
-                update(writer, platform, &found, change)
-            }
-        }
-    };
+/// An opportunity to create, as a draft.
+#[derive(Debug, Object)]
+pub struct OpportunityIn {
+    /// ID of the buyer team that posts it.
+    team_id: MaybeInvalid<Uuid>,
+    /// Title.
+    title: MaybeInvalid<Title>,
+    /// What the buyer is looking for; empty if absent.
+    description: Option<MultilineText>,
+    /// Asset kinds that the buyer accepts; any kind if empty.
+    #[oai(default, validator(max_items = 8))]
+    accepted_asset_types: Vec<MaybeInvalid<EnumValue<Kind>>>,
+    /// Minimum budget in US dollars, up to one billion; null or absent if none is named.
+    budget_min: Option<Amount>,
+    /// Maximum budget in US dollars, up to one billion; null or absent if none is named.
+    budget_max: Option<Amount>,
+    /// Whether the budget is per task or in total; null or absent if that is not said.
+    budget_unit: Option<EnumValue<BudgetUnit>>,
+    /// Free-form tags.
+    #[oai(default, validator(max_items = 20))]
+    tags: Vec<MaybeInvalid<FreeTag>>,
+    /// The request in one sentence; null or absent if there is none.
+    overview: Option<Overview>,
+    /// Which vendors may see it; all if absent.
+    visibility_mode: Option<EnumValue<VisibilityMode>>,
+    /// IDs of the teams that may not see it, with the visibility mode `all_except`.
+    #[oai(default, validator(max_items = 100))]
+    excluded_team_ids: Vec<MaybeInvalid<Uuid>>,
+    /// Time by which vendors must respond, in the future; null or absent if there is no deadline.
+    deadline: Option<RequestTime>,
 }
 
-opportunity_bodies! {
-    /// An opportunity to create, as a draft.
-    OpportunityIn,
-    /// Changes to an opportunity. Fields that are absent stay as they are. Once it is published, only its deadline can
-    /// change.
-    OpportunityPatch,
-    {}
+impl OpportunityIn {
+    /// Returns the ID of the team, and the fields.
+    pub fn into_parts(self) -> Result<(Uuid, OpportunityFields)> {
+        let amount = |amount: Option<Amount>| amount.map(|amount| amount.0.dollars());
+        let fields = OpportunityFields {
+            title: self.title.into_valid()?.into(),
+            description: self.description.map(String::from).unwrap_or_default(),
+            accepted_asset_types: valid(self.accepted_asset_types, |kind| kind.0)?,
+            metadata: OpportunityMetadata {
+                budget_min: amount(self.budget_min),
+                budget_max: amount(self.budget_max),
+                budget_unit: self.budget_unit.map(|unit| unit.0),
+                tags: valid(self.tags, String::from)?,
+                overview: self.overview.map(String::from),
+            },
+            visibility: self.visibility_mode.map_or(VisibilityMode::AllVendors, |mode| mode.0),
+            excluded_team_ids: valid(self.excluded_team_ids, |id| id)?,
+            deadline: self.deadline.map(|at| at.0),
+            evaluation_date: None,
+        };
+        Ok((self.team_id.into_valid()?, fields))
+    }
 }
 
-opportunity_bodies! {
-    /// A project opportunity to create, as a draft.
-    ProjectOpportunityIn,
-    /// Changes to a project opportunity. Fields that are absent stay as they are. Once it is published, only its
-    /// deadline can change.
-    ProjectOpportunityPatch,
-    {
-        /// Time at which bids are evaluated, not before the deadline; null if none is set.
-        evaluation_date
+/// A project opportunity to create, as a draft.
+#[derive(Debug, Object)]
+pub struct ProjectOpportunityIn {
+    /// The fields of both kinds of opportunities.
+    #[oai(flatten)]
+    opportunity: OpportunityIn,
+    /// Time at which bids are evaluated, not before the deadline; null if none is set.
+    evaluation_date: Option<RequestTime>,
+}
+
+impl ProjectOpportunityIn {
+    /// Returns the ID of the team, and the fields.
+    pub fn into_parts(self) -> Result<(Uuid, OpportunityFields)> {
+        let (team, fields) = self.opportunity.into_parts()?;
+        Ok((team, OpportunityFields { evaluation_date: self.evaluation_date.map(|at| at.0), ..fields }))
+    }
+}
+
+/// Changes to an opportunity. Fields that are absent stay as they are. Once it is published, only its deadline can
+/// change.
+#[derive(Debug, Object)]
+pub struct OpportunityPatch {
+    /// New title.
+    title: Omittable<Title>,
+    /// New description of what the buyer is looking for.
+    description: Omittable<MultilineText>,
+    /// New list of the asset kinds that the buyer accepts; any kind if empty.
+    #[oai(validator(max_items = 8))]
+    accepted_asset_types: Omittable<Vec<MaybeInvalid<EnumValue<Kind>>>>,
+    /// New minimum budget in US dollars; null for none.
+    budget_min: MaybeUndefined<Amount>,
+    /// New maximum budget in US dollars; null for none.
+    budget_max: MaybeUndefined<Amount>,
+    /// Whether the budget is per task or in total; null to not say.
+    budget_unit: MaybeUndefined<EnumValue<BudgetUnit>>,
+    /// New free-form tags.
+    #[oai(validator(max_items = 20))]
+    tags: Omittable<Vec<MaybeInvalid<FreeTag>>>,
+    /// New request in one sentence; null for none.
+    overview: MaybeUndefined<Overview>,
+    /// Which vendors may see it.
+    visibility_mode: Omittable<EnumValue<VisibilityMode>>,
+    /// New list of the IDs of the teams that may not see it.
+    #[oai(validator(max_items = 100))]
+    excluded_team_ids: Omittable<Vec<MaybeInvalid<Uuid>>>,
+    /// New time by which vendors must respond, in the future; null for no deadline. Once published, it can only
+    /// be moved to a later time.
+    deadline: MaybeUndefined<RequestTime>,
+}
+
+impl OpportunityPatch {
+    /// Returns the changes to an opportunity.
+    pub fn changes_to(self, found: &Opportunity) -> Result<OpportunityChange> {
+        let mut metadata = found.metadata.clone();
+        let amount = |amount: Amount| amount.0.dollars();
+        into_change(self.budget_min).map(amount).apply(&mut metadata.budget_min);
+        into_change(self.budget_max).map(amount).apply(&mut metadata.budget_max);
+        into_change(self.budget_unit).map(|unit| unit.0).apply(&mut metadata.budget_unit);
+        into_change(self.overview).map(String::from).apply(&mut metadata.overview);
+        if let Some(tags) = self.tags.0 {
+            metadata.tags = valid(tags, String::from)?;
+        }
+        let (kinds, teams) = (self.accepted_asset_types.0, self.excluded_team_ids.0);
+        Ok(OpportunityChange {
+            title: self.title.0.map(String::from),
+            description: self.description.0.map(String::from),
+            accepted_asset_types: kinds.map(|kinds| valid(kinds, |kind| kind.0)).transpose()?,
+            metadata: Some(metadata).filter(|metadata| *metadata != found.metadata),
+            visibility: self.visibility_mode.0.map(|mode| mode.0),
+            excluded_team_ids: teams.map(|teams| valid(teams, |id| id)).transpose()?,
+            deadline: into_change(self.deadline).map(|at| at.0),
+            ..OpportunityChange::default()
+        })
+    }
+}
+
+/// Changes to a project opportunity. Fields that are absent stay as they are. Once it is published, only its
+/// deadline can change.
+#[derive(Debug, Object)]
+pub struct ProjectOpportunityPatch {
+    /// The fields of both kinds of opportunities.
+    #[oai(flatten)]
+    opportunity: OpportunityPatch,
+    /// Time at which bids are evaluated, not before the deadline; null if none is set.
+    evaluation_date: MaybeUndefined<RequestTime>,
+}
+
+impl ProjectOpportunityPatch {
+    /// Returns the changes to a project opportunity.
+    pub fn changes_to(self, found: &Opportunity) -> Result<OpportunityChange> {
+        let evaluation_date = into_change(self.evaluation_date).map(|at| at.0);
+        Ok(OpportunityChange { evaluation_date, ..self.opportunity.changes_to(found)? })
     }
 }
 
@@ -229,22 +217,18 @@ fn valid<T, U>(elements: Vec<MaybeInvalid<T>>, convert: impl Fn(T) -> U) -> Resu
     elements.into_iter().map(|element| element.into_valid().map(&convert)).collect()
 }
 
-fn dollars(amount: Cents) -> f64 {
-    amount.dollars()
-}
-
 /// Reads an amount that is stored in dollars.
 pub fn read_dollars<'de, D: Deserializer<'de>>(column: D) -> std::result::Result<Option<Money>, D::Error> {
     let dollars = Option::<f64>::deserialize(column)?;
     Ok(dollars.and_then(Cents::from_dollars).map(Money))
 }
 
-fn create(
+/// Creates a draft in the name of the team with this ID. Returns the ID of the draft.
+pub fn create(
     writer: &mut Writer,
     platform: Platform,
     kind: OpportunityKind,
-    team: Uuid,
-    fields: &OpportunityFields,
+    (team, fields): (Uuid, OpportunityFields),
 ) -> Result<Uuid> {
     let team = references::team(writer.rows, "team_id", team)?;
     let buyer = references::buyer(platform, team)?;
@@ -252,17 +236,20 @@ fn create(
         OpportunityKind::Listing => Collection::Opportunities,
         OpportunityKind::Project => Collection::ProjectOpportunities,
     });
-    flat(opportunities::create(writer, &buyer, Actor::Team, (id, kind), fields)).map(|created| created.id)
+    flat(opportunities::create(writer, &buyer, Actor::Team, (id, kind), &fields)).map(|created| created.id)
 }
 
-fn update(
+/// Makes the changes that `changes_to` returns for an opportunity, in the name of its owner.
+pub fn update(
     writer: &mut Writer,
     platform: Platform,
-    found: &Opportunity,
-    change: OpportunityChange,
+    (id, kind): (Uuid, OpportunityKind),
+    changes_to: impl FnOnce(&Opportunity) -> Result<OpportunityChange>,
 ) -> Result<()> {
-    let buyer = former_buyer(writer, platform, found)?;
-    flat(opportunities::update(writer, &buyer, Actor::Team, (found.id, found.kind), change)).map(drop)
+    let found = find(writer, id, kind)?;
+    let change = changes_to(&found)?;
+    let owner = former_buyer(writer, platform, &found)?;
+    flat(opportunities::update(writer, &owner, Actor::Team, (id, kind), change)).map(drop)
 }
 
 /// Moves problems with the metadata to the fields of the body, which has no such object.
@@ -296,37 +283,26 @@ fn former_buyer(writer: &Writer, platform: Platform, found: &Opportunity) -> Res
     platform.former_buyer(store::teams::find_by_row_id(writer.rows, found.owner_row_id)?)
 }
 
-/// An operation of the owner on an opportunity.
-pub type OwnerOperation = fn(&mut Writer, &Buyer, Actor, (Uuid, OpportunityKind)) -> Result<Opportunity>;
-
-/// Publishes the opportunity with this ID. The owner needs the buyer role and the NDA.
-pub fn publish(writer: &mut Writer, platform: Platform, (id, kind): (Uuid, OpportunityKind)) -> Result<Uuid> {
+/// Publishes an opportunity in the name of its owner, who needs the buyer role and the NDA.
+pub fn publish(
+    writer: &mut Writer,
+    platform: Platform,
+    actor: Actor,
+    (id, kind): (Uuid, OpportunityKind),
+) -> Result<()> {
     let found = find(writer, id, kind)?;
-    let owner = store::teams::find_by_row_id(writer.rows, found.owner_row_id)?;
-    let buyer = references::buyer(platform, owner)?;
-    flat(opportunities::publish(writer, &buyer, Actor::Team, (id, kind))).map(|found| found.id)
+    let owner = references::buyer(platform, store::teams::find_by_row_id(writer.rows, found.owner_row_id)?)?;
+    flat(opportunities::publish(writer, &owner, actor, (id, kind))).map(drop)
 }
 
-/// Ends the opportunity with this ID.
-pub fn end(
+/// Ends an opportunity, or excludes teams from it, in the name of its owner, who may have lost the buyer role.
+pub fn as_owner(
     writer: &mut Writer,
     platform: Platform,
     (id, kind): (Uuid, OpportunityKind),
-    operation: OwnerOperation,
+    operation: impl FnOnce(&mut Writer, &Buyer, Actor, (Uuid, OpportunityKind)) -> Result<Opportunity>,
 ) -> Result<Uuid> {
     let found = find(writer, id, kind)?;
-    let buyer = former_buyer(writer, platform, &found)?;
-    operation(writer, &buyer, Actor::Team, (id, kind)).map(|found| found.id)
-}
-
-/// Excludes teams from the opportunity with this ID.
-pub fn exclude(
-    writer: &mut Writer,
-    platform: Platform,
-    (id, kind): (Uuid, OpportunityKind),
-    exclusion: TeamExclusion,
-) -> Result<Uuid> {
-    let found = find(writer, id, kind)?;
-    let (buyer, teams) = (former_buyer(writer, platform, &found)?, exclusion.into_team_ids()?);
-    opportunities::exclude(writer, &buyer, Actor::Team, (id, kind), &teams).map(|found| found.id)
+    let owner = former_buyer(writer, platform, &found)?;
+    operation(writer, &owner, Actor::Team, (id, kind)).map(|found| found.id)
 }
