@@ -8,14 +8,11 @@ mod asset_types;
 mod assets;
 mod audit;
 mod changes;
-mod content_tags;
 mod conversions;
 mod credit_purchases;
-mod domains;
 mod estimations;
 mod events;
 mod grants;
-mod inventory_tags;
 mod jobs;
 mod keys;
 mod ledger_entries;
@@ -37,6 +34,7 @@ mod routes;
 mod task_versions;
 mod tasks;
 mod tasksets;
+mod taxonomy;
 mod team_uploads;
 mod teams;
 mod traces;
@@ -57,9 +55,9 @@ pub type Apis = (
     (notifications::NotificationsApi, estimations::EstimationsApi, events::EventsApi),
     (opportunities::OpportunitiesApi, opportunities::ProjectOpportunitiesApi),
     (project_bids::ProjectBidsApi, tasksets::TasksetsApi, tasks::TasksApi),
-    (task_versions::TaskVersionsApi, traces::TracesApi, asset_types::AssetTypesApi, domains::DomainsApi),
+    (task_versions::TaskVersionsApi, traces::TracesApi, asset_types::AssetTypesApi, taxonomy::DomainsApi),
     (
-        (content_tags::ContentTagsApi, inventory_tags::InventoryTagsApi),
+        (taxonomy::ContentTagsApi, taxonomy::InventoryTagsApi),
         (jobs::JobsApi, market::MarketApi),
         (webhooks::WebhooksApi, webhook_deliveries::WebhookDeliveriesApi, audit::AuditApi),
     ),
