@@ -1,4 +1,4 @@
-//! API keys of teams.
+//! API keys of teams, and those of operators.
 
 use poem_openapi::{Object, types::MaybeUndefined};
 use serde::Serialize;
@@ -13,7 +13,13 @@ use super::{
     routes::{self, DEMO_TEAM, routes},
 };
 use crate::{
-    domain::{events::EventType, keys::KeyStatus, listings::Actor},
+    domain::{
+        events::EventType,
+        keys::{KeyStatus, KeyTimes},
+        listings::Actor,
+        principals::KeyScope,
+        time::Timestamp,
+    },
     error::{Code, Result},
     market::{CheckContext, Writer},
     operations::{
@@ -30,20 +36,13 @@ use crate::{
         route::{Call, Path},
         shapes::{RequestTime, UtcTime, strings::KeyName},
     },
-    store::records::keys::TeamKeyRecord,
+    store::records::keys::{OperatorKeyRecord, TeamKeyRecord},
     web::enum_value::EnumValue,
 };
 
-/// An API key of a team, without its secret.
+/// The status and the times of a key.
 #[derive(Debug, Object, Serialize)]
-#[oai(rename = "Key")]
-pub struct KeyOut {
-    /// ID of the key. It is not secret.
-    pub id: Uuid,
-    /// ID of the team.
-    pub team_id: Uuid,
-    /// Name of the key.
-    pub name: String,
+pub struct KeyState {
     /// Whether the key is valid, and if not, why.
     pub status: EnumValue<KeyStatus>,
     /// Time of creation.
@@ -58,6 +57,35 @@ pub struct KeyOut {
     pub last_used_at: Option<UtcTime>,
 }
 
+impl KeyState {
+    fn new(key: &KeyTimes, last_used_at: Option<Timestamp>, now: Timestamp) -> KeyState {
+        KeyState {
+            status: EnumValue(key.status(now)),
+            created_at: key.created_at.into(),
+            expires_at: key.expires_at.map(UtcTime),
+            rotated_at: key.rotated_at.map(UtcTime),
+            revoked_at: key.revoked_at.map(UtcTime),
+            last_used_at: last_used_at.map(UtcTime),
+        }
+    }
+}
+
+/// An API key of a team, without its secret.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "Key")]
+pub struct KeyOut {
+    /// ID of the key. It is not secret.
+    pub id: Uuid,
+    /// ID of the team.
+    pub team_id: Uuid,
+    /// Name of the key.
+    pub name: String,
+    /// Its status and times.
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub state: KeyState,
+}
+
 subject!(KeyOut, "key", id, team_id);
 
 impl Resource for KeyOut {
@@ -65,17 +93,8 @@ impl Resource for KeyOut {
 
     fn new(record: TeamKeyRecord, context: &CheckContext) -> KeyOut {
         let TeamKeyRecord { key, team, last_used_at } = record;
-        KeyOut {
-            id: key.id,
-            team_id: team,
-            status: EnumValue(key.status(context.now)),
-            name: key.name,
-            created_at: key.created_at.into(),
-            expires_at: key.expires_at.map(UtcTime),
-            rotated_at: key.rotated_at.map(UtcTime),
-            revoked_at: key.revoked_at.map(UtcTime),
-            last_used_at: last_used_at.map(UtcTime),
-        }
+        let state = KeyState::new(&key, last_used_at, context.now);
+        KeyOut { id: key.id, team_id: team, name: key.name, state }
     }
 }
 
@@ -125,7 +144,7 @@ pub struct KeyIn {
 #[derive(Clone, Copy, Debug, Object)]
 pub struct KeyPatch {
     /// New time at which the key expires, in the future; null if never.
-    pub(super) expires_at: MaybeUndefined<RequestTime>,
+    expires_at: MaybeUndefined<RequestTime>,
 }
 
 /// How to rotate an API key.
@@ -133,7 +152,7 @@ pub struct KeyPatch {
 pub struct KeyRotation {
     /// Time at which the new key expires, in the future. If null or absent, its lifetime is that which the
     /// replaced key had when it was created.
-    pub(super) expires_at: Option<RequestTime>,
+    expires_at: Option<RequestTime>,
 }
 
 #[routes(prefix = "/operator/v1", tag = Keys)]
@@ -227,13 +246,172 @@ impl KeysApi {
     }
 }
 
+/// An operator key, without its secret.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "OperatorKey")]
+pub struct OperatorKeyOut {
+    /// ID of the key. It is not secret.
+    pub id: Uuid,
+    /// Name of the key.
+    pub name: String,
+    /// What the key permits.
+    pub scope: EnumValue<KeyScope>,
+    /// Its status and times.
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub state: KeyState,
+}
+
+subject!(OperatorKeyOut, "operator_key", id);
+
+impl Resource for OperatorKeyOut {
+    type Record = OperatorKeyRecord;
+
+    fn new(record: OperatorKeyRecord, context: &CheckContext) -> OperatorKeyOut {
+        let OperatorKeyRecord { key, last_used_at } = record;
+        let state = KeyState::new(&key, last_used_at, context.now);
+        OperatorKeyOut { id: key.id, name: key.name, scope: EnumValue(key.scope), state }
+    }
+}
+
+page_of! {
+    /// A page of operator keys.
+    OperatorKeyPage, OperatorKeyOut
+}
+
+/// A new operator key, with its secret.
+#[derive(Debug, Object, Serialize)]
+pub struct NewOperatorKey {
+    /// The key, which is sent with requests. It cannot be shown again.
+    pub secret: String,
+    /// The key without its secret.
+    pub key: OperatorKeyOut,
+}
+
+subject!(NewOperatorKey, OperatorKeyOut::KIND, key.id);
+
+impl NewOperatorKey {
+    fn find(writer: &Writer, platform: Platform, (id, secret): (Uuid, String)) -> Result<NewOperatorKey> {
+        Ok(NewOperatorKey { secret, key: OperatorKeyOut::find(&writer.check_context(), platform, &id)? })
+    }
+}
+
+/// What the list of operator keys can be filtered by.
+#[derive(Debug, Object, Serialize)]
+pub struct OperatorKeyFilters {
+    /// Name of the key.
+    name: Option<String>,
+    /// What the key permits.
+    scope: Option<EnumValue<KeyScope>>,
+}
+
+/// An operator key to create.
+#[derive(Debug, Object)]
+pub struct OperatorKeyIn {
+    /// Name of the key, for instance its purpose.
+    name: MaybeInvalid<KeyName>,
+    /// What the key permits.
+    scope: MaybeInvalid<EnumValue<KeyScope>>,
+    /// Time at which the key expires, in the future; null or absent if never.
+    expires_at: Option<RequestTime>,
+}
+
+#[routes(prefix = "/operator/v1", tag = Keys)]
+impl OperatorKeysApi {
+    /// List operator keys
+    ///
+    /// Returns the keys of operators, newest first. Their secrets are not stored.
+    #[get("/operator-keys", routes::list(&["name=nothing", "scope=read"]))]
+    async fn list_operator_keys(
+        call: Call<Operator>,
+        query: Params<ListQuery<OperatorKeyFilters>>,
+    ) -> JsonResult<OperatorKeyPage> {
+        pages::list(call, query).await
+    }
+
+    /// Create an operator key
+    ///
+    /// Creates a key for an operator. Only this response contains its secret.
+    #[post("/operator-keys", routes::create(Actor::Platform, &[EventType::KeyCreated]))]
+    async fn create_operator_key(
+        change: Change,
+        #[example(json!({"name": "Review desk", "scope": "all"}))] body: Body<OperatorKeyIn>,
+    ) -> JsonResult<NewOperatorKey, 201> {
+        changes::post_body_with(change, body, |writer, platform, body: OperatorKeyIn| {
+            let (name, scope) = (body.name.into_valid()?, body.scope.into_valid()?.0);
+            let expires_at = body.expires_at.map(|at| at.0);
+            let created = keys::create_for_operator(writer, platform, &name.0, scope, expires_at)?;
+            NewOperatorKey::find(writer, platform, created)
+        })
+        .await
+    }
+
+    /// Get an operator key
+    ///
+    /// Returns an operator key, without its secret.
+    #[get("/operator-keys/{key_id}", routes::get("operator_keys"))]
+    async fn get_operator_key(call: Call<Operator>, key_id: Path<Uuid>) -> JsonResult<OperatorKeyOut> {
+        resources::get(call, key_id.0).await
+    }
+
+    /// Update an operator key
+    ///
+    /// Changes when an operator key expires. The key must be active.
+    #[patch(
+        "/operator-keys/{key_id}",
+        routes::change("operator_keys", Actor::Platform, &[EventType::KeyExpiryChanged])
+            .with_conflicts(&[Code::InvalidTransition]),
+    )]
+    async fn update_operator_key(
+        call: Call<ActingOperator>,
+        if_match: IfMatch,
+        key_id: Path<Uuid>,
+        #[example(json!({"expires_at": "2036-01-01T00:00:00Z"}))] body: Body<KeyPatch>,
+    ) -> JsonResult<OperatorKeyOut> {
+        changes::patch(call, if_match, key_id.0, body, change_expiry).await
+    }
+
+    /// Rotate an operator key
+    ///
+    /// Replaces an operator key with a new one of the same name. The replaced key stays valid for a day, unless it expires
+    /// earlier. Only this response contains the secret of the new key.
+    #[post(
+        "/operator-keys/{key_id}/rotate",
+        routes::change("operator_keys", Actor::Platform, &[EventType::KeyCreated, EventType::KeyRotated])
+            .with_conflicts(&[Code::InvalidTransition]),
+    )]
+    async fn rotate_operator_key(
+        change: Change,
+        key_id: Path<Uuid>,
+        #[example(json!({}))] body: Body<KeyRotation>,
+    ) -> JsonResult<NewOperatorKey, 201> {
+        changes::post_body_with(change, body, move |writer, platform, body: KeyRotation| {
+            let key: OperatorKeyRecord = records::find(writer.rows, platform, &key_id.0)?;
+            let created = keys::rotate(writer, platform, key.key.id, body.expires_at.map(|at| at.0))?;
+            NewOperatorKey::find(writer, platform, created)
+        })
+        .await
+    }
+
+    /// Revoke an operator key
+    ///
+    /// Revokes an operator key at once.
+    #[post(
+        "/operator-keys/{key_id}/revoke",
+        routes::change("operator_keys", Actor::Platform, &[EventType::KeyRevoked])
+            .with_conflicts(&[Code::InvalidTransition]),
+    )]
+    async fn revoke_operator_key(change: Change, key_id: Path<Uuid>) -> JsonResult<OperatorKeyOut> {
+        changes::transition(change, key_id, |writer, platform, _, id| {
+            let key: OperatorKeyRecord = records::find(writer.rows, platform, &id)?;
+            keys::revoke(writer, key.key.id)
+        })
+        .await
+    }
+}
+
 /// Changes when a key expires.
-pub(super) fn change_expiry(
-    writer: &mut Writer,
-    platform: Platform,
-    id: &Uuid,
-    patch: KeyPatch,
-) -> Result<()> {
+fn change_expiry(writer: &mut Writer, platform: Platform, id: &Uuid, patch: KeyPatch) -> Result<()> {
     match patch.expires_at {
         MaybeUndefined::Undefined => Ok(()),
         MaybeUndefined::Null => keys::change_expiry(writer, platform, *id, None),

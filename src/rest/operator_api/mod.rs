@@ -1,14 +1,13 @@
 //! The operator API: what the marketplace does beyond the APIs of teams, for operators and for tests.
 //!
-//! One file per resource. [`resources`] is what they have in common, [`pages`] are lists, and [`changes`] runs every
-//! change with its entry in the audit.
+//! One file per resource, or for several that are alike: both kinds of opportunities, both kinds of keys, the parts of the
+//! taxonomy, and what changes wallets alone. [`resources`] is what all have in common, [`pages`] are lists, and [`changes`] runs
+//! every change with its entry in the audit.
 
-mod adjustments;
 mod asset_types;
 mod assets;
 mod audit;
 mod changes;
-mod conversions;
 mod credit_purchases;
 mod estimations;
 mod events;
@@ -20,7 +19,6 @@ mod listings;
 mod market;
 mod notifications;
 mod offers;
-mod operator_keys;
 mod opportunities;
 mod opportunity_bodies;
 mod pages;
@@ -45,13 +43,13 @@ mod withdrawals;
 
 /// The handlers of all routes of the operator API.
 pub type Apis = (
-    (teams::TeamsApi, keys::KeysApi, operator_keys::OperatorKeysApi, grants::GrantsApi),
+    (teams::TeamsApi, keys::KeysApi, keys::OperatorKeysApi, grants::GrantsApi),
     team_uploads::TeamUploadsApi,
     (listings::Apis, assets::AssetsApi, quality_runs::QualityRunsApi),
     (offers::OffersApi, purchases::PurchasesApi),
     (wallets::WalletsApi, ledger_entries::LedgerEntriesApi),
-    (credit_purchases::CreditPurchasesApi, adjustments::AdjustmentsApi),
-    (conversions::ConversionsApi, withdrawals::WithdrawalsApi),
+    (credit_purchases::CreditPurchasesApi, wallets::AdjustmentsApi),
+    (wallets::ConversionsApi, withdrawals::WithdrawalsApi),
     (notifications::NotificationsApi, estimations::EstimationsApi, events::EventsApi),
     (opportunities::OpportunitiesApi, opportunities::ProjectOpportunitiesApi),
     (project_bids::ProjectBidsApi, tasksets::TasksetsApi, tasks::TasksApi),
