@@ -89,11 +89,11 @@ mod tests {
         domain::principals::PrincipalKind,
         operations::access::Vendor,
         rest::route::{Call, Contract, Path, RouteAttributes, Target, routes},
-        web::{cors::CorsPolicy, limits::Budget},
+        web::cors::CorsPolicy,
     };
 
     const READ: RouteAttributes =
-        RouteAttributes::read(Budget::Other, Tool::Excluded("this is a test"), Contract::new(Target::None));
+        RouteAttributes::read(Tool::Excluded("this is a test"), Contract::new(Target::None));
 
     #[routes(prefix = "/a", tag = Catalog)]
     #[expect(clippy::unused_async)]

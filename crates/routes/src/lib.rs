@@ -17,7 +17,7 @@ use proc_macro::TokenStream;
 ///     /// List earnings entries
 ///     ///
 ///     /// Returns a page of the ledger entries that changed the team's earnings, newest first.
-///     #[get("/wallet/earnings", RouteAttributes::read(Budget::Other, …))]
+///     #[get("/wallet/earnings", RouteAttributes::read(…))]
 ///     async fn list_earnings(call: Call<Vendor>, query: Params<LimitOffset>) -> JsonResult<EarningsPage> { … }
 /// }
 /// ```

@@ -40,7 +40,7 @@ use crate::{
     },
     store::quality_runs::RunSummary,
     string_enum::StringEnum,
-    web::{enum_value::EnumValue, limits::Budget},
+    web::enum_value::EnumValue,
 };
 
 /// Query parameters of the list.
@@ -176,7 +176,6 @@ impl AssetsApi {
     #[get(
         "/assets",
         RouteAttributes::read(
-            Budget::Other,
             Tool::list(
                 ToolText::new(
                     Toolset::Assets,

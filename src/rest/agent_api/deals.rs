@@ -25,7 +25,6 @@ impl DealsApi {
     #[get(
         "/purchases",
         RouteAttributes::read(
-            Budget::Purchases,
             Tool::list(
                 ToolText::new(
                     Toolset::Purchases,
@@ -48,7 +47,8 @@ impl DealsApi {
                 "purchases",
             ),
             Contract::new(Target::None),
-        ),
+        )
+        .with_budget(Budget::Purchases),
     )]
     async fn list_purchases_for_agents(
         call: Call<Buyer>,
@@ -70,7 +70,6 @@ impl DealsApi {
     #[get(
         "/offers",
         RouteAttributes::read(
-            Budget::Purchases,
             Tool::list(
                 ToolText::new(
                     Toolset::Purchases,
@@ -91,7 +90,8 @@ impl DealsApi {
                 "offers",
             ),
             Contract::new(Target::None),
-        ),
+        )
+        .with_budget(Budget::Purchases),
     )]
     async fn list_offers_for_agents(call: Call<Buyer>, query: Params<OfferFilters>) -> JsonResult<Offers> {
         let filter = query.0.into_filter()?;

@@ -16,7 +16,6 @@ use crate::{
         json::{Json, JsonResult},
         route::{Call, Contract, Path, RouteAttributes, Target, Tool, routes},
     },
-    web::limits::Budget,
 };
 
 /// Why the operations have no tools of their own.
@@ -36,7 +35,7 @@ impl EvidenceApi {
     /// Returns the basis of what a listing of the catalog says about its quality.
     #[get(
         "/listings/{listing_id}/evidence",
-        RouteAttributes::read(Budget::Other, PART_OF_RECORDS, Contract::new(Target::CatalogListing))
+        RouteAttributes::read(PART_OF_RECORDS, Contract::new(Target::CatalogListing))
     )]
     async fn get_listing_evidence(
         call: Call<ListingViewer>,
@@ -54,7 +53,7 @@ impl EvidenceApi {
     /// Returns the basis of what one of the team's own listings says about its quality.
     #[get(
         "/own-listings/{listing_id}/evidence",
-        RouteAttributes::read(Budget::Other, PART_OF_RECORDS, Contract::new(Target::OwnListing))
+        RouteAttributes::read(PART_OF_RECORDS, Contract::new(Target::OwnListing))
     )]
     async fn get_own_listing_evidence(call: Call<Vendor>, listing_id: Path<Uuid>) -> JsonResult<EvidenceOut> {
         Json::read(&call.served, call.access.requester(), move |reader| {
@@ -69,7 +68,7 @@ impl EvidenceApi {
     /// Returns what the measurements of one of the team's assets were read from, and when.
     #[get(
         "/assets/{asset_id}/evidence",
-        RouteAttributes::read(Budget::Other, PART_OF_RECORDS, Contract::new(Target::OwnAsset))
+        RouteAttributes::read(PART_OF_RECORDS, Contract::new(Target::OwnAsset))
     )]
     async fn get_asset_evidence(call: Call<Vendor>, asset_id: Path<Uuid>) -> JsonResult<EvidenceOut> {
         Json::read(&call.served, call.access.requester(), move |reader| {

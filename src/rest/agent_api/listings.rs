@@ -127,7 +127,6 @@ impl ListingsApi {
     #[get(
         "/listings",
         RouteAttributes::read(
-            Budget::Catalog,
             Tool::list(
                 ToolText::new(
                     Toolset::Catalog,
@@ -203,7 +202,8 @@ impl ListingsApi {
                 "items",
             ),
             Contract::new(Target::None),
-        ),
+        )
+        .with_budget(Budget::Catalog),
     )]
     async fn browse_for_agents(
         call: Call<AgentFirstPageViewer>,
@@ -255,7 +255,6 @@ impl ListingsApi {
     #[get(
         "/listings/by-ids",
         RouteAttributes::read(
-            Budget::Catalog,
             Tool::list(
                 ToolText::new(
                     Toolset::Catalog,
@@ -287,7 +286,8 @@ impl ListingsApi {
                 "listings",
             ),
             Contract::new(Target::None),
-        ),
+        )
+        .with_budget(Budget::Catalog),
     )]
     async fn get_listings(
         call: Call<FullCatalogViewer>,

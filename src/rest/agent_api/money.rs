@@ -181,7 +181,6 @@ impl MoneyApi {
     #[get(
         "/spending",
         RouteAttributes::read(
-            Budget::Purchases,
             Tool::record(
                 ToolText::new(
                     Toolset::Purchases,
@@ -212,7 +211,8 @@ impl MoneyApi {
                 ]),
             ),
             Contract::new(Target::None),
-        ),
+        )
+        .with_budget(Budget::Purchases),
     )]
     async fn get_spending(call: Call<Buyer>, query: Params<SpendingFilters>) -> JsonResult<SpendingOut> {
         let filter = query.0.into_filter()?;
@@ -242,7 +242,6 @@ impl MoneyApi {
     #[get(
         "/earnings-summary",
         RouteAttributes::read(
-            Budget::Other,
             Tool::record(
                 ToolText::new(
                     Toolset::Sales,

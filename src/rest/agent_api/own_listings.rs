@@ -26,7 +26,7 @@ use crate::{
             types::{ListingsSummary, OwnListingFilters, OwnListingsPage},
         },
     },
-    web::{enum_value::EnumValue, limits::Budget},
+    web::enum_value::EnumValue,
 };
 
 /// Query parameters that filter own listings.
@@ -94,7 +94,6 @@ impl OwnListingsApi {
     #[get(
         "/own-listings",
         RouteAttributes::read(
-            Budget::Other,
             Tool::list(
                 ToolText::new(
                     Toolset::Listings,

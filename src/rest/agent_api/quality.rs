@@ -39,7 +39,6 @@ impl QualityApi {
     #[get(
         "/listings/{listing_id}/quality",
         RouteAttributes::read(
-            Budget::QualityChecks,
             Tool::record(
                 ToolText::new(
                     Toolset::Catalog,
@@ -50,7 +49,8 @@ impl QualityApi {
                 .with_ids("browse_listings"),
             ),
             Contract::new(Target::CatalogListing),
-        ),
+        )
+        .with_budget(Budget::QualityChecks),
     )]
     async fn get_quality_for_agents(
         call: Call<ListingViewer>,

@@ -48,7 +48,6 @@ impl TaskPreviewApi {
     #[get(
         "/listings/{listing_id}/tasksets/{taskset_id}/tasks",
         RouteAttributes::read(
-            Budget::Catalog,
             Tool::record(
                 ToolText::new(
                     Toolset::Catalog,
@@ -60,7 +59,8 @@ impl TaskPreviewApi {
                 .with_ids("`tasksets` of get_listing, not its `assets`"),
             ),
             Contract::new(Target::CatalogTaskset).with_misspelled("offset=20", ""),
-        ),
+        )
+        .with_budget(Budget::Catalog),
     )]
     async fn preview_tasks_for_agents(
         call: Call<ListingViewer>,

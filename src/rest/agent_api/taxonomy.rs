@@ -8,7 +8,6 @@ use crate::{
         route::{Call, Contract, RouteAttributes, Target, Tool, routes},
         vendor_api::taxonomy::{LanguageOut, Languages},
     },
-    web::limits::Budget,
 };
 
 #[routes(prefix = "/agents/v1", tag = Taxonomy)]
@@ -19,7 +18,6 @@ impl TaxonomyApi {
     #[get(
         "/languages",
         RouteAttributes::read(
-            Budget::Other,
             Tool::Choice { tool: &LIST_TAXONOMY_TOOL, value: "languages", list: Some("languages") },
             Contract::new(Target::None),
         ),

@@ -82,10 +82,10 @@ impl OffersApi {
     #[get(
         "/listings/browse/offers",
         RouteAttributes::read(
-            Budget::Purchases,
             Tool::Excluded("the operation list_offers_for_agents has filters"),
             Contract::new(Target::None).with_one_statement(),
         )
+        .with_budget(Budget::Purchases)
         .with_links(&[Link::new("/offers/0/listing/id", "get_listing", "listing_id")]),
     )]
     async fn list_offers(call: Call<Buyer>) -> JsonResult<Offers> {

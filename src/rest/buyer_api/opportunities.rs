@@ -17,7 +17,7 @@ use crate::{
             opportunities::{OpportunityCore, ProjectBid},
         },
     },
-    web::{enum_value::EnumValue, limits::Budget},
+    web::enum_value::EnumValue,
 };
 
 /// Query parameters of the lists of a buyer's own opportunities.
@@ -232,23 +232,24 @@ pub static GET_OWN_OPPORTUNITY_TOOL: MultiTool = MultiTool {
     choice_values: &[],
 };
 
+/// The attributes of the list of a kind. `kind` is the argument of its tool.
+const fn list_of_kind(kind: &'static str) -> RouteAttributes {
+    RouteAttributes::read(
+        Tool::Choice { tool: &LIST_OWN_OPPORTUNITIES_TOOL, value: kind, list: Some("items") },
+        Contract::new(Target::None)
+            .with_queries(&["limit=100", "limit=1&offset=1", "status=published", "status=nonsense"])
+            .with_misspelled("staus=draft", "status")
+            .with_pages("limit=1", "limit=100", 4),
+    )
+}
+
 #[routes(prefix = "/v2/buyer", tag = Opportunities)]
 impl OpportunitiesApi {
     /// List own opportunities
     ///
     /// Returns a page of the opportunities (requests for listings) that the team posted, in every status,
     /// newest first.
-    #[get(
-        "/opportunities",
-        RouteAttributes::read(
-            Budget::Other,
-            Tool::Choice { tool: &LIST_OWN_OPPORTUNITIES_TOOL, value: "listing", list: Some("items") },
-            Contract::new(Target::None)
-                .with_queries(&["limit=100", "limit=1&offset=1", "status=published", "status=nonsense"])
-                .with_misspelled("staus=draft", "status")
-                .with_pages("limit=1", "limit=100", 4),
-        ),
-    )]
+    #[get("/opportunities", list_of_kind("listing"))]
     async fn list_own_opportunities(
         call: Call<Buyer>,
         query: Params<OwnOpportunitiesQuery>,
@@ -263,7 +264,6 @@ impl OpportunitiesApi {
     #[get(
         "/opportunities/{opportunity_id}",
         RouteAttributes::read(
-            Budget::Other,
             Tool::Choice { tool: &GET_OWN_OPPORTUNITY_TOOL, value: "listing", list: None },
             Contract::new(Target::OwnOpportunity),
         ),
@@ -279,17 +279,7 @@ impl OpportunitiesApi {
     ///
     /// Returns a page of the project opportunities (requests for custom task work) that the team posted, in
     /// every status, newest first.
-    #[get(
-        "/project-opportunities",
-        RouteAttributes::read(
-            Budget::Other,
-            Tool::Choice { tool: &LIST_OWN_OPPORTUNITIES_TOOL, value: "project", list: Some("items") },
-            Contract::new(Target::None)
-                .with_queries(&["limit=100", "limit=1&offset=1", "status=published", "status=nonsense"])
-                .with_misspelled("staus=draft", "status")
-                .with_pages("limit=1", "limit=100", 4),
-        ),
-    )]
+    #[get("/project-opportunities", list_of_kind("project"))]
     async fn list_own_project_opportunities(
         call: Call<Buyer>,
         query: Params<OwnOpportunitiesQuery>,
@@ -305,7 +295,6 @@ impl OpportunitiesApi {
     #[get(
         "/project-opportunities/{opportunity_id}",
         RouteAttributes::read(
-            Budget::Other,
             Tool::Choice { tool: &GET_OWN_OPPORTUNITY_TOOL, value: "project", list: None },
             Contract::new(Target::OwnProjectOpportunity),
         ),
@@ -325,7 +314,6 @@ impl OpportunitiesApi {
     #[get(
         "/project-opportunities/{opportunity_id}/bids",
         RouteAttributes::read(
-            Budget::Other,
             Tool::list(
                 ToolText::new(
                     Toolset::Requests,

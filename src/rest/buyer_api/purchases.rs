@@ -131,10 +131,10 @@ impl PurchasesApi {
     #[get(
         "/listings/browse/purchases",
         RouteAttributes::read(
-            Budget::Purchases,
             Tool::Excluded("the operation list_purchases_for_agents has filters"),
             Contract::new(Target::None).with_one_statement(),
         )
+        .with_budget(Budget::Purchases)
         .with_links(&[Link::new("/purchases/0/listing/id", "get_listing", "listing_id")]),
     )]
     async fn list_purchases(call: Call<Buyer>) -> JsonResult<Purchases> {

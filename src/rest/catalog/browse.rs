@@ -84,7 +84,6 @@ impl BrowseApi {
     #[get(
         "/listings/browse",
         RouteAttributes::read(
-            Budget::Catalog,
             Tool::Excluded("the operation browse_for_agents has the same filters, and rows with prices"),
             Contract::new(Target::None)
                 .with_queries(&[
@@ -98,6 +97,7 @@ impl BrowseApi {
                 ])
                 .with_misspelled("min_pice=3", "min_price"),
         )
+        .with_budget(Budget::Catalog)
         .with_parameter_examples(&[
             ("query", r#""cobol ledger""#),
             ("tags", r#"["finance"]"#),
@@ -162,7 +162,6 @@ impl BrowseApi {
     #[get(
         "/listings/browse/{listing_id}",
         RouteAttributes::read(
-            Budget::Catalog,
             Tool::record(
                 ToolText::new(
                     Toolset::Catalog,
@@ -177,6 +176,7 @@ impl BrowseApi {
             ),
             Contract::new(Target::CatalogListing).with_misspelled("listing=1", ""),
         )
+        .with_budget(Budget::Catalog)
         .with_links(&[
             Link::new("/tasksets/0/id", "get_taskset", "taskset_id"),
             Link::new("/tasksets/0/id", "preview_taskset_tasks", "taskset_id"),
@@ -206,7 +206,6 @@ impl BrowseApi {
     #[get(
         "/listings/browse/by-ids",
         RouteAttributes::read(
-            Budget::Catalog,
             Tool::Excluded("get_listings returns more of up to 20 listings"),
             Contract::new(Target::None)
                 .with_queries(&[
@@ -218,6 +217,7 @@ impl BrowseApi {
                 ])
                 .with_misspelled("idss=1", "ids"),
         )
+        .with_budget(Budget::Catalog)
         .with_parameter_examples(&[("ids", r#"["34f2c447-0d0a-5b97-aa77-8245b1d085a3"]"#)]),
     )]
     async fn get_listings_by_ids(

@@ -34,7 +34,6 @@ impl BrowseAccessApi {
     #[get(
         "/listings/browse/access",
         RouteAttributes::read(
-            Budget::Catalog,
             Tool::record(
                 ToolText::new(
                     Toolset::Catalog,
@@ -46,7 +45,8 @@ impl BrowseAccessApi {
                 .unlisted(),
             ),
             Contract::new(Target::None).with_misspelled("unlocked=true", ""),
-        ),
+        )
+        .with_budget(Budget::Catalog),
     )]
     async fn get_browse_access(call: Call<CatalogViewer>) -> JsonResult<BrowseAccess> {
         let gate = call.access.gate();

@@ -63,10 +63,10 @@ impl ListingQualityApi {
     #[get(
         "/listings/browse/{listing_id}/quality",
         RouteAttributes::read(
-            Budget::QualityChecks,
             Tool::Excluded("the operation get_quality_for_agents also names the run"),
             Contract::new(Target::CatalogListing),
         )
+        .with_budget(Budget::QualityChecks)
     )]
     async fn get_listing_quality(
         call: Call<ListingViewer>,

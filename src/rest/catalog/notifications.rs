@@ -13,7 +13,7 @@ use crate::{
         route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{UtcTime, limit_offset},
     },
-    web::{enum_value::EnumValue, limits::Budget},
+    web::enum_value::EnumValue,
 };
 
 /// Query parameters of the notification feed.
@@ -76,7 +76,6 @@ impl NotificationsApi {
     #[get(
         "/vendor/notifications",
         RouteAttributes::read(
-            Budget::Other,
             Tool::list(
                 ToolText::new(
                     Toolset::Account,

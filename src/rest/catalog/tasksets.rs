@@ -182,7 +182,6 @@ impl TasksetsApi {
     #[get(
         "/listings/browse/{listing_id}/tasksets/{taskset_id}",
         RouteAttributes::read(
-            Budget::Catalog,
             Tool::record(
                 ToolText::new(
                     Toolset::Catalog,
@@ -193,7 +192,8 @@ impl TasksetsApi {
                 .with_ids("`tasksets` of get_listing, not its `assets`"),
             ),
             Contract::new(Target::CatalogTaskset),
-        ),
+        )
+        .with_budget(Budget::Catalog),
     )]
     async fn get_taskset(
         call: Call<ListingViewer>,
@@ -214,10 +214,10 @@ impl TasksetsApi {
     #[get(
         "/listings/browse/{listing_id}/tasksets/{taskset_id}/tasks",
         RouteAttributes::read(
-            Budget::Catalog,
             Tool::Excluded("the operation preview_tasks_for_agents also has the results of models"),
             Contract::new(Target::CatalogTaskset).with_misspelled("offset=20", ""),
-        ),
+        )
+        .with_budget(Budget::Catalog),
     )]
     async fn preview_taskset_tasks(
         call: Call<ListingViewer>,

@@ -11,7 +11,7 @@ use crate::{
         route::{Call, Contract, MultiTool, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::taxonomy::DeprecationOut,
     },
-    web::{enum_value::EnumValue, limits::Budget},
+    web::enum_value::EnumValue,
 };
 
 /// A slug with its display name.
@@ -123,7 +123,6 @@ impl TaxonomyApi {
     #[get(
         "/domains",
         RouteAttributes::read(
-            Budget::Other,
             Tool::Choice { tool: &LIST_TAXONOMY_TOOL, value: "domains", list: Some("domains") },
             Contract::new(Target::None),
         ),
@@ -142,7 +141,6 @@ impl TaxonomyApi {
     #[get(
         "/inventory-tags",
         RouteAttributes::read(
-            Budget::Other,
             Tool::Choice { tool: &LIST_TAXONOMY_TOOL, value: "inventory_tags", list: Some("inventory_tags") },
             Contract::new(Target::None).with_misspelled("category=x", ""),
         ),
@@ -167,7 +165,6 @@ impl TaxonomyApi {
     #[get(
         "/content-tags",
         RouteAttributes::read(
-            Budget::Other,
             Tool::Choice { tool: &LIST_TAXONOMY_TOOL, value: "content_tags", list: Some("content_tags") },
             Contract::new(Target::None),
         ),
@@ -186,7 +183,6 @@ impl TaxonomyApi {
     #[get(
         "/asset-types",
         RouteAttributes::read(
-            Budget::Other,
             Tool::Choice { tool: &LIST_TAXONOMY_TOOL, value: "asset_types", list: Some("asset_types") },
             Contract::new(Target::None).with_misspelled("deprecated=true", ""),
         ),

@@ -10,7 +10,6 @@ use crate::{
         json::{Json, JsonResult},
         route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
     },
-    web::limits::Budget,
 };
 
 /// Earnings of a team from sales, in US dollars.
@@ -48,7 +47,6 @@ impl WalletApi {
     #[get(
         "/wallet",
         RouteAttributes::read(
-            Budget::Other,
             Tool::record(ToolText::new(
                 Toolset::Account,
                 "get_wallet",

@@ -3,7 +3,6 @@
 use crate::{
     domain::{events::EventType, listings::Actor},
     rest::route::{Contract, RouteAttributes, Target, Tool},
-    web::limits::Budget,
 };
 
 /// ID of a team of the demo market, for examples of bodies.
@@ -39,7 +38,7 @@ pub const fn get(collection: &'static str) -> RouteAttributes {
 
 /// The attributes of a GET operation.
 pub const fn read(contract: Contract) -> RouteAttributes {
-    RouteAttributes::read(Budget::Other, Tool::Excluded("agents act for teams"), contract)
+    RouteAttributes::read(Tool::Excluded("agents act for teams"), contract)
 }
 
 /// The attributes of an operation that creates a record.
@@ -54,5 +53,5 @@ pub const fn change(collection: &'static str, actor: Actor, events: &'static [Ev
 
 /// The attributes of a change of the record that the path names.
 pub const fn change_of(target: Target, actor: Actor, events: &'static [EventType]) -> RouteAttributes {
-    RouteAttributes::change(Budget::Other, Contract::new(target)).with_effect(actor, events)
+    RouteAttributes::change(Contract::new(target)).with_effect(actor, events)
 }

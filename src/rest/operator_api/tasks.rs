@@ -36,7 +36,7 @@ use crate::{
         },
     },
     store::{self, records::tasks::TASKS},
-    web::{limits::Budget, problem::ApiError},
+    web::problem::ApiError,
 };
 
 /// A task of a taskset.
@@ -175,7 +175,7 @@ impl TasksApi {
     /// Deletes a task. Its versions and traces stay, as do the assets that represent it.
     #[delete(
         "/tasks/{task_id}",
-        RouteAttributes::change(Budget::Other, Contract::new(Target::TaskPart("tasks")))
+        RouteAttributes::change(Contract::new(Target::TaskPart("tasks")))
             .with_effect(Actor::Team, &[EventType::TaskDeleted])
             .with_conflicts(&[Code::AssetInUse]),
     )]

@@ -120,14 +120,14 @@ pub struct Link {
 
 impl RouteAttributes {
     /// Creates the attributes of an operation that reads.
-    pub const fn read(budget: Budget, tool: Tool, contract: Contract) -> RouteAttributes {
-        RouteAttributes { tool: Some(tool), ..RouteAttributes::change(budget, contract) }
+    pub const fn read(tool: Tool, contract: Contract) -> RouteAttributes {
+        RouteAttributes { tool: Some(tool), ..RouteAttributes::change(contract) }
     }
 
     /// Creates the attributes of an operation that changes something.
-    pub const fn change(budget: Budget, contract: Contract) -> RouteAttributes {
+    pub const fn change(contract: Contract) -> RouteAttributes {
         RouteAttributes {
-            budget,
+            budget: Budget::Other,
             deadline: Deadline::Answer,
             parameter_examples: &[],
             links: &[],
@@ -136,6 +136,12 @@ impl RouteAttributes {
             conflicts: &[],
             contract,
         }
+    }
+
+    /// Sets the budget that requests are charged to, unless it is [`Budget::Other`].
+    #[must_use]
+    pub const fn with_budget(self, budget: Budget) -> RouteAttributes {
+        RouteAttributes { budget, ..self }
     }
 
     /// States that the response may take as long as data keeps moving.

@@ -26,7 +26,6 @@ use crate::{
         route::{Call, Contract, Path, RouteAttributes, Target, routes},
     },
     web::{
-        limits::Budget,
         problem::ApiError,
         shares::{
             capacity::Slot,
@@ -88,7 +87,7 @@ impl RepositoriesApi {
     /// repository; which of the two follows from its first bytes, not from its content type.
     #[put(
         "/worlds/{world}/repositories/{owner}/{name}",
-        RouteAttributes::change(Budget::Other, Contract::new(Target::WorldRepository)).without_deadline(),
+        RouteAttributes::change(Contract::new(Target::WorldRepository)).without_deadline(),
     )]
     async fn put_world_repository(
         call: Call<WorldOperator>,

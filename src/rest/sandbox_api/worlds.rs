@@ -20,10 +20,7 @@ use crate::{
         route::{Call, Contract, Path, RouteAttributes, Target, Tool, routes},
         shapes::{RequestTime, UtcTime, strings::WorldName},
     },
-    web::{
-        enum_value::EnumValue, limits::Budget, problem::ApiError, served_market::LinkBaseUrl,
-        world_host::SandboxHost,
-    },
+    web::{enum_value::EnumValue, problem::ApiError, served_market::LinkBaseUrl, world_host::SandboxHost},
     worlds::{JobTiming, NewWorld, WebhookMode, World},
 };
 
@@ -159,12 +156,12 @@ pub const fn read(target: Target) -> RouteAttributes {
 
 /// The attributes of a GET operation with query parameters.
 pub const fn read_with(contract: Contract) -> RouteAttributes {
-    RouteAttributes::read(Budget::Other, Tool::Excluded("agents use a market as it is"), contract)
+    RouteAttributes::read(Tool::Excluded("agents use a market as it is"), contract)
 }
 
 /// The attributes of an operation that changes something.
 pub const fn change(target: Target) -> RouteAttributes {
-    RouteAttributes::change(Budget::Other, Contract::new(target))
+    RouteAttributes::change(Contract::new(target))
 }
 
 #[routes(prefix = "/sandbox/v1", tag = Worlds)]

@@ -25,7 +25,7 @@ use crate::{
         shapes::{assets::AssetSummary, limit_offset::LimitOffset},
         vendor_api::asset_queries::ASSET_LIST_QUERIES,
     },
-    web::{enum_value::EnumValue, limits::Budget},
+    web::enum_value::EnumValue,
 };
 
 /// Query parameters that select assets of all kinds.
@@ -221,7 +221,6 @@ impl AssetsApi {
     #[get(
         "/assets",
         RouteAttributes::read(
-            Budget::Other,
             Tool::Excluded("the operation list_assets_for_agents has more filters and fields"),
             Contract::new(Target::None)
                 .with_queries(ASSET_LIST_QUERIES)
@@ -257,7 +256,6 @@ impl AssetsApi {
     #[get(
         "/assets/window",
         RouteAttributes::read(
-            Budget::Other,
             Tool::Excluded("a screen of collapsed groups; list_asset_groups, and list_assets with \
                             group_id, return the same data"),
             Contract::new(Target::None)
@@ -314,7 +312,6 @@ impl AssetsApi {
     #[get(
         "/assets/{asset_id}",
         RouteAttributes::read(
-            Budget::Other,
             Tool::Choice { tool: &GET_ASSET_TOOL, value: "any", list: None },
             Contract::new(Target::OwnAsset),
         )
@@ -334,7 +331,7 @@ impl AssetsApi {
     /// already.
     #[put(
         "/asset-groups/{group_id}/assets/{asset_id}",
-        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnGroupAndAsset))
+        RouteAttributes::change(Contract::new(Target::OwnGroupAndAsset))
     )]
     async fn place_asset(
         call: Call<Vendor>,

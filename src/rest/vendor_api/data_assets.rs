@@ -44,11 +44,12 @@ pub async fn update<T: Serialize>(
     body: Body<impl Into<AssetChange>>,
     update: impl FnOnce(&mut Writer, ChangedAsset) -> error::Result<T> + Send + 'static,
 ) -> JsonResult<T> {
-    let (requester, vendor, change) = (call.access.requester(), call.access, body.value.into());
+    let Body { value, source } = body;
+    let (requester, vendor, change) = (call.access.requester(), call.access, value.into());
     let check = move |context: &CheckContext, problems| {
         asset_changes::check_update(context, &vendor, asset, change, problems)
     };
-    Json::write_body(&call.served, requester, body.source, check, update).await
+    Json::write_body(&call.served, requester, source, check, update).await
 }
 
 /// Deletes one of the team's assets of this kind.

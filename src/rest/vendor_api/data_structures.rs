@@ -15,7 +15,7 @@ use crate::{
     },
     store::data_structures::StoredStructure,
     string_enum::StringEnum,
-    web::{enum_value::EnumValue, limits::Budget},
+    web::enum_value::EnumValue,
 };
 
 /// A directory or file.
@@ -69,7 +69,6 @@ impl CodebaseStructuresApi {
     #[get(
         "/codebases/{asset_id}/data/structure",
         RouteAttributes::read(
-            Budget::Other,
             Tool::record(
                 ToolText::new(
                     Toolset::Assets,
@@ -102,7 +101,6 @@ impl RawDataStructuresApi {
     #[get(
         "/raw-data/{asset_id}/data/structure",
         RouteAttributes::read(
-            Budget::Other,
             Tool::record(
                 ToolText::new(
                     Toolset::Assets,

@@ -14,7 +14,7 @@ use crate::{
         shapes::{UtcTime, limit_offset::LimitOffset},
     },
     store::earnings::EarningsChange,
-    web::{enum_value::EnumValue, limits::Budget},
+    web::enum_value::EnumValue,
 };
 
 /// A ledger entry that changed a team's earnings.
@@ -77,7 +77,6 @@ impl EarningsApi {
     #[get(
         "/wallet/earnings",
         RouteAttributes::read(
-            Budget::Other,
             Tool::list(
                 ToolText::new(
                     Toolset::Sales,

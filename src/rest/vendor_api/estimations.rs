@@ -21,7 +21,7 @@ use crate::{
         route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{UtcTime, limit_offset::LimitOffset},
     },
-    web::{enum_value::EnumValue, limits::Budget},
+    web::enum_value::EnumValue,
 };
 
 /// Query parameters of the list of estimations.
@@ -221,7 +221,6 @@ impl EstimationsApi {
     #[get(
         "/estimations",
         RouteAttributes::read(
-            Budget::Other,
             Tool::list(
                 ToolText::new(
                     Toolset::Assets,
@@ -283,7 +282,6 @@ impl EstimationsApi {
     #[get(
         "/estimations/summary",
         RouteAttributes::read(
-            Budget::Other,
             Tool::record(
                 ToolText::new(
                     Toolset::Assets,
@@ -316,7 +314,6 @@ impl EstimationsApi {
     #[get(
         "/estimations/latest",
         RouteAttributes::read(
-            Budget::Other,
             Tool::list(
                 ToolText::new(
                     Toolset::Assets,
@@ -356,7 +353,6 @@ impl EstimationsApi {
     #[get(
         "/estimations/{estimation_id}",
         RouteAttributes::read(
-            Budget::Other,
             Tool::Excluded("list_estimations returns every estimation in full"),
             Contract::new(Target::OwnEstimation),
         )

@@ -17,7 +17,7 @@ use crate::{
         shapes::{UtcTime, strings::GroupName},
     },
     store::groups::Group,
-    web::{limits::Budget, problem::ApiError},
+    web::problem::ApiError,
 };
 
 /// An inventory group. Every asset of the team is in exactly one group.
@@ -78,7 +78,6 @@ impl GroupsApi {
     #[get(
         "/asset-groups",
         RouteAttributes::read(
-            Budget::Other,
             Tool::list(
                 ToolText::new(
                     Toolset::Assets,
@@ -104,7 +103,7 @@ impl GroupsApi {
     /// Create a group
     ///
     /// Creates an empty inventory group.
-    #[post("/asset-groups", RouteAttributes::change(Budget::Other, Contract::new(Target::None)))]
+    #[post("/asset-groups", RouteAttributes::change(Contract::new(Target::None)))]
     async fn create_asset_group(
         call: Call<Vendor>,
         idempotent: Idempotent,
@@ -128,7 +127,6 @@ impl GroupsApi {
     #[get(
         "/asset-groups/{group_id}",
         RouteAttributes::read(
-            Budget::Other,
             Tool::Excluded("list_asset_groups returns every group in full"),
             Contract::new(Target::OwnGroup),
         )
@@ -143,10 +141,7 @@ impl GroupsApi {
     /// Rename a group
     ///
     /// Changes the name of an inventory group. The default group can be renamed, too.
-    #[patch(
-        "/asset-groups/{group_id}",
-        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnGroup))
-    )]
+    #[patch("/asset-groups/{group_id}", RouteAttributes::change(Contract::new(Target::OwnGroup)))]
     async fn update_asset_group(
         call: Call<Vendor>,
         group_id: Path<Uuid>,
@@ -170,7 +165,7 @@ impl GroupsApi {
     /// Deletes an inventory group. The group must be empty, and the default group cannot be deleted.
     #[delete(
         "/asset-groups/{group_id}",
-        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnGroup))
+        RouteAttributes::change(Contract::new(Target::OwnGroup))
             .with_conflicts(&[Code::DefaultGroup, Code::GroupNotEmpty]),
     )]
     async fn delete_asset_group(call: Call<Vendor>, group_id: Path<Uuid>) -> Result<NoContent, ApiError> {

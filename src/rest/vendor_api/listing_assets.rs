@@ -23,7 +23,7 @@ use crate::{
         route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::assets::AssetSummary,
     },
-    web::{enum_value::EnumValue, limits::Budget, problem::ApiError},
+    web::{enum_value::EnumValue, problem::ApiError},
 };
 
 /// The assets of one of the team's own listings.
@@ -84,7 +84,6 @@ impl ListingAssetsApi {
     #[get(
         "/listings/{listing_id}/assets",
         RouteAttributes::read(
-            Budget::Other,
             Tool::list(
                 ToolText::new(
                     Toolset::Listings,
@@ -115,7 +114,7 @@ impl ListingAssetsApi {
     /// counted by reason. Attaching an asset ends the listing's certification.
     #[post(
         "/listings/{listing_id}/assets",
-        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnListing))
+        RouteAttributes::change(Contract::new(Target::OwnListing))
             .with_conflicts(&[Code::ListingNotEditable, Code::NoLongerAvailable]),
     )]
     async fn attach_listing_assets(
@@ -168,7 +167,7 @@ impl ListingAssetsApi {
     /// the stage `draft` or `ready`. Detaching an asset ends the listing's certification.
     #[delete(
         "/listings/{listing_id}/assets/{asset_id}",
-        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnListingAsset))
+        RouteAttributes::change(Contract::new(Target::OwnListingAsset))
             .with_conflicts(&[Code::ListingNotEditable]),
     )]
     async fn detach_listing_asset(

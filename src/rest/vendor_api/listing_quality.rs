@@ -92,7 +92,6 @@ impl ListingQualityApi {
     #[get(
         "/listings/{listing_id}/qc",
         RouteAttributes::read(
-            Budget::QualityChecks,
             Tool::record(
                 ToolText::new(
                     Toolset::Quality,
@@ -109,7 +108,8 @@ impl ListingQualityApi {
             Contract::new(Target::OwnListing)
                 .with_queries(&["task_rows=all"])
                 .with_misspelled("task_row=all", "task_rows"),
-        ),
+        )
+        .with_budget(Budget::QualityChecks),
     )]
     async fn get_listing_qc(
         call: Call<Vendor>,

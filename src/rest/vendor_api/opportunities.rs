@@ -20,7 +20,7 @@ use crate::{
             opportunities::{OpportunityCore, ProjectBid},
         },
     },
-    web::{enum_value::EnumValue, limits::Budget},
+    web::enum_value::EnumValue,
 };
 
 /// Query parameters that filter opportunities.
@@ -168,7 +168,6 @@ impl OpportunitiesApi {
     #[get(
         "/opportunities",
         RouteAttributes::read(
-            Budget::Other,
             Tool::list(
                 ToolText::new(
                     Toolset::Opportunities,
@@ -244,7 +243,6 @@ impl OpportunitiesApi {
     #[get(
         "/opportunities/{opportunity_id}",
         RouteAttributes::read(
-            Budget::Other,
             Tool::record(
                 ToolText::new(
                     Toolset::Opportunities,
@@ -270,7 +268,6 @@ impl OpportunitiesApi {
     #[get(
         "/project-opportunities/{opportunity_id}",
         RouteAttributes::read(
-            Budget::Other,
             Tool::record(
                 ToolText::new(
                     Toolset::Opportunities,
@@ -298,7 +295,6 @@ impl OpportunitiesApi {
     #[get(
         "/project-opportunities/bids/mine",
         RouteAttributes::read(
-            Budget::Other,
             Tool::list(
                 ToolText::new(
                     Toolset::Opportunities,

@@ -80,7 +80,6 @@ impl QualityReportsApi {
     #[get(
         "/listings/qc-reports",
         RouteAttributes::read(
-            Budget::QualityChecks,
             Tool::list(
                 ToolText::new(
                     Toolset::Quality,
@@ -97,6 +96,7 @@ impl QualityReportsApi {
                 .with_misspelled("limt=1", "limit")
                 .with_pages("limit=1", "limit=200", 4),
         )
+        .with_budget(Budget::QualityChecks)
         .with_links(&[Link::new("/reports/0/listing_id", "get_listing_qc", "listing_id")]),
     )]
     async fn list_qc_reports(call: Call<Vendor>, query: Params<LimitOffset>) -> JsonResult<QcReports> {

@@ -75,7 +75,6 @@ impl SalesApi {
     #[get(
         "/listings/sales",
         RouteAttributes::read(
-            Budget::Sales,
             Tool::list(
                 ToolText::new(
                     Toolset::Sales,
@@ -98,6 +97,7 @@ impl SalesApi {
             ),
             Contract::new(Target::None).with_one_statement(),
         )
+        .with_budget(Budget::Sales)
         .with_links(&[Link::new("/sales/0/listing_id", "get_own_listing", "listing_id")]),
     )]
     async fn list_sales(call: Call<Vendor>) -> JsonResult<Sales> {

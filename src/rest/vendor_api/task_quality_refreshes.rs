@@ -77,7 +77,10 @@ impl TaskQualityRefreshesApi {
     ///
     /// Starts a background job that re-reads the quality data of all of the team's task assets. A team has at
     /// most one refresh in progress; a request during it returns that refresh.
-    #[post("/tasks/refresh-qc", RouteAttributes::change(Budget::QualityChecks, Contract::new(Target::None)))]
+    #[post(
+        "/tasks/refresh-qc",
+        RouteAttributes::change(Contract::new(Target::None)).with_budget(Budget::QualityChecks)
+    )]
     async fn refresh_task_qc(call: Call<Vendor>, idempotent: Idempotent) -> JsonResult<QcRefreshState, 202> {
         idempotent
             .write_without_body(&call.served, call.access, |writer, vendor| {
@@ -92,7 +95,6 @@ impl TaskQualityRefreshesApi {
     #[get(
         "/tasks/refresh-qc",
         RouteAttributes::read(
-            Budget::Other,
             Tool::Excluded(
                 "the state of a refresh that no tool can start; each task has the time of \
                             its last refresh"

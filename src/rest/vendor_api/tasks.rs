@@ -41,7 +41,7 @@ use crate::{
         },
         vendor_api::{asset_queries::ASSET_LIST_QUERIES, assets::GET_ASSET_TOOL},
     },
-    web::{enum_value::EnumValue, limits::Budget},
+    web::enum_value::EnumValue,
 };
 
 /// A task asset: one version of a task, imported from the platform.
@@ -224,7 +224,6 @@ impl TasksApi {
     #[get(
         "/tasks",
         RouteAttributes::read(
-            Budget::Other,
             Tool::list(
                 ToolText::new(
                     Toolset::Assets,
@@ -288,7 +287,7 @@ impl TasksApi {
     /// 500 assets.
     #[post(
         "/tasks/import",
-        RouteAttributes::change(Budget::Other, Contract::new(Target::TasksetInBody))
+        RouteAttributes::change(Contract::new(Target::TasksetInBody))
             .with_links(&[Link::new("/imported/0/id", "get_task", "asset_id")]),
     )]
     async fn import_tasks(
@@ -325,7 +324,6 @@ impl TasksApi {
     #[get(
         "/tasks/qc-facets",
         RouteAttributes::read(
-            Budget::Other,
             Tool::Choice { tool: &LIST_TAXONOMY_TOOL, value: "task_filters", list: None },
             Contract::new(Target::None),
         ),
@@ -344,7 +342,6 @@ impl TasksApi {
     #[get(
         "/tasks/{asset_id}",
         RouteAttributes::read(
-            Budget::Other,
             Tool::Choice { tool: &GET_ASSET_TOOL, value: "task", list: None },
             Contract::new(Target::OwnTask),
         ),
@@ -365,7 +362,7 @@ impl TasksApi {
     ///
     /// Changes only the fields in the body. The stage is recomputed. What comes from the platform cannot be
     /// changed.
-    #[patch("/tasks/{asset_id}", RouteAttributes::change(Budget::Other, Contract::new(Target::OwnTask)))]
+    #[patch("/tasks/{asset_id}", RouteAttributes::change(Contract::new(Target::OwnTask)))]
     async fn update_task(
         call: Call<Vendor>,
         /// ID of the task asset.

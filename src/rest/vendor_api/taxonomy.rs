@@ -10,7 +10,6 @@ use crate::{
         json::{Json, JsonResult},
         route::{Call, Contract, RouteAttributes, Target, Tool, routes},
     },
-    web::limits::Budget,
 };
 
 /// A programming language.
@@ -46,7 +45,6 @@ impl TaxonomyApi {
     #[get(
         "/codebases/languages",
         RouteAttributes::read(
-            Budget::Other,
             Tool::Excluded("the operation list_languages_for_agents has them for buyers, too"),
             Contract::new(Target::None),
         )

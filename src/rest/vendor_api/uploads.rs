@@ -211,6 +211,10 @@ impl UploadPlan {
     }
 }
 
+/// The attributes of all operations on the upload under a grant.
+const CHANGE_OF_UPLOAD: RouteAttributes =
+    RouteAttributes::change(Contract::new(Target::UploadGrant)).with_budget(Budget::Uploads);
+
 #[routes(prefix = "/v2/vendor/uploads", tag = Uploads)]
 impl UploadsApi {
     /// Plan an upload
@@ -218,7 +222,7 @@ impl UploadsApi {
     /// Returns where to send a zip of the given size under a grant: in one piece, or in parts. Repeating the
     /// request with the same size returns the same plan with new URLs; once bytes have arrived, another size
     /// is rejected. Each URL accepts a PUT request for one hour.
-    #[post("/grants/{token}", RouteAttributes::change(Budget::Uploads, Contract::new(Target::UploadGrant)))]
+    #[post("/grants/{token}", CHANGE_OF_UPLOAD)]
     async fn plan_upload(
         call: Call<Vendor>,
         /// Token of the grant.
@@ -259,10 +263,7 @@ impl UploadsApi {
     ///
     /// Returns new URLs for the requested parts, and the parts received so far, so that a client can resume
     /// an interrupted upload.
-    #[post(
-        "/grants/{token}/parts",
-        RouteAttributes::change(Budget::Uploads, Contract::new(Target::UploadGrant))
-    )]
+    #[post("/grants/{token}/parts", CHANGE_OF_UPLOAD)]
     async fn get_upload_parts(
         call: Call<Vendor>,
         /// Token of the grant.
@@ -304,11 +305,7 @@ impl UploadsApi {
     /// Joins the parts, verifies size and digest of the zip, creates a codebase from it and consumes the
     /// grant. If a part is missing, is not listed, or differs, the upload is kept: send that part again, then
     /// repeat this request. If the digest differs, upload the whole zip again.
-    #[post(
-        "/grants/{token}/complete",
-        RouteAttributes::change(Budget::Uploads, Contract::new(Target::UploadGrant))
-            .with_conflicts(&[Code::PartsMissing]),
-    )]
+    #[post("/grants/{token}/complete", CHANGE_OF_UPLOAD.with_conflicts(&[Code::PartsMissing]))]
     async fn complete_upload(
         call: Call<Vendor>,
         /// Token of the grant.

@@ -1,4 +1,4 @@
-//! The rate limit budgets of a team. Each route declares the one that it is charged to.
+//! The rate limit budgets of a team. A route declares the one that it is charged to, unless it is `other`.
 
 use crate::{config::LimitSettings, string_enum::string_enum};
 

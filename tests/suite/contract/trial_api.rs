@@ -33,7 +33,6 @@ impl SamplesApi {
     #[get(
         "/samples/{number}",
         RouteAttributes::read(
-            Budget::Purchases,
             Tool::record(ToolText::new(
                 Toolset::Catalog,
                 "get_sample",
@@ -42,6 +41,7 @@ impl SamplesApi {
             )),
             Contract::new(Target::None),
         )
+        .with_budget(Budget::Purchases)
     )]
     async fn get_sample(
         call: Call<Buyer>,

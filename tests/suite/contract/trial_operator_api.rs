@@ -21,7 +21,7 @@ use marketplace::{
         self, Api, Body, Idempotent, Json, JsonResult, MaybeInvalid, RouteGroup,
         route::{Call, Contract, RouteAttributes, Target, Tool, routes},
     },
-    web::{Budget, CorsPolicy},
+    web::CorsPolicy,
 };
 use poem::{Endpoint, Request, Response, endpoint::BoxEndpoint, http::Method};
 use poem_openapi::Object;
@@ -62,11 +62,7 @@ impl TeamsApi {
     /// Count the teams
     #[get(
         "/teams",
-        RouteAttributes::read(
-            Budget::Other,
-            Tool::Excluded("agents act for teams"),
-            Contract::new(Target::None),
-        )
+        RouteAttributes::read(Tool::Excluded("agents act for teams"), Contract::new(Target::None))
     )]
     async fn count_teams(call: Call<Operator>) -> JsonResult<Teams> {
         let (requester, platform) = (call.access.requester(), call.access.platform());
@@ -78,7 +74,7 @@ impl TeamsApi {
     }
 
     /// Create a team
-    #[post("/teams", RouteAttributes::change(Budget::Other, Contract::new(Target::None)))]
+    #[post("/teams", RouteAttributes::change(Contract::new(Target::None)))]
     async fn create_team(
         call: Call<ActingOperator>,
         idempotent: Idempotent,

@@ -106,10 +106,10 @@ struct ListApi<L>(PhantomData<fn() -> L>);
 
 impl<L: List> ListApi<L> {
     const ATTRIBUTES: RouteAttributes = RouteAttributes::read(
-        L::BUDGET,
         Tool::Choice { tool: &AGGREGATE_TOOL, value: L::TOOL, list: Some("groups") },
         Contract::new(Target::None),
-    );
+    )
+    .with_budget(L::BUDGET);
 
     const ROUTE: DeclaredRoute = DeclaredRoute::new(
         L::OPERATION,

@@ -15,7 +15,7 @@ use crate::{
         json::{Json, JsonResult},
         route::{Call, Contract, Path, RouteAttributes, Target, Tool, routes},
     },
-    web::{cors::CorsPolicy, enum_value::EnumValue, limits::Budget},
+    web::{cors::CorsPolicy, enum_value::EnumValue},
 };
 
 /// A part.
@@ -96,10 +96,7 @@ static API: Api = Api {
 #[expect(clippy::unused_async)]
 impl Things {
     /// List things
-    #[get(
-        "/things",
-        RouteAttributes::read(Budget::Other, Tool::Excluded("this is a test"), Contract::new(Target::None))
-    )]
+    #[get("/things", RouteAttributes::read(Tool::Excluded("this is a test"), Contract::new(Target::None)))]
     async fn list_things(
         _call: Call<AuthenticatedTeam>,
         _query: Params<ThingsQuery>,
@@ -108,7 +105,7 @@ impl Things {
     }
 
     /// Change a thing
-    #[patch("/things/{thing_id}", RouteAttributes::change(Budget::Other, Contract::new(Target::None)))]
+    #[patch("/things/{thing_id}", RouteAttributes::change(Contract::new(Target::None)))]
     async fn update_thing(
         _call: Call<AuthenticatedTeam>,
         thing_id: Path<Uuid>,

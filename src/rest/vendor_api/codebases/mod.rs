@@ -25,7 +25,7 @@ use crate::{
         shapes::{assets::DataObject, limit_offset::Page},
         vendor_api::{asset_queries::ASSET_LIST_QUERIES, assets::GET_ASSET_TOOL},
     },
-    web::{limits::Budget, problem::ApiError},
+    web::problem::ApiError,
 };
 
 #[routes(prefix = "/v2", tag = Codebases)]
@@ -36,7 +36,6 @@ impl CodebasesApi {
     #[get(
         "/codebases",
         RouteAttributes::read(
-            Budget::Other,
             Tool::list(
                 ToolText::new(
                     Toolset::Assets,
@@ -107,7 +106,7 @@ impl CodebasesApi {
     ///
     /// Creates a codebase. If `data` is set, the repository is linked to it and then copied and analyzed in
     /// the background. The values in the body are locked with the source `api`.
-    #[post("/codebases", RouteAttributes::change(Budget::Other, Contract::new(Target::None)))]
+    #[post("/codebases", RouteAttributes::change(Contract::new(Target::None)))]
     async fn create_codebase(
         call: Call<Vendor>,
         idempotent: Idempotent,
@@ -142,7 +141,7 @@ impl CodebasesApi {
     /// problem is reported with the index of its item.
     #[post(
         "/codebases/batch",
-        RouteAttributes::change(Budget::Other, Contract::new(Target::None)).with_links(&[Link::new(
+        RouteAttributes::change(Contract::new(Target::None)).with_links(&[Link::new(
             "/items/0/id",
             "get_codebase",
             "asset_id",
@@ -183,7 +182,6 @@ impl CodebasesApi {
     #[get(
         "/codebases/{asset_id}",
         RouteAttributes::read(
-            Budget::Other,
             Tool::Choice { tool: &GET_ASSET_TOOL, value: "codebase", list: None },
             Contract::new(Target::OwnCodebase),
         ),
@@ -200,10 +198,7 @@ impl CodebasesApi {
     ///
     /// Changes only the fields in the body. Fields that were read from linked data cannot be changed until
     /// the data is detached. The stage is recomputed.
-    #[patch(
-        "/codebases/{asset_id}",
-        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnCodebase))
-    )]
+    #[patch("/codebases/{asset_id}", RouteAttributes::change(Contract::new(Target::OwnCodebase)))]
     async fn update_codebase(
         call: Call<Vendor>,
         /// ID of the codebase.
@@ -227,7 +222,7 @@ impl CodebasesApi {
     /// the codebase is on a listing that is in review or published.
     #[delete(
         "/codebases/{asset_id}",
-        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnCodebase))
+        RouteAttributes::change(Contract::new(Target::OwnCodebase))
             .with_conflicts(&[Code::DataAttached, Code::AssetInUse]),
     )]
     async fn delete_codebase(
@@ -244,7 +239,7 @@ impl CodebasesApi {
     /// `archive_status` and `analysis_status` for the progress.
     #[post(
         "/codebases/{asset_id}/data",
-        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnCodebase))
+        RouteAttributes::change(Contract::new(Target::OwnCodebase))
             .with_conflicts(&[Code::DataAttached]),
     )]
     async fn attach_codebase_data(
@@ -276,7 +271,7 @@ impl CodebasesApi {
     /// `proposed`, else `incomplete`.
     #[delete(
         "/codebases/{asset_id}/data",
-        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnCodebase))
+        RouteAttributes::change(Contract::new(Target::OwnCodebase))
             .with_conflicts(&[Code::DataNotAttached, Code::AssetInUse]),
     )]
     async fn detach_codebase_data(

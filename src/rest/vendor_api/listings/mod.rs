@@ -35,7 +35,6 @@ impl ListingsApi {
     #[get(
         "/listings",
         RouteAttributes::read(
-            Budget::Other,
             Tool::Excluded("the operation list_own_listings_for_agents has more filters, and rows with prices"),
             Contract::new(Target::None)
                 .with_queries(&[
@@ -77,7 +76,6 @@ impl ListingsApi {
     #[get(
         "/listings/{listing_id}",
         RouteAttributes::read(
-            Budget::Other,
             Tool::record(
                 ToolText::new(
                     Toolset::Listings,
@@ -111,7 +109,6 @@ impl ListingsApi {
     #[get(
         "/listings/{listing_id}/history",
         RouteAttributes::read(
-            Budget::History,
             Tool::list(
                 ToolText::new(
                     Toolset::Listings,
@@ -124,7 +121,8 @@ impl ListingsApi {
                 "events",
             ),
             Contract::new(Target::OwnListing),
-        ),
+        )
+        .with_budget(Budget::History),
     )]
     async fn get_listing_history(call: Call<Vendor>, listing_id: Path<Uuid>) -> JsonResult<ListingHistory> {
         Json::read(&call.served, call.access.requester(), move |reader| {

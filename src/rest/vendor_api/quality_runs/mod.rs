@@ -97,6 +97,22 @@ pub static GET_ASSET_QC_TOOL: MultiTool = MultiTool {
     choice_values: &[],
 };
 
+/// The attributes of an operation that starts a run of an asset.
+const fn start_of_run(asset: Target) -> RouteAttributes {
+    RouteAttributes::change(Contract::new(asset)).with_budget(Budget::QualityChecks).with_conflicts(&[
+        Code::DataNotAttached,
+        Code::DataNotReadable,
+        Code::RunInProgress,
+        Code::InsufficientCredits,
+    ])
+}
+
+/// The attributes of an operation that returns the latest run of an asset. `kind` is the argument of its tool.
+const fn latest_run(asset: Target, kind: &'static str) -> RouteAttributes {
+    let tool = Tool::Choice { tool: &GET_ASSET_QC_TOOL, value: kind, list: None };
+    RouteAttributes::read(tool, Contract::new(asset)).with_budget(Budget::QualityChecks)
+}
+
 #[routes(prefix = "/v2", tag = Codebases)]
 impl CodebaseQualityRunsApi {
     /// Start a quality run of a codebase
@@ -105,15 +121,7 @@ impl CodebaseQualityRunsApi {
     /// analyzed. A run costs credits, which are refunded if the run itself fails. A codebase has at most one
     /// run in progress. If the server has no files of the data, no run is started, and nothing is charged (409
     /// `data_not_readable`).
-    #[post(
-        "/codebases/{asset_id}/qc/runs",
-        RouteAttributes::change(Budget::QualityChecks, Contract::new(Target::OwnCodebase)).with_conflicts(&[
-            Code::DataNotAttached,
-            Code::DataNotReadable,
-            Code::RunInProgress,
-            Code::InsufficientCredits,
-        ]),
-    )]
+    #[post("/codebases/{asset_id}/qc/runs", start_of_run(Target::OwnCodebase))]
     async fn start_codebase_qc(
         call: Call<Vendor>,
         /// ID of the codebase.
@@ -126,14 +134,7 @@ impl CodebaseQualityRunsApi {
     /// Get the quality of a codebase
     ///
     /// Returns the latest quality run of a codebase, with all its checks.
-    #[get(
-        "/codebases/{asset_id}/qc",
-        RouteAttributes::read(
-            Budget::QualityChecks,
-            Tool::Choice { tool: &GET_ASSET_QC_TOOL, value: "codebase", list: None },
-            Contract::new(Target::OwnCodebase),
-        ),
-    )]
+    #[get("/codebases/{asset_id}/qc", latest_run(Target::OwnCodebase, "codebase"))]
     async fn get_codebase_qc(
         call: Call<Vendor>,
         /// ID of the codebase.
@@ -151,15 +152,7 @@ impl RawDataQualityRunsApi {
     /// archive is analyzed. A run costs credits, which are refunded if the run itself fails. An asset has at
     /// most one run in progress. If the server has no files of the data, no run is started, and nothing is charged
     /// (409 `data_not_readable`).
-    #[post(
-        "/raw-data/{asset_id}/qc/runs",
-        RouteAttributes::change(Budget::QualityChecks, Contract::new(Target::OwnRawData)).with_conflicts(&[
-            Code::DataNotAttached,
-            Code::DataNotReadable,
-            Code::RunInProgress,
-            Code::InsufficientCredits,
-        ]),
-    )]
+    #[post("/raw-data/{asset_id}/qc/runs", start_of_run(Target::OwnRawData))]
     async fn start_raw_data_qc(
         call: Call<Vendor>,
         /// ID of the raw data asset.
@@ -172,14 +165,7 @@ impl RawDataQualityRunsApi {
     /// Get the quality of raw data
     ///
     /// Returns the latest quality run of a raw data asset, with all its checks.
-    #[get(
-        "/raw-data/{asset_id}/qc",
-        RouteAttributes::read(
-            Budget::QualityChecks,
-            Tool::Choice { tool: &GET_ASSET_QC_TOOL, value: "raw_data", list: None },
-            Contract::new(Target::OwnRawData),
-        ),
-    )]
+    #[get("/raw-data/{asset_id}/qc", latest_run(Target::OwnRawData, "raw_data"))]
     async fn get_raw_data_qc(
         call: Call<Vendor>,
         /// ID of the raw data asset.

@@ -25,7 +25,7 @@ use crate::{
         shapes::{assets::DataObject, limit_offset::Page},
         vendor_api::{asset_queries::ASSET_LIST_QUERIES, assets::GET_ASSET_TOOL},
     },
-    web::{limits::Budget, problem::ApiError},
+    web::problem::ApiError,
 };
 
 #[routes(prefix = "/v2", tag = RawData)]
@@ -36,7 +36,6 @@ impl RawDataApi {
     #[get(
         "/raw-data",
         RouteAttributes::read(
-            Budget::Other,
             Tool::list(
                 ToolText::new(
                     Toolset::Assets,
@@ -81,7 +80,7 @@ impl RawDataApi {
     ///
     /// Creates a raw data asset. If `data` is set, the completed upload is attached to it and then analyzed
     /// in the background.
-    #[post("/raw-data", RouteAttributes::change(Budget::Other, Contract::new(Target::None)))]
+    #[post("/raw-data", RouteAttributes::change(Contract::new(Target::None)))]
     async fn create_raw_data(
         call: Call<Vendor>,
         idempotent: Idempotent,
@@ -118,7 +117,6 @@ impl RawDataApi {
     #[get(
         "/raw-data/{asset_id}",
         RouteAttributes::read(
-            Budget::Other,
             Tool::Choice { tool: &GET_ASSET_TOOL, value: "raw_data", list: None },
             Contract::new(Target::OwnRawData),
         ),
@@ -134,10 +132,7 @@ impl RawDataApi {
     /// Update raw data
     ///
     /// Changes only the fields in the body. The stage is recomputed.
-    #[patch(
-        "/raw-data/{asset_id}",
-        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnRawData))
-    )]
+    #[patch("/raw-data/{asset_id}", RouteAttributes::change(Contract::new(Target::OwnRawData)))]
     async fn update_raw_data(
         call: Call<Vendor>,
         /// ID of the raw data asset.
@@ -160,7 +155,7 @@ impl RawDataApi {
     /// Fails while the asset is on a listing that is in review or published.
     #[delete(
         "/raw-data/{asset_id}",
-        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnRawData))
+        RouteAttributes::change(Contract::new(Target::OwnRawData))
             .with_conflicts(&[Code::DataAttached, Code::AssetInUse]),
     )]
     async fn delete_raw_data(
@@ -177,7 +172,7 @@ impl RawDataApi {
     /// background; poll `archive_status` and `analysis_status` for the progress.
     #[post(
         "/raw-data/{asset_id}/data",
-        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnRawData))
+        RouteAttributes::change(Contract::new(Target::OwnRawData))
             .with_conflicts(&[Code::DataAttached]),
     )]
     async fn attach_raw_data(
@@ -210,7 +205,7 @@ impl RawDataApi {
     /// before, and the stage is recomputed.
     #[delete(
         "/raw-data/{asset_id}/data",
-        RouteAttributes::change(Budget::Other, Contract::new(Target::OwnRawData))
+        RouteAttributes::change(Contract::new(Target::OwnRawData))
             .with_conflicts(&[Code::DataNotAttached, Code::AssetInUse]),
     )]
     async fn detach_raw_data(
