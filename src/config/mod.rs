@@ -148,6 +148,11 @@ impl SettingsSources {
         let Some(Value::Table(known)) = self.values.get(section) else {
             return Err(self.unknown_section(origin, section));
         };
+        if name.is_empty() {
+            let example = known.keys().next().map_or("", String::as_str);
+            let message = format!("{section} is a section; name its keys, as in {section}.{example}");
+            return Err(SettingsError { origin, message });
+        }
         let Some(default) = known.get(name) else {
             let names: Vec<String> = known.keys().cloned().collect();
             let message = format!("unknown key {name:?} in [{section}]{}", suggestion(name, &names));

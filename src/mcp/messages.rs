@@ -1,6 +1,6 @@
 //! Messages of JSON-RPC as clients send them: the errors of those that are none, and batches.
 
-use rmcp::model::{ClientJsonRpcMessage, ErrorCode};
+use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ErrorCode, JsonRpcMessage};
 use serde::de::IgnoredAny;
 use serde_json::{Value, json, value::RawValue};
 
@@ -49,10 +49,39 @@ pub fn check_shape(bytes: &[u8]) -> Result<(), Value> {
     request_scan::check_shape(bytes).map_err(|fault| invalid_request(&fault.message()))
 }
 
-/// Fails with the error of JSON that is no message.
-pub fn check_message(bytes: &[u8]) -> Result<(), Value> {
+/// What a message of a client does to responses. IDs are in the form that responses repeat: `1.0` is 1.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClientMessage {
+    /// The request with this ID, which has a response.
+    Request(Value),
+    /// Cancels the request with this ID, which then needs no response.
+    Cancellation(Value),
+    /// Another notification, or a response.
+    Other,
+}
+
+/// Parses a message. Fails with the error of JSON that is none.
+pub fn parse_message(bytes: &[u8]) -> Result<ClientMessage, Value> {
     let message = serde_json::from_slice::<ClientJsonRpcMessage>(bytes);
-    message.map(drop).map_err(|cause| invalid_request(&excerpt(&cause.to_string())))
+    let message = message.map_err(|cause| invalid_request(&excerpt(&cause.to_string())))?;
+    Ok(match message {
+        JsonRpcMessage::Request(request) => ClientMessage::Request(request.id.into_json_value()),
+        JsonRpcMessage::Notification(notification) => match notification.notification {
+            ClientNotification::CancelledNotification(canceled) => canceled
+                .params
+                .request_id
+                .map_or(ClientMessage::Other, |id| ClientMessage::Cancellation(id.into_json_value())),
+            _ => ClientMessage::Other,
+        },
+        JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => ClientMessage::Other,
+    })
+}
+
+/// Returns the error of a request whose ID another one has that waits for its response.
+pub fn repeated_id() -> Value {
+    invalid_request(
+        "Another request with this ID waits for its response. Give each request an ID of its own.",
+    )
 }
 
 /// Returns the error of JSON that is no request of the protocol.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
 use super::{
-    messages::{self, REVISION_WITH_BATCHES},
+    messages::{self, ClientMessage, REVISION_WITH_BATCHES},
     notice_first::with_notice_first,
 };
 
@@ -112,8 +112,8 @@ impl<W: AsyncWrite + Send + Unpin> Connection<W> {
                 let batch = batch.map_err(|error| messages::error_response(&[], &error))?;
                 Ok(batches.begin(batch.iter().map(|message| message.get().as_bytes())))
             }
-            None => match messages::check_message(line) {
-                Ok(()) => Ok([line, b"\n"].concat()),
+            None => match batches.pass(line) {
+                Ok(_) => Ok([line, b"\n"].concat()),
                 Err(error) => Err(messages::error_response(line, &error)),
             },
         }
@@ -142,22 +142,39 @@ impl<W: AsyncWrite + Send + Unpin> Connection<W> {
 impl Batches {
     /// Begins a batch, and returns the lines with its messages. Those that are none are answered at once.
     fn begin<'m>(&mut self, batch: impl Iterator<Item = &'m [u8]>) -> Vec<u8> {
-        let (mut begun, mut lines) = (Batch::default(), Vec::new());
+        self.open.push(Batch::default());
+        let (begun, mut lines) = (self.open.len() - 1, Vec::new());
         for message in batch {
-            if let Err(error) = messages::check_message(message) {
-                begun.responses.push(messages::error_response(message, &error).to_string().into_bytes());
-                continue;
-            }
-            let id = messages::request_id(message);
-            if !id.is_null() {
-                begun.waiting_ids.push(id);
+            match self.pass(message) {
+                Ok(ClientMessage::Request(id)) => self.open[begun].waiting_ids.push(id),
+                Ok(_) => {}
+                Err(error) => {
+                    let response = messages::error_response(message, &error).to_string().into_bytes();
+                    self.open[begun].responses.push(response);
+                    continue;
+                }
             }
             // A message can have line breaks only between its values.
             lines.extend(message.iter().map(|byte| if *byte == b'\n' { b' ' } else { *byte }));
             lines.push(b'\n');
         }
-        self.open.push(begun);
         lines
+    }
+
+    /// Parses a message that is passed on. A batch no longer waits for a request that the message cancels. Fails with the error
+    /// of a message that cannot be passed on: a response to it could not be told from that to another request.
+    fn pass(&mut self, message: &[u8]) -> Result<ClientMessage, Value> {
+        let message = messages::parse_message(message)?;
+        match &message {
+            ClientMessage::Request(id) if self.open.iter().any(|batch| batch.waiting_ids.contains(id)) => {
+                return Err(messages::repeated_id());
+            }
+            ClientMessage::Cancellation(id) => {
+                self.open.iter_mut().for_each(|batch| batch.waiting_ids.retain(|waiting| waiting != id));
+            }
+            _ => {}
+        }
+        Ok(message)
     }
 
     /// Keeps the response to a request of a batch. Returns any other message.
@@ -250,6 +267,61 @@ mod tests {
         assert_eq!(lines(b"a\nb").await, ["a", "(unfinished)"]);
         assert_eq!(lines(b"a\n  ").await, ["a"]);
         assert_eq!(lines(b"123456789").await, ["(unfinished)"]);
+    }
+
+    fn begin(batches: &mut Batches, messages: &[&str]) -> Vec<String> {
+        let lines = batches.begin(messages.iter().map(|message| message.as_bytes()));
+        String::from_utf8(lines).unwrap().lines().map(str::to_owned).collect()
+    }
+
+    fn answered(batches: &mut Batches) -> Vec<String> {
+        batches.take_answered().into_iter().map(|batch| String::from_utf8(batch).unwrap()).collect()
+    }
+
+    const PING_1: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    const PING_2: &str = r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#;
+    const PONG_1: &str = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+    const PONG_2: &str = r#"{"jsonrpc":"2.0","id":2,"result":{}}"#;
+    const CANCEL_1: &str = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+
+    fn batches() -> Batches {
+        Batches { revision: REVISION_WITH_BATCHES.to_owned(), open: Vec::new() }
+    }
+
+    #[test]
+    fn batch_does_not_wait_for_a_canceled_request() {
+        let mut batches = batches();
+        assert_eq!(begin(&mut batches, &[PING_1, PING_2, CANCEL_1]), [PING_1, PING_2, CANCEL_1]);
+        assert_eq!(batches.keep(PONG_2.into()), None);
+        assert_eq!(answered(&mut batches), [format!("[{PONG_2}]")]);
+        begin(&mut batches, &[PING_1]);
+        assert_eq!(batches.pass(CANCEL_1.as_bytes()), Ok(ClientMessage::Cancellation(1.into())));
+        assert_eq!(answered(&mut batches), [""; 0]);
+        assert_eq!(batches.open.len(), 0);
+    }
+
+    #[test]
+    fn batch_does_not_wait_for_responses() {
+        let mut batches = batches();
+        begin(&mut batches, &[PONG_1]);
+        assert_eq!(answered(&mut batches), [""; 0]);
+        begin(&mut batches, &[PING_2, PONG_1]);
+        assert_eq!(batches.keep(PONG_2.into()), None);
+        assert_eq!(answered(&mut batches), [format!("[{PONG_2}]")]);
+    }
+
+    #[test]
+    fn requests_that_wait_have_different_ids() {
+        let mut batches = batches();
+        let as_float = PING_1.replace(":1,", ":1.0,");
+        assert_eq!(begin(&mut batches, &[PING_1, PING_1, &as_float]), [PING_1]);
+        assert_eq!(batches.pass(PING_1.as_bytes()), Err(messages::repeated_id()));
+        assert_eq!(batches.keep(PONG_1.into()), None);
+        let answered = answered(&mut batches);
+        let responses: Vec<Value> = serde_json::from_str(&answered[0]).unwrap();
+        let codes: Vec<&Value> = responses.iter().map(|response| &response["error"]["code"]).collect();
+        assert_eq!(codes, [&Value::from(-32600), &Value::from(-32600), &Value::Null]);
+        assert!(batches.pass(PING_1.as_bytes()).is_ok());
     }
 
     #[tokio::test]

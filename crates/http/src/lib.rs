@@ -17,6 +17,7 @@ mod refusal;
 pub mod request_coding;
 pub mod response_body;
 mod settings;
+mod transfer_coding;
 
 pub use refusal::{Refusal, Refusals};
 pub use settings::ConnectionSettings;

@@ -28,7 +28,7 @@ use super::{
     table::Connection,
     write_rate::{WriteLimits, WriteRate},
 };
-use crate::{ConnectionSettings, Refusals, host};
+use crate::{ConnectionSettings, Refusals, host, transfer_coding};
 
 /// Maximum time for which a connection is read after its last response, so that a client that is still sending
 /// sees the response instead of a reset (RFC 9112, 9.6).
@@ -157,16 +157,18 @@ async fn respond(
     let (parts, incoming) = request.into_parts();
     let body = (!incoming.is_end_stream())
         .then(|| RequestBody::new(incoming, expects_continue(parts.version, &parts.headers)));
-    let invalid_host = host::check(parts.version, &parts.uri, &parts.headers).err();
+    let checked = host::check(parts.version, &parts.uri, &parts.headers).and_then(|()| {
+        transfer_coding::check(&parts.headers).inspect_err(|_| exchange.close_after_response())
+    });
     let local = LocalAddr(Addr::SocketAddr(ends.local));
     let remote = RemoteAddr(Addr::SocketAddr(ends.remote));
     let request = Request::from_parts(
         RequestParts::from((parts, local, remote, Scheme::HTTP)),
         body.as_ref().map_or_else(Body::empty, RequestBody::to_body),
     );
-    let mut response = match invalid_host {
-        None => app.get_response(request).await,
-        Some(refusal) => (exchange.refusals().to_request)(request, refusal).await,
+    let mut response = match checked {
+        Ok(()) => app.get_response(request).await,
+        Err(refusal) => (exchange.refusals().to_request)(request, refusal).await,
     };
     match response.data::<Cut>() {
         None => {}
