@@ -15,6 +15,7 @@ use crate::{
     domain::{
         assets::{ArtifactStatus, Channel, Environment, Exclusivity, Kind, Robotics, TaskType},
         bundles::{EntryContent, EntrySource},
+        codebase_fields::CodebaseFields,
         credit_purchases::CreditPurchaseStatus,
         due_steps::StepKind,
         estimations::EstimationStatus,
@@ -54,9 +55,6 @@ const AMOUNTS: RangeInclusive<i64> = -1_000_000_000_000_000..=1_000_000_000_000_
 
 /// Row IDs, sizes, and counts, with room for more.
 pub(super) const COUNTS: RangeInclusive<i64> = 0..=1 << 53;
-
-/// Numbers that vendors state, and that no statement adds up.
-const STATED: [&str; 4] = ["lines_of_code", "commits", "contributors", "merged_prs"];
 
 /// Maximum of the sum of the absolute values of a column.
 const MAX_SUM: i64 = 4_000_000_000_000_000_000;
@@ -302,7 +300,9 @@ pub(super) fn find_violation(connection: &Connection) -> Result<Option<Violation
             let (name, quoted) = (&column.name, table_schema::quoted(&column.name));
             let sql = format!("SELECT total(abs({quoted})) FROM {}", table_schema::quoted(&table.name));
             let sum: f64 = connection.query_row(&sql, [], |row| row.get(0))?;
-            let is_added_up = numbers(&table.name, name) != TIMES && !STATED.contains(&name.as_str());
+            // What vendors state of a codebase can be large, and no statement adds it up.
+            let is_added_up =
+                numbers(&table.name, name) != TIMES && !CodebaseFields::NAMES.contains(&name.as_str());
             if is_added_up && sum > MAX_SUM as f64 {
                 return of_table(Some(column), format!("The values add up to more than {MAX_SUM}."));
             }

@@ -101,12 +101,12 @@ codebase_fields! {
 }
 
 /// Fields that only the vendor states. The others can also be measured from linked data.
-const STATED: &[&str] = &["exclusivity"];
+const NEVER_MEASURED: &[&str] = &["exclusivity"];
 
 impl CodebaseFields {
     /// Returns the names of the fields with a value that linked data can have.
     pub fn measured(&self) -> impl Iterator<Item = &'static str> {
-        Self::NAMES.iter().copied().filter(|name| !STATED.contains(name) && self.has(name))
+        Self::NAMES.iter().copied().filter(|name| !NEVER_MEASURED.contains(name) && self.has(name))
     }
 }
 
