@@ -4,6 +4,22 @@ use serde_json::{Value, json};
 
 use super::{Error, Named, excerpt};
 
+/// Message of [`Error::InvalidCursor`].
+const INVALID_CURSOR: &str = "The cursor is not valid for this request, or has expired. Start again without `cursor`, and \
+     send each `next_cursor` with the same query, filters, and sort order.";
+
+/// Message of [`Error::TeamKeyRequired`].
+const TEAM_KEY_REQUIRED: &str = "This operation is for teams, and the API key is that of an operator, which has no marketplace \
+     role. Use an API key of a team.";
+
+/// Message of [`Error::OperatorRequired`].
+const OPERATOR_REQUIRED: &str = "This operation is for operators of the marketplace, and the API key is that of a team. Use an \
+     operator key.";
+
+/// Message of [`Error::NdaRequired`].
+const NDA_REQUIRED: &str = "Your team has not accepted the mutual NDA. Ask the operator of the marketplace to record that \
+     it does, then try again.";
+
 impl Error {
     /// Returns the message for the client: what was wrong and what to do next. It never contains internal
     /// causes, server paths, or secrets.
@@ -18,30 +34,14 @@ impl Error {
             | Error::InvalidState(_, what)
             | Error::Gone(_, what) => what.clone(),
             Error::PartsMissing(missing) => missing_parts_message(missing),
-            Error::InvalidCursor => {
-                "The cursor is not valid for this request, or has expired. Start again without `cursor`, and \
-                 send each `next_cursor` with the same query, filters, and sort order."
-                    .to_owned()
-            }
+            Error::InvalidCursor => INVALID_CURSOR.to_owned(),
             Error::RoleRequired(roles) => format!(
                 "This operation requires the marketplace role {roles}. Ask the platform to grant it to your \
                  team, or use an API key of a team that has it."
             ),
-            Error::TeamKeyRequired => {
-                "This operation is for teams, and the API key is that of an operator, which has no marketplace \
-                 role. Use an API key of a team."
-                    .to_owned()
-            }
-            Error::OperatorRequired => {
-                "This operation is for operators of the marketplace, and the API key is that of a team. Use an \
-                 operator key."
-                    .to_owned()
-            }
-            Error::NdaRequired => {
-                "Your team has not accepted the mutual NDA. Ask the operator of the marketplace to record that \
-                 it does, then try again."
-                    .to_owned()
-            }
+            Error::TeamKeyRequired => TEAM_KEY_REQUIRED.to_owned(),
+            Error::OperatorRequired => OPERATOR_REQUIRED.to_owned(),
+            Error::NdaRequired => NDA_REQUIRED.to_owned(),
             Error::BrowseLocked { published, required } => format!(
                 "Your team has {published} published listings and needs {required} to browse the whole \
                  catalog. Until then, only the first page without filters is available."
