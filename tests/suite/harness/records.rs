@@ -18,11 +18,11 @@ pub fn demo_records() -> &'static Records {
     RECORDS.get_or_init(|| {
         let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/demo");
         let mut collections: BTreeMap<String, Vec<Value>> = BTreeMap::new();
-        let mut paths: Vec<_> =
-            std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-        // Examples have the first record that succeeds, so it must be the same on every file system.
-        paths.sort();
-        for path in paths.into_iter().filter(|path| !path.is_dir()) {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                continue;
+            }
             let Value::Object(file) = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap()
             else {
                 panic!("{} is not a JSON object", path.display());
