@@ -41,6 +41,8 @@ struct RowCounter {
     /// Line in which the current field starts, or the last one before it that is empty or a comment.
     field_line: u64,
     count: u64,
+    /// Whether any field so far has more than spaces. Without one, the file has no rows.
+    has_text: bool,
     /// Number of lines before the rows: those of a [`Separator`].
     lines_before: u64,
     error: Option<TableError>,
@@ -108,6 +110,7 @@ impl CsvReader {
             fields: 0,
             field_line: 1,
             count: 0,
+            has_text: false,
             lines_before: u64::from(separator.is_some()),
             error: None,
         };
@@ -132,12 +135,19 @@ fn new_core(delimiter: u8, comment: Option<u8>, has_quotes: bool) -> Reader {
     ReaderBuilder::new().delimiter(delimiter).comment(comment).quoting(has_quotes).build()
 }
 
+/// Whether a part of a field has more than spaces.
+const fn has_text(part: &[u8]) -> bool {
+    !part.trim_ascii().is_empty()
+}
+
 impl RowCounter {
     /// Ends the last row by a line break. Returns whether the text ends inside a quoted field instead: then neither the line
     /// break nor a delimiter after it ends a field.
     fn end_last_row(&mut self) -> bool {
         let mut field = [0; MAX_FIELD_BYTES];
-        if let ReadFieldResult::Field { record_end } = self.core.read_field(b"\n", &mut field).0 {
+        let (result, _, written) = self.core.read_field(b"\n", &mut field);
+        self.has_text = self.has_text || has_text(&field[..written]);
+        if let ReadFieldResult::Field { record_end } = result {
             self.count_field(record_end, true);
             return false;
         }
@@ -148,7 +158,8 @@ impl RowCounter {
     fn push(&mut self, mut bytes: &[u8]) {
         let mut field = [0; MAX_FIELD_BYTES];
         while !bytes.is_empty() && self.error.is_none() {
-            let (result, read, _) = self.core.read_field(bytes, &mut field);
+            let (result, read, written) = self.core.read_field(bytes, &mut field);
+            self.has_text = self.has_text || has_text(&field[..written]);
             if let ReadFieldResult::Field { record_end } = result {
                 self.count_field(record_end, bytes[..read].ends_with(b"\n"));
             }
@@ -185,7 +196,8 @@ impl RowCounter {
                 // The header is counted as a row, so subtract it. Until here `rows` is the number of header
                 // rows.
                 let header = u64::from(self.facts.rows == Some(1));
-                Ok(FileSummary { rows: Some(self.count.saturating_sub(header)), ..self.facts })
+                let rows = if self.has_text { self.count.saturating_sub(header) } else { 0 };
+                Ok(FileSummary { rows: Some(rows), ..self.facts })
             }
         }
     }

@@ -83,6 +83,14 @@ fn ragged_row_is_reported_with_its_line() {
 
 /// Quotes in TSV are text, so that a cell that starts with one is like any other.
 #[test]
+fn file_of_blank_cells_has_no_rows() {
+    for text in ["\n\n \n", " , \n,\n", "\"\",\" \"\n"] {
+        assert_eq!(read(Format::Csv, text.as_bytes(), 2).unwrap().rows, Some(0), "{text:?}");
+    }
+    assert_eq!(read(Format::Csv, b"1, \n ,2\n", 2).unwrap().rows, Some(2));
+}
+
+#[test]
 fn quotes_in_tsv_are_text() {
     let text = "id\ttext\n1\t\"hello\n2\tworld\n3\t\"a\"\"b\"\n4\tmore\n";
     for length in [1, 6, 100] {
