@@ -214,9 +214,12 @@ pub fn post_transfer_with_id(
         if change.available.0 >= 0 {
             continue;
         }
-        // In a history that comes in several sets, what is stored can be less than what was there at that time.
-        let stored = store::wallet::balances(writer.rows, change.team)?.available;
-        let available = refund_sources::available(writer, change.team)?.min(stored.max(Cents(0)));
+        let mut available = refund_sources::available(writer, change.team)?;
+        if writer.is_past() {
+            // In a history that comes in several sets, what is stored can be less than what was there at that time.
+            let stored = store::wallet::balances(writer.rows, change.team)?.available;
+            available = available.min(stored.max(Cents(0)));
+        }
         if available.0 + change.available.0 < 0 {
             let message = format!(
                 "{} US dollars are more than the available earnings. Choose at most {}; pending earnings \
