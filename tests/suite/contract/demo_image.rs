@@ -24,7 +24,7 @@ use tempfile::TempDir;
 use uuid::Uuid;
 
 use super::cases::cases;
-use crate::harness::{TestMarket, TestResponse, records, s3::S3Server};
+use crate::harness::{TestMarket, TestResponse, generated, records, s3::S3Server};
 
 /// Number of requests of each operation.
 const REQUESTS: usize = 4;
@@ -144,30 +144,33 @@ fn parts(response: &TestResponse) -> (u16, &str, String) {
     (response.status, response.header("etag"), String::from_utf8_lossy(&response.bytes).into_owned())
 }
 
-/// `IMAGE_UPDATE=1` updates the image.
+/// Returns what differs between the data directories of two markets; `None` if they are equal for every reader.
+fn difference(expected: &Path, actual: &Path) -> Option<String> {
+    // Databases with the same rows are equal for every reader.
+    let [(schema, tables), (actual_schema, actual_tables)] = [expected, actual].map(rows);
+    if schema != actual_schema {
+        return Some("the schema of the database".to_owned());
+    }
+    if let Some((table, _)) = tables.iter().find(|(table, rows)| actual_tables.get(*table) != Some(rows)) {
+        return Some(format!("the rows of {table}"));
+    }
+    let [expected, actual] = [expected, actual].map(|directory| {
+        let mut files = files(directory);
+        files.remove(Path::new(DATABASE_FILE));
+        files
+    });
+    let mut paths = expected.keys().chain(actual.keys());
+    let found = paths.find(|path| expected.get(*path) != actual.get(*path));
+    found.map(|path| path.display().to_string())
+}
+
 #[tokio::test]
 async fn image_equals_a_new_demo_market() {
-    const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/demo-image.zst");
-    const UPDATE: &str = "run this test with IMAGE_UPDATE=1";
-    let fresh = make();
-    if std::env::var_os("IMAGE_UPDATE").is_some() {
-        fs::write(PATH, demo_image::pack(fresh.path()).unwrap()).unwrap();
-        return;
-    }
-    let unpacked = unpack();
-    let (mut expected, mut actual) = (files(fresh.path()), files(unpacked.path()));
-    assert!(expected.keys().eq(actual.keys()), "{UPDATE}: {:?}, {:?}", expected.keys(), actual.keys());
-    // Databases with the same rows are equal for every reader.
-    let [expected_rows, actual_rows] = [fresh.path(), unpacked.path()].map(rows);
-    assert!(expected_rows.0 == actual_rows.0, "{UPDATE}: the schema differs");
-    for (table, rows) in &expected_rows.1 {
-        assert!(actual_rows.1.get(table) == Some(rows), "{UPDATE}: the rows of {table} differ");
-    }
-    for files in [&mut expected, &mut actual] {
-        files.remove(Path::new(DATABASE_FILE));
-    }
-    for (path, bytes) in expected {
-        assert!(actual.remove(&path) == Some(bytes), "{UPDATE}: {} differs", path.display());
+    let (fresh, unpacked) = (make(), unpack());
+    if let Some(difference) = difference(fresh.path(), unpacked.path()) {
+        assert!(generated::is_update(), "{difference} of the image differs. Run `.ci/update`.");
+        let image = demo_image::pack(fresh.path()).unwrap();
+        return generated::assert_current("fixtures/demo-image.zst", image);
     }
     let [expected, actual] = [fresh, unpacked].map(TestMarket::open_in);
     let mut count = 0;

@@ -6,10 +6,10 @@ use marketplace::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::harness::{self, BASE};
+use crate::harness::{self, BASE, generated};
 
 /// The file with the example responses, which is compiled into the program.
-const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/rest/documents/examples.json");
+const EXAMPLES: &str = "src/rest/documents/examples.json";
 
 /// ID of a listing of the demo market that has a taskset.
 const LISTING: &str = "3e2d79e2-8302-51d1-83d5-f1aba5d6d91d";
@@ -40,7 +40,6 @@ fn shorten_arrays(value: Value) -> Value {
     }
 }
 
-/// Set `EXAMPLES_UPDATE=1` to update the file with the examples, then review the diff.
 #[tokio::test]
 async fn examples_are_real_responses() {
     let listing = format!("/v2/listings/browse/{LISTING}");
@@ -95,13 +94,7 @@ async fn examples_are_real_responses() {
     }
     let mut text = serde_json::to_string_pretty(&examples).unwrap();
     text.push('\n');
-    if std::env::var_os("EXAMPLES_UPDATE").is_some() {
-        std::fs::write(EXAMPLES, &text).unwrap();
-    }
-    assert!(
-        std::fs::read_to_string(EXAMPLES).unwrap() == text,
-        "src/rest/documents/examples.json differs from the responses of the demo market; run with EXAMPLES_UPDATE=1"
-    );
+    generated::assert_current(EXAMPLES, &text);
     for row in super::cases::cases().filter(|row| row.documented().method != "DELETE") {
         let name = example_key(&row.route);
         assert!(examples.contains_key(&name), "{name} has no example");

@@ -9,6 +9,7 @@ pub mod codebases;
 pub mod database;
 pub mod documents;
 pub mod environment;
+pub mod generated;
 pub mod git;
 pub mod listing_lifecycle;
 pub mod listings;
@@ -307,12 +308,15 @@ impl Drop for TestMarket {
 /// Returns the demo market that read-only tests share. No test may change it.
 pub fn demo() -> &'static TestMarket {
     static DEMO: OnceLock<TestMarket> = OnceLock::new();
-    DEMO.get_or_init(|| {
-        let market = TestMarket::demo();
-        create_grant(&market);
-        worlds::create_examples(market.worlds());
-        market
-    })
+    DEMO.get_or_init(complete_demo)
+}
+
+/// Creates a new demo market, for a test that changes it, with what fixture sets cannot have.
+pub fn complete_demo() -> TestMarket {
+    let market = TestMarket::demo();
+    create_grant(&market);
+    worlds::create_examples(market.worlds());
+    market
 }
 
 /// Creates an upload grant, which fixture sets cannot have, for the routes whose path has its ID.

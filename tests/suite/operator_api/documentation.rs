@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use marketplace::{rest::OPERATOR, string_enum::StringEnum};
 
-use crate::harness::documents::documents;
+use crate::harness::{documents::documents, generated};
 
 /// The file with the table, which follows the text.
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/operator-api.md");
+const FILE: &str = "docs/operator-api.md";
 
 /// The line with which the table begins.
 const HEADING: &str = "| operation | request | body | actor | events |\n| - | - | - | - | - |\n";
@@ -29,15 +29,10 @@ fn table() -> String {
     table
 }
 
-/// Set `OPERATOR_UPDATE=1` to update the file.
 #[test]
 fn table_of_operations_is_that_of_the_routes() {
-    let text = std::fs::read_to_string(FILE).unwrap();
+    let text = generated::read(FILE);
     let (before, _) = text.split_once(HEADING).expect("the file has the table");
     let expected = format!("{before}{}", table());
-    if std::env::var_os("OPERATOR_UPDATE").is_some() {
-        std::fs::write(FILE, &expected).unwrap();
-    } else {
-        assert!(text == expected, "docs/operator-api.md is out of date; run with OPERATOR_UPDATE=1");
-    }
+    generated::assert_current(FILE, &expected);
 }

@@ -2,18 +2,15 @@
 
 use marketplace::domain::notifications::recipients_table;
 
-/// The file that has the table of all types.
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/notifications.md");
+use crate::harness::generated;
 
-/// Set `NOTIFICATIONS_UPDATE=1` to update the table in the file, then review the diff.
+/// The file that has the table of all types.
+const FILE: &str = "docs/notifications.md";
+
 #[test]
 fn table_of_notifications_is_current() {
-    let text = std::fs::read_to_string(FILE).unwrap();
+    let text = generated::read(FILE);
     let before_table = text.split("| type |").next().unwrap();
     let expected = format!("{before_table}{}", recipients_table());
-    if std::env::var_os("NOTIFICATIONS_UPDATE").is_some() {
-        std::fs::write(FILE, &expected).unwrap();
-    } else {
-        assert!(text == expected, "docs/notifications.md is out of date; run with NOTIFICATIONS_UPDATE=1");
-    }
+    generated::assert_current(FILE, &expected);
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{TOUR, code_blocks, read};
 use crate::harness::archives::zip_of;
 
-const REPOSITORIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/repositories.md");
+const REPOSITORIES: &str = "docs/repositories.md";
 
 /// What precedes the commands. A server listens on a free port, and the shell waits until it does.
 const PREAMBLE: &str = r#"

@@ -1,8 +1,8 @@
 //! Runs what the documentation shows: the requests and commands of the README, the tour, and other pages, in the order in
 //! which a reader would, and compares the results with the printed ones.
 //!
-//! Set `TOUR_UPDATE=1` to update the printed responses, shortened in the same way, then review the diff. The
-//! output of commands is updated by hand.
+//! `.ci/update` updates the printed responses that differ, shortened in the same way. The output of commands is updated by
+//! hand.
 
 mod abridged;
 mod commands;
@@ -10,11 +10,15 @@ mod commands;
 use serde_json::{Value, json};
 
 use self::abridged::{CUT, abridge, common, matches_abridged};
-use crate::harness::{self, TestMarket, TestResponse, documents, worlds};
+use crate::harness::{
+    self, TestMarket, TestResponse, documents,
+    generated::{self, read},
+    worlds,
+};
 
-const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
-const TOUR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/tour.md");
-const AGENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/agents.md");
+const README: &str = "README.md";
+const TOUR: &str = "docs/tour.md";
+const AGENTS: &str = "docs/agents.md";
 
 /// A request, as a `curl` command makes it.
 pub struct CurlRequest {
@@ -62,14 +66,6 @@ impl CurlRequest {
         documents::assert_matches_documents(self.method, worlds::path_in_world(&path), &response);
         response
     }
-}
-
-fn read(path: &str) -> String {
-    std::fs::read_to_string(path).unwrap()
-}
-
-fn is_update() -> bool {
-    std::env::var_os("TOUR_UPDATE").is_some_and(|value| !value.is_empty())
 }
 
 /// Returns the code blocks of a page: the language and the text of each.
@@ -150,20 +146,17 @@ async fn readme_and_tour_match_real_responses() {
     let of_continued = follow_tour(&continued, &steps).await;
     let mut tour = original.clone();
     for (((request, printed), one), other) in steps.iter().zip(&of_new).zip(&of_continued) {
-        if is_update() {
-            let shown = common(&abridge("", one, 0), &abridge("", other, 0));
-            let text = serde_json::to_string_pretty(&shown).unwrap();
-            tour = tour.replacen(&format!("```json\n{printed}```"), &format!("```json\n{text}\n```"), 1);
-            continue;
-        }
-        let printed: Value = serde_json::from_str(printed).unwrap();
+        let expected: Value = serde_json::from_str(printed).unwrap();
         for (real, when) in [(one, "on a new market"), (other, "after the README")] {
-            assert!(matches_abridged(&printed, real), "{when}, {} returns {real:#}", request.path);
+            if matches_abridged(&expected, real) {
+                continue;
+            }
+            assert!(generated::is_update(), "{when}, {} returns {real:#}", request.path);
+            let shown = common(&abridge("", one, 0), &abridge("", other, 0));
+            tour = with_response(&tour, printed, &shown);
         }
     }
-    if is_update() {
-        std::fs::write(TOUR, tour).unwrap();
-    }
+    generated::assert_current(TOUR, tour);
 }
 
 #[tokio::test]
@@ -192,14 +185,16 @@ async fn agents_page_matches_real_results() {
         market.send_body(poem::http::Method::POST, "/v2/mcp/", &headers, body.as_bytes().to_vec()).await;
     let real = response.ok()["result"]["structuredContent"].clone();
     let printed = blocks[5].1;
-    if is_update() {
-        let text = serde_json::to_string_pretty(&hide_cursor(real)).unwrap();
-        let updated = page.replacen(&format!("```json\n{printed}```"), &format!("```json\n{text}\n```"), 1);
-        std::fs::write(AGENTS, updated).unwrap();
-        return;
+    if !matches_abridged(&serde_json::from_str(printed).unwrap(), &real) {
+        assert!(generated::is_update(), "the page prints {printed}, but the result is {real}");
+        generated::assert_current(AGENTS, with_response(&page, printed, &hide_cursor(real)));
     }
-    let printed: Value = serde_json::from_str(printed).unwrap();
-    assert!(matches_abridged(&printed, &real), "the page prints {printed}, but the result is {real}");
+}
+
+/// Returns a page with another response in place of a printed one.
+fn with_response(page: &str, printed: &str, response: &Value) -> String {
+    let text = serde_json::to_string_pretty(response).unwrap();
+    page.replacen(&format!("```json\n{printed}```"), &format!("```json\n{text}\n```"), 1)
 }
 
 /// Replaces the cursor of a response, which differs between markets.

@@ -8,9 +8,10 @@ use marketplace::{
 };
 
 use super::answers::operations;
+use crate::harness::generated;
 
 /// The file with the table, which follows the text.
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/faults.md");
+const FILE: &str = "docs/faults.md";
 
 /// The line with which the generated part begins.
 const HEADING: &str = "## Answers\n";
@@ -43,15 +44,10 @@ fn generated(operations: &[DocumentedOperation]) -> String {
     text
 }
 
-/// Set `FAULTS_UPDATE=1` to update the file.
 #[test]
 fn table_of_answers_is_that_of_the_documents() {
-    let text = std::fs::read_to_string(FILE).unwrap();
+    let text = generated::read(FILE);
     let (before, _) = text.split_once(HEADING).expect("the file has the heading");
     let expected = format!("{before}{HEADING}{}", generated(&operations()));
-    if std::env::var_os("FAULTS_UPDATE").is_some() {
-        std::fs::write(FILE, &expected).unwrap();
-    } else {
-        assert!(text == expected, "docs/faults.md is out of date; run with FAULTS_UPDATE=1");
-    }
+    generated::assert_current(FILE, &expected);
 }
