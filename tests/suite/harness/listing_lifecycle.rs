@@ -37,23 +37,38 @@ pub fn update(writer: &mut Writer, id: Uuid, fields: &ListingFields) -> Result<L
 
 /// Performs an operation that needs no arguments, as its usual actor. Featured listings get the first place.
 pub fn perform(writer: &mut Writer, id: Uuid, operation: Operation) -> Result<ListingState> {
+    use Operation as O;
+    let actor = match operation {
+        O::Submit | O::Withdraw | O::Publish | O::Unpublish | O::Archive | O::Restore => Actor::Team,
+        _ => Actor::Platform,
+    };
+    perform_as(writer, id, operation, actor, None)
+}
+
+/// Performs an operation that needs at most a note, as this actor. Featured listings get the first place.
+pub fn perform_as(
+    writer: &mut Writer,
+    id: Uuid,
+    operation: Operation,
+    actor: Actor,
+    note: Option<&str>,
+) -> Result<ListingState> {
     let platform = Platform::of_process();
     let vendor = &platform.vendor_of_listing(writer.rows, id)?;
-    let (team, staff) = (Actor::Team, Actor::Platform);
     match operation {
-        Operation::Submit => listing_lifecycle::submit(writer, vendor, team, id).map(|done| done.state),
-        Operation::Withdraw => listing_lifecycle::withdraw(writer, vendor, team, id),
-        Operation::Approve => listing_lifecycle::approve(writer, platform, staff, id),
-        Operation::RequestChanges => listing_lifecycle::request_changes(writer, platform, staff, id, None),
-        Operation::Reject => listing_lifecycle::reject(writer, platform, staff, id, None),
-        Operation::Publish => listing_lifecycle::publish(writer, vendor, team, id),
-        Operation::Unpublish => listing_lifecycle::unpublish(writer, vendor, team, id),
-        Operation::Archive => listing_lifecycle::archive(writer, vendor, team, id),
-        Operation::Restore => listing_lifecycle::restore(writer, vendor, team, id),
-        Operation::Certify => certifications::certify(writer, platform, staff, id),
-        Operation::Revoke => certifications::revoke(writer, platform, staff, id),
-        Operation::Feature => listing_lifecycle::feature(writer, platform, staff, id, 1),
-        Operation::Unfeature => listing_lifecycle::unfeature(writer, platform, staff, id),
+        Operation::Submit => listing_lifecycle::submit(writer, vendor, actor, id).map(|done| done.state),
+        Operation::Withdraw => listing_lifecycle::withdraw(writer, vendor, actor, id),
+        Operation::Approve => listing_lifecycle::approve(writer, platform, actor, id),
+        Operation::RequestChanges => listing_lifecycle::request_changes(writer, platform, actor, id, note),
+        Operation::Reject => listing_lifecycle::reject(writer, platform, actor, id, note),
+        Operation::Publish => listing_lifecycle::publish(writer, vendor, actor, id),
+        Operation::Unpublish => listing_lifecycle::unpublish(writer, vendor, actor, id),
+        Operation::Archive => listing_lifecycle::archive(writer, vendor, actor, id),
+        Operation::Restore => listing_lifecycle::restore(writer, vendor, actor, id),
+        Operation::Certify => certifications::certify(writer, platform, actor, id),
+        Operation::Revoke => certifications::revoke(writer, platform, actor, id),
+        Operation::Feature => listing_lifecycle::feature(writer, platform, actor, id, 1),
+        Operation::Unfeature => listing_lifecycle::unfeature(writer, platform, actor, id),
         Operation::UpdateTexts
         | Operation::UpdateTerms
         | Operation::Attach

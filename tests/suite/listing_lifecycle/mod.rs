@@ -32,7 +32,7 @@ use uuid::Uuid;
 
 use crate::{
     catalog::small_market::{listing, small_market_with},
-    harness::TestMarket,
+    harness::{TestMarket, listing_lifecycle::perform_as},
 };
 
 /// Microseconds per second.
@@ -111,21 +111,6 @@ fn perform(writer: &mut Writer, operation: Operation, actor: Actor) -> Result<()
             let terms = ListingFields { terms: "Other terms.".to_owned(), ..fields(&title) };
             listing_lifecycle::update(writer, vendor, actor, id, &terms)
         }
-        Operation::Submit => listing_lifecycle::submit(writer, vendor, actor, id).map(|done| done.state),
-        Operation::Withdraw => listing_lifecycle::withdraw(writer, vendor, actor, id),
-        Operation::Approve => listing_lifecycle::approve(writer, platform, actor, id),
-        Operation::RequestChanges => {
-            listing_lifecycle::request_changes(writer, platform, actor, id, Some("Tidy up."))
-        }
-        Operation::Reject => listing_lifecycle::reject(writer, platform, actor, id, Some("Not ours.")),
-        Operation::Publish => listing_lifecycle::publish(writer, vendor, actor, id),
-        Operation::Unpublish => listing_lifecycle::unpublish(writer, vendor, actor, id),
-        Operation::Archive => listing_lifecycle::archive(writer, vendor, actor, id),
-        Operation::Restore => listing_lifecycle::restore(writer, vendor, actor, id),
-        Operation::Certify => certifications::certify(writer, platform, actor, id),
-        Operation::Revoke => certifications::revoke(writer, platform, actor, id),
-        Operation::Feature => listing_lifecycle::feature(writer, platform, actor, id, 1),
-        Operation::Unfeature => listing_lifecycle::unfeature(writer, platform, actor, id),
         Operation::Attach => return attach(writer, vendor, actor, id),
         Operation::Detach => {
             let asset = fixture_record_id("assets", "a-files");
@@ -136,6 +121,7 @@ fn perform(writer: &mut Writer, operation: Operation, actor: Actor) -> Result<()
             let kind = marketplace::domain::assets::Kind::RawData;
             return marketplace::operations::assets::delete(writer, vendor, asset, kind);
         }
+        _ => perform_as(writer, id, operation, actor, Some("Tidy up.")),
     }
     .map(|_| ())
 }
