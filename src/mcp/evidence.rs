@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::field_paths::FieldPath;
-use crate::domain::time::Timestamp;
+use crate::domain::{codebase_fields::CodebaseFields, time::Timestamp};
 
 /// Name of the field with the sentence.
 pub const EVIDENCE: &str = "evidence";
@@ -25,24 +25,17 @@ const TOOLS: [&str; 12] = [
     "preview_taskset_tasks",
 ];
 
-/// Fields of records that state quality or measurements, and the sentence itself.
-const MEASURED_FIELDS: [&str; 28] = [
+/// Fields of records that state quality or measurements, besides those of codebases, and the sentence itself.
+const MEASURED_FIELDS: [&str; 21] = [
     "analysis_status",
     "bundle_manifest",
     "catalog_scale",
-    "ci_on_prs",
-    "commits",
-    "contributors",
     "data",
     "environment",
     EVIDENCE,
-    "history_end",
-    "history_start",
     "languages",
     "latest_run",
-    "lines_of_code",
     "max_depth",
-    "merged_prs",
     "platform_quality_certified",
     "price_per_task",
     "qc",
@@ -64,7 +57,8 @@ pub fn can_be_in(tool: &str) -> bool {
 
 /// Whether one of the selected fields states quality or measurements. No paths select all fields.
 pub fn is_needed(fields: &[FieldPath]) -> bool {
-    let is_measured = |path: &FieldPath| MEASURED_FIELDS.iter().any(|name| path.has_name(name));
+    let names = || MEASURED_FIELDS.into_iter().chain(CodebaseFields::measurable());
+    let is_measured = |path: &FieldPath| names().any(|name| path.has_name(name));
     fields.is_empty() || fields.iter().any(is_measured)
 }
 

@@ -6,6 +6,7 @@ use super::{Reader, Writer, row};
 use crate::{
     domain::{
         bundles::{EntryContent, EntryDigest, EntrySource, ManifestEntry},
+        codebase_fields::CodebaseFields,
         listings::ListingRowId,
         purchases::PurchaseStatus,
         row_ids::{AssetRowId, BundleRowId, PurchaseRowId, UploadRowId},
@@ -17,39 +18,31 @@ use crate::{
     string_enum::StringEnum,
 };
 
-/// Inserts the entries of the bundle ?1. Arguments: the selection, the assets (`a`), and the condition.
-macro_rules! insert_entries {
-    ($selection:literal, $from:literal, $condition:literal) => {
-        concat!(
-            "INSERT INTO bundle_entries (bundle, asset, content, upload, attached_at, commit_sha, selection, description)
-             SELECT ?1, asset, content, iif(content = 'upload', upload, NULL),
-                 iif(content = 'repository', attached_at, NULL), iif(content = 'repository', commit_sha, NULL), selection,
-                 iif(content IN ('repository', 'description'), json_patch('{}', json_object(
-                     'kind', kind, 'title', title, 'description', description, 'domain_tags', json(domain_tags),
-                     'other_domain', other_domain, 'lines_of_code', lines_of_code, 'commits', commits,
-                     'contributors', contributors, 'merged_prs', merged_prs, 'history_start', history_start,
-                     'history_end', history_end, 'languages', json(languages), 'file_count', file_count,
-                     'file_extensions', json(file_extensions),
-                     'environment', json(json_remove(environment, '$.extra_columns')),
-                     'robotics', json(robotics), 'content_tags', json(content_tags))), NULL)
-             FROM (
-                 SELECT a.id AS asset, a.*, d.upload, d.attached_at, d.commit_sha, ",
-            $selection,
-            " AS selection,
-                     CASE
-                         WHEN a.kind IN ('task', 'taskset', 'bundle') THEN 'tasks'
-                         WHEN d.upload IS NOT NULL THEN 'upload'
-                         WHEN d.channel <> 'zip' AND d.archive_status = 'completed' AND d.commit_sha IS NOT NULL
-                             THEN 'repository'
-                         ELSE 'description'
-                     END AS content
-                 FROM ",
-            $from,
-            " LEFT JOIN data_objects d ON d.asset = a.id WHERE ",
-            $condition,
-            ")"
-        )
-    };
+/// Returns the statement that inserts the entries of the bundle ?1: with a selection, from assets (`a`), under a condition.
+fn insert_entries(selection: &str, from: &str, condition: &str) -> String {
+    let fields: Vec<String> = CodebaseFields::in_bundles().map(|name| format!("'{name}', {name}")).collect();
+    let fields = fields.join(", ");
+    format!(
+        "INSERT INTO bundle_entries (bundle, asset, content, upload, attached_at, commit_sha, selection, description)
+         SELECT ?1, asset, content, iif(content = 'upload', upload, NULL),
+             iif(content = 'repository', attached_at, NULL), iif(content = 'repository', commit_sha, NULL), selection,
+             iif(content IN ('repository', 'description'), json_patch('{{}}', json_object(
+                 'kind', kind, 'title', title, 'description', description, 'domain_tags', json(domain_tags),
+                 'other_domain', other_domain, {fields}, 'languages', json(languages), 'file_count', file_count,
+                 'file_extensions', json(file_extensions),
+                 'environment', json(json_remove(environment, '$.extra_columns')),
+                 'robotics', json(robotics), 'content_tags', json(content_tags))), NULL)
+         FROM (
+             SELECT a.id AS asset, a.*, d.upload, d.attached_at, d.commit_sha, {selection} AS selection,
+                 CASE
+                     WHEN a.kind IN ('task', 'taskset', 'bundle') THEN 'tasks'
+                     WHEN d.upload IS NOT NULL THEN 'upload'
+                     WHEN d.channel <> 'zip' AND d.archive_status = 'completed' AND d.commit_sha IS NOT NULL
+                         THEN 'repository'
+                     ELSE 'description'
+                 END AS content
+             FROM {from} LEFT JOIN data_objects d ON d.asset = a.id WHERE {condition})"
+    )
 }
 
 const INSERT: &str =
@@ -66,7 +59,7 @@ pub fn insert_for_purchase(
     listing: ListingRowId,
     purchase: PurchaseRowId,
 ) -> Result<BundleRowId> {
-    const ENTRIES: &str = insert_entries!(
+    let entries = insert_entries(
         "iif(p.kind = 'sample', coalesce(s.value, '{}'), NULL)",
         "purchases p JOIN listings l ON l.id = p.listing
              JOIN purchase_assets pa ON pa.purchase = p.id JOIN assets a ON a.id = pa.asset
@@ -74,16 +67,16 @@ pub fn insert_for_purchase(
         "p.id = ?2 AND (p.kind <> 'sample' OR l.sample IS NULL OR s.value IS NOT NULL)"
     );
     let row_id = BundleRowId(writer.insert(INSERT, (listing, purchase))?);
-    writer.execute(ENTRIES, (row_id, purchase))?;
+    writer.execute(&entries, (row_id, purchase))?;
     Ok(row_id)
 }
 
 /// Fixes what would be delivered of a listing now, for its vendor.
 pub fn insert_for_vendor(writer: &Writer, listing: ListingRowId) -> Result<BundleRowId> {
-    const ENTRIES: &str =
-        insert_entries!("NULL", "listing_assets la JOIN assets a ON a.id = la.asset", "la.listing = ?2");
+    let entries =
+        insert_entries("NULL", "listing_assets la JOIN assets a ON a.id = la.asset", "la.listing = ?2");
     let row_id = BundleRowId(writer.insert(INSERT, (listing, None::<PurchaseRowId>))?);
-    writer.execute(ENTRIES, (row_id, listing))?;
+    writer.execute(&entries, (row_id, listing))?;
     Ok(row_id)
 }
 

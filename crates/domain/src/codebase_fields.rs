@@ -103,10 +103,23 @@ codebase_fields! {
 /// Fields that only the vendor states. The others can also be measured from linked data.
 const NEVER_MEASURED: &[&str] = &["exclusivity"];
 
+/// Fields that the descriptions of codebases in bundles do not have.
+const NOT_IN_BUNDLES: &[&str] = &["exclusivity", "ci_on_prs"];
+
 impl CodebaseFields {
+    /// Returns the names of the fields that linked data can have.
+    pub fn measurable() -> impl Iterator<Item = &'static str> {
+        Self::NAMES.iter().copied().filter(|name| !NEVER_MEASURED.contains(name))
+    }
+
     /// Returns the names of the fields with a value that linked data can have.
     pub fn measured(&self) -> impl Iterator<Item = &'static str> {
-        Self::NAMES.iter().copied().filter(|name| !NEVER_MEASURED.contains(name) && self.has(name))
+        Self::measurable().filter(|name| self.has(name))
+    }
+
+    /// Returns the names of the fields that the description of a codebase in a bundle has.
+    pub fn in_bundles() -> impl Iterator<Item = &'static str> {
+        Self::NAMES.iter().copied().filter(|name| !NOT_IN_BUNDLES.contains(name))
     }
 }
 
