@@ -22,6 +22,7 @@ use crate::{
     http_server::chunks::Chunks,
     market::Market,
     rest::{
+        arguments::params,
         json::Json,
         router,
         sandbox_api::{WorldOperator, WorldOut},
@@ -84,6 +85,7 @@ async fn find_world(served: &ServedMarket, request: &Request) -> Result<(Arc<San
     RequestLimits::set_budget(request, Budget::Other);
     let authenticated = WorldOperator::identify(served, request).await?;
     WorldOperator::admit(served, authenticated, request).await?;
+    params::check_no_query(request)?;
     let sandbox = served.require_sandbox()?;
     let world = sandbox.worlds().require(path_params::first(request).unwrap_or_default())?;
     Ok((sandbox, world))

@@ -46,13 +46,22 @@ pub async fn reject_query(request: &Request, body: &mut RequestBody) -> poem::Re
     parse_params::<NoParams>(request, body).await.map(|_| ())
 }
 
+/// Fails if the query of a request has any parameter.
+pub fn check_no_query(request: &Request) -> Result<(), Error> {
+    parse_request::<NoParams>(request).map(drop)
+}
+
+/// Parses the query of a request.
+fn parse_request<T: Type + ParseFromJSON + 'static>(request: &Request) -> Result<T, Error> {
+    parse_query(request.uri().query().unwrap_or_default()).map_err(Error::Invalid)
+}
+
 /// Parses the query, and then checks that there is no body if the operation takes none.
 async fn parse_params<T: Type + ParseFromJSON + 'static>(
     request: &Request,
     body: &mut RequestBody,
 ) -> poem::Result<T> {
-    let query = request.uri().query().unwrap_or_default();
-    let params = parse_query(query).map_err(|problems| ApiError(Error::Invalid(problems)))?;
+    let params = parse_request(request).map_err(ApiError)?;
     request_body::reject_body(request, body).await.map_err(ApiError)?;
     Ok(params)
 }
