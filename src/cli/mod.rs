@@ -7,7 +7,7 @@ mod assets;
 mod audit;
 mod backup;
 mod bids;
-mod check;
+pub mod check;
 mod credits;
 mod deals;
 mod demo;

@@ -1,16 +1,30 @@
 //! Who may call what: keys and their roles.
 
-use std::{collections::BTreeSet, rc::Rc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 
 use marketplace_domain::principals::PrincipalKind;
 use uuid::Uuid;
 
 use super::{
-    client::{Caller, Request, Stop},
+    caching,
+    client::{Caller, MAX_ID, REQUEST_ID, Request, Stop},
     documents::{Document, Operation},
     rules,
-    session::{Access, Session},
+    session::{Access, Session, target},
+    walk::PathValues,
 };
+
+/// A query parameter that no operation has, with a value.
+pub const UNKNOWN: (&str, &str) = ("no_such_parameter", "1");
+
+/// The methods that are tried where the documents do not have them.
+const METHODS: [&str; 6] = ["DELETE", "GET", "OPTIONS", "PATCH", "POST", "PUT"];
+
+/// Steps of a path that are no UUIDs.
+const MALFORMED_IDS: [&str; 3] = ["not-a-uuid", "00000000-0000-0000-0000-00000000000g", "\0"];
 
 /// Headers that accept the key of a team besides `Authorization`.
 const KEY_HEADERS: [&str; 2] = ["platform-api-key", "x-api-key"];
@@ -22,7 +36,7 @@ pub fn find(session: &mut Session, documents: &[Rc<Document>]) -> Result<Vec<Acc
         let (mut usable, mut reasons) = (Vec::new(), BTreeSet::new());
         for document in documents {
             let Some(operation) = probe(document, documents) else { continue };
-            let response = session.get(operation, &operation.path, &[], Caller::Key(key))?;
+            let response = session.call(operation, &operation.path, &[], Caller::Key(key))?;
             match response {
                 Some(exchange) if exchange.status == 200 => usable.push(Rc::clone(document)),
                 Some(exchange) if exchange.status == 404 => {
@@ -66,11 +80,11 @@ fn is_locked(session: &mut Session, key: usize, documents: &[Rc<Document>]) -> R
     let mut found =
         documents.iter().filter_map(|document| document.find("GET", "/v2/listings/browse/access"));
     let Some(operation) = found.next() else { return Ok(false) };
-    let response = session.get_ok(&rules::SUCCESS, operation, &operation.path, &[], Caller::Key(key))?;
+    let response = session.call_ok(&rules::SUCCESS, operation, &operation.path, &[], Caller::Key(key))?;
     Ok(response.is_some_and(|exchange| exchange.json()["unlocked"] == false))
 }
 
-/// Checks that an operation refuses requests without a valid key, and keys of others.
+/// Checks that an operation refuses requests without a valid key, even if they are invalid, and keys of others.
 pub fn check(
     session: &mut Session,
     document: &Document,
@@ -78,8 +92,8 @@ pub fn check(
     path: &str,
     accesses: &[Access],
 ) -> Result<(), Stop> {
-    for caller in [Caller::Nobody, Caller::Stranger] {
-        let Some(exchange) = session.get(operation, path, &[], caller)? else { continue };
+    for (caller, query) in [(Caller::Nobody, &[][..]), (Caller::Stranger, &[UNKNOWN])] {
+        let Some(exchange) = session.call(operation, path, query, caller)? else { continue };
         let is_refused = session.expect(&rules::UNAUTHORIZED, &operation.id, &exchange, 401, "unauthorized");
         let scheme = exchange.header("www-authenticate");
         if is_refused && !scheme.starts_with("Bearer") {
@@ -94,7 +108,8 @@ pub fn check(
         }
     }
     for access in accesses {
-        let may_call = access.documents.iter().any(|own| own.find("GET", &operation.path).is_some());
+        let may_call =
+            access.documents.iter().any(|own| own.find(operation.method, &operation.path).is_some());
         if may_call {
             continue;
         }
@@ -102,70 +117,128 @@ pub fn check(
             PrincipalKind::Team => "marketplace_role_required",
             PrincipalKind::Operator => "operator_required",
         };
-        let exchange = session.get(operation, path, &[], Caller::Key(access.key))?;
-        if let Some(exchange) = exchange {
-            session.expect(&rules::FORBIDDEN, &operation.id, &exchange, 403, code);
+        for query in [&[][..], &[UNKNOWN]] {
+            if let Some(exchange) = session.call(operation, path, query, Caller::Key(access.key))? {
+                session.expect(&rules::FORBIDDEN, &operation.id, &exchange, 403, code);
+            }
         }
     }
     Ok(())
 }
 
-/// Checks the headers that a key can be in, and request IDs, with one operation of an API.
+/// Checks that an operation which changes something refuses who may not call it, and paths and queries that are invalid. It
+/// is called with IDs that nothing has, and without a body.
+pub fn check_change(
+    session: &mut Session,
+    document: &Document,
+    operation: &Operation,
+    accesses: &[Access],
+) -> Result<(), Stop> {
+    let values = unknown_values(operation);
+    let path = operation.path_with(&values);
+    check(session, document, operation, &path, accesses)?;
+    let Some(access) = accesses.iter().find(|access| access.has(document)) else { return Ok(()) };
+    check_malformed_ids(session, operation, &values, access.key)?;
+    if let Some(exchange) = session.call(operation, &path, &[UNKNOWN], Caller::Key(access.key))? {
+        let place = ["query", UNKNOWN.0];
+        session.expect_problem(&rules::UNKNOWN_PARAMETER, &operation.id, &exchange, &place);
+    }
+    Ok(())
+}
+
+/// Checks the headers that a key can be in, request IDs, and HEAD of a refused request, with one operation of an API.
 pub fn check_headers(session: &mut Session, operation: &Operation, key: usize) -> Result<(), Stop> {
     for header in KEY_HEADERS {
-        session.get_ok(&rules::KEY_HEADERS, operation, &operation.path, &[], Caller::KeyIn(key, header))?;
+        session.call_ok(&rules::KEY_HEADERS, operation, &operation.path, &[], Caller::KeyIn(key, header))?;
     }
     let request = |caller| Request::get(operation.path.clone(), caller);
-    let both = request(Caller::Key(key)).with_header("x-api-key", "mkt_none");
-    if let Some(exchange) = session.send(Some(operation), both)? {
-        session.expect(&rules::KEY_HEADERS, &operation.id, &exchange, 200, "");
+    for first in [Caller::Key(key), Caller::KeyIn(key, "platform-api-key")] {
+        let both = request(first).with_header("x-api-key", "mkt_none");
+        if let Some(exchange) = session.send(Some(operation), both)? {
+            session.expect(&rules::KEY_HEADERS, &operation.id, &exchange, 200, "");
+        }
     }
     let wrong = request(Caller::KeyIn(key, "x-api-key")).with_header("authorization", "Bearer mkt_none");
     if let Some(exchange) = session.send(Some(operation), wrong)? {
         session.expect(&rules::KEY_HEADERS, &operation.id, &exchange, 401, "unauthorized");
     }
-    for id in ["", "a b", &"a".repeat(129)] {
-        session.send(Some(operation), request(Caller::Key(key)).with_header("x-request-id", id))?;
+    check_request_ids(session, operation, key)?;
+    caching::check(session, operation, &target(&operation.path, &[UNKNOWN]), key)?;
+    if let Some(head) = session.send(Some(operation), request(Caller::Nobody).with_method("HEAD"))? {
+        session.expect(&rules::HEAD, &operation.id, &head, 401, "");
     }
     Ok(())
 }
 
-/// Checks unknown paths, and paths that GET does not have. Requests of other methods could change something on a
-/// deployment that differs from the interface.
-pub fn check_paths(session: &mut Session, documents: &[Rc<Document>], key: usize) -> Result<(), Stop> {
-    let all = || documents.iter().flat_map(|document| &document.operations);
-    for path in [format!("/v2/no-such-path-{}", session.client.run_name()), "/no-such-path".to_owned()] {
-        if let Some(exchange) = session.send(None, Request::get(path, Caller::Nobody))? {
-            session.expect(&rules::NOT_FOUND, "no operation", &exchange, 404, "not_found");
-        }
-    }
-    let mut seen = BTreeSet::new();
-    for operation in all() {
-        let path = fill(operation);
-        let has_get = all().any(|other| other.method == "GET" && other.matches_path(&path));
-        if has_get || !seen.insert(operation.path.clone()) {
-            continue;
-        }
-        let request = Request::get(path, Caller::Key(key));
+/// Checks which request IDs a response repeats, and that those that replace invalid ones are new each time.
+fn check_request_ids(session: &mut Session, operation: &Operation, key: usize) -> Result<(), Stop> {
+    let (longest, longer) = ("a".repeat(MAX_ID), "a".repeat(MAX_ID + 1));
+    let mut new = BTreeSet::new();
+    for id in ["A.b_c-9", &longest, "", "", &longer, "a b", "a/b", "a;b", "<script>", "ü"] {
+        let request = Request::get(operation.path.clone(), Caller::Key(key)).with_header(REQUEST_ID, id);
         let Some(exchange) = session.send(Some(operation), request)? else { continue };
-        let is_refused = session.expect(&rules::METHOD, &operation.id, &exchange, 405, "method_not_allowed");
-        let allowed = exchange.header("allow");
-        if is_refused && !allowed.split(',').any(|method| method.trim() == operation.method) {
-            let expected = format!("Allow with {}", operation.method);
-            session.report.add(&rules::METHOD, &operation.id, &exchange, expected, format!("{allowed:?}"));
+        let got = exchange.header(REQUEST_ID).to_owned();
+        if exchange.sent_id.is_none() && !new.insert(got.clone()) {
+            let rule = &rules::NEW_REQUEST_ID;
+            session.report.add(rule, &operation.id, &exchange, "an ID that no other response has", got);
         }
     }
     Ok(())
 }
 
-/// Returns the path of an operation with IDs that nothing has.
-pub fn fill(operation: &Operation) -> String {
-    let value = |name: &str| (name.to_owned(), Uuid::new_v4().to_string());
-    let values: Vec<_> = operation.path_parameters().map(value).collect();
-    operation.path_with(&values)
+/// Checks unknown paths, and methods that a path does not have. Requests of other methods than GET could change something on
+/// a deployment that differs from the interface, so they are sent without a key, and only if changes are allowed.
+pub fn check_paths(
+    session: &mut Session,
+    documents: &[Rc<Document>],
+    key: usize,
+    may_write: bool,
+) -> Result<(), Stop> {
+    let tried = if may_write { &METHODS[..] } else { &["GET"] };
+    let unknown = format!("/v2/no-such-path-{}", session.client.run_name());
+    for path in [&unknown, "/no-such-path", "/v2", "/v2/", "/%00", "/..%2f"] {
+        for method in tried.iter().filter(|method| **method != "OPTIONS") {
+            let request = Request::get(path.to_owned(), Caller::Nobody).with_method(method);
+            if let Some(exchange) = session.send(None, request)? {
+                session.expect(&rules::NOT_FOUND, "no operation", &exchange, 404, "not_found");
+            }
+        }
+    }
+    let mut paths = BTreeMap::<&str, (&Operation, BTreeSet<&str>)>::new();
+    for operation in documents.iter().flat_map(|document| &document.operations) {
+        let (_, methods) = paths.entry(&operation.path).or_insert_with(|| (operation, BTreeSet::new()));
+        methods.insert(operation.method);
+    }
+    for (operation, mut methods) in paths.into_values() {
+        methods.extend(methods.contains("GET").then_some("HEAD"));
+        let path = operation.path_with(&unknown_values(operation));
+        for method in tried.iter().filter(|method| !methods.contains(*method)) {
+            let caller = if *method == "GET" { Caller::Key(key) } else { Caller::Nobody };
+            let request = Request::get(path.clone(), caller).with_method(method);
+            let Some(exchange) = session.send(Some(operation), request)? else { continue };
+            session.expect(&rules::METHOD, &operation.id, &exchange, 405, "method_not_allowed");
+            let allowed: BTreeSet<&str> = exchange.header("allow").split(',').map(str::trim).collect();
+            if exchange.status == 405 && allowed != methods {
+                let expected = format!("Allow with {methods:?}");
+                session.report.add(
+                    &rules::METHOD,
+                    &operation.id,
+                    &exchange,
+                    expected,
+                    format!("{allowed:?}"),
+                );
+            }
+        }
+    }
+    Ok(())
 }
 
-/// Checks that an operation does not find a record with an unknown ID, and refuses a malformed one.
+/// Returns IDs that nothing has, for the parameters of a path.
+pub fn unknown_values(operation: &Operation) -> PathValues {
+    operation.path_parameters().map(|name| (name.to_owned(), Uuid::new_v4().to_string())).collect()
+}
+
+/// Checks that an operation does not find a record with an unknown ID, and refuses malformed ones.
 pub fn check_ids(
     session: &mut Session,
     operation: &Operation,
@@ -173,24 +246,35 @@ pub fn check_ids(
     key: usize,
 ) -> Result<(), Stop> {
     let Some(last) = operation.path_parameters().last() else { return Ok(()) };
-    let with = |value: String| {
-        let mut values = values.to_vec();
-        values.retain(|(name, _)| name != last);
-        values.push((last.to_owned(), value));
-        operation.path_with(&values)
-    };
-    let unknown = with(Uuid::new_v4().to_string());
-    if let Some(exchange) = session.get(operation, &unknown, &[], Caller::Key(key))? {
+    let unknown = operation.path_with(&with_value(values, last, &Uuid::new_v4().to_string()));
+    if let Some(exchange) = session.call(operation, &unknown, &[], Caller::Key(key))? {
         session.expect(&rules::NOT_FOUND, &operation.id, &exchange, 404, "");
     }
-    let is_uuid = |parameter: &&super::documents::Parameter| {
-        parameter.place == "path" && parameter.name == last && parameter.schema["format"] == "uuid"
-    };
-    if operation.parameters.iter().any(|parameter| is_uuid(&parameter))
-        && let Some(exchange) =
-            session.get(operation, &with("not-a-uuid".to_owned()), &[], Caller::Key(key))?
-    {
-        session.expect_problem(&rules::PATH_VALUE, &operation.id, &exchange, &["path", last]);
+    check_malformed_ids(session, operation, values, key)
+}
+
+/// Checks that an operation refuses what is no UUID where its path has one.
+fn check_malformed_ids(
+    session: &mut Session,
+    operation: &Operation,
+    values: &[(String, String)],
+    key: usize,
+) -> Result<(), Stop> {
+    let in_path = operation.parameters.iter().filter(|parameter| parameter.place == "path");
+    for parameter in in_path.filter(|parameter| parameter.schema["format"] == "uuid") {
+        let name = parameter.name.as_str();
+        for malformed in MALFORMED_IDS {
+            let path = operation.path_with(&with_value(values, name, malformed));
+            if let Some(exchange) = session.call(operation, &path, &[], Caller::Key(key))? {
+                session.expect_problem(&rules::PATH_VALUE, &operation.id, &exchange, &["path", name]);
+            }
+        }
     }
     Ok(())
+}
+
+/// Returns the values of path parameters with another value of one of them.
+fn with_value(values: &[(String, String)], name: &str, value: &str) -> PathValues {
+    let others = values.iter().filter(|(known, _)| known != name).cloned();
+    others.chain([(name.to_owned(), value.to_owned())]).collect()
 }

@@ -8,15 +8,15 @@ use super::{
 };
 
 /// Headers that HEAD and GET have in common.
-const COMMON: [&str; 3] = ["content-type", "etag", "cache-control"];
+const COMMON: [&str; 4] = ["content-type", "etag", "cache-control", "vary"];
 
-/// Checks HEAD and `If-None-Match` for a request that succeeds.
+/// Checks HEAD, and `If-None-Match` if the request succeeds.
 pub fn check(session: &mut Session, operation: &Operation, target: &str, key: usize) -> Result<(), Stop> {
     let get = || Request::get(target.to_owned(), Caller::Key(key));
     // The response may change between two requests, so a second attempt decides, unless it changes all the time.
     for is_last in [false, true] {
         let Some(full) = session.send(Some(operation), get())? else { return Ok(()) };
-        let head = Request { method: "HEAD", ..get() };
+        let head = get().with_method("HEAD");
         let Some(head) = session.send(Some(operation), head)? else { return Ok(()) };
         let mut differences = head_differences(session, &full, &head);
         let tag = full.header("etag").to_owned();
@@ -55,7 +55,7 @@ pub fn check(session: &mut Session, operation: &Operation, target: &str, key: us
 }
 
 /// Returns what the response to HEAD should be, and what it is, where it differs from that to GET.
-fn head_differences(session: &mut Session, full: &Exchange, head: &Exchange) -> Vec<(String, String)> {
+pub fn head_differences(session: &mut Session, full: &Exchange, head: &Exchange) -> Vec<(String, String)> {
     session.report.count(&rules::HEAD);
     let mut found = Vec::new();
     if head.status != full.status {

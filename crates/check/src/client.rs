@@ -27,6 +27,12 @@ pub const MAX_RESPONSE_BYTES: u64 = 16 << 20;
 /// How often a request is repeated that is refused because of a rate limit or the load.
 const MAX_REPETITIONS: u32 = 5;
 
+/// The header with the ID of a request.
+pub const REQUEST_ID: &str = "x-request-id";
+
+/// Maximum length of the ID of a request.
+pub const MAX_ID: usize = 128;
+
 /// Maximum number of seconds before a request is repeated.
 const MAX_WAIT_SECONDS: u64 = 60;
 
@@ -64,6 +70,16 @@ impl Request {
         Request { method: "GET", target, caller, headers: Vec::new(), body: None }
     }
 
+    /// Returns the ID that the request has in its own header.
+    fn request_id(&self) -> Option<&str> {
+        self.headers.iter().find(|(name, _)| *name == REQUEST_ID).map(|(_, id)| id.as_str())
+    }
+
+    /// Returns the request with another method.
+    pub fn with_method(self, method: &'static str) -> Request {
+        Request { method, ..self }
+    }
+
     /// Returns the request with a header.
     pub fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Request {
         self.headers.push((name, value.into()));
@@ -76,7 +92,7 @@ impl Request {
 pub struct Exchange {
     /// The request.
     pub request: Request,
-    /// The ID that was sent with the request, unless it has a header of its own for it.
+    /// The ID of the request that the response must repeat; `None` if the request has no valid one.
     pub sent_id: Option<String>,
     /// Status of the response.
     pub status: u16,
@@ -225,8 +241,10 @@ impl Client {
             return Err(Failure::Stop(Stop::Limit(message)));
         }
         self.sent.set(self.sent.get() + 1);
-        let sent_id = request.headers.iter().all(|(name, _)| *name != "x-request-id");
-        let sent_id = sent_id.then(|| format!("check-{}-{}", self.run, self.sent.get()));
+        let sent_id = match request.request_id() {
+            Some(id) => is_valid_id(id).then(|| id.to_owned()),
+            None => Some(format!("check-{}-{}", self.run, self.sent.get())),
+        };
         let deadline = Instant::now() + self.bounds.response_time;
         let mut response = self.start(&request, sent_id.as_deref()).map_err(|cause| self.failure(&cause))?;
         let body = read_body(&mut response, deadline)?;
@@ -246,8 +264,8 @@ impl Client {
         for (name, value) in &request.headers {
             builder = builder.header(*name, value);
         }
-        if let Some(id) = id {
-            builder = builder.header("x-request-id", id);
+        if let Some(id) = id.filter(|_| request.request_id().is_none()) {
+            builder = builder.header(REQUEST_ID, id);
         }
         if let Some(body) = &request.body {
             builder = builder.header("content-type", "application/json").body(body.clone());
@@ -269,6 +287,12 @@ impl Client {
         }
         Failure::NoResponse(format!("no complete HTTP response: {reason}"))
     }
+}
+
+/// Whether a text is a request ID that responses repeat.
+fn is_valid_id(id: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    (1..=MAX_ID).contains(&id.len()) && id.bytes().all(is_allowed)
 }
 
 fn late(limit: Duration) -> String {

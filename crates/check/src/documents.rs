@@ -7,6 +7,9 @@ use serde_json::Value;
 
 use super::schemas::Schemas;
 
+/// The methods of operations.
+const METHODS: [&str; 5] = ["DELETE", "GET", "PATCH", "POST", "PUT"];
+
 /// Maximum number of references that lead to each other.
 pub const MAX_HOPS: usize = 20;
 
@@ -33,7 +36,7 @@ pub struct Operation {
     /// `operationId`.
     pub id: String,
     /// HTTP method in upper case.
-    pub method: String,
+    pub method: &'static str,
     /// Path with the names of parameters in braces.
     pub path: String,
     /// Parameters in the path, in the query, and in headers.
@@ -95,8 +98,10 @@ impl Document {
     ) -> Document {
         let schemas = Rc::new(Schemas::new(json["components"]["schemas"].clone()));
         let operations = fields(&json["paths"]).flat_map(|(path, item)| {
-            fields(item)
-                .map(|(method, operation)| Rc::new(parse_operation(path, method, operation, &json, &schemas)))
+            fields(item).filter_map(|(name, operation)| {
+                let method = METHODS.into_iter().find(|method| method.eq_ignore_ascii_case(name))?;
+                Some(Rc::new(parse_operation(path, method, operation, &json, &schemas)))
+            })
         });
         let operations = operations.collect();
         Document { name, prefix, keys, is_optional, json, operations }
@@ -180,7 +185,7 @@ pub fn resolve<'a>(mut value: &'a Value, document: &'a Value) -> &'a Value {
 
 fn parse_operation(
     path: &str,
-    method: &str,
+    method: &'static str,
     json: &Value,
     document: &Value,
     schemas: &Rc<Schemas>,
@@ -206,7 +211,7 @@ fn parse_operation(
         successes.flat_map(|(_, response)| fields(&response["links"]).map(|(_, link)| parse_link(link)));
     Operation {
         id: text(&json["operationId"]),
-        method: method.to_uppercase(),
+        method,
         path: path.to_owned(),
         parameters: elements(&json["parameters"]).map(parameter).collect(),
         responses: responses.collect(),

@@ -84,7 +84,7 @@ fn check_parts(session: &mut Session, documents: &[Rc<Document>], may_write: boo
     for access in &accesses {
         found.push(walk::run(session, access)?);
     }
-    access::check_paths(session, &served(&accesses), first.key)?;
+    access::check_paths(session, &served(&accesses), first.key, may_write)?;
     for access in &accesses {
         if let Some((_, operation)) =
             walk::operations(access).find(|(_, operation)| !operation.path.contains('{'))
@@ -112,12 +112,26 @@ fn check_parts(session: &mut Session, documents: &[Rc<Document>], may_write: boo
         }
     }
     if may_write {
+        check_changes(session, &accesses)?;
         writes::check(session, &accesses)?;
     } else {
         session.report.add_unchecked("changes", "--allow-writes is not set");
     }
     session.report.add_unchecked("agent server", "its requests are not checked");
     Ok(true)
+}
+
+/// Checks which changes are refused, whatever they would change.
+fn check_changes(session: &mut Session, accesses: &[Access]) -> Result<(), Stop> {
+    let mut seen = BTreeSet::new();
+    for document in served(accesses) {
+        for operation in document.operations.iter().filter(|operation| operation.method != "GET") {
+            if seen.insert((operation.method, operation.path.clone())) {
+                access::check_change(session, &document, operation, accesses)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Returns the documents of the APIs that any key may use.
@@ -166,7 +180,7 @@ fn check_without_sample(
     } else {
         session.report.add_unchecked(&format!("{} API", document.name), "no key can use it");
     }
-    let path = access::fill(operation);
+    let path = operation.path_with(&access::unknown_values(operation));
     let response = session.fetch(&operation.id, Request::get(path.clone(), Caller::Nobody))?;
     // The deployment may not serve an API that no key can use.
     if is_usable || response.is_some_and(|exchange| exchange.status != 404) {

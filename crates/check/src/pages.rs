@@ -80,7 +80,7 @@ impl List<'_> {
     fn check_default(&self, session: &mut Session) -> Result<(), Stop> {
         let limit =
             self.operation.query_parameter("limit").and_then(|limit| limit.schema["default"].as_u64());
-        let response = session.get_ok(&rules::SUCCESS, self.operation, self.path, &[], self.caller)?;
+        let response = session.call_ok(&rules::SUCCESS, self.operation, self.path, &[], self.caller)?;
         if let (Some(limit), Some(exchange)) = (limit, response) {
             self.check_page(session, limit, None, &exchange);
         }

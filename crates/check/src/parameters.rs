@@ -4,6 +4,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::{
+    access::UNKNOWN,
     client::{Caller, Exchange, Stop},
     documents::{Operation, Parameter},
     rows, rules,
@@ -15,15 +16,6 @@ const MAX_VALUES: usize = 24;
 
 /// Parameters that are no filters, although rows may have fields with their names.
 const NO_FILTERS: [&str; 6] = ["limit", "offset", "cursor", "sort", "sort_direction", "query"];
-
-/// Fields by which the rows of inventory lists are sorted, with the names of the columns.
-const COLUMNS: [(&str, &str); 5] = [
-    ("created_at", "created_at"),
-    ("lines_of_code", "lines_of_code"),
-    ("commits", "commits"),
-    ("contributors", "contributors"),
-    ("merged_prs", "merged_prs"),
-];
 
 /// Lists that are in the order of time without a parameter, newest first, with the field that has the time.
 const NEWEST_FIRST: [(&str, &str); 5] = [
@@ -76,12 +68,12 @@ fn invalid_value(parameter: &Parameter) -> Option<&'static str> {
 
 impl Checker<'_> {
     fn get(&mut self, query: &[(&str, &str)]) -> Result<Option<Exchange>, Stop> {
-        self.session.get(self.operation, self.path, query, self.caller)
+        self.session.call(self.operation, self.path, query, self.caller)
     }
 
     fn check_unknown(&mut self) -> Result<(), Stop> {
-        if let Some(exchange) = self.get(&[("no_such_parameter", "1")])? {
-            let place = ["query", "no_such_parameter"];
+        if let Some(exchange) = self.get(&[UNKNOWN])? {
+            let place = ["query", UNKNOWN.0];
             self.session.expect_problem(&rules::UNKNOWN_PARAMETER, &self.operation.id, &exchange, &place);
         }
         Ok(())
@@ -121,7 +113,15 @@ impl Checker<'_> {
         for value in values {
             let query = [(parameter.name.as_str(), value.as_str())];
             let rule = &rules::QUERY_VALID;
-            self.session.get_ok(rule, self.operation, self.path, &query, self.caller)?;
+            let response = self.session.call_ok(rule, self.operation, self.path, &query, self.caller)?;
+            // Other IDs are of what rows are for, such as the listing that assets can be attached to.
+            let is_of_row = schema["format"] == "uuid" && parameter.name.ends_with("_id");
+            let Some(exchange) = response.filter(|_| is_of_row) else { continue };
+            self.session.report.count(&rules::FILTER);
+            if let Some([row, ..]) = rows::of(exchange.json()) {
+                let (expected, got) = ("no row, since nothing has this ID", rows::identity(row));
+                self.session.report.add(&rules::FILTER, &self.operation.id, &exchange, expected, got);
+            }
         }
         Ok(())
     }
@@ -170,7 +170,7 @@ impl Checker<'_> {
         for is_last in [false, true] {
             let query = [(name, text.as_str())];
             let response =
-                self.session.get_ok(&rules::QUERY_VALID, self.operation, self.path, &query, self.caller)?;
+                self.session.call_ok(&rules::QUERY_VALID, self.operation, self.path, &query, self.caller)?;
             let Some(exchange) = response else { return Ok(()) };
             let rows = rows::of(exchange.json()).unwrap_or_default();
             self.session.report.count(&rules::FILTER);
@@ -199,34 +199,35 @@ impl Checker<'_> {
             self.check_sorted(&exchange, field, true);
         }
         let Some(sort) = self.operation.query_parameter("sort") else { return Ok(()) };
-        let allowed = sort.schema["enum"].as_array().cloned().unwrap_or_default();
+        let columns = sort.schema["enum"].as_array().cloned().unwrap_or_default();
         let has = |name: &str| self.operation.query_parameter(name).is_some();
         if !(has("sort_direction") && has("limit")) {
             return Ok(());
         }
-        for (column, field) in COLUMNS.iter().filter(|(column, _)| allowed.iter().any(|name| name == column))
-        {
+        for column in columns.iter().filter_map(Value::as_str) {
             for direction in ["asc", "desc"] {
-                let query = [("sort", *column), ("sort_direction", direction)];
+                let query = [("sort", column), ("sort_direction", direction)];
                 let rule = &rules::QUERY_VALID;
                 if let Some(exchange) =
-                    self.session.get_ok(rule, self.operation, self.path, &query, self.caller)?
+                    self.session.call_ok(rule, self.operation, self.path, &query, self.caller)?
                 {
-                    self.check_sorted(&exchange, field, direction == "desc");
+                    self.check_sorted(&exchange, column, direction == "desc");
                 }
             }
         }
         Ok(())
     }
 
-    /// Checks that rows are sorted by a field. Those without a value come last.
+    /// Checks that rows are sorted by a field with numbers or times. Those without a value come last.
     fn check_sorted(&mut self, exchange: &Exchange, field: &str, is_descending: bool) {
         let rows = rows::of(exchange.json()).unwrap_or_default();
-        if !rows.iter().any(|row| row.get(field).is_some()) {
+        let values: Vec<&Value> = rows.iter().filter_map(|row| row.get(field)).collect();
+        // The order of other texts is not stated.
+        let is_text = |value: &&Value| value.is_string() && !field.ends_with("_at");
+        if values.is_empty() || values.iter().any(is_text) {
             return;
         }
         self.session.report.count(&rules::SORT);
-        let values: Vec<&Value> = rows.iter().map(|row| &row[field]).collect();
         let mut pairs = values.iter().zip(values.iter().skip(1));
         if let Some((first, second)) = pairs.find(|(first, second)| !is_ordered(first, second, is_descending))
         {

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use serde_json::Value;
 
 use super::{
+    caching,
     client::{Caller, Exchange, Request, Stop},
     documents::{Document, MAX_HOPS, resolve},
     rules,
@@ -44,9 +45,14 @@ pub fn check(session: &mut Session, document: &Document) -> Result<(), Stop> {
         }
     }
     let request = Request::get(format!("/{}/openapi.json", document.name), Caller::Nobody);
-    let Some(exchange) = session.fetch(&name, request)? else { return Ok(()) };
+    let Some(exchange) = session.fetch(&name, request.clone())? else { return Ok(()) };
     if !session.expect(&rules::DOCUMENT, &name, &exchange, 200, "") {
         return Ok(());
+    }
+    if let Some(head) = session.fetch(&name, request.with_method("HEAD"))? {
+        for (expected, got) in caching::head_differences(session, &exchange, &head) {
+            session.report.add(&rules::HEAD, &name, &head, expected, got);
+        }
     }
     if !exchange.json()["paths"].is_object() {
         session.report.add(&rules::DOCUMENT, &name, &exchange, "an OpenAPI document", short(exchange.json()));

@@ -85,20 +85,21 @@ impl Session {
         }
     }
 
-    /// Sends a GET request for an operation.
-    pub fn get(
+    /// Sends a request for an operation, without a body.
+    pub fn call(
         &mut self,
         operation: &Operation,
         path: &str,
         query: &[(&str, &str)],
         caller: Caller,
     ) -> Result<Option<Exchange>, Stop> {
-        self.send(Some(operation), Request::get(target(path, query), caller))
+        let request = Request::get(target(path, query), caller).with_method(operation.method);
+        self.send(Some(operation), request)
     }
 
-    /// Like [`Session::get`], for a request that must succeed by a rule. Returns `None` if it does not, which is a
+    /// Like [`Session::call`], for a request that must succeed by a rule. Returns `None` if it does not, which is a
     /// difference.
-    pub fn get_ok(
+    pub fn call_ok(
         &mut self,
         rule: &'static Rule,
         operation: &Operation,
@@ -106,7 +107,7 @@ impl Session {
         query: &[(&str, &str)],
         caller: Caller,
     ) -> Result<Option<Exchange>, Stop> {
-        let Some(exchange) = self.get(operation, path, query, caller)? else { return Ok(None) };
+        let Some(exchange) = self.call(operation, path, query, caller)? else { return Ok(None) };
         let is_ok = self.expect(rule, &operation.id, &exchange, 200, "");
         Ok(Some(exchange).filter(|_| is_ok))
     }

@@ -110,7 +110,7 @@ impl Walk<'_> {
         query: &[(&str, &str)],
     ) -> Result<(), Stop> {
         let path = operation.path_with(&values);
-        let response = self.session.get_ok(&rules::SUCCESS, operation, &path, query, self.caller)?;
+        let response = self.session.call_ok(&rules::SUCCESS, operation, &path, query, self.caller)?;
         if let Some(exchange) = response {
             self.add_sample(document, operation, values, target(&path, query), &exchange);
         }
@@ -169,7 +169,7 @@ impl Walk<'_> {
         if !self.requested.insert(path.clone()) {
             return Ok(());
         }
-        let Some(exchange) = self.session.get(&operation, &path, &[], self.caller)? else { return Ok(()) };
+        let Some(exchange) = self.session.call(&operation, &path, &[], self.caller)? else { return Ok(()) };
         self.session.report.count(&rules::READABLE);
         if exchange.status == 200 {
             self.check_id(&operation, &values, &exchange);
@@ -196,7 +196,7 @@ impl Walk<'_> {
         let mut links = source.links.iter().filter(|link| link.operation == operation.id);
         let is_named = links.any(|link| values_of(link, values, &exchange).contains(values));
         let path = operation.path_with(values);
-        let again = self.session.get(operation, &path, &[], self.caller)?;
+        let again = self.session.call(operation, &path, &[], self.caller)?;
         Ok(is_named && again.is_some_and(|exchange| exchange.status == 404))
     }
 

@@ -33,12 +33,12 @@ pub struct Check {
     /// buyer, and an operator, for instance [default: the variables `MARKETPLACE_API_KEY` and `MARKETPLACE_OPERATOR_KEY`]
     #[arg(long = "key", value_name = "KEY")]
     keys: Vec<String>,
-    /// Also check changes: create a group with a raw data row and a codebase, in the name of the first vendor; rename,
-    /// edit, and delete them. Their events stay.
+    /// Also check changes: send those that must be refused, without a key and for IDs that nothing has; create a group with
+    /// a raw data row and a codebase, in the name of the first vendor; rename, edit, and delete them. Their events stay.
     #[arg(long)]
     allow_writes: bool,
     /// Maximum number of requests.
-    #[arg(long, value_name = "N", default_value_t = 5_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     max_requests: u32,
     /// Maximum number of seconds that the check takes.
     #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = clap::value_parser!(u64).range(1..=86_400))]
@@ -76,8 +76,7 @@ impl Check {
             response_time: Duration::from_secs(self.response_seconds),
             total_time: Duration::from_secs(self.max_seconds),
         };
-        let documents = APIS.map(|api| Rc::new(document(api)));
-        let outcome = marketplace_check::check(&url, keys, bounds, &documents, self.allow_writes)
+        let outcome = marketplace_check::check(&url, keys, bounds, &documents(), self.allow_writes)
             .map_err(|cause| CommandError::Other(ErrorChain(cause.as_ref()).to_string()))?;
         let report = &outcome.report;
         if self.is_json {
@@ -99,6 +98,11 @@ impl Check {
             }
         }
     }
+}
+
+/// Returns the documents of all APIs that this build generates.
+pub fn documents() -> [Rc<Document>; 4] {
+    APIS.map(|api| Rc::new(document(api)))
 }
 
 /// Returns the document of an API that this build generates. A deployment serves at least the APIs of the interface.

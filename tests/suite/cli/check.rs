@@ -3,7 +3,12 @@
 mod faults;
 mod proxy;
 
-use std::{collections::BTreeSet, path::Path, process::Output};
+use std::{
+    collections::BTreeSet,
+    path::Path,
+    process::Output,
+    sync::{Arc, Mutex},
+};
 
 use serde_json::{Value, json};
 
@@ -12,6 +17,10 @@ use self::{
     proxy::{Answer, Proxy, Seen},
 };
 use super::{Server, run, temp_dir};
+use crate::harness::generated;
+
+/// The line with which the table of rules in the documentation begins.
+const HEADING: &str = "| rule | section | what it says |\n| - | - | - |\n";
 
 /// The rules that find the faults of changes, each with the operation that has the fault.
 const WRITE_FAULTS: [(&str, &str); 3] = [
@@ -74,31 +83,27 @@ fn demo_market_has_no_differences_and_a_check_changes_nothing() {
     let server = Server::start(&["--demo"], temp_dir.path());
     let proxy = Proxy::start(&server.1, |_, _| {});
     let before = changes(&proxy.url);
-    let keys = ["mkt_demo_vendor", "mkt_demo_buyer", "mkt_demo_operator"];
-    let found = report(&check(&proxy.url, &keys, &["--json"], temp_dir.path()), 0);
+    let found = report(&check(&proxy.url, &["mkt_demo_buyer"], &["--json"], temp_dir.path()), 0);
     assert_eq!(found["differences"], json!([]));
     let operations = found["checked_operations"].as_array().unwrap().len();
-    assert!(operations > 100, "{operations} operations");
+    assert!(operations > 10, "{operations} operations");
     assert_eq!(changes(&proxy.url), before);
     let written: Vec<Seen> = proxy.seen().into_iter().filter(|request| !is_read(request)).collect();
     assert!(written.is_empty(), "{written:?}");
     assert_eq!(proxy.seen().len() as u64, found["requests"].as_u64().unwrap() + 4, "each request is counted");
-
-    // A team with both roles, a vendor whose catalog is locked, and a world.
-    for keys in [&["mkt_demo_both"][..], &["mkt_demo_locked"]] {
-        let found = report(&check(&proxy.url, keys, &["--json"], temp_dir.path()), 0);
-        assert!(found["checked_operations"].as_array().unwrap().len() > 20, "{found:#}");
-    }
-    call(&proxy.url, "POST", "/sandbox/v1/worlds", &json!({"name": "checked"}));
-    let world = format!("{}/w/checked", proxy.url);
-    report(&check(&world, &["mkt_demo_buyer"], &["--json"], temp_dir.path()), 0);
 }
 
 #[test]
 fn changes_are_checked_and_undone_if_they_are_allowed() {
     let temp_dir = temp_dir();
     let server = Server::start(&["--demo"], temp_dir.path());
-    let proxy = Proxy::start(&server.1, |_, _| {});
+    let changes = Arc::<Mutex<Vec<Seen>>>::default();
+    let log = Arc::clone(&changes);
+    let proxy = Proxy::start(&server.1, move |request, answer| {
+        if !is_read(request) && answer.status < 300 {
+            log.lock().unwrap().push(request.clone());
+        }
+    });
     let assets = || call(&proxy.url, "GET", "/operator/v1/assets?limit=100", &Value::Null);
     let before = assets();
     let options = ["--json", "--allow-writes"];
@@ -107,13 +112,15 @@ fn changes_are_checked_and_undone_if_they_are_allowed() {
         assert!(found["checked_rules"][rule].as_u64().unwrap() > 1, "{found:#}");
     }
     assert_eq!(assets(), before);
-    let count = |method: &str| proxy.seen().iter().filter(|seen| seen.method == method).count();
-    // A group, a raw data row, and a codebase; the group is first refused because of the row.
-    assert_eq!(count("DELETE"), 4);
-    let seen = proxy.seen();
-    let mut written = seen.iter().filter(|request| !is_read(request));
+    let changes = changes.lock().unwrap();
+    let count = |method: &str| changes.iter().filter(|change| change.method == method).count();
+    // A group, a raw data row, and a codebase.
+    assert_eq!(count("DELETE"), 3);
     let paths = ["/v2/asset-groups", "/v2/raw-data", "/v2/codebases"];
-    assert!(written.all(|request| paths.iter().any(|path| request.target.starts_with(path))), "{seen:?}");
+    assert!(
+        changes.iter().all(|change| paths.iter().any(|path| change.target.starts_with(path))),
+        "{changes:?}"
+    );
 
     // A server that creates a group twice, and shows old data. What it created is deleted.
     let mut first = None;
@@ -208,12 +215,13 @@ fn a_check_that_cannot_be_completed_says_so() {
 #[test]
 fn each_rule_is_documented_and_tested_with_a_fault() {
     let rules = run(&["check", "--rules"], temp_dir().path());
-    let documentation = include_str!("../../../docs/check.md");
     let rules = String::from_utf8(rules.stdout).unwrap();
     let names: BTreeSet<&str> = rules.lines().map(|line| line.split('`').nth(1).unwrap()).collect();
     let of_changes = WRITE_FAULTS.iter().map(|(rule, _)| *rule);
     let tested: BTreeSet<&str> =
         FAULTS.iter().flat_map(|fault| fault.rules).copied().chain(of_changes).collect();
     assert_eq!(names, tested);
-    assert!(documentation.contains(&rules), "`marketplace check --rules` prints the table of docs/check.md");
+    let page = generated::read("docs/check.md");
+    let (before, _) = page.split_once(HEADING).expect("the page has the table");
+    generated::assert_current("docs/check.md", format!("{before}{HEADING}{rules}"));
 }

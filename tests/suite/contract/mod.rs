@@ -10,6 +10,7 @@ mod body_memory;
 mod body_problems;
 pub mod cases;
 mod concurrent_processes;
+mod conformance;
 mod damaged_backups;
 mod damaged_index;
 mod demo_image;

@@ -3,18 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use marketplace::{
-    domain::principals::PrincipalKind,
-    rest::{APIS, route::Target},
-};
+use marketplace::rest::{APIS, route::Target};
 use poem::http::Method;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::cases::{
-    BUYER, Case, LOCKED_VENDOR, OPERATOR, READING_OPERATOR, RequiredAccess, TEAMS_WITH_CATALOG_ACCESS,
-    VENDOR, cases,
-};
+use super::cases::{BUYER, Case, READING_OPERATOR, RequiredAccess, TEAMS_WITH_CATALOG_ACCESS, VENDOR, cases};
 use crate::harness::{
     TestResponse, demo,
     documents::documents,
@@ -70,66 +64,39 @@ fn every_operation_has_exactly_one_case() {
 }
 
 #[tokio::test]
-async fn every_operation_returns_401_without_a_valid_key() {
-    for row in cases() {
-        // Without a key, neither validation errors nor missing resources are reported.
-        for path_of_url in [row.path(), format!("{}?zzz=1&limit=0", row.path())] {
-            for headers in [
-                &[][..],
-                &[("authorization", "Bearer mkt_nobody_has_this_key")],
-                &[("authorization", "Bearer ")],
-                &[("authorization", "Bearer")],
-                &[("authorization", "Basic bWt0X2RlbW9fdmVuZG9y")],
-                &[("authorization", "mkt_demo_vendor")],
-                &[("platform-api-key", "mkt_nobody_has_this_key")],
-                &[("x-api-key", "mkt_nobody_has_this_key")],
-                &[("platform-api-key", "")],
-                &[("cookie", "key=mkt_demo_vendor")],
-                &[("authorization", "Bearer mkt_demo_expired")],
-                &[("x-api-key", "mkt_demo_expired")],
-                &[("authorization", "Bearer mkt_demo_revoked")],
-                &[("platform-api-key", "mkt_demo_revoked")],
-                // Only the first header that is sent counts, even if its key is invalid.
-                &[
-                    ("authorization", "Bearer mkt_nobody_has_this_key"),
-                    ("platform-api-key", VENDOR),
-                    ("x-api-key", VENDOR),
-                ],
-                &[("authorization", "Basic x"), ("x-api-key", VENDOR)],
-                &[("platform-api-key", "mkt_nobody_has_this_key"), ("x-api-key", VENDOR)],
-            ] {
-                let response = assert_error(row, &path_of_url, headers, 401, "unauthorized").await;
-                assert_eq!(response.header("www-authenticate"), "Bearer", "{path_of_url}");
-            }
+async fn every_form_of_an_invalid_key_returns_401() {
+    let row = Case::for_operation("browse_listings");
+    // Without a key, neither validation errors nor missing resources are reported.
+    for path_of_url in [row.path(), format!("{}?zzz=1&limit=0", row.path())] {
+        for headers in [
+            &[("authorization", "Bearer ")][..],
+            &[("authorization", "Bearer")],
+            &[("authorization", "Basic bWt0X2RlbW9fdmVuZG9y")],
+            &[("authorization", "mkt_demo_vendor")],
+            &[("platform-api-key", "mkt_nobody_has_this_key")],
+            &[("x-api-key", "mkt_nobody_has_this_key")],
+            &[("platform-api-key", "")],
+            &[("cookie", "key=mkt_demo_vendor")],
+            &[("authorization", "Bearer mkt_demo_expired")],
+            &[("x-api-key", "mkt_demo_expired")],
+            &[("authorization", "Bearer mkt_demo_revoked")],
+            &[("platform-api-key", "mkt_demo_revoked")],
+            // Only the first header that is sent counts, even if its key is invalid.
+            &[
+                ("authorization", "Bearer mkt_nobody_has_this_key"),
+                ("platform-api-key", VENDOR),
+                ("x-api-key", VENDOR),
+            ],
+            &[("authorization", "Basic x"), ("x-api-key", VENDOR)],
+            &[("platform-api-key", "mkt_nobody_has_this_key"), ("x-api-key", VENDOR)],
+        ] {
+            assert_error(row, &path_of_url, headers, 401, "unauthorized").await;
         }
     }
     let query = format!("/v2/listings/browse?api_key={VENDOR}&access_token={VENDOR}");
-    assert_error(Case::for_operation("browse_listings"), &query, &[], 401, "unauthorized").await;
-}
-
-#[tokio::test]
-async fn first_of_three_key_headers_is_used() {
-    for row in cases().filter(|row| row.documented().method == "GET" && !row.is_absent()) {
-        let (key, path) = row.ok_requests().swap_remove(0);
-        let token = format!("Bearer {key}");
-        let lower = format!("bearer {key}");
-        for headers in [
-            &[("authorization", token.as_str())][..],
-            &[("Authorization", lower.as_str())],
-            &[("platform-api-key", key)],
-            &[("x-api-key", key)],
-            &[("X-API-Key", key)],
-            &[
-                ("authorization", &token),
-                ("platform-api-key", "mkt_bad_bad_bad"),
-                ("x-api-key", "mkt_bad_bad_bad"),
-            ],
-            &[("platform-api-key", key), ("x-api-key", "mkt_bad_bad_bad")],
-        ] {
-            let response = demo().send(Method::GET, &path, headers).await;
-            assert_eq!(response.status, 200, "{} with {headers:?}", row.operation);
-        }
-    }
+    assert_error(row, &query, &[], 401, "unauthorized").await;
+    let lower_case = [("authorization", "bearer mkt_demo_vendor")];
+    assert_eq!(demo().send(Method::GET, &row.path(), &lower_case).await.status, 200);
 }
 
 #[tokio::test]
@@ -168,87 +135,6 @@ async fn team_without_role_or_nda_is_rejected() {
 fn path_with_ids(row: &Case, id: &str) -> String {
     let filled = row.documented().path.split('/').map(|step| if step.starts_with('{') { id } else { step });
     filled.collect::<Vec<_>>().join("/")
-}
-
-#[tokio::test]
-async fn locked_team_gets_only_the_unfiltered_first_page_and_own_listings() {
-    let locked = "listing_browse_locked";
-    let own: Vec<_> = {
-        let team = demo_records().team_of(LOCKED_VENDOR);
-        assert!(demo_records().is_locked(team));
-        demo_records().collection("listings").iter().filter(|listing| listing["team"] == team).collect()
-    };
-    let foreign = |listing: &&&serde_json::Value| listing["team"] != own[0]["team"];
-    for row in cases() {
-        let path = row.path();
-        match row.access {
-            RequiredAccess::Vendor
-            | RequiredAccess::Buyer
-            | RequiredAccess::Operator
-            | RequiredAccess::ActingOperator => {}
-            RequiredAccess::ValidKey | RequiredAccess::Member => {
-                row.assert_matches_documents(&assert_ok(LOCKED_VENDOR, &path).await);
-            }
-            RequiredAccess::MemberFirstPage => {
-                for query in ["", "?limit=5", "?sort=recommended", "?sort=recommended&limit=100"] {
-                    row.assert_matches_documents(&assert_ok(LOCKED_VENDOR, &format!("{path}{query}")).await);
-                }
-                for name in
-                    row.documented().query.iter().filter(|name| !["limit", "sort"].contains(&name.as_str()))
-                {
-                    for value in ["", "0", "false", "1", "x"] {
-                        assert_error_for(row, LOCKED_VENDOR, &format!("{path}?{name}={value}"), 403, locked)
-                            .await;
-                    }
-                }
-                for query in ["sort=recent", "sort=", "zzz=1", "limit=0&query=x", "cursor=abc"] {
-                    let response =
-                        assert_error_for(row, LOCKED_VENDOR, &format!("{path}?{query}"), 403, locked).await;
-                    let details = &response.json()["error"]["details"];
-                    assert_eq!(*details, json!({"published_count": 1, "required_count": 3}));
-                }
-                assert_error_for(row, LOCKED_VENDOR, &format!("{path}?limit=0"), 422, "greater_than_equal")
-                    .await;
-            }
-            RequiredAccess::CatalogAccess => {
-                for query in ["", "?sort=recent", "?ids=zzz", "?zzz=1"] {
-                    assert_error_for(row, LOCKED_VENDOR, &format!("{path}{query}"), 403, locked).await;
-                }
-            }
-            RequiredAccess::CatalogAccessOrOwner => {
-                for listing in
-                    demo_records().collection("listings").iter().filter(|listing| foreign(&listing))
-                {
-                    let listing = records::id("listings", listing).to_string();
-                    assert_error_for(row, LOCKED_VENDOR, &path_with_ids(row, &listing), 403, locked).await;
-                }
-                assert_error_for(
-                    row,
-                    LOCKED_VENDOR,
-                    &path_with_ids(row, &Uuid::nil().to_string()),
-                    403,
-                    locked,
-                )
-                .await;
-                assert_error_for(
-                    row,
-                    LOCKED_VENDOR,
-                    &format!("{}?zzz=1", path_with_ids(row, &Uuid::nil().to_string())),
-                    403,
-                    locked,
-                )
-                .await;
-                for listing in &own {
-                    let path = path_with_ids(row, &records::id("listings", listing).to_string());
-                    if path.contains("/tasksets/") {
-                        assert_error_for(row, LOCKED_VENDOR, &path, 404, "not_found").await;
-                    } else {
-                        row.assert_matches_documents(&assert_ok(LOCKED_VENDOR, &path).await);
-                    }
-                }
-            }
-        }
-    }
 }
 
 async fn assert_ok(key: &str, path: &str) -> TestResponse {
@@ -321,36 +207,8 @@ async fn malformed_path_id_is_rejected_with_its_location() {
     }
 }
 
-#[tokio::test]
-async fn malformed_path_ids_of_vendor_and_buyer_routes_are_rejected() {
-    for row in cases().filter(|row| [RequiredAccess::Vendor, RequiredAccess::Buyer].contains(&row.access)) {
-        let template = &row.documented().path;
-        let names = template.split('/').filter_map(|step| step.strip_prefix('{')?.strip_suffix('}'));
-        // The token of a grant is not a UUID.
-        for name in names.filter(|name| *name != "token") {
-            let path = template.replace(&format!("{{{name}}}"), "not-a-uuid");
-            let path = path.replace("{group_id}", &Uuid::nil().to_string());
-            let path = path.replace("{listing_id}", &Uuid::nil().to_string());
-            let caller = if row.access == RequiredAccess::Vendor { VENDOR } else { BUYER };
-            let path = path.replace("{asset_id}", &Uuid::nil().to_string());
-            let response = assert_error_for(row, caller, &path, 422, "uuid_parsing").await;
-            assert_eq!(response.json()["detail"][0]["loc"], json!(["path", name]));
-        }
-    }
-}
-
-#[tokio::test]
-async fn vendor_and_buyer_routes_require_their_role() {
-    for row in cases() {
-        let other = match row.access {
-            RequiredAccess::Vendor => BUYER,
-            RequiredAccess::Buyer => VENDOR,
-            _ => continue,
-        };
-        for path_of_url in [row.path(), format!("{}?zzz=1", row.path()), path_with_ids(row, "not-a-uuid")] {
-            assert_error_for(row, other, &path_of_url, 403, "marketplace_role_required").await;
-        }
-    }
+#[test]
+fn documents_have_the_routes_of_their_callers() {
     // The document of an API has the routes of this API and the shared ones, but not those of other APIs.
     for row in cases() {
         for (api, document) in APIS.iter().zip(documents()) {
@@ -432,18 +290,10 @@ fn requested_listings_cover_all_kinds_and_stages() {
 }
 
 #[tokio::test]
-async fn operations_of_operators_require_an_operator_key_that_permits_them() {
-    for row in cases().filter(|row| row.access.key_kind() == PrincipalKind::Operator) {
+async fn operations_that_change_something_require_an_operator_key_that_permits_them() {
+    for row in cases().filter(|row| row.access == RequiredAccess::ActingOperator) {
         for path in [row.path(), format!("{}?zzz=1", row.path()), path_with_ids(row, "not-an-id")] {
-            for key in [VENDOR, BUYER, "mkt_demo_no_role"] {
-                assert_error_for(row, key, &path, 403, "operator_required").await;
-            }
-            if row.access == RequiredAccess::ActingOperator {
-                assert_error_for(row, READING_OPERATOR, &path, 403, "forbidden").await;
-            }
+            assert_error_for(row, READING_OPERATOR, &path, 403, "forbidden").await;
         }
-    }
-    for row in cases().filter(|row| row.access.key_kind() == PrincipalKind::Team) {
-        assert_error_for(row, OPERATOR, &row.path(), 403, "marketplace_role_required").await;
     }
 }
