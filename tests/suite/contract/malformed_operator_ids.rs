@@ -8,8 +8,58 @@ use uuid::Uuid;
 use super::cases::{Case, OPERATOR, cases};
 use crate::harness::{TestMarket, records::demo_records};
 
+/// Parameters of paths that are not UUIDs: names and numbers.
+const NO_UUIDS: [&str; 3] = ["asset_type", "slug", "job_id"];
+
+/// Query parameters with IDs of any kind.
+const ANY_IDS: [&str; 2] = ["subject_id", "external_id"];
+
 fn rows() -> impl Iterator<Item = &'static Case> {
     cases().filter(|row| row.access.key_kind() == PrincipalKind::Operator && !row.is_of_sandbox())
+}
+
+#[tokio::test]
+async fn malformed_ids_in_paths_are_rejected() {
+    let market = TestMarket::demo();
+    let mut count = 0;
+    for row in rows() {
+        let operation = row.documented();
+        let names = operation.path.split('/').filter_map(|step| step.strip_prefix('{')?.strip_suffix('}'));
+        for name in names {
+            let problem = format!("path.{name} uuid_parsing");
+            for id in ["not-a-uuid", "00000000-0000-0000-0000-00000000000g", "0", "%20", "%FF"] {
+                let path = operation.path.replace(&format!("{{{name}}}"), id);
+                let response = market.call(OPERATOR, &operation.method, &path, &row.body()).await;
+                if NO_UUIDS.contains(&name) {
+                    assert!([404, 422].contains(&response.status), "{} {path}", operation.method);
+                } else {
+                    assert_eq!(response.problems(), [problem.as_str()], "{} {path}", operation.method);
+                    count += 1;
+                }
+            }
+        }
+    }
+    assert!(count > 300, "{count} requests");
+}
+
+#[tokio::test]
+async fn malformed_ids_in_queries_are_rejected() {
+    let market = TestMarket::demo();
+    let mut count = 0;
+    for row in rows() {
+        let operation = row.documented();
+        let names = operation.query.iter().filter(|name| name.ends_with("_id") || *name == "team");
+        for name in names.filter(|name| !ANY_IDS.contains(&name.as_str())) {
+            let path = format!("{}?{name}=nonsense", operation.path);
+            let response = market.get(OPERATOR, &path).await;
+            assert_eq!(response.problems(), [format!("query.{name} uuid_parsing")], "{path}");
+            // There is nothing of what does not exist.
+            let page = market.get(OPERATOR, &path.replace("nonsense", &Uuid::nil().to_string())).await.ok();
+            assert_eq!(page["items"], json!([]), "{path}");
+            count += 1;
+        }
+    }
+    assert!(count > 30, "{count} parameters");
 }
 
 /// Returns copies of a body with one ID each replaced, and the place of the ID.

@@ -8,8 +8,9 @@ use marketplace::{
 };
 use poem::http::Method;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
-use super::cases::BUYER;
+use super::cases::{BUYER, cases};
 use crate::harness::{TestMarket, TestResponse, demo};
 
 const PAGE: &str = "/v2/listings/browse?limit=50";
@@ -19,6 +20,106 @@ async fn get(path: &str, headers: &[(&str, &str)]) -> TestResponse {
     let mut all = vec![("authorization", token.as_str())];
     all.extend_from_slice(headers);
     demo().send(Method::GET, path, &all).await
+}
+
+/// Requests with every outcome that needs no state: success, validation error, bad request, not found, wrong
+/// method.
+const OUTCOMES: [(&str, &str, u16); 7] = [
+    ("GET", PAGE, 200),
+    ("GET", "/v2/listings/browse?limit=0", 422),
+    ("GET", "/v2/listings/browse?cursor=x", 400),
+    ("GET", "/v2/listings/browse/00000000-0000-0000-0000-000000000000", 404),
+    ("GET", "/v2/nothing/here", 404),
+    ("POST", "/v2/wallet", 405),
+    ("HEAD", PAGE, 200),
+];
+
+async fn request_with_id(method: &str, path: &str, id: Option<&str>) -> TestResponse {
+    let token = format!("Bearer {BUYER}");
+    let mut headers = vec![("authorization", token.as_str())];
+    headers.extend(id.map(|id| ("x-request-id", id)));
+    demo().send(Method::from_bytes(method.as_bytes()).unwrap(), path, &headers).await
+}
+
+#[tokio::test]
+async fn valid_request_id_is_returned_and_invalid_one_is_replaced() {
+    let (longest, longer) = ("a".repeat(128), "a".repeat(129));
+    for (method, path, status) in OUTCOMES {
+        for id in ["x", "A.b_c-9", "0d5c1c52-3f0e-4d0b-9a54-8d7a1b6f2c11", &longest] {
+            let response = request_with_id(method, path, Some(id)).await;
+            assert_eq!(response.status, status, "{method} {path}");
+            assert_eq!(response.header("x-request-id"), id, "{method} {path}");
+            if status >= 400 && status != 422 {
+                assert_eq!(response.json()["error"]["request_id"], id, "{method} {path}");
+            }
+        }
+        for id in [
+            None,
+            Some(""),
+            Some(longer.as_str()),
+            Some("a b"),
+            Some("a/b"),
+            Some("a;b"),
+            Some("<script>"),
+            Some("ü"),
+        ] {
+            let response = request_with_id(method, path, id).await;
+            let fresh = response.header("x-request-id");
+            assert!(Uuid::try_parse(fresh).is_ok(), "{method} {path}: {fresh:?} for {id:?}");
+            let second = request_with_id(method, path, id).await;
+            assert_ne!(fresh, second.header("x-request-id"), "{method} {path}");
+            if status >= 400 && status != 422 {
+                assert_eq!(response.json()["error"]["request_id"], fresh, "{method} {path}");
+            }
+        }
+    }
+    let anonymous = demo().send(Method::GET, "/v2/wallet", &[("x-request-id", "mine")]).await;
+    assert_eq!((anonymous.status, anonymous.header("x-request-id")), (401, "mine"));
+}
+
+#[tokio::test]
+async fn unknown_paths_and_wrong_methods_return_json_without_a_key() {
+    for path in [
+        "/index.html",
+        "/v2",
+        "/v2/",
+        "/v2/nothing",
+        "/v1/domains",
+        "/vendor",
+        "/v2/listings/browse/a/b/c/d",
+        "/%00",
+        "/..%2f",
+    ] {
+        for method in [Method::GET, Method::POST, Method::DELETE] {
+            let response = demo().send(method.clone(), path, &[]).await;
+            assert_eq!(
+                (response.status, response.error_code().as_str()),
+                (404, "not_found"),
+                "{method} {path}"
+            );
+            assert_eq!(response.header("content-type"), "application/json", "{method} {path}");
+            assert_eq!(response.json()["error"]["details"], Value::Null, "{method} {path}");
+        }
+    }
+    for row in cases() {
+        let document = row.documents().find(|document| document.operation(row.operation).is_some());
+        let allowed = document.unwrap().methods_of(&row.documented().path);
+        for method in [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::OPTIONS]
+        {
+            if allowed.iter().any(|allowed| *allowed == method.as_str()) {
+                continue;
+            }
+            let response = demo().send(method.clone(), &row.path(), &[]).await;
+            let description = format!("{method} {}", row.path());
+            assert_eq!(
+                (response.status, response.error_code().as_str()),
+                (405, "method_not_allowed"),
+                "{description}"
+            );
+            assert_eq!(response.header("allow"), allowed.join(", "), "{description}");
+            assert_eq!(response.header("content-type"), "application/json", "{description}");
+        }
+    }
 }
 
 #[tokio::test]
@@ -39,6 +140,26 @@ async fn openapi_documents_and_docs_pages_need_no_key() {
         let rejected = demo().send(Method::POST, &format!("/{name}/docs"), &[]).await;
         assert_eq!((rejected.status, rejected.header("allow")), (405, "GET, HEAD"));
     }
+}
+
+#[tokio::test]
+async fn head_returns_the_headers_of_get_without_a_body() {
+    let token = format!("Bearer {BUYER}");
+    for path in [PAGE, "/v2/wallet", "/v2/nothing", "/v2/listings/browse?limit=0", "/vendor/openapi.json"] {
+        let headers = [("authorization", token.as_str()), ("x-request-id", "same")];
+        let full = demo().send(Method::GET, path, &headers).await;
+        let head = demo().send(Method::HEAD, path, &headers).await;
+        assert_eq!(head.status, full.status, "{path}");
+        for name in ["etag", "vary", "content-type", "cache-control", "x-request-id"] {
+            assert_eq!(head.header(name), full.header(name), "{path}: {name}");
+        }
+        assert_eq!(head.status, full.status, "{path}");
+        if full.status == 200 {
+            assert!(head.bytes.is_empty(), "the response to HEAD {path} has a body");
+        }
+    }
+    let anonymous = demo().send(Method::HEAD, "/v2/wallet", &[]).await;
+    assert_eq!((anonymous.status, anonymous.header("www-authenticate")), (401, "Bearer"));
 }
 
 #[tokio::test]

@@ -116,6 +116,17 @@ impl Document {
         self.operations.iter().find(|operation| operation.id == id)
     }
 
+    /// Returns the methods that a path supports, in alphabetical order.
+    pub fn methods_of(&self, path: &str) -> Vec<String> {
+        let of_path = self.operations.iter().filter(|operation| operation.path == path);
+        let mut methods: Vec<String> = of_path.map(|operation| operation.method.clone()).collect();
+        if methods.contains(&"GET".to_owned()) {
+            methods.push("HEAD".to_owned());
+        }
+        methods.sort();
+        methods
+    }
+
     /// Returns the GET operation that a path, with or without a query, leads to.
     pub fn find(&self, path: &str) -> Option<&Operation> {
         let path = path.split('?').next().unwrap();
